@@ -1,0 +1,1 @@
+"""The core of the representation: types, attributes, values, operations. It knows no operation."""

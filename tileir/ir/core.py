@@ -1,0 +1,174 @@
+"""Values, operations, blocks and modules.
+
+Knows: SSA structure. Regions have one block and control flow is structured, so there is no CFG, no phi, no use list;
+rewriting rebuilds (specification, chapter 3).
+Does not know: any operation. Operations are classes declared in `ops` with the helpers of `ir.declare`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from tileir.ir.attributes import Attribute
+from tileir.ir.declare import OpSpec, declare
+from tileir.ir.loc import UNKNOWN, Location, Source
+from tileir.ir.types import Type
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class Value:
+    """A result of an operation or an argument of a block: defined once, of one type."""
+
+    __slots__ = ("type", "owner", "index")
+
+    def __init__(self, type: Type, owner: Op | Block, index: int) -> None:
+        self.type = type
+        self.owner = owner
+        self.index = index
+
+    @property
+    def op(self) -> Op | None:
+        """The operation that defines this value; None for a block argument."""
+        return self.owner if isinstance(self.owner, Op) else None
+
+    def __repr__(self) -> str:
+        return f"<value {self.index} of {self.owner!r}: {self.type!r}>"
+
+
+class Block:
+    """The block of a region: arguments, then operations in order."""
+
+    __slots__ = ("args", "ops", "parent", "arg_locs")
+
+    def __init__(self, arg_types: tuple[Type, ...] | list[Type] = (), parent: Op | None = None) -> None:
+        self.args = [Value(type, self, index) for index, type in enumerate(arg_types)]
+        self.ops: list[Op] = []
+        self.parent = parent
+        self.arg_locs: tuple[Location, ...] = ()
+
+    def append(self, op: Op) -> Op:
+        op.parent = self
+        self.ops.append(op)
+        return op
+
+    @property
+    def terminator(self) -> Op | None:
+        """The last operation if it is a terminator."""
+        last = self.ops[-1] if self.ops else None
+        return last if last is not None and last.spec.terminator else None
+
+    def __repr__(self) -> str:
+        return f"<block of {self.parent!r}>"
+
+
+class Op:
+    """One operation. Subclasses are declared with the fields of `ir.declare`; `spec` holds the declaration.
+
+    ``operands`` are flat, in declaration order; ``segments`` gives the length of each declared operand group (it is
+    always present, one number per declared operand). ``attributes`` holds the declared attributes that are set, by
+    name, as Python values; an unset one reads as its default through the class's accessor. ``regions`` has one entry
+    per declared region; None is a region without a block (a missing else). ``discardable`` holds attributes that no
+    declaration knows.
+    """
+
+    spec: ClassVar[OpSpec]
+
+    def __init_subclass__(cls, **declaration: Any) -> None:
+        super().__init_subclass__()
+        cls.spec = declare(cls, **declaration)
+
+    def __init__(
+        self,
+        operands: list[Value],
+        result_types: list[Type] | tuple[Type, ...],
+        attributes: dict[str, Any] | None = None,
+        regions: tuple[Block | None, ...] = (),
+        loc: Location = UNKNOWN,
+        segments: tuple[int, ...] | None = None,
+    ) -> None:
+        self.operands = operands
+        self.segments = self.spec.default_segments(len(operands)) if segments is None else segments
+        self.results = [Value(type, self, index) for index, type in enumerate(result_types)]
+        self.attributes: dict[str, Any] = {} if attributes is None else attributes
+        self.regions = regions
+        self.discardable: dict[str, Attribute] | None = None
+        self.loc = loc
+        self.parent: Block | None = None
+        for region in regions:
+            if region is not None:
+                region.parent = self
+
+    @property
+    def parent_op(self) -> Op | None:
+        return None if self.parent is None else self.parent.parent
+
+    def operand_group(self, position: int) -> list[Value]:
+        """The operands of the declared operand at `position` (a list also for a single one)."""
+        begin = sum(self.segments[:position])
+        return self.operands[begin : begin + self.segments[position]]
+
+    @classmethod
+    def build(
+        cls, result_types: list[Type] | tuple[Type, ...] = (), loc: Location = UNKNOWN, **fields: Any
+    ) -> Self:
+        """Make an operation from its declared fields by their specification names.
+
+        Operands are a `Value`, a list of them (variadic) or None (optional and absent); regions a `Block` or None;
+        everything else is an attribute value. An attribute equal to None is left unset.
+        """
+        groups = [_as_group(fields.pop(operand.name, None)) for operand in cls.spec.operands]
+        regions = tuple(fields.pop(region.name, None) for region in cls.spec.regions)
+        attributes = {name: value for name, value in fields.items() if value is not None}
+        unknown = attributes.keys() - cls.spec.attr_index.keys()
+        if unknown:
+            raise TypeError(f"'{cls.spec.name}' declares no {', '.join(sorted(unknown))}")
+        flat = [value for group in groups for value in group]
+        return cls(flat, result_types, attributes, regions, loc, tuple(map(len, groups)))
+
+    def walk(self) -> Iterator[Op]:
+        """This operation, then all nested ones, in program order."""
+        stack: list[Op] = [self]
+        while stack:
+            op = stack.pop()
+            yield op
+            for region in reversed(op.regions):
+                if region is not None:
+                    stack.extend(reversed(region.ops))
+
+    def __repr__(self) -> str:
+        return f"<{self.spec.name}>"
+
+
+def _as_group(value: Value | list[Value] | tuple[Value, ...] | None) -> list[Value]:
+    if value is None:
+        return []
+    return [value] if isinstance(value, Value) else list(value)
+
+
+class Module:
+    """A whole program: the module operation and the text it came from.
+
+    ``op`` is the ``cuda_tile.module`` operation; ``source`` is the text read, for diagnostics (None if built in
+    memory or read from bytecode).
+    """
+
+    def __init__(self, op: Op, source: Source | None = None) -> None:
+        self.op = op
+        self.source = source
+
+    @property
+    def items(self) -> list[Op]:
+        """Entries, globals and functions in program order."""
+        block = self.op.regions[0]
+        assert block is not None
+        return block.ops
+
+    @property
+    def filename(self) -> str | None:
+        return self.source.name if self.source else None
+
+    def walk(self) -> Iterator[Op]:
+        return self.op.walk()

@@ -1,0 +1,214 @@
+"""Diagnostics: what is wrong with a program, where, and how it is shown.
+
+Knows: the shape of a diagnostic, a report of many, their text and JSON forms, and the exceptions that carry them.
+Does not know: the rules (`text`, `verify`), nor what a code means at length (`explain`).
+
+Three kinds of error are kept apart: a *diagnostic* is a fault of a program, a *trap* a fault of a run, and
+`UnsupportedError` something a target cannot do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tileir.ir.loc import UNKNOWN, BytecodeLoc, FileLoc, Location, Source, SourceLoc, file_position
+
+MAX_SHOWN_LINE = 160
+"""A source line longer than this is cut around the caret when shown."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something that helps to understand a diagnostic, with its own place."""
+
+    message: str
+    loc: Location = UNKNOWN
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One fault: `code` is stable (``E0203``), `message` says what was expected and what was found."""
+
+    code: str
+    message: str
+    loc: Location = UNKNOWN
+    notes: tuple[Note, ...] = ()
+    hint: str | None = None
+    severity: str = "error"
+    op: str | None = None
+    expected: str | None = None
+    got: str | None = None
+
+    def render(self, sources: Sequence[Source] = ()) -> str:
+        """The text a person sees: place, severity, code, message, the source line with a caret, notes, hint."""
+        lines = _shown(self.loc, f"{self.severity}[{self.code}]: {self.message}", sources)
+        for note in self.notes:
+            lines += _shown(note.loc, f"note: {note.message}", sources)
+        if self.hint:
+            lines.append(f"  hint: {self.hint}")
+        return "\n".join(lines)
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as data: file, line, column (1-based, null where unknown) and the fields."""
+        data: dict[str, Any] = {"code": self.code, "severity": self.severity, "message": self.message}
+        data |= _place(self.loc)
+        data |= {"op": self.op, "expected": self.expected, "got": self.got, "hint": self.hint}
+        data["notes"] = [{"message": note.message} | _place(note.loc) for note in self.notes]
+        return data
+
+
+@dataclass
+class Report:
+    """All diagnostics of one program, in the order found. `ok` when none of them is an error."""
+
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    source: Source | None = None
+
+    @property
+    def ok(self) -> bool:
+        return not any(diagnostic.severity == "error" for diagnostic in self.diagnostics)
+
+    @property
+    def errors(self) -> list[Diagnostic]:
+        return [diagnostic for diagnostic in self.diagnostics if diagnostic.severity == "error"]
+
+    def __iter__(self) -> Iterator[Diagnostic]:
+        return iter(self.diagnostics)
+
+    def __len__(self) -> int:
+        return len(self.diagnostics)
+
+    def render(self) -> str:
+        return render_all(self.diagnostics, self.source)
+
+    __str__ = render
+
+    def to_json(self) -> dict[str, Any]:
+        return {"ok": self.ok, "diagnostics": [diagnostic.to_json() for diagnostic in self.diagnostics]}
+
+    def raise_if_errors(self) -> None:
+        if not self.ok:
+            raise DiagnosticError(self.diagnostics, self.source)
+
+
+class DiagnosticError(Exception):
+    """A program that cannot be used; `diagnostics` holds every fault found."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic], source: Source | None = None) -> None:
+        self.diagnostics = list(diagnostics)
+        self.source = source
+        super().__init__(self.diagnostics)
+
+    def __str__(self) -> str:
+        return render_all(self.diagnostics, self.source)
+
+    @property
+    def codes(self) -> list[str]:
+        return [diagnostic.code for diagnostic in self.diagnostics]
+
+
+class UnsupportedError(Exception):
+    """Something that a target cannot do: names what, and the target."""
+
+    def __init__(self, what: str, target: str, loc: Location = UNKNOWN) -> None:
+        self.what = what
+        self.target = target
+        self.loc = loc
+        place = place_text(loc)
+        super().__init__(f"{place}: {what} (target '{target}')" if place else f"{what} (target '{target}')")
+
+
+class Trap(Exception):
+    """A fault while a kernel ran: failed assert, access outside the arrays, undefined behaviour found by a check.
+
+    ``kernel`` is the entry's name, ``block`` the tile block (x, y, z), ``op`` the operation's name, ``loc`` its place,
+    ``array`` the parameter concerned and ``index`` the byte offset or element index, where there is one.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kernel: str | None = None,
+        block: tuple[int, int, int] | None = None,
+        op: str | None = None,
+        loc: Location = UNKNOWN,
+        array: str | None = None,
+        index: int | tuple[int, ...] | None = None,
+        source: Source | None = None,
+    ) -> None:
+        self.message = message
+        self.kernel = kernel
+        self.block = block
+        self.op = op
+        self.loc = loc
+        self.array = array
+        self.index = index
+        self.source = source
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        where = [f"'{self.op}'"] if self.op else []
+        if self.kernel is not None:
+            where.append(f"kernel @{self.kernel}")
+        if self.block is not None:
+            where.append(f"tile block {self.block}")
+        text = f"trap: {self.message}" + (f" [{', '.join(where)}]" if where else "")
+        return "\n".join(_shown(self.loc, text, (self.source,) if self.source else ()))
+
+
+def render_all(diagnostics: Iterable[Diagnostic], source: Source | None = None) -> str:
+    sources = (source,) if source else ()
+    return "\n".join(diagnostic.render(sources) for diagnostic in diagnostics)
+
+
+def place_text(loc: Location) -> str:
+    """``file:line:column`` of a location, a bytecode path and offset, or the empty string."""
+    if isinstance(loc, BytecodeLoc):
+        return f"{loc.file}: {loc.path} (offset {loc.offset:#x})"
+    place = _file_loc(loc)
+    return f"{place.file}:{place.line}:{place.column}" if place else ""
+
+
+def _file_loc(loc: Location) -> FileLoc | None:
+    place = file_position(loc)
+    return place.file_loc if isinstance(place, SourceLoc) else place
+
+
+def _place(loc: Location) -> dict[str, Any]:
+    if isinstance(loc, BytecodeLoc):
+        return {"file": loc.file, "line": None, "column": None, "path": loc.path, "offset": loc.offset}
+    place = _file_loc(loc)
+    if place is None:
+        return {"file": None, "line": None, "column": None}
+    return {"file": place.file, "line": place.line, "column": place.column}
+
+
+def _shown(loc: Location, text: str, sources: Sequence[Source]) -> list[str]:
+    """`text` with its place in front and, where the source is at hand, the line and a caret below."""
+    place = place_text(loc)
+    lines = [f"{place}: {text}" if place else text]
+    found = file_position(loc)
+    if isinstance(found, SourceLoc):
+        line, column = found.source.position(found.offset)
+        width = max(1, min(found.end, found.source.text.find("\n", found.offset) % (1 << 62)) - found.offset)
+        lines += _excerpt(found.source.line(line), line, column, width)
+    elif found is not None:
+        source = next((source for source in sources if source.name == found.file), None)
+        if source is not None and found.line <= source.text.count("\n") + 1 and found.line > 0:
+            lines += _excerpt(source.line(found.line), found.line, found.column, 1)
+    return lines
+
+
+def _excerpt(line: str, number: int, column: int, width: int) -> list[str]:
+    start = 0
+    if len(line) > MAX_SHOWN_LINE:
+        start = max(0, column - 1 - MAX_SHOWN_LINE // 2)
+        line = ("..." if start else "") + line[start : start + MAX_SHOWN_LINE] + "..."
+        column += (3 if start else 0) - start
+    shown = line.replace("\t", " ")
+    caret = " " * (column - 1) + "^" + "~" * (min(width, max(1, len(shown) - column + 1)) - 1)
+    gutter = str(number)
+    return [f" {gutter} | {shown}", f" {' ' * len(gutter)} | {caret}"]

@@ -1,0 +1,205 @@
+"""Source locations and debug-info attributes (specification, chapter 7).
+
+Knows: every form of location, the debug scopes, how to find the scope and the file position of a location.
+Does not know: the rules that relate scopes to functions (`verify.debug`), nor aliases (`text`).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+from tileir.ir.attributes import Attribute
+
+
+class Source:
+    """A text that was read: gives lines, and line and column of an offset."""
+
+    __slots__ = ("name", "text", "_starts")
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self.text = text
+        self._starts: list[int] | None = None
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """1-based line and column of `offset`."""
+        starts = self._line_starts()
+        line = bisect_right(starts, offset)
+        return line, offset - starts[line - 1] + 1
+
+    def line(self, number: int) -> str:
+        """The text of 1-based line `number`, without its end."""
+        starts = self._line_starts()
+        begin = starts[number - 1]
+        end = self.text.find("\n", begin)
+        return self.text[begin : len(self.text) if end < 0 else end].rstrip("\r")
+
+    def _line_starts(self) -> list[int]:
+        if self._starts is None:
+            starts, found = [0], self.text.find("\n")
+            while found >= 0:
+                starts.append(found + 1)
+                found = self.text.find("\n", found + 1)
+            self._starts = starts
+        return self._starts
+
+
+class Location(Attribute):
+    """Base of all locations; a location is an attribute too (``fused<...>`` metadata, dictionaries)."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True)
+class UnknownLoc(Location):
+    pass
+
+
+UNKNOWN = UnknownLoc()
+
+
+class SourceLoc(Location):
+    """Where the parser found something: a range of offsets in a `Source`. Not written in the program itself."""
+
+    __slots__ = ("source", "offset", "end")
+
+    def __init__(self, source: Source, offset: int, end: int) -> None:
+        self.source = source
+        self.offset = offset
+        self.end = end
+
+    @property
+    def file_loc(self) -> FileLoc:
+        line, column = self.source.position(self.offset)
+        return FileLoc(self.source.name, line, column)
+
+
+@dataclass(frozen=True)
+class FileLoc(Location):
+    """``"file":line:column``, optionally ``to end_line:end_column``."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int | None = None
+    end_column: int | None = None
+
+
+@dataclass(frozen=True)
+class NameLoc(Location):
+    name: str
+    child: Location = UNKNOWN
+
+
+@dataclass(frozen=True)
+class CallSiteLoc(Location):
+    callee: Location
+    caller: Location
+
+
+@dataclass(frozen=True)
+class FusedLoc(Location):
+    members: tuple[Location, ...]
+    metadata: Attribute | None = None
+
+
+@dataclass(frozen=True)
+class BytecodeLoc(Location):
+    """Where the bytecode reader found something that carries no debug info: a path and a byte offset."""
+
+    file: str
+    path: str
+    offset: int
+
+
+class Scope(Attribute):
+    """Base of the debug scopes."""
+
+    __slots__ = ()
+
+
+class LocalScope(Scope):
+    """A scope that code can lie in: subprogram or lexical block."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True)
+class DIFile(Scope):
+    name: str
+    directory: str
+
+
+@dataclass(frozen=True)
+class DICompileUnit(Scope):
+    file: DIFile
+
+
+@dataclass(frozen=True)
+class DISubprogram(LocalScope):
+    file: DIFile
+    line: int
+    name: str
+    linkage_name: str
+    compile_unit: DICompileUnit
+    scope_line: int = 0
+
+
+@dataclass(frozen=True)
+class DILexicalBlock(LocalScope):
+    scope: LocalScope
+    file: DIFile
+    line: int
+    column: int = 0
+
+
+@dataclass(frozen=True)
+class DILoc(Location):
+    """A file position inside a debug scope."""
+
+    position: FileLoc
+    scope: LocalScope
+
+
+@dataclass(frozen=True)
+class LocAlias(Location):
+    """A ``loc(#name)`` whose definition comes later in the file; the parser replaces it before it returns."""
+
+    name: str
+    at: SourceLoc = field(compare=False)
+
+
+def debug_scope(loc: Location) -> LocalScope | None:
+    """The debug scope that `loc` lies in (specification 15.2 of the semantics), or None."""
+    if isinstance(loc, DILoc):
+        return loc.scope
+    if isinstance(loc, CallSiteLoc):
+        return debug_scope(loc.caller)
+    if isinstance(loc, FusedLoc):
+        return next((scope for scope in map(debug_scope, loc.members) if scope is not None), None)
+    if isinstance(loc, NameLoc):
+        return debug_scope(loc.child)
+    return None
+
+
+def subprogram(scope: LocalScope) -> DISubprogram | None:
+    """The subprogram that encloses a local scope."""
+    while isinstance(scope, DILexicalBlock):
+        scope = scope.scope
+    return scope if isinstance(scope, DISubprogram) else None
+
+
+def file_position(loc: Location) -> FileLoc | SourceLoc | None:
+    """The place in a file that a person should be shown for `loc`, or None."""
+    if isinstance(loc, FileLoc | SourceLoc):
+        return loc
+    if isinstance(loc, DILoc):
+        return loc.position
+    if isinstance(loc, NameLoc):
+        return file_position(loc.child)
+    if isinstance(loc, CallSiteLoc):
+        return file_position(loc.callee) or file_position(loc.caller)
+    if isinstance(loc, FusedLoc):
+        return next((place for place in map(file_position, loc.members) if place is not None), None)
+    return None

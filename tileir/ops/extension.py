@@ -1,0 +1,127 @@
+"""Operations outside the public set that early documents use: they have a text form and a meaning, but no bytecode.
+
+Names carry a ``$``: ``experimental$call``. Asking for them in bytecode, or on a target that cannot run them, is a
+diagnostic that names the operation.
+"""
+
+from __future__ import annotations
+
+from tileir.ir import types as t
+from tileir.ir.core import Op
+from tileir.ir.declare import (
+    ALLOCATION_SCOPE,
+    ELEMENTWISE,
+    ISOLATED,
+    PURE,
+    RECURSIVE_EFFECTS,
+    SEGMENTED,
+    SYMBOL,
+    AttrKind,
+    RegionTerminator,
+    SameType,
+    attr,
+    flag,
+    operand,
+    optional,
+    output,
+    region,
+    variadic,
+    variadic_output,
+)
+from tileir.ops.constraints import ANY, BASE_FLOAT_TILE, SCALAR_INT, TENSOR_VIEW, TILE, TOKEN, tile_of
+
+INDEX_VECTOR = tile_of(t.INTS, 1)
+
+
+class Func(
+    Op,
+    name="experimental$func",
+    traits=(ISOLATED, SYMBOL, ALLOCATION_SCOPE, RegionTerminator("return")),
+    aliases=("testing$func",),
+):
+    """A device function: called, never launched; takes and returns values of any type."""
+
+    sym_name = attr(AttrKind.SYMBOL_NAME)
+    function_type = attr(AttrKind.TYPE)
+    arg_attrs = attr(AttrKind.ARRAY, default=None)
+    res_attrs = attr(AttrKind.ARRAY, default=None)
+    body = region()
+    syntax = "experimental$func @name(%a: T, ...) [-> R | -> (R, ...)] { ... } {attrs}"
+
+
+class Call(Op, name="experimental$call"):
+    """Runs a device function of the same module; recursion is not allowed."""
+
+    callee = attr(AttrKind.SYMBOL)
+    args = variadic(ANY)
+    outputs = variadic_output(ANY, name="results")
+    syntax = "experimental$call @f(%a, ...) {attrs} : (T, ...) -> R"
+
+
+class Asin(
+    Op, name="experimental$asin", traits=(PURE, ELEMENTWISE, SameType("source", "result")), aliases=("experimental.asin",)
+):
+    """Arc sine in [-pi/2, pi/2]; NaN outside [-1, 1]."""
+
+    source = operand(BASE_FLOAT_TILE)
+    result = output(BASE_FLOAT_TILE)
+    format = "$source attr-dict `:` type($result)"
+
+
+class ExternElementwise(Op, name="experimental$extern_elementwise"):
+    """Applies a scalar function of the host, found by `symbol`, to every element."""
+
+    libname = attr(AttrKind.STRING)
+    libpath = attr(AttrKind.STRING)
+    pure = attr(AttrKind.BOOL)
+    symbol = attr(AttrKind.STRING)
+    args = variadic(TILE)
+    result = output(TILE)
+    syntax = 'experimental$extern_elementwise %a, ... {libname = "", libpath = "", pure = true, symbol = "f"} : (T, ...) -> R'
+
+
+class Generate(
+    Op, name="experimental$generate", traits=(RECURSIVE_EFFECTS, RegionTerminator("yield", written=True))
+):
+    """A tile whose element at [i, j, ...] is what the body yields for those indices."""
+
+    result = output(TILE)
+    body = region()
+    syntax = "experimental$generate { ^bb0(%i: tile<i32>, ...): ... yield %v : E } {attrs} : R"
+
+
+class GatherLoad(Op, name="experimental$gather_load"):
+    """Loads rows at arbitrary positions along dimension `dim`; elements outside the tensor read as the fill value."""
+
+    dim = attr(AttrKind.I64)
+    fill_value = attr(AttrKind.TAGGED, default=None, name="fillValue")
+    source = operand(TENSOR_VIEW, name="src")
+    index = operand(INDEX_VECTOR)
+    offsets = variadic(SCALAR_INT)
+    result = output(TILE)
+    syntax = "experimental$gather_load %src, %index, [%offset, ...] <{dim = D : i64}> {attrs} : V, I, O -> R"
+
+
+class ScatterStore(Op, name="experimental$scatter_store", traits=(SEGMENTED,)):
+    """Stores rows at arbitrary positions along dimension `dim`; elements outside the tensor are skipped."""
+
+    dim = attr(AttrKind.I64)
+    source = operand(TILE, name="src")
+    destination = operand(TENSOR_VIEW, name="dst")
+    index = operand(INDEX_VECTOR)
+    offsets = variadic(SCALAR_INT)
+    token = optional(TOKEN)
+    result_token = output(TOKEN)
+    syntax = (
+        "experimental$scatter_store %src, %dst, %index, [%offset, ...] [token = %t] <{dim = D : i64}> {attrs} "
+        ": S, V, I, O [, token] -> token"
+    )
+
+
+class OptimizationBarrier(Op, name="internal$optimization_barrier", traits=(SameType("source", "result"),)):
+    """Hands its operand on; the optimizer must neither remove it nor look through it."""
+
+    keep_axis_info = flag()
+    source = operand(TILE)
+    result = output(TILE)
+    format = "$source tail_flag($keep_axis_info) attr-dict `:` type($result)"

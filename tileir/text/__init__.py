@@ -1,0 +1,1 @@
+"""Tile IR as text: lexer, parser and printer, derived from the declared formats."""

@@ -149,8 +149,7 @@ def HasParent(*names: str) -> ParentOneOf:
 class TerminatedBy(Trait):
     """The block of each region ends with `terminator` (or with one of `also`, which leave the region otherwise).
 
-    Text may leave out a missing `terminator`, unless it must be `written`; when printing, one without operands is
-    `hidden`.
+    Text may leave the `terminator` out, unless it must be `written`; when printing, one without operands is `hidden`.
     """
 
     terminator: str = ""
@@ -159,7 +158,9 @@ class TerminatedBy(Trait):
     hidden: bool = False
 
 
-def RegionTerminator(name: str, also: tuple[str, ...] = (), written: bool = False, hidden: bool = False) -> TerminatedBy:
+def RegionTerminator(
+    name: str, also: tuple[str, ...] = (), written: bool = False, hidden: bool = False
+) -> TerminatedBy:
     return TerminatedBy("region terminator", name, also, written, hidden)
 
 
@@ -369,8 +370,11 @@ class OpSpec:
     """The declaration of one operation, as data.
 
     ``opcode`` is None for an operation that has no bytecode (`placement` TEXT_ONLY). ``aliases`` are other spellings
-    that text may use; ``spellings`` are (version, name) pairs: the name printed from that version on. ``section`` is the
-XX    """
+    that text may use; ``spellings`` are (version, name) pairs: the name printed from that version on. ``chapter`` is
+    the module of `ops` that declares it. ``hint`` is the name that canonical printing suggests for its result.
+    ``format`` is the text form in the language of `text.format`; an operation whose form that language cannot express
+    has None there, its own code in `text`, and ``syntax`` for the manual.
+    """
 
     cls: type[Op]
     name: str
@@ -436,7 +440,7 @@ XX    """
 
     @property
     def result_count_encoded(self) -> bool:
-        return any(field.variadic for field in (*self.operands, *self.results))
+        return any(operand.variadic for operand in self.operands) or any(result.variadic for result in self.results)
 
     @property
     def flag_bits(self) -> tuple[FlagBit, ...]:
@@ -467,7 +471,7 @@ def declare(
     regions = tuple(field for field in fields if isinstance(field, RegionField))
     for group in (operands, results, regions):
         for position, member in enumerate(group):
-            member.position = position
+            member.position = position  # type: ignore[attr-defined]
     text_only = Placement.TEXT_ONLY if opcode is None else Placement.INSTRUCTION
     doc = inspect.cleandoc(cls.__doc__ or "")
     return OpSpec(

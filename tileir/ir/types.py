@@ -251,12 +251,12 @@ class TensorViewType(Type):
         if not isinstance(element, ElementType) or element is I4:
             raise InvalidType("E0307", f"a tensor view holds numbers other than i4, got {element!r}")
         if len(shape) != len(strides):
-            raise InvalidType(
-                "E0308", f"expected as many strides as dimensions, got {len(shape)} dimensions and {len(strides)} strides"
-            )
+            counts = f"{len(shape)} dimensions and {len(strides)} strides"
+            raise InvalidType("E0308", f"expected as many strides as dimensions, got {counts}")
         for what, entries in (("dimensions", shape), ("strides", strides)):
             if any(entry is not None and not 0 < entry < 1 << 63 for entry in entries):
-                raise InvalidType("E0309", f"tensor view {what} must be positive 64-bit integers, got [{dims_text(entries)}]")
+                listed = dims_text(entries)
+                raise InvalidType("E0309", f"tensor view {what} must be positive 64-bit integers, got [{listed}]")
         fields = {"element": element, "shape": shape, "strides": strides, "attr": attr}
         return _intern(cls, cls._table, (element, shape, strides, attr), fields)
 
@@ -287,7 +287,10 @@ class TileViewType(Type):
 
 
 class PartitionViewType(TileViewType):
-    """``partition_view``: the tensor cut into a grid of equal tiles; ``dim_map[i]`` is the tensor dimension of tile dimension i."""
+    """``partition_view``: the tensor cut into a grid of equal tiles.
+
+    ``dim_map[i]`` is the tensor dimension that tile dimension i runs along.
+    """
 
     __slots__ = ("dim_map",)
     mnemonic = "partition_view"
@@ -309,7 +312,10 @@ class PartitionViewType(TileViewType):
 
 
 class StridedViewType(TileViewType):
-    """``strided_view`` (13.3): tiles that start every ``traversal_strides[i]`` elements; they may overlap or leave gaps."""
+    """``strided_view`` (13.3): tiles that start every ``traversal_strides[i]`` elements.
+
+    They may overlap or leave gaps.
+    """
 
     __slots__ = ("traversal_strides", "dim_map")
     mnemonic = "strided_view"
@@ -332,7 +338,8 @@ class StridedViewType(TileViewType):
         if len(traversal) != len(shape):
             raise InvalidType("E0318", f"expected {len(shape)} traversal strides, got {len(traversal)}")
         if any(not 0 < step <= MAX_I32 for step in traversal):
-            raise InvalidType("E0319", f"traversal strides must be positive 32-bit integers, got [{dims_text(traversal)}]")
+            listed = dims_text(traversal)
+            raise InvalidType("E0319", f"traversal strides must be positive 32-bit integers, got [{listed}]")
         fields |= {"traversal_strides": traversal, "dim_map": mapping}
         return _intern(cls, cls._table, (shape, traversal, tensor_view, padding, mapping), fields)
 
@@ -370,7 +377,8 @@ def _view_fields(shape, tensor_view, padding, check_dims) -> dict[str, object]: 
             "E0312", f"expected tiles of the tensor view's rank {tensor_view.rank}, got tiles of rank {len(shape)}"
         )
     if any(not 0 < extent <= MAX_I32 for extent in shape):
-        raise InvalidType("E0313", f"tile dimensions of a view must be positive 32-bit integers, got [{dims_text(shape)}]")
+        listed = dims_text(shape)
+        raise InvalidType("E0313", f"tile dimensions of a view must be positive 32-bit integers, got [{listed}]")
     if any(extent & (extent - 1) for extent in shape):
         raise InvalidType("E0314", f"tile dimensions of a view must be powers of two, got [{dims_text(shape)}]")
     check_dims(tensor_view)

@@ -29,8 +29,9 @@ def tile_of(elements: Iterable[t.ElementType], rank: int | None = None) -> TypeC
 
 def _pointer_tile(rank: int | None = None) -> TypeConstraint:
     def accepts(type: t.Type) -> bool:
-        is_pointer = isinstance(type, t.TileType) and isinstance(type.element, t.PointerType)
-        return is_pointer and (rank is None or type.rank == rank)
+        if not (isinstance(type, t.TileType) and isinstance(type.element, t.PointerType)):
+            return False
+        return rank is None or type.rank == rank
 
     return TypeConstraint("a scalar tile of a pointer" if rank == 0 else "a tile of pointers", accepts)
 

@@ -16,8 +16,8 @@ from tileir.ir.declare import (
     flag,
     operand,
     region,
-    variadic_output,
     variadic,
+    variadic_output,
 )
 from tileir.ops.constraints import ANY, I1_TILE, SCALAR_I1, SCALAR_INT
 
@@ -71,7 +71,10 @@ class For(
     initial = variadic(ANY, name="initValues")
     outputs = variadic_output(ANY, name="resultValues")
     body = region()
-    syntax = "for [unsigned] %i in (%lower to %upper, step %step) : T [iter_values(%a = %x, ...) -> (T, ...)] { ... } {attrs}"
+    syntax = (
+        "for [unsigned] %i in (%lower to %upper, step %step) : T [iter_values(%a = %x, ...) -> (T, ...)] "
+        "{ ... } {attrs}"
+    )
 
 
 class If(

@@ -15,10 +15,10 @@ from tileir.ir.declare import (
     SameType,
     attr,
     operand,
-    region,
     output,
-    variadic_output,
+    region,
     variadic,
+    variadic_output,
 )
 from tileir.ops.constraints import (
     I1_TILE,

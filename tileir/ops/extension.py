@@ -59,7 +59,10 @@ class Call(Op, name="experimental$call"):
 
 
 class Asin(
-    Op, name="experimental$asin", traits=(PURE, ELEMENTWISE, SameType("source", "result")), aliases=("experimental.asin",)
+    Op,
+    name="experimental$asin",
+    traits=(PURE, ELEMENTWISE, SameType("source", "result")),
+    aliases=("experimental.asin",),
 ):
     """Arc sine in [-pi/2, pi/2]; NaN outside [-1, 1]."""
 
@@ -77,7 +80,10 @@ class ExternElementwise(Op, name="experimental$extern_elementwise"):
     symbol = attr(AttrKind.STRING)
     args = variadic(TILE)
     result = output(TILE)
-    syntax = 'experimental$extern_elementwise %a, ... {libname = "", libpath = "", pure = true, symbol = "f"} : (T, ...) -> R'
+    syntax = (
+        'experimental$extern_elementwise %a, ... {libname = "...", libpath = "...", pure = true, symbol = "..."} '
+        ": (T, ...) -> R"
+    )
 
 
 class Generate(

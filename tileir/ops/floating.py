@@ -275,7 +275,9 @@ class MinF(Op, name="minf", opcode=0x47, traits=_BINARY):
     format = "$lhs `,` $rhs flags($flush_to_zero, $propagate_nan) attr-dict `:` type($result)"
 
 
-class CmpF(Op, name="cmpf", opcode=0x0E, traits=(PURE, ELEMENTWISE, SameType("lhs", "rhs"), SameShape("lhs", "result"))):
+class CmpF(
+    Op, name="cmpf", opcode=0x0E, traits=(PURE, ELEMENTWISE, SameType("lhs", "rhs"), SameShape("lhs", "result"))
+):
     """Compares element by element. With a NaN the result is 0 when `ordered` and 1 when `unordered`."""
 
     comparison_predicate = enum_attr(Predicate)

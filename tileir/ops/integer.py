@@ -116,7 +116,9 @@ class MinI(Op, name="mini", opcode=0x48, traits=_BINARY):
     format = _SIGNED_FORMAT
 
 
-class CmpI(Op, name="cmpi", opcode=0x0F, traits=(PURE, ELEMENTWISE, SameType("lhs", "rhs"), SameShape("lhs", "result"))):
+class CmpI(
+    Op, name="cmpi", opcode=0x0F, traits=(PURE, ELEMENTWISE, SameType("lhs", "rhs"), SameShape("lhs", "result"))
+):
     """Compares element by element by the given reading."""
 
     comparison_predicate = enum_attr(Predicate)

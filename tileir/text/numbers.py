@@ -1,0 +1,220 @@
+"""How floats are written in Tile IR text (specification 6.1, 6.2).
+
+Knows: the decimal or hexadecimal spelling of a bit pattern of every float type, and the bit pattern that a decimal
+literal stands for.
+Does not know: which operation holds numbers, nor arithmetic (`interp`). Works on integers alone, so NumPy is not
+imported and nothing is lost to the rounding of the host.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from tileir.ir.types import F8E8M0FNU, ElementType, FloatFormat
+
+_SHORT_DIGITS = 6
+_SHORT_FRACTION = 6
+_PLAIN_ZEROS = 3
+"""More zeros than this before or after the digits make the long form scientific."""
+_BITS_PER_DIGIT = (196, 59)
+"""The ratio that stands for the bits in a decimal digit: slightly more than the base-2 logarithm of 10."""
+
+
+@dataclass(frozen=True)
+class _Decimal:
+    """``digits * 10**exponent``, where the digits neither begin nor end with a zero."""
+
+    digits: str
+    exponent: int
+
+    @property
+    def power(self) -> int:
+        """The power of ten of the first digit."""
+        return self.exponent + len(self.digits) - 1
+
+
+# ---------------------------------------------------------------- writing
+
+
+@lru_cache(maxsize=4096)
+def float_text(bits: int, element: ElementType) -> str:
+    """The canonical spelling of the pattern `bits` of the float type `element`; tf32 patterns have 19 bits."""
+    layout = layout_of(element)
+    if is_special(bits, element):
+        return _hex(bits)
+    sign = "-" if layout.signed and bits >> (layout.exponent + layout.fraction) else ""
+    mantissa, power = _magnitude(bits, element)
+    short = sign + _short_text(mantissa, power)
+    if _nearest_exact(short, element) == bits:
+        return short
+    precision = 2 + _digits(layout.precision)
+    return _long_text(sign, _decimal(mantissa, power, precision), precision) or _hex(bits)
+
+
+def layout_of(element: ElementType) -> FloatFormat:
+    """The bit layout of a float type."""
+    assert element.format is not None, f"{element.name} is not a float type"
+    return element.format
+
+
+def is_special(bits: int, element: ElementType) -> bool:
+    """Whether the pattern is an infinity or a NaN."""
+    layout = layout_of(element)
+    magnitude = bits & _magnitude_mask(layout)
+    if layout.has_inf:
+        return magnitude >> layout.fraction == (1 << layout.exponent) - 1
+    return layout.has_nan and magnitude == _magnitude_mask(layout)
+
+
+def _hex(bits: int) -> str:
+    return f"0x{bits:X}"
+
+
+def _magnitude_mask(layout: FloatFormat) -> int:
+    return (1 << (layout.exponent + layout.fraction)) - 1
+
+
+def _magnitude(bits: int, element: ElementType) -> tuple[int, int]:
+    """The absolute value of a finite pattern as ``mantissa * 2**power``."""
+    layout = layout_of(element)
+    exponent, fraction = divmod(bits & _magnitude_mask(layout), 1 << layout.fraction)
+    if exponent == 0 and element is not F8E8M0FNU:
+        return fraction, 1 - layout.bias - layout.fraction
+    return fraction | 1 << layout.fraction, exponent - layout.bias - layout.fraction
+
+
+def _digits(bits: int) -> int:
+    """How many decimal digits `bits` bits are surely worth."""
+    return bits * _BITS_PER_DIGIT[1] // _BITS_PER_DIGIT[0]
+
+
+def _short_text(mantissa: int, power: int) -> str:
+    if mantissa == 0:
+        return "0.000000e+00"
+    decimal = _decimal(mantissa, power, _SHORT_DIGITS)
+    fraction = decimal.digits[1:].ljust(_SHORT_FRACTION, "0")
+    return f"{decimal.digits[0]}.{fraction}e{decimal.power:+03d}"
+
+
+def _long_text(sign: str, decimal: _Decimal, precision: int) -> str | None:
+    """Scientific or positional; None where that would look like an integer."""
+    digits, exponent = decimal.digits, decimal.exponent
+    if _is_scientific(decimal, precision):
+        return f"{sign}{digits[0]}.{digits[1:] or '0'}E{decimal.power:+d}"
+    if exponent >= 0:
+        return None
+    if decimal.power >= 0:
+        return f"{sign}{digits[:exponent]}.{digits[exponent:]}"
+    return f"{sign}0.{'0' * (-decimal.power - 1)}{digits}"
+
+
+def _is_scientific(decimal: _Decimal, precision: int) -> bool:
+    if decimal.exponent < 0:
+        return decimal.power < -_PLAIN_ZEROS
+    return decimal.exponent > _PLAIN_ZEROS or decimal.power >= precision
+
+
+def _decimal(mantissa: int, power: int, precision: int) -> _Decimal:
+    """``mantissa * 2**power`` (not zero) in at most `precision` digits, as the reference printer rounds it.
+
+    Surplus digits are cut off first and only then rounded half up by one digit, so the result is not always the
+    nearest; step 2 of specification 6.2 fixes this.
+    """
+    number, exponent = _exact(mantissa, power)
+    ratio, digits = _BITS_PER_DIGIT
+    surplus = number.bit_length() - (ratio * precision + digits - 1) // digits
+    if surplus > 0:
+        cut = _digits(surplus)
+        number //= 10**cut
+        exponent += cut
+    return _rounded(*_stripped(str(number), exponent), precision)
+
+
+def _exact(mantissa: int, power: int) -> tuple[int, int]:
+    """``mantissa * 2**power`` as an integer and a power of ten."""
+    zeros = (mantissa & -mantissa).bit_length() - 1
+    mantissa, power = mantissa >> zeros, power + zeros
+    return (mantissa << power, 0) if power >= 0 else (mantissa * 5**-power, power)
+
+
+def _rounded(digits: str, exponent: int, precision: int) -> _Decimal:
+    if len(digits) <= precision:
+        return _Decimal(digits, exponent)
+    kept = int(digits[:precision]) + (digits[precision] >= "5")
+    return _Decimal(*_stripped(str(kept), exponent + len(digits) - precision))
+
+
+def _stripped(digits: str, exponent: int) -> tuple[str, int]:
+    kept = digits.rstrip("0")
+    return kept, exponent + len(digits) - len(kept)
+
+
+# ---------------------------------------------------------------- reading
+
+
+def float_bits(text: str, element: ElementType) -> int:
+    """The pattern of the decimal literal `text`: rounded to f64, then to `element`, both to nearest even.
+
+    Raises OverflowError when the literal overflows f64.
+    """
+    value = float(text)
+    if value in (float("inf"), float("-inf")):
+        raise OverflowError(f"'{text}' is too large for f64")
+    negative = text.lstrip().startswith("-")
+    numerator, denominator = abs(value).as_integer_ratio()
+    return _signed(_nearest(numerator, denominator, element), negative, element)
+
+
+def _nearest_exact(text: str, element: ElementType) -> int:
+    """The pattern of the short form `text`, rounded only once."""
+    digits, _, power = text.lstrip("-").partition("e")
+    number, exponent = int(digits.replace(".", "")), int(power) - _SHORT_FRACTION
+    if exponent >= 0:
+        magnitude = _nearest(number * 10**exponent, 1, element)
+    else:
+        magnitude = _nearest(number, 10**-exponent, element)
+    return _signed(magnitude, text.startswith("-"), element)
+
+
+def _signed(magnitude: int, negative: bool, element: ElementType) -> int:
+    """An unsigned format drops the sign."""
+    layout = layout_of(element)
+    return magnitude | (negative and layout.signed) << (layout.exponent + layout.fraction)
+
+
+def _nearest(numerator: int, denominator: int, element: ElementType) -> int:
+    """The pattern without sign nearest to a ratio that is not negative, ties to even."""
+    layout = layout_of(element)
+    smallest = -layout.bias if element is F8E8M0FNU else 1 - layout.bias
+    exponent = max(_floor_log2(numerator, denominator), smallest) if numerator else smallest
+    quantum = exponent - layout.fraction
+    if quantum >= 0:
+        denominator <<= quantum
+    else:
+        numerator <<= -quantum
+    pattern = ((exponent - smallest) << layout.fraction) + _divide_even(numerator, denominator)
+    if element is F8E8M0FNU:
+        # No zero: the smallest value has the pattern 0, and so has everything below it.
+        pattern = max(pattern - 1, 0)
+    return min(pattern, _overflow(element))
+
+
+def _floor_log2(numerator: int, denominator: int) -> int:
+    guess = numerator.bit_length() - denominator.bit_length()
+    shifted = numerator >= denominator << guess if guess >= 0 else numerator << -guess >= denominator
+    return guess if shifted else guess - 1
+
+
+def _divide_even(numerator: int, denominator: int) -> int:
+    quotient, rest = divmod(numerator, denominator)
+    return quotient + (2 * rest > denominator or (2 * rest == denominator and quotient & 1))
+
+
+@cache
+def _overflow(element: ElementType) -> int:
+    """The pattern that stands for everything too large: infinity, else NaN, else the largest value."""
+    layout = layout_of(element)
+    if layout.has_inf:
+        return ((1 << layout.exponent) - 1) << layout.fraction
+    return _magnitude_mask(layout)

@@ -7,22 +7,25 @@ specification and joins them; the completeness test checks that no operation is 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 from tileir.ir.core import Op
 
 R = TypeVar("R", bound=Callable[..., object])
+F = TypeVar("F", bound=Callable[..., object])
 
 
 class Rules(dict[type[Op], R], Generic[R]):
     """``rules = Rules()``, then ``@rules(AddF, SubF)`` above the rule that serves both."""
 
-    def __call__(self, *ops: type[Op]) -> Callable[[R], R]:
-        def register(rule: R) -> R:
+    def __call__(self, *ops: type[Op]) -> Callable[[F], F]:
+        """Registers a rule, which may take its own operation classes instead of any `Op`: it gets no other."""
+
+        def register(rule: F) -> F:
             for op in ops:
                 if op in self:
                     raise AssertionError(f"two rules for '{op.spec.name}'")
-                self[op] = rule
+                self[op] = cast(R, rule)
             return rule
 
         return register

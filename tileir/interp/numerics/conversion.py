@@ -128,8 +128,3 @@ def truncated(target: t.ElementType) -> Conversion:
     if target is t.I4:
         return lambda x: ((x.astype(np.int8) & np.int8(0xF)) ^ np.int8(8)) - np.int8(8)
     return lambda x: wrapped(x, dtype_of(target))
-
-
-def reinterpreted(source: t.ElementType, target: t.ElementType) -> Conversion:
-    """The same bits as another type of the same width."""
-    return lambda x: x.view(dtype_of(target))

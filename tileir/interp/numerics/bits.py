@@ -65,6 +65,8 @@ def unsigned(x: Array) -> Array:
 
 def wrapped(x: Array, dtype: np.dtype[Any]) -> Array:
     """Integers modulo 2^width as `dtype` holds them; `x` is at least that wide."""
+    if x.dtype == dtype:
+        return x
     if dtype == np.bool_:
         return (x & 1).astype(np.bool_)
     return x.view(dtype) if x.dtype.itemsize == dtype.itemsize else x.astype(dtype)

@@ -6,6 +6,7 @@ Does not know: which rounding mode an operation may carry; every mode that makes
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -29,8 +30,14 @@ _BELOW_F64 = np.uint64(0x7FF)
 
 def float_to_float(source: t.ElementType, target: t.ElementType, mode: Rounding) -> Conversion:
     """The exact value rounded once; a NaN becomes the positive quiet NaN of the target (f4E2M1FN: +6)."""
-    convert = _float_conversion(source, target, mode)
-    return lambda x: formats.with_quiet_nan(convert(x), target)
+    function = _float_conversion(source, target, mode)
+    native = dtype_of(source) in (np.float32, np.float64)
+
+    def convert(x: Array) -> Array:
+        result = function(x)
+        return formats.with_quiet_nan(result, x if native else result, target)
+
+    return convert
 
 
 def _float_conversion(source: t.ElementType, target: t.ElementType, mode: Rounding) -> Conversion:
@@ -96,8 +103,9 @@ def float_to_integer(signedness: Signedness, source: t.ElementType, target: t.El
     """Truncated towards zero, then saturated to the range of the target; NaN gives 0 (specification, semantics 11)."""
     below, above = integer_range(signedness, target)
     working = np.dtype(np.int64 if signedness is Signedness.SIGNED else np.uint64)
-    # The f64 neighbours inside the range: 2^63 - 1 and 2^64 - 1 are no f64.
-    largest = float(above) if target.bits < 64 else float(above + 1 - (1 << (target.bits - 53)))
+    largest = float(above)
+    if int(largest) > above:
+        largest = math.nextafter(largest, 0.0)
 
     def convert(x: Array) -> Array:
         values = formats.widened(x, source)

@@ -57,9 +57,9 @@ def quiet_nan(element: t.ElementType) -> Array:
     return stored(np.asarray(patterns(element).nan, np.uint64), element)
 
 
-def with_quiet_nan(x: Array, element: t.ElementType) -> Array:
-    """`x` with every NaN replaced by the one that conversions give."""
-    nan = x != x
+def with_quiet_nan(x: Array, source: Array, element: t.ElementType) -> Array:
+    """`x` with the NaN that conversions give wherever `source` is NaN."""
+    nan = source != source
     return np.where(nan, quiet_nan(element), x) if nan.any() else x
 
 

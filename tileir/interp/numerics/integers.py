@@ -27,16 +27,20 @@ class DivisionByZero(ArithmeticError):
         self.index = index
 
 
-def add(lhs: Array, rhs: Array) -> Array:
-    return wrapped(unsigned(lhs) + unsigned(rhs), lhs.dtype)
+def _modular(function: Binary) -> Binary:
+    """`function`, which wraps in NumPy as it should, also for i1."""
+
+    def evaluate(lhs: Array, rhs: Array) -> Array:
+        if lhs.dtype != np.bool_:
+            return function(lhs, rhs)
+        return wrapped(function(unsigned(lhs), unsigned(rhs)), lhs.dtype)
+
+    return evaluate
 
 
-def subtract(lhs: Array, rhs: Array) -> Array:
-    return wrapped(unsigned(lhs) - unsigned(rhs), lhs.dtype)
-
-
-def multiply(lhs: Array, rhs: Array) -> Array:
-    return wrapped(unsigned(lhs) * unsigned(rhs), lhs.dtype)
+add = _modular(np.add)
+subtract = _modular(np.subtract)
+multiply = _modular(np.multiply)
 
 
 def negate(source: Array) -> Array:

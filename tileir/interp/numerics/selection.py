@@ -74,7 +74,12 @@ def _extreme(function: Function, of_zeros: Function, element: t.ElementType) -> 
         return result
 
     exact = exactly(evaluate)(element)
-    return lambda lhs, rhs: with_quiet_nan(exact(lhs, rhs), element)
+
+    def quiet(lhs: Array, rhs: Array) -> Array:
+        result = exact(lhs, rhs)
+        return with_quiet_nan(result, result, element)
+
+    return quiet
 
 
 def compare(predicate: Predicate, ordering: Ordering) -> Comparison:

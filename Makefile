@@ -1,0 +1,73 @@
+# Needs Python >= 3.10 with pip and venv; everything else is installed into $(VENV).
+#
+#   make demo     run the example programs and check them
+#   make test     run the tests
+#   make help     all targets
+
+PYTHON ?= python3
+VENV   ?= .venv
+JOBS   ?= 2
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+
+.PHONY: help demo test lint types bench docs fuzz clean
+
+help:
+	@echo "make demo    run the example programs on this machine and check them against NumPy"
+	@echo "make test    run the tests (JOBS=$(JOBS) at a time)"
+	@echo "make lint    check the style of the code"
+	@echo "make types   check the types of the code"
+	@echo "make bench   measure tileir beside its peers; writes bench/RESULTS.md"
+	@echo "make docs    generate the reference pages again"
+	@echo "make fuzz    feed the parser and the verifier mutated programs for a minute"
+	@echo "make clean   remove $(VENV) and what builds and tools left"
+
+demo: $(VENV)/.installed
+	@$(BIN)/tileir demo
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.test
+	$(BIN)/mypy
+
+bench: $(VENV)/.bench
+	$(BIN)/python bench/run.py
+
+docs: $(VENV)/.installed
+	$(BIN)/python docs/generate.py
+
+fuzz: $(VENV)/.test
+	TILEIR_FUZZ_SECONDS=60 $(BIN)/python -m pytest tests/fuzz
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A stamp file for each set of packages, so that nothing is installed twice. The package itself is installed in place:
+# a change of its code needs no new installation.
+
+$(VENV)/bin/python:
+	@echo "creating $(VENV)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "tileir needs Python 3.10 or newer"; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
+	@echo "installing tileir into $(VENV)"
+	@$(PIP) install -e .
+	@touch $@
+
+$(VENV)/.test: pyproject.toml | $(VENV)/bin/python
+	@echo "installing tileir and what its tests need into $(VENV)"
+	@$(PIP) install -e '.[test]'
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.bench: pyproject.toml | $(VENV)/bin/python
+	@echo "installing tileir and its peers into $(VENV)"
+	@$(PIP) install -e '.[bench]'
+	@touch $@ $(VENV)/.installed

@@ -1,0 +1,39 @@
+"""``tileir as``: text to bytecode.
+
+Knows: the versions that can be asked for. Does not know: the encoding (`bytecode`).
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from tileir.cli import FINE, files
+from tileir.cli.options import add_output
+from tileir.ir.declare import NEWEST, VERSIONS
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="text or bytecode; - is standard input")
+    add_output(parser, "the bytecode", required=True)
+    parser.add_argument(
+        "--bytecode-version",
+        choices=VERSIONS,
+        default=NEWEST,
+        metavar="VERSION",
+        help=f"version to write, whose rules the program must keep: {', '.join(VERSIONS)} (default {NEWEST})",
+    )
+    parser.epilog = """\
+examples:
+  tileir as kernel.mlir -o kernel.tileirbc
+  tileir as kernel.mlir -o kernel.tileirbc --bytecode-version 13.1
+  tileir as kernel.mlir -o - | tileir dis -
+"""
+
+
+def run(options: argparse.Namespace) -> int:
+    from tileir import to_bytecode
+
+    version = options.bytecode_version
+    module = files.verified(options.file, version)
+    files.write(options.output, to_bytecode(module, version=version))
+    return FINE

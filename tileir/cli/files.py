@@ -1,0 +1,93 @@
+"""Programs read from files and standard input, and output written to files.
+
+Knows: ``-``, text and bytecode told apart by content, and that an output file appears whole or not at all.
+Does not know: what is done with a program.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tileir.cli import UsageError
+
+if TYPE_CHECKING:
+    from tileir import Module
+
+STANDARD_INPUT = "<stdin>"
+
+
+def display_name(file: str) -> str:
+    """How `file` is called in messages."""
+    return STANDARD_INPUT if file == "-" else file
+
+
+def read(file: str) -> bytes:
+    """The content of a file, or of standard input for ``-``."""
+    try:
+        return sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read '{display_name(file)}': {_reason(error)}") from None
+
+
+def program(file: str) -> Module:
+    """The program in a file; text or bytecode. Raises `DiagnosticError`."""
+    from tileir.runtime.module import from_content
+
+    return from_content(read(file), display_name(file))
+
+
+def verified(file: str, level: str) -> Module:
+    """The program in a file, without a fault at the language level. Raises `DiagnosticError`."""
+    from tileir.verify import verify
+
+    module = program(file)
+    verify(module, level).raise_if_errors()
+    return module
+
+
+def write(file: str | None, content: str | bytes) -> None:
+    """Write to a file, at once and whole; to standard output for None or ``-``."""
+    data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
+    if file is None or file == "-":
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    else:
+        _replace(Path(file), data)
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Write beside `path` and rename: a reader, or a run that is broken off, never sees half a file."""
+    target = Path(os.path.realpath(path))
+    temporary = None
+    try:
+        if target.exists() and not target.is_file():
+            target.write_bytes(data)
+            return
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:64]}.")
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+        os.chmod(temporary, target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
+        os.replace(temporary, target)
+        temporary = None
+    except OSError as error:
+        raise UsageError(f"cannot write '{path}': {_reason(error)}") from None
+    finally:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()

@@ -1,0 +1,136 @@
+"""Arrays and numbers made from the argument words of ``tileir run``.
+
+Knows: how every element type is filled, and how a result is summed up.
+Does not know: the grammar of the words (`arguments`).
+
+Floats are made as f64 and rounded to nearest, so that a fill means the same for every type; the same seed gives the
+same arrays.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from dataclasses import dataclass
+
+import numpy as np
+
+from tileir.cli import UsageError
+from tileir.cli.arguments import ArrayWord, FileWord, ScalarWord
+from tileir.interp.numerics.conversion import float_to_float
+from tileir.interp.numerics.formats import widened
+from tileir.ir import types as t
+from tileir.ir.attributes import Rounding
+from tileir.ir.storage import dtype_of
+
+Array = np.ndarray
+
+
+def array(word: ArrayWord, random: np.random.Generator) -> Array:
+    """A new array as the word describes it."""
+    if word.element is t.I4:
+        raise UsageError("i4 cannot be addressed in memory; use i8")
+    try:
+        values = _values(word, random)
+    except (MemoryError, ValueError, OverflowError):
+        shape = ",".join(map(str, word.shape))
+        raise UsageError(f"not enough memory for an array of {word.element.name}[{shape}]") from None
+    return values if word.element.is_int else _as_floats(values, word.element)
+
+
+def _values(word: ArrayWord, random: np.random.Generator) -> Array:
+    """The elements: already of their type if it is an integer type, else f64."""
+    dtype = dtype_of(word.element) if word.element.is_int else np.dtype(np.float64)
+    how, numbers, shape = word.fill.how, word.fill.numbers, word.shape
+    if how == "arange":
+        count = math.prod(shape)
+        return (np.arange(count) & 1 if word.element is t.I1 else np.arange(count)).astype(dtype).reshape(shape)
+    if how == "rand":
+        return _uniform(word.element, dtype, shape, numbers, random)
+    if how == "randn":
+        return random.standard_normal(shape)
+    value = {"zeros": 0, "ones": 1}.get(how) if not numbers else numbers[0]
+    return np.full(shape, _as_stored(value or 0, word.element), dtype)
+
+
+def _uniform(
+    element: t.ElementType,
+    dtype: np.dtype,
+    shape: tuple[int, ...],
+    bounds: tuple[int | float, ...],
+    random: np.random.Generator,
+) -> Array:
+    if element.is_float:
+        low, high = bounds or (0.0, 1.0)
+        return random.uniform(low, high, shape)
+    if bounds:
+        return random.integers(int(bounds[0]), int(bounds[1]), shape, dtype=np.int64).astype(dtype)
+    if element is t.I1:
+        return random.integers(0, 2, shape, dtype=np.int8).astype(np.bool_)
+    info = np.iinfo(dtype)
+    return random.integers(info.min, info.max, shape, dtype=dtype, endpoint=True)
+
+
+def _as_floats(values: Array, element: t.ElementType) -> Array:
+    if element is t.F64:
+        return values
+    mode = Rounding.ZERO if element is t.F8E8M0FNU else Rounding.NEAREST_EVEN
+    return np.asarray(float_to_float(t.F64, element, mode)(values))
+
+
+def _as_stored(value: int | float, element: t.ElementType) -> int | float | bool:
+    """An integer as the signed number that NumPy holds for the same bits."""
+    if element.is_float:
+        return value
+    if element is t.I1:
+        return value != 0
+    bits = int(value) & ((1 << element.bits) - 1)
+    return bits - (bits >> (element.bits - 1) << element.bits)
+
+
+def scalar(word: ScalarWord, element: t.ElementType) -> np.generic:
+    """The number as a value of `element`, which is the word's own type or the parameter's."""
+    if element.is_int and not isinstance(word.value, int):
+        raise UsageError(f"expected an integer for a parameter of {element.name}, got {word.value}")
+    if element.is_float:
+        return _as_floats(np.asarray(float(word.value)), element)[()]
+    return dtype_of(element).type(_as_stored(word.value, element))
+
+
+def loaded(word: FileWord, element: t.ElementType | None) -> Array:
+    """The array in a ``.npy`` file; raw bytes, as NumPy writes ml_dtypes, are read as the parameter's type."""
+    try:
+        values = np.load(word.path, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise UsageError(f"cannot read '{word.path}': {str(error).splitlines()[0]}") from None
+    if not isinstance(values, Array):
+        raise UsageError(f"'{word.path}': expected one array, got an archive of several")
+    if element is not None and values.dtype.kind == "V" and values.dtype.itemsize == dtype_of(element).itemsize:
+        return values.view(dtype_of(element))
+    return values
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a table says of an array: smallest, largest and mean element, and a checksum of its bytes."""
+
+    low: float | int
+    high: float | int
+    mean: float
+    checksum: str
+
+
+def summary(values: Array, element: t.ElementType) -> Summary | None:
+    """None for an array without elements."""
+    if not values.size:
+        return None
+    with np.errstate(all="ignore"):
+        numbers = values if element.is_int else widened(values, element)
+        mean = float(np.mean(numbers, dtype=np.float64))
+    return Summary(numbers.min().item(), numbers.max().item(), mean, checksum(values))
+
+
+def checksum(values: Array) -> str:
+    """CRC-32 of the array's bytes, in row-major order."""
+    contiguous = np.ascontiguousarray(values)
+    return f"{zlib.crc32(contiguous.reshape(-1).view(np.uint8).data):08x}"

@@ -1,0 +1,63 @@
+"""``tileir info``: versions and targets.
+
+Knows: what to ask for when something is reported as not working. Does not know: how a target works.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+
+from tileir import __version__
+from tileir.cli import FINE, show
+from tileir.ir.declare import VERSIONS
+
+_PACKAGES = ("numpy", "ml_dtypes", "rich", "torch", "cuda-tile", "nvidia-cuda-tileiras", "triton")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="show it as JSON")
+    parser.epilog = """\
+examples:
+  tileir info
+  tileir info --json
+"""
+
+
+def run(options: argparse.Namespace) -> int:
+    facts = _facts()
+    if options.json:
+        print(json.dumps(facts, indent=2))
+        return FINE
+    rows = [[name, value if isinstance(value, str) else _listed(value)] for name, value in facts.items()]
+    show.print_table(show.table("tileir", {"what": "left", "found": "left"}, [list(row) for row in rows]))
+    return FINE
+
+
+def _facts() -> dict[str, str | dict[str, str]]:
+    from tileir.runtime.targets import available
+
+    return {
+        "tileir": __version__,
+        "Python": f"{platform.python_version()} ({sys.executable})",
+        "platform": f"{platform.platform()}, {os.cpu_count()} processors",
+        "language versions": ", ".join(VERSIONS),
+        "targets": available(),
+        "packages": {name: _version(name) for name in _PACKAGES},
+        "cache": "none: the interpreter keeps nothing on disk",
+    }
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _listed(entries: dict[str, str]) -> str:
+    return "\n".join(f"{name}  {text}" for name, text in entries.items())

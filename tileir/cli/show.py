@@ -1,0 +1,55 @@
+"""How the command line shows things: diagnostics in colour, tables.
+
+Knows: the terminal. Does not know: what is shown.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import TextIO
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+_STYLES = (
+    (re.compile(r"(?m)^(?:\S.*?: )?(error(?:\[\w+\])?):"), "bold red"),
+    (re.compile(r"(?m)^(?:\S.*?: )?(trap):"), "bold red"),
+    (re.compile(r"(?m)^(?:\S.*?: )?(warning(?:\[\w+\])?):"), "bold yellow"),
+    (re.compile(r"(?m)^(?:\S.*?: )?(note):"), "bold cyan"),
+    (re.compile(r"(?m)^  (hint):"), "bold green"),
+    (re.compile(r"(?m)^ *\d* \| ( *\^~*)$"), "bold red"),
+    (re.compile(r"(?m)^( *\d* \|)"), "blue"),
+)
+
+
+def console(stream: TextIO | None = None) -> Console:
+    """A console on `stream` (default: standard output) that never rewrites what it is given."""
+    return Console(file=stream or sys.stdout, highlight=False, soft_wrap=True, emoji=False, markup=False)
+
+
+def diagnostics(text: str, stream: TextIO) -> None:
+    """Print rendered diagnostics; in colour where `stream` is a terminal."""
+    styled = Text(text)
+    for pattern, style in _STYLES:
+        for match in pattern.finditer(text):
+            styled.stylize(style, *match.span(1))
+    console(stream).print(styled)
+
+
+def table(title: str, columns: dict[str, str], rows: list[list[str | Text]]) -> Table:
+    """A table; `columns` maps each heading to its justification."""
+    result = Table(title=title or None, title_justify="left", title_style="bold")
+    for heading, justify in columns.items():
+        result.add_column(heading, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+    for row in rows:
+        result.add_row(*row)
+    return result
+
+
+def print_table(table: Table, stream: TextIO | None = None) -> None:
+    """Print a table, wider than the terminal rather than cut where there is no terminal."""
+    target = stream or sys.stdout
+    width = None if target.isatty() else 200
+    Console(file=target, highlight=False, emoji=False, markup=False, width=width).print(table)

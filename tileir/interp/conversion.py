@@ -6,8 +6,9 @@ Does not know: encodings or rounding.
 
 from __future__ import annotations
 
-from tileir.interp.api import PureRule
-from tileir.interp.numerics import conversion
+from tileir.interp.api import PureRule, StrictRule
+from tileir.interp.checks import Trapping, promise_check, trapping_where
+from tileir.interp.numerics import conversion, promises
 from tileir.interp.numerics.conversion import Conversion
 from tileir.ir.core import Op
 from tileir.ir.rules import Rules
@@ -16,6 +17,7 @@ from tileir.ir.types import ElementType
 from tileir.ops.conversion import Bitcast, ExtI, FToF, FToI, IntToPtr, IToF, PtrToInt, PtrToPtr, TruncI
 
 rules: Rules[PureRule] = Rules()
+strict: Rules[StrictRule] = Rules()
 
 
 def _source(op: Op) -> ElementType:
@@ -58,3 +60,18 @@ def _ftoi(op: FToI) -> Conversion:
 @rules(IToF)
 def _itof(op: IToF) -> Conversion:
     return conversion.integer_to_float(op.signedness, _target(op))
+
+
+@strict(TruncI)
+def _trunci_promised(op: TruncI) -> Trapping | None:
+    source, target = _source(op), _target(op)
+    return promise_check(op.overflow, lambda reading: promises.truncation_overflows(reading, source, target))
+
+
+@strict(FToI)
+def _ftoi_fits(op: FToI) -> Trapping | None:
+    if op.saturating:
+        return None
+    target = _target(op)
+    message = f"the value does not fit {target.name} when {op.signedness.text}"
+    return trapping_where(message, promises.conversion_overflows(op.signedness, _source(op), target))

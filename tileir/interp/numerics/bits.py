@@ -1,6 +1,6 @@
 """Bit patterns of arrays.
 
-Knows: the unsigned view of an array, bit lengths, neighbours of floats, 64 by 64 bit products.
+Knows: the unsigned view of an array, bit lengths, neighbours of floats, 64 by 64 bit products, the first of a mask.
 Does not know: float formats or rounding.
 """
 
@@ -70,3 +70,8 @@ def wrapped(x: Array, dtype: np.dtype[Any]) -> Array:
     if dtype == np.bool_:
         return (x & 1).astype(np.bool_)
     return x.view(dtype) if x.dtype.itemsize == dtype.itemsize else x.astype(dtype)
+
+
+def first_index(mask: Array) -> tuple[int, ...]:
+    """The place of the first true element in row-major order."""
+    return tuple(int(position) for position in np.unravel_index(int(np.argmax(mask)), mask.shape))

@@ -101,19 +101,24 @@ def _odd_f64(x: Array) -> Array:
 
 def float_to_integer(signedness: Signedness, source: t.ElementType, target: t.ElementType) -> Conversion:
     """Truncated towards zero, then saturated to the range of the target; NaN gives 0 (specification, semantics 11)."""
-    below, above = integer_range(signedness, target)
+    below, largest = integer_limits(signedness, target)
+    _, above = integer_range(signedness, target)
     working = np.dtype(np.int64 if signedness is Signedness.SIGNED else np.uint64)
-    largest = float(above)
-    if int(largest) > above:
-        largest = math.nextafter(largest, 0.0)
 
     def convert(x: Array) -> Array:
         values = formats.widened(x, source)
-        inside = np.clip(np.where(np.isnan(values), 0.0, values), float(below), largest)
+        inside = np.clip(np.where(np.isnan(values), 0.0, values), below, largest)
         result = np.where(values > largest, working.type(above), inside.astype(working))
         return wrapped(result, dtype_of(target))
 
     return convert
+
+
+def integer_limits(signedness: Signedness, element: t.ElementType) -> tuple[float, float]:
+    """The smallest and largest f64 in the range of the type: 2^63 - 1 and 2^64 - 1 are no f64."""
+    below, above = integer_range(signedness, element)
+    largest = float(above)
+    return float(below), math.nextafter(largest, 0.0) if int(largest) > above else largest
 
 
 def integer_range(signedness: Signedness, element: t.ElementType) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tileir.interp.numerics.bits import Array, signed, unsigned, wide_product, wrapped
+from tileir.interp.numerics.bits import Array, first_index, signed, unsigned, wide_product, wrapped
 from tileir.ir.attributes import Predicate, Rounding, Signedness
 
 Binary = Callable[[Array, Array], Array]
@@ -105,8 +105,7 @@ def remainder(signedness: Signedness) -> Binary:
 
 def _check_divisor(divisor: Array) -> None:
     if not np.all(divisor):
-        first = int(np.argmin(divisor != 0))
-        raise DivisionByZero(tuple(int(position) for position in np.unravel_index(first, divisor.shape)))
+        raise DivisionByZero(first_index(divisor == 0))
 
 
 def read_as(signedness: Signedness, x: Array) -> Array:

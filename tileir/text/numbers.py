@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from math import copysign, isinf, isnan
 
 from tileir.ir.types import F8E8M0FNU, ElementType, FloatFormat
 
@@ -150,6 +151,23 @@ def _stripped(digits: str, exponent: int) -> tuple[str, int]:
     return kept, exponent + len(digits) - len(kept)
 
 
+def is_nan(bits: int, element: ElementType) -> bool:
+    layout = layout_of(element)
+    infinite = layout.has_inf and not bits & ((1 << layout.fraction) - 1)
+    return is_special(bits, element) and not infinite
+
+
+def exact_integer(bits: int, element: ElementType) -> int | None:
+    """The value of a finite pattern if it is an integer that is not negative, nor negative zero."""
+    layout = layout_of(element)
+    if is_special(bits, element) or bits > _magnitude_mask(layout):
+        return None
+    mantissa, power = _magnitude(bits, element)
+    if power >= 0:
+        return mantissa << power
+    return None if mantissa & ((1 << -power) - 1) else mantissa >> -power
+
+
 # ---------------------------------------------------------------- reading
 
 
@@ -159,11 +177,20 @@ def float_bits(text: str, element: ElementType) -> int:
     Raises OverflowError when the literal overflows f64.
     """
     value = float(text)
-    if value in (float("inf"), float("-inf")):
+    if isinf(value):
         raise OverflowError(f"'{text}' is too large for f64")
-    negative = text.lstrip().startswith("-")
+    return float_pattern(value, element)
+
+
+def float_pattern(value: float, element: ElementType) -> int:
+    """The pattern of a Python float, rounded to nearest even; a NaN gives the quiet one with all other bits clear."""
+    layout = layout_of(element)
+    if isnan(value):
+        return _overflow(element) | (layout.has_inf << layout.fraction >> 1)
+    if isinf(value):
+        return _signed(_overflow(element), value < 0, element)
     numerator, denominator = abs(value).as_integer_ratio()
-    return _signed(_nearest(numerator, denominator, element), negative, element)
+    return _signed(_nearest(numerator, denominator, element), copysign(1.0, value) < 0, element)
 
 
 def _nearest_exact(text: str, element: ElementType) -> int:

@@ -1,0 +1,110 @@
+"""Whether two modules are the same program.
+
+Knows: what canonical text keeps of a program, and compares exactly that: structure, types, effective attributes.
+Does not know: any operation by name, nor what a program means.
+
+Canonical text does not write, and so nothing here depends on: names of values, attribute dictionaries of arguments and
+results, the integer types of optimization hints, empty hints, and whether an attribute equal to its default was given.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tileir.ir.attributes import Attribute, DictAttr, IntegerAttr, OptimizationHints
+from tileir.ir.core import Block, Module, Op, Value
+from tileir.ir.declare import REQUIRED, Attr, AttrKind
+from tileir.ir.loc import UNKNOWN, BytecodeLoc, Location, SourceLoc
+from tileir.ir.types import I64
+
+_UNWRITTEN = frozenset(("arg_attrs", "res_attrs"))
+
+
+def identical(a: Module, b: Module, *, locations: bool = False) -> bool:
+    """Whether both modules are the same program; with `locations` also whether their operations lie at the same places.
+
+    A place that the parser found is compared as the file location it stands for with one that was written; two places
+    that the parser found are never compared.
+    """
+    return _Comparison(locations).operations([a.op], [b.op])
+
+
+class _Comparison:
+    def __init__(self, locations: bool) -> None:
+        self.locations = locations
+        self.counterpart: dict[Value, Value] = {}
+
+    def operations(self, left: list[Op], right: list[Op]) -> bool:
+        """Definitions are matched block by block before the uses inside, so a use may come before its definition."""
+        waiting = [(left, right)]
+        pairs: list[tuple[Op, Op]] = []
+        while waiting:
+            left, right = waiting.pop()
+            if len(left) != len(right):
+                return False
+            for a, b in zip(left, right):
+                if not self._same_shape(a, b):
+                    return False
+                pairs.append((a, b))
+                waiting += [(x.ops, y.ops) for x, y in zip(a.regions, b.regions) if x is not None and y is not None]
+        return all(self._same_operands(a, b) for a, b in pairs)
+
+    def _same_shape(self, a: Op, b: Op) -> bool:
+        """All of an operation but the values it uses and what is inside its regions."""
+        return (
+            type(a) is type(b)
+            and a.segments == b.segments
+            and self._match(a.results, b.results)
+            and _attributes(a) == _attributes(b)
+            and (a.discardable or {}) == (b.discardable or {})
+            and self._same_place(a.loc, b.loc)
+            and len(a.regions) == len(b.regions)
+            and all(map(self._same_arguments, a.regions, b.regions))
+        )
+
+    def _same_arguments(self, a: Block | None, b: Block | None) -> bool:
+        if a is None or b is None:
+            return a is b
+        return self._match(a.args, b.args)
+
+    def _match(self, left: list[Value], right: list[Value]) -> bool:
+        self.counterpart.update(zip(left, right))
+        return [value.type for value in left] == [value.type for value in right]
+
+    def _same_operands(self, a: Op, b: Op) -> bool:
+        return [self.counterpart.get(value) for value in a.operands] == b.operands
+
+    def _same_place(self, a: Location, b: Location) -> bool:
+        if not self.locations or (isinstance(a, SourceLoc) and isinstance(b, SourceLoc)):
+            return True
+        return _place(a) == _place(b)
+
+
+def _place(loc: Location) -> Location:
+    if isinstance(loc, SourceLoc):
+        return loc.file_loc
+    return UNKNOWN if isinstance(loc, BytecodeLoc) else loc
+
+
+def _attributes(op: Op) -> list[object]:
+    return [_effective(attr, op.attributes.get(attr.name)) for attr in op.spec.attrs if attr.name not in _UNWRITTEN]
+
+
+def _effective(attr: Attr, value: Any) -> object:
+    """What an attribute stands for, given or not."""
+    if value is None:
+        value = None if attr.default is REQUIRED else attr.default
+    if attr.kind is AttrKind.HINTS:
+        return _plain(value.targets) if value else None
+    if attr.kind is AttrKind.BOOL_ARRAY:
+        return tuple(value or ()) if any(value or ()) else ()
+    return value
+
+
+def _plain(value: Attribute) -> Attribute:
+    """A hint with its integers taken as i64."""
+    if isinstance(value, DictAttr):
+        return DictAttr(tuple((key, _plain(inner)) for key, inner in value.entries))
+    if isinstance(value, OptimizationHints):
+        return OptimizationHints(DictAttr(tuple((key, _plain(inner)) for key, inner in value.targets.entries)))
+    return IntegerAttr(value.value, I64) if isinstance(value, IntegerAttr) and value.type.bits > 1 else value

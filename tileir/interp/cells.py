@@ -1,0 +1,122 @@
+"""How one element lies in memory and how it becomes a tile value and back (specification, semantics 5).
+
+Knows: the bytes of every element type, the reading of i1 (any nonzero byte is 1) and tf32 (low 13 bits ignored), the
+padding patterns of view loads.
+Does not know: addresses (`memory`), nor the two-per-byte addressing of f4E2M1FN (`nibbles`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tileir.ir import types as t
+from tileir.ir.storage import DTYPES, bits_dtype
+from tileir.ir.types import ElementType, PaddingValue
+
+TF32_MASK = np.uint32(0xFFFFE000)
+
+Convert = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One element in memory: `raw` is the dtype its bytes are read as, `size` their number.
+
+    ``shift`` is log2 of the size. ``to_tile`` turns raw values into a new tile value, ``to_memory`` a tile value into
+    raw ones; ``plain`` says that both change nothing, so that a copy is all a load needs.
+    """
+
+    element: ElementType
+    raw: np.dtype
+    dtype: np.dtype
+    size: int
+    shift: int
+    to_tile: Convert
+    to_memory: Convert
+    plain: bool
+
+
+def _same(values: np.ndarray) -> np.ndarray:
+    return values
+
+
+def _bytes_to_bool(raw: np.ndarray) -> np.ndarray:
+    return raw != 0
+
+
+def _bool_to_bytes(values: np.ndarray) -> np.ndarray:
+    return values.view(np.uint8)
+
+
+def _words_to_tf32(raw: np.ndarray) -> np.ndarray:
+    return (raw & TF32_MASK).view(np.float32)
+
+
+def _tf32_to_words(values: np.ndarray) -> np.ndarray:
+    return values.view(np.uint32)
+
+
+def _low_nibble(raw: np.ndarray) -> np.ndarray:
+    return (raw & np.uint8(15)).view(DTYPES[t.F4E2M1FN])
+
+
+def _nibble_to_byte(values: np.ndarray) -> np.ndarray:
+    return values.view(np.uint8)
+
+
+_SPECIAL: dict[ElementType, tuple[np.dtype, Convert, Convert]] = {
+    t.I1: (np.dtype(np.uint8), _bytes_to_bool, _bool_to_bytes),
+    t.TF32: (np.dtype(np.uint32), _words_to_tf32, _tf32_to_words),
+    t.F4E2M1FN: (np.dtype(np.uint8), _low_nibble, _nibble_to_byte),
+}
+
+
+def _cell(element: ElementType) -> Cell:
+    dtype = DTYPES[element]
+    raw, to_tile, to_memory = _SPECIAL.get(element, (dtype, _same, _same))
+    size = raw.itemsize
+    return Cell(element, raw, dtype, size, size.bit_length() - 1, to_tile, to_memory, element not in _SPECIAL)
+
+
+CELLS: dict[ElementType, Cell] = {element: _cell(element) for element in t.NUMBERS}
+
+
+def padding_bits(element: ElementType, padding: PaddingValue) -> int | None:
+    """The bit pattern of a padding value in the tile's dtype; None where the type has no such value."""
+    if padding is PaddingValue.ZERO:
+        return 0
+    layout = element.format
+    if layout is None:
+        return None
+    if element is t.TF32:
+        return padding_bits(t.F32, padding)
+    sign = 1 << (layout.exponent + layout.fraction)
+    if padding is PaddingValue.NEG_ZERO:
+        return sign if layout.signed else None
+    if padding is PaddingValue.NAN:
+        return _nan_bits(element)
+    if not layout.has_inf:
+        return None
+    infinity = ((1 << layout.exponent) - 1) << layout.fraction
+    return infinity if padding is PaddingValue.POS_INF else infinity | sign
+
+
+def _nan_bits(element: ElementType) -> int | None:
+    """The positive quiet NaN: only the top fraction bit set where there are infinities, else all ones."""
+    layout = element.format
+    if layout is None or not layout.has_nan:
+        return None
+    exponent = ((1 << layout.exponent) - 1) << layout.fraction
+    return exponent | (1 << (layout.fraction - 1) if layout.has_inf else (1 << layout.fraction) - 1)
+
+
+def padding_value(element: ElementType, padding: PaddingValue | None) -> np.generic | None:
+    """The element that stands outside a view: zero without a padding value; None if the type lacks the value."""
+    bits = padding_bits(element, padding or PaddingValue.ZERO)
+    if bits is None:
+        return None
+    value: np.generic = np.array(bits, bits_dtype(element)).reshape(1).view(DTYPES[element])[0]
+    return value

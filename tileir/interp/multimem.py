@@ -1,0 +1,71 @@
+"""Multicast memory (specification, operations 6): in the interpreter it has one replica.
+
+Knows: that a load reduces over one replica, that a reduction and a store go to it.
+Does not know: views and atomics, whose functions do the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tileir.interp.api import BlockState, EffectRule
+from tileir.interp.atomics import COMBINE, reduce_tile
+from tileir.interp.tiling import TileView, locator
+from tileir.interp.views import load_tile, outside_tile, store_tile
+from tileir.ir.attributes import AtomicMode, MultimemReduction
+from tileir.ir.rules import Rules
+from tileir.ops.multimem import MultimemLoadReduceView, MultimemReduceView, MultimemStoreView
+
+effects: Rules[EffectRule] = Rules()
+
+MODES: dict[MultimemReduction, AtomicMode] = {
+    MultimemReduction.ADD: AtomicMode.ADD,
+    MultimemReduction.MIN: AtomicMode.MIN,
+    MultimemReduction.MAX: AtomicMode.MAX,
+    MultimemReduction.AND: AtomicMode.AND,
+    MultimemReduction.OR: AtomicMode.OR,
+    MultimemReduction.XOR: AtomicMode.XOR,
+    MultimemReduction.UMIN: AtomicMode.UMIN,
+    MultimemReduction.UMAX: AtomicMode.UMAX,
+}
+
+
+@effects(MultimemLoadReduceView)
+def multimem_load_reduce_view(op: MultimemLoadReduceView) -> Callable[..., object]:
+    view = op.view.type
+    element, outside = view.element, outside_tile(op, view)
+    locate = locator(op, view, op.index, op.inbounds)
+
+    def run(block: BlockState, view: TileView, index: tuple[np.ndarray, ...], token: None) -> tuple[np.ndarray, None]:
+        part = locate(block, view.tensor, index)
+        return (outside if part is None else load_tile(block, view.tensor, part, element, outside)), None
+
+    return run
+
+
+@effects(MultimemReduceView)
+def multimem_reduce_view(op: MultimemReduceView) -> Callable[..., object]:
+    view, combine = op.view.type, COMBINE[MODES[op.reduction]]
+    locate = locator(op, view, op.index, op.inbounds)
+
+    def run(block: BlockState, view: TileView, tile: np.ndarray, index: tuple[np.ndarray, ...], token: None) -> None:
+        part = locate(block, view.tensor, index)
+        if part is not None:
+            reduce_tile(block, view.tensor, part, view.type.element, tile, combine)
+
+    return run
+
+
+@effects(MultimemStoreView)
+def multimem_store_view(op: MultimemStoreView) -> Callable[..., object]:
+    view = op.view.type
+    locate = locator(op, view, op.index, op.inbounds)
+
+    def run(block: BlockState, view: TileView, tile: np.ndarray, index: tuple[np.ndarray, ...], token: None) -> None:
+        part = locate(block, view.tensor, index)
+        if part is not None:
+            store_tile(block, view.tensor, part, view.type.element, tile)
+
+    return run

@@ -1,0 +1,102 @@
+"""Memory through pointers: tokens, loads, stores, `alloca`, fences (specification, operations 3).
+
+Knows: what these operations do with the launch's memory. Does not know: how memory is checked (`memory`), nor when
+another tile block gets its turn (`prepare`).
+
+Operations run in program order, which every token order allows, so a token carries nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tileir.interp.api import BlockState, EffectRule, Fault, PureRule
+from tileir.interp.cells import CELLS
+from tileir.ir import types as t
+from tileir.ir.attributes import MemoryOrdering
+from tileir.ir.core import Op, Value
+from tileir.ir.rules import Rules
+from tileir.ops.memory import (
+    Alloca,
+    GdcLaunchDependents,
+    GdcWait,
+    JoinTokens,
+    LoadPtr,
+    MakeToken,
+    MemoryFenceAlias,
+    StorePtr,
+)
+
+pure: Rules[PureRule] = Rules()
+effects: Rules[EffectRule] = Rules()
+
+
+@pure(MakeToken, JoinTokens, GdcLaunchDependents, GdcWait, MemoryFenceAlias)
+def pass_token(op: Op) -> Callable[..., object]:
+    """A token has no value; there is no other kernel to wait for and no second view of memory to fence."""
+    return lambda *tokens: None
+
+
+def pointee(pointers: Value) -> t.ElementType:
+    """The element type that a tile of pointers points to."""
+    assert isinstance(pointers.type, t.TileType)
+    assert isinstance(pointers.type.element, t.PointerType)
+    return pointers.type.element.pointee
+
+
+@effects(LoadPtr)
+def load_ptr(op: LoadPtr) -> Callable[..., object]:
+    element = pointee(op.source)
+
+    def run(
+        block: BlockState,
+        source: np.ndarray,
+        mask: np.ndarray | None,
+        padding: np.ndarray | None,
+        token: None,
+    ) -> tuple[np.ndarray, None]:
+        if block.options.strict and mask is not None and padding is None and not mask.all():
+            block.warn(op, "masked-off elements are loaded without a padding value")
+        return block.memory.load(source, element, mask, padding, block.id), None
+
+    return run
+
+
+@effects(StorePtr)
+def store_ptr(op: StorePtr) -> Callable[..., object]:
+    element = pointee(op.destination)
+    weak = op.memory_ordering_semantics is MemoryOrdering.WEAK
+
+    def run(
+        block: BlockState, destination: np.ndarray, value: np.ndarray, mask: np.ndarray | None, token: None
+    ) -> None:
+        if block.options.strict:
+            _check_distinct(op, block, destination if mask is None else destination[mask], weak)
+        block.memory.store(destination, value, element, mask, block.id)
+
+    return run
+
+
+def _check_distinct(op: Op, block: BlockState, addresses: np.ndarray, weak: bool) -> None:
+    """Equal addresses in one store: a data race if it is weak, otherwise any of the values may stay."""
+    if np.unique(addresses).size == addresses.size:
+        return
+    if weak:
+        raise Fault("two elements of a weak store have the same address")
+    block.warn(op, "two elements of a store have the same address")
+
+
+@effects(Alloca)
+def alloca(op: Alloca) -> Callable[..., object]:
+    element = pointee(op.result)
+    size = -(-op.num_elem * element.memory_bits // 8)
+    alignment, shared = max(op.alignment, CELLS[element].size), op.shared
+
+    def run(block: BlockState) -> np.uint64:
+        base = block.memory.allocate(size, alignment, None if shared else block.id)
+        block.allocations.append(base)
+        return np.uint64(base)
+
+    return run

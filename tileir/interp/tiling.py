@@ -1,0 +1,219 @@
+"""Which elements of a tensor a tile of a view is made of (specification, operations 5.4).
+
+Knows: the index mapping of partition, strided and gather/scatter views and the element test at the tensor's edges.
+Does not know: memory (`views` reads and writes it), nor how an element lies in it (`cells`, `nibbles`).
+
+Indices are unsigned and coordinates do not wrap around. Offsets and strides count elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from tileir.interp.api import BlockState, Fault
+from tileir.ir.core import Op, Value
+from tileir.ir.types import (
+    ElementType,
+    GatherScatterViewType,
+    PartitionViewType,
+    StridedViewType,
+    TileType,
+    TileViewType,
+)
+
+MAX_OFFSET = (1 << 63) - 1
+
+
+class TensorView(NamedTuple):
+    """A strided tensor in memory: `base` is the address of its first element, strides count elements."""
+
+    base: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+
+class TileView(NamedTuple):
+    """A tensor cut into tiles as `type` says."""
+
+    tensor: TensorView
+    type: TileViewType
+
+
+class Sparse(NamedTuple):
+    """Along `dim` the tile takes single rows: tile row ``lanes[i]`` is row ``rows[i]`` of the box."""
+
+    dim: int
+    lanes: np.ndarray
+    rows: np.ndarray
+
+    @property
+    def along_rows(self) -> tuple[slice | np.ndarray, ...]:
+        """Picks the rows out of the box."""
+        return (slice(None),) * self.dim + (self.rows,)
+
+
+@dataclass(frozen=True)
+class Part:
+    """The elements of a tile that lie in the tensor: a box in tile order, `start` elements from the tensor's first.
+
+    Without `sparse` they are the first ``counts`` of the tile along each dimension. ``full``: they are the whole tile.
+    """
+
+    start: int
+    counts: tuple[int, ...]
+    strides: tuple[int, ...]
+    full: bool
+    sparse: Sparse | None = None
+
+    @property
+    def selector(self) -> tuple[slice | np.ndarray, ...]:
+        """Picks the elements out of the tile."""
+        selector: list[slice | np.ndarray] = [slice(0, count) for count in self.counts]
+        if self.sparse is not None:
+            selector[self.sparse.dim] = self.sparse.lanes
+        return tuple(selector)
+
+    def offsets(self) -> np.ndarray:
+        """The element offsets of the selected elements from the tensor's first element (int64)."""
+        total = np.array(self.start, np.int64)
+        for dim, (count, stride) in enumerate(zip(self.counts, self.strides)):
+            sparse = self.sparse is not None and self.sparse.dim == dim
+            steps = self.sparse.rows if sparse and self.sparse else np.arange(count, dtype=np.int64)
+            total = np.add.outer(total, steps * np.int64(stride))
+        return total
+
+    @property
+    def distinct(self) -> bool:
+        """Whether no element of the tensor can occur twice in the box."""
+        reach = 0
+        for stride, count in sorted(zip(self.strides, self.counts)):
+            if count > 1:
+                if stride <= reach:
+                    return False
+                reach += (count - 1) * stride
+        return True
+
+
+Locate = Callable[[BlockState, TensorView, tuple[np.ndarray, ...]], Part | None]
+"""The part of the tile at an index that lies in the tensor; None if that is empty."""
+
+
+def element_width(value: Value) -> int:
+    """The width in bits of the integers of a tile-typed value."""
+    assert isinstance(value.type, TileType)
+    assert isinstance(value.type.element, ElementType)
+    return value.type.element.bits
+
+
+def tile_steps(view: TileViewType) -> tuple[int, ...]:
+    """How many elements the tile moves when an index grows by one, for each tile dimension."""
+    if isinstance(view, PartitionViewType):
+        return view.tile_shape
+    if isinstance(view, StridedViewType):
+        return view.traversal_strides
+    return (1,) * view.rank
+
+
+def tensor_dims(view: TileViewType) -> tuple[int, ...]:
+    """The tensor dimension of each tile dimension."""
+    return view.dim_map if isinstance(view, PartitionViewType | StridedViewType) else tuple(range(view.rank))
+
+
+def locator(op: Op, view: TileViewType, index: list[Value], inbounds: tuple[bool, ...]) -> Locate:
+    """The index mapping of a load, store or reduction through a view of this type.
+
+    ``inbounds`` are the dimensions along which the program promises not to leave the tensor.
+    """
+    masks = tuple((1 << element_width(value)) - 1 for value in index)
+    promised = tuple(dim for dim, promise in enumerate(inbounds) if promise)
+    if isinstance(view, GatherScatterViewType):
+        return _gather_locator(op, view, masks, promised)
+    return _grid_locator(op, view, masks, promised)
+
+
+def _grid_locator(op: Op, view: TileViewType, masks: tuple[int, ...], promised: tuple[int, ...]) -> Locate:
+    axes = tuple(zip(tensor_dims(view), tile_steps(view), view.tile_shape, masks))
+
+    def locate(block: BlockState, tensor: TensorView, index: tuple[np.ndarray, ...]) -> Part | None:
+        start = span = 0
+        full = inside = True
+        counts, strides = [], []
+        for (dim, step, extent, mask), position in zip(axes, index):
+            first = (int(position) & mask) * step
+            count = tensor.shape[dim] - first
+            if count >= extent:
+                count = extent
+            else:
+                full = False
+                if count <= 0:
+                    inside = False
+                    count = 0
+            stride = tensor.strides[dim] if count > 1 else 0
+            start += first * tensor.strides[dim]
+            span += (count - 1) * stride
+            counts.append(count)
+            strides.append(stride)
+        if not full:
+            _check_edges(op, block, counts, view, promised)
+        if not inside:
+            return None
+        _check_offset(start + span)
+        return Part(start, tuple(counts), tuple(strides), full)
+
+    return locate
+
+
+def _check_edges(op: Op, block: BlockState, counts: list[int], view: TileViewType, promised: tuple[int, ...]) -> None:
+    """Report what a program must not do at the edges of the tensor."""
+    for dim, count in enumerate(counts):
+        if count == 0:
+            block.undefined(op, f"the index of dimension {dim} is outside the index space of the view")
+    _check_promises(op, block, counts, view, promised)
+
+
+def _check_promises(
+    op: Op, block: BlockState, counts: list[int], view: TileViewType, promised: tuple[int, ...]
+) -> None:
+    for dim in promised:
+        if counts[dim] < view.tile_shape[dim]:
+            block.undefined(op, f"the tile leaves the tensor along dimension {dim}, which 'inbounds' promises not")
+
+
+def _check_offset(last: int) -> None:
+    if last > MAX_OFFSET:
+        raise Fault(f"the element offset {last} of a view is larger than {MAX_OFFSET}")
+
+
+def _gather_locator(op: Op, view: GatherScatterViewType, masks: tuple[int, ...], promised: tuple[int, ...]) -> Locate:
+    sparse = view.sparse_dim
+
+    def locate(block: BlockState, tensor: TensorView, index: tuple[np.ndarray, ...]) -> Part | None:
+        rows = _unsigned(index[sparse])
+        lanes = np.flatnonzero(rows < np.uint64(tensor.shape[sparse]))
+        rows = rows[lanes].view(np.int64)
+        low = int(rows.min()) if rows.size else 0
+        start, counts, strides = 0, [], []
+        for dim, extent in enumerate(view.tile_shape):
+            first = low if dim == sparse else int(index[dim]) & masks[dim]
+            count = int(rows.max()) - low + 1 if dim == sparse and rows.size else extent
+            counts.append(max(0, min(count, tensor.shape[dim] - first)))
+            strides.append(tensor.strides[dim] if counts[-1] > 1 else 0)
+            start += first * tensor.strides[dim]
+        covered = [lanes.size if dim == sparse else count for dim, count in enumerate(counts)]
+        _check_promises(op, block, covered, view, promised)
+        if 0 in covered:
+            return None
+        _check_offset(start + sum((count - 1) * stride for count, stride in zip(counts, strides)))
+        full = tuple(covered) == view.tile_shape
+        return Part(start, tuple(counts), tuple(strides), full, Sparse(sparse, lanes, rows - low))
+
+    return locate
+
+
+def _unsigned(index: np.ndarray) -> np.ndarray:
+    """A tile of indices as uint64, zero-extended."""
+    return index.view(f"u{index.dtype.itemsize}").astype(np.uint64)

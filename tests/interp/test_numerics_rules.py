@@ -88,6 +88,21 @@ def test_results_have_the_declared_type(cls: type[Op], element: t.ElementType, s
     check_result(op, [small(element, shape) for _ in op.operands])
 
 
+@pytest.mark.parametrize(("cls", "element"), list(same_type_cases()), ids=lambda case: getattr(case, "name", ""))
+def test_scalars_and_arrays_mix_as_in_the_body_of_a_reduction(cls: type[Op], element: t.ElementType) -> None:
+    type = t.TileType((), element)
+    boolean = cls in (floating_ops.CmpF, integer_ops.CmpI)
+    op = build(cls, [type] * len(cls.spec.operands), type.with_element(t.I1) if boolean else type)
+    rule = RULES[cls](op)
+    columns = [small(element, (3, 5)) for _ in op.operands]
+    expected = rule(*columns)
+    columns[-1] = columns[-1][0, 0]
+    mixed = rule(*columns)
+    assert mixed.dtype == expected.dtype
+    assert mixed.shape == (() if len(columns) == 1 else (3, 5))
+    assert np.broadcast_to(mixed, (3, 5)).tolist() == expected.tolist()
+
+
 def conversion_cases() -> Iterator[tuple[type[Op], t.Type, t.Type, dict[str, object]]]:
     pointer = t.PointerType(t.F32)
     yield conversion_ops.IntToPtr, t.I64, pointer, {}

@@ -34,6 +34,11 @@ def stepped(x: Array, outward: Array, inward: Array) -> Array:
     return (pattern(x) + outward - inward).view(x.dtype)
 
 
+def is_odd(x: Array) -> Array:
+    """Whether the last bit of each integer is set."""
+    return (x & x.dtype.type(1)).astype(np.bool_)
+
+
 def bit_length(x: Array) -> Array:
     """Number of bits of each unsigned 64-bit integer, 0 for 0, as int64."""
     high = x >> _HALF_WIDTH
@@ -68,7 +73,7 @@ def wrapped(x: Array, dtype: np.dtype[Any]) -> Array:
     if x.dtype == dtype:
         return x
     if dtype == np.bool_:
-        return (x & 1).astype(np.bool_)
+        return is_odd(x)
     return x.view(dtype) if x.dtype.itemsize == dtype.itemsize else x.astype(dtype)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tileir.interp.numerics.bits import Array, pattern, stepped
+from tileir.interp.numerics.bits import Array, is_odd, pattern, stepped
 from tileir.ir.attributes import Rounding
 
 _SPLITTER = 2.0**27 + 1
@@ -34,7 +34,7 @@ def _away_from_zero(x: Array, mode: Rounding) -> Array:
 
 def to_odd(nearest: Array, missing: Array) -> Array:
     """`nearest` where it is exact or odd, else the other neighbour of the exact value, which is odd."""
-    even = (pattern(nearest) & 1) == 0
+    even = ~is_odd(pattern(nearest))
     return stepped(nearest, (missing > 0) & even, (missing < 0) & even)
 
 

@@ -1,0 +1,144 @@
+"""Native code for control flow (specification 8.5): blocks and jumps; values cross them in slots."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from tileir.cpu.lowering import Lower, LoopTargets, Lowering, Target
+from tileir.cpu.slots import Slot, new_slot, pass_values
+from tileir.cpu.tiles import scalar, wide
+from tileir.ir.core import Block, Op, Value
+from tileir.ir.rules import Rules
+from tileir.ops import control
+
+rules: Rules[Lower] = Rules()
+
+
+def _slots(lowering: Lowering, values: list[Value]) -> list[Slot]:
+    return [new_slot(lowering.emit, value.type) for value in values]
+
+
+def _read_into(lowering: Lowering, slots: list[Slot], values: list[Value]) -> None:
+    for slot, value in zip(slots, values):
+        lowering.values[value] = slot.read(lowering.emit)
+
+
+def _jump(lowering: Lowering, target: Target, operands: list[Value]) -> None:
+    pass_values(lowering.emit, target.slots, [lowering.values[operand] for operand in operands])
+    lowering.builder.branch(target.block)
+
+
+def _region(lowering: Lowering, block: Block) -> None:
+    """The code of a region, ending with the jump of its terminator."""
+    with lowering.emit.region():
+        lowering.run(block)
+
+
+@rules(control.If)
+def lower_if(lowering: Lowering, op: control.If) -> None:
+    lowering.settle(op)
+    builder = lowering.builder
+    condition = wide(builder, scalar(lowering.emit, lowering.tile(op.condition)))
+    results = _slots(lowering, op.outputs)
+    then, merge = builder.append_basic_block("then"), builder.append_basic_block("merge")
+    otherwise = builder.append_basic_block("else") if op.otherwise is not None else merge
+    builder.cbranch(condition, then, otherwise)
+    lowering.yields.append(Target(merge, results))
+    for start, block in ((then, op.then), (otherwise, op.otherwise)):
+        if block is not None:
+            builder.position_at_end(start)
+            _region(lowering, block)
+    lowering.yields.pop()
+    builder.position_at_end(merge)
+    _read_into(lowering, results, op.outputs)
+
+
+@rules(control.For)
+def lower_for(lowering: Lowering, op: control.For) -> None:
+    lowering.settle(op)
+    emit, builder = lowering.emit, lowering.builder
+    lower, upper, step = (wide(builder, scalar(emit, lowering.tile(bound))) for bound in (op.lower, op.upper, op.step))
+    zero = step.type(0)
+    emit.trap_if(builder.icmp_signed("<=", step, zero), op, "the step of 'for' is not positive")
+    slots = _slots(lowering, op.initial)
+    pass_values(emit, slots, [lowering.values[value] for value in op.initial])
+    counter = emit.stack(step.type)
+    builder.store(lower, counter)
+    head, body, latch, done = (builder.append_basic_block(name) for name in ("for", "for.body", "for.next", "for.end"))
+    builder.branch(head)
+    builder.position_at_end(head)
+    position = builder.load(counter, typ=step.type)
+    compare = builder.icmp_unsigned if op.unsigned else builder.icmp_signed
+    builder.cbranch(compare("<", position, upper), body, done)
+    builder.position_at_end(body)
+    induction, *carried = op.body.args
+    lowering.bind_number(induction, position)
+    _read_into(lowering, slots, carried)
+    lowering.loops.append(LoopTargets(None, Target(latch, slots)))
+    _region(lowering, op.body)
+    lowering.loops.pop()
+    builder.position_at_end(latch)
+    _advance(lowering, op, counter, position, step, head, done)
+    builder.position_at_end(done)
+    _read_into(lowering, slots, op.outputs)
+
+
+def _advance(
+    lowering: Lowering, op: control.For, counter: ir.Value, position: ir.Value, step: ir.Value, head: ir.Block, done: ir.Block
+) -> None:
+    """Add the step; the loop also ends where the sum would leave the type (semantics 11)."""
+    builder = lowering.builder
+    add = builder.uadd_with_overflow if op.unsigned else builder.sadd_with_overflow
+    pair = add(position, step)
+    builder.store(builder.extract_value(pair, 0), counter)
+    builder.cbranch(builder.extract_value(pair, 1), done, head)
+
+
+@rules(control.Loop)
+def lower_loop(lowering: Lowering, op: control.Loop) -> None:
+    lowering.settle(op)
+    emit, builder = lowering.emit, lowering.builder
+    slots, results = _slots(lowering, op.initial), _slots(lowering, op.outputs)
+    pass_values(emit, slots, [lowering.values[value] for value in op.initial])
+    head, done = builder.append_basic_block("loop"), builder.append_basic_block("loop.end")
+    builder.branch(head)
+    builder.position_at_end(head)
+    _read_into(lowering, slots, op.body.args)
+    lowering.loops.append(LoopTargets(Target(done, results), Target(head, slots)))
+    _region(lowering, op.body)
+    lowering.loops.pop()
+    builder.position_at_end(done)
+    _read_into(lowering, results, op.outputs)
+
+
+@rules(control.Break)
+def lower_break(lowering: Lowering, op: control.Break) -> None:
+    target = lowering.loops[-1].leave
+    assert target is not None
+    _jump(lowering, target, op.values)
+
+
+@rules(control.Continue)
+def lower_continue(lowering: Lowering, op: control.Continue) -> None:
+    _jump(lowering, lowering.loops[-1].again, op.values)
+
+
+@rules(control.Yield)
+def lower_yield(lowering: Lowering, op: control.Yield) -> None:
+    _jump(lowering, lowering.yields[-1], op.values)
+
+
+@rules(control.Return)
+def lower_return(lowering: Lowering, op: control.Return) -> None:
+    lowering.builder.branch(lowering.emit.exit)
+
+
+@rules(control.Assert)
+def lower_assert(lowering: Lowering, op: control.Assert) -> None:
+    """Trap with the message at the first element that is 0."""
+    emit, builder = lowering.emit, lowering.builder
+    condition = lowering.tile(op.condition)
+    emit.loop_nest(
+        op.condition.type.shape,
+        lambda index: emit.trap_if(builder.not_(wide(builder, condition.at(emit, index))), op, op.message),
+    )

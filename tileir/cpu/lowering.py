@@ -1,0 +1,146 @@
+"""Turning one entry into an LLVM function.
+
+Knows: the shape of that function, the values of the program while it is built, and which rule serves which operation.
+Does not know: what an operation means (the chapters), nor how the code is compiled or called (`cpu.engine`, `cpu.launch`).
+
+    i32 kernel(ptr arguments, ptr grid, i32 x, i32 y, i32 z, ptr arena)
+
+`arguments` holds one 8-byte slot per parameter, `grid` three i32 extents. The result is 0, or the number of the trap
+site that stopped the block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from llvmlite import ir
+
+from tileir.cpu.elements import I8, I32, I64, PTR, Num, memory_type
+from tileir.cpu.emitter import Emitter, TrapSite
+from tileir.cpu.fusion import Fusion
+from tileir.cpu.slots import Slot
+from tileir.cpu.tiles import Lowered, Scalar, Tile, from_memory, materialized
+from tileir.ir import types as t
+from tileir.ir.core import Block, Op, Value
+from tileir.ir.diagnostics import UnsupportedError
+
+Lower = Callable[["Lowering", Op], None]
+"""A rule: emits the code of an operation and binds its results."""
+
+@dataclass
+class Kernel:
+    """A lowered entry: the LLVM module, the function's name, what a thread needs, and where it can trap."""
+
+    module: ir.Module
+    name: str
+    arena_size: int
+    traps: list[TrapSite]
+
+
+@dataclass
+class Target:
+    """Where a `break` or `continue` goes: the block, and the slots that take its operands."""
+
+    block: ir.Block
+    slots: list[Slot]
+
+
+@dataclass
+class LoopTargets:
+    """The innermost loop around: where its `break` and `continue` go."""
+
+    leave: Target | None
+    again: Target
+
+
+@dataclass
+class Lowering:
+    """The state of one entry's lowering."""
+
+    emit: Emitter
+    fusion: Fusion
+    rules: dict[type[Op], Lower]
+    block_id: tuple[ir.Value, ir.Value, ir.Value]
+    grid: tuple[ir.Value, ir.Value, ir.Value]
+    values: dict[Value, Lowered] = field(default_factory=dict)
+    pending: list[Value] = field(default_factory=list)
+    """Loads whose elements have not been read yet, in program order (`cpu.memory`)."""
+    loops: list[LoopTargets] = field(default_factory=list)
+    yields: list[Target] = field(default_factory=list)
+    """Where the `yield` of the innermost `if` goes."""
+
+    @property
+    def builder(self) -> ir.IRBuilder:
+        return self.emit.builder
+
+    def tile(self, value: Value) -> Tile:
+        found = self.values[value]
+        assert isinstance(found, Tile)
+        return found
+
+    def bind(self, value: Value, lowered: Lowered) -> None:
+        """Give `value` its form; a tile that does not fuse into its consumer is computed now."""
+        if isinstance(lowered, Tile) and not self.fusion.fused(value):
+            lowered = materialized(self.emit, lowered)
+        self.values[value] = lowered
+
+    def bind_number(self, value: Value, number: ir.Value) -> None:
+        """Bind a scalar tile to a register."""
+        assert isinstance(value.type, t.TileType)
+        self.values[value] = Scalar(value.type, Num(value.type.element, wide=number))
+
+    def settle(self, op: Op) -> None:
+        """Read now what earlier loads left to be read later, except what `op` itself is about to read."""
+        waiting, self.pending = self.pending, []
+        for value in waiting:
+            if value.op is None or self.fusion.root(value.op) is not op:
+                self.values[value] = materialized(self.emit, self.tile(value))
+
+    def run(self, block: Block) -> None:
+        for op in block.ops:
+            self.lower(op)
+
+    def lower(self, op: Op) -> None:
+        rule = self.rules.get(type(op))
+        if rule is None:
+            raise UnsupportedError(f"'{op.spec.name}' has no native code", "cpu", op.loc)
+        rule(self, op)
+
+
+def lower_entry(entry: Op, rules: dict[type[Op], Lower], triple: str, layout: str) -> Kernel:
+    """The LLVM function of `entry`.
+
+    Raises UnsupportedError for an operation without native code.
+    """
+    name = f"tileir.{entry.sym_name}"  # type: ignore[attr-defined]
+    module = ir.Module(name)
+    module.triple, module.data_layout = triple, layout
+    kernel_type = ir.FunctionType(I32, [PTR, PTR, I32, I32, I32, PTR])
+    function = ir.Function(module, kernel_type, name)
+    arguments, grid, x, y, z, arena = function.args
+    start, exit = function.append_basic_block("start"), function.append_basic_block("exit")
+    builder = ir.IRBuilder(start)
+    status = builder.alloca(I32)
+    builder.store(I32(0), status)
+    emit = Emitter(module, function, builder, arena, exit, status)
+    extents = tuple(builder.load(builder.gep(grid, [I64(axis)], source_etype=I32), typ=I32) for axis in range(3))
+    body = entry.body  # type: ignore[attr-defined]
+    lowering = Lowering(emit, Fusion(body), rules, (x, y, z), extents)  # type: ignore[arg-type]
+    _bind_arguments(lowering, body, arguments)
+    lowering.run(body)
+    builder.position_at_end(exit)
+    builder.ret(builder.load(status, typ=I32))
+    return Kernel(module, name, emit.arena_size, emit.traps)
+
+
+def _bind_arguments(lowering: Lowering, body: Block, arguments: ir.Value) -> None:
+    builder = lowering.builder
+    for position, argument in enumerate(body.args):
+        assert isinstance(argument.type, t.TileType)
+        slot = builder.gep(arguments, [I64(8 * position)], source_etype=I8)
+        loaded = builder.load(slot, typ=memory_type(argument.type.element))
+        number = from_memory(builder, argument.type.element, loaded)
+        if isinstance(argument.type.element, t.PointerType):
+            number = Num(argument.type.element, wide=I64(0), base=builder.inttoptr(loaded, PTR))
+        lowering.values[argument] = Scalar(argument.type, number)

@@ -23,7 +23,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TextIO
 
 from tileir.ir.core import Op
-from tileir.ir.loc import Location
+from tileir.ir.diagnostics import Trap
+from tileir.ir.loc import Location, Source
 
 if TYPE_CHECKING:
     from tileir.interp.memory import Memory
@@ -103,12 +104,16 @@ class Options:
 
 @dataclass
 class LaunchState:
-    """What the tile blocks of one launch share. `warnings` holds the first warning of each operation."""
+    """What the tile blocks of one launch share.
+
+    ``source`` is the text of the program, for messages; ``warnings`` holds the first warning of each operation.
+    """
 
     kernel: str
     grid: Coordinates
     memory: Memory
     options: Options
+    source: Source | None = None
     warnings: dict[Op, KernelWarning] = field(default_factory=dict)
 
 
@@ -147,6 +152,20 @@ class BlockState:
         if self.options.strict:
             raise Fault(message, array, index)
         self.warn(op, message)
+
+    def trap(self, fault: Fault, op: Op) -> Trap:
+        """The fault of an operation of this tile block, as the user sees it."""
+        launch = self.launch
+        return Trap(
+            fault.message,
+            kernel=launch.kernel,
+            block=self.id,
+            op=op.spec.name,
+            loc=op.loc,
+            array=fault.array,
+            index=fault.index,
+            source=launch.source,
+        )
 
     def release(self, mark: int) -> None:
         """Free the allocations made since there were `mark` of them."""

@@ -1,0 +1,39 @@
+"""How failing elements of a tile are named.
+
+Knows: the first failing element, and the lines that a failed assertion reports (specification, semantics 8.2).
+Does not know: what is checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from tileir.interp.api import Coordinates
+from tileir.ir.diagnostics import place_text
+from tileir.ops.control import Assert
+
+MAX_REPORTED = 1 << 12
+"""Failing elements beyond this number are counted only."""
+
+
+def first_index(failing: np.ndarray) -> tuple[int, ...]:
+    """The row-major first index where `failing` is true."""
+    return tuple(int(i) for i in np.unravel_index(int(np.argmax(failing)), np.shape(failing)))
+
+
+def assertion_text(op: Assert, block: Coordinates, condition: np.ndarray) -> str:
+    """The message, then a line for every element that is 0."""
+    count = int(np.size(condition) - np.count_nonzero(condition))
+    return "\n".join((f"assertion failed: {op.message}", *_lines(op, block, condition, count)))
+
+
+def _lines(op: Assert, block: Coordinates, condition: np.ndarray, count: int) -> Iterator[str]:
+    place = place_text(op.loc).rpartition(":")[0] or "(unknown):0"
+    failing = np.flatnonzero(~np.asarray(condition))[:MAX_REPORTED]
+    for index in zip(*np.unravel_index(failing, np.shape(condition))) if np.ndim(condition) else [()]:
+        position = ", ".join(str(int(i)) for i in index)
+        yield f"{place}: tile block: {list(block)}, position: [{position}]: {op.message}"
+    if count > MAX_REPORTED:
+        yield f"... and {count - MAX_REPORTED} more elements"

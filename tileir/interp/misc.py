@@ -1,0 +1,122 @@
+"""What `assume` checks and `print_tko` prints (specification, operations 7).
+
+Knows: when a promise holds for a tile, and the output as one string per operation.
+Does not know: how a number is formatted (`printing`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tileir.interp.api import BlockState, EffectRule, Fault
+from tileir.interp.core import tile_type
+from tileir.interp.failures import first_index
+from tileir.interp.numerics.bits import signed
+from tileir.interp.printing import formatter
+from tileir.interp.tiling import TensorView
+from tileir.ir.attributes import Bounded, DivBy, SameElements
+from tileir.ir.rules import Rules
+from tileir.ir.types import PointerType, TileType, Type
+from tileir.ops.misc import Assume, PrintTko
+
+effects: Rules[EffectRule] = Rules()
+
+Array = np.ndarray
+Broken = Callable[[Array], Array]
+"""From a tile to where a promise about it does not hold."""
+
+
+@effects(Assume)
+def _assume(op: Assume) -> Callable[[BlockState, Array], Array]:
+    """The value itself. A broken promise traps where the launch checks, or in strict mode."""
+    ty, predicate = op.value.type, op.predicate
+    broken = _broken(predicate, ty)
+
+    def check(block: BlockState, value: Array) -> Array:
+        options = block.options
+        if options.strict or (options.check and options.mode != "off"):
+            failing = broken(value)
+            if failing.any():
+                index = first_index(failing)
+                raise Fault(f"assumption {_text(predicate)} does not hold for element {list(index)}", index=index)
+        return value
+
+    return check
+
+
+def _text(predicate: DivBy | SameElements | Bounded) -> str:
+    if isinstance(predicate, SameElements):
+        return f"same_elements<{list(predicate.values)}>"
+    if isinstance(predicate, Bounded):
+        lower, upper = ("?" if bound is None else bound for bound in (predicate.lower, predicate.upper))
+        return f"bounded<{lower}, {upper}>"
+    groups = "" if predicate.every is None else f", every {predicate.every} along {predicate.along}"
+    return f"div_by<{predicate.divisor}{groups}>"
+
+
+def _broken(predicate: DivBy | SameElements | Bounded, ty: Type) -> Callable[..., Array]:
+    if not isinstance(ty, TileType):
+        assert isinstance(predicate, DivBy)
+        return _misaligned(predicate.divisor)
+    if isinstance(predicate, SameElements):
+        return _unequal(predicate.values, ty.shape)
+    if isinstance(predicate, Bounded):
+        return _out_of_bounds(predicate)
+    if predicate.every is None or predicate.along is None:
+        return _indivisible(predicate.divisor)
+    return _not_groups(predicate.divisor, predicate.every, predicate.along, ty)
+
+
+def _misaligned(divisor: int) -> Callable[[TensorView], Array]:
+    return lambda view: np.asarray(view.base % divisor != 0)
+
+
+def _out_of_bounds(predicate: Bounded) -> Broken:
+    lower, upper = predicate.lower, predicate.upper
+
+    def broken(tile: Array) -> Array:
+        numbers = signed(tile)
+        below = np.zeros(np.shape(tile), np.bool_) if lower is None else numbers < lower
+        return below if upper is None else below | (numbers > upper)
+
+    return broken
+
+
+def _indivisible(divisor: int) -> Broken:
+    return lambda tile: (tile.astype(np.uint64) & np.uint64(divisor - 1)) != 0
+
+
+def _unequal(sizes: tuple[int, ...], shape: tuple[int, ...]) -> Broken:
+    """Elements that differ from the first one of their block; 0 or 1 says nothing about a dimension."""
+    first = np.ix_(*(np.arange(extent) // max(size, 1) * max(size, 1) for size, extent in zip(sizes, shape)))
+    return lambda tile: tile != tile[first] if shape else np.zeros((), np.bool_)
+
+
+def _not_groups(divisor: int, every: int, along: int, ty: TileType) -> Broken:
+    """Along one dimension: the first of each group is divisible, each following one is the next number or address."""
+    step = max(1, ty.element.pointee.memory_bits // 8) if isinstance(ty.element, PointerType) else 1
+    extent = ty.shape[along]
+    place = np.arange(extent) // max(every, 1) * max(every, 1)
+    column = (extent,) + (1,) * (ty.rank - along - 1)
+    rise = ((np.arange(extent) - place) * step).astype(np.uint64).reshape(column)
+
+    def broken(tile: Array) -> Array:
+        numbers = signed(tile).astype(np.uint64)
+        first = np.take(numbers, place, along)
+        return ((first & np.uint64(divisor - 1)) != 0) | (numbers != first + rise)
+
+    return broken
+
+
+@effects(PrintTko)
+def _print(op: PrintTko) -> Callable[[BlockState, tuple[Array, ...], None], None]:
+    text, mismatch = formatter(op.text, [tile_type(value).element for value in op.args])
+
+    def write(block: BlockState, tiles: tuple[Array, ...], token: None) -> None:
+        if mismatch:
+            block.warn(op, mismatch)
+        block.write(text(tiles))
+
+    return write

@@ -1,0 +1,256 @@
+"""From the operations of an entry to its prepared program.
+
+Knows: how an operation becomes a step by the rule registered for it, when it can be computed beforehand, and where
+another tile block may get its turn.
+Does not know: any rule (`machine` hands in the tables), nor how steps are run (`program`).
+
+A pure operation whose operands are all known is computed here, once, and costs nothing in any tile block. One that
+faults is left for the run, which may never reach it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from tileir.interp.api import BlockState, EffectRule, Fault, PureRule, StrictRule
+from tileir.interp.program import NOTHING, Chunk, Control, Exit, ExitKind, Fetch, Frame, Function, Program, Region, Step
+from tileir.interp.slots import Slots
+from tileir.interp.steps import Input, effect_step, fetch, pure_step
+from tileir.ir.attributes import MemoryOrdering
+from tileir.ir.core import Block, Module, Op, Value
+from tileir.ir.declare import ALLOCATION_SCOPE
+from tileir.ir.diagnostics import UnsupportedError
+from tileir.ir.rules import Rules
+from tileir.ir.types import TileType
+from tileir.ops.control import Break, Continue, Return, Yield
+from tileir.ops.extension import Func
+from tileir.ops.memory import Alloca
+
+TARGET = "interp"
+MAX_KNOWN_ELEMENTS = 1 << 18
+"""A result larger than this is not computed beforehand, so that a prepared program stays small."""
+EXITS: dict[type[Op], ExitKind] = {
+    Yield: ExitKind.YIELD,
+    Continue: ExitKind.CONTINUE,
+    Break: ExitKind.BREAK,
+    Return: ExitKind.RETURN,
+}
+
+RegionRule = Callable[[Op, "Preparation"], Step]
+"""The rule of an operation that runs its region without switching tile blocks (`reduce`)."""
+ControlRule = Callable[[Op, "Preparation"], Control]
+"""The rule of an operation that may switch tile blocks, or be left early (`for`)."""
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The rules of all chapters. `strict` holds the checks that only strict mode makes."""
+
+    pure: Rules[PureRule]
+    effects: Rules[EffectRule]
+    regions: Rules[RegionRule]
+    controls: Rules[ControlRule]
+    strict: Rules[StrictRule]
+
+
+class Linker:
+    """The device functions of a module, each prepared when it is first called."""
+
+    def __init__(self, module: Module, tables: Tables, strict: bool) -> None:
+        self.tables = tables
+        self.strict = strict
+        self._declared = {item.sym_name: item for item in module.items if isinstance(item, Func)}
+        self._prepared: dict[str, Function | None] = {}
+
+    def callee(self, name: str, caller: Op) -> Function:
+        """The function @name. One that is being prepared calls itself, which is not allowed."""
+        if name in self._prepared:
+            found = self._prepared[name]
+            if found is None:
+                raise UnsupportedError(f"'{caller.spec.name}': recursive call of @{name}", TARGET, caller.loc)
+            return found
+        self._prepared[name] = None
+        function = self._prepared[name] = self.prepare(self._declared[name])
+        return function
+
+    def prepare(self, op: Op) -> Function:
+        """Prepare an entry or a device function."""
+        (body,) = op.regions
+        assert body is not None, f"'{op.spec.name}' has a body"
+        preparation = Preparation(self, body)
+        region = preparation.region(body)
+        return Function(preparation.slots.template, region)
+
+
+class Preparation:
+    """One function on its way to steps. Rules of operations with regions ask it for slots and prepared regions.
+
+    They do so in this order: operands (`slot`, `fetch`), then regions, then results.
+    """
+
+    def __init__(self, linker: Linker, body: Block) -> None:
+        self.linker = linker
+        self.tables = linker.tables
+        self.slots = Slots(body)
+        self._known: dict[Value, object] = {}
+
+    def slot(self, value: Value) -> int:
+        """The slot to read `value` from."""
+        slot = self.slots.of(value)
+        return self.slots.keep(value, self._known[value]) if slot is None else slot
+
+    def fetch(self, values: list[Value]) -> Fetch:
+        """What reads all of `values`."""
+        return fetch(tuple(map(self.slot, values)))
+
+    def results(self, op: Op) -> tuple[int, ...]:
+        """The slots of the results of `op`, which may be those of operands that it is the last to use."""
+        self.slots.free_after(op)
+        return self.slots.define(op.results)
+
+    def region(self, block: Block) -> Region:
+        """Prepare a region, its block arguments as slots that its user fills."""
+        arguments = self.slots.define(block.args)
+        origin: dict[Step | Control, Op] = {}
+        chunks = list(self._chunks(block, origin))
+        return Region(arguments, chunks, self._finish(block), origin, _allocates(block))
+
+    def _chunks(self, block: Block, origin: dict[Step | Control, Op]) -> Iterator[Chunk]:
+        steps: list[Step] = []
+        for op in block.ops[:-1]:
+            control = self._control(op)
+            step = None if control else self._step(op)
+            if step is not None:
+                steps.append(step)
+                origin[step] = op
+                control = _switch if _is_switch_point(op) else None
+            if control is not None:
+                origin.setdefault(control, op)
+                yield Chunk(tuple(steps), control)
+                steps = []
+        yield Chunk(tuple(steps), None)
+
+    def _finish(self, block: Block) -> Callable[[Frame], Exit]:
+        """What makes the exit of the terminator."""
+        terminator = block.terminator
+        assert terminator is not None, "a verified region ends in a terminator"
+        kind, values = EXITS[type(terminator)], self.fetch(terminator.operands)
+        self.slots.free_after(terminator)
+        if not terminator.operands:
+            without_values = Exit(kind, ())
+            return lambda frame: without_values
+        return lambda frame: Exit(kind, values(frame))
+
+    def _control(self, op: Op) -> Control | None:
+        rule = self.tables.controls.get(type(op))
+        return None if rule is None else rule(op, self)
+
+    def _step(self, op: Op) -> Step | None:
+        """The step of an operation without control; None if its results are known already."""
+        kind = type(op)
+        if kind in self.tables.regions:
+            return self.tables.regions[kind](op, self)
+        if kind in self.tables.effects:
+            return self._effect(op, self.tables.effects[kind](op))
+        return self._pure(op, self.tables.pure[kind](op))
+
+    def _effect(self, op: Op, function: Callable[..., object]) -> Step:
+        check = self._strict_check(op)
+        if check is not None:
+            function = _checked_effect(check, function)
+        inputs = self._inputs(op)
+        return effect_step(function, inputs, self.results(op))
+
+    def _pure(self, op: Op, function: Callable[..., object]) -> Step | None:
+        check = self._strict_check(op)
+        if check is not None:
+            function = _checked(check, function)
+        if self._compute(op, function):
+            return None
+        inputs = self._inputs(op)
+        return pure_step(function, inputs, self.results(op))
+
+    def _strict_check(self, op: Op) -> Callable[..., None] | None:
+        rule = self.tables.strict.get(type(op)) if self.linker.strict else None
+        return None if rule is None else rule(op)
+
+    def _inputs(self, op: Op) -> list[Input]:
+        """One entry per declared operand."""
+        inputs: list[Input] = []
+        for operand in op.spec.operands:
+            slots = tuple(map(self.slot, op.operand_group(operand.position)))
+            inputs.append(slots if operand.variadic else slots[0] if slots else NOTHING)
+        return inputs
+
+    def _compute(self, op: Op, function: Callable[..., object]) -> bool:
+        """Compute the results now, if all operands are known and the results are not large."""
+        if not all(value in self._known for value in op.operands) or not _all_small(op):
+            return False
+        try:
+            result = function(*self._known_values(op))
+        except Fault:
+            return False
+        results = (result,) if len(op.results) == 1 else result
+        assert isinstance(results, tuple), f"'{op.spec.name}' gives one value per result"
+        self._known.update(zip(op.results, results))
+        self.slots.free_after(op)
+        return True
+
+    def _known_values(self, op: Op) -> Iterator[object]:
+        for operand in op.spec.operands:
+            values = tuple(self._known[value] for value in op.operand_group(operand.position))
+            yield values if operand.variadic else values[0] if values else None
+
+
+def prepare(module: Module, entry: Op, tables: Tables, strict: bool) -> Program:
+    """Prepare an entry of a verified module."""
+    try:
+        with np.errstate(all="ignore"):
+            function = Linker(module, tables, strict).prepare(entry)
+    except RecursionError:
+        raise UnsupportedError("regions and calls nested this deeply", TARGET, entry.loc) from None
+    return Program(entry.attributes["sym_name"], function, module.source)
+
+
+def _switch(frame: Frame, block: BlockState) -> Generator[None, None, None]:
+    """A place where another tile block gets its turn, once this one has used up its own."""
+    block.budget -= 1
+    if block.budget < 0:
+        yield
+
+
+def _is_switch_point(op: Op) -> bool:
+    return op.attributes.get("memory_ordering_semantics", MemoryOrdering.WEAK) is not MemoryOrdering.WEAK
+
+
+def _allocates(block: Block) -> bool:
+    """Whether what is allocated in this region dies with it (specification, semantics 6.2)."""
+    owner = block.parent
+    return owner is not None and ALLOCATION_SCOPE in owner.spec.traits and any(map(_contains_alloca, block.ops))
+
+
+def _contains_alloca(op: Op) -> bool:
+    return any(isinstance(inner, Alloca) for inner in op.walk())
+
+
+def _all_small(op: Op) -> bool:
+    return all(not isinstance(value.type, TileType) or value.type.count <= MAX_KNOWN_ELEMENTS for value in op.results)
+
+
+def _checked(check: Callable[..., None], function: Callable[..., object]) -> Callable[..., object]:
+    def run(*values: object) -> object:
+        check(*values)
+        return function(*values)
+
+    return run
+
+
+def _checked_effect(check: Callable[..., None], function: Callable[..., object]) -> Callable[..., object]:
+    def run(block: BlockState, *values: object) -> object:
+        check(*values)
+        return function(block, *values)
+
+    return run

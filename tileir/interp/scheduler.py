@@ -1,0 +1,81 @@
+"""In which order tile blocks run, and when they give way to each other (specification, semantics 1 and 12).
+
+Knows: fair interleaving over a bounded number of live tile blocks.
+Does not know: what a tile block does; it is a generator that yields when its turn may end.
+
+Tile blocks start x fastest. Each runs until it is done, or until it has used up its budget of switch points; the others
+that are alive get their turn then. When a whole round finishes none of them, they may be waiting for one that has not
+started: twice as many are let in, so that every tile block is started at last and a spin-wait on it ends.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from itertools import islice, product
+from random import Random
+
+from tileir.interp.api import BlockState, Coordinates
+
+FIRST_WINDOW = 32
+"""Tile blocks alive at a time, at first."""
+BUDGET = 64
+"""Switch points that a tile block may pass in one turn."""
+
+Running = tuple[BlockState, Generator[None, None, object]]
+_DONE = object()
+
+
+def coordinates(grid: Coordinates) -> Iterable[Coordinates]:
+    """All tile blocks of a grid, x fastest."""
+    width, height, depth = grid
+    return ((x, y, z) for z, y, x in product(range(depth), range(height), range(width)))
+
+
+def run_all(blocks: Iterable[Coordinates], start: Callable[[Coordinates], Running], seed: int | None = None) -> None:
+    """Run every tile block to its end; `start` makes one. With a seed, turns come at random and last a random time."""
+    turns = _InOrder() if seed is None else _AtRandom(seed)
+    waiting = iter(blocks)
+    live: deque[Running] = deque()
+    window = FIRST_WINDOW
+    while True:
+        live.extend(start(block) for block in islice(waiting, max(0, window - len(live))))
+        if not live:
+            return
+        if not _round(live, turns):
+            window *= 2
+
+
+def _round(live: deque[Running], turns: _InOrder | _AtRandom) -> int:
+    """As many turns as there are live tile blocks; how many of these ended."""
+    before = len(live)
+    for _ in range(before):
+        state, flow = turns.take(live)
+        state.budget = turns.budget()
+        if next(flow, _DONE) is not _DONE:
+            live.append((state, flow))
+    return before - len(live)
+
+
+class _InOrder:
+    """Tile blocks take turns."""
+
+    def take(self, live: deque[Running]) -> Running:
+        return live.popleft()
+
+    def budget(self) -> int:
+        return BUDGET
+
+
+class _AtRandom:
+    """Any live tile block gets the next turn, which is of any length."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = Random(seed)
+
+    def take(self, live: deque[Running]) -> Running:
+        live.rotate(self._random.randrange(len(live)))
+        return live.popleft()
+
+    def budget(self) -> int:
+        return self._random.randrange(BUDGET)

@@ -1,0 +1,91 @@
+"""Which slot of the frame holds which value of a function.
+
+Knows: how long values live, so that a slot is used again once its value is dead and its memory is freed.
+Does not know: what operations do.
+
+Control flow is structured and regions have one block, so a value of a block dies at the last operation of that block
+that uses it, itself or in a region inside it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from tileir.interp.program import NOTHING, Frame
+from tileir.ir.core import Block, Op, Value
+
+
+class Slots:
+    """The slots of one function. `template` is the frame that a run starts with; constants keep their slot for good."""
+
+    def __init__(self, body: Block) -> None:
+        self.template: Frame = [None]
+        self._free: list[int] = []
+        self._slot_of: dict[Value, int] = {}
+        self._constants: dict[Value, int] = {}
+        self._last_use = _last_uses(body)
+        self._dying: defaultdict[Op, list[Value]] = defaultdict(list)
+        for value, op in self._last_use.items():
+            self._dying[op].append(value)
+
+    def of(self, value: Value) -> int | None:
+        """The slot of a live value or constant; None if it has none."""
+        slot = self._slot_of.get(value)
+        return self._constants.get(value) if slot is None else slot
+
+    def define(self, values: Iterable[Value]) -> tuple[int, ...]:
+        """Slots for values that are defined together; those that nobody uses lose theirs at once."""
+        values = tuple(values)
+        slots = tuple(map(self._take, values))
+        for value in values:
+            if value not in self._last_use:
+                self._give_up(value)
+        return slots
+
+    def keep(self, value: Value, content: object) -> int:
+        """A slot that holds the content of a constant from the start and is never used for anything else."""
+        slot = self._constants[value] = NOTHING if content is None else self._new(content)
+        return slot
+
+    def free_after(self, op: Op) -> None:
+        """Give up the slots of the values whose last use is `op`."""
+        for value in self._dying.pop(op, ()):
+            if value in self._slot_of:
+                self._give_up(value)
+
+    def _take(self, value: Value) -> int:
+        slot = self._free.pop() if self._free else self._new(None)
+        self._slot_of[value] = slot
+        return slot
+
+    def _give_up(self, value: Value) -> None:
+        self._free.append(self._slot_of.pop(value))
+
+    def _new(self, content: object) -> int:
+        self.template.append(content)
+        return len(self.template) - 1
+
+
+def _last_uses(body: Block) -> dict[Value, Op]:
+    """The last operation, in the block of the value, that uses each value."""
+    last: dict[Value, Op] = {}
+    stack: list[Op] = list(reversed(body.ops))
+    while stack:
+        op = stack.pop()
+        for value in op.operands:
+            last[value] = _ancestor_beside(value, op)
+        for region in reversed(op.regions):
+            if region is not None:
+                stack.extend(reversed(region.ops))
+    return last
+
+
+def _ancestor_beside(value: Value, op: Op) -> Op:
+    """`op`, or the operation around it, that stands in the block where `value` is defined."""
+    home = value.owner.parent if isinstance(value.owner, Op) else value.owner
+    while op.parent is not home:
+        around = op.parent_op
+        assert around is not None, "an operand is defined in a block around its user"
+        op = around
+    return op

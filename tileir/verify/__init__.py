@@ -1,0 +1,26 @@
+"""The verifier: is a program Tile IR, at a level of the language?
+
+Knows: the one entry point. The rules stand in `structure` (from the declarations), `dominance`, `symbols`, `debug`,
+`hints` and in one file per chapter of the specification; `verifier` walks the program.
+"""
+
+from __future__ import annotations
+
+from tileir.ir.core import Module
+from tileir.ir.declare import NEWEST, VERSIONS, version_key
+from tileir.ir.diagnostics import Report
+from tileir.verify.verifier import Verifier
+
+__all__ = ["verify"]
+
+
+def verify(module: Module, level: str = NEWEST, *, warn_hints: bool = False) -> Report:
+    """Find every fault of `module`, in program order; `report.ok` if there is none.
+
+    `level` is the version of the language, ``"13.1"`` to ``"13.5"``: the newest accepts what any version accepts.
+    Warnings do not make the report fail; `warn_hints` asks for those about optimization hints without effect.
+    Never raises for a bad program; ValueError for a level that does not exist.
+    """
+    if level not in VERSIONS:
+        raise ValueError(f"expected a level of {', '.join(VERSIONS)}, got {level!r}")
+    return Verifier(module, version_key(level), warn_hints).run()

@@ -1,0 +1,114 @@
+"""What each kind of attribute holds, as a check and in words.
+
+Knows: the Python values that stand for attributes (`ir.attributes`). Does not know: which operation carries which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tileir.ir.attributes import (
+    ArrayAttr,
+    Attribute,
+    Bounded,
+    DenseElements,
+    DivBy,
+    EnumAttr,
+    FloatAttr,
+    IntegerAttr,
+    OpaqueAttr,
+    OptimizationHints,
+    SameElements,
+    StringAttr,
+    TextEnum,
+)
+from tileir.ir.declare import Attr, AttrKind
+from tileir.ir.types import Type
+from tileir.verify.rule import listed
+
+
+@dataclass(frozen=True)
+class Kind:
+    """`text` says what is expected, `accepts` tests it."""
+
+    text: str
+    accepts: Callable[[object], bool]
+
+
+def _instance(text: str, *classes: type) -> Kind:
+    return Kind(text, lambda value: isinstance(value, classes))
+
+
+def _is_int(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool | TextEnum)
+
+
+def _integer(bits: int) -> Kind:
+    limit = 1 << (bits - 1)
+    return Kind(f"a {bits}-bit integer", lambda value: _is_int(value) and -limit <= value < limit)  # type: ignore[operator]
+
+
+def _list_of(text: str, accepts: Callable[[object], bool]) -> Kind:
+    return Kind(text, lambda value: isinstance(value, tuple) and all(map(accepts, value)))
+
+
+def _is_i32(value: object) -> bool:
+    return _KINDS[AttrKind.I32].accepts(value)
+
+
+_KINDS = {
+    AttrKind.UNIT: _instance("a unit attribute", bool),
+    AttrKind.I32: _integer(32),
+    AttrKind.I64: _integer(64),
+    AttrKind.BOOL: _instance("true or false", bool),
+    AttrKind.STRING: _instance("a string", str),
+    AttrKind.SYMBOL: _instance("a symbol of the module", str),
+    AttrKind.SYMBOL_NAME: _instance("a name", str),
+    AttrKind.TYPE: _instance("a type", Type),
+    AttrKind.DENSE: _instance("the elements of a tile", DenseElements),
+    AttrKind.I32_ARRAY: _list_of("a list of 32-bit integers", _is_i32),
+    AttrKind.BOOL_ARRAY: _list_of("a list of booleans", lambda value: isinstance(value, bool)),
+    AttrKind.ARRAY: _instance("an array", ArrayAttr),
+    AttrKind.TAGGED: _instance("an attribute", Attribute),
+    AttrKind.HINTS: _instance("optimization hints", OptimizationHints),
+}
+
+
+def kind_of(attr: Attr) -> Kind:
+    """The kind of a declared attribute."""
+    if attr.enum is not None:
+        return _instance(listed([case.text for case in attr.enum]), attr.enum)
+    return _KINDS[attr.kind]
+
+
+_WORDS: dict[type, str] = {
+    StringAttr: "a string",
+    str: "a string",
+    tuple: "a list",
+    ArrayAttr: "an array",
+    DenseElements: "the elements of a tile",
+    OptimizationHints: "optimization hints",
+    DivBy: "a div_by predicate",
+    SameElements: "a same_elements predicate",
+    Bounded: "a bounded predicate",
+}
+
+
+def value_text(value: object) -> str:
+    """An attribute's value as messages show it."""
+    if isinstance(value, TextEnum):
+        return value.text
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | Type):
+        return repr(value)
+    if isinstance(value, IntegerAttr):
+        return f"{value.value} : {value.type!r}"
+    if isinstance(value, FloatAttr):
+        return f"a float of {value.type!r}"
+    if isinstance(value, EnumAttr):
+        return value.case.text
+    if isinstance(value, OpaqueAttr):
+        return f"{value.mnemonic} {value.keyword}"
+    return _WORDS.get(type(value), "another kind of attribute")

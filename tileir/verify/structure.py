@@ -1,0 +1,259 @@
+"""The rules that follow from the declaration of an operation.
+
+Knows: counts, attributes, operand and result types, relations between types, derived types, parents. Everything is
+read from `OpSpec` once and turned into a list of rules, in the specification's order of checking (operations 1.4, 0.2).
+Does not know: any particular operation, nor the order of operations in a block (`verifier`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tileir.ir.core import Op
+from tileir.ir.declare import Attr, Operand, OpSpec, ParentOneOf, Relation, Result, Same, TerminatedBy, TypeFrom
+from tileir.ir.types import TileType, Type
+from tileir.verify import versions
+from tileir.verify.kinds import kind_of, value_text
+from tileir.verify.mends import twin_hint
+from tileir.verify.rule import Check, Fault, Rule, Scope, counted, defined, listed
+
+
+def rules(spec: OpSpec) -> tuple[Rule, ...]:
+    """The derived rules of one operation, in the order of checking."""
+    result = versions.op_rules(spec)
+    result += _counts(spec)
+    result += [_parent(trait) for trait in spec.traits if isinstance(trait, ParentOneOf)]
+    result += [_missing(attr) for attr in spec.attrs if attr.required]
+    result += [_kind(attr) for attr in spec.attrs]
+    result += versions.field_rules(spec)
+    result += [_operand_type(operand) for operand in spec.operands]
+    result += [_result_type(field) for field in spec.results]
+    result += _result_versions(spec)
+    result += [_relation(spec, trait) for trait in spec.traits if isinstance(trait, Same)]
+    result += [_derived(spec, trait) for trait in spec.traits if isinstance(trait, TypeFrom)]
+    return tuple(result)
+
+
+def _rule(code: str, check: Check) -> Rule:
+    return Rule(code, check, structural=True)
+
+
+# ---------------------------------------------------------------- counts
+
+
+def _counts(spec: OpSpec) -> list[Rule]:
+    result = [_rule("E0205", _operand_count(spec)), _rule("E0206", _result_count(spec))]
+    return [*result, _rule("E0207", _regions(spec))]
+
+
+def _operand_count(spec: OpSpec) -> Check:
+    total = len(spec.operands)
+
+    def check(op: Op, scope: Scope) -> Fault | None:
+        if op.segments == spec.fixed_segments:
+            found = len(op.operands)
+            return None if found == total else Fault("", counted(total, "operand"), str(found))
+        return _segments(op, spec)
+
+    return check
+
+
+def _segments(op: Op, spec: OpSpec) -> Fault | None:
+    sizes = op.segments
+    if len(sizes) != len(spec.operands) or any(type(size) is not int or size < 0 for size in sizes):
+        return Fault("operand segment sizes", counted(len(spec.operands), "size"), str(len(sizes)))
+    for operand, size in zip(spec.operands, sizes):
+        if operand.single and size != 1:
+            return Fault(f"operand '{operand.name}'", "one value", str(size))
+        if operand.optional and size > 1:
+            return Fault(f"operand '{operand.name}'", "at most one value", str(size))
+    if sum(sizes) != len(op.operands):
+        return Fault("", counted(sum(sizes), "operand"), str(len(op.operands)))
+    return None
+
+
+def _result_count(spec: OpSpec) -> Check:
+    total = len(spec.results)
+    variadic = any(field.variadic for field in spec.results)
+
+    def check(op: Op, scope: Scope) -> Fault | None:
+        found = len(op.results)
+        return None if variadic or found == total else Fault("", counted(total, "result") if total else "no results", str(found))
+
+    return check
+
+
+def _regions(spec: OpSpec) -> Check:
+    total = len(spec.regions)
+    terminated = spec.trait(TerminatedBy)
+
+    def check(op: Op, scope: Scope) -> Fault | None:
+        if len(op.regions) != total:
+            return Fault("", counted(total, "region") if total else "no regions", str(len(op.regions)))
+        for field, block in zip(spec.regions, op.regions):
+            if block is None and not field.optional and terminated is not None:
+                return Fault(f"region '{field.name}'", "a block", "none")
+        return None
+
+    return check
+
+
+# ---------------------------------------------------------------- parents and attributes
+
+
+def _parent(trait: ParentOneOf) -> Rule:
+    allowed = frozenset(trait.parents)
+    expected = listed([f"'{name}'" for name in trait.parents])
+
+    def check(op: Op, scope: Scope) -> Fault | None:
+        parent = op.parent_op
+        if parent is not None and parent.spec.name in allowed:
+            return None
+        return Fault("parent operation", expected, "none" if parent is None else f"'{parent.spec.name}'")
+
+    return _rule("E0213", check)
+
+
+def _missing(attr: Attr) -> Rule:
+    name, text = attr.name, kind_of(attr).text
+
+    def check(op: Op, scope: Scope) -> Fault | None:
+        return None if name in op.attributes else Fault(f"attribute '{name}'", text, "none")
+
+    return _rule("E0201", check)
+
+
+def _kind(attr: Attr) -> Rule:
+    name, kind = attr.name, kind_of(attr)
+    accepts = kind.accepts
+
+    def check(op: Op, scope: Scope) -> Fault | None:
+        if name not in op.attributes or accepts(op.attributes[name]):
+            return None
+        return Fault(f"attribute '{name}'", kind.text, value_text(op.attributes[name]))
+
+    return _rule("E0202", check)
+
+
+# ---------------------------------------------------------------- types
+
+
+def _operand_type(operand: Operand) -> Rule:
+    name, position, constraint = operand.name, operand.position, operand.constraint
+    accepts = constraint.accepts
+
+    def check(op: Op, scope: Scope) -> Fault | None:
+        group = op.operand_group(position)
+        for index, value in enumerate(group):
+            if not accepts(value.type):
+                what = f"operand '{name}'" if operand.single or operand.optional else f"operand '{name}[{index}]'"
+                notes, hint = defined(value, what), twin_hint(op, value.type)
+                return Fault(what, constraint.text, repr(value.type), notes, hint)
+        return None
+
+    return _rule("E0203", check)
+
+
+def _result_type(field: Result) -> Rule:
+    accepts = field.constraint.accepts
+
+    def check(op: Op, scope: Scope) -> Fault | None:
+        results = op.results if field.variadic else [op.results[field.position]]
+        for index, value in enumerate(results):
+            if not accepts(value.type):
+                what = _result_text(field.name) + (f" {index}" if field.variadic else "")
+                return Fault(what, field.constraint.text, repr(value.type), hint=twin_hint(op, value.type))
+        return None
+
+    return _rule("E0204", check)
+
+
+def _result_text(name: str) -> str:
+    return "result" if name in ("result", "results") else f"result '{name}'"
+
+
+def _result_versions(spec: OpSpec) -> list[Rule]:
+    if not spec.results:
+        return []
+    return [_result_version("E0219", versions.newer_type), _result_version("E0320", versions.shaped_f4_pointers)]
+
+
+def _result_version(code: str, fault: Callable[..., Fault | None]) -> Rule:
+    def check(op: Op, scope: Scope) -> Fault | None:
+        for value in op.results:
+            found = fault("result", value.type, scope.level)
+            if found is not None:
+                return found
+        return None
+
+    return _rule(code, check)
+
+
+# ---------------------------------------------------------------- relations
+
+
+def _element(type: Type) -> object:
+    return type.element if isinstance(type, TileType) else type
+
+
+def _shape(type: Type) -> object:
+    return type.shape if isinstance(type, TileType) else type
+
+
+def _rank(type: Type) -> object:
+    return len(type.shape) if isinstance(type, TileType) else type
+
+
+_ASPECTS: dict[Relation, tuple[str, Callable[[Type], object]]] = {
+    Relation.TYPE: ("E0208", lambda type: type),
+    Relation.SHAPE: ("E0209", _shape),
+    Relation.RANK: ("E0210", _rank),
+    Relation.ELEMENT: ("E0211", _element),
+}
+
+Member = tuple[str, Callable[[Op], list[Type]]]
+"""A field in words, and how to read its types."""
+
+
+def _relation(spec: OpSpec, trait: Same) -> Rule:
+    code, aspect = _ASPECTS[trait.relation]
+    members = [_member(spec, name) for name in trait.fields]
+
+    def check(op: Op, scope: Scope) -> Fault | None:
+        first: tuple[str, Type] | None = None
+        for what, types_of in members:
+            for type in types_of(op):
+                if first is None:
+                    first = (what, type)
+                elif type is not first[1] and aspect(type) != aspect(first[1]):
+                    return differs(what, type, trait.relation, *first)
+        return None
+
+    return _rule(code, check)
+
+
+def differs(what: str, type: Type, relation: Relation, other: str, other_type: Type) -> Fault:
+    """The fault of a field that has not the type, shape, rank or element type of another."""
+    return Fault(what, f"the {relation.value} of {other}, {other_type!r}", repr(type))
+
+
+def _member(spec: OpSpec, name: str) -> Member:
+    operand = spec.operand_index.get(name)
+    if operand is None:
+        position = next(field.position for field in spec.results if field.name == name)
+        return _result_text(name), lambda op: [op.results[position].type]
+    where = operand.position
+    if spec.fixed_segments is not None:
+        return f"operand '{name}'", lambda op: [op.operands[where].type]
+    return f"operand '{name}'", lambda op: [value.type for value in op.operand_group(where)]
+
+
+def _derived(spec: OpSpec, trait: TypeFrom) -> Rule:
+    what, types_of = _member(spec, trait.field)
+    _, sources_of = _member(spec, trait.source)
+
+    def check(op: Op, scope: Scope) -> Fault | None:
+        found, expected = types_of(op)[0], trait.derive(sources_of(op)[0])
+        return None if found is expected else Fault(what, f"{trait.text}, {expected!r}", repr(found))
+
+    return _rule("E0212", check)

@@ -1,0 +1,271 @@
+"""The walk over a program that applies the rules and collects the faults.
+
+Knows: the order of checking, which values are visible where, where terminators stand, when to stop. An operation whose
+types, attributes and parent were found sound before is not looked at again, which is what makes large programs cheap.
+Does not know: the rules (`table`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tileir.ir.attributes import DenseElements
+from tileir.ir.core import Block, Module, Op, Value
+from tileir.ir.declare import ISOLATED, TerminatedBy, Version
+from tileir.ir.diagnostics import Diagnostic, Note, Report
+from tileir.ir.loc import Location
+from tileir.ops.extension import Func
+from tileir.ops.module import Entry, ModuleOp
+from tileir.verify import hints, versions
+from tileir.verify.debug import PLAIN, FunctionScope
+from tileir.verify.dominance import visibility_fault
+from tileir.verify.module import item_fault
+from tileir.verify.reduction import body_around, effect_fault, shape_fault
+from tileir.verify.rule import Fault, Rule, Scope, listed, shown, value_loc
+from tileir.verify.symbols import Symbols
+from tileir.verify.table import CHECKS
+
+MAX_SHOWN = 100
+"""So many errors, and so many warnings, are reported; more errors end the walk."""
+
+Verdict = tuple[Rule, ...]
+"""What remains to be checked of an operation that was found sound: its contextual rules."""
+
+
+class _Full(Exception):
+    """So many errors were found that more would not help."""
+
+
+class Frame:
+    """A block on the way: what is visible in it, and what surrounds it."""
+
+    __slots__ = ("block", "body", "debug", "entered", "isolated", "misplaced", "ops", "pending", "sound", "visible")
+
+    def __init__(self, block: Block, op: Op, outer: Frame | None) -> None:
+        self.block = block
+        self.ops = iter(block.ops)
+        self.isolated = outer is None or ISOLATED in op.spec.traits
+        self.visible: set[Value] = set() if outer is None or self.isolated else outer.visible
+        self.sound: dict[object, Verdict] = {}
+        self.body = body_around(op, None if outer is None else outer.body)
+        self.debug = FunctionScope(op) if isinstance(op, Entry | Func) else None if outer is None else outer.debug
+        self.pending: Op | None = None
+        self.entered = False
+        self.misplaced = False
+
+
+class Verifier:
+    """Verifies one module once."""
+
+    def __init__(self, module: Module, level: Version, warn_hints: bool) -> None:
+        self._module = module
+        self._warn_hints = warn_hints
+        self._scope = Scope(level, Symbols(module.op))
+        self._sound: dict[type[Op], dict[object, Verdict]] = {}
+        self._found: list[Diagnostic] = []
+        self._counts = {"error": 0, "warning": 0}
+
+    def run(self) -> Report:
+        try:
+            self._walk(self._module.op)
+        except _Full:
+            pass
+        return Report([*map(self._marked, range(len(self._found)))], self._module.source)
+
+    # ------------------------------------------------------------ walking
+
+    def _walk(self, root: Op) -> None:
+        self._inspect(root, None, None)
+        frames = self._frames(root, None)
+        while frames:
+            op = self._scan(frames[-1])
+            if op is None:
+                self._leave(frames.pop())
+            else:
+                frames += self._frames(op, frames[-1])
+
+    def _frames(self, op: Op, outer: Frame | None) -> list[Frame]:
+        """A frame for each region of `op`, the first one last."""
+        frames = [Frame(block, op, outer) for block in op.regions if block is not None]
+        for frame in frames:
+            frame.sound = self._sound.setdefault(op.__class__, {})
+        return frames[::-1]
+
+    def _scan(self, frame: Frame) -> Op | None:
+        """Check the operations of a block up to the next one with regions; None at the end of the block."""
+        visible, sound = frame.visible, frame.sound
+        self._enter(frame)
+        for op in frame.ops:
+            if not visible.issuperset(op.operands):
+                self._invisible(op, visible)
+            key: object = _summary(op)
+            try:
+                verdict = sound.get(key)
+            except TypeError:  # an attribute of a kind that cannot be hashed is not what was declared
+                key = verdict = None
+            if verdict is None:
+                self._inspect(op, frame, key)
+            elif verdict:
+                self._contextual(op, verdict)
+            if op.loc.__class__ not in PLAIN:
+                self._debug(op, frame)
+            if frame.body is not None:
+                self._in_body(op, frame.body)
+            if op.regions:
+                frame.pending = op
+                return op
+            visible.update(op.results)
+        return None
+
+    def _enter(self, frame: Frame) -> None:
+        """Begin a block, or go on behind an operation with regions."""
+        if frame.pending is not None:
+            frame.visible.update(frame.pending.results)
+        if not frame.entered:
+            frame.entered = True
+            frame.visible.update(frame.block.args)
+            self._argument_types(frame.block)
+
+    def _leave(self, frame: Frame) -> None:
+        self._terminator(frame)
+        if not frame.isolated:
+            frame.visible.difference_update(frame.block.args)
+            for op in frame.block.ops:
+                frame.visible.difference_update(op.results)
+
+    # ------------------------------------------------------------ one operation
+
+    def _inspect(self, op: Op, frame: Frame | None, key: object) -> None:
+        """Apply all rules in order up to the first fault; remember an operation without one."""
+        misplaced = None if frame is None else self._misplaced(op, frame)
+        if misplaced is not None:
+            self._report(*misplaced, op)
+            return
+        checks = CHECKS[op.__class__]
+        for rule in checks.local:
+            fault = rule.check(op, self._scope)
+            if fault is not None:
+                if rule.structural:
+                    self._scope.unsound.add(op)
+                self._report(rule.code, fault, op)
+                return
+        if key is not None and not op.regions and not op.spec.terminator and not self._warns(op):
+            frame.sound[key] = checks.contextual  # type: ignore[union-attr]
+        self._contextual(op, checks.contextual)
+
+    def _contextual(self, op: Op, rules: Verdict) -> None:
+        for rule in rules:
+            fault = rule.check(op, self._scope)
+            if fault is not None:
+                self._report(rule.code, fault, op)
+                if rule.code[0] != "W":
+                    return
+        if self._warns(op):
+            for code, fault in hints.warnings(op, self._scope.level):
+                self._report(code, fault, op)
+
+    def _warns(self, op: Op) -> bool:
+        return self._warn_hints and "optimization_hints" in op.attributes
+
+    def _misplaced(self, op: Op, frame: Frame) -> tuple[str, Fault] | None:
+        """The fault of an operation that cannot stand where it does, whatever it is made of."""
+        if isinstance(frame.block.parent, ModuleOp):
+            fault = item_fault(op)
+            return None if fault is None else ("E0803", fault)
+        if op.spec.terminator and op is not frame.block.ops[-1]:
+            frame.misplaced = True
+            return "E0214", Fault("must be the last operation of its block")
+        return None
+
+    def _invisible(self, op: Op, visible: set[Value]) -> None:
+        for value in dict.fromkeys(op.operands):
+            if value not in visible:
+                self._report(*visibility_fault(op, value), op)
+
+    def _debug(self, op: Op, frame: Frame) -> None:
+        found = None if frame.debug is None else frame.debug.fault(op.loc)
+        if found is not None:
+            self._report(*found, op)
+
+    def _in_body(self, op: Op, body: Op) -> None:
+        for code, fault in (("E0518", effect_fault(op, body, self._scope)), ("E0472", shape_fault(op, body))):
+            if fault is not None:
+                self._report(code, fault, op)
+                return
+
+    # ------------------------------------------------------------ blocks
+
+    def _argument_types(self, block: Block) -> None:
+        for index, value in enumerate(block.args):
+            for code, check in (("E0219", versions.newer_type), ("E0320", versions.shaped_f4_pointers)):
+                fault = check(f"argument {index}", value.type, self._scope.level)
+                if fault is not None and block.parent is not None:
+                    self._report(code, fault, block.parent, value_loc(value))
+
+    def _terminator(self, frame: Frame) -> None:
+        """E0215: a block ends with the terminator that its operation asks for."""
+        parent, ops = frame.block.parent, frame.block.ops
+        trait: TerminatedBy | None = None if parent is None else parent.spec.trait(TerminatedBy)
+        if parent is None or trait is None or frame.misplaced:
+            return
+        last = ops[-1] if ops else None
+        if last is not None and (last.spec.name in (trait.terminator, *trait.also) or self._is_refused(last)):
+            return
+        expected = listed(f"'{name}'" for name in (trait.terminator, *trait.also))
+        fault = Fault("last operation of the body", expected, "none" if last is None else f"'{last.spec.name}'")
+        notes = () if last is None else shown(f"of this '{parent.spec.name}'", parent.loc)
+        self._report("E0215", replace(fault, notes=notes), parent, parent.loc if last is None else last.loc)
+
+    def _is_refused(self, terminator: Op) -> bool:
+        """A terminator that may not stand here at all has been reported for that."""
+        return terminator.spec.terminator and terminator in self._scope.unsound
+
+    # ------------------------------------------------------------ reporting
+
+    def _report(self, code: str, fault: Fault, op: Op, loc: Location | None = None) -> None:
+        severity = "warning" if code[0] == "W" else "error"
+        self._counts[severity] += 1
+        if self._counts[severity] > MAX_SHOWN:
+            if severity == "error":
+                raise _Full
+            return
+        name = op.spec.name
+        self._found.append(
+            Diagnostic(
+                code,
+                fault.message(name),
+                op.loc if loc is None else loc,
+                fault.notes,
+                fault.hint,
+                severity,
+                name,
+                fault.expected,
+                fault.got,
+            )
+        )
+
+    def _marked(self, index: int) -> Diagnostic:
+        """The diagnostic at `index`, with a note if it is the last shown of too many."""
+        found = self._found[index]
+        rest = (later.severity for later in self._found[index + 1 :])
+        if self._counts[found.severity] <= MAX_SHOWN or found.severity in rest:
+            return found
+        note = Note(f"there are more than {MAX_SHOWN} {found.severity}s; the rest is not shown")
+        return replace(found, notes=(*found.notes, note))
+
+
+def _summary(op: Op) -> object:
+    """Everything that the local rules look at, as a key."""
+    operands = tuple([value.type for value in op.operands])
+    results = tuple([value.type for value in op.results])
+    if not op.attributes:
+        return op.__class__, op.segments, operands, results
+    values: list[object] = []
+    for name, value in op.attributes.items():
+        kind = value.__class__
+        if kind is DenseElements:
+            value = (value.type, len(value.data))
+        elif kind is tuple:
+            values.extend(map(type, value))
+        values += (name, kind, value)
+    return op.__class__, op.segments, operands, results, *values

@@ -1,0 +1,233 @@
+"""Reading a bytecode file: producer, globals, functions (bytecode specification, chapters 2, 6, 7, 13 and 14).
+
+Knows: the entries of the global and function sections, and how the parts of a file make a module.
+Does not know: what is inside a function body (`instruction_reader`), nor the rules of the language (`verify`).
+"""
+
+from __future__ import annotations
+
+from tileir.bytecode import faults
+from tileir.bytecode.attributes import read_case, read_hints, read_tagged
+from tileir.bytecode.debug import DebugReader
+from tileir.bytecode.faults import Fault, inside, shown
+from tileir.bytecode.instruction_reader import BodyReader
+from tileir.bytecode.sections import Section, read_file
+from tileir.bytecode.tables import ConstantReader, StringReader, Tables
+from tileir.bytecode.types import TypeReader
+from tileir.bytecode.wire import Cursor, Trace, signed
+from tileir.ir import types as t
+from tileir.ir.attributes import ArrayAttr, OptimizationHints, Visibility
+from tileir.ir.core import Block, Module, Op
+from tileir.ir.declare import version_key
+from tileir.ir.loc import BytecodeLoc, Location
+from tileir.ops.module import Entry, Global, ModuleOp
+
+MODULE_NAME = "kernels"
+"""Files do not hold the name of the module."""
+
+PRIVATE, KERNEL, HAS_HINTS = 1, 2, 4
+"""Bits of the flags of a function entry; from 13.5 on hints are always there and bit 2 means something else."""
+GLOBAL_FIELDS_SINCE = version_key("13.3")
+"""First version whose globals hold visibility and constancy."""
+FLAGS_CHECKED_SINCE = version_key("13.4")
+ALWAYS_HINTS_SINCE = version_key("13.5")
+"""First version whose entries always hold hints and argument attributes."""
+
+
+class FileReader:
+    """One file being read; `module` does it all, afterwards the tables are there to be looked at."""
+
+    def __init__(self, data: bytes, filename: str, strict: bool = False, trace: Trace | None = None) -> None:
+        self._filename = filename
+        self._strict = strict
+        file = read_file(data, strict, trace)
+        self._version = file.version
+        self._payloads = file.payloads
+        self._names: set[str] = set()
+        with inside(Section.STRING.label):
+            self.strings = StringReader(file.payloads[Section.STRING])
+        with inside(Section.TYPE.label):
+            self.types = TypeReader(file.payloads.get(Section.TYPE), file.version)
+        with inside(Section.CONSTANT.label):
+            self.constants = ConstantReader(file.payloads.get(Section.CONSTANT))
+        with inside(Section.DEBUG.label):
+            self.debug = DebugReader(file.payloads.get(Section.DEBUG), self.strings, file.version)
+        self._tables = Tables(file.version, self.strings, self.types, self.constants)
+
+    def module(self) -> Module:
+        attributes: dict[str, object] = {"sym_name": MODULE_NAME}
+        producer = self._producer()
+        if producer:
+            attributes["producer"] = producer
+        body = Block()
+        for item in [*self._globals(), *self._functions()]:
+            body.append(item)
+        return Module(ModuleOp([], [], attributes, (body,), self._place("module", 0)))
+
+    def _place(self, path: str, offset: int) -> Location:
+        return BytecodeLoc(self._filename, path, offset)
+
+    def _producer(self) -> str:
+        cursor = self._payloads.get(Section.PRODUCER)
+        if cursor is None:
+            return ""
+        begin = cursor.at
+        with inside(Section.PRODUCER.label):
+            producer = self.strings.read(cursor)
+        cursor.note(begin, f'producer: "{shown(producer)}"')
+        return producer
+
+    def _name(self, cursor: Cursor, what: str) -> str:
+        """The name of a global or function, which must be new."""
+        begin = cursor.at
+        name = self.strings.read_name(cursor, f"the name of a {what}")
+        cursor.note(begin, f"{what} @{shown(name)}")
+        if name in self._names:
+            raise Fault(faults.DUPLICATE, f"expected each symbol once, got @{shown(name)} twice", begin)
+        self._names.add(name)
+        return name
+
+    # ------------------------------------------------------------ globals
+
+    def _globals(self) -> list[Op]:
+        cursor = self._payloads.get(Section.GLOBAL)
+        if cursor is None:
+            return []
+        begin = cursor.at
+        with inside(Section.GLOBAL.label):
+            count = cursor.fitting_count("globals", 4 if self._version < GLOBAL_FIELDS_SINCE else 6)
+        cursor.note(begin, f"{count} globals")
+        return [self._global(cursor, index) for index in range(count)]
+
+    def _global(self, cursor: Cursor, index: int) -> Op:
+        begin = cursor.at
+        with inside(f"global {index}"):
+            name = self._name(cursor, "global")
+        place = f"global @{shown(name)}"
+        with inside(place):
+            attributes = self._global_fields(cursor)
+        return Global([], [], {"sym_name": name} | attributes, loc=self._place(place, begin))
+
+    def _global_fields(self, cursor: Cursor) -> dict[str, object]:
+        begin = cursor.at
+        type = self.types.read(cursor)
+        cursor.note(begin, f"type: {type!r}")
+        begin = cursor.at
+        attributes: dict[str, object] = {"value": self.constants.read(cursor, type)}
+        cursor.note(begin, "value")
+        begin = cursor.at
+        alignment = signed(cursor.varint(), 64)
+        cursor.note(begin, f"alignment {alignment}")
+        if alignment:
+            attributes["alignment"] = alignment
+        if self._version >= GLOBAL_FIELDS_SINCE:
+            attributes |= self._global_flags(cursor)
+        return attributes
+
+    def _global_flags(self, cursor: Cursor) -> dict[str, object]:
+        begin = cursor.at
+        visibility = read_case(cursor, Visibility, self._version)
+        constant = cursor.varint() != 0
+        cursor.note(begin, f"{visibility.text}, {'constant' if constant else 'not constant'}")
+        attributes: dict[str, object] = {}
+        if constant:
+            attributes["constant"] = True
+        if visibility is not Visibility.PUBLIC:
+            attributes["symbol_visibility"] = visibility
+        return attributes
+
+    # ------------------------------------------------------------ functions
+
+    def _functions(self) -> list[Op]:
+        cursor = self._payloads[Section.FUNCTION]
+        begin = cursor.at
+        with inside(Section.FUNCTION.label):
+            count = cursor.fitting_count("functions", 1)
+        cursor.note(begin, f"{count} functions")
+        return [self._function(cursor, index) for index in range(count)]
+
+    def _function(self, cursor: Cursor, index: int) -> Op:
+        begin = cursor.at
+        if cursor.trace is not None:
+            cursor.trace.heading(begin, f"function {index}")
+        with inside(f"function {index}"):
+            name = self._name(cursor, "function")
+        place = f"function @{shown(name)}"
+        with inside(place):
+            return self._entry(cursor, name, place, begin)
+
+    def _entry(self, cursor: Cursor, name: str, place: str, begin: int) -> Op:
+        with inside("signature"):
+            signature = self._signature(cursor)
+        flags = self._entry_flags(cursor)
+        at = cursor.at
+        with inside("location"):
+            next_location = self.debug.locations(cursor)
+            loc = next_location() or self._place(place, begin)
+        cursor.note(at, "location list")
+        attributes: dict[str, object] = {"sym_name": name, "function_type": signature}
+        attributes |= self._entry_attributes(cursor, flags)
+        at = cursor.at
+        length = cursor.varint()
+        cursor.note(at, f"body of {length} bytes")
+        block = Block(signature.inputs)
+        BodyReader(self._tables, cursor.sub(length), self._filename, place, next_location, self._strict).read(block)
+        return Entry([], [], attributes, (block,), loc)
+
+    def _signature(self, cursor: Cursor) -> t.FunctionType:
+        begin = cursor.at
+        signature = self.types.read(cursor)
+        cursor.note(begin, f"signature: {signature!r}")
+        if not isinstance(signature, t.FunctionType):
+            raise Fault(faults.KIND, f"expected a function type, got {signature!r}", begin)
+        return signature
+
+    def _entry_flags(self, cursor: Cursor) -> int:
+        begin = cursor.at
+        flags = cursor.byte()
+        cursor.note(begin, f"flags {flags:#b}")
+        known = PRIVATE | KERNEL | (0 if self._version >= ALWAYS_HINTS_SINCE else HAS_HINTS)
+        if self._version >= FLAGS_CHECKED_SINCE and flags & ~known:
+            raise Fault(faults.FLAGS, f"expected no function flags but {known:#b}, got {flags:#b}", begin)
+        if not flags & KERNEL:
+            raise Fault(faults.NOT_ENTRY, f"expected a kernel (flag {KERNEL:#b}), got flags {flags:#b}", begin)
+        if flags & PRIVATE:
+            raise Fault(faults.FLAGS, "expected a public kernel, got a private one", begin)
+        return flags
+
+    def _entry_attributes(self, cursor: Cursor, flags: int) -> dict[str, object]:
+        attributes: dict[str, object] = {}
+        hints = self._entry_hints(cursor, flags)
+        if hints:
+            attributes["optimization_hints"] = hints
+        if self._version >= ALWAYS_HINTS_SINCE:
+            begin = cursor.at
+            with inside("argument attributes"):
+                arg_attrs = read_tagged(self._tables, cursor)
+            cursor.note(begin, "argument attributes")
+            if isinstance(arg_attrs, ArrayAttr) and arg_attrs.items:
+                attributes["arg_attrs"] = arg_attrs
+        return attributes
+
+    def _entry_hints(self, cursor: Cursor, flags: int) -> OptimizationHints | None:
+        if self._version < ALWAYS_HINTS_SINCE and not flags & HAS_HINTS:
+            return None
+        begin = cursor.at
+        with inside("optimization hints"):
+            hints = read_hints(self._tables, cursor)
+        cursor.note(begin, "optimization hints")
+        return hints
+
+
+def decode(data: bytes, filename: str = "<bytes>", *, strict: bool = False) -> Module:
+    """The module in a bytecode file; it is not verified.
+
+    Operations without debug location say where they stand in the file (`BytecodeLoc`). With `strict`, sections that
+    come twice and unknown flags of operations are errors; else the last section counts and the flags mean nothing.
+
+    Raises DiagnosticError naming the path into the file and the byte offset.
+    """
+    try:
+        return FileReader(bytes(data), filename, strict).module()
+    except Fault as fault:
+        raise fault.reading_error(filename) from None

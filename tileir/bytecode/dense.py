@@ -1,0 +1,76 @@
+"""The elements of a constant on the wire (bytecode specification 5.1).
+
+Knows: how wire elements differ from those of `ir.attributes.DenseElements`: i1 is packed into bits, tf32 takes three
+bytes, and the upper half of a four-bit element is noise. All other elements are laid out alike.
+Does not know: tables and indices.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from tileir.bytecode.faults import CONST_SIZE, KIND, MALFORMED, Fault
+from tileir.ir import types as t
+from tileir.ir.attributes import DenseElements, element_bytes
+
+_TF32_SHIFT = 13
+_TF32_BYTES = 3
+_LOW_NIBBLE = bytes(byte & 0xF for byte in range(256))
+_BITS = [bytes(byte >> bit & 1 for bit in range(8)) for byte in range(256)]
+_DIGITS = bytes(ord("1") if byte else ord("0") for byte in range(256))
+
+
+def unpack(raw: bytes, count: int, element: t.ElementType, offset: int) -> bytes:
+    """The wire bytes of a splat or of `count` elements as `DenseElements.data`; `offset` is where `raw` stands."""
+    if element is t.I1:
+        return _unpack_bits(raw, count, offset)
+    size = _TF32_BYTES if element is t.TF32 else element_bytes(element)
+    if len(raw) not in (size, size * count):
+        message = f"expected {size} bytes (all elements equal) or {size * count} bytes, got {len(raw)}"
+        raise Fault(CONST_SIZE, message, offset)
+    if element is t.TF32:
+        return _unpack_tf32(raw)
+    return raw.translate(_LOW_NIBBLE) if element.bits == 4 else raw
+
+
+def _unpack_bits(raw: bytes, count: int, offset: int) -> bytes:
+    packed = (count + 7) // 8
+    if len(raw) == packed:
+        return b"".join(_BITS[byte] for byte in raw)[:count]
+    if len(raw) == 1:
+        return _BITS[raw[0]][:1]
+    message = f"expected {packed} bytes of packed bits or 1 byte (all elements equal), got {len(raw)}"
+    raise Fault(CONST_SIZE, message, offset)
+
+
+def _unpack_tf32(raw: bytes) -> bytes:
+    parts = zip(raw[0::3], raw[1::3], raw[2::3])
+    words = [(low | middle << 8 | (high & 7) << 16) << _TF32_SHIFT for low, middle, high in parts]
+    return struct.pack(f"<{len(words)}I", *words)
+
+
+def pack(value: DenseElements) -> bytes:
+    """The wire bytes of a constant: one element if all are equal, else all of them."""
+    element = value.type.element
+    if not isinstance(element, t.ElementType):
+        raise Fault(KIND, f"expected a constant of numbers, got {value.type!r}")
+    size = element_bytes(element)
+    full = size * value.type.count
+    if len(value.data) not in (size, full):
+        message = f"expected {size} or {full} bytes of data for {value.type!r}, got {len(value.data)}"
+        raise Fault(MALFORMED, message)
+    data = DenseElements.of(value.type, value.data).data
+    if element is t.I1:
+        return _pack_bits(data)
+    return _pack_tf32(data) if element is t.TF32 else data
+
+
+def _pack_bits(data: bytes) -> bytes:
+    if len(data) == 1:
+        return b"\xff" if data[0] else b"\x00"
+    return int(data[::-1].translate(_DIGITS), 2).to_bytes((len(data) + 7) // 8, "little")
+
+
+def _pack_tf32(data: bytes) -> bytes:
+    words = struct.unpack(f"<{len(data) // 4}I", data)
+    return b"".join((word >> _TF32_SHIFT).to_bytes(_TF32_BYTES, "little") for word in words)

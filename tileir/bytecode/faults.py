@@ -1,0 +1,119 @@
+"""Faults of bytecode: the codes, one per category, and the exception that gathers the path to the faulty field.
+
+Knows: the category of every structural error (bytecode specification, chapter 16) and how a fault becomes a diagnostic.
+Does not know: where faults are found; every reader raises `Fault` at the field and each level around adds its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tileir.ir.core import Op
+from tileir.ir.diagnostics import Diagnostic, DiagnosticError
+from tileir.ir.loc import UNKNOWN, BytecodeLoc
+
+MAGIC = "E0901"
+TRUNCATED = "E0902"
+VARINT = "E0903"
+VERSION = "E0904"
+SECTION_ID = "E0905"
+END = "E0906"
+SECTION_LENGTH = "E0907"
+ALIGNMENT = "E0908"
+SECTION_MISSING = "E0909"
+DUPLICATE = "E0910"
+COUNT = "E0911"
+LIMIT = "E0912"
+OFFSET = "E0913"
+INDEX = "E0914"
+TAG = "E0915"
+GATE = "E0916"
+ENUM = "E0917"
+FLAGS = "E0918"
+RANGE = "E0919"
+KIND = "E0920"
+CONST_SIZE = "E0921"
+EMPTY_NAME = "E0922"
+NOT_ENTRY = "E0923"
+RECURSION = "E0924"
+TYPE_VERIFY = "E0925"
+REGION_COUNT = "E0926"
+BLOCK = "E0927"
+FIELD_COUNT = "E0928"
+LOC = "E0929"
+DEBUG_INFO = "E0930"
+NESTING = "E0931"
+
+NOT_SELF_CONTAINED = "E0950"
+WRITE_GATE = "E0951"
+WRITE_LOC = "E0952"
+WRITE_VERSION = "E0953"
+WRITE_ATTR = "E0954"
+NO_BYTECODE = "E0955"
+MALFORMED = "E0956"
+
+MAX_NESTING = 128
+"""Deepest nesting of regions, attributes and locations that is read or written."""
+_SHOWN_NAME = 80
+
+
+class Fault(Exception):
+    """One fault: `code` is the category, `offset` counts bytes from the start of the file (None when writing)."""
+
+    def __init__(self, code: str, message: str, offset: int | None = None, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.offset = offset
+        self.hint = hint
+        self._path: list[str] = []
+        self._has_op = False
+
+    def inside(self, part: str) -> Fault:
+        """Name the part of the file around what has been named so far."""
+        self._path.append(part)
+        return self
+
+    def inside_op(self, number: int, name: str) -> Fault:
+        """Name the operation; of nested ones only the innermost is named, by its number in the function."""
+        if not self._has_op:
+            self._has_op = True
+            self._path.append(op_label(number, name))
+        return self
+
+    @property
+    def path(self) -> str:
+        return ", ".join(reversed(self._path)) or "file"
+
+    def reading_error(self, filename: str) -> DiagnosticError:
+        loc = BytecodeLoc(filename, self.path, self.offset or 0)
+        return DiagnosticError([Diagnostic(self.code, self.message, loc, hint=self.hint)])
+
+    def writing_error(self, op: Op | None) -> DiagnosticError:
+        prefix = ", ".join(([] if op is None else [f"'{op.spec.name}'"]) + self._path[::-1])
+        message = f"{prefix}: {self.message}" if prefix else self.message
+        loc, name = (UNKNOWN, None) if op is None else (op.loc, op.spec.name)
+        return DiagnosticError([Diagnostic(self.code, message, loc, hint=self.hint, op=name)])
+
+
+@contextmanager
+def inside(part: str) -> Iterator[None]:
+    """Add `part` to the path of a fault raised within."""
+    try:
+        yield
+    except Fault as fault:
+        raise fault.inside(part) from None
+
+
+def op_label(number: int, name: str) -> str:
+    """How an operation is named in paths: operations count from 0 within their function, outer before inner."""
+    return f"op {number} '{name}'"
+
+
+def shown(name: str) -> str:
+    """A name from a file as it may be printed: without control characters and broken UTF-8, and not too long."""
+    cut = name if len(name) <= _SHOWN_NAME else name[:_SHOWN_NAME] + "..."
+    if cut.isprintable():
+        return cut
+    return cut.encode("unicode_escape", "backslashreplace").decode("ascii")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tileir.ir.attributes import AtomicMode, MemoryOrdering, MemoryScope
 from tileir.ir.core import Op
-from tileir.ir.types import BF16, F16, F32, F64, I32, I64, GatherScatterViewType
+from tileir.ir.types import BF16, F16, F32, F64, I32, I64, ElementType, GatherScatterViewType
 from tileir.ops.atomics import AtomicCas, AtomicRedView, AtomicRmw
 from tileir.verify import views
 from tileir.verify.memory import no_multicast_rule, ordering_rule, pointee_rule
@@ -66,7 +66,7 @@ def mode_elements(op: AtomicRmw | AtomicRedView, scope: Scope) -> Fault | None:
     return Fault(f"operand '{what}'", expected, repr(value.type), hint=_mode_hint(op, value.type.element))
 
 
-def _elements(mode: AtomicMode, scope: Scope) -> tuple:  # type: ignore[type-arg]
+def _elements(mode: AtomicMode, scope: Scope) -> tuple[ElementType, ...]:
     if mode is AtomicMode.XCHG:
         return _WIDE
     if mode is AtomicMode.ADDF:

@@ -98,7 +98,11 @@ def exit_target(op: Break | Continue | Return, scope: Scope) -> Fault | None:
     expected = " or ".join(f"'{cls.spec.name}'" for cls in allowed if cls is not Func)
     passed = " and ".join(f"'{cls.spec.name}'" for cls in _passed(op, scope))
     notes = () if target is None else shown(f"this '{target.spec.name}' is in the way", target.loc)
-    hint = "'return' may leave a 'loop' since version 13.4" if isinstance(op, Return) and isinstance(target, Loop) else None
+    hint = (
+        "'return' may leave a 'loop' since version 13.4"
+        if isinstance(op, Return) and isinstance(target, Loop)
+        else None
+    )
     got = "none" if target is None else f"'{target.spec.name}'"
     return Fault(f"enclosing operation, through {passed},", expected, got, notes, hint)
 

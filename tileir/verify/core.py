@@ -8,6 +8,7 @@ from math import prod
 from tileir.ir.attributes import DenseElements, element_bytes
 from tileir.ir.core import Op, Value
 from tileir.ir.declare import Relation
+from tileir.ir.diagnostics import Note
 from tileir.ir.types import F4E2M1FN, TF32, ElementType, TileType
 from tileir.ops.core import (
     Broadcast,
@@ -71,7 +72,9 @@ def cat_other_extents(op: Cat, scope: Scope) -> Fault | None:
 @rules("E0405", Constant)
 def constant_type(op: Constant, scope: Scope) -> Fault | None:
     found = op.value.type
-    return None if found is op.result.type else Fault("attribute 'value'", f"elements of {op.result.type!r}", f"of {found!r}")
+    if found is op.result.type:
+        return None
+    return Fault("attribute 'value'", f"elements of {op.result.type!r}", f"of {found!r}")
 
 
 @rules("E0406", Constant, Global)
@@ -135,7 +138,9 @@ def subtile_index_bound(op: Extract | Insert, scope: Scope) -> Fault | None:
         if value > last:
             what = f"operand 'indices[{position}]'"
             hint = "the indices count subtiles, not elements"
-            return Fault(what, f"a subtile number of at most {last}", str(value), defined(op.indices[position], what), hint)
+            return Fault(
+                what, f"a subtile number of at most {last}", str(value), defined(op.indices[position], what), hint
+            )
     return None
 
 
@@ -168,7 +173,9 @@ def global_exists(op: GetGlobal, scope: Scope) -> Fault | None:
     found = scope.symbols.get(op.symbol)
     if isinstance(found, Global):
         return None
-    return Fault("attribute 'name'", "a global of the module", f"@{op.symbol}, {_what(found)}", _symbol_notes(op, found))
+    return Fault(
+        "attribute 'name'", "a global of the module", f"@{op.symbol}, {_what(found)}", _symbol_notes(op, found)
+    )
 
 
 @rules("E0805", GetGlobal, contextual=True)
@@ -186,7 +193,7 @@ def _what(found: Op | None) -> str:
     return "which is not defined" if found is None else f"which is of kind '{found.spec.name}'"
 
 
-def _symbol_notes(op: GetGlobal, found: Op | None) -> tuple:  # type: ignore[type-arg]
+def _symbol_notes(op: GetGlobal, found: Op | None) -> tuple[Note, ...]:
     return () if found is None else shown(f"@{op.symbol} is defined here", found.loc)
 
 
@@ -232,7 +239,9 @@ def packed_bytes(op: Pack | Unpack, scope: Scope) -> Fault | None:
 @rules("E0414", Pack, Unpack)
 def packed_size(op: Pack | Unpack, scope: Scope) -> Fault | None:
     source, result = _stream_bits(op.source.type) // 8, _stream_bits(op.result.type) // 8
-    return None if source == result else Fault("result", f"{source} bytes as in 'source'", f"{result} bytes in {op.result.type!r}")
+    if source == result:
+        return None
+    return Fault("result", f"{source} bytes as in 'source'", f"{result} bytes in {op.result.type!r}")
 
 
 def _stream_bits(type: TileType) -> int:
@@ -284,7 +293,9 @@ def permute_result(op: Permute, scope: Scope) -> Fault | None:
 @rules("E0420", Reshape)
 def reshape_count(op: Reshape, scope: Scope) -> Fault | None:
     source, result = prod(op.source.type.shape), prod(op.result.type.shape)
-    return None if source == result else Fault("result", f"{source} elements as in 'source'", f"{result} in {op.result.type!r}")
+    if source == result:
+        return None
+    return Fault("result", f"{source} elements as in 'source'", f"{result} in {op.result.type!r}")
 
 
 @rules("E0421", Select)

@@ -71,4 +71,6 @@ class FunctionScope:
         if own is not None and (own is self._subprogram or own == self._subprogram):
             return None
         expected, got = self._subprogram.name, None if own is None else own.name
-        return "E0825", Fault("debug scope", f"one in the function's di_subprogram {expected!r}", f"one in {got!r}", notes)
+        return "E0825", Fault(
+            "debug scope", f"one in the function's di_subprogram {expected!r}", f"one in {got!r}", notes
+        )

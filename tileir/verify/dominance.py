@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.declare import ISOLATED
+from tileir.ir.diagnostics import Note
 from tileir.verify.rule import Fault, shown, value_loc
 
 
@@ -26,7 +27,7 @@ def visibility_fault(op: Op, value: Value) -> tuple[str, Fault]:
     return "E0221", Fault(what, "a value of this region or of one around it", "a value of another region", notes)
 
 
-def _out_of_reach(what: str, notes: tuple, crossed: Op | None) -> tuple[str, Fault]:  # type: ignore[type-arg]
+def _out_of_reach(what: str, notes: tuple[Note, ...], crossed: Op | None) -> tuple[str, Fault]:
     if crossed is None:
         return "E0220", Fault(what, "a value that is defined before its use", "one that is defined later", notes)
     name = crossed.spec.name

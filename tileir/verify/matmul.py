@@ -64,7 +64,9 @@ def _mismatch(op: Mma, match: Match, batched: int) -> Fault | None:
     if wanted == found:
         return None
     where = f"operand '{second}' dimension {second_dim + batched} ({name})"
-    return Fault(where, f"{wanted}, as dimension {first_dim + batched} of '{first}'", f"{found} in {type!r} and {other!r}")
+    return Fault(
+        where, f"{wanted}, as dimension {first_dim + batched} of '{first}'", f"{found} in {type!r} and {other!r}"
+    )
 
 
 _ACCUMULATORS: dict[ElementType, tuple[ElementType, ...]] = {
@@ -100,7 +102,9 @@ def scale_of_input(op: MmaFScaled, scope: Scope) -> Fault | None:
     allowed = _SCALE_INPUTS[scale]
     if found in allowed:
         return None
-    return Fault("operand 'lhs'", f"{listed(element.name for element in allowed)} for scales of {scale!r}", repr(op.lhs.type))
+    return Fault(
+        "operand 'lhs'", f"{listed(element.name for element in allowed)} for scales of {scale!r}", repr(op.lhs.type)
+    )
 
 
 @rules("E0444", MmaFScaled)

@@ -42,7 +42,9 @@ def every_and_along(op: Assume, scope: Scope) -> Fault | None:
     predicate = op.predicate
     if not isinstance(predicate, DivBy) or (predicate.every is None) == (predicate.along is None):
         return None
-    return Fault("predicate div_by", "both 'every' and 'along', or none", "'along'" if predicate.every is None else "'every'")
+    return Fault(
+        "predicate div_by", "both 'every' and 'along', or none", "'along'" if predicate.every is None else "'every'"
+    )
 
 
 @rules("E0452", Assume)
@@ -84,7 +86,9 @@ def along_dimension(op: Assume, scope: Scope) -> Fault | None:
     if not isinstance(predicate, DivBy) or predicate.along is None:
         return None
     rank = op.value.type.rank
-    return None if 0 <= predicate.along < rank else Fault("'along' of div_by", f"a dimension in [0, {rank})", str(predicate.along))
+    if 0 <= predicate.along < rank:
+        return None
+    return Fault("'along' of div_by", f"a dimension in [0, {rank})", str(predicate.along))
 
 
 @rules("E0454", Assume)
@@ -126,7 +130,9 @@ def bounds_range(op: Assume, scope: Scope) -> Fault | None:
     limit = 1 << (op.value.type.element.bits - 1)
     for what, bound in (("lower", predicate.lower), ("upper", predicate.upper)):
         if bound is not None and not -limit <= bound < limit:
-            return Fault(f"{what} bound", f"{-limit} to {limit - 1}, the range of {op.value.type.element!r}", str(bound))
+            return Fault(
+                f"{what} bound", f"{-limit} to {limit - 1}, the range of {op.value.type.element!r}", str(bound)
+            )
     return None
 
 
@@ -153,7 +159,9 @@ def terminated_format(op: PrintTko, scope: Scope) -> Fault | None:
 @rules("E0461", PrintTko)
 def format_operands(op: PrintTko, scope: Scope) -> Fault | None:
     wanted, found = len(list(_conversions(op.text))), len(op.args)
-    return None if wanted == found else Fault("operand 'args'", f"{counted(wanted, 'value')}, as many as conversions in the format", str(found))
+    if wanted == found:
+        return None
+    return Fault("operand 'args'", f"{counted(wanted, 'value')}, as many as conversions in the format", str(found))
 
 
 def _conversions(text: str) -> Iterator[str | None]:

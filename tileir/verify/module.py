@@ -11,6 +11,7 @@ from tileir.verify.core import constant_payload
 from tileir.verify.hints import entries_are_dictionaries
 from tileir.verify.rule import Fault, Rules, Scope, shown, type_list
 from tileir.verify.symbols import symbol_name
+from tileir.verify.versions import newer_type
 
 rules = Rules()
 
@@ -52,19 +53,25 @@ def item_fault(op: Op) -> Fault | None:
 @rules("E0202", Entry, Func)
 def has_signature(op: Op, scope: Scope) -> Fault | None:
     found = op.attributes["function_type"]
-    return None if isinstance(found, FunctionType) else Fault("attribute 'function_type'", "a function type", repr(found))
+    if isinstance(found, FunctionType):
+        return None
+    return Fault("attribute 'function_type'", "a function type", repr(found))
 
 
 @rules("E0812", Entry, Func, contextual=True)
 def arguments_match(op: Entry | Func, scope: Scope) -> Fault | None:
     inputs, args = op.function_type.inputs, tuple(arg.type for arg in op.body.args)
-    return None if inputs == args else Fault("body arguments", f"those of the signature, {type_list(inputs)}", type_list(args))
+    if inputs == args:
+        return None
+    return Fault("body arguments", f"those of the signature, {type_list(inputs)}", type_list(args))
 
 
 @rules("E0810", Entry)
 def returns_nothing(op: Entry, scope: Scope) -> Fault | None:
     results = op.function_type.results
-    return None if not results else Fault("", "no results", type_list(results), hint="write results through a pointer argument")
+    if not results:
+        return None
+    return Fault("", "no results", type_list(results), hint="write results through a pointer argument")
 
 
 @rules("E0811", Entry)
@@ -97,10 +104,17 @@ def global_elements(op: Global, scope: Scope) -> Fault | None:
 rules.add("E0406", constant_payload, Global)
 
 
-@rules("W0801", Global)
+@rules("E0219", Global)
+def global_type(op: Global, scope: Scope) -> Fault | None:
+    return newer_type("attribute 'value'", op.value.type, scope)
+
+
+@rules("W0801", Global, contextual=True)
 def global_alignment(op: Global, scope: Scope) -> Fault | None:
     found = op.alignment
-    return None if found >= 0 and found & (found - 1) == 0 else Fault("attribute 'alignment'", "0 or a power of two", str(found))
+    if found >= 0 and found & (found - 1) == 0:
+        return None
+    return Fault("attribute 'alignment'", "0 or a power of two", str(found))
 
 
 for _op, _rules in debug.rules.items():

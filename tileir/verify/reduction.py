@@ -90,7 +90,9 @@ def body_argument_types(op: Fold, scope: Scope) -> Fault | None:
     for index, arg in enumerate(op.body.args):
         element = op.sources[index // 2].type.element
         if not _is_scalar_of(arg, element):
-            return Fault(f"body argument {index}", f"a scalar tile of {element!r}, as operand {index // 2}", repr(arg.type))
+            return Fault(
+                f"body argument {index}", f"a scalar tile of {element!r}, as operand {index // 2}", repr(arg.type)
+            )
     return None
 
 
@@ -136,13 +138,15 @@ def body_around(op: Op, outer: Op | None) -> Op | None:
 
 
 def effect_fault(op: Op, body: Op, scope: Scope) -> Fault | None:
-    """E0518: an operation in a body that does more than compute. Up to 13.3 it must be pure, since then free of effects."""
+    """E0518: an operation in a body that does more than compute; up to 13.3 it had to be pure, too."""
     if op.spec.terminator or _allowed(op, scope):
         return None
     notes = shown(f"the '{body.spec.name}' is here", body.loc)
     kind = "without memory effects" if scope.level >= (13, 4) else "that are pure"
     hint = "bodies may hold 'if', 'reduce' and 'scan' since version 13.4" if _is_region(op) else None
-    return Fault(f"cannot stand in the body of '{body.spec.name}', which takes operations {kind}", notes=notes, hint=hint)
+    return Fault(
+        f"cannot stand in the body of '{body.spec.name}', which takes operations {kind}", notes=notes, hint=hint
+    )
 
 
 def _is_region(op: Op) -> bool:

@@ -45,14 +45,16 @@ class Scope:
     """What a rule may know besides the operation: the language level and the symbols of the module.
 
     ``unsound`` holds the operations that break their declaration; a rule must not rely on their fields.
+    ``refused_types`` holds the types that were reported, which is done once for each.
     """
 
-    __slots__ = ("level", "symbols", "unsound")
+    __slots__ = ("level", "refused_types", "symbols", "unsound")
 
     def __init__(self, level: Version, symbols: Symbols) -> None:
         self.level = level
         self.symbols = symbols
         self.unsound: set[Op] = set()
+        self.refused_types: set[Type] = set()
 
 
 Check = Callable[..., Fault | None]

@@ -78,7 +78,9 @@ def _result_count(spec: OpSpec) -> Check:
 
     def check(op: Op, scope: Scope) -> Fault | None:
         found = len(op.results)
-        return None if variadic or found == total else Fault("", counted(total, "result") if total else "no results", str(found))
+        if variadic or found == total:
+            return None
+        return Fault("", counted(total, "result") if total else "no results", str(found))
 
     return check
 
@@ -173,15 +175,13 @@ def _result_text(name: str) -> str:
 
 
 def _result_versions(spec: OpSpec) -> list[Rule]:
-    if not spec.results:
-        return []
-    return [_result_version("E0219", versions.newer_type), _result_version("E0320", versions.shaped_f4_pointers)]
+    return [_type_rule(code, fault) for code, fault in versions.TYPE_RULES if spec.results]
 
 
-def _result_version(code: str, fault: Callable[..., Fault | None]) -> Rule:
+def _type_rule(code: str, fault: Callable[[str, Type, Scope], Fault | None]) -> Rule:
     def check(op: Op, scope: Scope) -> Fault | None:
         for value in op.results:
-            found = fault("result", value.type, scope.level)
+            found = fault("result", value.type, scope)
             if found is not None:
                 return found
         return None

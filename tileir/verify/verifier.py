@@ -7,6 +7,7 @@ Does not know: the rules (`table`).
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 from tileir.ir.attributes import DenseElements
@@ -47,8 +48,10 @@ class Frame:
         self.isolated = outer is None or ISOLATED in op.spec.traits
         self.visible: set[Value] = set() if outer is None or self.isolated else outer.visible
         self.sound: dict[object, Verdict] = {}
-        self.body = body_around(op, None if outer is None else outer.body)
-        self.debug = FunctionScope(op) if isinstance(op, Entry | Func) else None if outer is None else outer.debug
+        self.body: Op | None = body_around(op, None if outer is None else outer.body)
+        self.debug: FunctionScope | None = None if outer is None else outer.debug
+        if isinstance(op, Entry | Func):
+            self.debug = FunctionScope(op)
         self.pending: Op | None = None
         self.entered = False
         self.misplaced = False
@@ -66,10 +69,8 @@ class Verifier:
         self._counts = {"error": 0, "warning": 0}
 
     def run(self) -> Report:
-        try:
+        with suppress(_Full):
             self._walk(self._module.op)
-        except _Full:
-            pass
         return Report([*map(self._marked, range(len(self._found)))], self._module.source)
 
     # ------------------------------------------------------------ walking
@@ -197,8 +198,8 @@ class Verifier:
 
     def _argument_types(self, block: Block) -> None:
         for index, value in enumerate(block.args):
-            for code, check in (("E0219", versions.newer_type), ("E0320", versions.shaped_f4_pointers)):
-                fault = check(f"argument {index}", value.type, self._scope.level)
+            for code, check in versions.TYPE_RULES:
+                fault = check(f"argument {index}", value.type, self._scope)
                 if fault is not None and block.parent is not None:
                     self._report(code, fault, block.parent, value_loc(value))
 

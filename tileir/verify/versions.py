@@ -6,6 +6,8 @@ changed (they stand with the other rules of their operation).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tileir.ir.core import Op
 from tileir.ir.declare import Attr, Operand, OpSpec, Version, version_key
 from tileir.ir.types import (
@@ -22,7 +24,12 @@ from tileir.ir.types import (
 from tileir.verify.rule import Fault, Rule, Scope
 
 OLDEST = "13.1"
-_POINTER_ATTR_SINCE = {None: OLDEST, PointerAttr.NONE: "13.4", PointerAttr.UNICAST: "13.5", PointerAttr.MULTICAST: "13.5"}
+_POINTER_ATTR_SINCE = {
+    None: OLDEST,
+    PointerAttr.NONE: "13.4",
+    PointerAttr.UNICAST: "13.5",
+    PointerAttr.MULTICAST: "13.5",
+}
 
 
 def type_since(type: Type) -> str:
@@ -46,22 +53,30 @@ def _parts(type: Type) -> list[str]:
     return [OLDEST]
 
 
-def newer_type(subject: str, type: Type, level: Version) -> Fault | None:
-    """E0219: a type that the level does not know."""
-    since = type_since(type)
-    if version_key(since) <= level:
+def newer_type(subject: str, type: Type, scope: Scope) -> Fault | None:
+    """E0219: a type that the level does not know; reported where it occurs first."""
+    if type in scope.refused_types or version_key(since := type_since(type)) <= scope.level:
         return None
-    return Fault(subject, f"a type of version {_text(level)}", f"{type!r}, which exists since {since}")
+    scope.refused_types.add(type)
+    return Fault(subject, f"a type of version {_text(scope.level)}", f"{type!r}, which exists since {since}")
 
 
-def shaped_f4_pointers(subject: str, type: Type, level: Version) -> Fault | None:
+def shaped_f4_pointers(subject: str, type: Type, scope: Scope) -> Fault | None:
     """E0320: single 4-bit elements have no address, so 13.5 has no tiles of pointers to them (types, chapter 10)."""
-    if level < (13, 5) or not isinstance(type, TileType) or not type.shape:
+    if scope.level < (13, 5) or not isinstance(type, TileType) or not type.shape or type in scope.refused_types:
         return None
     if not isinstance(type.element, PointerType) or type.element.pointee is not F4E2M1FN:
         return None
+    scope.refused_types.add(type)
     hint = "load and store f4E2M1FN through a tile view"
     return Fault(subject, "a scalar tile of pointers to f4E2M1FN", repr(type), hint=hint)
+
+
+TYPE_RULES: tuple[tuple[str, Callable[[str, Type, Scope], Fault | None]], ...] = (
+    ("E0219", newer_type),
+    ("E0320", shaped_f4_pointers),
+)
+"""What every type of a value is checked for, besides the constraint of its operation."""
 
 
 def op_rules(spec: OpSpec) -> list[Rule]:
@@ -88,7 +103,9 @@ def _newer_field(field: Attr | Operand, since: str) -> Rule:
         if version_key(since) <= scope.level or not _is_used(op, field):
             return None
         what = "attribute" if isinstance(field, Attr) else "operand"
-        return Fault(f"{what} '{field.name}' exists since version {since}, and the program is checked at {_text(scope.level)}")
+        return Fault(
+            f"{what} '{field.name}' exists since version {since}, and the program is checked at {_text(scope.level)}"
+        )
 
     return Rule("E0217", check, structural=True)
 
@@ -105,7 +122,9 @@ def _newer_case(attr: Attr) -> Rule:
         if case is None or version_key(case.since) <= scope.level:
             return None
         return Fault(
-            f"attribute '{attr.name}'", f"a value of version {_text(scope.level)}", f"{case.text}, which exists since {case.since}"
+            f"attribute '{attr.name}'",
+            f"a value of version {_text(scope.level)}",
+            f"{case.text}, which exists since {case.since}",
         )
 
     return Rule("E0218", check, structural=True)

@@ -60,7 +60,9 @@ def pointer_attr_kept(op: MakeTensorView, scope: Scope) -> Fault | None:
 @rules("E0634", GetTensorShape, GetIndexSpaceShape)
 def extent_count(op: GetTensorShape | GetIndexSpaceShape, scope: Scope) -> Fault | None:
     rank, found = op.src.type.rank, len(op.extents)
-    return None if rank == found else Fault("", f"{counted(rank, 'result')}, one per dimension of {op.src.type!r}", str(found))
+    if rank == found:
+        return None
+    return Fault("", f"{counted(rank, 'result')}, one per dimension of {op.src.type!r}", str(found))
 
 
 # ---------------------------------------------------------------- accessing tiles
@@ -70,7 +72,9 @@ def index_count(op: Op, scope: Scope) -> Fault | None:
     """E0621."""
     view, indices = _access(op)
     wanted, found = view.rank, len(indices)
-    return None if wanted == found else Fault("operand 'index'", f"{counted(wanted, 'value')}, as {view!r} has tiles of that rank", str(found))
+    if wanted == found:
+        return None
+    return Fault("operand 'index'", f"{counted(wanted, 'value')}, as {view!r} has tiles of that rank", str(found))
 
 
 def tile_rule(name: str) -> Check:
@@ -92,7 +96,9 @@ def packing_dimension(op: Op, scope: Scope) -> Fault | None:
     strides = view.tensor_view.strides
     if scope.level < (13, 5) or view.element is not F4E2M1FN or strides.count(1) == 1:
         return None
-    return Fault("operand 'view'", "exactly one static stride of 1 to pack f4E2M1FN along", f"{strides.count(1)} in {view!r}")
+    return Fault(
+        "operand 'view'", "exactly one static stride of 1 to pack f4E2M1FN along", f"{strides.count(1)} in {view!r}"
+    )
 
 
 def scalar_indices(op: Op, scope: Scope) -> Fault | None:
@@ -130,7 +136,9 @@ def inbounds_length(op: Op, scope: Scope) -> Fault | None:
     """E0625: one boolean per index; absent means false for all."""
     found = op.attributes.get("inbounds")
     wanted = len(_access(op)[1])
-    return None if found is None or len(found) == wanted else Fault("attribute 'inbounds'", f"{wanted} values, one per index", str(len(found)))
+    if found is None or len(found) == wanted:
+        return None
+    return Fault("attribute 'inbounds'", f"{wanted} values, one per index", str(len(found)))
 
 
 def _access(op: Op) -> tuple[TileViewType, list[Value]]:

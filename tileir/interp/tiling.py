@@ -9,7 +9,6 @@ Indices are unsigned and coordinates do not wrap around. Offsets and strides cou
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -56,8 +55,7 @@ class Sparse(NamedTuple):
         return (slice(None),) * self.dim + (self.rows,)
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """The elements of a tile that lie in the tensor: a box in tile order, `start` elements from the tensor's first.
 
     Without `sparse` they are the first ``counts`` of the tile along each dimension. ``full``: they are the whole tile.
@@ -180,7 +178,7 @@ def _check_promises(
 ) -> None:
     for dim in promised:
         if counts[dim] < view.tile_shape[dim]:
-            block.undefined(op, f"the tile leaves the tensor along dimension {dim}, which 'inbounds' promises not")
+            block.undefined(op, f"'inbounds' is not kept: the tile leaves the tensor along dimension {dim}")
 
 
 def _check_offset(last: int) -> None:

@@ -1,0 +1,69 @@
+"""tileir: read, check, run and understand Tile IR programs.
+
+The public verbs, and nothing else. Parts are imported when they are first used, so that ``import tileir`` is cheap.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from tileir.ir.diagnostics import Diagnostic, DiagnosticError, Report, Trap, UnsupportedError
+from tileir.verify import verify
+
+if TYPE_CHECKING:
+    from tileir.bytecode import encode as to_bytecode
+    from tileir.interp.extern import register_extern
+    from tileir.runtime.launch import launch
+    from tileir.runtime.loading import load
+    from tileir.runtime.module import Kernel, Module, from_bytecode, parse
+    from tileir.runtime.pointer import Pointer
+    from tileir.text.printer import to_text
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Diagnostic",
+    "DiagnosticError",
+    "Kernel",
+    "Module",
+    "Pointer",
+    "Report",
+    "Trap",
+    "UnsupportedError",
+    "__version__",
+    "from_bytecode",
+    "launch",
+    "load",
+    "parse",
+    "register_extern",
+    "to_bytecode",
+    "to_text",
+    "verify",
+]
+
+_PLACES = {
+    "Kernel": ("tileir.runtime.module", "Kernel"),
+    "Module": ("tileir.runtime.module", "Module"),
+    "Pointer": ("tileir.runtime.pointer", "Pointer"),
+    "from_bytecode": ("tileir.runtime.module", "from_bytecode"),
+    "launch": ("tileir.runtime.launch", "launch"),
+    "load": ("tileir.runtime.loading", "load"),
+    "parse": ("tileir.runtime.module", "parse"),
+    "register_extern": ("tileir.interp.extern", "register_extern"),
+    "to_bytecode": ("tileir.bytecode", "encode"),
+    "to_text": ("tileir.text.printer", "to_text"),
+}
+
+
+def __getattr__(name: str) -> object:
+    place = _PLACES.get(name)
+    if place is None:
+        raise AttributeError(f"module 'tileir' has no attribute {name!r}")
+    module, attribute = place
+    value = globals()[name] = getattr(import_module(module), attribute)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

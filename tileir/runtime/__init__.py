@@ -1,0 +1,1 @@
+"""What all targets share: modules and kernels as Python sees them, arguments, grids, launches."""

@@ -1,0 +1,182 @@
+"""From the arguments of a launch to what a kernel is given.
+
+Knows: which Python values a parameter takes, and how a wrong one is reported: kernel, parameter, expected, got.
+Does not know: how arrays of other libraries are looked into (`arrays`), nor what a target does with an argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import ml_dtypes
+import numpy as np
+
+from tileir.ir import types as t
+from tileir.ir.storage import DTYPES
+from tileir.runtime.arrays import Array, described
+from tileir.runtime.pointer import Pointer
+from tileir.runtime.scalars import DoesNotFit, scalar
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a kernel. `name` is the one in the text, or ``argN``."""
+
+    kernel: str
+    index: int
+    name: str
+    type: t.Type
+
+    def type_error(self, expected: str, got: str) -> TypeError:
+        return TypeError(self._text(expected, got))
+
+    def value_error(self, expected: str, got: str) -> ValueError:
+        return ValueError(self._text(expected, got))
+
+    def _text(self, expected: str, got: str) -> str:
+        place = f"kernel @{self.kernel}, parameter {self.index} '{self.name}' ({self.type!r})"
+        return f"{place}: expected {expected}, got {got}"
+
+
+class ArrayArgument(NamedTuple):
+    """An array for a pointer parameter: the kernel is given ``array.address``."""
+
+    name: str
+    array: Array
+
+
+class PointerArgument(NamedTuple):
+    """A raw address for a pointer parameter."""
+
+    name: str
+    pointer: Pointer
+
+
+class ScalarArgument(NamedTuple):
+    """A number, of the dtype that holds the parameter's element type."""
+
+    name: str
+    value: np.generic
+
+
+Argument = ArrayArgument | PointerArgument | ScalarArgument
+Binder = Callable[[object], Argument]
+
+_BYTES = (np.dtype(np.uint8),)
+_EXTRA_DTYPES: dict[t.ElementType, tuple[np.dtype, ...]] = {
+    t.I1: (np.dtype(np.uint8), np.dtype(np.int8)),
+    t.I8: _BYTES,
+    t.I16: (np.dtype(np.uint16),),
+    t.I32: (np.dtype(np.uint32),),
+    t.I64: (np.dtype(np.uint64),),
+    t.F8E8M0FNU: _BYTES,
+}
+
+
+def accepted_dtypes(element: t.ElementType) -> tuple[np.dtype, ...]:
+    """The dtypes of arrays that hold `element` in memory, the usual one first.
+
+    f4E2M1FN and fnv8E5M3FNU have no dtype of their own in memory: they come as bytes, f4E2M1FN two to a byte.
+    """
+    if element is t.F4E2M1FN:
+        return _BYTES
+    return (DTYPES[element], *_EXTRA_DTYPES.get(element, ()))
+
+
+def binder(parameter: Parameter, devices: Sequence[str], target: str) -> Binder:
+    """What turns a Python value into the argument of `parameter`.
+
+    ``devices`` are those whose memory the target can use: ``cpu``, or prefixes of device names.
+    """
+    ty = parameter.type
+    if not isinstance(ty, t.TileType) or ty.shape:
+        raise parameter.type_error("a parameter that is a tile of rank 0, as a launch can pass", repr(ty))
+    if isinstance(ty.element, t.PointerType):
+        return _pointer_binder(parameter, ty.element.pointee, devices, target)
+    return _scalar_binder(parameter, ty.element)
+
+
+# ---------------------------------------------------------------- pointers
+
+
+def _pointer_binder(parameter: Parameter, element: t.ElementType, devices: Sequence[str], target: str) -> Binder:
+    accepted = accepted_dtypes(element)
+
+    def bind(value: object) -> Argument:
+        array = described(value)
+        if array is None:
+            if isinstance(value, Pointer):
+                return PointerArgument(parameter.name, value)
+            raise parameter.type_error(_wanted(element), _kind_of(value))
+        if array.device not in devices:
+            _check_device(parameter, array, devices, target)
+        if array.dtype not in accepted:
+            raise parameter.type_error(_wanted(element), _wrong_dtype(array, element))
+        if not array.writable:
+            raise parameter.value_error("a writable array", "a read-only one (pass a copy of it)")
+        return ArrayArgument(parameter.name, array)
+
+    return bind
+
+
+def _check_device(parameter: Parameter, array: Array, devices: Sequence[str], target: str) -> None:
+    if array.device.partition(":")[0] not in devices:
+        memory = " or ".join(devices)
+        raise parameter.value_error(
+            f"memory of device {memory}, which target '{target}' uses", f"an array on device {array.device}"
+        )
+
+
+def _wanted(element: t.ElementType) -> str:
+    names = " or ".join(str(dtype) for dtype in accepted_dtypes(element))
+    packed = " with two elements to a byte, the even one in the low nibble" if element is t.F4E2M1FN else ""
+    return f"an array of {names}{packed}"
+
+
+def _wrong_dtype(array: Array, element: t.ElementType) -> str:
+    swapped = array.dtype is not None and array.dtype.newbyteorder("=") in accepted_dtypes(element)
+    name = f"{array.dtype_name} in the byte order of another machine" if swapped else array.dtype_name
+    if element is t.F4E2M1FN and array.dtype == np.dtype(ml_dtypes.float4_e2m1fn):
+        name += ", which takes a byte per element"
+    return f"an array of {name}"
+
+
+def _kind_of(value: object) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"the integer {value} (wrap an address in tileir.Pointer)"
+    if value is None or isinstance(value, bool | float | complex | np.generic):
+        return repr(value)
+    kind = type(value)
+    name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+    return f"{name}, whose memory cannot be used in place"
+
+
+# ---------------------------------------------------------------- scalars
+
+
+def _scalar_binder(parameter: Parameter, element: t.ElementType) -> Binder:
+    kind = "a number" if element.is_float else "a bool, 0 or 1" if element is t.I1 else "an integer"
+    name = parameter.name
+
+    def bind(value: object) -> Argument:
+        try:
+            number = scalar(value, element)
+        except DoesNotFit:
+            raise parameter.value_error(f"{kind} that fits {element.name}", _shown(value)) from None
+        if number is None:
+            raise parameter.type_error(kind, _scalar_kind(value))
+        return ScalarArgument(name, number)
+
+    return bind
+
+
+def _shown(value: object) -> str:
+    text = str(value) if isinstance(value, int | float | np.generic) else repr(value)
+    return text if len(text) <= 40 else f"{text[:40]}..."
+
+
+def _scalar_kind(value: object) -> str:
+    kind = type(value).__name__
+    return f"{kind} {value!r}" if isinstance(value, float | complex | str | np.generic) else kind

@@ -1,0 +1,149 @@
+"""What an array is in memory, whichever library made it.
+
+Knows: NumPy arrays, torch tensors, the array interfaces, DLPack and the buffer protocol; nothing is copied, and torch
+is not imported unless the program has.
+Does not know: which arrays a kernel takes (`arguments`).
+"""
+
+from __future__ import annotations
+
+import sys
+from math import prod
+from typing import Any, NamedTuple
+
+import ml_dtypes
+import numpy as np
+
+from tileir.runtime.dlpack import dlpack_array
+
+CPU = "cpu"
+
+
+class Array(NamedTuple):
+    """An array in place. Strides count bytes and may be negative.
+
+    ``dtype`` is None for an element type that NumPy and ml_dtypes lack; `dtype_name` says what the owner calls it.
+    ``device`` is ``cpu`` for memory that this process can read, otherwise the owner's name of the device.
+    """
+
+    address: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    itemsize: int
+    dtype: np.dtype | None
+    dtype_name: str
+    writable: bool
+    device: str
+    contiguous: bool
+    owner: object
+
+
+def described(value: object) -> Array | None:
+    """The array behind `value`; None if it is none that can be used in place."""
+    if isinstance(value, np.ndarray):
+        return from_numpy(value)
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, getattr(torch, "Tensor", ())):
+        return _from_torch(value)
+    if isinstance(value, np.generic | str | bytes):
+        return None
+    if isinstance(getattr(value, "__array_interface__", None), dict):
+        return from_numpy(np.asarray(value), value)
+    if hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
+        return _from_dlpack(value)
+    if hasattr(value, "__cuda_array_interface__"):
+        return _from_cuda(value)
+    return _from_buffer(value)
+
+
+def from_numpy(array: np.ndarray, owner: object = None) -> Array:
+    """A NumPy array; `owner` is what the caller gave, if not the array itself."""
+    flags = array.flags
+    return Array(
+        address=array.__array_interface__["data"][0],
+        shape=array.shape,
+        strides=array.strides,
+        itemsize=array.itemsize,
+        dtype=array.dtype,
+        dtype_name=str(array.dtype),
+        writable=flags.writeable,
+        device=CPU,
+        contiguous=flags.c_contiguous,
+        owner=array if owner is None else (array, owner),
+    )
+
+
+TORCH_DTYPES: dict[str, np.dtype] = {
+    "torch.bool": np.dtype(np.bool_),
+    **{f"torch.{name}": np.dtype(name) for name in ("uint8", "int8", "uint16", "int16", "uint32", "int32")},
+    **{f"torch.{name}": np.dtype(name) for name in ("uint64", "int64", "float16", "float32", "float64")},
+    "torch.bfloat16": np.dtype(ml_dtypes.bfloat16),
+    "torch.float8_e4m3fn": np.dtype(ml_dtypes.float8_e4m3fn),
+    "torch.float8_e5m2": np.dtype(ml_dtypes.float8_e5m2),
+    "torch.float8_e8m0fnu": np.dtype(ml_dtypes.float8_e8m0fnu),
+    "torch.float4_e2m1fn_x2": np.dtype(np.uint8),
+}
+"""``float4_e2m1fn_x2`` packs two elements into a byte, which is how a kernel sees them."""
+
+
+def _from_torch(tensor: Any) -> Array | None:
+    """A torch tensor; one that is no plain strided memory (sparse, lazily negated) is none that can be used."""
+    if str(tensor.layout) != "torch.strided" or tensor.is_neg() or tensor.is_conj():
+        return None
+    name, itemsize = str(tensor.dtype), tensor.element_size()
+    device = tensor.device
+    return Array(
+        address=tensor.data_ptr() if device.type != "meta" else 0,
+        shape=tuple(tensor.shape),
+        strides=tuple(step * itemsize for step in tensor.stride()),
+        itemsize=itemsize,
+        dtype=TORCH_DTYPES.get(name),
+        dtype_name=name,
+        writable=True,
+        device=str(device),
+        contiguous=tensor.is_contiguous(),
+        owner=tensor,
+    )
+
+
+def _from_dlpack(value: Any) -> Array | None:
+    found = dlpack_array(value)
+    contiguous = found.strides == contiguous_strides(found.shape, found.itemsize)
+    return Array(
+        found.address,
+        found.shape,
+        found.strides,
+        found.itemsize,
+        found.dtype,
+        found.dtype_name,
+        found.writable,
+        found.device,
+        contiguous,
+        (found.capsule, value),
+    )
+
+
+def _from_cuda(value: Any) -> Array:
+    """An array that only says where it is on a GPU."""
+    interface = value.__cuda_array_interface__
+    dtype, shape = np.dtype(interface["typestr"]), tuple(interface["shape"])
+    address, readonly = interface["data"]
+    strides = tuple(interface.get("strides") or contiguous_strides(shape, dtype.itemsize))
+    contiguous = strides == contiguous_strides(shape, dtype.itemsize)
+    name = str(dtype)
+    return Array(address, shape, strides, dtype.itemsize, dtype, name, not readonly, "cuda", contiguous, value)
+
+
+def _from_buffer(value: object) -> Array | None:
+    """An object that lends its memory: `array.array`, `bytearray`, `memoryview`, ctypes arrays."""
+    try:
+        view = memoryview(value)  # type: ignore[arg-type]
+        array = np.asarray(view)
+    except (TypeError, ValueError, NotImplementedError):
+        return None
+    return from_numpy(array, value)
+
+
+def contiguous_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
+    """The strides in bytes of a row-major array."""
+    return tuple(itemsize * prod(shape[dim + 1 :]) for dim in range(len(shape)))

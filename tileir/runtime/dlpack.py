@@ -1,0 +1,128 @@
+"""DLPack: memory shared between array libraries, read without any of them.
+
+Knows: the capsule that ``__dlpack__`` gives, old and versioned, and its data types (dlpack.h, version 1.1).
+Does not know: what the memory is used for.
+
+NumPy's own reader knows neither bfloat16 nor the 8-bit floats.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+READ_ONLY = 1
+CPU_DEVICES = (1, 3, 11, 13)
+"""Plain memory, memory pinned for CUDA or ROCm, CUDA managed memory."""
+DEVICES = {2: "cuda", 4: "opencl", 7: "vulkan", 8: "metal", 10: "rocm", 14: "oneapi", 15: "webgpu"}
+
+DTYPES: dict[tuple[int, int], np.dtype] = {
+    **{(0, bits): np.dtype(f"i{bits // 8}") for bits in (8, 16, 32, 64)},
+    **{(1, bits): np.dtype(f"u{bits // 8}") for bits in (8, 16, 32, 64)},
+    **{(2, bits): np.dtype(f"f{bits // 8}") for bits in (16, 32, 64)},
+    (4, 16): np.dtype(ml_dtypes.bfloat16),
+    (6, 8): np.dtype(np.bool_),
+    (10, 8): np.dtype(ml_dtypes.float8_e4m3fn),
+    (12, 8): np.dtype(ml_dtypes.float8_e5m2),
+    (14, 8): np.dtype(ml_dtypes.float8_e8m0fnu),
+}
+"""By type code and width in bits."""
+
+
+class _Device(ctypes.Structure):
+    _fields_ = [("type", ctypes.c_int32), ("id", ctypes.c_int32)]
+
+
+class _DataType(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16)]
+
+
+class _Tensor(ctypes.Structure):
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device", _Device),
+        ("ndim", ctypes.c_int32),
+        ("dtype", _DataType),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    ]
+
+
+class _Versioned(ctypes.Structure):
+    _fields_ = [
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("context", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+        ("flags", ctypes.c_uint64),
+        ("tensor", _Tensor),
+    ]
+
+
+@dataclass(frozen=True)
+class DLPackArray:
+    """What a capsule says; `capsule` keeps the memory alive. Strides count bytes."""
+
+    address: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    itemsize: int
+    dtype: np.dtype | None
+    dtype_name: str
+    writable: bool
+    device: str
+    capsule: object
+
+
+def dlpack_array(value: Any) -> DLPackArray:
+    """The memory of an object with ``__dlpack__``. That of another device is only named, not asked for."""
+    kind, number = (int(part) for part in value.__dlpack_device__())
+    if kind not in CPU_DEVICES:
+        device = f"{DEVICES.get(kind, f'dlpack device {kind}')}:{number}"
+        return DLPackArray(0, (), (), 1, None, "unknown", True, device, None)
+    capsule = _capsule(value)
+    if _is_named(capsule, b"dltensor_versioned"):
+        versioned = _Versioned.from_address(_pointer(capsule, b"dltensor_versioned"))
+        return _read(versioned.tensor, not versioned.flags & READ_ONLY, capsule)
+    return _read(_Tensor.from_address(_pointer(capsule, b"dltensor")), True, capsule)
+
+
+def _capsule(value: Any) -> object:
+    """A producer that does not know versions yet takes no ``max_version``."""
+    try:
+        return value.__dlpack__(max_version=(1, 1))
+    except TypeError:
+        return value.__dlpack__()
+
+
+_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
+_is_named = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_IsValid", ctypes.pythonapi))
+
+
+def _read(tensor: _Tensor, writable: bool, capsule: object) -> DLPackArray:
+    shape = tuple(tensor.shape[dim] for dim in range(tensor.ndim))
+    code, bits, lanes = tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes
+    itemsize = max(1, bits * lanes // 8)
+    dtype = DTYPES.get((code, bits)) if lanes == 1 else None
+    steps = [tensor.strides[dim] for dim in range(tensor.ndim)] if tensor.strides else None
+    if steps is None:
+        steps = [prod(shape[dim + 1 :]) for dim in range(tensor.ndim)]
+    return DLPackArray(
+        address=(tensor.data or 0) + tensor.byte_offset,
+        shape=shape,
+        strides=tuple(step * itemsize for step in steps),
+        itemsize=itemsize,
+        dtype=dtype,
+        dtype_name=str(dtype) if dtype is not None else f"dlpack type {code} of {bits} bits",
+        writable=writable,
+        device="cpu",
+        capsule=capsule,
+    )

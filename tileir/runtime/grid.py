@@ -1,0 +1,49 @@
+"""The grid of a launch (specification, semantics 3).
+
+Knows: which grids are allowed. Does not know: how they are run.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from typing import SupportsIndex
+
+Grid = tuple[int, int, int]
+GridLike = SupportsIndex | Iterable[SupportsIndex]
+
+MAX_EXTENT = (1 << 24) - 1
+"""Tile blocks along one axis."""
+
+
+def checked_grid(grid: GridLike, kernel: str) -> Grid:
+    """The extents along x, y and z; those left out are 1.
+
+    Raises TypeError for what is not 1 to 3 integers, ValueError for an extent that is not in [1, 2^24 - 1].
+    """
+    extents = [_extent(entry, kernel, grid) for entry in _entries(grid, kernel)]
+    if not 1 <= len(extents) <= 3:
+        raise ValueError(f"kernel @{kernel}, grid: expected 1 to 3 positive integers, got {len(extents)} of them")
+    x, y, z = [*extents, 1, 1][:3]
+    return x, y, z
+
+
+def _entries(grid: GridLike, kernel: str) -> list[object]:
+    if hasattr(grid, "__index__"):
+        return [grid]
+    if isinstance(grid, str | bytes) or not isinstance(grid, Iterable):
+        raise _not_integers(grid, kernel)
+    return list(grid)
+
+
+def _extent(entry: object, kernel: str, grid: GridLike) -> int:
+    if isinstance(entry, bool) or not hasattr(entry, "__index__"):
+        raise _not_integers(grid, kernel)
+    extent = operator.index(entry)
+    if not 1 <= extent <= MAX_EXTENT:
+        raise ValueError(f"kernel @{kernel}, grid: expected extents in [1, {MAX_EXTENT}], got {extent}")
+    return extent
+
+
+def _not_integers(grid: object, kernel: str) -> TypeError:
+    return TypeError(f"kernel @{kernel}, grid: expected 1 to 3 positive integers, got {grid!r}")

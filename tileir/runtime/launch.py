@@ -1,0 +1,57 @@
+"""Launching a kernel: check everything, then hand over to the target.
+
+Knows: the order of the checks. Does not know: any of them in detail, nor how a target runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tileir.ir import core
+from tileir.runtime.arguments import Argument, Binder, binder
+from tileir.runtime.grid import GridLike, checked_grid
+from tileir.runtime.module import Kernel, Module
+from tileir.runtime.targets import DEFAULT, Target, target_named
+
+
+def launch(
+    module: core.Module,
+    name: str,
+    grid: GridLike,
+    args: Sequence[object] = (),
+    target: str = DEFAULT,
+    check: bool = True,
+    **options: object,
+) -> None:
+    """Run kernel `name` of `module` for every tile block of `grid`; see `Kernel.launch`. KeyError if there is none."""
+    Module.of(module)[name].launch(grid, *args, target=target, check=check, **options)
+
+
+def launch_kernel(
+    kernel: Kernel, grid: GridLike, args: Sequence[object], target: str, check: bool, options: dict[str, object]
+) -> None:
+    """Check the program, the grid and the arguments, in this order, and run."""
+    chosen = target_named(target)
+    kernel.module.require_valid()
+    extents = checked_grid(grid, kernel.name)
+    arguments = bind(kernel, args, chosen)
+    run = chosen.prepare(kernel, check, options)
+    run(extents, arguments)
+
+
+def bind(kernel: Kernel, args: Sequence[object], target: Target) -> list[Argument]:
+    """The arguments of a launch for `target`. Raises TypeError or ValueError naming kernel and parameter."""
+    binders = kernel.prepared(("binders", target.name), lambda: _binders(kernel, target))
+    if len(args) != len(binders):
+        raise TypeError(f"kernel @{kernel.name}: expected {_signature(kernel)}, got {len(args)}")
+    return [bind_one(value) for bind_one, value in zip(binders, args)]
+
+
+def _binders(kernel: Kernel, target: Target) -> tuple[Binder, ...]:
+    return tuple(binder(parameter, target.devices, target.name) for parameter in kernel.parameters)
+
+
+def _signature(kernel: Kernel) -> str:
+    count = len(kernel.parameters)
+    names = ", ".join(f"{parameter.name}: {parameter.type!r}" for parameter in kernel.parameters)
+    return f"{count} argument{'' if count == 1 else 's'} ({names})" if count else "no arguments"

@@ -1,0 +1,57 @@
+"""Loading a program from wherever it is: a file, text, bytes.
+
+Knows: how the three are told apart, and what can be wrong with a file.
+Does not know: how text or bytecode is read.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from tileir.ir.diagnostics import Diagnostic, DiagnosticError
+from tileir.runtime.module import Module, from_content, parse
+
+MAX_BYTES = 1 << 30
+"""Larger files are refused unread."""
+MAX_PATH = 4096
+
+
+def load(source: str | os.PathLike[str] | bytes) -> Module:
+    """The program in `source`: the path of a file, program text, or the bytes of either text or bytecode.
+
+    A string is a path if such a file exists or if it cannot be a program, which has braces or more than one line.
+    Raises `DiagnosticError` for a file that cannot be read and for faults of the program.
+    """
+    if isinstance(source, bytes | bytearray | memoryview):
+        return from_content(bytes(source), "<bytes>")
+    if isinstance(source, str) and not _is_path(source):
+        return parse(source)
+    if not isinstance(source, str | os.PathLike):
+        raise TypeError(f"source: expected a path, program text or bytes, got {type(source).__name__}")
+    path = Path(source)
+    return from_content(read_file(path), str(path))
+
+
+def _is_path(text: str) -> bool:
+    if "\n" in text or "\0" in text or not text or len(text) > MAX_PATH:
+        return False
+    return os.path.exists(text) or not any(mark in text for mark in ("{", "}", "//"))
+
+
+def read_file(path: Path) -> bytes:
+    """The content of a file. Raises `DiagnosticError` E0001, E0002 or E0004."""
+    try:
+        if path.is_dir():
+            raise _failure("E0002", f"cannot read '{path}': expected a file, got a directory")
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise _failure("E0001", f"cannot read '{path}': {(error.strerror or str(error)).lower()}") from None
+    if len(content) > MAX_BYTES:
+        raise _failure("E0004", f"cannot read '{path}': expected at most {MAX_BYTES} bytes, got more")
+    return content
+
+
+def _failure(code: str, message: str) -> DiagnosticError:
+    return DiagnosticError([Diagnostic(code, message)])

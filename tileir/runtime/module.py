@@ -1,0 +1,160 @@
+"""Modules and kernels as Python sees them.
+
+Knows: how a program is made of text or bytecode, and what belongs to a loaded module: its kernels, its globals, whether
+it has been verified.
+Does not know: files (`loading`), how a kernel is launched (`launch`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+from tileir.ir import core
+from tileir.ir.diagnostics import Diagnostic, DiagnosticError
+from tileir.ir.loc import SourceLoc
+from tileir.ir.types import FunctionType
+from tileir.ops.module import Entry
+
+if TYPE_CHECKING:
+    from tileir.runtime.arguments import Parameter
+    from tileir.runtime.grid import GridLike
+    from tileir.runtime.storage import GlobalStorage
+
+MAGIC = b"\x7fTileIR\x00"
+T = TypeVar("T")
+
+
+class Module(core.Module):
+    """A loaded program. Its globals live as long as it does and keep their contents from launch to launch."""
+
+    @staticmethod
+    def of(module: core.Module) -> Module:
+        """`module` itself if it is loaded, else a loaded module of the same operations."""
+        return module if isinstance(module, Module) else Module(module.op, module.source)
+
+    @cached_property
+    def kernels(self) -> dict[str, Kernel]:
+        """The entries by name, in program order."""
+        return {item.sym_name: Kernel(self, item) for item in self.items if isinstance(item, Entry)}
+
+    def __getitem__(self, name: str) -> Kernel:
+        """The kernel `name`. Raises KeyError with the names there are."""
+        if name not in self.kernels:
+            raise KeyError(f"no kernel @{name} in {self!r}")
+        return self.kernels[name]
+
+    @cached_property
+    def globals(self) -> GlobalStorage:
+        """The memory of the globals, initialised when first asked for."""
+        from tileir.runtime.storage import GlobalStorage
+
+        return GlobalStorage(self.items)
+
+    @cached_property
+    def _errors(self) -> DiagnosticError | None:
+        from tileir.verify import verify
+
+        report = verify(self)
+        return None if report.ok else DiagnosticError(report.errors, self.source)
+
+    def require_valid(self) -> None:
+        """Raise `DiagnosticError` if the verifier finds an error. Verified once."""
+        if self._errors is not None:
+            raise DiagnosticError(self._errors.diagnostics, self.source)
+
+    def __repr__(self) -> str:
+        name = self.op.attributes.get("sym_name", "")
+        kernels = ", ".join(f"@{kernel}" for kernel in self.kernels) or "none"
+        return f"<tileir module @{name}, kernels: {kernels}>"
+
+
+class Kernel:
+    """An entry of a loaded module, ready to be launched."""
+
+    def __init__(self, module: Module, entry: Entry) -> None:
+        self.module = module
+        self.entry = entry
+        self.name: str = entry.sym_name
+        self._prepared: dict[Hashable, object] = {}
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The parameters in order, with names and types."""
+        from tileir.runtime.arguments import Parameter
+
+        signature: FunctionType = self.entry.function_type
+        names = _parameter_names(self.entry, len(signature.inputs))
+        return tuple(
+            Parameter(self.name, index, name, ty) for index, (name, ty) in enumerate(zip(names, signature.inputs))
+        )
+
+    def launch(
+        self, grid: GridLike, *args: object, target: str = "interp", check: bool = True, **options: object
+    ) -> None:
+        """Run the kernel for every tile block of `grid`; arrays are written in place.
+
+        `grid` is 1 to 3 positive integers. A ``tile<ptr<E>>`` parameter takes an array of E whose memory can be used in
+        place, or a `tileir.Pointer`; a scalar parameter takes a number that fits. `check` has the kernel's own
+        assumptions checked; `options` are those of the target. Raises TypeError or ValueError before anything runs,
+        `DiagnosticError` for an invalid program, `UnsupportedError`, and `Trap` for a fault of the run.
+        """
+        from tileir.runtime.launch import launch_kernel
+
+        launch_kernel(self, grid, args, target, check, options)
+
+    def prepared(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What a target has made of the kernel under `key`; made on first use."""
+        if key not in self._prepared:
+            self._prepared[key] = make()
+        return self._prepared[key]  # type: ignore[return-value]
+
+    def __repr__(self) -> str:
+        parameters = ", ".join(f"{parameter.name}: {parameter.type!r}" for parameter in self.parameters)
+        return f"<tileir kernel @{self.name}({parameters})>"
+
+
+def _parameter_names(entry: Entry, count: int) -> list[str]:
+    """The names written in the text, without ``%``; ``argN`` for a parameter that has none."""
+    body = entry.body
+    locs = body.arg_locs if body is not None else ()
+    names = []
+    for index in range(count):
+        loc = locs[index] if index < len(locs) else None
+        written = loc.source.text[loc.offset : loc.end] if isinstance(loc, SourceLoc) else ""
+        names.append(written[1:] if written.startswith("%") and len(written) > 1 else f"arg{index}")
+    return names
+
+
+def parse(text: str, filename: str = "<string>") -> Module:
+    """The module that `text` describes. Raises `DiagnosticError` with every syntax fault."""
+    from tileir.text.parser import parse as parse_text
+
+    return Module.of(parse_text(text, filename))
+
+
+def from_bytecode(data: bytes, filename: str = "<bytecode>") -> Module:
+    """The module that a bytecode file describes. Raises `DiagnosticError`."""
+    from tileir.bytecode import decode
+
+    return Module.of(decode(bytes(data), filename))
+
+
+def from_content(content: bytes, filename: str) -> Module:
+    """A module from the content of a file, text or bytecode. Raises `DiagnosticError`."""
+    if content.startswith(MAGIC):
+        return from_bytecode(content, filename)
+    return parse(_decoded(content, filename), filename)
+
+
+def _decoded(content: bytes, filename: str) -> str:
+    """The text in UTF-8 `content`, without a byte order mark."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        byte = content[error.start]
+        message = (
+            f"{filename}: expected text in UTF-8 or Tile IR bytecode, got byte {byte:#04x} at offset {error.start}"
+        )
+        raise DiagnosticError([Diagnostic("E0003", message)]) from None

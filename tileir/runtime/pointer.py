@@ -1,0 +1,39 @@
+"""A raw address as a kernel argument.
+
+Knows: what `Pointer` promises. Does not know: how targets use it.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """An address to be passed to a ``tile<ptr<E>>`` parameter as it is, of whatever element type.
+
+    The caller vouches for the memory behind it. ``size`` is how many bytes a kernel may use there, which a checking
+    target holds it to. Without a size it may use what lies in the arrays of the same launch, or else, if the address is
+    in none of them, everything from the address to the end of the mapped memory it lies in. ``owner`` is anything
+    that must stay alive as long as the pointer.
+
+    Raises TypeError for an address that is no integer, ValueError for one outside 64 bits or a negative size.
+    """
+
+    address: int
+    size: int | None = None
+    owner: object = None
+
+    def __post_init__(self) -> None:
+        for name in ("address", "size"):
+            value = getattr(self, name)
+            if name == "size" and value is None:
+                continue
+            if not hasattr(value, "__index__"):
+                raise TypeError(f"{name}: expected an integer, got {type(value).__name__}")
+            object.__setattr__(self, name, operator.index(value))
+        if not 0 <= self.address < 1 << 64:
+            raise ValueError(f"address: expected an unsigned 64-bit integer, got {self.address}")
+        if self.size is not None and not 0 <= self.size <= (1 << 64) - self.address:
+            raise ValueError(f"size: expected bytes that end below 2^64, got {self.size}")

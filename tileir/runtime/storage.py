@@ -1,0 +1,57 @@
+"""The globals of a loaded module in memory (specification, semantics 6.1).
+
+Knows: how a dense initialiser becomes bytes, and that globals live and keep their contents as long as the module.
+Does not know: how a kernel gets at them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tileir.ir import types as t
+from tileir.ir.attributes import DenseElements
+from tileir.ir.core import Op
+from tileir.ops.module import Global
+
+
+@dataclass(frozen=True)
+class Placed:
+    """One global in memory: `size` bytes at `address`. `buffer` is the memory, and more for the alignment."""
+
+    address: int
+    size: int
+    constant: bool
+    buffer: np.ndarray
+
+
+class GlobalStorage:
+    """The globals of a module by name, initialised once."""
+
+    def __init__(self, items: Iterable[Op]) -> None:
+        self.placed = {item.sym_name: _placed(item) for item in items if isinstance(item, Global)}
+        self.addresses = {name: placed.address for name, placed in self.placed.items()}
+
+
+def _placed(op: Global) -> Placed:
+    image = memory_image(op.value)
+    element = op.value.type.element
+    alignment = max(element.alignment, 1 << max(0, op.alignment - 1).bit_length())
+    buffer = np.zeros(max(1, image.size) + alignment - 1, np.uint8)
+    start: int = buffer.__array_interface__["data"][0]
+    skip = -start % alignment
+    buffer[skip : skip + image.size] = image
+    return Placed(start + skip, image.size, op.constant, buffer)
+
+
+def memory_image(value: DenseElements) -> np.ndarray:
+    """The bytes of the elements as they lie in memory: as in the attribute, but f4E2M1FN two to a byte."""
+    data = np.frombuffer(value.data, np.uint8)
+    if value.is_splat:
+        data = np.tile(data, value.type.count)
+    if value.type.element is not t.F4E2M1FN:
+        return data
+    image: np.ndarray = data[0::2] | data[1::2] << np.uint8(4)
+    return image

@@ -1,0 +1,68 @@
+"""Which targets there are: where a kernel can run.
+
+Knows: the names of targets, which part implements each, and what a target must offer.
+Does not know: how any of them works. A new target is one more line in `_IMPLEMENTATIONS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol
+
+from tileir.ir.diagnostics import UnsupportedError
+
+if TYPE_CHECKING:
+    from tileir.runtime.arguments import Argument
+    from tileir.runtime.grid import Grid
+    from tileir.runtime.module import Kernel
+
+DEFAULT = "interp"
+
+Run = Callable[["Grid", "Sequence[Argument]"], None]
+"""Runs a prepared kernel over a grid, to the end; raises `Trap`."""
+
+
+class Target(Protocol):
+    """A place where kernels run."""
+
+    name: str
+    description: str
+    devices: tuple[str, ...]
+    """The devices whose memory it uses, by the names of `arrays.Array.device`."""
+
+    def prepare(self, kernel: Kernel, check: bool, options: dict[str, object]) -> Run:
+        """Make a kernel of a verified module ready to run. Cheap when it has been done before with the same options.
+
+        Raises TypeError for an option that the target does not have, `UnsupportedError` for what it cannot run.
+        """
+
+
+_IMPLEMENTATIONS = {"interp": "tileir.runtime.interpreter"}
+"""Each module has a `TARGET` that is a `Target`, or raises ImportError if something it needs is not installed."""
+
+
+@cache
+def target_named(name: str) -> Target:
+    """The target of that name. Raises `UnsupportedError` if there is none, or if it cannot be used here."""
+    implementation = _IMPLEMENTATIONS.get(name)
+    if implementation is None:
+        raise UnsupportedError(f"no such target: expected one of {', '.join(_IMPLEMENTATIONS)}", name)
+    try:
+        target: Target = import_module(implementation).TARGET
+    except ImportError as error:
+        raise UnsupportedError(f"not available: {error}", name) from error
+    return target
+
+
+def available() -> dict[str, str]:
+    """Every target by name, with a line that says what it is or why it cannot be used."""
+    return {name: _status(name) for name in _IMPLEMENTATIONS}
+
+
+def _status(name: str) -> str:
+    try:
+        return target_named(name).description
+    except UnsupportedError as error:
+        return error.what

@@ -10,6 +10,7 @@ which gives the exit status: 0 fine, 1 diagnostics or a trap, 2 wrong usage.
 from __future__ import annotations
 
 import argparse
+import difflib
 import os
 import sys
 from collections.abc import Sequence
@@ -28,7 +29,7 @@ VERBS = {
 }
 """Verb -> (module in this package, what it does)."""
 
-FINE, FAULT, USAGE = 0, 1, 2
+FINE, FAULT, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 _EXAMPLES = """\
 examples:
@@ -53,64 +54,82 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line `arguments` (default: those of the process); gives the exit status."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    verb = next((word for word in arguments if not word.startswith("-")), None)
-    options = _parser(verb).parse_args(arguments)
-    if options.verb is None:
-        _parser(None).print_help()
-        return USAGE
+    for stream in (sys.stdout, sys.stderr):
+        # A program may contain what the terminal cannot show.
+        getattr(stream, "reconfigure", lambda errors: None)(errors="backslashreplace")
     try:
-        return _checked(options)
+        return _dispatch(arguments)
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output has left; give Python's own flush at exit nothing to trip over.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FINE
 
 
-def _checked(options: argparse.Namespace) -> int:
-    """Run the verb; faults of the program and of the usage become messages and a status."""
+def _dispatch(arguments: Sequence[str]) -> int:
+    if not arguments or arguments[0].startswith("-"):
+        parser = _top_parser()
+        parser.parse_args(arguments)
+        parser.print_help()
+        return USAGE
+    verb, *rest = arguments
+    if verb not in VERBS:
+        close = difflib.get_close_matches(verb, VERBS, 1)
+        hint = f"did you mean '{close[0]}'?" if close else f"expected one of {', '.join(VERBS)}"
+        _top_parser().error(f"no verb '{verb}'; {hint}")
+    return _run(verb, rest)
+
+
+def _run(verb: str, arguments: Sequence[str]) -> int:
+    """Run a verb; faults of the program and of the usage become messages and a status."""
+    module, text = VERBS[verb]
+    implementation = import_module(f"tileir.cli.{module}")
+    formatter = argparse.RawDescriptionHelpFormatter
+    parser = _Parser(prog=f"tileir {verb}", description=f"{text[0].upper()}{text[1:]}.", formatter_class=formatter)
+    implementation.configure(parser)
+    options = parser.parse_intermixed_args(arguments)
+
     from tileir.cli import show
     from tileir.ir.diagnostics import DiagnosticError, Trap, UnsupportedError
 
     try:
-        status: int = options.run(options)
+        status: int = implementation.run(options)
         sys.stdout.flush()
         return status
     except UsageError as error:
-        return _complain(options.verb, str(error), USAGE)
+        return _complain(verb, str(error), USAGE)
     except UnsupportedError as error:
-        return _complain(options.verb, str(error), FAULT)
+        return _complain(verb, str(error), FAULT)
     except (DiagnosticError, Trap) as error:
         show.diagnostics(str(error), sys.stderr)
         return FAULT
 
 
 def _complain(verb: str, message: str, status: int) -> int:
+    sys.stdout.flush()
     print(f"tileir {verb}: error: {message}", file=sys.stderr)
     return status
 
 
-def _parser(verb: str | None) -> argparse.ArgumentParser:
+def _top_parser() -> argparse.ArgumentParser:
+    verbs = "\n".join(f"  {verb:9} {text}" for verb, (_, text) in VERBS.items())
     parser = _Parser(
         prog="tileir",
+        usage="tileir VERB [options] ...",
         description="Check, format, run and translate Tile IR programs.",
-        epilog=_EXAMPLES,
+        epilog=f"verbs:\n{verbs}\n\n{_EXAMPLES}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"tileir {_version()}")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs", parser_class=_Parser)
-    for name, (module, text) in VERBS.items():
-        formatter = argparse.RawDescriptionHelpFormatter
-        one = verbs.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.", formatter_class=formatter)
-        if name == verb:
-            implementation = import_module(f"tileir.cli.{module}")
-            implementation.configure(one)
-            one.set_defaults(run=implementation.run)
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     return parser
 
 
-def _version() -> str:
-    from tileir import __version__
+class _Version(argparse.Action):
+    """Looks the version up only when asked."""
 
-    return __version__
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        from tileir import __version__
+
+        print(f"tileir {__version__}")
+        parser.exit()

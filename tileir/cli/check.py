@@ -16,8 +16,8 @@ from typing import Any
 
 from tileir.cli import FAULT, FINE, files, show
 from tileir.cli.options import add_level
-from tileir.ir.core import Module
 from tileir.ir.diagnostics import DiagnosticError, Report
+from tileir.runtime.module import Module, from_content
 from tileir.verify import verify
 
 _DIVIDER = re.compile(rb"(?m)^[ \t]*// -----[^\n]*$")
@@ -75,7 +75,7 @@ def _programs(content: bytes, split: bool) -> Iterator[bytes]:
 def _check(file: str, content: bytes, level: str) -> Checked:
     name = files.display_name(file)
     try:
-        module = files.parsed(content, name)
+        module = from_content(content, name)
     except DiagnosticError as error:
         return Checked(name, Report(error.diagnostics, error.source), None)
     return Checked(name, verify(module, level), module)

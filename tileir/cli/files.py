@@ -11,12 +11,10 @@ import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tileir.cli import UsageError
-
-if TYPE_CHECKING:
-    from tileir import Module
+from tileir.runtime.module import Module, from_content
+from tileir.verify import verify
 
 STANDARD_INPUT = "<stdin>"
 
@@ -36,15 +34,11 @@ def read(file: str) -> bytes:
 
 def program(file: str) -> Module:
     """The program in a file; text or bytecode. Raises `DiagnosticError`."""
-    from tileir.runtime.module import from_content
-
     return from_content(read(file), display_name(file))
 
 
 def verified(file: str, level: str) -> Module:
     """The program in a file, without a fault at the language level. Raises `DiagnosticError`."""
-    from tileir.verify import verify
-
     module = program(file)
     verify(module, level).raise_if_errors()
     return module

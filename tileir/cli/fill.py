@@ -4,7 +4,7 @@ Knows: how every element type is filled, and how a result is summed up.
 Does not know: the grammar of the words (`arguments`).
 
 Floats are made as f64 and rounded to nearest, so that a fill means the same for every type; the same seed gives the
-same arrays.
+same arrays. f4E2M1FN lies in memory two to a byte: its arrays are bytes, half as many along the last dimension.
 """
 
 from __future__ import annotations
@@ -35,7 +35,35 @@ def array(word: ArrayWord, random: np.random.Generator) -> Array:
     except (MemoryError, ValueError, OverflowError):
         shape = ",".join(map(str, word.shape))
         raise UsageError(f"not enough memory for an array of {word.element.name}[{shape}]") from None
-    return values if word.element.is_int else _as_floats(values, word.element)
+    return values if word.element.is_int else _packed(_as_floats(values, word.element), word.element)
+
+
+def _packed(values: Array, element: t.ElementType) -> Array:
+    """The array as it lies in memory."""
+    if element is not t.F4E2M1FN:
+        return values
+    if not values.shape or values.shape[-1] % 2:
+        raise UsageError(f"f4E2M1FN lies two to a byte: expected an even last extent, got {list(values.shape)}")
+    nibbles = values.view(np.uint8)
+    packed: Array = nibbles[..., 0::2] | nibbles[..., 1::2] << np.uint8(4)
+    return packed
+
+
+def numbers(values: Array, element: t.ElementType) -> Array:
+    """The elements of an array in memory as NumPy can show them: integers as they are, floats as f64."""
+    if element.is_int:
+        return values
+    if element is t.F4E2M1FN:
+        pairs = np.stack([values & np.uint8(15), values >> np.uint8(4)], axis=-1)
+        values = pairs.reshape(*values.shape[:-1], -1).view(dtype_of(element))
+    if element is not t.FNV8E5M3FNU and values.dtype != dtype_of(element):
+        values = values.view(dtype_of(element))
+    return widened(values, element)
+
+
+def shape(values: Array, element: t.ElementType) -> tuple[int, ...]:
+    """The extents in elements."""
+    return (*values.shape[:-1], values.shape[-1] * 2) if element is t.F4E2M1FN else values.shape
 
 
 def _values(word: ArrayWord, random: np.random.Generator) -> Array:
@@ -88,13 +116,15 @@ def _as_stored(value: int | float, element: t.ElementType) -> int | float | bool
     return bits - (bits >> (element.bits - 1) << element.bits)
 
 
-def scalar(word: ScalarWord, element: t.ElementType) -> np.generic:
-    """The number as a value of `element`, which is the word's own type or the parameter's."""
-    if element.is_int and not isinstance(word.value, int):
-        raise UsageError(f"expected an integer for a parameter of {element.name}, got {word.value}")
+def scalar(word: ScalarWord, element: t.ElementType) -> int | float | bool:
+    """The number for a parameter of `element`."""
+    if word.element is not None and word.element is not element:
+        raise UsageError(f"expected {element.name}, got {word.element.name}")
     if element.is_float:
-        return _as_floats(np.asarray(float(word.value)), element)[()]
-    return dtype_of(element).type(_as_stored(word.value, element))
+        return float(word.value)
+    if not isinstance(word.value, int):
+        raise UsageError(f"expected {element.name}, got {word.value}")
+    return bool(word.value) if element is t.I1 else word.value
 
 
 def loaded(word: FileWord, element: t.ElementType | None) -> Array:
@@ -125,9 +155,9 @@ def summary(values: Array, element: t.ElementType) -> Summary | None:
     if not values.size:
         return None
     with np.errstate(all="ignore"):
-        numbers = values if element.is_int else widened(values, element)
-        mean = float(np.mean(numbers, dtype=np.float64))
-    return Summary(numbers.min().item(), numbers.max().item(), mean, checksum(values))
+        found = numbers(values, element)
+        mean = float(np.mean(found, dtype=np.float64))
+    return Summary(found.min().item(), found.max().item(), mean, checksum(values))
 
 
 def checksum(values: Array) -> str:

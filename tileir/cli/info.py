@@ -15,6 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 from tileir import __version__
 from tileir.cli import FINE, show
 from tileir.ir.declare import VERSIONS
+from tileir.runtime.targets import available
 
 _PACKAGES = ("numpy", "ml_dtypes", "rich", "torch", "cuda-tile", "nvidia-cuda-tileiras", "triton")
 
@@ -34,13 +35,11 @@ def run(options: argparse.Namespace) -> int:
         print(json.dumps(facts, indent=2))
         return FINE
     rows = [[name, value if isinstance(value, str) else _listed(value)] for name, value in facts.items()]
-    show.print_table(show.table("tileir", {"what": "left", "found": "left"}, [list(row) for row in rows]))
+    show.print_table(show.table({"what": "left", "found": "left"}, [list(row) for row in rows]))
     return FINE
 
 
 def _facts() -> dict[str, str | dict[str, str]]:
-    from tileir.runtime.targets import available
-
     return {
         "tileir": __version__,
         "Python": f"{platform.python_version()} ({sys.executable})",

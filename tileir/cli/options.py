@@ -20,3 +20,7 @@ def add_level(parser: argparse.ArgumentParser) -> None:
 def add_output(parser: argparse.ArgumentParser, what: str, required: bool = False) -> None:
     tail = "" if required else " (default: standard output)"
     parser.add_argument("-o", "--output", metavar="FILE", required=required, help=f"where {what} goes{tail}")
+
+
+def add_target(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--target", default="interp", help="where to run (default: interp); 'tileir info' lists them")

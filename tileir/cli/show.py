@@ -38,9 +38,9 @@ def diagnostics(text: str, stream: TextIO) -> None:
     console(stream).print(styled)
 
 
-def table(title: str, columns: dict[str, str], rows: list[list[str | Text]]) -> Table:
+def table(columns: dict[str, str], rows: list[list[str | Text]]) -> Table:
     """A table; `columns` maps each heading to its justification."""
-    result = Table(title=title or None, title_justify="left", title_style="bold")
+    result = Table()
     for heading, justify in columns.items():
         result.add_column(heading, justify=justify, no_wrap=True)  # type: ignore[arg-type]
     for row in rows:

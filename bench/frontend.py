@@ -1,0 +1,158 @@
+"""How long it takes to read and verify a program, and to import the package.
+
+    python bench/frontend.py
+
+The program is generated: 10,000 operations of many kinds, in entries of a few hundred. Its peer is xdsl's parser on a
+module of as many operations of MLIR's own dialects; nothing else on PyPI parses Tile IR.
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable
+
+from table import Row, Skipped, markdown, paired, seconds
+
+import tileir
+
+OPERATIONS = 10_000
+PARSE_AIM_US = 40.0
+IMPORT_AIM_S = 0.25
+_IMPORT_RUNS = 9
+
+_CELL = """\
+    %a{i} = constant <f32: 1.5> : tile<64x32xf32>
+    %b{i} = addf %a{i}, %x rounding<zero> : tile<64x32xf32>
+    %c{i} = fma %a{i}, %b{i}, %x flush_to_zero : tile<64x32xf32>
+    %d{i} = cmpf less_than ordered %b{i}, %c{i} : tile<64x32xf32> -> tile<64x32xi1>
+    %e{i} = select %d{i}, %b{i}, %c{i} : tile<64x32xi1>, tile<64x32xf32>
+    %f{i} = permute %e{i} [1, 0] : tile<64x32xf32> -> tile<32x64xf32>
+    %g{i} = reshape %f{i} : tile<32x64xf32> -> tile<2048xf32>
+    %h{i} = iota : tile<2048xi32>
+    %j{i} = offset %p, %h{i} : tile<2048xptr<f32>>, tile<2048xi32> -> tile<2048xptr<f32>>
+    %k{i}, %kt{i} = load_ptr_tko weak %j{i} token=%t : tile<2048xptr<f32>> -> tile<2048xf32>, token
+    %l{i} = mulf %k{i}, %g{i} : tile<2048xf32>
+    %m{i} = reduce %l{i} dim=0 identities=[0.0 : f32] : tile<2048xf32> -> tile<f32>
+      (%u: tile<f32>, %v: tile<f32>) {{
+        %w = addf %u, %v : tile<f32>
+        yield %w : tile<f32>
+      }}
+    %n{i} = for %s in (%i0 to %i9, step %i1) : tile<i32> iter_values(%r = %m{i}) -> (tile<f32>) {{
+      %q = maxf %r, %m{i} propagate_nan : tile<f32>
+      continue %q : tile<f32>
+    }}
+    %o{i}, %ot{i} = load_view_tko weak %view[%i0, %i1] token = %kt{i}
+      : partition_view<tile=(64x32), tensor_view<?x?xf32, strides=[?,1]>>, tile<i32> -> tile<64x32xf32>, token
+    %y{i} = mmaf %o{i}, %f{i}, %square : tile<64x32xf32>, tile<32x64xf32>, tile<64x64xf32>
+    %z{i} = addi %i0, %i1 overflow<no_signed_wrap> : tile<i32>
+"""
+_CELL_OPERATIONS = 20
+_CELLS_AN_ENTRY = 25
+
+_ENTRY = """\
+  entry @kernel{n}(%base: tile<ptr<f32>>, %rows: tile<i32>, %columns: tile<i32>) {{
+    %t = make_token : token
+    %i0 = constant <i32: 0> : tile<i32>
+    %i1 = constant <i32: 1> : tile<i32>
+    %i9 = constant <i32: 9> : tile<i32>
+    %x = constant <f32: 0.25> : tile<64x32xf32>
+    %square = constant <f32: 0.0> : tile<64x64xf32>
+    %base1 = reshape %base : tile<ptr<f32>> -> tile<1xptr<f32>>
+    %p = broadcast %base1 : tile<1xptr<f32>> -> tile<2048xptr<f32>>
+    %tensor = make_tensor_view %base, shape = [%rows, %columns], strides = [%columns, 1]
+      : tile<i32> -> tensor_view<?x?xf32, strides=[?,1]>
+    %view = make_partition_view %tensor : partition_view<tile=(64x32), tensor_view<?x?xf32, strides=[?,1]>>
+{cells}  }}
+"""
+
+
+def program(operations: int = OPERATIONS) -> str:
+    """A module of about this many operations, of twenty kinds."""
+    per_entry = _CELLS_AN_ENTRY * _CELL_OPERATIONS + 12
+    cells = "".join(_CELL.format(i=i) for i in range(_CELLS_AN_ENTRY))
+    entries = "".join(_ENTRY.format(n=n, cells=cells) for n in range(round(operations / per_entry)))
+    return f"cuda_tile.module @generated {{\n{entries}}}\n"
+
+
+def peer_program(operations: int = OPERATIONS) -> str:
+    """A module of about this many operations of the dialects arith and func."""
+    cell = """\
+    %a{i} = arith.constant 1.5 : f32
+    %b{i} = arith.addf %a{i}, %x : f32
+    %c{i} = arith.mulf %a{i}, %b{i} fastmath<fast> : f32
+    %d{i} = arith.cmpf olt, %b{i}, %c{i} : f32
+    %e{i} = arith.select %d{i}, %b{i}, %c{i} : f32
+    %f{i} = arith.constant 7 : i32
+    %g{i} = arith.addi %f{i}, %n : i32
+    %h{i} = arith.muli %g{i}, %n : i32
+    %j{i} = arith.cmpi slt, %g{i}, %h{i} : i32
+    %k{i} = arith.maximumf %e{i}, %x : f32
+"""
+    body = "".join(cell.format(i=i) for i in range(50))
+    function = "  func.func @f{n}(%x: f32, %n: i32) {{\n{body}    func.return\n  }}\n"
+    functions = "".join(function.format(n=n, body=body) for n in range(round(operations / 502)))
+    return f"builtin.module {{\n{functions}}}\n"
+
+
+def _peer() -> Callable[[str], object]:
+    try:
+        from xdsl.context import Context
+        from xdsl.dialects.arith import Arith
+        from xdsl.dialects.builtin import Builtin
+        from xdsl.dialects.func import Func
+        from xdsl.parser import Parser
+    except ImportError:
+        raise Skipped("xdsl is not installed: pip install 'tileir[bench]'") from None
+
+    def parse(text: str) -> object:
+        context = Context()
+        for dialect in (Builtin, Arith, Func):
+            context.load_dialect(dialect)
+        return Parser(context, text).parse_module()
+
+    return parse
+
+
+def _count_xdsl(module: object) -> int:
+    return sum(1 for _ in module.walk())  # type: ignore[attr-defined]
+
+
+def reading() -> list[Row]:
+    text = program()
+    module = tileir.parse(text)
+    count = sum(1 for _ in module.walk())
+    assert tileir.verify(module).ok
+
+    def both() -> None:
+        assert tileir.verify(tileir.parse(text)).ok
+
+    parse_peer = _peer()
+    peer_text = peer_program()
+    peer_count = _count_xdsl(parse_peer(peer_text))
+    ours, peers = paired(both, lambda: parse_peer(peer_text))
+    parse_only = statistics.median(seconds(lambda: tileir.parse(text)) for _ in range(5))
+    whole, part, other = ours / count * 1e6, parse_only / count * 1e6, peers / peer_count * 1e6
+    return [
+        Row(f"parse + verify, {count} operations", "us/op", whole, "xdsl: parse", other, "<= 40 us/op", whole <= 40),
+        Row("parse alone", "us/op", part, "xdsl: parse", other, "faster", part < other),
+    ]
+
+
+def importing() -> list[Row]:
+    """Seconds that ``import`` adds to starting Python, beside NumPy's."""
+    ours, numpy = paired(lambda: _start("import tileir"), lambda: _start("import numpy"), _IMPORT_RUNS)
+    empty = statistics.median(seconds(lambda: _start("pass")) for _ in range(_IMPORT_RUNS))
+    ours, numpy = ours - empty, numpy - empty
+    return [Row("import tileir", "s", ours, "import numpy", numpy, f"<= {IMPORT_AIM_S} s", ours <= IMPORT_AIM_S)]
+
+
+def _start(statement: str) -> None:
+    subprocess.run([sys.executable, "-c", statement], check=True)
+
+
+MEASUREMENTS = (reading, importing)
+
+if __name__ == "__main__":
+    print(markdown([row for measure in MEASUREMENTS for row in measure()]))

@@ -1,0 +1,62 @@
+"""What a benchmark measures and how it is shown.
+
+Knows: paired timing, and a table of ratios. Does not know: what is measured.
+
+Absolute times depend on the machine and on what else it does; a ratio of two things timed in turn, in the same run, is
+what the tables are for.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+class Skipped(Exception):
+    """A peer that is not installed here; the message says which and how to get it."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One comparison: `ours` and `peers` in `unit` (smaller is better), what is aimed at, whether that is met."""
+
+    what: str
+    unit: str
+    ours: float
+    peer: str
+    peers: float | None
+    aim: str
+    met: bool
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times faster than the peer."""
+        return None if self.peers is None else self.peers / self.ours
+
+
+def paired(ours: Callable[[], object], peer: Callable[[], object], runs: int = 5) -> tuple[float, float]:
+    """Median seconds of both, run in turn so that a change of the machine's speed meets both; one warm-up each."""
+    ours()
+    peer()
+    times = [(seconds(ours), seconds(peer)) for _ in range(runs)]
+    return statistics.median(first for first, _ in times), statistics.median(second for _, second in times)
+
+
+def seconds(action: Callable[[], object]) -> float:
+    begin = time.perf_counter()
+    action()
+    return time.perf_counter() - begin
+
+
+def markdown(rows: list[Row]) -> str:
+    lines = ["| what | tileir | peer | | ratio | aim | met |", "|---|---:|---|---:|---:|---|---|"]
+    for row in rows:
+        theirs = "" if row.peers is None else f"{row.peers:.3g} {row.unit}"
+        ratio = "" if row.ratio is None else f"{row.ratio:.1f}x"
+        met = "yes" if row.met else "**no**"
+        lines.append(
+            f"| {row.what} | {row.ours:.3g} {row.unit} | {row.peer} | {theirs} | {ratio} | {row.aim} | {met} |"
+        )
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,220 @@
+"""Writes the pages of the manual that follow from the code: ``operations.md`` and ``diagnostics.md``.
+
+Knows: what the declarations and the explanations say, as Markdown. Does not know: any operation or code.
+
+    python docs/generate.py            write the pages
+    python docs/generate.py --check    say which pages are stale; exit status 1 if any is
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+sys.path.insert(0, str(FOLDER))
+
+from syntax import syntax  # noqa: E402
+
+import tileir  # noqa: E402
+from tileir import ops  # noqa: E402
+from tileir.ir.attributes import TextEnum  # noqa: E402
+from tileir.ir.core import Op  # noqa: E402
+from tileir.ir.declare import REQUIRED, Attr, Operand, OpSpec, Placement, Result, Same, TypeFrom  # noqa: E402
+
+EXPLANATIONS = Path(tileir.__file__).parent / "explain"
+
+_OPERATIONS_INTRODUCTION = """\
+# Operations
+
+Every operation of Tile IR, by chapter. This page is generated from the declarations in `tileir/ops`
+(`make docs`).
+
+In the syntax, `[...]` is optional, `<name>` stands for the value of the attribute of that name, and `T(x)` for the type
+of `x`. The brackets around indices, permutations, shapes and strides are part of the text. An attribute dictionary
+`{...}` may follow the operands of every operation; it is left out here. *Since* is the language version that brought
+the operation; *opcode* its number in bytecode.
+"""
+
+_DIAGNOSTICS_INTRODUCTION = """\
+# Diagnostics
+
+Every fault that `tileir` finds in a program has a code that does not change, so that tools can rely on it. Below, each
+code comes with a program that is wrong and, where there is an obvious one, the mended program.
+`tileir explain CODE` prints the same in a terminal. This page is generated from `tileir/explain` (`make docs`).
+
+| codes | what they are about |
+|---|---|
+| E00xx | input and its limits |
+| E01xx | reading text |
+| E02xx | the declared structure of operations: operands, results, attributes |
+| E03xx | types |
+| E04xx | core operations, conversions, matrix products, miscellaneous and extensions |
+| E05xx | control flow, and the bodies of `reduce` and `scan` |
+| E06xx | memory, atomics and views |
+| E07xx | floating-point and integer operations |
+| E08xx | symbols, modules and debug information |
+| W08xx | warnings about hints |
+| E09xx | bytecode |
+"""
+
+
+def operations_page() -> str:
+    parts = [_OPERATIONS_INTRODUCTION, _contents()]
+    for key, (title, _) in ops.CHAPTERS.items():
+        members = [op for op in ops.OPS.values() if op.spec.chapter == key]
+        parts += [f"## {title}\n", *(_operation(op) for op in members)]
+    return "\n".join(parts)
+
+
+def _contents() -> str:
+    lines = ["| chapter | operations |", "|---|---|"]
+    for key, (title, _) in ops.CHAPTERS.items():
+        names = [name for name, op in ops.OPS.items() if op.spec.chapter == key]
+        links = " ".join(f"[`{name}`](#{_anchor(name)})" for name in names)
+        lines.append(f"| [{title}](#{_anchor(title)}) | {links} |")
+    return "\n".join(lines) + "\n"
+
+
+def _anchor(heading: str) -> str:
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def _operation(op: type[Op]) -> str:
+    spec = op.spec
+    facts = [f"since {spec.since}", _encoding(spec), *_other_names(spec)]
+    parts = [f"### {spec.name}\n", f"{spec.doc}\n", f"```text\n{syntax(spec)}\n```\n", f"*{'; '.join(facts)}*\n"]
+    fields = [*_operands(spec.operands), *_attributes(spec.attrs), *_results(spec.results)]
+    if fields:
+        rows = ["| field | kind | what it is |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in fields)]
+        parts.append("\n".join(rows) + "\n")
+    rules = list(_rules(spec))
+    if rules:
+        parts.append("\n".join(f"* {rule}" for rule in rules) + "\n")
+    return "\n".join(parts)
+
+
+def _encoding(spec: OpSpec) -> str:
+    if spec.opcode is None:
+        return "text only"
+    where = {
+        Placement.FUNCTION: ", in the function section",
+        Placement.GLOBAL: ", in the global section",
+        Placement.MODULE: ", implied by the file",
+    }
+    return f"opcode 0x{spec.opcode:02X}{where.get(spec.placement, '')}"
+
+
+def _other_names(spec: OpSpec) -> Iterator[str]:
+    dated = {name: since for since, name in spec.spellings}
+    for name, since in dated.items():
+        yield f"spelled `{name}` since {since}"
+    rest = [f"`{alias}`" for alias in spec.aliases if alias not in dated]
+    if rest:
+        yield f"also read as {', '.join(rest)}"
+
+
+def _operands(operands: Iterable[Operand]) -> Iterator[tuple[str, str, str]]:
+    for operand in operands:
+        kind = "operands" if operand.variadic else "operand, optional" if operand.optional else "operand"
+        yield f"`{operand.name}`", kind, _dated(_cell(operand.constraint.text), operand.since)
+
+
+def _results(results: Iterable[Result]) -> Iterator[tuple[str, str, str]]:
+    for result in results:
+        kind = "results" if result.variadic else "result"
+        yield f"`{result.name}`", kind, _dated(_cell(result.constraint.text), result.since)
+
+
+def _attributes(attrs: Iterable[Attr]) -> Iterator[tuple[str, str, str]]:
+    for attr in attrs:
+        yield f"`{attr.name}`", "attribute", _dated(_cell(_value_text(attr)), attr.since)
+
+
+def _value_text(attr: Attr) -> str:
+    what = attr.kind.value.replace("_", " ")
+    if attr.enum is not None:
+        what = ", ".join(f"`{case.text}`" for case in attr.enum)
+    if attr.kind.value == "unit":
+        return "flag"
+    if attr.default is REQUIRED:
+        return what
+    return f"{what}; {_default_text(attr.default)}"
+
+
+def _default_text(default: object) -> str:
+    if default is None or default == ():
+        return "optional"
+    if isinstance(default, TextEnum):
+        return f"default `{default.text}`"
+    return f"default `{default}`"
+
+
+def _dated(text: str, since: str | None) -> str:
+    return f"{text} (since {since})" if since else text
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _rules(spec: OpSpec) -> Iterator[str]:
+    """The traits, in words; those that a reader of programs has no use for are left out."""
+    for trait in spec.traits:
+        if isinstance(trait, Same):
+            yield f"{', '.join(f'`{name}`' for name in trait.fields)} have the same {trait.relation.value}"
+        elif isinstance(trait, TypeFrom):
+            yield f"the type of `{trait.field}` is {trait.text}"
+        elif trait.name == "parent":
+            parents = getattr(trait, "parents", ())
+            yield f"stands directly in {', '.join(f'`{name}`' for name in parents)}"
+        elif trait.name == "region terminator":
+            yield _terminators(trait)
+        elif trait.name in ("pure", "terminator", "no memory effect", "recursive effects", "isolated from above"):
+            yield _TRAIT_WORDS[trait.name]
+
+
+_TRAIT_WORDS = {
+    "pure": "pure: may be removed, repeated or moved",
+    "no memory effect": "no memory effect, but undefined for some operands: not moved to where it would not run",
+    "terminator": "ends its block",
+    "recursive effects": "has the effects of the operations inside",
+    "isolated from above": "uses no value from outside",
+}
+
+
+def _terminators(trait: object) -> str:
+    names = (getattr(trait, "terminator", ""), *getattr(trait, "also", ()))
+    return f"its blocks end with {' or '.join(f'`{name}`' for name in names)}"
+
+
+def diagnostics_page() -> str:
+    texts = [path.read_text(encoding="utf-8") for path in sorted(EXPLANATIONS.glob("[EW]*.md"))]
+    # A code's title becomes a heading of this page.
+    return "\n".join([_DIAGNOSTICS_INTRODUCTION, *(f"#{text.rstrip()}\n" for text in texts)])
+
+
+PAGES = {"operations.md": operations_page, "diagnostics.md": diagnostics_page}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="write the generated pages of the manual")
+    parser.add_argument("--check", action="store_true", help="write nothing; say which pages are stale")
+    check = parser.parse_args().check
+    stale = 0
+    for name, page in PAGES.items():
+        path, text = FOLDER / name, page()
+        if path.exists() and path.read_text(encoding="utf-8") == text:
+            continue
+        stale += 1
+        print(f"{'stale' if check else 'wrote'}: docs/{name}")
+        if not check:
+            path.write_text(text, encoding="utf-8")
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,91 @@
+"""Imports go one way (design: ir <- ops <- back ends and front ends <- runtime <- cutile, cli), lazy ones included."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import tileir
+
+PACKAGE = Path(tileir.__file__).parent
+LAYERS = {
+    "ir": 0,
+    "ops": 1,
+    **dict.fromkeys(("text", "bytecode", "verify", "passes", "interp", "cpu", "gpu"), 2),
+    "runtime": 3,
+    "cutile": 4,
+    "cli": 4,
+}
+ROOT = "(root)"
+"""The package itself: the public names, which stand above everything but the command line."""
+LEAVES = {"examples"}
+"""Import nothing of the project but themselves, and only the command line imports them."""
+
+
+def part_of(module: str) -> str:
+    """``tileir.text.parser`` belongs to ``text``."""
+    parts = module.split(".")
+    known = LAYERS.keys() | LEAVES
+    return parts[1] if len(parts) > 1 and parts[1] in known else ROOT
+
+
+def imported(tree: ast.AST, package: str) -> Iterator[tuple[int, str]]:
+    """Line and module of every import of the project in `tree`, wherever it stands."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            parents = package.split(".")
+            base = ".".join(parents[: len(parents) - node.level + 1]) if node.level else ""
+            source = ".".join(filter(None, [base, node.module]))
+            names = [f"{source}.{alias.name}" if source == "tileir" else source for alias in node.names]
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) == "import_module":
+            argument = node.args[0] if node.args else None
+            names = [argument.value] if isinstance(argument, ast.Constant) and isinstance(argument.value, str) else []
+        else:
+            continue
+        yield from ((node.lineno, name) for name in names if name == "tileir" or name.startswith("tileir."))
+
+
+def allowed(importer: str, target: str) -> bool:
+    if importer == target:
+        return True
+    if importer in LEAVES:
+        return False
+    if target in LEAVES or target == ROOT:
+        return importer == "cli" or (importer == ROOT and target == ROOT)
+    if importer == ROOT:
+        return target != "cli"
+    return LAYERS[importer] > LAYERS[target]
+
+
+def modules() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_module_imports_only_what_lies_below_it(path: Path) -> None:
+    relative = path.relative_to(PACKAGE.parent).with_suffix("")
+    package = ".".join(relative.parts[:-1])
+    importer = part_of(".".join(relative.parts))
+    if path.name == "__main__.py":
+        importer = "cli"
+    faults = [
+        f"{path.name}:{line} ({importer}) imports {module} ({part_of(module)})"
+        for line, module in imported(ast.parse(path.read_text(encoding="utf-8")), package)
+        if not allowed(importer, part_of(module))
+    ]
+    assert not faults
+
+
+def test_the_rule_itself_is_understood() -> None:
+    tree = ast.parse(
+        "def f():\n  from tileir.interp import machine\n  from tileir import cpu\n  import tileir.ir.types"
+    )
+    assert [name for _, name in imported(tree, "tileir.cpu")] == ["tileir.interp", "tileir.cpu", "tileir.ir.types"]
+    assert not allowed("text", "interp")
+    assert not allowed("ir", "ops")
+    assert not allowed("interp", "runtime")
+    assert allowed("cli", "runtime")
+    assert allowed("runtime", "interp")

@@ -1,0 +1,143 @@
+"""``tileir demo``: run the example programs on real arrays and compare with NumPy.
+
+Knows: how the examples are run one after the other and how their results are shown.
+Does not know: the examples (`examples.checks`), nor how a kernel is launched (`runtime`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+import tileir
+from tileir.cli import FAULT, FINE, UsageError, files, show
+from tileir.cli.options import add_target
+from tileir.examples import Example
+from tileir.examples.checks import EXAMPLES, largest_error
+
+_COLUMNS = {
+    "example": "left",
+    "grid": "right",
+    "time": "right",
+    "largest error": "right",
+    "allowed": "right",
+    "": "left",
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one example went; `fault` is what stopped it, or how what it printed is wrong."""
+
+    example: Example
+    seconds: float
+    error: float
+    fault: str | None = None
+
+    @property
+    def right(self) -> bool:
+        return self.fault is None and self.error <= self.example.tolerance
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("names", nargs="*", metavar="NAME", help="examples to run (default: all)")
+    parser.add_argument("--list", action="store_true", help="list the examples and where they are")
+    parser.add_argument("--copy", metavar="FOLDER", help="write the example programs to a folder")
+    add_target(parser)
+    parser.epilog = """\
+examples:
+  tileir demo
+  tileir demo softmax attention
+  tileir demo --copy my-kernels
+"""
+
+
+def run(options: argparse.Namespace) -> int:
+    chosen = _chosen(options.names)
+    if options.list:
+        for example in chosen:
+            print(f"{example.name:18} {example.path}")
+        return FINE
+    if options.copy is not None:
+        return _copy(chosen, Path(options.copy))
+    outcomes = list(_outcomes(chosen, options.target))
+    _show(outcomes)
+    return FINE if all(outcome.right for outcome in outcomes) else FAULT
+
+
+def _chosen(names: list[str]) -> list[Example]:
+    known = {example.name: example for example in EXAMPLES}
+    for name in names:
+        if name not in known:
+            raise UsageError(f"no example '{name}'; there are {', '.join(known)}")
+    return [known[name] for name in names] or list(EXAMPLES)
+
+
+def _copy(examples: list[Example], folder: Path) -> int:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot make the folder '{folder}': {error.strerror}") from None
+    for path in sorted({example.path for example in examples}):
+        files.write(str(folder / path.name), path.read_bytes())
+        print(folder / path.name)
+    return FINE
+
+
+def _outcomes(examples: list[Example], target: str) -> Iterator[Outcome]:
+    """Run the examples, with a progress bar on standard error."""
+    columns = (TextColumn("{task.description:18}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    console = Console(file=sys.stderr)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("", total=len(examples))
+        for example in examples:
+            progress.update(task, description=example.name)
+            yield _outcome(example, target)
+            progress.advance(task)
+
+
+def _outcome(example: Example, target: str) -> Outcome:
+    arguments = example.arguments(example.sizes, np.random.default_rng(0))
+    answer = example.answer(arguments)
+    kernel = tileir.load(example.path)[example.kernel]
+    lines: list[str] = []
+    begin = time.perf_counter()
+    try:
+        kernel.launch(example.grid(example.sizes), *arguments.values(), target=target, output=lines.append)
+    except (tileir.Trap, tileir.DiagnosticError, tileir.UnsupportedError) as error:
+        return Outcome(example, time.perf_counter() - begin, math.nan, str(error))
+    seconds = time.perf_counter() - begin
+    expected = example.printed(example.sizes)
+    printed = "".join(lines).splitlines()
+    fault = None if sorted(printed) == sorted(expected) else f"expected {len(expected)} other lines, got {printed}"
+    return Outcome(example, seconds, largest_error(arguments, answer), fault)
+
+
+def _show(outcomes: list[Outcome]) -> None:
+    show.print_table(show.table(_COLUMNS, [_row(outcome) for outcome in outcomes]))
+    for outcome in outcomes:
+        if outcome.fault is not None:
+            print(f"{outcome.example.name}: {outcome.fault}")
+    wrong = sum(not outcome.right for outcome in outcomes)
+    total = sum(outcome.seconds for outcome in outcomes)
+    verdict = f"{wrong} of {len(outcomes)} examples are wrong" if wrong else f"{len(outcomes)} examples are right"
+    print(f"{verdict}, {total:.2f} s in kernels")
+
+
+def _row(outcome: Outcome) -> list[str | Text]:
+    example = outcome.example
+    verdict = Text("right", "green") if outcome.right else Text("wrong", "bold red")
+    shown = "exact" if outcome.error == 0 else f"{outcome.error:.1e}"
+    allowed = f"{example.tolerance:.1e}" if example.tolerance else "exact"
+    grid = " x ".join(map(str, example.grid(example.sizes)))
+    return [example.name, grid, f"{outcome.seconds * 1e3:.1f} ms", shown, allowed, verdict]

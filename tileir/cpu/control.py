@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from tileir.cpu.lowering import Lower, LoopTargets, Lowering, Target
+from tileir.cpu.lowering import LoopTargets, Lower, Lowering, Target
 from tileir.cpu.slots import Slot, new_slot, pass_values
 from tileir.cpu.tiles import scalar, wide
-from tileir.ir.core import Block, Op, Value
+from tileir.ir.core import Block, Value
 from tileir.ir.rules import Rules
 from tileir.ops import control
 

@@ -128,6 +128,14 @@ class Emitter:
             access.set_metadata("llvm.access.group", self._group)
         return access
 
+    @contextmanager
+    def when(self, condition: ir.Value) -> Iterator[None]:
+        """Code that runs only if `condition` holds; elements computed inside are not remembered outside."""
+        outer, self.memo = self.memo, dict(self.memo)
+        with self.builder.if_then(condition):
+            yield
+        self.memo = outer
+
     # ------------------------------------------------------------ traps
 
     def trap_if(self, condition: ir.Value, op: Op, message: str) -> None:

@@ -12,11 +12,13 @@ from __future__ import annotations
 from tileir.ir import types as t
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.declare import ELEMENTWISE
-from tileir.ops import core
+from tileir.ops import core, integer
 
-INDEX_MAPPING = (core.Broadcast, core.Reshape, core.Permute, core.Cat, core.Extract, core.Select)
+INDEX_MAPPING = (core.Broadcast, core.Reshape, core.Permute, core.Extract)
 FREE = (core.Constant, core.Iota, core.Broadcast, core.Reshape)
 """Operations that cost nothing to repeat."""
+CHEAP = (core.Offset, integer.AddI, integer.SubI, integer.MulI, *FREE)
+"""Address arithmetic: repeated in each use rather than stored, so that LLVM sees neighbouring addresses."""
 
 
 class Fusion:
@@ -25,10 +27,12 @@ class Fusion:
     def __init__(self, body: Block) -> None:
         self._users: dict[Value, list[Op]] = {}
         self._root: dict[Op, Op] = {}
-        for op in _operations(body):
+        operations = _operations(body)
+        self._order = {op: position for position, op in enumerate(operations)}
+        for op in operations:
             for value in op.operands:
                 self._users.setdefault(value, []).append(op)
-        for op in reversed(list(_operations(body))):
+        for op in reversed(operations):
             self._root[op] = self._root_of(op)
 
     def users(self, value: Value) -> list[Op]:
@@ -36,11 +40,15 @@ class Fusion:
 
     def fused(self, value: Value) -> bool:
         op = value.op
-        return op is not None and (isinstance(op, FREE) or self._root[op] is not op)
+        return op is not None and (isinstance(op, CHEAP) or self._root[op] is not op)
 
     def root(self, op: Op) -> Op:
         """The operation in whose loop `op` is computed."""
         return self._root[op]
+
+    def needed_after(self, value: Value, op: Op) -> bool:
+        """Whether something that runs after `op` (or in its regions) reads the elements of `value`."""
+        return any(self._order[self._root[user]] > self._order[op] for user in self.users(value))
 
     def _root_of(self, op: Op) -> Op:
         if not fusible(op) and not _is_load(op):
@@ -49,8 +57,9 @@ class Fusion:
         return roots.pop() if len(roots) == 1 else op
 
     def _consumer_root(self, user: Op, op: Op) -> Op:
-        """The root that a use leads to; a use in another block keeps the value where it is."""
-        if user.parent is not op.parent:
+        """The root that a use leads to; a use in another block, or a costly one per repetition, keeps the value here."""
+        repeats = isinstance(user, core.Broadcast) and not isinstance(op, CHEAP)
+        if user.parent is not op.parent or (repeats and user.result.type is not op.results[0].type):
             return op
         return self._root[user] if fusible(user) else user
 

@@ -20,7 +20,7 @@ from tileir.cpu.elements import I8, I32, I64, PTR, Num, memory_type
 from tileir.cpu.emitter import Emitter, TrapSite
 from tileir.cpu.fusion import Fusion
 from tileir.cpu.slots import Slot
-from tileir.cpu.tiles import Lowered, Scalar, Tile, from_memory, materialized
+from tileir.cpu.tiles import Expression, Lowered, Scalar, Tile, Window, from_memory, materialized
 from tileir.ir import types as t
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import UnsupportedError
@@ -65,7 +65,7 @@ class Lowering:
     grid: tuple[ir.Value, ir.Value, ir.Value]
     values: dict[Value, Lowered] = field(default_factory=dict)
     pending: list[Value] = field(default_factory=list)
-    """Loads whose elements have not been read yet, in program order (`cpu.memory`)."""
+    """Results of loads that stand for memory still to be read (`Window.shared`), in program order."""
     loops: list[LoopTargets] = field(default_factory=list)
     yields: list[Target] = field(default_factory=list)
     """Where the `yield` of the innermost `if` goes."""
@@ -85,17 +85,26 @@ class Lowering:
             lowered = materialized(self.emit, lowered)
         self.values[value] = lowered
 
+    def bind_load(self, value: Value, window: Window | Expression) -> None:
+        """Bind a loaded tile that is read from memory where it is used; `settle` sees that this is not too late."""
+        self.values[value] = window
+        self.pending.append(value)
+
     def bind_number(self, value: Value, number: ir.Value) -> None:
         """Bind a scalar tile to a register."""
         assert isinstance(value.type, t.TileType)
         self.values[value] = Scalar(value.type, Num(value.type.element, wide=number))
 
-    def settle(self, op: Op) -> None:
-        """Read now what earlier loads left to be read later, except what `op` itself is about to read."""
+    def settle(self, op: Op) -> list[Value]:
+        """Before `op` changes memory or enters a region: read what loads have left to be read after it.
+
+        Returns the loads that `op` itself reads from memory while it runs.
+        """
         waiting, self.pending = self.pending, []
         for value in waiting:
-            if value.op is None or self.fusion.root(value.op) is not op:
+            if self.fusion.needed_after(value, op):
                 self.values[value] = materialized(self.emit, self.tile(value))
+        return [value for value in waiting if value.op is not None and self.fusion.root(value.op) is op]
 
     def run(self, block: Block) -> None:
         for op in block.ops:

@@ -1,0 +1,83 @@
+"""Loads that are read in the loop of a store: what to do when both touch the same memory.
+
+A fused loop reads one element, computes and writes one element. That equals "all reads, then all writes" unless the
+loop writes what it has yet to read. The same tile of the same view is safe; for any other load the memory ranges are
+compared when the code runs, and where they meet the load is copied to the arena first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from llvmlite import ir
+
+from tileir.cpu.elements import I64, PTR, memory_bytes
+from tileir.cpu.emitter import Emitter
+from tileir.cpu.lowering import Lowering
+from tileir.cpu.tiles import Window, fill, new_buffer
+from tileir.ir.core import Op, Value
+from tileir.ops.views import LoadView, StoreView
+
+
+@contextmanager
+def guarded(lowering: Lowering, op: Op, loads: list[Value], memory: Window) -> Iterator[None]:
+    """While inside, the windows of `loads` may be read in a loop that writes `memory`."""
+    emit = lowering.emit
+    changed: list[tuple[Window, ir.Value, tuple[ir.Value, ...]]] = []
+    with emit.region():
+        for value in loads:
+            window = lowering.values[value]
+            if isinstance(window, Window) and window.shared and not _same_place(value.op, op):
+                changed.append((window, window.base, window.strides))
+                _copy_if_overlapping(emit, window, memory)
+        yield
+    for window, base, strides in changed:
+        window.base, window.strides = base, strides
+
+
+def _same_place(load: Op | None, store: Op) -> bool:
+    """Whether both access the same tile of the same view: then each element is read before it is written."""
+    if not (isinstance(load, LoadView) and isinstance(store, StoreView)):
+        return False
+    return load.view is store.view and all(mine is other for mine, other in zip(load.index, store.index))
+
+
+def _copy_if_overlapping(emit: Emitter, window: Window, memory: Window) -> None:
+    builder = emit.builder
+    begin, end = _range(emit, window)
+    other_begin, other_end = _range(emit, memory)
+    apart = builder.or_(
+        builder.icmp_unsigned("<=", end, other_begin), builder.icmp_unsigned("<=", other_end, begin)
+    )
+    copy = new_buffer(emit, window.type)
+    before = builder.block
+    with builder.if_then(builder.not_(apart), likely=False):
+        fill(emit, copy, window)
+        copied = builder.block
+    choices = ((window.base, copy.base, PTR), *((mine, dense, I64) for mine, dense in zip(window.strides, copy.strides)))
+    chosen = [_either(builder, type, mine, before, dense, copied) for mine, dense, type in choices]
+    window.base, window.strides = chosen[0], tuple(chosen[1:])
+
+
+def _either(
+    builder: ir.IRBuilder, type: ir.Type, one: ir.Value, one_from: ir.Block, other: ir.Value, other_from: ir.Block
+) -> ir.Value:
+    """One value on the way past the branch, the other through it; no choice where both are the same constant."""
+    if isinstance(one, ir.Constant) and isinstance(other, ir.Constant) and one.constant == other.constant:
+        return one
+    chosen = builder.phi(type)
+    chosen.add_incoming(one, one_from)
+    chosen.add_incoming(other, other_from)
+    return chosen
+
+
+def _range(emit: Emitter, window: Window) -> tuple[ir.Value, ir.Value]:
+    """The first byte of the window and the one behind its last."""
+    builder = emit.builder
+    begin = builder.ptrtoint(window.base, I64)
+    last: ir.Value = I64(0)
+    for extent, stride in zip(window.type.shape, window.strides):
+        last = builder.add(last, builder.mul(I64(extent - 1), stride))
+    size = memory_bytes(window.element)
+    return begin, builder.add(begin, builder.add(builder.mul(last, I64(size)), I64(size)))

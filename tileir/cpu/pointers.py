@@ -1,0 +1,132 @@
+"""Native code for memory through pointers (specification 8.6).
+
+A tile of pointers is an expression like any other, so a load computes its addresses in the loop that reads; LLVM turns
+neighbouring addresses into vector accesses and the rest into gathers. Elements are read where the load stands.
+"""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from tileir.cpu.constants import zero
+from tileir.cpu.elements import I8, I64, Num, memory_bytes, memory_type
+from tileir.cpu.emitter import ARENA_ALIGNMENT, Emitter, Index
+from tileir.cpu.lowering import Lower, Lowering
+from tileir.cpu.tiles import Expression, Scalar, Tile, from_memory, materialized, pointer_to, to_memory, wide
+from tileir.ir import types as t
+from tileir.ir.attributes import MemoryOrdering
+from tileir.ir.core import Op
+from tileir.ir.rules import Rules
+from tileir.ops import memory
+
+rules: Rules[Lower] = Rules()
+
+ORDERINGS = {
+    MemoryOrdering.RELAXED: "monotonic",
+    MemoryOrdering.ACQUIRE: "acquire",
+    MemoryOrdering.RELEASE: "release",
+    MemoryOrdering.ACQ_REL: "acq_rel",
+}
+
+
+@rules(memory.MakeToken, memory.JoinTokens, memory.GdcLaunchDependents, memory.GdcWait, memory.MemoryFenceAlias)
+def lower_token(lowering: Lowering, op: Op) -> None:
+    """Code runs in program order, so a token needs none; the fences concern hardware that a CPU does not have."""
+    lowering.values[op.results[0]] = None
+
+
+@rules(memory.LoadPtr)
+def lower_load_ptr(lowering: Lowering, op: memory.LoadPtr) -> None:
+    type, pointers = op.result.type, lowering.tile(op.source)
+    mask = None if op.mask is None else lowering.tile(op.mask)
+    otherwise = None if op.paddingValue is None else lowering.tile(op.paddingValue)
+    ordering = op.memory_ordering_semantics
+
+    def compute(emit: Emitter, index: Index) -> Num:
+        if mask is None:
+            return load_element(emit, type.element, pointers.at(emit, index), ordering)
+        other = zero(type.element) if otherwise is None else otherwise.at(emit, index)
+        return _masked_load(emit, type.element, pointers.at(emit, index), mask.at(emit, index), other, ordering)
+
+    lowering.values[op.result] = materialized(lowering.emit, Expression(type, compute))
+    lowering.values[op.result_token] = None
+
+
+def load_element(
+    emit: Emitter, element: t.ElementType | t.PointerType, pointer: Num, ordering: MemoryOrdering
+) -> Num:
+    builder, size = emit.builder, memory_bytes(element)
+    address = pointer_to(builder, pointer)
+    if ordering is MemoryOrdering.WEAK:
+        loaded = emit.independent(builder.load(address, typ=memory_type(element), align=size))
+    else:
+        loaded = builder.load_atomic(address, ORDERINGS[ordering], size, typ=memory_type(element))
+    return from_memory(builder, element, loaded)
+
+
+def _masked_load(
+    emit: Emitter,
+    element: t.ElementType | t.PointerType,
+    pointer: Num,
+    mask: Num,
+    otherwise: Num,
+    ordering: MemoryOrdering,
+) -> Num:
+    builder = emit.builder
+    other = to_memory(builder, otherwise)
+    address_known = pointer_to(builder, pointer)
+    before = builder.block
+    with builder.if_then(wide(builder, mask)):
+        loaded = to_memory(builder, load_element(emit, element, _at(element, address_known), ordering))
+        reading = builder.block
+    chosen = builder.phi(memory_type(element))
+    chosen.add_incoming(other, before)
+    chosen.add_incoming(loaded, reading)
+    return from_memory(builder, element, chosen)
+
+
+def _at(element: t.ElementType | t.PointerType, address: ir.Value) -> Num:
+    return Num(element, wide=I64(0), base=address)
+
+
+@rules(memory.StorePtr)
+def lower_store_ptr(lowering: Lowering, op: memory.StorePtr) -> None:
+    lowering.settle(op)
+    emit = lowering.emit
+    pointers, value = lowering.tile(op.destination), materialized(emit, lowering.tile(op.value))
+    mask = None if op.mask is None else lowering.tile(op.mask)
+
+    def body(index: Index) -> None:
+        if mask is None:
+            store_element(emit, pointers, value, index, op.memory_ordering_semantics)
+            return
+        with emit.when(wide(emit.builder, mask.at(emit, index))):
+            store_element(emit, pointers, value, index, op.memory_ordering_semantics)
+
+    emit.loop_nest(op.destination.type.shape, body)
+    lowering.values[op.result_token] = None
+
+
+def store_element(emit: Emitter, pointers: Tile, value: Tile, index: Index, ordering: MemoryOrdering) -> None:
+    builder, size = emit.builder, memory_bytes(value.element)
+    address = pointer_to(builder, pointers.at(emit, index))
+    stored = to_memory(builder, value.at(emit, index))
+    if ordering is MemoryOrdering.WEAK:
+        emit.independent(builder.store(stored, address, align=size))
+    else:
+        builder.store_atomic(stored, address, ORDERINGS[ordering], size)
+
+
+@rules(memory.Alloca)
+def lower_alloca(lowering: Lowering, op: memory.Alloca) -> None:
+    """Arena space of the region around; an alignment beyond the arena's is made by moving up."""
+    emit, builder = lowering.emit, lowering.builder
+    type = op.result.type
+    assert isinstance(type, t.TileType) and isinstance(type.element, t.PointerType)
+    size = -(-op.num_elem * type.element.pointee.memory_bits // 8)
+    base = emit.buffer(size + max(0, op.alignment - ARENA_ALIGNMENT))
+    if op.alignment > ARENA_ALIGNMENT:
+        address = builder.ptrtoint(base, I64)
+        up = builder.and_(builder.neg(address), I64(op.alignment - 1))
+        base = builder.gep(base, [up], source_etype=I8)
+    lowering.values[op.result] = Scalar(type, Num(type.element, wide=I64(0), base=base))

@@ -1,0 +1,9 @@
+"""The native rule of every operation: the chapters joined."""
+
+from __future__ import annotations
+
+from tileir.cpu import control, core, pointers, views
+from tileir.cpu.lowering import Lower
+from tileir.ir.rules import Rules, joined
+
+RULES: Rules[Lower] = joined(control.rules, core.rules, pointers.rules, views.rules)

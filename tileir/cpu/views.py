@@ -1,0 +1,251 @@
+"""Native code for views (specification 8.11): tiles as strided windows of memory.
+
+Knows: the index mapping of partition and strided views (operations 5.4), what happens at the border of a tensor.
+Does not know: gather/scatter views (`cpu.sparse`), pointers (`cpu.pointers`).
+
+A tile that lies inside its tensor is a window of memory, read where it is used; one that sticks out is first copied
+into the arena with its padding. Both are the same `Window` afterwards: a base and strides chosen by one branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from llvmlite import ir
+
+from tileir.cpu.constants import padding
+from tileir.cpu.elements import I8, I64, PTR, memory_bytes
+from tileir.cpu.emitter import Emitter, Index
+from tileir.cpu.lowering import Lower, Lowering
+from tileir.cpu.overlap import guarded
+from tileir.cpu.tiles import Tile, Window, fill, new_buffer, pointer_to, scalar, wide
+from tileir.ir import types as t
+from tileir.ir.core import Op, Value
+from tileir.ir.rules import Rules
+from tileir.ops import views
+
+rules: Rules[Lower] = Rules()
+
+
+@dataclass(eq=False)
+class TensorView:
+    """A tensor in memory: its address, extents and strides (i64, elements), one per dimension."""
+
+    base: ir.Value
+    extents: list[ir.Value]
+    strides: list[ir.Value]
+
+
+@dataclass(eq=False)
+class TileView:
+    tensor: TensorView
+    type: t.TileViewType
+
+
+@dataclass
+class Box:
+    """The part of a tensor under a tile: where it begins, its strides and how many elements of each dimension are in.
+
+    Everything is in tile-dimension order; `full` is an i1: no element is outside.
+    """
+
+    base: ir.Value
+    strides: list[ir.Value]
+    counts: list[ir.Value]
+    full: ir.Value
+
+
+# ---------------------------------------------------------------- making views
+
+
+@rules(views.MakeTensorView)
+def lower_make_tensor_view(lowering: Lowering, op: views.MakeTensorView) -> None:
+    type = op.result.type
+    base = pointer_to(lowering.builder, scalar(lowering.emit, lowering.tile(op.base)))
+    extents = _entries(lowering, type.shape, op.dynamicShape)
+    strides = _entries(lowering, type.strides, op.dynamicStrides)
+    lowering.values[op.result] = TensorView(base, extents, strides)
+
+
+def _entries(lowering: Lowering, static: tuple[t.Dim, ...], dynamic: list[Value]) -> list[ir.Value]:
+    given = iter([unsigned(lowering, value) for value in dynamic])
+    return [next(given) if entry is None else I64(entry) for entry in static]
+
+
+def unsigned(lowering: Lowering, value: Value) -> ir.Value:
+    """A scalar integer read as unsigned, as an i64."""
+    number = wide(lowering.builder, scalar(lowering.emit, lowering.tile(value)))
+    return number if number.type == I64 else lowering.builder.zext(number, I64)
+
+
+@rules(views.MakePartitionView, views.MakeStridedView, views.MakeGatherScatterView)
+def lower_make_tile_view(lowering: Lowering, op: views.MakePartitionView) -> None:
+    tensor = lowering.values[op.tensor_view]
+    assert isinstance(tensor, TensorView)
+    lowering.values[op.result] = TileView(tensor, op.result.type)
+
+
+# ---------------------------------------------------------------- asking views
+
+
+@rules(views.GetTensorShape)
+def lower_get_tensor_shape(lowering: Lowering, op: views.GetTensorShape) -> None:
+    tensor = lowering.values[op.src]
+    assert isinstance(tensor, TensorView)
+    _bind_extents(lowering, op.extents, tensor.extents)
+
+
+@rules(views.GetIndexSpaceShape)
+def lower_get_index_space_shape(lowering: Lowering, op: views.GetIndexSpaceShape) -> None:
+    view = lowering.values[op.src]
+    assert isinstance(view, TileView)
+    builder = lowering.builder
+    extents = [view.tensor.extents[dim] for dim in tensor_dims(view.type)]
+    counts = []
+    for extent, step in zip(extents, tile_steps(view.type)):
+        whole = builder.udiv(extent, I64(step))
+        rest = builder.icmp_unsigned("!=", builder.urem(extent, I64(step)), I64(0))
+        counts.append(builder.add(whole, builder.zext(rest, I64)))
+    _bind_extents(lowering, op.extents, counts)
+
+
+def _bind_extents(lowering: Lowering, results: list[Value], extents: list[ir.Value]) -> None:
+    for result, extent in zip(results, extents):
+        assert isinstance(result.type, t.TileType) and isinstance(result.type.element, t.ElementType)
+        bits = result.type.element.bits
+        lowering.bind_number(result, extent if bits == 64 else lowering.builder.trunc(extent, ir.IntType(bits)))
+
+
+def tensor_dims(type: t.TileViewType) -> tuple[int, ...]:
+    """The tensor dimension of each tile dimension."""
+    if isinstance(type, t.PartitionViewType | t.StridedViewType):
+        return type.dim_map
+    return tuple(range(type.rank))
+
+
+def tile_steps(type: t.TileViewType) -> tuple[int, ...]:
+    """Elements from one tile to the next along each tile dimension."""
+    if isinstance(type, t.StridedViewType):
+        return type.traversal_strides
+    return type.tile_shape if isinstance(type, t.PartitionViewType) else (1,) * type.rank
+
+
+# ---------------------------------------------------------------- the box of a tile
+
+
+def box(lowering: Lowering, view: TileView, index: list[Value]) -> Box:
+    """Where the tile at `index` of a partition or strided view lies (operations 5.4); an index is unsigned."""
+    builder, tensor = lowering.builder, view.tensor
+    dims, steps = tensor_dims(view.type), tile_steps(view.type)
+    offset: ir.Value = I64(0)
+    full: ir.Value = ir.IntType(1)(1)
+    counts, strides = [], []
+    for position, (dim, step, extent) in enumerate(zip(dims, steps, view.type.tile_shape)):
+        start, inside = _start(lowering, index[position], step, tensor.extents[dim])
+        left = builder.select(inside, builder.sub(tensor.extents[dim], start), I64(0))
+        whole = builder.icmp_unsigned(">=", left, I64(extent))
+        counts.append(builder.select(whole, I64(extent), left))
+        full = builder.and_(full, whole)
+        strides.append(tensor.strides[dim])
+        offset = builder.add(offset, builder.mul(start, tensor.strides[dim]))
+    size = memory_bytes(view.type.element)
+    base = builder.gep(tensor.base, [builder.mul(offset, I64(size))], source_etype=I8)
+    return Box(base, strides, counts, full)
+
+
+def _start(lowering: Lowering, index: Value, step: int, extent: ir.Value) -> tuple[ir.Value, ir.Value]:
+    """The first coordinate of the tile, and whether it lies in the tensor without wrapping around."""
+    builder = lowering.builder
+    position = unsigned(lowering, index)
+    start = builder.mul(position, I64(step))
+    reachable = builder.icmp_unsigned("<=", position, I64(((1 << 64) - 1) // step))
+    return start, builder.and_(reachable, builder.icmp_unsigned("<", start, extent))
+
+
+# ---------------------------------------------------------------- loading
+
+
+def load_box(lowering: Lowering, result: Value, view: TileView, place: Box) -> None:
+    """Bind `result` to the window of memory or, at the border, to a padded copy of what lies inside."""
+    emit, builder = lowering.emit, lowering.builder
+    assert isinstance(result.type, t.TileType)
+    type = result.type
+    copy = new_buffer(emit, type)
+    inside, partial, merge = (builder.append_basic_block(name) for name in ("inside", "partial", "loaded"))
+    builder.cbranch(place.full, inside, partial)
+    builder.position_at_end(inside)
+    builder.branch(merge)
+    builder.position_at_end(partial)
+    _padded_copy(emit, type, view, place, copy)
+    left = builder.block
+    builder.branch(merge)
+    builder.position_at_end(merge)
+    base = _chosen(builder, PTR, (place.base, inside), (copy.base, left))
+    strides = [
+        _chosen(builder, I64, (mine, inside), (dense, left)) for mine, dense in zip(place.strides, copy.strides)
+    ]
+    lowering.bind_load(result, Window(type, base, strides, shared=True))
+
+
+def _chosen(
+    builder: ir.IRBuilder, type: ir.Type, *choices: tuple[ir.Value, ir.Block]
+) -> ir.Value:
+    first = choices[0][0]
+    if all(isinstance(value, ir.Constant) and value.constant == getattr(first, "constant", None) for value, _ in choices):
+        return first
+    chosen = builder.phi(type)
+    for value, block in choices:
+        chosen.add_incoming(value, block)
+    return chosen
+
+
+def _padded_copy(emit: Emitter, type: t.TileType, view: TileView, place: Box, copy: Window) -> None:
+    outside = padding(view.type.element, view.type.padding)
+    emit.loop_nest(type.shape, lambda index: copy.put(emit, index, outside))
+    memory = Window(type, place.base, place.strides)
+    bounded_nest(emit, place.counts, lambda index: copy.put(emit, index, memory.at(emit, index)))
+
+
+def bounded_nest(emit: Emitter, counts: list[ir.Value], body: Callable[[Index], None]) -> None:
+    """A loop nest over `counts` elements of each dimension, any of which may be 0."""
+    builder = emit.builder
+    some: ir.Value = ir.IntType(1)(1)
+    for count in counts:
+        some = builder.and_(some, builder.icmp_unsigned("!=", count, I64(0)))
+    with builder.if_then(some):
+        emit.loop_nest(counts, body)
+
+
+@rules(views.LoadView)
+def lower_load_view(lowering: Lowering, op: views.LoadView) -> None:
+    view = lowering.values[op.view]
+    assert isinstance(view, TileView)
+    load_box(lowering, op.tile, view, box(lowering, view, op.index))
+    lowering.values[op.result_token] = None
+
+
+# ---------------------------------------------------------------- storing
+
+
+@rules(views.StoreView)
+def lower_store_view(lowering: Lowering, op: views.StoreView) -> None:
+    view = lowering.values[op.view]
+    assert isinstance(view, TileView)
+    feeding = lowering.settle(op)
+    place = box(lowering, view, op.index)
+    store_box(lowering, op, feeding, lowering.tile(op.tile), place)
+    lowering.values[op.result_token] = None
+
+
+def store_box(lowering: Lowering, op: Op, feeding: list[Value], tile: Tile, place: Box) -> None:
+    """Write the elements of the tile that lie in the tensor: straight to memory, at the border through a copy."""
+    emit, builder = lowering.emit, lowering.builder
+    memory = Window(tile.type, place.base, place.strides)
+    with builder.if_else(place.full) as (inside, partial):
+        with inside, guarded(lowering, op, feeding, memory):
+            fill(emit, memory, tile)
+        with partial, emit.region():
+            copy = new_buffer(emit, tile.type)
+            fill(emit, copy, tile)
+            bounded_nest(emit, place.counts, lambda index: memory.put(emit, index, copy.at(emit, index)))

@@ -22,7 +22,7 @@ CPU = "cpu"
 class Array(NamedTuple):
     """An array in place. Strides count bytes and may be negative.
 
-    ``dtype`` is None for an element type that NumPy and ml_dtypes lack; `dtype_name` says what the owner calls it.
+    ``dtype`` is None for an element type that NumPy and ml_dtypes lack; `name` is then what the owner calls it.
     ``device`` is ``cpu`` for memory that this process can read, otherwise the owner's name of the device.
     """
 
@@ -31,11 +31,16 @@ class Array(NamedTuple):
     strides: tuple[int, ...]
     itemsize: int
     dtype: np.dtype | None
-    dtype_name: str
+    name: str | None
     writable: bool
     device: str
     contiguous: bool
     owner: object
+
+    @property
+    def dtype_name(self) -> str:
+        """The element type as its owner calls it."""
+        return self.name or str(self.dtype)
 
 
 def described(value: object) -> Array | None:
@@ -65,7 +70,7 @@ def from_numpy(array: np.ndarray, owner: object = None) -> Array:
         strides=array.strides,
         itemsize=array.itemsize,
         dtype=array.dtype,
-        dtype_name=str(array.dtype),
+        name=None,
         writable=flags.writeable,
         device=CPU,
         contiguous=flags.c_contiguous,
@@ -98,7 +103,7 @@ def _from_torch(tensor: Any) -> Array | None:
         strides=tuple(step * itemsize for step in tensor.stride()),
         itemsize=itemsize,
         dtype=TORCH_DTYPES.get(name),
-        dtype_name=name,
+        name=name,
         writable=True,
         device=str(device),
         contiguous=tensor.is_contiguous(),
@@ -130,8 +135,7 @@ def _from_cuda(value: Any) -> Array:
     address, readonly = interface["data"]
     strides = tuple(interface.get("strides") or contiguous_strides(shape, dtype.itemsize))
     contiguous = strides == contiguous_strides(shape, dtype.itemsize)
-    name = str(dtype)
-    return Array(address, shape, strides, dtype.itemsize, dtype, name, not readonly, "cuda", contiguous, value)
+    return Array(address, shape, strides, dtype.itemsize, dtype, None, not readonly, "cuda", contiguous, value)
 
 
 def _from_buffer(value: object) -> Array | None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from tileir.interp.api import BlockState, EffectRule, Fault, PureRule, StrictRule
+from tileir.interp.api import BlockState, Coordinates, EffectRule, Fault, PureRule, StrictRule
 from tileir.interp.failures import first_index
 from tileir.interp.packing import pack_bytes, unpack_bytes
 from tileir.ir.core import Value
@@ -193,17 +193,18 @@ def _offset_overflow(op: Offset) -> Callable[[Array, Array], None]:
 
 
 @effects(GetTileBlockId)
-def _tile_block_id(op: GetTileBlockId) -> Callable[[BlockState], tuple[Array, ...]]:
-    return lambda block: _coordinates(block.id)
+def _tile_block_id(op: GetTileBlockId) -> Callable[[BlockState], tuple[np.int32, ...]]:
+    return lambda block: _scalars(block.id)
 
 
 @effects(GetNumTileBlocks)
-def _num_tile_blocks(op: GetNumTileBlocks) -> Callable[[BlockState], tuple[Array, ...]]:
-    return lambda block: _coordinates(block.grid)
+def _num_tile_blocks(op: GetNumTileBlocks) -> Callable[[BlockState], tuple[np.int32, ...]]:
+    return lambda block: _scalars(block.grid)
 
 
-def _coordinates(numbers: Sequence[int]) -> tuple[Array, ...]:
-    return tuple(np.array(numbers, np.int32))
+def _scalars(numbers: Coordinates) -> tuple[np.int32, np.int32, np.int32]:
+    x, y, z = numbers
+    return np.int32(x), np.int32(y), np.int32(z)
 
 
 @effects(GetGlobal)

@@ -46,11 +46,11 @@ def _barrier(op: OptimizationBarrier) -> Callable[[Array], Array]:
 
 @effects(ExternElementwise)
 def _extern_elementwise(op: ExternElementwise) -> Callable[[BlockState, tuple[Array, ...]], Array]:
-    function = extern.find_extern(op.symbol)
-    if function is None:
-        raise UnsupportedError(f"'{op.spec.name}': no host function is registered as '{op.symbol}'", TARGET, op.loc)
+    symbol = op.symbol
+    if not extern.is_registered(symbol):
+        raise UnsupportedError(f"'{op.spec.name}': no host function is registered as '{symbol}'", TARGET, op.loc)
     elements, result = [tile_type(value).element for value in op.args], tile_type(op.result).element
-    return lambda block, tiles: extern.apply(function, tiles, elements, result)
+    return lambda block, tiles: extern.apply(symbol, tiles, elements, result)
 
 
 @effects(GatherLoad)

@@ -39,13 +39,13 @@ def register_extern(symbol: str, function: Extern) -> None:
     _externs[symbol] = function
 
 
-def find_extern(symbol: str) -> Extern | None:
-    """The function registered for `symbol`."""
-    return _externs.get(symbol)
+def is_registered(symbol: str) -> bool:
+    return symbol in _externs
 
 
-def apply(function: Extern, tiles: tuple[np.ndarray, ...], elements: list[Element], result: Element) -> np.ndarray:
-    """The function of each tuple of elements."""
+def apply(symbol: str, tiles: tuple[np.ndarray, ...], elements: list[Element], result: Element) -> np.ndarray:
+    """The function registered for `symbol`, of each tuple of elements."""
+    function = _externs[symbol]
     lists = [np.ravel(_numbers(tile, element)).tolist() for tile, element in zip(tiles, elements)]
     return _tile([function(*numbers) for numbers in zip(*lists)], result).reshape(np.shape(tiles[0]))
 

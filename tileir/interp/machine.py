@@ -60,7 +60,7 @@ TABLES = Tables(
     ),
     regions=reduction.regions,
     controls=control.controls,
-    strict=joined(core.strict),
+    strict=joined(conversion.strict, core.strict, integer.strict),
 )
 
 

@@ -36,7 +36,7 @@ def padding(element: t.ElementType, value: PaddingValue | None) -> Num:
         return zero(element)
     pattern = _pattern(element, value)
     if pattern is None:
-        raise UnsupportedError(f"{element.name} has no padding value {value.text}", "cpu")  # type: ignore[union-attr]
+        raise UnsupportedError(f"{element.name} has no padding value {value.text}", "cpu")
     return from_bytes(element, pattern.to_bytes(memory_bytes(element), "little"))
 
 

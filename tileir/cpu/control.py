@@ -84,7 +84,13 @@ def lower_for(lowering: Lowering, op: control.For) -> None:
 
 
 def _advance(
-    lowering: Lowering, op: control.For, counter: ir.Value, position: ir.Value, step: ir.Value, head: ir.Block, done: ir.Block
+    lowering: Lowering,
+    op: control.For,
+    counter: ir.Value,
+    position: ir.Value,
+    step: ir.Value,
+    head: ir.Block,
+    done: ir.Block,
 ) -> None:
     """Add the step; the loop also ends where the sum would leave the type (semantics 11)."""
     builder = lowering.builder

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from llvmlite import ir
 
@@ -23,7 +24,8 @@ from tileir.ir.diagnostics import place_text
 ARENA_ALIGNMENT = 64
 
 Index = tuple[ir.Value, ...]
-Extent = int | ir.Value
+Extent = Any
+"""A number of iterations: an ``int``, or an i64 register (llvmlite is untyped)."""
 
 
 @dataclass
@@ -48,7 +50,7 @@ class Emitter:
     arena_size: int = 0
     traps: list[TrapSite] = field(default_factory=list)
     memo: dict[object, tuple[object, Num]] = field(default_factory=dict)
-    """Elements already computed at an index, valid where the builder stands; each entry keeps what its key names alive."""
+    """Elements computed at an index, valid where the builder stands; each entry keeps what its key names alive."""
     _group: Distinct | None = None
     """The accesses of the innermost loop nest."""
 
@@ -152,3 +154,14 @@ class Emitter:
 
     def place(self, op: Op) -> str:
         return place_text(op.loc)
+
+
+def either(builder: ir.IRBuilder, type: ir.Type, *choices: tuple[ir.Value, ir.Block]) -> ir.Value:
+    """The value that belongs to the block control came from; no choice where all are the same constant."""
+    values = [value for value, _ in choices]
+    if all(isinstance(value, ir.Constant) and value.constant == values[0].constant for value in values):
+        return values[0]
+    chosen = builder.phi(type)
+    for value, block in choices:
+        chosen.add_incoming(value, block)
+    return chosen

@@ -57,9 +57,9 @@ class Fusion:
         return roots.pop() if len(roots) == 1 else op
 
     def _consumer_root(self, user: Op, op: Op) -> Op:
-        """The root that a use leads to; a use in another block, or a costly one per repetition, keeps the value here."""
-        repeats = isinstance(user, core.Broadcast) and not isinstance(op, CHEAP)
-        if user.parent is not op.parent or (repeats and user.result.type is not op.results[0].type):
+        """The root that a use leads to; one in another block or one that repeats costly work keeps the value here."""
+        repeats = isinstance(user, core.Broadcast) and user.result.type is not op.results[0].type
+        if user.parent is not op.parent or (repeats and not isinstance(op, CHEAP)):
             return op
         return self._root[user] if fusible(user) else user
 

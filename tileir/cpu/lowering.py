@@ -1,7 +1,7 @@
 """Turning one entry into an LLVM function.
 
 Knows: the shape of that function, the values of the program while it is built, and which rule serves which operation.
-Does not know: what an operation means (the chapters), nor how the code is compiled or called (`cpu.engine`, `cpu.launch`).
+Does not know: what an operation means (the chapters), nor how code is compiled or called (`cpu.engine`, `cpu.launch`).
 
     i32 kernel(ptr arguments, ptr grid, i32 x, i32 y, i32 z, ptr arena)
 
@@ -24,6 +24,7 @@ from tileir.cpu.tiles import Expression, Lowered, Scalar, Tile, Window, from_mem
 from tileir.ir import types as t
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import UnsupportedError
+from tileir.ops.module import Entry
 
 Lower = Callable[["Lowering", Op], None]
 """A rule: emits the code of an operation and binds its results."""
@@ -61,8 +62,8 @@ class Lowering:
     emit: Emitter
     fusion: Fusion
     rules: dict[type[Op], Lower]
-    block_id: tuple[ir.Value, ir.Value, ir.Value]
-    grid: tuple[ir.Value, ir.Value, ir.Value]
+    block_id: list[ir.Value]
+    grid: list[ir.Value]
     values: dict[Value, Lowered] = field(default_factory=dict)
     pending: list[Value] = field(default_factory=list)
     """Results of loads that stand for memory still to be read (`Window.shared`), in program order."""
@@ -117,12 +118,12 @@ class Lowering:
         rule(self, op)
 
 
-def lower_entry(entry: Op, rules: dict[type[Op], Lower], triple: str, layout: str) -> Kernel:
+def lower_entry(entry: Entry, rules: dict[type[Op], Lower], triple: str, layout: str) -> Kernel:
     """The LLVM function of `entry`.
 
     Raises UnsupportedError for an operation without native code.
     """
-    name = f"tileir.{entry.sym_name}"  # type: ignore[attr-defined]
+    name = f"tileir.{entry.sym_name}"
     module = ir.Module(name)
     module.triple, module.data_layout = triple, layout
     kernel_type = ir.FunctionType(I32, [PTR, PTR, I32, I32, I32, PTR])
@@ -133,9 +134,9 @@ def lower_entry(entry: Op, rules: dict[type[Op], Lower], triple: str, layout: st
     status = builder.alloca(I32)
     builder.store(I32(0), status)
     emit = Emitter(module, function, builder, arena, exit, status)
-    extents = tuple(builder.load(builder.gep(grid, [I64(axis)], source_etype=I32), typ=I32) for axis in range(3))
-    body = entry.body  # type: ignore[attr-defined]
-    lowering = Lowering(emit, Fusion(body), rules, (x, y, z), extents)  # type: ignore[arg-type]
+    extents = [builder.load(builder.gep(grid, [I64(axis)], source_etype=I32), typ=I32) for axis in range(3)]
+    body = entry.body
+    lowering = Lowering(emit, Fusion(body), rules, [x, y, z], extents)
     _bind_arguments(lowering, body, arguments)
     lowering.run(body)
     builder.position_at_end(exit)

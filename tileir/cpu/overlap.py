@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from llvmlite import ir
 
 from tileir.cpu.elements import I64, PTR, memory_bytes
-from tileir.cpu.emitter import Emitter
+from tileir.cpu.emitter import Emitter, either
 from tileir.cpu.lowering import Lowering
 from tileir.cpu.tiles import Window, fill, new_buffer
 from tileir.ir.core import Op, Value
@@ -55,21 +55,10 @@ def _copy_if_overlapping(emit: Emitter, window: Window, memory: Window) -> None:
     with builder.if_then(builder.not_(apart), likely=False):
         fill(emit, copy, window)
         copied = builder.block
-    choices = ((window.base, copy.base, PTR), *((mine, dense, I64) for mine, dense in zip(window.strides, copy.strides)))
-    chosen = [_either(builder, type, mine, before, dense, copied) for mine, dense, type in choices]
-    window.base, window.strides = chosen[0], tuple(chosen[1:])
-
-
-def _either(
-    builder: ir.IRBuilder, type: ir.Type, one: ir.Value, one_from: ir.Block, other: ir.Value, other_from: ir.Block
-) -> ir.Value:
-    """One value on the way past the branch, the other through it; no choice where both are the same constant."""
-    if isinstance(one, ir.Constant) and isinstance(other, ir.Constant) and one.constant == other.constant:
-        return one
-    chosen = builder.phi(type)
-    chosen.add_incoming(one, one_from)
-    chosen.add_incoming(other, other_from)
-    return chosen
+    window.base = either(builder, PTR, (window.base, before), (copy.base, copied))
+    window.strides = tuple(
+        either(builder, I64, (mine, before), (dense, copied)) for mine, dense in zip(window.strides, copy.strides)
+    )
 
 
 def _range(emit: Emitter, window: Window) -> tuple[ir.Value, ir.Value]:

@@ -16,7 +16,7 @@ from llvmlite import ir
 
 from tileir.cpu.constants import padding
 from tileir.cpu.elements import I8, I64, PTR, memory_bytes
-from tileir.cpu.emitter import Emitter, Index
+from tileir.cpu.emitter import Emitter, Index, either
 from tileir.cpu.lowering import Lower, Lowering
 from tileir.cpu.overlap import guarded
 from tileir.cpu.tiles import Tile, Window, fill, new_buffer, pointer_to, scalar, wide
@@ -181,23 +181,9 @@ def load_box(lowering: Lowering, result: Value, view: TileView, place: Box) -> N
     left = builder.block
     builder.branch(merge)
     builder.position_at_end(merge)
-    base = _chosen(builder, PTR, (place.base, inside), (copy.base, left))
-    strides = [
-        _chosen(builder, I64, (mine, inside), (dense, left)) for mine, dense in zip(place.strides, copy.strides)
-    ]
+    base = either(builder, PTR, (place.base, inside), (copy.base, left))
+    strides = [either(builder, I64, (mine, inside), (dense, left)) for mine, dense in zip(place.strides, copy.strides)]
     lowering.bind_load(result, Window(type, base, strides, shared=True))
-
-
-def _chosen(
-    builder: ir.IRBuilder, type: ir.Type, *choices: tuple[ir.Value, ir.Block]
-) -> ir.Value:
-    first = choices[0][0]
-    if all(isinstance(value, ir.Constant) and value.constant == getattr(first, "constant", None) for value, _ in choices):
-        return first
-    chosen = builder.phi(type)
-    for value, block in choices:
-        chosen.add_incoming(value, block)
-    return chosen
 
 
 def _padded_copy(emit: Emitter, type: t.TileType, view: TileView, place: Box, copy: Window) -> None:

@@ -100,7 +100,7 @@ class Cursor:
         end = begin + size
         pieces = _PIECES.split(self.text[begin:end])
         offsets = list(accumulate(map(len, pieces), initial=begin))
-        tokens, starts = pieces[1::3], offsets[1::3]
+        tokens, starts = pieces[1::3], offsets[1:-1:3]
         if end < len(self.text):
             # The last token may be cut short by the end of the chunk: read it again with the next one.
             tokens.pop()

@@ -6,7 +6,8 @@ instruction), `instruction_reader` and `instruction_writer`, `decode` and `encod
 """
 
 from tileir.bytecode.decode import decode
+from tileir.bytecode.dump import dump
 from tileir.bytecode.encode import encode
 from tileir.bytecode.sections import is_bytecode
 
-__all__ = ["decode", "encode", "is_bytecode"]
+__all__ = ["decode", "dump", "encode", "is_bytecode"]

@@ -103,9 +103,7 @@ def _read_identities(tables: Tables, cursor: Cursor, attr: Attr, results: list[t
     for _ in range(cursor.count()):
         begin = cursor.at
         item = read_tagged(tables, cursor)
-        if isinstance(item, BoolAttr):
-            item = IntegerAttr(int(item.value), t.I1)
-        if not isinstance(item, IntegerAttr | FloatAttr):
+        if not isinstance(item, IntegerAttr | FloatAttr | BoolAttr):
             message = f"expected an integer or float attribute, got {type(item).__name__}"
             raise Fault(faults.KIND, message, begin)
         items.append(item)

@@ -137,17 +137,21 @@ class ConstantReader:
         key = (index, element, type.count)
         data = self._data.get(key)
         if data is None:
-            raw, offset = self._raw_bytes(index)
+            raw, offset = self.raw(index)
             data = self._data[key] = DenseElements.of(type, dense.unpack(raw, type.count, element, offset)).data
         return data
 
-    def _raw_bytes(self, index: int) -> tuple[bytes, int]:
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def raw(self, index: int) -> tuple[bytes, int]:
+        """The bytes of a constant, and their offset in the file."""
         if index not in self._raw:
             entry = self._table.entry(index)
             size = entry.varint()
             begin = entry.take(size) if size <= entry.left else self._too_long(size, entry)
             self._raw[index] = entry.data[begin : begin + size], begin
-            entry.note(begin, f"constant {index}: {size} bytes")
+            entry.note(entry.origin, f"constant {index}: {size} bytes")
         return self._raw[index]
 
     @staticmethod

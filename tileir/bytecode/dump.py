@@ -1,0 +1,87 @@
+"""The annotated dump: every byte of a file with its offset and its meaning.
+
+Knows: how spans of bytes and their meanings are set out as text; they come from the reader itself, which tells a
+`wire.Trace` what it reads. A damaged file is shown too: what could be read, the fault at its place, and the rest raw.
+Does not know: the format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tileir.bytecode.decode import FileReader
+from tileir.bytecode.faults import Fault
+from tileir.bytecode.wire import PADDING_BYTE
+
+_ROW = 8
+_MAX_ROWS = 8
+"""Rows shown of one span; the middle of a long one (a big constant) is left out."""
+
+
+class Spans:
+    """Collects what the reader says; of two meanings for the same bytes the first is kept."""
+
+    def __init__(self) -> None:
+        self.meanings: dict[int, tuple[int, str]] = {}
+        self.headings: dict[int, list[str]] = {}
+
+    def add(self, begin: int, end: int, meaning: str) -> None:
+        self.meanings.setdefault(begin, (end, meaning))
+
+    def heading(self, begin: int, text: str) -> None:
+        self.headings.setdefault(begin, []).append(text)
+
+
+def dump(data: bytes) -> str:
+    """A line per field: offset, bytes, meaning; never raises for any `data`."""
+    data = bytes(data)
+    spans = Spans()
+    try:
+        reader = FileReader(data, "<bytes>", trace=spans)
+        reader.module()
+        _read_unused(reader)
+    except Fault as fault:
+        spans.heading(fault.offset or 0, f"error[{fault.code}]: {fault.path}: {fault.message}")
+    return "\n".join(_lines(data, spans)) + "\n"
+
+
+def _read_unused(reader: FileReader) -> None:
+    """Look at the entries that nothing refers to; a damaged one is no fault of the file."""
+    tables = ((reader.types, reader.types.get), (reader.debug, reader.debug.get), (reader.constants, reader.constants.raw))
+    for table, get in tables:
+        for index in range(len(table)):
+            try:
+                get(index)
+            except Fault:
+                continue
+
+
+def _lines(data: bytes, spans: Spans) -> Iterator[str]:
+    width = max(4, len(f"{len(data):x}"))
+    at = 0
+    places = sorted({*spans.meanings, *spans.headings, len(data)})
+    for place in places:
+        if place > at:
+            yield from _rows(data, at, place, _gap(data[at:place]), width)
+            at = place
+        for text in spans.headings.get(place, ()):
+            yield f"{'':{width}}  -- {text}"
+        end, meaning = spans.meanings.get(place, (0, ""))
+        if place >= at and end > at:
+            stop = min([end, *(other for other in spans.headings if at < other < end)])
+            yield from _rows(data, at, stop, meaning, width)
+            at = stop
+
+
+def _gap(unread: bytes) -> str:
+    return "padding" if unread.count(PADDING_BYTE) == len(unread) else "not read"
+
+
+def _rows(data: bytes, begin: int, end: int, meaning: str, width: int) -> Iterator[str]:
+    starts = range(begin, end, _ROW)
+    shown = starts if len(starts) <= _MAX_ROWS else [*starts[: _MAX_ROWS - 1], starts[-1]]
+    for start in shown:
+        if start == starts[-1] and len(shown) < len(starts):
+            yield f"{'':{width}}  ... {end - begin} bytes in all"
+        row = data[start : min(start + _ROW, end)].hex(" ")
+        yield f"{start:0{width}x}  {row:{3 * _ROW - 1}}  {meaning if start == begin else ''}".rstrip()

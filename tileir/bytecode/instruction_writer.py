@@ -71,7 +71,9 @@ class BodyWriter:
         for bit in layout.spec.flag_bits:
             field = bit.field
             if isinstance(field, Attr):
-                present = op.attributes.get(field.name) not in (None, False)
+                value = op.attributes.get(field.name)
+                # By identity: an enumeration case whose number is 0 equals False.
+                present = value is not None and value is not False
             else:
                 present = op.segments[field.position] > 0
             flags |= present << bit.bit

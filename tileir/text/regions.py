@@ -143,7 +143,7 @@ def read_loop(p: Parser, loc: Location) -> Op:
     if carried:
         p.expect(":")
         types = p.some(lambda: parse_type(p))
-        results = p.some(lambda: parse_type(p)) if p.accept("->") else types
+        results = p.some(lambda: parse_type(p)) if p.accept("->") else []
     elif p.accept(":"):
         results = p.some(lambda: parse_type(p))
     declared = _carry(p, carried, types)

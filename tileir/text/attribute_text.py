@@ -105,8 +105,9 @@ def _dense_array(array: a.DenseArray) -> str:
 
 
 def _number(value: int | bool | float, element: ElementType) -> str:
+    """A float type holds numbers as floats, or as bit patterns where they were written so."""
     if element.is_float:
-        return float_text(float_pattern(value, element), element)
+        return float_text(float_pattern(value, element) if isinstance(value, float) else value, element)
     return bool_text(bool(value)) if element is I1 else str(int(value))
 
 
@@ -139,9 +140,9 @@ def predicate_text(predicate: a.AssumePredicate) -> str:
 
 
 def _every(predicate: a.DivBy) -> str:
-    if predicate.every is None and predicate.along is None:
-        return ""
-    return f", every {predicate.every} along {predicate.along}"
+    every = "" if predicate.every is None else f" every {predicate.every}"
+    along = "" if predicate.along is None else f" along {predicate.along}"
+    return f",{every}{along}" if every or along else ""
 
 
 def _bound(bound: int | None) -> str:

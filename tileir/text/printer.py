@@ -12,6 +12,7 @@ from tileir.ir.core import Module, Op
 from tileir.ir.declare import NEWEST
 from tileir.ir.loc import UNKNOWN, Location
 from tileir.ops.module import Global
+from tileir.text.fits import fits
 from tileir.text.format_text import write_formatted
 from tileir.text.generic_text import write_generic
 from tileir.text.location_text import Keep, LocationText, stored, written
@@ -45,8 +46,9 @@ def to_text(module: Module, *, form: str = "module", debug: bool = False, level:
 
 
 def write_custom(writer: Writer, op: Op, indent: str) -> None:
-    """Add an operation in its own syntax."""
-    rules.get(type(op), write_formatted)(writer, op, indent)
+    """Add an operation in its own syntax, or in the generic form if that cannot say all of it."""
+    write = rules.get(type(op), write_formatted) if fits(op) else write_generic
+    write(writer, op, indent)
 
 
 def _disassembled(module: Module) -> list[Op]:

@@ -13,7 +13,7 @@ from tileir.ir.attributes import Attribute, BoolAttr, StringAttr, Visibility
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.declare import TerminatedBy
 from tileir.ir.rules import Rules
-from tileir.ir.types import TileType, Type
+from tileir.ir.types import PointerAttr, PointerType, TileType, Type
 from tileir.ops.control import For, If, Loop
 from tileir.ops.core import Reduce, Scan
 from tileir.ops.extension import Call, ExternElementwise, Func, GatherLoad, Generate, ScatterStore
@@ -87,15 +87,18 @@ def _module(writer: Writer, op: ModuleOp, indent: str) -> None:
 def _entry(writer: Writer, op: Entry, indent: str) -> None:
     hints = op.optimization_hints
     shown = f" optimization_hints={hints_text(hints)}" if hints else ""
-    _with_body(writer, op, indent, f"entry {symbol_text(op.sym_name)}{_declared(writer, op.body.args)}{shown}")
+    _with_body(writer, op, indent, _signature(writer, op) + shown)
 
 
 @rules(Func)
 def _func(writer: Writer, op: Func, indent: str) -> None:
+    _with_body(writer, op, indent, _signature(writer, op))
+
+
+def _signature(writer: Writer, op: Entry | Func) -> str:
     results = op.function_type.results
     shown = f" -> {_result_list(writer, results)}" if results else ""
-    header = f"{writer.name(op)} {symbol_text(op.sym_name)}{_declared(writer, op.body.args)}{shown}"
-    _with_body(writer, op, indent, header)
+    return f"{writer.name(op)} {symbol_text(op.sym_name)}{_declared(writer, op.body.args)}{shown}"
 
 
 def _result_list(writer: Writer, types: Iterable[Type]) -> str:
@@ -181,19 +184,16 @@ def _make_tensor_view(writer: Writer, op: MakeTensorView, indent: str) -> None:
     type = op.result.type
     shape = _mixed(writer, type.shape, op.dynamicShape)
     strides = _mixed(writer, type.strides, op.dynamicStrides)
-    types = [writer.short[value.type] for value in op.operands[:2] if _is_written(op, value)]
-    source = f"{', '.join(types)} -> " if types else ""
+    base = [] if pointer_attr(op.base.type) is None else [op.base]
+    written = base + op.operands[1:2]
+    source = f"{writer.types(written)} -> " if written else ""
     text = f"{writer.uses[op.base]}, shape = {shape}, strides = {strides}{attr_dict(op)}"
     _line(writer, op, indent, f"{text} : {source}{writer.short[type]}")
 
 
-def _is_written(op: MakeTensorView, value: Value) -> bool:
-    """The base's type is written if it has a pointer attribute; the first dynamic value's type always."""
-    return value is not op.operands[0] or _pointer_attr(value.type) is not None
-
-
-def _pointer_attr(type: Type) -> object:
-    return getattr(type.element, "attr", None) if isinstance(type, TileType) else None
+def pointer_attr(type: Type) -> PointerAttr | None:
+    """The pointer attribute of a tile of pointers; a base that has one is written with its type (13.4)."""
+    return type.element.attr if isinstance(type, TileType) and isinstance(type.element, PointerType) else None
 
 
 def _mixed(writer: Writer, extents: Iterable[int | None], dynamic: list[Value]) -> str:

@@ -39,15 +39,19 @@ class Value:
 
 
 class Block:
-    """The block of a region: arguments, then operations in order."""
+    """The block of a region: arguments, then operations in order.
 
-    __slots__ = ("args", "ops", "parent", "arg_locs")
+    ``arg_names`` are the names of the arguments in the text, for messages; empty where there are none.
+    """
+
+    __slots__ = ("args", "ops", "parent", "arg_locs", "arg_names")
 
     def __init__(self, arg_types: tuple[Type, ...] | list[Type] = (), parent: Op | None = None) -> None:
         self.args = [Value(type, self, index) for index, type in enumerate(arg_types)]
         self.ops: list[Op] = []
         self.parent = parent
         self.arg_locs: tuple[Location, ...] = ()
+        self.arg_names: tuple[str, ...] = ()
 
     def append(self, op: Op) -> Op:
         op.parent = self

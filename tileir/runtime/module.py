@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tileir.ir import core
 from tileir.ir.diagnostics import Diagnostic, DiagnosticError
-from tileir.ir.loc import SourceLoc
 from tileir.ir.types import FunctionType
 from tileir.ops.module import Entry
 
@@ -116,15 +115,11 @@ class Kernel:
 
 
 def _parameter_names(entry: Entry, count: int) -> list[str]:
-    """The names written in the text, without ``%``; ``argN`` for a parameter that has none."""
-    body = entry.body
-    locs = body.arg_locs if body is not None else ()
-    names = []
-    for index in range(count):
-        loc = locs[index] if index < len(locs) else None
-        written = loc.source.text[loc.offset : loc.end] if isinstance(loc, SourceLoc) else ""
-        names.append(written[1:] if written.startswith("%") and len(written) > 1 else f"arg{index}")
-    return names
+    """The names written in the text, without ``%``; ``argN`` where there are none."""
+    written = entry.body.arg_names if entry.body is not None else ()
+    if len(written) == count:
+        return [name.removeprefix("%") for name in written]
+    return [f"arg{index}" for index in range(count)]
 
 
 def parse(text: str, filename: str = "<string>") -> Module:

@@ -265,6 +265,7 @@ class Parser(ValueReader):
         for argument, value in zip(declared, block.args):
             if argument.name is not None:
                 self.define(argument.name, value, argument.begin)
+        block.arg_names = tuple(argument.name for argument in declared if argument.name is not None)
         if any(argument.loc is not None for argument in declared):
             here = self.here()
             block.arg_locs = tuple(argument.loc or here for argument in declared)

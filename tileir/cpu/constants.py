@@ -8,6 +8,7 @@ from llvmlite import ir
 
 from tileir.cpu.elements import DOUBLE, FLOAT, I64, Num, memory_bytes, memory_type
 from tileir.ir import types as t
+from tileir.ir.attributes import Attribute, BoolAttr, FloatAttr, IntegerAttr
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.types import PaddingValue
 
@@ -22,6 +23,17 @@ def from_bytes(element: t.ElementType, data: bytes) -> Num:
     if element.is_float:
         return Num(element, bits=ir.Constant(memory_type(element), pattern))
     return Num(element, wide=ir.Constant(ir.IntType(element.bits), pattern & ((1 << element.bits) - 1)))
+
+
+def attribute_number(element: t.ElementType | t.PointerType, attr: Attribute) -> Num:
+    """The element that a typed scalar attribute (an identity) stands for."""
+    assert isinstance(element, t.ElementType)
+    if isinstance(attr, BoolAttr):
+        return from_bytes(element, bytes([attr.value]))
+    assert isinstance(attr, IntegerAttr | FloatAttr)
+    pattern = attr.value if isinstance(attr, IntegerAttr) else attr.bits << (13 if element is t.TF32 else 0)
+    size = memory_bytes(element)
+    return from_bytes(element, (pattern & ((1 << 8 * size) - 1)).to_bytes(size, "little"))
 
 
 def zero(element: t.ElementType | t.PointerType) -> Num:

@@ -93,7 +93,7 @@ class Emitter:
             self._nest(rest[1:], (*index, I64(0)), body)
         else:
             end = I64(rest[0]) if isinstance(rest[0], int) else rest[0]
-            with self.counted(I64(0), end) as position:
+            with self.counted(I64(0), end, parallel=True) as position:
                 self._nest(rest[1:], (*index, position), body)
 
     @contextmanager
@@ -103,8 +103,11 @@ class Emitter:
         self._group = outer
 
     @contextmanager
-    def counted(self, begin: ir.Value, end: ir.Value, step: int = 1) -> Iterator[ir.Value]:
-        """A loop from `begin` while below `end`, which is known to run at least once."""
+    def counted(self, begin: ir.Value, end: ir.Value, step: int = 1, parallel: bool = False) -> Iterator[ir.Value]:
+        """A loop from `begin` while below `end`, which is known to run at least once.
+
+        `parallel`: the accesses in it that are marked `independent` carry nothing between its iterations.
+        """
         builder = self.builder
         before = builder.block
         body = builder.append_basic_block("body")
@@ -120,7 +123,7 @@ class Emitter:
         following = builder.add(position, I64(step), flags=("nuw", "nsw"))
         position.add_incoming(following, builder.block)
         jump = builder.cbranch(builder.icmp_unsigned("<", following, end), body, after)
-        if self._group is not None:
+        if parallel and self._group is not None:
             jump.set_metadata("llvm.loop", parallel_loop(self.module, self._group))
         builder.position_at_end(after)
 

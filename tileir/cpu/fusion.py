@@ -38,6 +38,12 @@ class Fusion:
     def users(self, value: Value) -> list[Op]:
         return self._users.get(value, [])
 
+    def used_once(self, value: Value) -> bool:
+        """Whether one operation is all that reads `value`, in the block that defines it."""
+        users = self.users(value)
+        defined_in = value.owner.parent if isinstance(value.owner, Op) else value.owner
+        return len(users) == 1 and users[0].parent is defined_in
+
     def fused(self, value: Value) -> bool:
         op = value.op
         return op is not None and (isinstance(op, CHEAP) or self._root[op] is not op)

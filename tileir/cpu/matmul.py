@@ -14,7 +14,7 @@ from tileir.cpu.emitter import Emitter, Index
 from tileir.cpu.engine import host
 from tileir.cpu.lowering import Lower, Lowering
 from tileir.cpu.microkernel import Panel, Shape, blocking, multiply
-from tileir.cpu.tiles import Expression, Tile, Window, fill, new_buffer, row_major, wide
+from tileir.cpu.tiles import Expression, Tile, Window, fill, new_buffer, wide
 from tileir.ir import types as t
 from tileir.ir.core import Value
 from tileir.ir.rules import Rules
@@ -35,16 +35,11 @@ def lower_mmaf(lowering: Lowering, op: matmul.MmaF) -> None:
 def accumulator(lowering: Lowering, value: Value, compute: t.ElementType) -> Window:
     """A dense buffer of `compute` with the elements of `value`: its own buffer if nothing else will read it."""
     tile = lowering.tile(value)
-    own = isinstance(tile, Window) and not tile.shared and tile.element is compute
-    if own and len(lowering.fusion.users(value)) == 1 and tile.strides == dense(tile):
+    if isinstance(tile, Window) and not tile.shared and tile.element is compute and lowering.fusion.used_once(value):
         return tile
     buffer = new_buffer(lowering.emit, tile.type.with_element(compute))
     fill(lowering.emit, buffer, converted(tile, compute))
     return buffer
-
-
-def dense(tile: Tile) -> tuple[ir.Value, ...]:
-    return row_major(tile.type.shape)
 
 
 def converted(tile: Tile, compute: t.ElementType) -> Tile:

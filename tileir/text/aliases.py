@@ -1,7 +1,7 @@
 """Alias definitions: ``#name = attribute`` and ``!name = type`` (specification, types and syntax, 3.1).
 
 Knows: that an alias is defined once and before its use, except for locations; and a limit on how much an alias may
-stand for, because aliases of aliases grow without bound.
+stand for, because aliases of aliases double with every line.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tileir.ir.loc import LocAlias, Location, SourceLoc
 from tileir.ir.types import FunctionType, Type
 from tileir.text import codes
 from tileir.text.attribute_parser import attribute
-from tileir.text.location_parser import resolved
+from tileir.text.location_parser import location_in_brackets, resolved
 from tileir.text.reader import MAX_NESTING, Reader
 from tileir.text.type_parser import parse_type
 
@@ -25,7 +25,10 @@ MAX_PARTS = 1 << 20
 def define_attribute_alias(reader: Reader) -> None:
     name = _new_alias(reader)
     at = reader.here()
-    found = attribute(reader)
+    if reader.accept("loc"):
+        found: Attribute = location_in_brackets(reader, attribute)
+    else:
+        found = attribute(reader)
     check_size(reader, found, at)
     reader.aliases[name] = found
 
@@ -60,32 +63,40 @@ def resolve_location(reader: Reader, loc: Location) -> Location:
     return found
 
 
-def check_size(reader: Reader, root: Attribute | Type, at: SourceLoc) -> None:
-    """Fault if `root` is nested too deeply or has too many parts."""
-    count = 0
-    stack: list[tuple[object, int]] = [(root, 0)]
-    while stack:
-        part, depth = stack.pop()
-        count += 1
+def check_size(reader: Reader, found: Attribute | Type, at: SourceLoc) -> None:
+    """Fault if `found` is nested too deeply or has too many parts; remembers its measure."""
+    if isinstance(found, Attribute | FunctionType) and id(found) not in reader.measures:
+        count, depth = _measure(found, reader.measures)
         if depth > MAX_NESTING:
             reader.fail(codes.NESTING, f"expected an alias nested at most {MAX_NESTING} deep, got a deeper one", at)
         if count > MAX_PARTS:
             reader.fail(codes.NESTING, f"expected an alias of at most {MAX_PARTS} parts, got more", at)
-        stack += ((inner, depth + 1) for inner in _parts(part))
+        reader.measures[id(found)] = (count, depth)
+
+
+def _measure(part: object, known: dict[int, tuple[int, int]]) -> tuple[int, int]:
+    """Number of parts and depth; `known` has those of the aliases, which live as long as the reader."""
+    if id(part) in known:
+        return known[id(part)]
+    count, depth = 1, 0
+    for inner in _parts(part):
+        inner_count, inner_depth = _measure(inner, known)
+        count += inner_count
+        depth = max(depth, inner_depth + 1)
+    return count, depth
 
 
 def _parts(part: object) -> Iterator[object]:
     if isinstance(part, FunctionType):
         yield from part.inputs + part.results
-    elif isinstance(part, tuple):
-        yield from part
     elif dataclasses.is_dataclass(part) and not isinstance(part, type):
         for field in dataclasses.fields(part):
-            value = getattr(part, field.name)
-            if isinstance(value, Attribute | FunctionType) or (isinstance(value, tuple) and not _is_flat(value)):
-                yield value
+            yield from _parts_of_field(getattr(part, field.name))
 
 
-def _is_flat(values: tuple[object, ...]) -> bool:
-    """Whether a tuple holds plain numbers or strings only."""
-    return not values or isinstance(values[0], int | float | str)
+def _parts_of_field(value: object) -> Iterator[object]:
+    if isinstance(value, Attribute | FunctionType):
+        yield value
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _parts_of_field(item)

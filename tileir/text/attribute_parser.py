@@ -21,7 +21,7 @@ from tileir.text.literal_parser import (
     integer_of,
     read_literal,
 )
-from tileir.text.location_parser import DEBUG_ATTRIBUTES, location_in_brackets
+from tileir.text.location_parser import DEBUG_ATTRIBUTES, location_in_brackets, resolved
 from tileir.text.reader import POISON, Reader, did_you_mean, shown_token
 from tileir.text.type_parser import parse_type, starts_type
 
@@ -199,7 +199,7 @@ def _constant(found: a.Attribute) -> Callable[[Reader], a.Attribute]:
 
 def _location(reader: Reader) -> a.Attribute:
     reader.index += 1
-    return location_in_brackets(reader, attribute)
+    return resolved(reader, location_in_brackets(reader, attribute))
 
 
 # ---------------------------------------------------------------- the dialect
@@ -328,10 +328,8 @@ def predicate(reader: Reader) -> a.AssumePredicate:
     """The predicate of an assume: bare, with its dialect, or an alias."""
     loc = reader.here()
     token = reader.peek()
-    if token[0] == "#":
-        found = attribute(reader)
-    else:
-        found = reader.one_of(PREDICATES, "assume predicate")(reader)
+    read = attribute if token[0] == "#" else reader.one_of(PREDICATES, "assume predicate")
+    found = read(reader)
     if not isinstance(found, a.DivBy | a.SameElements | a.Bounded):
         message = "expected an assume predicate: div_by, same_elements or bounded, got another attribute"
         reader.fail(codes.PROPERTY, message, loc)

@@ -122,7 +122,7 @@ def _function_type(p: Parser, values: list[Value], marks: list[int]) -> Function
     at = p.here()
     type = parse_type(p)
     if p.is_poison(type):
-        return FunctionType((type,) * len(values), (type,) * sum(name.count for name in p.names))
+        return FunctionType((type,) * len(values), (type,) * sum(name.size for name in p.names))
     if not isinstance(type, FunctionType):
         p.fail(codes.EXPECTED, f"expected a function type such as (tile<f32>) -> tile<f32>, got {type!r}", at)
     p.check_count(type.inputs, values, "operand", at.offset)

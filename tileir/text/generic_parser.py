@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tileir.ir import attributes as a
 from tileir.ir.core import Block, Op, Value
-from tileir.ir.declare import ISOLATED, SEGMENTED, OpSpec
+from tileir.ir.declare import SEGMENTED, OpSpec
 from tileir.ir.loc import Location, SourceLoc
 from tileir.ir.types import I32, FunctionType, Type
 from tileir.text import codes
@@ -18,6 +18,7 @@ from tileir.text.attribute_parser import dictionary
 from tileir.text.operations import PREFIX, spellings
 from tileir.text.properties import SEGMENT_SIZES, distribute
 from tileir.text.type_parser import parse_type
+from tileir.text.values import ResultName
 
 if TYPE_CHECKING:
     from tileir.text.parser import Parser
@@ -27,7 +28,7 @@ def read_generic(p: Parser, loc: Location) -> Op:
     """The rest of an operation whose quoted name was just taken."""
     assert isinstance(loc, SourceLoc)
     cls = _operation(p)
-    spec = cls.spec
+    spec, names = cls.spec, p.names
     p.expect("(")
     values, marks = p.value_list() if p.peek()[0] == "%" else ([], [])
     p.expect(")")
@@ -45,7 +46,7 @@ def read_generic(p: Parser, loc: Location) -> Op:
         _check_known(p, spec, properties, loc)
         distribute(p, spec, properties, attributes, loc)
     _require(p, spec, attributes, loc)
-    type = _signature(p, values, marks)
+    type = _signature(p, values, marks, names)
     segments = _segments(p, spec, sizes, len(values), loc)
     _check_results(p, spec, type, loc)
     op = cls(values, type.results, attributes, regions, loc, segments)
@@ -112,12 +113,12 @@ def _segments(
 # ---------------------------------------------------------------- signature
 
 
-def _signature(p: Parser, values: list[Value], marks: list[int]) -> FunctionType:
+def _signature(p: Parser, values: list[Value], marks: list[int], names: list[ResultName]) -> FunctionType:
     p.expect(":")
     at = p.here()
     type = parse_type(p)
     if p.is_poison(type):
-        results: tuple[Type, ...] = (type,) * sum(name.count for name in p.names)
+        results: tuple[Type, ...] = (type,) * sum(name.size for name in names)
         return FunctionType((type,) * len(values), results)
     if not isinstance(type, FunctionType):
         p.fail(codes.EXPECTED, f"expected a function type such as (tile<f32>) -> tile<f32>, got {type!r}", at)
@@ -145,7 +146,7 @@ def _regions(p: Parser, spec: OpSpec) -> tuple[Block | None, ...]:
     if len(found) != len(spec.regions):
         message = f"'{spec.name}': expected {len(spec.regions)} regions, got {len(found)}"
         p.fail(codes.REGION_COUNT, message, at, expected=str(len(spec.regions)), got=str(len(found)))
-    return tuple(block if block is not None or region.optional else Block() for block, region in zip(found, spec.regions))
+    return tuple(block or (None if region.optional else Block()) for block, region in zip(found, spec.regions))
 
 
 def _region(p: Parser, spec: OpSpec) -> Block | None:
@@ -154,8 +155,4 @@ def _region(p: Parser, spec: OpSpec) -> Block | None:
     p.expect("{")
     if p.accept("}"):
         return None
-    outer = p.open_scope() if ISOLATED in spec.traits else None
-    block = p.block([], opening, labelled=True)
-    if outer is not None:
-        p.close_scope(outer)
-    return block
+    return p.block(spec, [], opening)

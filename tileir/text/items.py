@@ -57,7 +57,8 @@ def read_func(p: Parser, loc: Location) -> Op:
 def _with_body(
     p: Parser, cls: type[Op], attributes: dict[str, Any], declared: list[Argument], loc: Location
 ) -> Op:
-    op = cls([], (), attributes, (p.region(cls.spec, declared),), loc)
+    body = p.region(cls.spec, declared, implicit=not attributes["function_type"].results)
+    op = cls([], (), attributes, (body,), loc)
     op.discardable = p.attr_dict(op)
     return op
 

@@ -15,7 +15,6 @@ from math import prod
 from typing import NoReturn
 
 from tileir.ir.attributes import DenseElements, element_bytes
-from tileir.ir.diagnostics import Diagnostic
 from tileir.ir.loc import SourceLoc
 from tileir.ir.types import F32, F64, I1, I4, I64, TF32, ElementType, TileType, Type
 from tileir.text import codes
@@ -231,7 +230,8 @@ def _checked_bytes(reader: Reader, data: bytes, element: ElementType, loc: Sourc
     if element is I1:
         return bytes(map(bool, data))
     if element.bits < 8 and max(data) >> element.bits:
-        reader.record(Diagnostic(codes.LITERAL_RANGE, f"expected bytes below {1 << element.bits}, got {max(data)}", loc))
+        message = f"expected bytes below {1 << element.bits} for {element.name}, got {max(data)}"
+        reader.fail(codes.LITERAL_RANGE, message, loc)
     return data
 
 
@@ -253,7 +253,8 @@ def _encode_integer(text: str, element: ElementType) -> bytes:
     if text in ("true", "false") and element is I1:
         return b"\1" if text == "true" else b"\0"
     if not _INTEGER.fullmatch(_joined(text)):
-        raise BadElement(codes.LITERAL_KIND, f"expected an integer for an element of {element.name}, got {shown_token(text)}")
+        message = f"expected an integer for an element of {element.name}, got {shown_token(text)}"
+        raise BadElement(codes.LITERAL_KIND, message)
     value = integer_of(_joined(text))
     low = -(1 << (element.bits - 1))
     high = (1 << 63) - 1 if element is I64 else (1 << element.bits) - 1
@@ -292,8 +293,8 @@ def float_pattern(text: str, element: ElementType) -> int:
     if text[:2] == "0x":
         pattern = integer_of(text)
         if pattern >> element.bits:
-            message = f"expected a bit pattern of at most {element.bits} bits for {element.name}, got {shown_token(text)}"
-            raise BadElement(codes.LITERAL_RANGE, message)
+            what = f"a bit pattern of at most {element.bits} bits for {element.name}"
+            raise BadElement(codes.LITERAL_RANGE, f"expected {what}, got {shown_token(text)}")
         return pattern
     if _INTEGER.fullmatch(_joined(text)):
         hexadecimal = "0x" in text

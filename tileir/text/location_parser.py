@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from tileir.ir import loc as l
 from tileir.ir.attributes import Attribute
 from tileir.text import codes
-from tileir.text.reader import Reader, did_you_mean
+from tileir.text.reader import MAX_NESTING, Reader, did_you_mean
 
 ReadAttribute = Callable[[Reader], Attribute]
 _PREFIX = "#cuda_tile."
@@ -105,21 +105,35 @@ def as_location(reader: Reader, found: Attribute, at: l.SourceLoc) -> l.Location
     return found
 
 
-def resolved(reader: Reader, loc: l.Location, pending: tuple[str, ...] = ()) -> l.Location:
-    """`loc` with the aliases in it replaced by what they stand for, now that all are defined."""
+def resolved(reader: Reader, loc: l.Location, depth: int = 0) -> l.Location:
+    """`loc` with the aliases in it replaced by what they stand for, all of which must be defined by now.
+
+    Aliases are resolved once and then kept without aliases, so that shared ones stay shared.
+    """
     if isinstance(loc, l.LocAlias):
-        if loc.name not in reader.aliases or loc.name in pending:
-            hint = did_you_mean(loc.name, reader.aliases)
-            reader.fail(codes.ALIAS, f"expected a location alias that is defined, got '{loc.name}'", loc.at, hint=hint)
-        found = as_location(reader, reader.aliases[loc.name], loc.at)
-        return resolved(reader, found, (*pending, loc.name))
+        return _resolved_alias(reader, loc, depth)
     if isinstance(loc, l.NameLoc):
-        return l.NameLoc(loc.name, resolved(reader, loc.child, pending))
+        return l.NameLoc(loc.name, resolved(reader, loc.child, depth + 1))
     if isinstance(loc, l.CallSiteLoc):
-        return l.CallSiteLoc(resolved(reader, loc.callee, pending), resolved(reader, loc.caller, pending))
+        return l.CallSiteLoc(resolved(reader, loc.callee, depth + 1), resolved(reader, loc.caller, depth + 1))
     if isinstance(loc, l.FusedLoc):
-        return l.FusedLoc(tuple(resolved(reader, member, pending) for member in loc.members), loc.metadata)
+        return l.FusedLoc(tuple(resolved(reader, member, depth + 1) for member in loc.members), loc.metadata)
     return loc
+
+
+def _resolved_alias(reader: Reader, loc: l.LocAlias, depth: int) -> l.Location:
+    if loc.name not in reader.aliases:
+        hint = did_you_mean(loc.name, reader.aliases)
+        reader.fail(codes.ALIAS, f"expected a location alias that is defined, got '{loc.name}'", loc.at, hint=hint)
+    if depth > MAX_NESTING:
+        message = f"expected a location nested at most {MAX_NESTING} deep, got a deeper one"
+        reader.fail(codes.NESTING, message, loc.at)
+    found = as_location(reader, reader.aliases[loc.name], loc.at)
+    if loc.name not in reader.resolved:
+        # Reached again before it is resolved, the alias stands for itself: the depth runs out.
+        found = reader.aliases[loc.name] = resolved(reader, found, depth + 1)
+        reader.resolved.add(loc.name)
+    return found
 
 
 # ---------------------------------------------------------------- debug info

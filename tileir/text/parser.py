@@ -12,10 +12,9 @@ from tileir.ir import attributes as a
 from tileir.ir.core import Block, Module, Op
 from tileir.ir.declare import ISOLATED, OpSpec, TerminatedBy
 from tileir.ir.diagnostics import DiagnosticError
-from tileir.ir.loc import SourceLoc, Source
+from tileir.ir.loc import Source, SourceLoc
 from tileir.ir.types import TileType, Type
 from tileir.ops import OPS
-from tileir.ops.extension import Func
 from tileir.ops.module import ModuleOp
 from tileir.text import codes
 from tileir.text.aliases import define_attribute_alias, define_type_alias, resolve_location
@@ -30,6 +29,7 @@ from tileir.text.properties import distribute
 from tileir.text.reader import POISON, Fault, GiveUp, did_you_mean
 from tileir.text.recovery import next_statement
 from tileir.text.regions import Argument, arguments
+from tileir.text.scopes import Scope
 from tileir.text.steps import Draft
 from tileir.text.values import NO_NAMES, ValueReader
 
@@ -66,7 +66,7 @@ class Parser(ValueReader):
         super().__init__(source)
         self.operations = operations()
         self.braces = 0
-        self.located: list[Op] = []
+        self.located: list[Op | Block] = []
 
     # ------------------------------------------------------------ the file
 
@@ -74,18 +74,21 @@ class Parser(ValueReader):
         """The module of the file; None when it was given up."""
         block = Block()
         try:
-            outer = self.open_scope()
             self._top_level(block, END)
-            self.close_scope(outer)
-            for op in self.located:
-                self._resolve(op)
+            self.check_defined()
+            for place in self.located:
+                self._resolve(place)
             return self._module_of(block)
         except GiveUp:
             return None
 
-    def _resolve(self, op: Op) -> None:
+    def _resolve(self, place: Op | Block) -> None:
+        """Replace the aliases in the locations of an operation or of the arguments of a block."""
         try:
-            op.loc = resolve_location(self, op.loc)
+            if isinstance(place, Op):
+                place.loc = resolve_location(self, place.loc)
+            else:
+                place.arg_locs = tuple(resolve_location(self, loc) for loc in place.arg_locs)
         except Fault as fault:
             self.record(fault.diagnostic)
 
@@ -95,11 +98,12 @@ class Parser(ValueReader):
             self.lookahead()
             if token is END:
                 self._missing_brace(None)
-            begin = self.starts[self.index]
+            begin, depth, braces = self.starts[self.index], self.depth, self.braces
             try:
                 self._top_item(token, block)
             except Fault as fault:
-                self.after_fault(fault, begin, 0)
+                self.after_fault(fault, begin, self.braces - braces)
+                self.depth, self.braces = depth, braces
 
     def _top_item(self, token: str, block: Block) -> None:
         if token[0] in "#!" and self.tokens[self.index + 1] == "=":
@@ -120,7 +124,9 @@ class Parser(ValueReader):
             dictionary(self)
         self.expect("{")
         self.enter()
+        self.braces += 1
         self._top_level(block, "}")
+        self.braces -= 1
         self.depth -= 1
         self.index += 1
         if self.accept("loc"):
@@ -172,13 +178,15 @@ class Parser(ValueReader):
                 self.bind(op, names)
         except Fault as fault:
             self.depth = depth
-            self.after_fault(fault, begin, self.braces - braces)
-            self.braces = braces
+            self.braces, open_braces = braces, self.braces - braces
+            self.after_fault(fault, begin, open_braces)
             self.poison(names)
 
     def after_fault(self, fault: Fault, begin: int, open_braces: int) -> None:
         """Report a fault of the statement at the offset `begin` and skip the rest of it."""
         self.record(fault.diagnostic)
+        if fault.diagnostic.code == codes.END_OF_TEXT:
+            raise GiveUp
         if self.starts[self.index] <= begin and self.tokens[self.index] is not END:
             self.index += 1
         next_statement(self, open_braces)
@@ -207,29 +215,39 @@ class Parser(ValueReader):
 
     # ------------------------------------------------------------ regions
 
-    def region(self, spec: OpSpec, declared: list[Argument] | None) -> Block:
-        """``{ ... }`` in custom form, with the arguments that the header declares; None: a label declares them."""
+    def region(self, spec: OpSpec, declared: list[Argument], implicit: bool = True) -> Block:
+        """``{ ... }`` in custom form, with the arguments that the header declares.
+
+        A missing terminator is added if it may be `implicit`.
+        """
         opening = self.here()
         self.expect("{")
-        outer = self.open_scope() if ISOLATED in spec.traits else None
-        block = self.block(declared or [], opening, labelled=not declared)
-        if outer is not None:
-            self.close_scope(outer)
-        self._terminate(spec, block)
+        block = self.block(spec, declared, opening)
+        if implicit:
+            self._terminate(spec, block)
         return block
 
-    def block(self, declared: list[Argument], opening: SourceLoc, labelled: bool) -> Block:
-        """The contents of a region up to and with its closing brace."""
+    def block(self, spec: OpSpec, declared: list[Argument], opening: SourceLoc) -> Block:
+        """The contents of a region up to and with its closing brace.
+
+        Where the header declares no arguments, a label may.
+        """
         self.enter()
         self.braces += 1
-        mark = len(self.scope.defined)
+        outer = self.scope
+        mark = len(outer.defined)
+        if ISOLATED in spec.traits:
+            self.enter_scope(Scope())
         try:
-            if labelled and self.peek()[0] == "^":
+            if not declared and self.peek()[0] == "^":
                 declared = self.label()
             block = self.new_block(declared)
             self.statements(block, opening)
+            if self.scope is not outer:
+                self.check_defined()
         finally:
-            self.scope.close(mark)
+            self.enter_scope(outer)
+            outer.close(mark)
         self.index += 1
         self.braces -= 1
         self.depth -= 1
@@ -269,6 +287,7 @@ class Parser(ValueReader):
         if any(argument.loc is not None for argument in declared):
             here = self.here()
             block.arg_locs = tuple(argument.loc or here for argument in declared)
+            self.located.append(block)
         return block
 
     def _terminate(self, spec: OpSpec, block: Block) -> None:

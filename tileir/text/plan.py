@@ -60,7 +60,8 @@ def _is_fixed(cls: type[Op]) -> bool:
 def _inference(cls: type[Op], format: str) -> tuple[list[Any], tuple[Copy, ...]]:
     """The slots with the types that are known beforehand, and what follows once the stated types are read."""
     spec = cls.spec
-    slots: list[Any] = [field.constraint.only for field in (*spec.operands, *spec.results)]
+    constraints = [operand.constraint for operand in spec.operands] + [result.constraint for result in spec.results]
+    slots: list[Any] = [constraint.only for constraint in constraints]
     known = {slot_of(spec, name) for step in steps(format) if step.kind in _STATING for name in step.fields}
     known |= {slot for slot, only in enumerate(slots) if only is not None}
     copies: list[Copy] = []

@@ -62,6 +62,8 @@ class Reader(Cursor):
         self.depth = 0
         self.types: dict[str, t.Type] = t.ELEMENTS | {"token": t.TOKEN, "!cuda_tile.token": t.TOKEN}
         self.aliases: dict[str, Attribute] = {}
+        self.resolved: set[str] = set()
+        self.measures: dict[int, tuple[int, int]] = {}
         self.alias_places: dict[str, SourceLoc] = {}
         self.constants: dict[tuple[str, t.Type], DenseElements] = {}
 
@@ -119,7 +121,7 @@ class Reader(Cursor):
         if token[0] == '"' or token[:2] == '@"':
             self.check_string(token, loc)
         elif len(token) == 1 and not _ONE_CHARACTER.fullmatch(token):
-            self.fail(codes.CHARACTER, f"expected a token, got the character {ascii(token)}", loc, got=ascii(token))
+            self.fail(codes.CHARACTER, f"expected a token, got the character {token!a}", loc, got=ascii(token))
 
     def check_string(self, token: str, loc: SourceLoc | None = None) -> None:
         if not _WHOLE_STRING.fullmatch(token.lstrip("@")):
@@ -172,11 +174,11 @@ class Reader(Cursor):
 
     def not_one_of(self, token: str, table: Iterable[str], what: str) -> NoReturn:
         choices = ", ".join(table)
+        message = f"expected {what} to be one of {choices}, got {shown_token(token)}"
         if not _BARE_WORD.fullmatch(token) and token[0] != '"':
             self.expected(f"{what}: one of {choices}")
-        got = shown_token(token)
         hint = did_you_mean(token.strip('"'), table)
-        self.fail(codes.KEYWORD, f"expected {what} to be one of {choices}, got {got}", hint=hint, expected=choices, got=got)
+        self.fail(codes.KEYWORD, message, hint=hint, expected=choices, got=shown_token(token))
 
     def comma_list(self, item: Callable[[], T], close: str) -> list[T]:
         """Items up to the token `close`, which is taken too."""
@@ -235,7 +237,8 @@ class Reader(Cursor):
         if not low <= value <= high:
             loc = self.place(begin, self.starts[self.index] + len(token))
             got = shown_token(token)
-            message = f"expected {what} that fits {'an unsigned' if unsigned else 'a signed'} {bits}-bit integer, got {got}"
+            field = f"{'an unsigned' if unsigned else 'a signed'} {bits}-bit integer"
+            message = f"expected {what} that fits {field}, got {got}"
             self.fail(codes.INTEGER_RANGE, message, loc, expected=f"{low} to {high}", got=got)
         self.index += 1
         return value

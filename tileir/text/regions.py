@@ -17,6 +17,7 @@ from tileir.ops.core import Reduce, Scan
 from tileir.ops.extension import Generate
 from tileir.text import codes
 from tileir.text.attribute_parser import attribute, dictionary
+from tileir.text.lexer import token_at
 from tileir.text.location_parser import location_in_brackets
 from tileir.text.properties import property_value
 from tileir.text.type_parser import parse_type
@@ -45,10 +46,11 @@ def arguments(p: Parser) -> list[Argument]:
     declared = p.comma_list(lambda: _argument(p), ")")
     named = [arg.name is not None for arg in declared]
     if any(named) and not all(named):
-        nameless = next(arg for arg in declared if (arg.name is None) == named[0])
+        odd = next(arg for arg in declared if (arg.name is None) == named[0])
         what, got = ("a value name", "none") if named[0] else ("no value name", "one")
-        loc = p.place(nameless.begin, nameless.begin + 1)
-        p.fail(codes.ARGUMENT_NAMES, f"expected {what} as for the first argument, got {got}", loc, notes=p.note("first argument", first))
+        loc = p.place(odd.begin, odd.begin + len(token_at(p.text, odd.begin)))
+        message = f"expected {what} as for the first argument, got {got}"
+        p.fail(codes.ARGUMENT_NAMES, message, loc, notes=p.note("first argument", first))
     return declared
 
 
@@ -213,7 +215,7 @@ def _operand_types(p: Parser, values: list[Value], marks: list[int]) -> None:
 
 
 def read_generate(p: Parser, loc: Location) -> Op:
-    body = p.region(Generate.spec, None)
+    body = p.region(Generate.spec, [])
     attributes: dict[str, Any] = {}
     discardable = p.read_dict(Generate.spec, attributes)
     p.expect(":")

@@ -194,7 +194,7 @@ def _repeated_type(spec: OpSpec, step: Step) -> Read:
     slot = slot_of(spec, step.fields[0])
 
     def read(p: Parser, draft: Draft) -> None:
-        count = sum(name.count for name in p.names)
+        count = sum(name.size for name in p.names)
         source = draft.slots[0]
         if not p.names and isinstance(source, TensorViewType | TileViewType):
             count = source.rank
@@ -349,10 +349,10 @@ def _memory(spec: OpSpec, step: Step) -> Read:
 def _tail(spec: OpSpec, step: Step) -> Read:
     operand = spec.operand_index[step.fields[0]]
     value = (_values if operand.variadic else _value)(operand)
-    position, absent = operand.position, [] if operand.variadic else None
+    position, variadic = operand.position, operand.variadic
 
     def read(p: Parser, draft: Draft) -> None:
-        if absent is not None:
+        if variadic:
             draft.groups[position], draft.marks[position] = [], []
         if p.tokens[p.index] == ",":
             p.index += 1

@@ -341,7 +341,8 @@ class _Scan:
         self.expect("<")
         masked = self.accept_word("masked")
         if not self.accept_word("tile"):
-            self.expected("'tile=(...)'", f"a {name} states the shape of its tiles first: {name}<tile=(4x8), tensor_view<...>>")
+            example = f"{name}<tile=(4x8), ...>"
+            self.expected("'tile=(...)'", f"a {name} states the shape of its tiles first, such as {example}")
         shape = self.tile_shape()
         self.expect(",")
         return shape, t.PaddingValue.ZERO if masked else None

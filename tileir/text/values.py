@@ -13,6 +13,7 @@ from tileir.ir.diagnostics import Diagnostic, Note
 from tileir.ir.loc import Source, SourceLoc
 from tileir.ir.types import Type
 from tileir.text import codes
+from tileir.text.lexer import token_at
 from tileir.text.reader import POISON, Reader, did_you_mean, whole_number
 from tileir.text.scopes import PENDING, Scope, settle
 
@@ -21,10 +22,10 @@ MAX_PACK = 1 << 16
 
 
 class ResultName(NamedTuple):
-    """``%name`` or ``%name:count`` in front of an operation."""
+    """``%name`` or ``%name:size`` in front of an operation."""
 
     name: str
-    count: int
+    size: int
     begin: int
 
 
@@ -98,22 +99,15 @@ class ValueReader(Reader):
         if actual is PENDING:
             value.type = expected
             return
-        end = begin + len(self.text[begin : begin + 200].split(",", 1)[0])
-        name = self._name_at(begin)
-        message = f"expected {name} to be {expected!r} as stated here, got a value of type {actual!r}"
+        name = token_at(self.text, begin)
         self.fail(
             codes.VALUE_TYPE,
-            message,
-            self.place(begin, min(end, begin + len(name) - 2)),
-            notes=self._definition(name.strip("'")),
+            f"expected '{name}' to be {expected!r} as stated here, got a value of type {actual!r}",
+            self.place(begin, begin + len(name)),
+            notes=self._definition(name),
             expected=repr(expected),
             got=repr(actual),
         )
-
-    def _name_at(self, begin: int) -> str:
-        from tileir.text.lexer import token_at
-
-        return f"'{token_at(self.text, begin)}'"
 
     def _definition(self, name: str) -> tuple[Note, ...]:
         bare = name.partition("#")[0].rstrip()
@@ -126,9 +120,9 @@ class ValueReader(Reader):
     def known_type(self, value: Value, begin: int) -> Type:
         """The type of a value where text does not state it."""
         if value.type is PENDING:
-            name = self._name_at(begin)
-            message = f"expected a type for {name}, which is used before its definition, got none"
-            self.fail(codes.INFERENCE, message, self.place(begin, begin + len(name) - 2))
+            name = token_at(self.text, begin)
+            message = f"expected a type for '{name}', which is used before its definition, got none"
+            self.fail(codes.INFERENCE, message, self.place(begin, begin + len(name)))
         return value.type
 
     def check_count(self, types: Sequence[object], values: Sequence[object], what: str, begin: int) -> None:
@@ -176,10 +170,10 @@ class ValueReader(Reader):
     def bind(self, op: Op, names: list[ResultName]) -> None:
         """Give the results of `op` their names."""
         results = op.results
-        if len(names) == 1 == len(results) == names[0].count:
+        if len(names) == 1 == len(results) == names[0].size:
             self.define(names[0].name, results[0], names[0].begin)
             return
-        written = sum(name.count for name in names)
+        written = sum(name.size for name in names)
         if written != len(results):
             loc = self.place(names[0].begin, names[-1].begin + len(names[-1].name))
             message = f"expected {len(results)} result names for '{op.spec.name}', got {written}"
@@ -241,17 +235,13 @@ class ValueReader(Reader):
 
     # ------------------------------------------------------------ scopes
 
-    def open_scope(self) -> Scope:
-        """Start an isolated body; returns the scope to go back to."""
-        outer, self.scope = self.scope, Scope()
-        self.values = self.scope.values
-        return outer
+    def enter_scope(self, scope: Scope) -> None:
+        self.scope = scope
+        self.values = scope.values
 
-    def close_scope(self, outer: Scope) -> None:
-        """End an isolated body: whatever was used must be defined by now."""
-        inner, self.scope = self.scope, outer
-        self.values = outer.values
-        for name, forward in inner.forward.items():
-            hint = did_you_mean(name, inner.places)
+    def check_defined(self) -> None:
+        """At the end of an isolated body: whatever was used must be defined by now."""
+        for name, forward in self.scope.forward.items():
+            hint = did_you_mean(name, self.scope.places)
             loc = self.place(forward.begin, forward.end)
             self.record(Diagnostic(codes.UNDEFINED_VALUE, f"expected a defined value, got '{name}'", loc, hint=hint))

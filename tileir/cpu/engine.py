@@ -53,6 +53,11 @@ def target_machine(host: Host) -> llvm.TargetMachine:
     return target.create_target_machine(cpu=host.cpu, features=features, opt=3, reloc="pic", codemodel="default")
 
 
+def data_layout(host: Host) -> str:
+    """How LLVM lays out data on the host."""
+    return str(target_machine(host).target_data)
+
+
 def optimized(ir_text: str, machine: llvm.TargetMachine) -> llvm.ModuleRef:
     """The module of `ir_text` after LLVM's standard pipeline at level 3 with vectorisation."""
     module = llvm.parse_assembly(ir_text)

@@ -39,7 +39,7 @@ class Target(Protocol):
         """
 
 
-_IMPLEMENTATIONS = {"interp": "tileir.runtime.interpreter"}
+_IMPLEMENTATIONS = {"interp": "tileir.runtime.interpreter", "cpu": "tileir.runtime.native"}
 """Each module has a `TARGET` that is a `Target`, or raises ImportError if something it needs is not installed."""
 
 

@@ -50,7 +50,7 @@ def _as_int(value: object) -> int | None:
 
 
 def _as_float(value: object) -> float | None:
-    if isinstance(value, float | np.floating | _NARROW_FLOATS):
+    if isinstance(value, (float, np.floating, *_NARROW_FLOATS)):
         return float(cast(SupportsFloat, value))
     number = _as_int(value)
     if number is None:

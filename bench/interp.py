@@ -56,7 +56,7 @@ def gemm() -> list[Row]:
     example = _example("gemm_views", M=size, N=size, K=size)
     launch, arguments = ours(example)
     peer_launch, result = peer(arguments["A"], arguments["B"])
-    _check(peer_launch, result, arguments["C"], 1e-5)
+    _check(peer_launch, result, arguments["C"], example.tolerance)
     rows = [_row(f"GEMM {size}, views", launch, peer_launch, GEMM_AIM, 3)]
     pointers, _ = ours(_example("gemm_kloop", M=size, N=size, K=size))
     return [*rows, _row(f"GEMM {size}, pointers", pointers, peer_launch, GEMM_AIM, 3)]
@@ -68,7 +68,7 @@ def vector_add() -> list[Row]:
     example = _example("vector_add", n=1 << 20)
     launch, arguments = ours(example)
     peer_launch, result = peer(arguments["a"], arguments["b"])
-    _check(peer_launch, result, arguments["c"], 1e-7)
+    _check(peer_launch, result, arguments["c"], example.tolerance)
     return [_row("vector add, 2^20 elements, tiles of 1024", launch, peer_launch, OTHER_AIM, 3)]
 
 
@@ -78,7 +78,7 @@ def softmax() -> list[Row]:
     example = _example("softmax", rows=1024, columns=1000)
     launch, arguments = ours(example)
     peer_launch, result = peer(arguments["x"])
-    _check(peer_launch, result, arguments["y"], 1e-6)
+    _check(peer_launch, result, arguments["y"], example.tolerance)
     return [_row("softmax, 1024 rows of 1000", launch, peer_launch, OTHER_AIM, 3)]
 
 

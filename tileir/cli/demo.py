@@ -109,11 +109,13 @@ def _outcomes(examples: list[Example], target: str) -> Iterator[Outcome]:
 def _outcome(example: Example, target: str) -> Outcome:
     arguments = example.arguments(example.sizes, np.random.default_rng(0))
     answer = example.answer(arguments)
-    kernel = tileir.load(example.path)[example.kernel]
+    module = tileir.load(example.path)
+    module.require_valid()
     lines: list[str] = []
     begin = time.perf_counter()
     try:
-        kernel.launch(example.grid(example.sizes), *arguments.values(), target=target, output=lines.append)
+        grid = example.grid(example.sizes)
+        module[example.kernel].launch(grid, *arguments.values(), target=target, output=lines.append)
     except (tileir.Trap, tileir.DiagnosticError, tileir.UnsupportedError) as error:
         return Outcome(example, time.perf_counter() - begin, math.nan, str(error))
     seconds = time.perf_counter() - begin

@@ -292,7 +292,7 @@ EXAMPLES = (
         grid=_one_block_a_row,
         arguments=lambda sizes, random: {**_rows(sizes, random), **_extents(sizes)},
         answer=_softmax,
-        tolerance=1e-6,
+        tolerance=5e-6,
     ),
     Example(
         name="layer_norm",
@@ -302,7 +302,7 @@ EXAMPLES = (
         grid=_one_block_a_row,
         arguments=_layer_norm,
         answer=_layer_norm_answer,
-        tolerance=1e-6,
+        tolerance=5e-6,
     ),
     Example(
         name="rms_norm",

@@ -1,0 +1,98 @@
+"""``tileir check``: what is reported, in which form, with which status."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+WRONG = """\
+cuda_tile.module @m {
+  entry @k(%a: tile<4xi32>) {
+    %b = addf %a, %a : tile<4xi32>
+    %c = iota : tile<2x2xi32>
+  }
+}
+"""
+RIGHT = "cuda_tile.module @m {\n  entry @k() {\n  }\n}\n"
+
+
+@pytest.fixture
+def wrong(tmp_path: Path) -> str:
+    (tmp_path / "wrong.mlir").write_text(WRONG)
+    return "wrong.mlir"
+
+
+@pytest.fixture
+def right(tmp_path: Path) -> str:
+    (tmp_path / "right.mlir").write_text(RIGHT)
+    return "right.mlir"
+
+
+def test_a_right_program_is_said_to_be(tileir, right: str) -> None:
+    ran = tileir("check", right)
+    assert ran.status == 0
+    assert ran.out == "right.mlir: ok, 1 entry, 3 operations\n"
+
+
+def test_every_fault_is_shown_with_line_and_caret(tileir, wrong: str) -> None:
+    ran = tileir("check", wrong)
+    assert ran.status == 1
+    lines = ran.out.splitlines()
+    places = [line.split(": error[")[0] for line in lines if ": error[" in line]
+    assert len(places) >= 3
+    assert {place.split(":")[1] for place in places} == {"2", "3", "4"}
+    assert "    %b = addf %a, %a : tile<4xi32>" in "\n".join(lines)
+    assert any(line.strip(" |~") == "^" for line in lines)
+    assert lines[-1].endswith("errors in 1 program")
+
+
+def test_all_files_are_checked_even_after_a_wrong_one(tileir, wrong: str, right: str) -> None:
+    ran = tileir("check", wrong, right)
+    assert ran.status == 1
+    assert "right.mlir: ok" in ran.out
+
+
+def test_json_gives_the_same_as_data(tileir, wrong: str, right: str) -> None:
+    ran = tileir("check", "--json", right, wrong)
+    assert ran.status == 1
+    data = json.loads(ran.out)
+    assert data["ok"] is False
+    assert [(one["file"], one["ok"]) for one in data["programs"]] == [("right.mlir", True), ("wrong.mlir", False)]
+    first = data["programs"][1]["diagnostics"][0]
+    assert first["line"] == 2
+    assert first["code"].startswith("E")
+    assert {"column", "message", "severity", "expected", "got", "notes", "op", "hint"} <= first.keys()
+
+
+def test_standard_input_is_a_dash(tileir) -> None:
+    ran = tileir("check", "-", stdin=WRONG.encode())
+    assert ran.status == 1
+    assert "<stdin>:3:" in ran.out
+
+
+def test_syntax_faults_are_shown_too(tileir) -> None:
+    ran = tileir("check", "-", stdin=b"cuda_tile.module @m { entry @k( {")
+    assert ran.status == 1
+    assert "error[E01" in ran.out
+
+
+@pytest.mark.parametrize("junk", [b"\xff\xfe\x00", b"\x7fTileIR\x00junk", b"\x00" * 64, b"%" * 1000, b"{" * 100_000])
+def test_junk_gives_a_diagnostic(tileir, junk: bytes) -> None:
+    ran = tileir("check", "-", stdin=junk)
+    assert ran.status == 1
+    assert "error[E" in ran.out
+
+
+def test_parts_of_a_file_are_checked_one_by_one_and_keep_their_positions(tileir) -> None:
+    text = f"{RIGHT}// -----\n{WRONG}// -----\n{RIGHT}"
+    ran = tileir("check", "--split-input-file", "-", stdin=text.encode())
+    assert ran.status == 1
+    assert ran.out.count("<stdin>: ok") == 2
+    assert "<stdin>:8:" in ran.out
+    assert "errors in 3 programs" in ran.out
+
+
+def test_the_level_decides(tileir) -> None:
+    text = RIGHT.replace("{\n  }", "{\n    %t0 = make_token : token\n    %t1 = gdc_wait_tko token = %t0 -> token\n  }")
+    assert tileir("check", "-", stdin=text.encode()).status == 0
+    assert tileir("check", "--level", "13.3", "-", stdin=text.encode()).status == 1

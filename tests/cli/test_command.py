@@ -1,0 +1,108 @@
+"""The command as a whole: verbs, help, exit statuses, broken pipes, quickness."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tileir.cli import VERBS
+
+
+def process(*arguments: str, **options) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "-m", "tileir", *arguments], capture_output=True, text=True, **options)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_help_of_every_verb_has_an_example(tileir, verb: str) -> None:
+    ran = tileir(verb, "--help")
+    assert ran.status == 0
+    assert f"  tileir {verb}" in ran.out.partition("examples:")[2]
+
+
+def test_help_lists_every_verb(tileir) -> None:
+    ran = tileir("--help")
+    assert ran.status == 0
+    for verb, (_, text) in VERBS.items():
+        assert f"{verb} " in ran.out
+        assert text in ran.out
+
+
+def test_without_a_verb_help_is_shown_and_the_status_is_usage(tileir) -> None:
+    ran = tileir()
+    assert ran.status == 2
+    assert "verbs:" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["chek"], "no verb 'chek'; did you mean 'check'?"),
+        (["xyzzy"], "expected one of check, opt"),
+        (["--bogus"], "unrecognized arguments: --bogus"),
+        (["check"], "required: FILE"),
+        (["check", "--bogus", "a.mlir"], "unrecognized arguments: --bogus"),
+        (["run", "a.mlir"], "required: --grid"),
+        (["check", "--level", "12.0", "a.mlir"], "invalid choice: '12.0'"),
+        (["as", "a.mlir"], "required: -o"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_a_hint(tileir, arguments: list[str], message: str) -> None:
+    ran = tileir(*arguments)
+    assert ran.status == 2
+    assert message in ran.err
+    assert "hint: see 'tileir" in ran.err
+    assert ran.out == ""
+
+
+@pytest.mark.parametrize(
+    "arguments", [["check", "no.mlir"], ["opt", "no.mlir"], ["run", "no.mlir", "--grid", "1"], ["dis", "no.mlir"]]
+)
+def test_a_missing_file_is_wrong_usage(tileir, arguments: list[str]) -> None:
+    ran = tileir(*arguments)
+    assert ran.status == 2
+    assert ran.err == f"tileir {arguments[0]}: error: cannot read 'no.mlir': no such file or directory\n"
+
+
+def test_a_folder_is_no_program(tileir) -> None:
+    assert "is a directory" in tileir("check", ".").err
+
+
+def test_the_version_is_shown(tileir) -> None:
+    assert tileir("--version").out.startswith("tileir 0.")
+
+
+def test_help_is_quick() -> None:
+    """A ratio to starting Python at all, since machines differ: only the verb asked for is imported."""
+
+    def best(*command: str) -> float:
+        times = []
+        for _ in range(5):
+            begin = time.perf_counter()
+            subprocess.run([sys.executable, *command], capture_output=True, check=True)
+            times.append(time.perf_counter() - begin)
+        return min(times)
+
+    assert best("-m", "tileir", "--help") < best("-c", "import numpy") * 3
+
+
+def test_help_imports_neither_numpy_nor_rich() -> None:
+    code = "import sys\nfrom tileir.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass\n"
+    code += "print([name for name in ('numpy', 'rich', 'ml_dtypes') if name in sys.modules])"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_reader_that_leaves_early_is_no_error() -> None:
+    ran = process("opt", "-", stdin=subprocess.DEVNULL)
+    assert ran.returncode in (0, 1)
+    shell = f"{sys.executable} -m tileir explain | head -n 1"
+    piped = subprocess.run(["bash", "-o", "pipefail", "-c", shell], capture_output=True, text=True)
+    assert piped.stderr == ""
+    assert piped.returncode == 0
+
+
+def test_python_m_tileir_is_the_command() -> None:
+    ran = process("info")
+    assert ran.returncode == 0
+    assert "interp" in ran.stdout

@@ -1,0 +1,52 @@
+"""``tileir explain``, ``info`` and ``demo``."""
+
+import json
+from pathlib import Path
+
+from tileir.examples.checks import EXAMPLES
+
+
+def test_a_code_is_explained(tileir) -> None:
+    ran = tileir("explain", "e0203")
+    assert ran.status == 0
+    assert ran.out.startswith("# E0203: ")
+    assert ran.out.count("```mlir") == 2
+
+
+def test_codes_are_listed(tileir) -> None:
+    lines = tileir("explain").out.splitlines()
+    assert len(lines) > 50
+    assert all(len(line.split("  ", 1)[1]) > 4 for line in lines)
+    assert lines == sorted(lines)
+
+
+def test_an_unknown_code_is_wrong_usage(tileir) -> None:
+    ran = tileir("explain", "E0293")
+    assert ran.status == 2
+    assert "did you mean" in ran.err
+
+
+def test_info_says_versions_and_targets(tileir) -> None:
+    facts = json.loads(tileir("info", "--json").out)
+    assert "interp" in facts["targets"]
+    assert facts["packages"]["numpy"][0].isdigit()
+    assert "language versions" in tileir("info").out
+
+
+def test_the_demo_shows_each_example_with_its_verdict(tileir) -> None:
+    ran = tileir("demo", "hello_grid", "vector_add")
+    assert ran.status == 0
+    assert "2 examples are right" in ran.out
+    assert "98" in ran.out
+
+
+def test_the_demo_lists_and_copies_the_examples(tileir) -> None:
+    assert tileir("demo", "--list").out.count(".mlir") == len(EXAMPLES)
+    assert tileir("demo", "--copy", "mine").status == 0
+    assert {path.name for path in Path("mine").iterdir()} == {example.file for example in EXAMPLES}
+
+
+def test_an_unknown_example_is_wrong_usage(tileir) -> None:
+    ran = tileir("demo", "mandelbrot")
+    assert ran.status == 2
+    assert "there are hello_grid" in ran.err

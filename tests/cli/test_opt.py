@@ -1,0 +1,74 @@
+"""``tileir opt``, ``as`` and ``dis``: programs in, programs out."""
+
+import os
+from pathlib import Path
+
+import pytest
+from conftest import SCALE
+
+
+def test_canonical_text_is_its_own_canonical_text(tileir, scale: Path) -> None:
+    once = tileir("opt", "scale.mlir")
+    assert once.status == 0
+    twice = tileir("opt", "-", stdin=once.out.encode())
+    assert twice.out == once.out
+    assert "mulf" in once.out
+
+
+def test_a_file_can_be_formatted_in_place(tileir, scale: Path) -> None:
+    expected = tileir("opt", "scale.mlir").out
+    assert tileir("opt", "scale.mlir", "-o", "scale.mlir").status == 0
+    assert scale.read_text() == expected
+    assert sorted(os.listdir()) == ["scale.mlir"]
+
+
+@pytest.mark.parametrize("option", ["--generic", "--debug"])
+def test_other_forms_are_the_same_program(tileir, scale: Path, option: str) -> None:
+    other = tileir("opt", option, "scale.mlir")
+    assert other.status == 0
+    assert other.out != tileir("opt", "scale.mlir").out
+    assert tileir("check", "-", stdin=other.out.encode()).status == 0
+
+
+def test_a_wrong_program_is_refused_and_nothing_written(tileir) -> None:
+    wrong = SCALE.replace("mulf %values, %factors : tile<4xf32>", "mulf %values, %factors : tile<8xf32>").encode()
+    ran = tileir("opt", "-", "-o", "out.mlir", stdin=wrong)
+    assert ran.status == 1
+    assert "error[E" in ran.err
+    assert os.listdir() == []
+
+
+def test_a_program_that_breaks_a_rule_can_be_printed_all_the_same(tileir) -> None:
+    wrong = b"cuda_tile.module @m { entry @k(%x: tile<4xf32>) { } }"
+    assert tileir("opt", "-", stdin=wrong).status == 1
+    assert "entry @k" in tileir("opt", "--no-verify", "-", stdin=wrong).out
+
+
+def test_output_that_cannot_be_written_is_wrong_usage(tileir, scale: Path) -> None:
+    ran = tileir("opt", "scale.mlir", "-o", "no/such/folder/out.mlir")
+    assert ran.status == 2
+    assert "cannot write 'no/such/folder/out.mlir'" in ran.err
+
+
+def test_text_goes_to_bytecode_and_back(tileir, scale: Path) -> None:
+    assert tileir("as", "scale.mlir", "-o", "scale.tileirbc").status == 0
+    assert Path("scale.tileirbc").read_bytes().startswith(b"\x7fTileIR\x00")
+    assert "mulf" in tileir("dis", "scale.tileirbc").out
+    assert tileir("check", "scale.tileirbc").status == 0
+    ran = tileir("run", "scale.tileirbc", "--grid", "1", "f32[4]:ones", "2")
+    assert ran.status == 0
+
+
+def test_bytes_can_be_looked_at(tileir, scale: Path) -> None:
+    tileir("as", "scale.mlir", "-o", "scale.tileirbc", "--bytecode-version", "13.1")
+    ran = tileir("dis", "--hex", "scale.tileirbc")
+    assert ran.out.startswith("00000000  7f 54 69 6c 65 49 52 00")
+    assert ".TileIR." in ran.out.splitlines()[0]
+
+
+def test_a_program_newer_than_the_bytecode_asked_for_is_refused(tileir) -> None:
+    text = b"cuda_tile.module @m { entry @k() { %t = make_token : token %u = gdc_wait_tko token = %t -> token } }"
+    ran = tileir("as", "-", "-o", "out", "--bytecode-version", "13.1", stdin=text)
+    assert ran.status == 1
+    assert "13.4" in ran.err
+    assert os.listdir() == []

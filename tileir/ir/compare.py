@@ -13,7 +13,7 @@ from typing import Any
 
 from tileir.ir.attributes import Attribute, DictAttr, IntegerAttr, OptimizationHints
 from tileir.ir.core import Block, Module, Op, Value
-from tileir.ir.declare import REQUIRED, Attr, AttrKind
+from tileir.ir.declare import REQUIRED, Attr, AttrKind, TerminatedBy
 from tileir.ir.loc import UNKNOWN, BytecodeLoc, Location, SourceLoc
 from tileir.ir.types import I64
 
@@ -24,9 +24,17 @@ def identical(a: Module, b: Module, *, locations: bool = False) -> bool:
     """Whether both modules are the same program; with `locations` also whether their operations lie at the same places.
 
     A place that the parser found is compared as the file location it stands for with one that was written; two places
-    that the parser found are never compared.
+    that the parser found are never compared, nor are those of terminators that canonical text leaves out.
     """
     return _Comparison(locations).operations([a.op], [b.op])
+
+
+def is_implied(op: Op, parent: Op) -> bool:
+    """Whether canonical text leaves out `op`, the last operation of a region of `parent`: the parser puts it back."""
+    rule: TerminatedBy | None = parent.spec.trait(TerminatedBy)
+    if rule is None or not rule.hidden or op.spec.name != rule.terminator:
+        return False
+    return not op.operands and not op.discardable
 
 
 class _Comparison:
@@ -57,7 +65,7 @@ class _Comparison:
             and self._match(a.results, b.results)
             and _attributes(a) == _attributes(b)
             and (a.discardable or {}) == (b.discardable or {})
-            and self._same_place(a.loc, b.loc)
+            and self._same_place(a, b)
             and len(a.regions) == len(b.regions)
             and all(map(self._same_arguments, a.regions, b.regions))
         )
@@ -74,10 +82,10 @@ class _Comparison:
     def _same_operands(self, a: Op, b: Op) -> bool:
         return [self.counterpart.get(value) for value in a.operands] == b.operands
 
-    def _same_place(self, a: Location, b: Location) -> bool:
-        if not self.locations or (isinstance(a, SourceLoc) and isinstance(b, SourceLoc)):
+    def _same_place(self, a: Op, b: Op) -> bool:
+        if not self.locations or (isinstance(a.loc, SourceLoc) and isinstance(b.loc, SourceLoc)):
             return True
-        return _place(a) == _place(b)
+        return _place(a.loc) == _place(b.loc) or (a.parent_op is not None and is_implied(a, a.parent_op))
 
 
 def _place(loc: Location) -> Location:

@@ -58,7 +58,7 @@ def _disassembled(module: Module) -> list[Op]:
 
 def _producer_lines(module: Module) -> list[str]:
     producer = module.op.attributes.get("producer")
-    return [] if producer is None else [f"// Producer: {producer}"]
+    return [f"// Producer: {producer}"] if producer else []
 
 
 def _places(items: Iterable[Op], form: str) -> Iterator[tuple[Op, Location]]:

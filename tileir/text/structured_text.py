@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from tileir.ir.attributes import Attribute, BoolAttr, StringAttr, Visibility
+from tileir.ir.compare import is_implied
 from tileir.ir.core import Block, Op, Value
-from tileir.ir.declare import TerminatedBy
 from tileir.ir.rules import Rules
 from tileir.ir.types import PointerAttr, PointerType, TileType, Type
 from tileir.ops.control import For, If, Loop
@@ -28,13 +28,8 @@ rules: Rules[Callable[[Writer, Op, str], None]] = Rules()
 
 
 def shown_operations(op: Op, block: Block) -> list[Op]:
-    """The operations of a region that are written: a hidden terminator is not."""
-    rule: TerminatedBy | None = op.spec.trait(TerminatedBy)
-    last = block.ops[-1] if block.ops else None
-    if rule is None or not rule.hidden or last is None:
-        return block.ops
-    bare = not last.operands and not last.discardable
-    return block.ops[:-1] if bare and last.spec.name == rule.terminator else block.ops
+    """The operations of a region that are written: an implied terminator is not."""
+    return block.ops[:-1] if block.ops and is_implied(block.ops[-1], op) else block.ops
 
 
 def _body(writer: Writer, op: Op, block: Block, indent: str) -> None:

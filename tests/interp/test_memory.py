@@ -177,9 +177,10 @@ class TestFaults:
         assert fault.array is None
 
     def test_the_last_address_of_all(self):
-        assert "address 0xffffffffffffffff" in message(
-            lambda: Memory([given(numbers(4))]).load(np.full(2, 2**64 - 1, np.uint64), t.I8)
-        ).message
+        assert (
+            "address 0xffffffffffffffff"
+            in message(lambda: Memory([given(numbers(4))]).load(np.full(2, 2**64 - 1, np.uint64), t.I8)).message
+        )
 
     def test_partly_outside(self):
         array = np.zeros(6, np.uint8)

@@ -7,7 +7,8 @@ Does not know: when another tile block gets its turn (`prepare`); a tile operati
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,30 +26,48 @@ from tileir.ops.atomics import AtomicCas, AtomicRedView, AtomicRmw
 
 effects: Rules[EffectRule] = Rules()
 
-Combine = Callable[[np.ndarray, np.ndarray], np.ndarray]
+Combine = Callable[..., np.ndarray]
 """From old values and arguments to new values, element by element, all of the memory's dtype."""
+Running = Callable[[np.ndarray], np.ndarray]
+"""From one old value followed by arguments to all values that the element takes in turn, the old one first."""
+
+MANY = 16
+"""Equal addresses from which on they are served address by address instead of turn by turn."""
 
 
-def _unsigned(function: np.ufunc) -> Combine:
-    def combine(old: np.ndarray, argument: np.ndarray) -> np.ndarray:
-        dtype = old.dtype
-        unsigned = f"u{dtype.itemsize}"
-        return function(old.view(unsigned), argument.view(unsigned)).view(dtype)
+class Mode(NamedTuple):
+    """What an atomic operation computes; without `running` only turn by turn."""
 
-    return combine
+    combine: Combine
+    running: Running | None = None
 
 
-COMBINE: dict[AtomicMode, Combine] = {
-    AtomicMode.AND: np.bitwise_and,
-    AtomicMode.OR: np.bitwise_or,
-    AtomicMode.XOR: np.bitwise_xor,
-    AtomicMode.ADD: np.add,
-    AtomicMode.ADDF: np.add,
-    AtomicMode.MAX: np.maximum,
-    AtomicMode.MIN: np.minimum,
-    AtomicMode.UMAX: _unsigned(np.maximum),
-    AtomicMode.UMIN: _unsigned(np.minimum),
-    AtomicMode.XCHG: lambda old, argument: argument,
+def _unsigned(array: np.ndarray) -> np.ndarray:
+    return array.view(f"u{array.dtype.itemsize}")
+
+
+def _signed_mode(function: np.ufunc) -> Mode:
+    return Mode(function, lambda values: function.accumulate(values, dtype=values.dtype))
+
+
+def _unsigned_mode(function: np.ufunc) -> Mode:
+    return Mode(
+        lambda old, argument: function(_unsigned(old), _unsigned(argument)).view(old.dtype),
+        lambda values: function.accumulate(_unsigned(values)).view(values.dtype),
+    )
+
+
+MODES: dict[AtomicMode, Mode] = {
+    AtomicMode.AND: _signed_mode(np.bitwise_and),
+    AtomicMode.OR: _signed_mode(np.bitwise_or),
+    AtomicMode.XOR: _signed_mode(np.bitwise_xor),
+    AtomicMode.ADD: _signed_mode(np.add),
+    AtomicMode.ADDF: _signed_mode(np.add),
+    AtomicMode.MAX: _signed_mode(np.maximum),
+    AtomicMode.MIN: _signed_mode(np.minimum),
+    AtomicMode.UMAX: _unsigned_mode(np.maximum),
+    AtomicMode.UMIN: _unsigned_mode(np.minimum),
+    AtomicMode.XCHG: Mode(lambda old, argument: argument, lambda values: values),
 }
 
 
@@ -56,55 +75,85 @@ def update(
     memory: Memory,
     addresses: np.ndarray,
     arguments: tuple[np.ndarray, ...],
-    combine: Callable[..., np.ndarray],
+    mode: Mode,
     access: Access,
     mask: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Replace the element at each address by ``combine(old, *arguments)``; gives the old ones.
+    """Replace the element at each address by ``mode.combine(old, *arguments)``; gives the old ones.
 
-    Of equal addresses each sees what the one before it in row-major order has left.
+    Of equal addresses each sees what the one before it in row-major order has left. ``mask`` is what chose the
+    addresses.
     """
     old = np.empty(addresses.size, access.cell.raw)
     flat_arguments = [np.ravel(argument) for argument in arguments]
     for part in memory.resolve(addresses.ravel(), access, mask):
-        lanes = np.arange(addresses.size) if part.lanes is None else part.lanes
-        places = np.asarray(part.where)
-        for chosen in _turns(places):
-            where, served = places[chosen], lanes[chosen]
-            old[served] = part.flat[where]
-            part.flat[where] = combine(old[served], *(argument[served] for argument in flat_arguments))
+        lanes = slice(None) if part.lanes is None else part.lanes
+        served = [argument[lanes] for argument in flat_arguments]
+        old[lanes] = _update_places(part.flat, np.asarray(part.where), served, mode)
     return old.reshape(addresses.shape)
 
 
-def _turns(index: np.ndarray) -> Sequence[np.ndarray | slice]:
-    """Positions in groups: no group holds an index twice, and equal indices keep their order."""
-    order = np.argsort(index, kind="stable")
-    ordered = index[order]
+def _update_places(flat: np.ndarray, where: np.ndarray, arguments: list[np.ndarray], mode: Mode) -> np.ndarray:
+    order = np.argsort(where, kind="stable")
+    ordered = where[order]
     starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
-    if starts.size == index.size:
-        return [slice(None)]
-    lengths = np.diff(np.append(starts, index.size))
-    turn = np.empty(index.size, np.int64)
-    turn[order] = np.arange(index.size) - np.repeat(starts, lengths)
-    by_turn = np.argsort(turn, kind="stable")
-    return np.split(by_turn, np.cumsum(np.bincount(turn))[:-1])
+    if starts.size == where.size:
+        old = flat[where]
+        flat[where] = mode.combine(old, *arguments)
+        return old
+    old = np.empty(where.size, flat.dtype)
+    lengths = np.diff(np.append(starts, where.size))
+    longest = int(lengths.max()) if mode.running is None else MANY
+    _by_turn(flat, where, arguments, mode.combine, old, order, starts, np.minimum(lengths, longest))
+    if mode.running is not None:
+        for group in np.flatnonzero(lengths > MANY).tolist():
+            chosen = order[starts[group] + MANY : starts[group] + lengths[group]]
+            _by_address(flat, int(where[chosen[0]]), arguments[0][chosen], mode.running, old, chosen)
+    return old
+
+
+def _by_turn(
+    flat: np.ndarray,
+    where: np.ndarray,
+    arguments: list[np.ndarray],
+    combine: Combine,
+    old: np.ndarray,
+    order: np.ndarray,
+    starts: np.ndarray,
+    lengths: np.ndarray,
+) -> None:
+    """The first lane of every address at once, then the second of those that have one, and so on."""
+    for turn in range(int(lengths.max())):
+        chosen = order[starts[lengths > turn] + turn]
+        places = where[chosen]
+        old[chosen] = flat[places]
+        flat[places] = combine(old[chosen], *(argument[chosen] for argument in arguments))
+
+
+def _by_address(
+    flat: np.ndarray, place: int, arguments: np.ndarray, running: Running, old: np.ndarray, chosen: np.ndarray
+) -> None:
+    """All lanes of one address, in order."""
+    values = running(np.concatenate((flat[place : place + 1], arguments)))
+    old[chosen] = values[:-1]
+    flat[place] = values[-1]
 
 
 @effects(AtomicRmw)
 def atomic_rmw(op: AtomicRmw) -> Callable[..., object]:
-    cell, combine = CELLS[pointee(op.pointers)], COMBINE[op.mode]
+    cell, mode = CELLS[pointee(op.pointers)], MODES[op.mode]
 
     def run(
         block: BlockState, pointers: np.ndarray, argument: np.ndarray, mask: np.ndarray | None, token: None
     ) -> tuple[np.ndarray, None]:
         access = Access(cell, block.id, "update")
         if mask is None or mask.all():
-            return update(block.memory, pointers, (argument,), combine, access), None
+            return update(block.memory, pointers, (argument,), mode, access), None
         if block.options.strict:
             block.warn(op, "the result of a masked-off element is implementation-defined")
         old = np.zeros(pointers.shape, cell.dtype)
         if mask.any():
-            old[mask] = update(block.memory, pointers[mask], (argument[mask],), combine, access, mask)
+            old[mask] = update(block.memory, pointers[mask], (argument[mask],), mode, access, mask)
         return old, None
 
     return run
@@ -118,6 +167,8 @@ def atomic_cas(op: AtomicCas) -> Callable[..., object]:
     def combine(old: np.ndarray, expected: np.ndarray, value: np.ndarray) -> np.ndarray:
         return np.where(old.view(bits) == expected.view(bits), value, old)
 
+    mode = Mode(combine)
+
     def run(
         block: BlockState,
         pointers: np.ndarray,
@@ -128,11 +179,11 @@ def atomic_cas(op: AtomicCas) -> Callable[..., object]:
     ) -> tuple[np.ndarray, None]:
         access = Access(cell, block.id, "update")
         if mask is None or mask.all():
-            return update(block.memory, pointers, (expected, value), combine, access), None
+            return update(block.memory, pointers, (expected, value), mode, access), None
         old = np.array(expected)
         if mask.any():
             arguments = (expected[mask], value[mask])
-            old[mask] = update(block.memory, pointers[mask], arguments, combine, access, mask)
+            old[mask] = update(block.memory, pointers[mask], arguments, mode, access, mask)
         return old, None
 
     return run
@@ -140,13 +191,13 @@ def atomic_cas(op: AtomicCas) -> Callable[..., object]:
 
 @effects(AtomicRedView)
 def atomic_red_view(op: AtomicRedView) -> Callable[..., object]:
-    view, combine = op.view.type, COMBINE[op.mode]
+    view, mode = op.view.type, MODES[op.mode]
     locate = locator(op, view, op.index, op.inbounds)
 
     def run(block: BlockState, view: TileView, index: tuple[np.ndarray, ...], value: np.ndarray, token: None) -> None:
         part = locate(block, view.tensor, index)
         if part is not None:
-            reduce_tile(block, view.tensor, part, view.type.element, value, combine)
+            reduce_tile(block, view.tensor, part, view.type.element, value, mode)
 
     return run
 
@@ -157,15 +208,15 @@ def reduce_tile(
     part: Part,
     element: t.ElementType,
     value: np.ndarray,
-    combine: Combine,
+    mode: Mode,
 ) -> None:
     """Combine the elements of `value` that lie in the tensor into memory."""
     access = Access(CELLS[element], block.id, "update")
     raw = window(block, tensor, part, access) if part.distinct and part.sparse is None else None
     if raw is not None:
-        raw[...] = combine(raw, value if part.full else value[part.selector])
+        raw[...] = mode.combine(raw, value if part.full else value[part.selector])
         return
     addresses, mask = scattered(tensor, part, access.cell.size, value.shape)
     if mask is not None:
         addresses, value = addresses[mask], value[mask]
-    update(block.memory, addresses, (value,), combine, access, mask)
+    update(block.memory, addresses, (value,), mode, access, mask)

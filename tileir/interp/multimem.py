@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from tileir.interp.api import BlockState, EffectRule
-from tileir.interp.atomics import COMBINE, reduce_tile
+from tileir.interp.atomics import MODES, reduce_tile
 from tileir.interp.tiling import TileView, locator
 from tileir.interp.views import load_tile, outside_tile, store_tile
 from tileir.ir.attributes import AtomicMode, MultimemReduction
@@ -20,7 +20,7 @@ from tileir.ops.multimem import MultimemLoadReduceView, MultimemReduceView, Mult
 
 effects: Rules[EffectRule] = Rules()
 
-MODES: dict[MultimemReduction, AtomicMode] = {
+ATOMIC_MODES: dict[MultimemReduction, AtomicMode] = {
     MultimemReduction.ADD: AtomicMode.ADD,
     MultimemReduction.MIN: AtomicMode.MIN,
     MultimemReduction.MAX: AtomicMode.MAX,
@@ -47,13 +47,13 @@ def multimem_load_reduce_view(op: MultimemLoadReduceView) -> Callable[..., objec
 
 @effects(MultimemReduceView)
 def multimem_reduce_view(op: MultimemReduceView) -> Callable[..., object]:
-    view, combine = op.view.type, COMBINE[MODES[op.reduction]]
+    view, mode = op.view.type, MODES[ATOMIC_MODES[op.reduction]]
     locate = locator(op, view, op.index, op.inbounds)
 
     def run(block: BlockState, view: TileView, tile: np.ndarray, index: tuple[np.ndarray, ...], token: None) -> None:
         part = locate(block, view.tensor, index)
         if part is not None:
-            reduce_tile(block, view.tensor, part, view.type.element, tile, combine)
+            reduce_tile(block, view.tensor, part, view.type.element, tile, mode)
 
     return run
 

@@ -85,6 +85,11 @@ class Part(NamedTuple):
         return total
 
     @property
+    def last(self) -> int:
+        """The largest element offset in the box."""
+        return self.start + sum((count - 1) * stride for count, stride in zip(self.counts, self.strides))
+
+    @property
     def distinct(self) -> bool:
         """Whether no element of the tensor can occur twice in the box."""
         reach = 0
@@ -181,6 +186,13 @@ def _check_promises(
             block.undefined(op, f"'inbounds' is not kept: the tile leaves the tensor along dimension {dim}")
 
 
+def check_reach(tensor: TensorView, part: Part, bits: int) -> None:
+    """Raise `Fault` if the address of an element of `bits` bits does not fit 64 bits."""
+    last = tensor.base + part.last * bits // 8
+    if last >= 1 << 64:
+        raise Fault(f"the element offset {part.last} of a view is at address {last:#x}, beyond 64 bits")
+
+
 def _check_offset(last: int) -> None:
     if last > MAX_OFFSET:
         raise Fault(f"the element offset {last} of a view is larger than {MAX_OFFSET}")
@@ -205,9 +217,10 @@ def _gather_locator(op: Op, view: GatherScatterViewType, masks: tuple[int, ...],
         _check_promises(op, block, covered, view, promised)
         if 0 in covered:
             return None
-        _check_offset(start + sum((count - 1) * stride for count, stride in zip(counts, strides)))
         full = tuple(covered) == view.tile_shape
-        return Part(start, tuple(counts), tuple(strides), full, Sparse(sparse, lanes, rows - low))
+        part = Part(start, tuple(counts), tuple(strides), full, Sparse(sparse, lanes, rows - low))
+        _check_offset(part.last)
+        return part
 
     return locate
 

@@ -21,6 +21,7 @@ from tileir.interp.tiling import (
     Part,
     TensorView,
     TileView,
+    check_reach,
     element_width,
     locator,
     tensor_dims,
@@ -148,6 +149,7 @@ def scattered(
     tensor: TensorView, part: Part, size: int, shape: tuple[int, ...]
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """The address of each element of the tile, and a mask of those that lie in the tensor (None: all)."""
+    check_reach(tensor, part, 8 * size)
     addresses = np.uint64(tensor.base) + part.offsets().view(np.uint64) * np.uint64(size)
     if part.full:
         return addresses, None
@@ -232,6 +234,7 @@ def load_nibbles(
     block: BlockState, tensor: TensorView, part: Part, element: t.ElementType, outside: np.ndarray
 ) -> np.ndarray:
     """`load_tile` for elements of half a byte."""
+    check_reach(tensor, part, element.memory_bits)
     values = nibbles.load(block.memory, tensor.base, part.offsets(), block.id)
     if part.full:
         return values
@@ -242,5 +245,6 @@ def load_nibbles(
 
 def store_nibbles(block: BlockState, tensor: TensorView, part: Part, element: t.ElementType, tile: np.ndarray) -> None:
     """`store_tile` for elements of half a byte."""
+    check_reach(tensor, part, element.memory_bits)
     values = tile if part.full else tile[part.selector]
     nibbles.store(block.memory, tensor.base, part.offsets(), values, block.id)

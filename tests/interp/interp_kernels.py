@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from tileir.text.parser import parse
 
 from tileir.interp import machine
 from tileir.interp.allocation import Allocation
@@ -15,6 +14,15 @@ from tileir.ir.storage import dtype_of
 from tileir.ir.types import PointerType
 from tileir.ops.extension import Func
 from tileir.ops.module import Entry, Global
+from tileir.text.parser import parse
+from tileir.verify import verify
+
+
+def checked(text):
+    """The program, which must be legal."""
+    module = parse(text)
+    verify(module).raise_if_errors()
+    return module
 
 
 def memory_of(arrays, module=None):
@@ -38,10 +46,10 @@ def _allocation(name, array):
     return Allocation(name, _address(array), (Runs(0, array.nbytes),), keep=array)
 
 
-def evaluate(text, *values, **options):
+def evaluate(text, *values, verified=True, **options):
     """What device function @f of the program returns for these values: a value, or a tuple of several."""
     options = Options(**options)
-    module = parse(text)
+    module = checked(text) if verified else parse(text)
     op = next(item for item in module.items if isinstance(item, Func) and item.sym_name == "f")
     function = Linker(module, machine.TABLES, options.strict).prepare(op)
     launch = LaunchState("f", (1, 1, 1), memory_of({}, module), options)
@@ -66,7 +74,7 @@ def function(parameters, results, body):
 
 def launch(text, *arguments, grid=(1, 1, 1), **options):
     """Run the only entry of the program on arrays and numbers."""
-    module = parse(text)
+    module = checked(text)
     entry = next(item for item in module.items if isinstance(item, Entry))
     arrays = {f"arg{k}": argument for k, argument in enumerate(arguments) if isinstance(argument, np.ndarray)}
     values = [_scalar(argument, value.type) for argument, value in zip(arguments, entry.body.args)]

@@ -142,7 +142,7 @@ def shown(format, *typed):
         ("%a", [("tile<f32>", "f32: 1.5")], "0x1.8p+0"),
         ("%c%c", [("tile<i8>", "i8: 72"), ("tile<i8>", "i8: 105")], "Hi"),
         ("%f", [("tile<f32>", "f32: 0x7F800000")], "inf"),
-        ("<%, %>", [("tile<i32>", "i32: 3"), ("tile<f32>", "f32: 0.5")], "<3, 0.500000>"),
+        ("<%, %> done", [("tile<i32>", "i32: 3"), ("tile<f32>", "f32: 0.5")], "<3, 0.500000> done"),
     ],
 )
 def test_output_follows_printf(format, typed, expected):

@@ -25,7 +25,7 @@ from tileir.ops.extension import Call
 controls: Rules[ControlRule] = Rules()
 effects: Rules[EffectRule] = Rules()
 
-ITERATIONS_PER_TURN = 1 << 12
+ITERATIONS_PER_TURN = 1 << 8
 """A `loop` gives way to other tile blocks this often, so that one that spins on weak loads ends."""
 
 Steps = Generator[None, None, Exit | None]

@@ -73,11 +73,18 @@ class Linker:
                 raise UnsupportedError(f"'{caller.spec.name}': recursive call of @{name}", TARGET, caller.loc)
             return found
         self._prepared[name] = None
-        function = self._prepared[name] = self.prepare(self._declared[name])
+        function = self._prepared[name] = self._function(self._declared[name])
         return function
 
     def prepare(self, op: Op) -> Function:
-        """Prepare an entry or a device function."""
+        """Prepare an entry, or a device function as if it were one."""
+        try:
+            with np.errstate(all="ignore"):
+                return self._function(op)
+        except RecursionError:
+            raise UnsupportedError("regions and calls nested this deeply", TARGET, op.loc) from None
+
+    def _function(self, op: Op) -> Function:
         (body,) = op.regions
         assert body is not None, f"'{op.spec.name}' has a body"
         preparation = Preparation(self, body)
@@ -207,11 +214,7 @@ class Preparation:
 
 def prepare(module: Module, entry: Op, tables: Tables, strict: bool) -> Program:
     """Prepare an entry of a verified module."""
-    try:
-        with np.errstate(all="ignore"):
-            function = Linker(module, tables, strict).prepare(entry)
-    except RecursionError:
-        raise UnsupportedError("regions and calls nested this deeply", TARGET, entry.loc) from None
+    function = Linker(module, tables, strict).prepare(entry)
     return Program(entry.attributes["sym_name"], function, module.source)
 
 

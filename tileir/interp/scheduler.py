@@ -5,7 +5,8 @@ Does not know: what a tile block does; it is a generator that yields when its tu
 
 Tile blocks start x fastest. Each runs until it is done, or until it has used up its budget of switch points; the others
 that are alive get their turn then. When a whole round finishes none of them, they may be waiting for one that has not
-started: twice as many are let in, so that every tile block is started at last and a spin-wait on it ends.
+started: twice as many are let in, so that every tile block is started at last and a spin-wait on it ends. Rounds go
+forward and backward in turn, so that a chain of tile blocks that wait for each other does not cost a round per link.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from tileir.interp.api import BlockState, Coordinates
 
 FIRST_WINDOW = 32
 """Tile blocks alive at a time, at first."""
-BUDGET = 64
+BUDGET = 32
 """Switch points that a tile block may pass in one turn."""
 
 Running = tuple[BlockState, Generator[None, None, object]]
@@ -44,6 +45,7 @@ def run_all(blocks: Iterable[Coordinates], start: Callable[[Coordinates], Runnin
             return
         if not _round(live, turns):
             window *= 2
+        live.reverse()
 
 
 def _round(live: deque[Running], turns: _InOrder | _AtRandom) -> int:

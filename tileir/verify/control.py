@@ -104,7 +104,7 @@ def exit_target(op: Break | Continue | Return, scope: Scope) -> Fault | None:
         else None
     )
     got = "none" if target is None else f"'{target.spec.name}'"
-    return Fault(f"enclosing operation, through {passed},", expected, got, notes, hint)
+    return Fault(f"nearest operation around other than {passed}", expected, got, notes, hint)
 
 
 @rules("E0502", Break, Continue, Return, contextual=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from tileir.ir.attributes import (
     ArrayAttr,
     Attribute,
+    BoolAttr,
     Bounded,
     DenseElements,
     DivBy,
@@ -99,6 +100,8 @@ def value_text(value: object) -> str:
     """An attribute's value as messages show it."""
     if isinstance(value, TextEnum):
         return value.text
+    if isinstance(value, BoolAttr):
+        value = value.value
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int | Type):

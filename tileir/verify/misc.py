@@ -107,7 +107,7 @@ def group_count(op: Assume, scope: Scope) -> Fault | None:
     predicate = op.predicate
     if not isinstance(predicate, SameElements) or len(predicate.values) == op.value.type.rank:
         return None
-    expected = f"{counted(op.value.type.rank, 'entry').replace('entrys', 'entries')}, one per dimension"
+    expected = f"{counted(op.value.type.rank, 'entry')}, one per dimension"
     return Fault("same_elements", expected, str(len(predicate.values)))
 
 

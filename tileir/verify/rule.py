@@ -104,9 +104,12 @@ def listed(words: Iterable[str], last: str = "or") -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
+_PLURALS = {"index": "indices", "entry": "entries"}
+
+
 def counted(number: int, noun: str) -> str:
     """``1 result``, ``2 results``."""
-    return f"{number} {noun}" + ("" if number == 1 else "s")
+    return f"{number} {noun if number == 1 else _PLURALS.get(noun, noun + 's')}"
 
 
 def type_list(types: Iterable[Type]) -> str:

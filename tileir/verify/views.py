@@ -138,7 +138,7 @@ def inbounds_length(op: Op, scope: Scope) -> Fault | None:
     wanted = len(_access(op)[1])
     if found is None or len(found) == wanted:
         return None
-    return Fault("attribute 'inbounds'", f"{wanted} values, one per index", str(len(found)))
+    return Fault("attribute 'inbounds'", f"{counted(wanted, 'value')}, one per index", str(len(found)))
 
 
 def _access(op: Op) -> tuple[TileViewType, list[Value]]:

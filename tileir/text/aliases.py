@@ -15,7 +15,7 @@ from tileir.ir.types import FunctionType, Type
 from tileir.text import codes
 from tileir.text.attribute_parser import attribute
 from tileir.text.location_parser import location_in_brackets, resolved
-from tileir.text.reader import MAX_NESTING, Reader
+from tileir.text.reader import MAX_NESTING, POISON, Reader
 from tileir.text.type_parser import parse_type
 
 MAX_PARTS = 1 << 20
@@ -42,7 +42,7 @@ def define_type_alias(reader: Reader) -> None:
 
 
 def _new_alias(reader: Reader) -> str:
-    """``#name =``; names with a dot belong to dialects."""
+    """``#name =``, poisoned until its definition is read; names with a dot belong to dialects."""
     name, at = reader.peek(), reader.here()
     if "." in name or name in ("#cuda_tile", "!cuda_tile"):
         reader.fail(codes.ALIAS, f"expected an alias name without a dot, got '{name}'", at)
@@ -51,6 +51,10 @@ def _new_alias(reader: Reader) -> str:
         notes = reader.note("defined here", earlier)
         reader.fail(codes.ALIAS, f"expected a new alias name, got '{name}' again", at, notes=notes)
     reader.alias_places[name] = at
+    if name[0] == "#":
+        reader.aliases[name] = None
+    else:
+        reader.types[name] = POISON
     reader.index += 2
     return name
 

@@ -107,8 +107,10 @@ def _array(reader: Reader) -> a.Attribute:
 def dictionary(reader: Reader, close: str = "}", open: str = "{") -> dict[str, a.Attribute]:
     """``{key = value, flag}``: in the order written."""
     reader.expect(open)
+    reader.braces += open == "{"
     entries: dict[str, a.Attribute] = {}
     reader.comma_list(lambda: _entry(reader, entries), close)
+    reader.braces -= open == "{"
     return entries
 
 
@@ -213,12 +215,7 @@ def _hash(reader: Reader) -> a.Attribute:
     if token == "#cuda_tile":
         reader.index += 1
         return _bracketed(reader)
-    found = reader.aliases.get(token)
-    if found is None:
-        hint = did_you_mean(token, reader.aliases)
-        reader.fail(codes.ALIAS, f"expected an attribute alias that is defined above, got '{token}'", hint=hint)
-    reader.index += 1
-    return found
+    return reader.alias()
 
 
 def _bracketed(reader: Reader) -> a.Attribute:

@@ -92,10 +92,10 @@ def _reference(reader: Reader) -> l.Location:
     if token.startswith("#cuda_tile"):
         found = _debug_attribute(reader)
     else:
-        reader.index += 1
         if token not in reader.aliases:
+            reader.index += 1
             return l.LocAlias(token, at)
-        found = reader.aliases[token]
+        found = reader.alias()
     return as_location(reader, found, at)
 
 
@@ -122,13 +122,10 @@ def resolved(reader: Reader, loc: l.Location, depth: int = 0) -> l.Location:
 
 
 def _resolved_alias(reader: Reader, loc: l.LocAlias, depth: int) -> l.Location:
-    if loc.name not in reader.aliases:
-        hint = did_you_mean(loc.name, reader.aliases)
-        reader.fail(codes.ALIAS, f"expected a location alias that is defined, got '{loc.name}'", loc.at, hint=hint)
     if depth > MAX_NESTING:
         message = f"expected a location nested at most {MAX_NESTING} deep, got a deeper one"
         reader.fail(codes.NESTING, message, loc.at)
-    found = as_location(reader, reader.aliases[loc.name], loc.at)
+    found = as_location(reader, reader.alias_named(loc.name, loc.at), loc.at)
     if loc.name not in reader.resolved:
         # Reached again before it is resolved, the alias stands for itself: the depth runs out.
         found = reader.aliases[loc.name] = resolved(reader, found, depth + 1)
@@ -218,12 +215,7 @@ def _alias(reader: Reader, what: str) -> Attribute:
     token = reader.peek()
     if token[0] != "#":
         reader.expected(what)
-    found = reader.aliases.get(token)
-    if found is None:
-        hint = did_you_mean(token, reader.aliases)
-        reader.fail(codes.ALIAS, f"expected an attribute alias that is defined above, got '{token}'", hint=hint)
-    reader.index += 1
-    return found
+    return reader.alias()
 
 
 def _parameters_reader(mnemonic: str) -> Callable[[Reader], Attribute]:

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from tileir.ir import attributes as a
 from tileir.ir.core import Block, Module, Op
 from tileir.ir.declare import ISOLATED, OpSpec, TerminatedBy
-from tileir.ir.diagnostics import DiagnosticError
+from tileir.ir.diagnostics import Diagnostic, DiagnosticError
 from tileir.ir.loc import Source, SourceLoc
 from tileir.ir.types import TileType, Type
 from tileir.ops import OPS
@@ -53,7 +53,7 @@ def parse(text: str, filename: str = "<string>") -> Module:
     return Module(op, source)
 
 
-def _offset(diagnostic: Any) -> int:
+def _offset(diagnostic: Diagnostic) -> int:
     loc = diagnostic.loc
     assert isinstance(loc, SourceLoc)
     return len(loc.source.text) + 1 if diagnostic.code == codes.TOO_MANY else loc.offset
@@ -65,7 +65,6 @@ class Parser(ValueReader):
     def __init__(self, source: Source) -> None:
         super().__init__(source)
         self.operations = operations()
-        self.braces = 0
         self.located: list[Op | Block] = []
 
     # ------------------------------------------------------------ the file
@@ -90,7 +89,8 @@ class Parser(ValueReader):
             else:
                 place.arg_locs = tuple(resolve_location(self, loc) for loc in place.arg_locs)
         except Fault as fault:
-            self.record(fault.diagnostic)
+            if fault.diagnostic is not None:
+                self.record(fault.diagnostic)
 
     def _top_level(self, block: Block, close: str) -> None:
         """Items, alias definitions and builtin modules up to the token `close`."""
@@ -123,8 +123,8 @@ class Parser(ValueReader):
         if self.accept("attributes"):
             dictionary(self)
         self.expect("{")
-        self.enter()
         self.braces += 1
+        self.enter()
         self._top_level(block, "}")
         self.braces -= 1
         self.depth -= 1
@@ -140,16 +140,10 @@ class Parser(ValueReader):
         if other is not None:
             loc = other.loc if isinstance(other.loc, SourceLoc) else self.here()
             message = f"expected one module and nothing beside it in a file, got '{other.spec.name}'"
-            self._record_fault(codes.MODULES, message, loc)
+            self.record(Diagnostic(codes.MODULES, message, loc))
             return None
         modules[0].parent = None
         return modules[0]
-
-    def _record_fault(self, code: str, message: str, loc: SourceLoc) -> None:
-        try:
-            self.fail(code, message, loc)
-        except Fault as fault:
-            self.record(fault.diagnostic)
 
     # ------------------------------------------------------------ statements
 
@@ -184,9 +178,10 @@ class Parser(ValueReader):
 
     def after_fault(self, fault: Fault, begin: int, open_braces: int) -> None:
         """Report a fault of the statement at the offset `begin` and skip the rest of it."""
-        self.record(fault.diagnostic)
-        if fault.diagnostic.code == codes.END_OF_TEXT:
-            raise GiveUp
+        if fault.diagnostic is not None:
+            self.record(fault.diagnostic)
+            if fault.diagnostic.code == codes.END_OF_TEXT:
+                raise GiveUp
         if self.starts[self.index] <= begin and self.tokens[self.index] is not END:
             self.index += 1
         next_statement(self, open_braces)
@@ -232,8 +227,8 @@ class Parser(ValueReader):
 
         Where the header declares no arguments, a label may.
         """
-        self.enter()
         self.braces += 1
+        self.enter()
         outer = self.scope
         mark = len(outer.defined)
         if ISOLATED in spec.traits:

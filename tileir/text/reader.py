@@ -41,10 +41,10 @@ POISON = PoisonType()
 
 
 class Fault(Exception):
-    """The statement being read is faulty; holds what is to be reported."""
+    """The statement being read is faulty; holds what is to be reported, or None if that was done before."""
 
-    def __init__(self, diagnostic: Diagnostic) -> None:
-        super().__init__(diagnostic.message)
+    def __init__(self, diagnostic: Diagnostic | None) -> None:
+        super().__init__(diagnostic)
         self.diagnostic = diagnostic
 
 
@@ -60,8 +60,9 @@ class Reader(Cursor):
         self.source = source
         self.faults: list[Diagnostic] = []
         self.depth = 0
+        self.braces = 0
         self.types: dict[str, t.Type] = t.ELEMENTS | {"token": t.TOKEN, "!cuda_tile.token": t.TOKEN}
-        self.aliases: dict[str, Attribute] = {}
+        self.aliases: dict[str, Attribute | None] = {}
         self.resolved: set[str] = set()
         self.measures: dict[int, tuple[int, int]] = {}
         self.alias_places: dict[str, SourceLoc] = {}
@@ -130,11 +131,12 @@ class Reader(Cursor):
             hint = r'escapes are \", \\, \n, \t and \ with two hexadecimal digits' if closed else 'a string ends with "'
             self.fail(codes.STRING, f"expected a whole string, got {problem}", loc, hint=hint)
 
-    def enter(self) -> None:
-        """One level of nesting more; the caller counts `depth` down again."""
+    def enter(self, begin: int | None = None) -> None:
+        """One level of nesting more, at the next token or at `begin`; the caller counts `depth` down again."""
         self.depth += 1
         if self.depth > MAX_NESTING:
-            self.fail(codes.NESTING, f"expected nesting of at most {MAX_NESTING} levels, got more")
+            loc = None if begin is None else self.place(begin, begin + 1)
+            self.fail(codes.NESTING, f"expected nesting of at most {MAX_NESTING} levels, got more", loc)
 
     def note(self, message: str, loc: SourceLoc) -> tuple[Note, ...]:
         return (Note(message, loc),)
@@ -201,6 +203,22 @@ class Reader(Cursor):
         return items
 
     # ------------------------------------------------------------ small terminals
+
+    def alias(self) -> Attribute:
+        """An attribute alias that is defined above."""
+        found = self.alias_named(self.peek(), self.here())
+        self.index += 1
+        return found
+
+    def alias_named(self, name: str, loc: SourceLoc) -> Attribute:
+        if name not in self.aliases:
+            hint = did_you_mean(name, self.aliases)
+            self.fail(codes.ALIAS, f"expected an attribute alias that is defined, got '{name}'", loc, hint=hint)
+        found = self.aliases[name]
+        if found is None:
+            # Its definition is faulty and was reported.
+            raise Fault(None)
+        return found
 
     def string(self, what: str = "a string") -> str:
         """A string in quotes, unescaped."""

@@ -147,7 +147,7 @@ class _Scan:
         return self.unknown(word, begin) if read is None else self.nested(lambda: read(self, begin))
 
     def nested(self, read: Callable[[], t.Type]) -> t.Type:
-        self.reader.enter()
+        self.reader.enter(self.offset)
         found = read()
         self.reader.depth -= 1
         return found
@@ -174,7 +174,7 @@ class _Scan:
 
     def nested_types(self) -> tuple[t.Type, ...]:
         """Types after an opening bracket, with the closing one."""
-        self.reader.enter()
+        self.reader.enter(self.offset)
         found = tuple(self.comma_list(self.type, ")"))
         self.reader.depth -= 1
         return found

@@ -1,3 +1,5 @@
+# Kernels are read by cuTile, not run by Python: branches stay branches, and `assert_` is an operation.
+# ruff: noqa: SIM108, PT009
 """Kernels written in cuTile Python, with arguments and what NumPy makes of them.
 
 Importing this needs the package `cuda-tile`; exporting a kernel needs no GPU.

@@ -1,4 +1,4 @@
-"""Writes the pages of the manual that follow from the code: ``operations.md`` and ``diagnostics.md``.
+"""Writes what follows from the code: ``operations.md``, ``diagnostics.md``, and the outputs shown in ``README.md``.
 
 Knows: what the declarations and the explanations say, as Markdown. Does not know: any operation or code.
 
@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
+import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -197,7 +199,19 @@ def diagnostics_page() -> str:
     return "\n".join([_DIAGNOSTICS_INTRODUCTION, *(f"#{text.rstrip()}\n" for text in texts)])
 
 
-PAGES = {"operations.md": operations_page, "diagnostics.md": diagnostics_page}
+def readme_page() -> str:
+    """README.md with the outputs of the commands that it names as they are now."""
+    text = (FOLDER.parent / "README.md").read_text(encoding="utf-8")
+    return re.sub(r"(<!-- output of: (.*?) -->\n```text\n).*?(?=```\n)", _with_output, text, flags=re.DOTALL)
+
+
+def _with_output(match: re.Match[str]) -> str:
+    _, *arguments = shlex.split(match[2])
+    command = [sys.executable, "-m", "tileir", *arguments]
+    return match[1] + subprocess.run(command, capture_output=True, text=True, cwd=FOLDER.parent).stdout
+
+
+PAGES = {"docs/operations.md": operations_page, "docs/diagnostics.md": diagnostics_page, "README.md": readme_page}
 
 
 def main() -> int:
@@ -206,11 +220,11 @@ def main() -> int:
     check = parser.parse_args().check
     stale = 0
     for name, page in PAGES.items():
-        path, text = FOLDER / name, page()
+        path, text = FOLDER.parent / name, page()
         if path.exists() and path.read_text(encoding="utf-8") == text:
             continue
         stale += 1
-        print(f"{'stale' if check else 'wrote'}: docs/{name}")
+        print(f"{'stale' if check else 'wrote'}: {name}")
         if not check:
             path.write_text(text, encoding="utf-8")
     return 1 if check and stale else 0

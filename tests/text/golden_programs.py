@@ -1,6 +1,6 @@
 """The golden programs: `tests/golden/NAME.mlir` with its canonical text in `NAME.expected`.
 
-A first line ``// level: 13.4`` says which language level the program needs; without one every level from 13.3 on will do.
+A first line ``// level: 13.4`` says which language level the program needs; without one 13.3 will do.
 """
 
 from __future__ import annotations

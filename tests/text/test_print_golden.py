@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import pytest
-
 from golden_programs import GOLDEN, Golden
+
 from tileir.ir.compare import identical
 from tileir.ops import OPS
 from tileir.text.parser import parse

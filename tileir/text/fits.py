@@ -33,6 +33,11 @@ _STATING = frozenset(("type", "repeated_type", "tail_type", "index_types", "exit
 
 def fits(op: Op) -> bool:
     """Whether reading the operation's own syntax gives the operation back."""
+    return can_be_written(op) and (type(op) not in _ambiguous or _ambiguous[type(op)](op))
+
+
+def can_be_written(op: Op) -> bool:
+    """Whether the operation's own syntax has a place for all of it, even if it may be read as something else."""
     spec = op.spec
     return (
         _counts_fit(op)
@@ -110,6 +115,8 @@ def _derived_check(spec: OpSpec, trait: TypeFrom) -> Check:
 # ---------------------------------------------------------------- operations with more to say
 
 _special: Rules[Check] = Rules()
+_ambiguous: Rules[Check] = Rules()
+"""Operations that have a text which reads as another operation; the vendor's disassembler writes it all the same."""
 
 
 def _types(values: Iterable[Value]) -> list[Type]:
@@ -152,7 +159,7 @@ def _constant(op: Constant) -> bool:
     return op.value.type is op.result.type and op.value.type.element is not I4
 
 
-@_special(LoadPtr)
+@_ambiguous(LoadPtr)
 def _load_ptr(op: LoadPtr) -> bool:
     return op.paddingValue is None or op.mask is not None
 
@@ -162,7 +169,7 @@ def _through_view(op: LoadView) -> bool:
     return op.memory_scope is None or op.memory_ordering_semantics is not MemoryOrdering.WEAK
 
 
-@_special(GetTensorShape, GetIndexSpaceShape)
+@_ambiguous(GetTensorShape, GetIndexSpaceShape)
 def _extents(op: GetTensorShape) -> bool:
     return not op.discardable and _alike(op.extents)
 

@@ -12,15 +12,13 @@ from tileir.ir.core import Module, Op
 from tileir.ir.declare import NEWEST
 from tileir.ir.loc import UNKNOWN, Location
 from tileir.ops.module import Global
-from tileir.text.fits import fits
+from tileir.text.fits import can_be_written, fits
 from tileir.text.format_text import write_formatted
 from tileir.text.generic_text import write_generic
 from tileir.text.location_text import Keep, LocationText, stored, written
 from tileir.text.naming import name_values
 from tileir.text.structured_text import rules, shown_operations
 from tileir.text.writer import Writer
-
-FORMS = ("module", "disassembly", "generic")
 
 
 def to_text(module: Module, *, form: str = "module", debug: bool = False, level: str = NEWEST) -> str:
@@ -34,11 +32,10 @@ def to_text(module: Module, *, form: str = "module", debug: bool = False, level:
     if form not in FORMS:
         raise ValueError(f"expected form to be one of {', '.join(FORMS)}, got '{form}'")
     items = _disassembled(module) if form == "disassembly" else [module.op]
-    generic = form == "generic"
     places = dict(_places(items, form)) if debug else {}
     locations = LocationText(places.values()) if debug else None
-    names = name_values(module.op, hinted=not generic)
-    writer = Writer(names, write_generic if generic else write_custom, level, places, locations)
+    names = name_values(module.op, hinted=form != "generic")
+    writer = Writer(names, _WRITERS[form], level, places, locations)
     writer.operations(items, "")
     definitions = [] if locations is None else locations.definitions()
     producer = _producer_lines(module) if form == "disassembly" else []
@@ -49,6 +46,16 @@ def write_custom(writer: Writer, op: Op, indent: str) -> None:
     """Add an operation in its own syntax, or in the generic form if that cannot say all of it."""
     write = rules.get(type(op), write_formatted) if fits(op) else write_generic
     write(writer, op, indent)
+
+
+def write_disassembled(writer: Writer, op: Op, indent: str) -> None:
+    """Add an operation as the vendor's disassembler writes it."""
+    write = rules.get(type(op), write_formatted) if can_be_written(op) else write_generic
+    write(writer, op, indent)
+
+
+_WRITERS = {"module": write_custom, "disassembly": write_disassembled, "generic": write_generic}
+FORMS = tuple(_WRITERS)
 
 
 def _disassembled(module: Module) -> list[Op]:
@@ -76,10 +83,14 @@ def _stored_with(item: Op) -> Keep:
 
 
 def _written_operations(op: Op, form: str) -> Iterator[Op]:
-    stack = [op]
+    """`op` and what is inside it, without the terminators that the form leaves out."""
+    in_own_syntax = {"module": fits, "disassembly": can_be_written}.get(form)
+    stack = [(op, in_own_syntax is None)]
     while stack:
-        op = stack.pop()
+        op, generic = stack.pop()
         yield op
+        generic = generic or not (op.regions and in_own_syntax is not None and in_own_syntax(op))
         for region in reversed(op.regions):
             if region is not None:
-                stack += reversed(region.ops if form == "generic" else shown_operations(op, region))
+                inner = region.ops if generic else shown_operations(op, region)
+                stack += [(operation, generic) for operation in reversed(inner)]

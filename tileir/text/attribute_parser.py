@@ -100,8 +100,23 @@ def _typed_number(literal: Literal, element: ElementType) -> a.Attribute:
 
 
 def _array(reader: Reader) -> a.Attribute:
+    """``[a, b]``. Not a `comma_list`: nested attributes must take few Python frames."""
     reader.expect("[")
-    return a.ArrayAttr(tuple(reader.comma_list(lambda: attribute(reader), "]")))
+    items: list[a.Attribute] = []
+    more = not reader.accept("]")
+    while more:
+        items.append(attribute(reader))
+        more = _goes_on(reader, "]")
+    return a.ArrayAttr(tuple(items))
+
+
+def _goes_on(reader: Reader, close: str) -> bool:
+    """Take the comma after an item, or the bracket that ends the list."""
+    reader.lookahead()
+    if reader.accept(close):
+        return False
+    reader.expect(",", f"',' or '{close}'")
+    return True
 
 
 def dictionary(reader: Reader, close: str = "}", open: str = "{") -> dict[str, a.Attribute]:
@@ -109,17 +124,21 @@ def dictionary(reader: Reader, close: str = "}", open: str = "{") -> dict[str, a
     reader.expect(open)
     reader.braces += open == "{"
     entries: dict[str, a.Attribute] = {}
-    reader.comma_list(lambda: _entry(reader, entries), close)
+    more = not reader.accept(close)
+    while more:
+        key = _key(reader, entries)
+        entries[key] = attribute(reader) if reader.accept("=") else a.UnitAttr()
+        more = _goes_on(reader, close)
     reader.braces -= open == "{"
     return entries
 
 
-def _entry(reader: Reader, entries: dict[str, a.Attribute]) -> None:
+def _key(reader: Reader, entries: dict[str, a.Attribute]) -> str:
     loc = reader.here()
     key = reader.string() if reader.peek()[0] == '"' else reader.word("an attribute name")
     if key in entries:
         reader.fail(codes.DUPLICATE, f"expected each key of a dictionary once, got '{key}' again", loc)
-    entries[key] = attribute(reader) if reader.accept("=") else a.UnitAttr()
+    return key
 
 
 def _dict(reader: Reader) -> a.Attribute:
@@ -138,7 +157,6 @@ def _dense_array(reader: Reader) -> a.Attribute:
 
 
 def _dense_number(reader: Reader, element: ElementType) -> int | bool | float:
-    loc = reader.here()
     literal = read_literal(reader)
     if literal.text in ("true", "false"):
         return literal.text == "true"
@@ -147,7 +165,7 @@ def _dense_number(reader: Reader, element: ElementType) -> int | bool | float:
     try:
         found = _typed_number(literal, element)
     except BadElement as error:
-        reader.fail(error.code, error.message, loc, hint=error.hint)
+        reader.fail(error.code, error.message, reader.place(literal.begin, literal.end), hint=error.hint)
     assert isinstance(found, a.IntegerAttr | a.BoolAttr | a.FloatAttr)
     return found.bits if isinstance(found, a.FloatAttr) else found.value
 

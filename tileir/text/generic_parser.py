@@ -139,20 +139,18 @@ def _check_results(p: Parser, spec: OpSpec, type: FunctionType, loc: SourceLoc) 
 
 
 def _regions(p: Parser, spec: OpSpec) -> tuple[Block | None, ...]:
+    """``({ ... }, ...)``. Not a `comma_list`: nested regions must take few Python frames."""
     at = p.here()
     found: list[Block | None] = []
-    if p.accept("("):
-        found = p.comma_list(lambda: _region(p, spec), ")")
+    more = p.accept("(")
+    while more:
+        opening = p.here()
+        p.expect("{")
+        found.append(None if p.accept("}") else p.block(spec, [], opening))
+        more = p.accept(",")
+        if not more:
+            p.expect(")", "',' or ')'")
     if len(found) != len(spec.regions):
         message = f"'{spec.name}': expected {len(spec.regions)} regions, got {len(found)}"
         p.fail(codes.REGION_COUNT, message, at, expected=str(len(spec.regions)), got=str(len(found)))
     return tuple(block or (None if region.optional else Block()) for block, region in zip(found, spec.regions))
-
-
-def _region(p: Parser, spec: OpSpec) -> Block | None:
-    """``{ ... }``; None for one without a block."""
-    opening = p.here()
-    p.expect("{")
-    if p.accept("}"):
-        return None
-    return p.block(spec, [], opening)

@@ -20,7 +20,7 @@ from tileir.ir.types import F32, F64, I1, I4, I64, TF32, ElementType, TileType, 
 from tileir.text import codes
 from tileir.text.lexer import END, token_at
 from tileir.text.numbers import float_bits
-from tileir.text.reader import MAX_NESTING, Reader, shown_token, whole_number
+from tileir.text.reader import MAX_NESTING, POISON, Fault, Reader, shown_token, whole_number
 
 _LIST = re.compile(r"\[[\w\s\[\],.+-]*", re.ASCII)
 _STRUCTURE = re.compile(r"[\[\]]|//[^\n]*|[^\w\s\[\],.+-]", re.ASCII)
@@ -95,6 +95,8 @@ def encode(reader: Reader, literal: Literal, type: TileType) -> DenseElements:
 
 def check_element(reader: Reader, element: Type, loc: SourceLoc) -> ElementType:
     """The element type of a constant: any number type but i4."""
+    if element is POISON:
+        raise Fault(None)
     if not isinstance(element, ElementType) or element is I4:
         message = f"expected an element type that constants can have, got {element!r}"
         reader.fail(codes.LITERAL_ELEMENT, message, loc, got=repr(element))

@@ -90,7 +90,7 @@ def _reference(reader: Reader) -> l.Location:
     """An alias, perhaps of a later definition, or a location of the dialect."""
     token, at = reader.peek(), reader.here()
     if token.startswith("#cuda_tile"):
-        found = _debug_attribute(reader)
+        found = _debug_reader(reader)(reader)
     else:
         if token not in reader.aliases:
             reader.index += 1
@@ -169,8 +169,8 @@ _WITHOUT_HEAD: dict[type, str] = {l.DIFile: "di_file", l.DICompileUnit: "di_comp
 """Classes whose parameters may stand without the name of the attribute."""
 
 
-def _debug_attribute(reader: Reader) -> Attribute:
-    """``#cuda_tile.di_...<...>``."""
+def _debug_reader(reader: Reader) -> ReadAttribute:
+    """What reads the rest of ``#cuda_tile.di_...<...>``, of which the name is taken."""
     mnemonic = reader.peek().removeprefix(_PREFIX)
     read = DEBUG_ATTRIBUTES.get(mnemonic)
     if read is None:
@@ -178,7 +178,7 @@ def _debug_attribute(reader: Reader) -> Attribute:
         message = f"expected a debug-info attribute of cuda_tile, got the unknown name '{mnemonic}'"
         reader.fail(codes.UNKNOWN_ATTRIBUTE, message, hint=hint)
     reader.index += 1
-    return read(reader)
+    return read
 
 
 def _di_file(reader: Reader) -> Attribute:
@@ -227,7 +227,11 @@ def _parameters_reader(mnemonic: str) -> Callable[[Reader], Attribute]:
         reader.enter()
         found: dict[str, str | int | Attribute] = {}
         reader.expect("<")
-        reader.comma_list(lambda: _parameter(reader, by_name, found), ">")
+        while not found or not reader.accept(">"):
+            if found:
+                reader.expect(",", "',' or '>'")
+            key = _key(reader, by_name, found)
+            found[key.name] = _value(reader, key)
         reader.depth -= 1
         missing = [key.name for key in keys if not key.optional and key.name not in found]
         if missing:
@@ -237,7 +241,8 @@ def _parameters_reader(mnemonic: str) -> Callable[[Reader], Attribute]:
     return read
 
 
-def _parameter(reader: Reader, by_name: dict[str, _Key], found: dict[str, str | int | Attribute]) -> None:
+def _key(reader: Reader, by_name: dict[str, _Key], found: dict[str, str | int | Attribute]) -> _Key:
+    """``name =``."""
     at = reader.here()
     name = reader.word("a key")
     key = by_name.get(name)
@@ -247,7 +252,7 @@ def _parameter(reader: Reader, by_name: dict[str, _Key], found: dict[str, str | 
     if name in found:
         reader.fail(codes.DUPLICATE, f"expected each key once, got '{name}' again", at)
     reader.expect("=")
-    found[name] = _value(reader, key)
+    return key
 
 
 def _value(reader: Reader, key: _Key) -> str | int | Attribute:
@@ -268,7 +273,7 @@ def _debug_value(reader: Reader, kind: type) -> Attribute:
     if token == "<" and kind in _WITHOUT_HEAD:
         return DEBUG_ATTRIBUTES[_WITHOUT_HEAD[kind]](reader)
     if token.startswith("#cuda_tile"):
-        return _debug_attribute(reader)
+        return _debug_reader(reader)(reader)
     return _alias(reader, "a debug-info attribute")
 
 

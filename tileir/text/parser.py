@@ -237,7 +237,8 @@ class Parser(ValueReader):
             if not declared and self.peek()[0] == "^":
                 declared = self.label()
             block = self.new_block(declared)
-            self.statements(block, opening)
+            while self.inside(opening):
+                self.statement(block)
             if self.scope is not outer:
                 self.check_defined()
         finally:
@@ -248,18 +249,15 @@ class Parser(ValueReader):
         self.depth -= 1
         return block
 
-    def statements(self, block: Block, opening: SourceLoc) -> None:
-        """Operations up to the closing brace, which is left."""
-        while True:
-            self.lookahead()
-            token = self.tokens[self.index]
-            if token == "}":
-                return
-            if token is END:
-                self._missing_brace(opening)
-            if token[0] == "^":
-                self.fail(codes.REGION_COUNT, f"expected a region of one block, got the label '{token}'")
-            self.statement(block)
+    def inside(self, opening: SourceLoc) -> bool:
+        """Whether another operation of the block follows; if not, the closing brace does."""
+        self.lookahead()
+        token = self.tokens[self.index]
+        if token is END:
+            self._missing_brace(opening)
+        if token[0] == "^":
+            self.fail(codes.REGION_COUNT, f"expected a region of one block, got the label '{token}'")
+        return token != "}"
 
     def _missing_brace(self, opening: SourceLoc | None) -> NoReturn:
         notes = self.note("opened here", opening) if opening else ()

@@ -36,6 +36,9 @@ class PoisonType(t.Type):
 
     __slots__ = ()
 
+    def __repr__(self) -> str:
+        return "a faulty type"
+
 
 POISON = PoisonType()
 

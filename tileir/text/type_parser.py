@@ -139,22 +139,24 @@ class _Scan:
         if word is None:
             self.expected("a type")
         if word == "!cuda_tile" and self.accept("<"):
-            return self.nested(self.bracketed)
+            return self.bracketed()
         known = self.reader.types.get(word) or _EARLY_NAMES.get(word)
         if known is not None:
             return known
         read = _COMPOSITES.get(word.removeprefix(_PREFIX))
-        return self.unknown(word, begin) if read is None else self.nested(lambda: read(self, begin))
-
-    def nested(self, read: Callable[[], t.Type]) -> t.Type:
+        if read is None:
+            return self.unknown(word, begin)
         self.reader.enter(self.offset)
-        found = read()
+        found = read(self, begin)
         self.reader.depth -= 1
         return found
 
     def bracketed(self) -> t.Type:
+        """``tile<4xf32>>`` after ``!cuda_tile<``."""
+        self.reader.enter(self.offset)
         found = self.type()
         self.expect(">")
+        self.reader.depth -= 1
         return found
 
     def build(self, begin: int, parts: tuple[object, ...], make: Callable[[], t.Type]) -> t.Type:
@@ -169,7 +171,7 @@ class _Scan:
     def function(self, begin: int) -> t.Type:
         inputs = self.nested_types()
         self.expect("->")
-        results = self.nested_types() if self.accept("(") else (self.nested(self.type),)
+        results = self.nested_types() if self.accept("(") else (self.type(),)
         return self.build(begin, (*inputs, *results), lambda: t.FunctionType(inputs, results))
 
     def nested_types(self) -> tuple[t.Type, ...]:

@@ -83,7 +83,7 @@ class ValueReader(Reader):
             place = self.place(self.scope.places[name], self.scope.places[name] + len(name))
             message = f"expected a result index below {count} for '{name}', got {position}"
             self.fail(codes.PACK_INDEX, message, notes=self.note("defined here", place))
-        return self.values[f"{name}#{index}" if count > 1 else name]
+        return self.values[f"{name}#{index}" if index else name]
 
     def _later(self, name: str) -> Value:
         begin = self.starts[self.index]

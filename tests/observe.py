@@ -30,7 +30,7 @@ class Observed:
 
 
 def observe(entry: Entry) -> list[Observed]:
-    """Add a pointer parameter and a store for every value; the arrays are to be passed after the entry's own arguments."""
+    """Add a pointer parameter and a store for every value; the arrays are to be passed after the own arguments."""
     observed: list[Observed] = []
     _observe_block(entry.body, entry, observed)
     inputs = tuple(argument.type for argument in entry.body.args)
@@ -77,9 +77,9 @@ def _storable(block: Block, value: Value) -> Value | None:
         return block.append(conversion.PtrToInt.build([type.with_element(t.I64)], source=value)).results[0]
     if type.element is t.I4:
         wide = type.with_element(t.I8)
-        return block.append(
-            conversion.ExtI.build([wide], **{"from": value, "signedness": Signedness.SIGNED})
-        ).results[0]
+        return block.append(conversion.ExtI.build([wide], **{"from": value, "signedness": Signedness.SIGNED})).results[
+            0
+        ]
     return value
 
 

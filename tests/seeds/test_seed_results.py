@@ -31,7 +31,11 @@ VALUES: dict[str, list[tuple[str, object]]] = {
     "12.3.11": [("pack", np.zeros(128))],
     "12.3.12": [("pack", np.zeros(32))],
     "12.3.13": [("permute", np.zeros((8, 2, 4)))],
-    "12.3.17": [("reshape", np.arange(8)), *[("reshape", np.arange(8).reshape(2, 2, 2))] * 2],
+    "12.3.17": [
+        ("reshape", np.arange(8).reshape(2, 2, 2)),
+        ("reshape", np.arange(8)),
+        ("reshape", np.arange(8).reshape(2, 2, 2)),
+    ],
     "12.3.18": [("scan", np.zeros((8, 16)))],
     "12.3.19": [("unpack", np.zeros(32))],
     "12.3.23": [("for", 1.0)],

@@ -29,11 +29,9 @@ def checked_grid(grid: GridLike, kernel: str) -> Grid:
 
 
 def _entries(grid: GridLike, kernel: str) -> list[object]:
-    if hasattr(grid, "__index__"):
-        return [grid]
-    if isinstance(grid, str | bytes) or not isinstance(grid, Iterable):
-        raise _not_integers(grid, kernel)
-    return list(grid)
+    if isinstance(grid, Iterable) and not isinstance(grid, str | bytes) and getattr(grid, "shape", True):
+        return list(grid)
+    return [grid]
 
 
 def _extent(entry: object, kernel: str, grid: GridLike) -> int:

@@ -1,0 +1,335 @@
+"""Modules, kernels and launches: the public interface, the order of checks, globals, overlapping arrays."""
+
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import tileir
+from tileir.runtime.grid import MAX_EXTENT, checked_grid
+from tileir.runtime.targets import available, target_named
+
+TWO = """
+cuda_tile.module @demo {
+  entry @first(%out: tile<ptr<i32>>) {
+    %one = constant <i32: 1> : tile<i32>
+    %t = store_ptr_tko weak %out, %one : tile<ptr<i32>>, tile<i32> -> token
+    return
+  }
+  entry @second() { return }
+}
+"""
+
+BLOCKS = """
+entry @k(%out: tile<ptr<i32>>) {
+  %x, %y, %z = get_tile_block_id : tile<i32>
+  %nx, %ny, %nz = get_num_tile_blocks : tile<i32>
+  %a = muli %z, %ny : tile<i32>
+  %b = addi %a, %y : tile<i32>
+  %c = muli %b, %nx : tile<i32>
+  %d = addi %c, %x : tile<i32>
+  %p = offset %out, %d : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+  %one = constant <i32: 1> : tile<i32>
+  %e = addi %d, %one : tile<i32>
+  %t = store_ptr_tko weak %p, %e : tile<ptr<i32>>, tile<i32> -> token
+  return
+}
+"""
+
+
+class TestModule:
+    def test_kernels_by_name_in_program_order(self):
+        module = tileir.parse(TWO)
+        assert list(module.kernels) == ["first", "second"]
+        assert module["first"] is module.kernels["first"]
+        assert module["first"].name == "first"
+
+    def test_what_they_look_like(self):
+        module = tileir.parse(TWO)
+        assert repr(module) == "<tileir module @demo, kernels: @first, @second>"
+        assert repr(module["first"]) == "<tileir kernel @first(out: tile<ptr<i32>>)>"
+        assert repr(tileir.parse("cuda_tile.module @none { }")) == "<tileir module @none, kernels: none>"
+
+    def test_an_unknown_kernel_is_a_key_error_with_the_known_ones(self):
+        with pytest.raises(KeyError, match="no kernel @third in <tileir module @demo, kernels: @first, @second>"):
+            tileir.parse(TWO)["third"]
+        with pytest.raises(KeyError, match="third"):
+            tileir.launch(tileir.parse(TWO), "third", 1)
+
+    def test_parameters_have_names_and_types(self):
+        (parameter,) = tileir.parse(TWO)["first"].parameters
+        assert (parameter.name, repr(parameter.type), parameter.index) == ("out", "tile<ptr<i32>>", 0)
+
+    def test_parameters_without_names_are_numbered(self):
+        module = tileir.from_bytecode(tileir.to_bytecode(tileir.parse(TWO)))
+        assert [parameter.name for parameter in module["first"].parameters] == ["arg0"]
+
+
+class TestLaunch:
+    def test_by_kernel_and_by_name(self):
+        module, out = tileir.parse(TWO), np.zeros(2, np.int32)
+        module["first"].launch(1, out)
+        tileir.launch(module, "first", (1,), [out[1:]])
+        tileir.launch(module, "second", 1)
+        assert out.tolist() == [1, 1]
+
+    def test_a_module_built_in_memory(self):
+        from tileir.ir.core import Module
+
+        parsed, out = tileir.parse(TWO), np.zeros(1, np.int32)
+        tileir.launch(Module(parsed.op), "first", 1, [out], target="interp", check=True)
+        assert out[0] == 1
+
+    @pytest.mark.parametrize(
+        "grid", [6, (6,), [3, 2], (1, 2, 3), np.array([2, 3]), np.array(6), (np.int64(2), 3), range(2, 4)]
+    )
+    def test_every_tile_block_of_the_grid_runs(self, grid):
+        out = np.zeros(6, np.int32)
+        tileir.parse(BLOCKS)["k"].launch(grid, out)
+        assert out.tolist() == [1, 2, 3, 4, 5, 6]
+
+    @pytest.mark.parametrize(
+        ("grid", "error", "text"),
+        [
+            ((), ValueError, "expected 1 to 3 positive integers, got 0 of them"),
+            ((1, 1, 1, 1), ValueError, "got 4 of them"),
+            (0, ValueError, f"expected extents in [1, {MAX_EXTENT}], got 0"),
+            ((1, -2), ValueError, "got -2"),
+            ((1 << 24,), ValueError, "got 16777216"),
+            (1.0, TypeError, "expected 1 to 3 positive integers, got 1.0"),
+            ((1, 2.5), TypeError, "got (1, 2.5)"),
+            ("11", TypeError, "got '11'"),
+            (None, TypeError, "got None"),
+            (True, TypeError, "got True"),
+            ((None, 1), TypeError, "got (None, 1)"),
+        ],
+    )
+    def test_grids_that_are_refused(self, grid, error, text):
+        with pytest.raises(error) as caught:
+            tileir.parse(TWO)["second"].launch(grid)
+        assert str(caught.value).startswith("kernel @second, grid: ")
+        assert text in str(caught.value)
+
+    def test_the_largest_extent_is_a_grid(self):
+        assert checked_grid((1, MAX_EXTENT), "k") == (1, MAX_EXTENT, 1)
+
+    @pytest.mark.parametrize("count", [0, 2])
+    def test_a_wrong_number_of_arguments(self, count):
+        with pytest.raises(TypeError) as caught:
+            tileir.parse(TWO)["first"].launch(1, *[np.zeros(1, np.int32)] * count)
+        assert str(caught.value) == f"kernel @first: expected 1 argument (out: tile<ptr<i32>>), got {count}"
+
+    def test_arguments_for_a_kernel_without_parameters(self):
+        with pytest.raises(TypeError, match="kernel @second: expected no arguments, got 1"):
+            tileir.parse(TWO)["second"].launch(1, 5)
+
+    def test_parameters_that_a_launch_cannot_pass(self):
+        text = "entry @k(%v: tensor_view<4xf32, strides=[1]>) { return }"
+        with pytest.raises(TypeError, match=r"parameter 0 'v' .*: expected a parameter that is a tile of rank 0"):
+            tileir.parse(text)["k"].launch(1, np.zeros(4, np.float32))
+
+    def test_nothing_runs_if_an_argument_is_wrong(self):
+        out = np.zeros(1, np.int32)
+        text = TWO.replace("%out: tile<ptr<i32>>", "%out: tile<ptr<i32>>, %n: tile<i32>")
+        with pytest.raises(ValueError, match="parameter 1 'n'"):
+            tileir.parse(text)["first"].launch(1, out, 1 << 40)
+        assert out[0] == 0
+
+    def test_an_invalid_program_is_refused_each_time(self):
+        module = tileir.parse(TWO.replace("store_ptr_tko weak", "store_ptr_tko relaxed"))
+        for _ in range(2):
+            with pytest.raises(tileir.DiagnosticError) as caught:
+                module["first"].launch(1, np.zeros(1, np.int32))
+            assert caught.value.codes
+        assert not tileir.verify(module).ok
+
+    def test_a_program_is_verified_once(self, monkeypatch):
+        calls = []
+        package = sys.modules["tileir.verify"]
+        original = package.verify
+        monkeypatch.setattr(package, "verify", lambda module: calls.append(module) or original(module))
+        module = tileir.parse(TWO)
+        for _ in range(3):
+            module["second"].launch(1)
+        assert len(calls) == 1
+
+    def test_a_kernel_that_spins_until_another_block_stores_ends(self):
+        text = """
+entry @k(%flag: tile<ptr<i32>>) {
+  %x, %y, %z = get_tile_block_id : tile<i32>
+  %one = constant <i32: 1> : tile<i32>
+  %last = cmpi equal %x, %one, signed : tile<i32> -> tile<i1>
+  if %last {
+    %t = store_ptr_tko release device %flag, %one : tile<ptr<i32>>, tile<i32> -> token
+  } else {
+    loop {
+      %seen, %t = load_ptr_tko acquire device %flag : tile<ptr<i32>> -> tile<i32>, token
+      %done = cmpi equal %seen, %one, signed : tile<i32> -> tile<i1>
+      if %done { break }
+      continue
+    }
+  }
+  return
+}
+"""
+        tileir.parse(text)["k"].launch(2, np.zeros(1, np.int32))
+
+
+class TestTargets:
+    def test_one_that_does_not_exist_is_unsupported(self):
+        with pytest.raises(tileir.UnsupportedError, match="no such target: expected one of interp.*'nowhere'"):
+            tileir.parse(TWO)["second"].launch(1, target="nowhere")
+
+    def test_all_are_listed_with_a_description(self):
+        assert "reference interpreter" in available()["interp"]
+        assert target_named("interp").name == "interp"
+
+    def test_an_option_that_the_target_lacks(self):
+        with pytest.raises(TypeError, match="target 'interp' has no option speed: it has mode, max_iterations"):
+            tileir.parse(TWO)["second"].launch(1, speed=3)
+
+    def test_an_option_of_a_wrong_value(self):
+        with pytest.raises(ValueError, match="mode: expected one of default, strict, off, got 'hard'"):
+            tileir.parse(TWO)["second"].launch(1, mode="hard")
+
+    def test_output_goes_where_it_is_sent(self):
+        text = 'entry @k(%n: tile<i32>) { %t = print_tko "n=%d", %n : tile<i32> -> token return }'
+        said = []
+        tileir.parse(text)["k"].launch(1, 42, output=said.append)
+        assert said == ["n=42"]
+
+
+GLOBALS = """
+cuda_tile.module @m {
+  global @counter <i32: [5, 7]> : tile<2xi32>
+  global constant @table alignment = 64 <i32: [10, 20, 30, 40]> : tile<4xi32>
+  entry @count(%out: tile<ptr<i32>>) {
+    %p = get_global @counter : tile<ptr<i32>>
+    %one = constant <i32: 1> : tile<i32>
+    %old, %t = atomic_rmw_tko relaxed device %p, add, %one : tile<ptr<i32>>, tile<i32> -> tile<i32>, token
+    %u = store_ptr_tko weak %out, %old token=%t : tile<ptr<i32>>, tile<i32> -> token
+    return
+  }
+  entry @read(%out: tile<ptr<i32>>, %i: tile<i32>) {
+    %base = get_global @table : tile<ptr<i32>>
+    %p = offset %base, %i : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+    %x, %t = load_ptr_tko weak %p : tile<ptr<i32>> -> tile<i32>, token
+    %u = store_ptr_tko weak %out, %x token=%t : tile<ptr<i32>>, tile<i32> -> token
+    return
+  }
+  entry @write() {
+    %p = get_global @table : tile<ptr<i32>>
+    %one = constant <i32: 1> : tile<i32>
+    %t = store_ptr_tko weak %p, %one : tile<ptr<i32>>, tile<i32> -> token
+    return
+  }
+  entry @address(%out: tile<ptr<i64>>) {
+    %p = get_global @table : tile<ptr<i32>>
+    %x = ptr_to_int %p : tile<ptr<i32>> -> tile<i64>
+    %t = store_ptr_tko weak %out, %x : tile<ptr<i64>>, tile<i64> -> token
+    return
+  }
+}
+"""
+
+
+@pytest.fixture
+def globals_module():
+    return tileir.parse(GLOBALS)
+
+
+class TestGlobals:
+    def test_they_are_initialised_once_and_persist_between_launches(self, globals_module):
+        out = np.zeros(1, np.int32)
+        for expected in (5, 6, 7):
+            globals_module["count"].launch(1, out)
+            assert out[0] == expected
+
+    def test_each_loaded_module_has_its_own(self):
+        out = np.zeros(1, np.int32)
+        for _ in range(2):
+            tileir.parse(GLOBALS)["count"].launch(1, out)
+            assert out[0] == 5
+
+    def test_constants_can_be_read_and_not_written(self, globals_module):
+        out = np.zeros(1, np.int32)
+        globals_module["read"].launch(1, out, 3)
+        assert out[0] == 40
+        with pytest.raises(tileir.Trap, match="store of i32 at byte offset 0 of '@table': the memory is constant"):
+            globals_module["write"].launch(1)
+
+    def test_past_the_end_is_a_trap(self, globals_module):
+        with pytest.raises(tileir.Trap, match="load of i32 at byte offset 16 of '@table'"):
+            globals_module["read"].launch(1, np.zeros(1, np.int32), 4)
+
+    def test_they_are_aligned(self, globals_module):
+        out = np.zeros(1, np.int64)
+        globals_module["address"].launch(1, out)
+        assert out[0] % 64 == 0
+
+    @pytest.mark.parametrize(
+        ("element", "literal", "image"),
+        [
+            ("i1", "[true, false, true, true]", "01000101"),
+            ("f4E2M1FN", "[0.5, 1.0, 1.5, 2.0]", "2143"),
+            ("tf32", "1.0", "0000803f" * 4),
+            ("i16", "[1, 2, 3, -1]", "010002000300ffff"),
+        ],
+    )
+    def test_their_image_in_memory(self, element, literal, image):
+        module = tileir.parse(f"cuda_tile.module @m {{ global @g <{element}: {literal}> : tile<4x{element}> }}")
+        placed = module.globals.placed["g"]
+        start = placed.address - placed.buffer.ctypes.data
+        assert placed.buffer[start : start + placed.size].tobytes().hex() == image
+
+
+class TestOverlappingArrays:
+    TEXT = """
+entry @k(%a: tile<ptr<i32>>, %b: tile<ptr<i32>>) {
+  %x, %t = load_ptr_tko weak %a : tile<ptr<i32>> -> tile<i32>, token
+  %one = constant <i32: 1> : tile<i32>
+  %y = addi %x, %one : tile<i32>
+  %u = store_ptr_tko weak %b, %y token=%t : tile<ptr<i32>>, tile<i32> -> token
+  return
+}
+"""
+
+    def test_the_same_array_twice(self):
+        array = np.array([4], np.int32)
+        tileir.parse(self.TEXT)["k"].launch(1, array, array)
+        assert array[0] == 5
+
+    def test_views_of_one_array(self):
+        array = np.arange(8, dtype=np.int32)
+        tileir.parse(self.TEXT)["k"].launch(1, array[2:6], array[::-3])
+        assert array.tolist() == [0, 1, 2, 3, 4, 5, 6, 3]
+
+
+class TestImport:
+    def test_importing_tileir_imports_no_numpy(self):
+        code = (
+            "import sys, tileir; assert 'numpy' not in sys.modules and 'torch' not in sys.modules; print(tileir.verify)"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.startswith("<function verify")
+
+    def test_every_public_name_can_be_had(self):
+        for name in tileir.__all__:
+            assert getattr(tileir, name) is not None
+        assert set(tileir.__all__) <= set(dir(tileir))
+        with pytest.raises(AttributeError, match="module 'tileir' has no attribute 'nothing'"):
+            tileir.nothing  # noqa: B018
+
+    def test_verify_stays_the_function(self):
+        import tileir.verify.verifier  # noqa: F401
+
+        assert callable(tileir.verify)
+
+
+def test_no_warning_for_a_launch_without_fault():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tileir.parse(BLOCKS)["k"].launch(4, np.zeros(4, np.int32))

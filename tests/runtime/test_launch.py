@@ -179,7 +179,7 @@ entry @k(%flag: tile<ptr<i32>>) {
 
 class TestTargets:
     def test_one_that_does_not_exist_is_unsupported(self):
-        with pytest.raises(tileir.UnsupportedError, match="no such target: expected one of interp.*'nowhere'"):
+        with pytest.raises(tileir.UnsupportedError, match=r"no such target: expected one of interp.*'nowhere'"):
             tileir.parse(TWO)["second"].launch(1, target="nowhere")
 
     def test_all_are_listed_with_a_description(self):
@@ -324,7 +324,7 @@ class TestImport:
             tileir.nothing  # noqa: B018
 
     def test_verify_stays_the_function(self):
-        import tileir.verify.verifier  # noqa: F401
+        import tileir.verify.verifier
 
         assert callable(tileir.verify)
 

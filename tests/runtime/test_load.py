@@ -63,7 +63,7 @@ class TestSources:
             tileir.load(5)
 
     def test_parse_names_the_file_in_messages(self):
-        with pytest.raises(tileir.DiagnosticError, match="mine.mlir:1"):
+        with pytest.raises(tileir.DiagnosticError, match=r"mine\.mlir:1"):
             tileir.parse("entry @k( { return }", filename="mine.mlir")
 
 

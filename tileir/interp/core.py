@@ -166,9 +166,9 @@ def _displacement(op: Offset) -> Unary:
     bits = pointer.pointee.memory_bits
     sign = -1 if offset.bits == 1 else 1
     if bits < 8:
-        return lambda offset: _halved(offset * np.int64(sign))
-    size = np.int64(sign * bits // 8)
-    return lambda offset: offset * size
+        return lambda offset: _halved(np.multiply(offset, sign, dtype=np.int64))
+    size = sign * bits // 8
+    return lambda offset: np.multiply(offset, size, dtype=np.int64)
 
 
 def _halved(numbers: Array) -> Array:

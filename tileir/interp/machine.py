@@ -72,9 +72,7 @@ def prepare(module: Module, entry: Entry, options: Options) -> Program:
     return prepare_with(module, entry, TABLES, options.strict)
 
 
-def execute(
-    program: Program, grid: Coordinates, arguments: Sequence[object], memory: Memory, options: Options
-) -> None:
+def execute(program: Program, grid: Coordinates, arguments: Sequence[object], memory: Memory, options: Options) -> None:
     """Run every tile block of the grid. Raises `Trap`; warnings are issued when the launch ends, however it ends."""
     launch = LaunchState(program.name, grid, memory, options, program.source)
     function = program.function

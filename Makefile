@@ -20,7 +20,7 @@ help:
 	@echo "make types   check the types of the code"
 	@echo "make bench   measure tileir beside its peers; writes bench/RESULTS.md"
 	@echo "make docs    generate the reference pages again"
-	@echo "make fuzz    feed the parser and the verifier mutated programs for a minute"
+	@echo "make fuzz    feed the parser and the verifier mutated programs for some minutes"
 	@echo "make clean   remove $(VENV) and what builds and tools left"
 
 demo: $(VENV)/.installed
@@ -43,7 +43,7 @@ docs: $(VENV)/.installed
 	$(BIN)/python docs/generate.py
 
 fuzz: $(VENV)/.test
-	TILEIR_FUZZ_SECONDS=60 $(BIN)/python -m pytest tests/fuzz
+	TILEIR_FUZZ_TRIES=20000 $(BIN)/python -m pytest tests/fuzz
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,6 +1,6 @@
 experimental$func @f(%a: tile<4xi32>) {
-  // expected-error@+1 [E0202] attribute 'predicate': expected div_by, same_elements or bounded, got zero
-  %r = "cuda_tile.assume"(%a) <{predicate = #cuda_tile.rounding<zero>}> : (!cuda_tile.tile<4xi32>) -> !cuda_tile.tile<4xi32>
+  // expected-error@+1 [E0202] attribute 'predicate': expected div_by, same_elements or bounded, got padding_value zero
+  %r = "cuda_tile.assume"(%a) <{predicate = #cuda_tile<padding_value zero>}> : (!cuda_tile.tile<4xi32>) -> !cuda_tile.tile<4xi32>
 }
 // -----
 experimental$func @f(%a: tile<4xi32>) {

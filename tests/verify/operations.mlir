@@ -538,10 +538,11 @@ experimental$func @f(%a: tile<4xf32>) {
 }
 // -----
 // subject: scan
-experimental$func @f(%a: tile<4x8xf32>) {
-  %r = scan %a dim=1 reverse=true identities=[0.0 : f32] : tile<4x8xf32> -> tile<4x8xf32>
-    (%x: tile<f32>, %y: tile<f32>) {
-    yield %x : tile<f32>
+experimental$func @f(%a: tile<4x8xf32>, %n: tile<4x8xi32>) {
+  %r:2 = scan %a, %n dim=1 reverse=true identities=[0.0 : f32, 0 : i32]
+    : tile<4x8xf32>, tile<4x8xi32> -> tile<4x8xf32>, tile<4x8xi32>
+    (%x: tile<f32>, %y: tile<f32>, %u: tile<i32>, %v: tile<i32>) {
+    yield %x, %u : tile<f32>, tile<i32>
   }
 }
 // -----

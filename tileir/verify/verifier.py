@@ -140,6 +140,7 @@ class Verifier:
         """Apply all rules in order up to the first fault; remember an operation without one."""
         misplaced = None if frame is None else self._misplaced(op, frame)
         if misplaced is not None:
+            self._scope.unsound.add(op)
             self._report(*misplaced, op)
             return
         checks = CHECKS[op.__class__]

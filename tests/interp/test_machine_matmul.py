@@ -5,8 +5,6 @@ import numpy as np
 import pytest
 from interp_kernels import evaluate, function
 
-from tileir.interp.api import KernelWarning
-
 DTYPES = {
     "f16": np.float16,
     "bf16": ml_dtypes.bfloat16,
@@ -120,7 +118,3 @@ def test_a_nan_scale_makes_its_products_nan():
     result = evaluate(text, a, b, np.zeros((2, 2), np.float32), d, np.ones((2, 2), ml_dtypes.float8_e4m3fn))
     assert np.isnan(result[0]).all()
     assert (result[1] == 32).all()
-
-
-def test_warning_category_is_public():
-    assert issubclass(KernelWarning, UserWarning)

@@ -166,10 +166,10 @@ class OnlyDLPack:
         self.versioned = versioned
 
     def __dlpack__(self, *, max_version=None, **options):
-        if not self.versioned:
-            if max_version is not None:
-                raise TypeError("__dlpack__() got an unexpected keyword argument 'max_version'")
+        if max_version is None:
             return self.array.__dlpack__()
+        if not self.versioned:
+            raise TypeError("__dlpack__() got an unexpected keyword argument 'max_version'")
         return self.array.__dlpack__(max_version=max_version)
 
     def __dlpack_device__(self):

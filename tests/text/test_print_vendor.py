@@ -17,6 +17,7 @@ from golden_programs import STORABLE, Golden
 from tileir.bytecode import decode, encode
 from tileir.ir import types as t
 from tileir.ir.attributes import DenseElements
+from tileir.ir.compare import identical
 from tileir.ir.core import Block, Module
 from tileir.ops.control import Return
 from tileir.ops.core import Constant
@@ -102,3 +103,21 @@ def test_ambiguous_operations_are_written_as_the_vendor_does(tmp_path: Path) -> 
     text = to_text(module, form="disassembly")
     assert "load_ptr_tko weak %arg0, %arg1 : tile<ptr<f32>>, tile<f32> -> tile<f32>, token" in text
     assert text == disassemble(module, "13.3", tmp_path)
+
+
+HINTS = ["1 : i32", "true", '"text"', "1.5 : f16", "[1, 2 : i8]", "{nested = 1}", "!cuda_tile.tile<4xptr<f32>>"]
+
+
+@pytest.mark.parametrize("value", HINTS)
+@pytest.mark.parametrize("key", ["sm_90", '"odd key"'])
+def test_unknown_hints_are_written_as_the_vendor_does(key: str, value: str, tmp_path: Path) -> None:
+    hints = f'<{key} = {{"an odd" = {value}, latency = 3}}>'
+    module = parse(
+        f"""cuda_tile.module @m {{
+          entry @k(%p: tile<ptr<f32>>) optimization_hints={hints} {{
+            %x, %t = load_ptr_tko weak %p optimization_hints = {hints} : tile<ptr<f32>> -> tile<f32>, token
+          }}
+        }}"""
+    )
+    assert to_text(module, form="disassembly") == disassemble(module, "13.4", tmp_path)
+    assert identical(parse(to_text(module)), module)

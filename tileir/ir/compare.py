@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from tileir.ir.attributes import Attribute, DictAttr, IntegerAttr, OptimizationHints
+from tileir.ir.attributes import Attribute, DictAttr, IntegerAttr
 from tileir.ir.core import Block, Module, Op, Value
 from tileir.ir.declare import REQUIRED, Attr, AttrKind, TerminatedBy
 from tileir.ir.loc import UNKNOWN, BytecodeLoc, Location, SourceLoc
-from tileir.ir.types import I64
+from tileir.ir.types import I1, I64
 
 _UNWRITTEN = frozenset(("arg_attrs", "res_attrs"))
 
@@ -103,16 +103,18 @@ def _effective(attr: Attr, value: Any) -> object:
     if value is None:
         value = None if attr.default is REQUIRED else attr.default
     if attr.kind is AttrKind.HINTS:
-        return _plain(value.targets) if value else None
+        return [(target, _hints(entries)) for target, entries in value.targets.entries] if value else None
     if attr.kind is AttrKind.BOOL_ARRAY:
         return tuple(value or ()) if any(value or ()) else ()
     return value
 
 
-def _plain(value: Attribute) -> Attribute:
-    """A hint with its integers taken as i64."""
-    if isinstance(value, DictAttr):
-        return DictAttr(tuple((key, _plain(inner)) for key, inner in value.entries))
-    if isinstance(value, OptimizationHints):
-        return OptimizationHints(DictAttr(tuple((key, _plain(inner)) for key, inner in value.targets.entries)))
-    return IntegerAttr(value.value, I64) if isinstance(value, IntegerAttr) and value.type.bits > 1 else value
+def _hints(entries: Attribute) -> object:
+    """The hints for one target, with their integers taken as i64."""
+    if not isinstance(entries, DictAttr):
+        return entries
+    return [(key, _wide(value) if isinstance(value, IntegerAttr) else value) for key, value in entries.entries]
+
+
+def _wide(value: IntegerAttr) -> IntegerAttr:
+    return value if value.type is I1 else IntegerAttr(value.value, I64)

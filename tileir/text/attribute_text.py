@@ -7,7 +7,7 @@ of the generic form (`text.generic_text`), nor aliases (`text.location_text`): l
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from tileir.ir import attributes as a
 from tileir.ir.loc import Location, Scope
@@ -118,16 +118,35 @@ def enum_text(case: a.TextEnum) -> str:
 
 
 def hints_text(hints: a.OptimizationHints) -> str:
-    """``<key = {hint = value}>``: numbers go without their type (specification 5.5)."""
-    return f"<{', '.join(f'{name_text(key)} = {_hint(value)}' for key, value in hints.targets.entries)}>"
+    """``<key = {hint = value}>``: integers go without their type (specification 5.5)."""
+    return _hints(hints, name_text, _hint)
+
+
+def disassembled_hints_text(hints: a.OptimizationHints) -> str:
+    """The same as the vendor's disassembler writes it: keys never in quotes, floats without their type too.
+
+    What it writes for keys that are no names, or for floats, does not read back as the same hints.
+    """
+    return _hints(hints, str, _disassembled_hint)
+
+
+def _hints(hints: a.OptimizationHints, name: Callable[[str], str], value: Callable[[a.Attribute], str]) -> str:
+    def entries(target: a.Attribute) -> str:
+        if not isinstance(target, a.DictAttr):
+            return value(target)
+        return f"{{{', '.join([f'{name(key)} = {value(hint)}' for key, hint in target.entries])}}}"
+
+    return f"<{', '.join([f'{name(key)} = {entries(target)}' for key, target in hints.targets.entries])}>"
 
 
 def _hint(value: a.Attribute) -> str:
-    if isinstance(value, a.DictAttr):
-        return f"{{{', '.join(f'{name_text(key)} = {_hint(inner)}' for key, inner in value.entries)}}}"
     if isinstance(value, a.IntegerAttr) and value.type is not I1:
         return str(value.value)
     return attribute_text(value)
+
+
+def _disassembled_hint(value: a.Attribute) -> str:
+    return float_text(value.bits, value.type) if isinstance(value, a.FloatAttr) else _hint(value)
 
 
 def predicate_text(predicate: a.AssumePredicate) -> str:

@@ -10,17 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cache
 
-from tileir.ir.attributes import MemoryOrdering
+from tileir.ir.attributes import Bounded, DivBy, MemoryOrdering, SameElements
 from tileir.ir.core import Op, Value
 from tileir.ir.declare import Operand, OpSpec, Relation, Result, Same, TerminatedBy, TypeFrom
 from tileir.ir.rules import Rules
-from tileir.ir.types import I4, PointerType, TensorViewType, TileType, Type
+from tileir.ir.types import I4, FunctionType, PointerType, TensorViewType, TileType, Type
 from tileir.ops.atomics import AtomicRedView
 from tileir.ops.control import For, If, Loop
 from tileir.ops.core import Constant, Reduce, Scan
 from tileir.ops.extension import ExternElementwise, Func, GatherLoad, ScatterStore
 from tileir.ops.memory import LoadPtr
-from tileir.ops.module import Entry
+from tileir.ops.misc import Assume
+from tileir.ops.module import Entry, ModuleOp
 from tileir.ops.multimem import MultimemLoadReduceView, MultimemReduceView, MultimemStoreView
 from tileir.ops.views import GetIndexSpaceShape, GetTensorShape, LoadView, MakeTensorView, StoreView
 from tileir.text.format import steps
@@ -129,7 +130,8 @@ def _alike(values: Iterable[Value]) -> bool:
 
 @_special(Entry, Func)
 def _function(op: Entry | Func) -> bool:
-    return _types(op.body.args) == list(op.function_type.inputs)
+    type = op.function_type
+    return isinstance(type, FunctionType) and _types(op.body.args) == list(type.inputs)
 
 
 @_special(For)
@@ -144,14 +146,19 @@ def _loop(op: Loop) -> bool:
     return _types(op.body.args) == _types(op.initial)
 
 
-@_special(If)
-def _if(op: If) -> bool:
+@_special(If, ModuleOp)
+def _no_arguments(op: Op) -> bool:
     return all(block is None or not block.args for block in op.regions)
 
 
 @_special(Reduce, Scan, ExternElementwise)
-def _any_operand(op: Op) -> bool:
-    return bool(op.operands)
+def _combining(op: Op) -> bool:
+    return bool(op.operands) and bool(op.results)
+
+
+@_special(Assume)
+def _assume(op: Assume) -> bool:
+    return isinstance(op.predicate, DivBy | SameElements | Bounded)
 
 
 @_special(Constant)

@@ -14,7 +14,7 @@ from typing import Any
 from tileir.ir.attributes import Attribute, EnumAttr
 from tileir.ir.core import Op, Value
 from tileir.ir.declare import AttrKind, OpSpec
-from tileir.text.attribute_text import bool_text, dict_text, hints_text, predicate_text
+from tileir.text.attribute_text import bool_text, dict_text, predicate_text
 from tileir.text.elements import element_of, elements_text
 from tileir.text.format import Step, steps
 from tileir.text.spacing import gap
@@ -188,7 +188,7 @@ def _memory(spec: OpSpec, step: Step, lead: str) -> Piece:
 def _hints(spec: OpSpec, step: Step, lead: str) -> Piece:
     (name,) = step.fields
     read = _reader(spec, name)
-    return lambda writer, op: "" if (hints := read(op)) is None else f" {name} = {hints_text(hints)}"
+    return lambda writer, op: "" if (hints := read(op)) is None else f" {name} = {writer.hints(hints)}"
 
 
 def _inbounds(spec: OpSpec, step: Step, lead: str) -> Piece:

@@ -12,6 +12,7 @@ from tileir.ir.core import Module, Op
 from tileir.ir.declare import NEWEST
 from tileir.ir.loc import UNKNOWN, Location
 from tileir.ops.module import Global
+from tileir.text.attribute_text import disassembled_hints_text, hints_text
 from tileir.text.fits import can_be_written, fits
 from tileir.text.format_text import write_formatted
 from tileir.text.generic_text import write_generic
@@ -35,7 +36,8 @@ def to_text(module: Module, *, form: str = "module", debug: bool = False, level:
     places = dict(_places(items, form)) if debug else {}
     locations = LocationText(places.values()) if debug else None
     names = name_values(module.op, hinted=form != "generic")
-    writer = Writer(names, _WRITERS[form], level, places, locations)
+    hints = disassembled_hints_text if form == "disassembly" else hints_text
+    writer = Writer(names, _WRITERS[form], level, places, locations, hints)
     writer.operations(items, "")
     definitions = [] if locations is None else locations.definitions()
     producer = _producer_lines(module) if form == "disassembly" else []

@@ -19,7 +19,7 @@ from tileir.ops.core import Reduce, Scan
 from tileir.ops.extension import Call, ExternElementwise, Func, GatherLoad, Generate, ScatterStore
 from tileir.ops.module import Entry, Global, ModuleOp
 from tileir.ops.views import MakeTensorView
-from tileir.text.attribute_text import array_text, attribute_text, bool_text, dict_text, hints_text
+from tileir.text.attribute_text import array_text, attribute_text, bool_text, dict_text
 from tileir.text.format_text import attr_dict, literal_text, sorted_entries
 from tileir.text.strings import symbol_text
 from tileir.text.writer import INDENT, Writer
@@ -81,7 +81,7 @@ def _module(writer: Writer, op: ModuleOp, indent: str) -> None:
 @rules(Entry)
 def _entry(writer: Writer, op: Entry, indent: str) -> None:
     hints = op.optimization_hints
-    shown = f" optimization_hints={hints_text(hints)}" if hints else ""
+    shown = f" optimization_hints={writer.hints(hints)}" if hints else ""
     _with_body(writer, op, indent, _signature(writer, op) + shown)
 
 

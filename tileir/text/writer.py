@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from tileir.ir.attributes import OptimizationHints
 from tileir.ir.core import Op, Value
 from tileir.ir.loc import Location
 from tileir.ir.spelling import type_text
@@ -31,7 +32,7 @@ class _TypeTexts(dict[Type, str]):
 
 
 class Writer:
-    """The lines of one text under way. `write` puts an operation into them."""
+    """The lines of one text under way. `write` puts an operation into them, `hints` spells optimization hints."""
 
     def __init__(
         self,
@@ -40,10 +41,12 @@ class Writer:
         version: str,
         place_of: dict[Op, Location],
         locations: LocationText | None,
+        hints: Callable[[OptimizationHints], str],
     ) -> None:
         self.uses = names.uses
         self.results = names.results
         self.write = write
+        self.hints = hints
         self.version = version
         self.lines: list[str] = []
         self.short = _TypeTexts(full=False)

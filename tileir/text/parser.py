@@ -6,6 +6,7 @@ Does not know: the syntax of any operation (`text.operations`), nor whether the 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from tileir.ir import attributes as a
@@ -150,7 +151,7 @@ class Parser(ValueReader):
     def statement(self, block: Block) -> None:
         """Read one operation into `block`; after a fault, skip to the next one."""
         tokens = self.tokens
-        names = NO_NAMES
+        names, token = NO_NAMES, ""
         begin, depth, braces = self.starts[self.index], self.depth, self.braces
         try:
             if tokens[self.index][0] == "%":
@@ -173,14 +174,16 @@ class Parser(ValueReader):
         except Fault as fault:
             self.depth = depth
             self.braces, open_braces = braces, self.braces - braces
-            self.after_fault(fault, begin, open_braces)
+            self.after_fault(fault, begin, open_braces, token)
             self.poison(names)
 
-    def after_fault(self, fault: Fault, begin: int, open_braces: int) -> None:
-        """Report a fault of the statement at the offset `begin` and skip the rest of it."""
-        if fault.diagnostic is not None:
-            self.record(fault.diagnostic)
-            if fault.diagnostic.code == codes.END_OF_TEXT:
+    def after_fault(self, fault: Fault, begin: int, open_braces: int, name: str = "") -> None:
+        """Report a fault of the operation called `name`, at the offset `begin`, and skip the rest of it."""
+        diagnostic = fault.diagnostic
+        if diagnostic is not None:
+            op = spellings().get(name.strip('"').removeprefix(PREFIX))
+            self.record(diagnostic if op is None else replace(diagnostic, op=op.spec.name))
+            if diagnostic.code == codes.END_OF_TEXT:
                 raise GiveUp
         if self.starts[self.index] <= begin and self.tokens[self.index] is not END:
             self.index += 1

@@ -143,6 +143,13 @@ def test_a_valid_operation_is_never_written_generically() -> None:
     assert '"cuda_tile.' not in to_text(module)
 
 
+def test_deep_nesting_is_printed() -> None:
+    module = entry("if %c {" * 110 + "}" * 110, "%c: tile<i1>")
+    for form in ("module", "disassembly", "generic"):
+        assert to_text(module, form=form, debug=True).count("%arg0") == 111
+    assert identical(parse(to_text(module)), module)
+
+
 # ---------------------------------------------------------------- locations
 
 

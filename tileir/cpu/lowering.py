@@ -5,13 +5,14 @@ Does not know: what an operation means (the chapters), nor how code is compiled 
 
     i32 kernel(ptr arguments, ptr grid, i32 x, i32 y, i32 z, ptr arena)
 
-`arguments` holds one 8-byte slot per parameter, `grid` three i32 extents. The result is 0, or the number of the trap
-site that stopped the block.
+`arguments` holds 8-byte slots: one per parameter, then one per global of the module with its address, then the address
+of the function that prints. `grid` holds three i32 extents. The result is 0, or the number of the trap site that
+stopped the block.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from llvmlite import ir
@@ -37,6 +38,7 @@ class Kernel:
     name: str
     arena_size: int
     traps: list[TrapSite]
+    prints: list[Op]
 
 
 @dataclass
@@ -64,7 +66,12 @@ class Lowering:
     rules: dict[type[Op], Lower]
     block_id: list[ir.Value]
     grid: list[ir.Value]
+    arguments: ir.Value
+    global_slots: dict[str, int]
+    print_slot: int
     values: dict[Value, Lowered] = field(default_factory=dict)
+    prints: list[Op] = field(default_factory=list)
+    """The operations that print; `print` is called with a number into this list."""
     pending: list[Value] = field(default_factory=list)
     """Results of loads that stand for memory still to be read (`Window.shared`), in program order."""
     loops: list[LoopTargets] = field(default_factory=list)
@@ -74,6 +81,11 @@ class Lowering:
     @property
     def builder(self) -> ir.IRBuilder:
         return self.emit.builder
+
+    def slot(self, number: int) -> ir.Value:
+        """The 8 bytes of an argument slot, as an i64."""
+        place = self.builder.gep(self.arguments, [I64(8 * number)], source_etype=I8)
+        return self.builder.load(place, typ=I64)
 
     def tile(self, value: Value) -> Tile:
         found = self.values[value]
@@ -118,8 +130,10 @@ class Lowering:
         rule(self, op)
 
 
-def lower_entry(entry: Entry, rules: dict[type[Op], Lower], triple: str, layout: str) -> Kernel:
-    """The LLVM function of `entry`.
+def lower_entry(
+    entry: Entry, global_names: Sequence[str], rules: dict[type[Op], Lower], triple: str, layout: str
+) -> Kernel:
+    """The LLVM function of `entry`; `global_names` are the globals of its module, in the order of their slots.
 
     Raises UnsupportedError for an operation without native code.
     """
@@ -136,12 +150,15 @@ def lower_entry(entry: Entry, rules: dict[type[Op], Lower], triple: str, layout:
     emit = Emitter(module, function, builder, arena, exit, status)
     extents = [builder.load(builder.gep(grid, [I64(axis)], source_etype=I32), typ=I32) for axis in range(3)]
     body = entry.body
-    lowering = Lowering(emit, Fusion(body), rules, [x, y, z], extents)
+    first = len(body.args)
+    global_slots = {name: first + position for position, name in enumerate(global_names)}
+    print_slot = first + len(global_names)
+    lowering = Lowering(emit, Fusion(body), rules, [x, y, z], extents, arguments, global_slots, print_slot)
     _bind_arguments(lowering, body, arguments)
     lowering.run(body)
     builder.position_at_end(exit)
     builder.ret(builder.load(status, typ=I32))
-    return Kernel(module, name, emit.arena_size, emit.traps)
+    return Kernel(module, name, emit.arena_size, emit.traps, lowering.prints)
 
 
 def _bind_arguments(lowering: Lowering, body: Block, arguments: ir.Value) -> None:

@@ -1,0 +1,307 @@
+"""Values in registers, with operators.
+
+Knows: the LLVM instruction behind each operator on floats (`Real`), integers (`Whole`) and conditions (`Flag`).
+Does not know: element types, tiles, loops.
+
+Every operator emits straight-line code without a branch, which LLVM's loop vectoriser widens. A Python number beside a
+register is a constant of its type. Nothing is contracted or reordered: what is written is what is computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar, Union
+
+from llvmlite import ir
+
+from tileir.cpu.elements import DOUBLE, FLOAT, I1
+
+Number = Union[int, float]
+
+
+def call_intrinsic(builder: ir.IRBuilder, name: str, result: ir.Type, arguments: Sequence[ir.Value]) -> ir.Value:
+    """`name` overloaded on the type of its first argument."""
+    types = [argument.type for argument in arguments]
+    function = builder.module.declare_intrinsic(name, types[:1], ir.FunctionType(result, types))
+    return builder.call(function, arguments)
+
+
+class Register:
+    """Base: an LLVM value and the builder that adds code."""
+
+    __slots__ = ("builder", "value")
+
+    def __init__(self, builder: ir.IRBuilder, value: ir.Value) -> None:
+        self.builder = builder
+        self.value = value
+
+    @property
+    def type(self) -> ir.Type:
+        return self.value.type
+
+    def constant(self, number: Number) -> ir.Value:
+        """`number` as a constant of this register's type."""
+        return ir.Constant(self.type, number)
+
+    def lifted(self, other: Register | Number) -> ir.Value:
+        return other.value if isinstance(other, Register) else self.constant(other)
+
+
+R = TypeVar("R", bound=Register)
+
+
+class Flag(Register):
+    """A condition."""
+
+    __slots__ = ()
+
+    def __and__(self, other: Flag) -> Flag:
+        return Flag(self.builder, self.builder.and_(self.value, other.value))
+
+    def __or__(self, other: Flag) -> Flag:
+        return Flag(self.builder, self.builder.or_(self.value, other.value))
+
+    def __xor__(self, other: Flag) -> Flag:
+        return Flag(self.builder, self.builder.xor(self.value, other.value))
+
+    def __invert__(self) -> Flag:
+        return Flag(self.builder, self.builder.xor(self.value, I1(1)))
+
+    def choose(self, met: R, otherwise: R | Number) -> R:
+        """`met` where the condition holds."""
+        value = self.builder.select(self.value, met.value, met.lifted(otherwise))
+        return type(met)(self.builder, value)
+
+    def whole(self, type: ir.Type) -> Whole:
+        """1 or 0."""
+        return Whole(self.builder, self.builder.zext(self.value, type))
+
+
+class Whole(Register):
+    """An integer. `>>` shifts in zeros; the comparisons with `unsigned` in their name read without a sign."""
+
+    __slots__ = ()
+
+    @property
+    def width(self) -> int:
+        width: int = self.type.width
+        return width
+
+    def __add__(self, other: Whole | int) -> Whole:
+        return Whole(self.builder, self.builder.add(self.value, self.lifted(other)))
+
+    def __sub__(self, other: Whole | int) -> Whole:
+        return Whole(self.builder, self.builder.sub(self.value, self.lifted(other)))
+
+    def __mul__(self, other: Whole | int) -> Whole:
+        return Whole(self.builder, self.builder.mul(self.value, self.lifted(other)))
+
+    def __and__(self, other: Whole | int) -> Whole:
+        return Whole(self.builder, self.builder.and_(self.value, self.lifted(other)))
+
+    def __or__(self, other: Whole | int) -> Whole:
+        return Whole(self.builder, self.builder.or_(self.value, self.lifted(other)))
+
+    def __xor__(self, other: Whole | int) -> Whole:
+        return Whole(self.builder, self.builder.xor(self.value, self.lifted(other)))
+
+    def __lshift__(self, other: Whole | int) -> Whole:
+        return Whole(self.builder, self.builder.shl(self.value, self.lifted(other)))
+
+    def __rshift__(self, other: Whole | int) -> Whole:
+        return Whole(self.builder, self.builder.lshr(self.value, self.lifted(other)))
+
+    def __neg__(self) -> Whole:
+        return Whole(self.builder, self.builder.sub(self.constant(0), self.value))
+
+    def __invert__(self) -> Whole:
+        return self ^ -1
+
+    def shifted_signed(self, other: Whole | int) -> Whole:
+        """Shifted right, with copies of the sign shifted in."""
+        return Whole(self.builder, self.builder.ashr(self.value, self.lifted(other)))
+
+    def equals(self, other: Whole | int) -> Flag:
+        return Flag(self.builder, self.builder.icmp_unsigned("==", self.value, self.lifted(other)))
+
+    def differs(self, other: Whole | int) -> Flag:
+        return Flag(self.builder, self.builder.icmp_unsigned("!=", self.value, self.lifted(other)))
+
+    def __lt__(self, other: Whole | int) -> Flag:
+        return Flag(self.builder, self.builder.icmp_signed("<", self.value, self.lifted(other)))
+
+    def __gt__(self, other: Whole | int) -> Flag:
+        return Flag(self.builder, self.builder.icmp_signed(">", self.value, self.lifted(other)))
+
+    def below_unsigned(self, other: Whole | int) -> Flag:
+        return Flag(self.builder, self.builder.icmp_unsigned("<", self.value, self.lifted(other)))
+
+    def signed_minimum(self, other: Whole | int) -> Whole:
+        return self._extreme("llvm.smin", other)
+
+    def signed_maximum(self, other: Whole | int) -> Whole:
+        return self._extreme("llvm.smax", other)
+
+    def unsigned_minimum(self, other: Whole | int) -> Whole:
+        return self._extreme("llvm.umin", other)
+
+    def unsigned_maximum(self, other: Whole | int) -> Whole:
+        return self._extreme("llvm.umax", other)
+
+    def _extreme(self, name: str, other: Whole | int) -> Whole:
+        return Whole(self.builder, call_intrinsic(self.builder, name, self.type, (self.value, self.lifted(other))))
+
+    def leading_zeros(self) -> Whole:
+        """The width for 0."""
+        return Whole(self.builder, call_intrinsic(self.builder, "llvm.ctlz", self.type, (self.value, I1(0))))
+
+    def extended(self, type: ir.Type, signed: bool = False) -> Whole:
+        """At least as wide."""
+        extend = self.builder.sext if signed else self.builder.zext
+        return Whole(self.builder, extend(self.value, type))
+
+    def truncated(self, type: ir.Type) -> Whole:
+        return Whole(self.builder, self.builder.trunc(self.value, type))
+
+    def converted(self, type: ir.Type, signed: bool = True) -> Real:
+        """The nearest float."""
+        convert = self.builder.sitofp if signed else self.builder.uitofp
+        return Real(self.builder, convert(self.value, type))
+
+    def as_real(self) -> Real:
+        """The float with this pattern."""
+        return Real(self.builder, self.builder.bitcast(self.value, FLOAT if self.width == 32 else DOUBLE))
+
+
+class Real(Register):
+    """An f32 or f64, rounded to nearest even. Comparisons are false with a NaN."""
+
+    __slots__ = ()
+
+    @property
+    def width(self) -> int:
+        return 32 if self.type == FLOAT else 64
+
+    @property
+    def fraction(self) -> int:
+        """Bits of the significand that are stored."""
+        return 23 if self.type == FLOAT else 52
+
+    @property
+    def bias(self) -> int:
+        return 127 if self.type == FLOAT else 1023
+
+    def __add__(self, other: Real | float) -> Real:
+        return Real(self.builder, self.builder.fadd(self.value, self.lifted(other)))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Real | float) -> Real:
+        return Real(self.builder, self.builder.fsub(self.value, self.lifted(other)))
+
+    def __rsub__(self, other: float) -> Real:
+        return Real(self.builder, self.builder.fsub(self.constant(other), self.value))
+
+    def __mul__(self, other: Real | float) -> Real:
+        return Real(self.builder, self.builder.fmul(self.value, self.lifted(other)))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Real | float) -> Real:
+        return Real(self.builder, self.builder.fdiv(self.value, self.lifted(other)))
+
+    def __rtruediv__(self, other: float) -> Real:
+        return Real(self.builder, self.builder.fdiv(self.constant(other), self.value))
+
+    def __neg__(self) -> Real:
+        return Real(self.builder, self.builder.fneg(self.value))
+
+    def __abs__(self) -> Real:
+        return self._unary("llvm.fabs")
+
+    def __lt__(self, other: Real | float) -> Flag:
+        return self.compared("<", other)
+
+    def __le__(self, other: Real | float) -> Flag:
+        return self.compared("<=", other)
+
+    def __gt__(self, other: Real | float) -> Flag:
+        return self.compared(">", other)
+
+    def __ge__(self, other: Real | float) -> Flag:
+        return self.compared(">=", other)
+
+    def equals(self, other: Real | float) -> Flag:
+        return self.compared("==", other)
+
+    def compared(self, predicate: str, other: Real | float) -> Flag:
+        return Flag(self.builder, self.builder.fcmp_ordered(predicate, self.value, self.lifted(other)))
+
+    def is_nan(self) -> Flag:
+        return Flag(self.builder, self.builder.fcmp_unordered("uno", self.value, self.value))
+
+    def times_plus(self, factor: Real | float, addend: Real | float) -> Real:
+        """``self * factor + addend``, rounded once."""
+        return Real(self.builder, self.builder.fma(self.value, self.lifted(factor), self.lifted(addend)))
+
+    def root(self) -> Real:
+        return self._unary("llvm.sqrt")
+
+    def floor(self) -> Real:
+        return self._unary("llvm.floor")
+
+    def ceil(self) -> Real:
+        return self._unary("llvm.ceil")
+
+    def integral(self) -> Real:
+        """Rounded to the nearest integral value, ties to even."""
+        return self._unary("llvm.roundeven")
+
+    def truncated(self) -> Real:
+        return self._unary("llvm.trunc")
+
+    def with_sign_of(self, other: Real) -> Real:
+        return self._binary("llvm.copysign", other)
+
+    def extreme(self, intrinsic: str, other: Real) -> Real:
+        """One of LLVM's four minima and maxima: they differ in what they do with a NaN."""
+        return self._binary(intrinsic, other)
+
+    def at_most(self, bound: float) -> Real:
+        """The smaller of both; a NaN stays."""
+        return (self > bound).choose(self.of(bound), self)
+
+    def at_least(self, bound: float) -> Real:
+        """The larger of both; a NaN stays."""
+        return (self < bound).choose(self.of(bound), self)
+
+    def of(self, number: float) -> Real:
+        """A constant of this register's type."""
+        return Real(self.builder, self.constant(number))
+
+    def pattern(self) -> Whole:
+        """The bits, as an integer of the same width."""
+        return Whole(self.builder, self.builder.bitcast(self.value, ir.IntType(self.width)))
+
+    def is_negative(self) -> Flag:
+        """Whether the sign bit is set, also of zero and NaN."""
+        return self.pattern() < 0
+
+    def double(self) -> Real:
+        """The same number as an f64."""
+        return self if self.type == DOUBLE else Real(self.builder, self.builder.fpext(self.value, DOUBLE))
+
+    def single(self) -> Real:
+        """The nearest f32."""
+        return self if self.type == FLOAT else Real(self.builder, self.builder.fptrunc(self.value, FLOAT))
+
+    def to_whole(self, type: ir.Type, signed: bool = True) -> Whole:
+        """The integral value, which must fit."""
+        convert = self.builder.fptosi if signed else self.builder.fptoui
+        return Whole(self.builder, convert(self.value, type))
+
+    def _unary(self, intrinsic: str) -> Real:
+        return Real(self.builder, call_intrinsic(self.builder, intrinsic, self.type, (self.value,)))
+
+    def _binary(self, intrinsic: str, other: Real) -> Real:
+        return Real(self.builder, call_intrinsic(self.builder, intrinsic, self.type, (self.value, other.value)))

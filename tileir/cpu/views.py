@@ -1,7 +1,7 @@
 """Native code for views (specification 8.11): tiles as strided windows of memory.
 
 Knows: the index mapping of partition and strided views (operations 5.4), what happens at the border of a tensor.
-Does not know: gather/scatter views (`cpu.sparse`), pointers (`cpu.pointers`).
+Does not know: how gather/scatter views address (`cpu.sparse`), pointers (`cpu.pointers`).
 
 A tile that lies inside its tensor is a window of memory, read where it is used; one that sticks out is first copied
 into the arena with its padding. Both are the same `Window` afterwards: a base and strides chosen by one branch.
@@ -19,28 +19,15 @@ from tileir.cpu.elements import I8, I64, PTR, memory_bytes
 from tileir.cpu.emitter import Emitter, Index, either
 from tileir.cpu.lowering import Lower, Lowering
 from tileir.cpu.overlap import guarded
-from tileir.cpu.tiles import Tile, Window, fill, new_buffer, pointer_to, scalar, wide
+from tileir.cpu.sparse import gathered, positions, scatter
+from tileir.cpu.tensors import TensorView, TileView, tensor_dims, tensor_view, tile_steps, tile_view, unsigned
+from tileir.cpu.tiles import Tile, Window, fill, new_buffer, pointer_to, scalar
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value
 from tileir.ir.rules import Rules
 from tileir.ops import views
 
 rules: Rules[Lower] = Rules()
-
-
-@dataclass(eq=False)
-class TensorView:
-    """A tensor in memory: its address, extents and strides (i64, elements), one per dimension."""
-
-    base: ir.Value
-    extents: list[ir.Value]
-    strides: list[ir.Value]
-
-
-@dataclass(eq=False)
-class TileView:
-    tensor: TensorView
-    type: t.TileViewType
 
 
 @dataclass
@@ -73,17 +60,9 @@ def _entries(lowering: Lowering, static: tuple[t.Dim, ...], dynamic: list[Value]
     return [next(given) if entry is None else I64(entry) for entry in static]
 
 
-def unsigned(lowering: Lowering, value: Value) -> ir.Value:
-    """A scalar integer read as unsigned, as an i64."""
-    number = wide(lowering.builder, scalar(lowering.emit, lowering.tile(value)))
-    return number if number.type == I64 else lowering.builder.zext(number, I64)
-
-
 @rules(views.MakePartitionView, views.MakeStridedView, views.MakeGatherScatterView)
 def lower_make_tile_view(lowering: Lowering, op: views.MakePartitionView) -> None:
-    tensor = lowering.values[op.tensor_view]
-    assert isinstance(tensor, TensorView)
-    lowering.values[op.result] = TileView(tensor, op.result.type)
+    lowering.values[op.result] = TileView(tensor_view(lowering, op.tensor_view), op.result.type)
 
 
 # ---------------------------------------------------------------- asking views
@@ -91,15 +70,12 @@ def lower_make_tile_view(lowering: Lowering, op: views.MakePartitionView) -> Non
 
 @rules(views.GetTensorShape)
 def lower_get_tensor_shape(lowering: Lowering, op: views.GetTensorShape) -> None:
-    tensor = lowering.values[op.src]
-    assert isinstance(tensor, TensorView)
-    _bind_extents(lowering, op.extents, tensor.extents)
+    _bind_extents(lowering, op.extents, tensor_view(lowering, op.src).extents)
 
 
 @rules(views.GetIndexSpaceShape)
 def lower_get_index_space_shape(lowering: Lowering, op: views.GetIndexSpaceShape) -> None:
-    view = lowering.values[op.src]
-    assert isinstance(view, TileView)
+    view = tile_view(lowering, op.src)
     builder = lowering.builder
     extents = [view.tensor.extents[dim] for dim in tensor_dims(view.type)]
     counts = []
@@ -115,20 +91,6 @@ def _bind_extents(lowering: Lowering, results: list[Value], extents: list[ir.Val
         assert isinstance(result.type, t.TileType) and isinstance(result.type.element, t.ElementType)
         bits = result.type.element.bits
         lowering.bind_number(result, extent if bits == 64 else lowering.builder.trunc(extent, ir.IntType(bits)))
-
-
-def tensor_dims(type: t.TileViewType) -> tuple[int, ...]:
-    """The tensor dimension of each tile dimension."""
-    if isinstance(type, t.PartitionViewType | t.StridedViewType):
-        return type.dim_map
-    return tuple(range(type.rank))
-
-
-def tile_steps(type: t.TileViewType) -> tuple[int, ...]:
-    """Elements from one tile to the next along each tile dimension."""
-    if isinstance(type, t.StridedViewType):
-        return type.traversal_strides
-    return type.tile_shape if isinstance(type, t.PartitionViewType) else (1,) * type.rank
 
 
 # ---------------------------------------------------------------- the box of a tile
@@ -205,10 +167,17 @@ def bounded_nest(emit: Emitter, counts: list[ir.Value], body: Callable[[Index], 
 
 @rules(views.LoadView)
 def lower_load_view(lowering: Lowering, op: views.LoadView) -> None:
-    view = lowering.values[op.view]
-    assert isinstance(view, TileView)
-    load_box(lowering, op.tile, view, box(lowering, view, op.index))
+    load_tile(lowering, op.tile, tile_view(lowering, op.view), op.index)
     lowering.values[op.result_token] = None
+
+
+def load_tile(lowering: Lowering, result: Value, view: TileView, index: list[Value]) -> None:
+    """Bind `result` to the tile at `index` of the view."""
+    if isinstance(view.type, t.GatherScatterViewType):
+        where = positions(lowering, view.tensor, view.type.sparse_dim, index)
+        lowering.values[result] = gathered(lowering, view.type.tile, where, view.type.padding)
+    else:
+        load_box(lowering, result, view, box(lowering, view, index))
 
 
 # ---------------------------------------------------------------- storing
@@ -216,12 +185,17 @@ def lower_load_view(lowering: Lowering, op: views.LoadView) -> None:
 
 @rules(views.StoreView)
 def lower_store_view(lowering: Lowering, op: views.StoreView) -> None:
-    view = lowering.values[op.view]
-    assert isinstance(view, TileView)
-    feeding = lowering.settle(op)
-    place = box(lowering, view, op.index)
-    store_box(lowering, op, feeding, lowering.tile(op.tile), place)
+    store_tile(lowering, op, lowering.tile(op.tile), tile_view(lowering, op.view), op.index)
     lowering.values[op.result_token] = None
+
+
+def store_tile(lowering: Lowering, op: Op, tile: Tile, view: TileView, index: list[Value]) -> None:
+    """Write the tile at `index` of the view."""
+    feeding = lowering.settle(op)
+    if isinstance(view.type, t.GatherScatterViewType):
+        scatter(lowering, tile, positions(lowering, view.tensor, view.type.sparse_dim, index))
+    else:
+        store_box(lowering, op, feeding, tile, box(lowering, view, index))
 
 
 def store_box(lowering: Lowering, op: Op, feeding: list[Value], tile: Tile, place: Box) -> None:

@@ -10,7 +10,10 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
+import tileir
 from tileir.examples import FOLDER as EXAMPLES
+from tileir.ir.types import ELEMENTS
+from tileir.ops import SPELLINGS
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 _TOKEN = re.compile(r"\s+|[%@#!^]?[\w$.]+|\"[^\"\n]*\"|->|.", re.DOTALL)
@@ -24,9 +27,10 @@ _ODD = (
 
 @cache
 def programs() -> list[str]:
-    """Valid programs of every kind."""
+    """Valid programs of every kind, as written and in the generic form, which leaves more to the verifier."""
     paths = [*sorted(GOLDEN.glob("*.mlir")), *sorted(EXAMPLES.glob("*.mlir"))]
-    return [path.read_text(encoding="utf-8") for path in paths]
+    written = [path.read_text(encoding="utf-8") for path in paths]
+    return written + [tileir.to_text(tileir.parse(text), form="generic") for text in written]
 
 
 @cache
@@ -35,9 +39,9 @@ def tokens(number: int) -> list[str]:
 
 
 def mutated_text(random: Random) -> str:
-    """A valid program with one to four changes."""
+    """A valid program with a few changes, most often one."""
     words = list(tokens(random.randrange(len(programs()))))
-    for _ in range(random.randint(1, 4)):
+    for _ in range(random.choice((1, 1, 1, 2, 4))):
         random.choice(_CHANGES)(words, random)
     return "".join(words)
 
@@ -72,15 +76,40 @@ def _borrow(words: list[str], random: Random) -> None:
     other = tokens(random.randrange(len(programs())))
     if words:
         place = random.randrange(len(words))
-        alike = [word for word in random.sample(other, min(60, len(other))) if word[:1] == words[place][:1]]
+        alike = [word for word in random.sample(other, min(200, len(other))) if _kind(word) == _kind(words[place])]
         words[place] = random.choice(alike or other)
+
+
+def _kind(word: str) -> str:
+    """Words of one kind can often stand in each other's place."""
+    if word[:1].isdigit():
+        return "type" if "x" in word else "number"
+    if word in ELEMENTS:
+        return "type"
+    return "operation" if word.removeprefix("cuda_tile.") in SPELLINGS else word[:1]
+
+
+def _exchange_all(words: list[str], random: Random) -> None:
+    """One word for another everywhere, such as ``8x4xf32`` for ``8xf16``: the program stays consistent."""
+    named = [word for word in words if word[:1].isalnum()]
+    if named:
+        old = random.choice(named)
+        new = random.choice([word for word in named if _kind(word) == _kind(old)])
+        words[:] = [new if word == old else word for word in words]
+
+
+def _renumber(words: list[str], random: Random) -> None:
+    places = [place for place, word in enumerate(words) if word.isdigit()]
+    if places:
+        words[random.choice(places)] = str(random.choice((0, 1, 2, 3, 4, 8, 64, 2**31, 2**63)))
 
 
 def _cut(words: list[str], random: Random) -> None:
     del words[random.randrange(len(words) or 1) :]
 
 
-_CHANGES = (_delete, _repeat, _replace, _replace, _insert, _exchange, _borrow, _borrow, _borrow, _cut)
+_RARE = (_delete, _repeat, _replace, _insert, _exchange, _cut)
+_CHANGES = (*_RARE, *(_borrow, _exchange_all, _renumber) * 4)
 
 
 def mutated_bytes(data: bytes, random: Random) -> bytes:

@@ -286,7 +286,7 @@ def shown_token(token: str) -> str:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     """A hint with the nearest known word, if one is near."""
-    near = difflib.get_close_matches(word, known, n=1, cutoff=0.7) if len(word) <= MAX_SHOWN_TOKEN else []
+    near = difflib.get_close_matches(word, known, n=1, cutoff=0.6) if len(word) <= MAX_SHOWN_TOKEN else []
     return f"did you mean '{near[0]}'?" if near else None
 
 

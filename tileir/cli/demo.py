@@ -21,7 +21,7 @@ from rich.text import Text
 
 import tileir
 from tileir.cli import FAULT, FINE, UsageError, files, show
-from tileir.cli.options import add_target
+from tileir.cli.options import add_target, chosen_target
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES, largest_error
 
@@ -64,6 +64,7 @@ examples:
 
 def run(options: argparse.Namespace) -> int:
     chosen = _chosen(options.names)
+    chosen_target(options.target)  # imported before anything is timed
     if options.list:
         for example in chosen:
             print(f"{example.name:18} {example.path}")

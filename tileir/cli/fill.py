@@ -61,6 +61,12 @@ def numbers(values: Array, element: t.ElementType) -> Array:
     return widened(values, element)
 
 
+def shown(values: Array, element: t.ElementType) -> str:
+    """The elements as text, in no more digits than the type has."""
+    found = numbers(values, element)
+    return str(found if element in (t.F64, *t.INTS) else found.astype(np.float32))
+
+
 def shape(values: Array, element: t.ElementType) -> tuple[int, ...]:
     """The extents in elements."""
     return (*values.shape[:-1], values.shape[-1] * 2) if element is t.F4E2M1FN else values.shape

@@ -1,10 +1,15 @@
-"""Options that several verbs have."""
+"""Options that several verbs have.
+
+Knows: language levels, outputs and targets as options. Does not know: any verb.
+"""
 
 from __future__ import annotations
 
 import argparse
 
+from tileir.cli import UsageError
 from tileir.ir.declare import NEWEST, VERSIONS
+from tileir.runtime.targets import DEFAULT, Target, available, target_named
 
 
 def add_level(parser: argparse.ArgumentParser) -> None:
@@ -23,4 +28,12 @@ def add_output(parser: argparse.ArgumentParser, what: str, required: bool = Fals
 
 
 def add_target(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--target", default="interp", help="where to run (default: interp); 'tileir info' lists them")
+    text = f"where to run (default: {DEFAULT}); 'tileir info' lists the targets"
+    parser.add_argument("--target", default=DEFAULT, help=text)
+
+
+def chosen_target(name: str) -> Target:
+    """The target of that name. Raises `UnsupportedError` if it cannot be used here."""
+    if name not in available():
+        raise UsageError(f"no target '{name}'; there are {', '.join(available())}")
+    return target_named(name)

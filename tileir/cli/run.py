@@ -18,13 +18,13 @@ import numpy as np
 
 from tileir.cli import FINE, UsageError, arguments, files, fill, show
 from tileir.cli.arguments import ArrayWord, FileWord, Word
-from tileir.cli.options import add_level, add_target
+from tileir.cli.options import add_level, add_target, chosen_target
 from tileir.ir import types as t
 from tileir.runtime.arguments import Parameter
 from tileir.runtime.grid import Grid, checked_grid
 from tileir.runtime.launch import bind
 from tileir.runtime.module import Kernel, Module
-from tileir.runtime.targets import Target, available, target_named
+from tileir.runtime.targets import Target
 
 _COLUMNS = {
     "array": "left",
@@ -79,7 +79,7 @@ examples:
 
 def run(options: argparse.Namespace) -> int:
     kernel = _kernel(files.verified(options.file, options.level), options.kernel)
-    target = _target(options.target)
+    target = chosen_target(options.target)
     given = _given(kernel, options.arguments, options.seed)
     grid = _checked(kernel, target, options.grid, given)
     saves = {name: file for name, _, file in (entry.partition("=") for entry in options.save)}
@@ -91,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
     _show(kernel.name, grid, given, seconds)
     for name in options.print:
         one = _array_named(name, given)
-        print(f"{name} =\n{fill.numbers(one.array, one.element)}")
+        print(f"{name} =\n{fill.shown(one.array, one.element)}")
     return FINE
 
 
@@ -108,12 +108,6 @@ def _kernel(module: Module, name: str | None) -> Kernel:
         said = "say which kernel with --kernel" if name is None else f"no kernel '{name}'"
         raise UsageError(f"{said}; the program has {known}")
     return found
-
-
-def _target(name: str) -> Target:
-    if name not in available():
-        raise UsageError(f"no target '{name}'; there are {', '.join(available())}")
-    return target_named(name)
 
 
 def _given(kernel: Kernel, words: list[str], seed: int) -> list[Given]:
@@ -177,11 +171,12 @@ def _array_named(name: str, given: list[Given]) -> Given:
 
 def _launch(kernel: Kernel, grid: Grid, given: list[Given], options: argparse.Namespace) -> float:
     """Seconds that the launch took. What the kernel warns of is shown, also when it traps."""
+    settings = {} if options.mode == "default" else {"mode": options.mode}
     begin = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            kernel.launch(grid, *(one.value for one in given), target=options.target, mode=options.mode)
+            kernel.launch(grid, *(one.value for one in given), target=options.target, **settings)
         finally:
             sys.stdout.flush()
             for warning in caught:
@@ -206,7 +201,7 @@ def _show(kernel: str, grid: Grid, given: list[Given], seconds: float) -> None:
 
 def _row(one: Given, before: str) -> list[str | show.Text]:
     array, found = one.array, fill.summary(one.array, one.element)
-    shape = " x ".join(map(str, fill.shape(array, one.element))) or "scalar"
+    shape = "x".join(map(str, fill.shape(array, one.element))) or "scalar"
     if found is None:
         return [one.name, shape, one.element.name, "", "", "", "", "empty"]
     numbers = [_number(found.low), _number(found.high), _number(found.mean)]
@@ -215,4 +210,4 @@ def _row(one: Given, before: str) -> list[str | show.Text]:
 
 
 def _number(value: float | int) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{value:.5g}" if isinstance(value, float) else str(value)

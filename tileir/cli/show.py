@@ -9,7 +9,9 @@ import re
 import sys
 from typing import TextIO
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -22,6 +24,8 @@ _STYLES = (
     (re.compile(r"(?m)^ *\d* \| ( *\^~*)$"), "bold red"),
     (re.compile(r"(?m)^( *\d* \|)"), "blue"),
 )
+
+_WIDEST = 1000
 
 
 def console(stream: TextIO | None = None) -> Console:
@@ -40,7 +44,7 @@ def diagnostics(text: str, stream: TextIO) -> None:
 
 def table(columns: dict[str, str], rows: list[list[str | Text]]) -> Table:
     """A table; `columns` maps each heading to its justification."""
-    result = Table()
+    result = Table(box=SIMPLE_HEAD, pad_edge=False)
     for heading, justify in columns.items():
         result.add_column(heading, justify=justify, no_wrap=True)  # type: ignore[arg-type]
     for row in rows:
@@ -49,7 +53,8 @@ def table(columns: dict[str, str], rows: list[list[str | Text]]) -> Table:
 
 
 def print_table(table: Table, stream: TextIO | None = None) -> None:
-    """Print a table, wider than the terminal rather than cut where there is no terminal."""
-    target = stream or sys.stdout
-    width = None if target.isatty() else 200
-    Console(file=target, highlight=False, emoji=False, markup=False, width=width).print(table)
+    """Print a table; wider than the terminal rather than cut."""
+    target = Console(file=stream or sys.stdout, highlight=False, emoji=False, markup=False)
+    needed = Measurement.get(target, target.options.update(width=_WIDEST), table).maximum
+    target.width = max(target.width, needed)
+    target.print(table)

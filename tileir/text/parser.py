@@ -32,11 +32,13 @@ from tileir.text.recovery import next_statement
 from tileir.text.regions import Argument, arguments
 from tileir.text.scopes import Scope
 from tileir.text.steps import Draft
+from tileir.text.type_parser import parse_type
 from tileir.text.values import NO_NAMES, ValueReader
 
 DEFAULT_MODULE = "kernels"
 """The name of the module around items that stand in no module."""
 _BUILTIN_MODULES = ("module", "builtin.module")
+_GENERIC_BUILTIN_MODULE = '"builtin.module"'
 _REFUSED = "create_queue"
 
 
@@ -111,6 +113,8 @@ class Parser(ValueReader):
             (define_attribute_alias if token[0] == "#" else define_type_alias)(self)
         elif token in _BUILTIN_MODULES:
             self._builtin_module(block)
+        elif token == _GENERIC_BUILTIN_MODULE:
+            self._generic_builtin_module(block)
         elif token[0] in "%\"" or token[0].isalpha() or token[0] == "_":
             self.statement(block)
         else:
@@ -123,6 +127,30 @@ class Parser(ValueReader):
             self.symbol()
         if self.accept("attributes"):
             dictionary(self)
+        self._wrapped(block)
+        if self.accept("loc"):
+            location_in_brackets(self, attribute)
+
+    def _generic_builtin_module(self, block: Block) -> None:
+        """``"builtin.module"() ({ ... }) : () -> ()``."""
+        self.index += 1
+        self.expect("(")
+        self.expect(")")
+        if self.accept("<"):
+            dictionary(self)
+            self.expect(">")
+        self.expect("(")
+        self._wrapped(block)
+        self.expect(")")
+        if self.peek() == "{":
+            dictionary(self)
+        self.expect(":")
+        parse_type(self)
+        if self.accept("loc"):
+            location_in_brackets(self, attribute)
+
+    def _wrapped(self, block: Block) -> None:
+        """The contents of a builtin module, in braces."""
         self.expect("{")
         self.braces += 1
         self.enter()
@@ -130,8 +158,6 @@ class Parser(ValueReader):
         self.braces -= 1
         self.depth -= 1
         self.index += 1
-        if self.accept("loc"):
-            location_in_brackets(self, attribute)
 
     def _module_of(self, block: Block) -> Op | None:
         modules = [op for op in block.ops if isinstance(op, ModuleOp)]
@@ -185,7 +211,8 @@ class Parser(ValueReader):
             self.record(diagnostic if op is None else replace(diagnostic, op=op.spec.name))
             if diagnostic.code == codes.END_OF_TEXT:
                 raise GiveUp
-        if self.starts[self.index] <= begin and self.tokens[self.index] is not END:
+        at_name = diagnostic is not None and diagnostic.code in (codes.UNKNOWN_OP, codes.REFUSED_OP)
+        if (at_name or self.starts[self.index] <= begin) and self.tokens[self.index] is not END:
             self.index += 1
         next_statement(self, open_braces)
 

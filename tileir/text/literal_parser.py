@@ -128,9 +128,13 @@ def _list_end(reader: Reader, begin: int) -> int:
         if match[0][0] not in "[]/":
             reader.expected_at(match.start(), token_at(reader.text, match.start()), "a number, ',' or ']'")
         if level > MAX_NESTING:
-            loc = reader.place(match.start(), match.end())
-            reader.fail(codes.NESTING, f"expected lists nested at most {MAX_NESTING} deep, got deeper ones", loc)
+            _too_deep(reader, match.start())
     reader.expected_at(len(reader.text), END, "']'")
+
+
+def _too_deep(reader: Reader, begin: int) -> NoReturn:
+    loc = reader.place(begin, begin + 1)
+    reader.fail(codes.NESTING, f"expected lists nested at most {MAX_NESTING} deep, got deeper ones", loc)
 
 
 def _encode_list(reader: Reader, literal: Literal, type: TileType, element: ElementType) -> bytes:
@@ -192,6 +196,8 @@ def _shape(reader: Reader, literal: Literal) -> tuple[int, ...]:
             reader.expected_at(begin, token, "',' or ']'")
         if token == "[":
             open_lists.append([])
+            if len(open_lists) > MAX_NESTING:
+                _too_deep(reader, begin)
             continue
         done = _row_shape(reader, open_lists.pop(), begin) if token == "]" else ()
         if not open_lists:

@@ -80,9 +80,7 @@ RECORDS = (
     _plain(1, "di_compile_unit", l.DICompileUnit, _FILE),
     _plain(2, "di_file", l.DIFile, Field("name", Number.STRING), Field("directory", Number.STRING)),
     _plain(3, "di_lexical_block", l.DILexicalBlock, _SCOPE, _FILE, _LINE, _COLUMN),
-    Record(
-        4, "di_loc", l.DILoc, (_SCOPE, Field("file", Number.STRING), _LINE, _COLUMN), _debug_loc, _debug_loc_parts
-    ),
+    Record(4, "di_loc", l.DILoc, (_SCOPE, Field("file", Number.STRING), _LINE, _COLUMN), _debug_loc, _debug_loc_parts),
     _plain(
         5,
         "di_subprogram",
@@ -229,7 +227,7 @@ class _Numbers:
         begin = payload.at
         self._data = payload.data
         self._count = payload.fitting_count(what, self._width)
-        payload.note(begin, f"{self._count} {what}")
+        payload.note(begin, f"number of {what}: {self._count}")
         payload.padding(self._width)
         self._begin = payload.take(self._count * self._width)
         if payload.trace is not None:

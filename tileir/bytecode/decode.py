@@ -96,7 +96,7 @@ class FileReader:
         begin = cursor.at
         with inside(Section.GLOBAL.label):
             count = cursor.fitting_count("globals", 4 if self._version < GLOBAL_FIELDS_SINCE else 6)
-        cursor.note(begin, f"{count} globals")
+        cursor.note(begin, f"number of globals: {count}")
         return [self._global(cursor, index) for index in range(count)]
 
     def _global(self, cursor: Cursor, index: int) -> Op:
@@ -143,7 +143,7 @@ class FileReader:
         begin = cursor.at
         with inside(Section.FUNCTION.label):
             count = cursor.fitting_count("functions", 1)
-        cursor.note(begin, f"{count} functions")
+        cursor.note(begin, f"number of functions: {count}")
         return [self._function(cursor, index) for index in range(count)]
 
     def _function(self, cursor: Cursor, index: int) -> Op:

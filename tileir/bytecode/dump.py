@@ -7,6 +7,7 @@ Does not know: the format.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from tileir.bytecode.decode import FileReader
@@ -14,7 +15,8 @@ from tileir.bytecode.faults import Fault
 from tileir.bytecode.wire import PADDING_BYTE
 
 _ROW = 8
-_MAX_ROWS = 8
+_MAX_MEANING = 200
+_MAX_ROWS = 32
 """Rows shown of one span; the middle of a long one (a big constant) is left out."""
 
 
@@ -26,7 +28,8 @@ class Spans:
         self.headings: dict[int, list[str]] = {}
 
     def add(self, begin: int, end: int, meaning: str) -> None:
-        self.meanings.setdefault(begin, (end, meaning))
+        shown = meaning if len(meaning) <= _MAX_MEANING else meaning[:_MAX_MEANING] + "..."
+        self.meanings.setdefault(begin, (end, shown))
 
     def heading(self, begin: int, text: str) -> None:
         self.headings.setdefault(begin, []).append(text)
@@ -47,11 +50,10 @@ def dump(data: bytes) -> str:
 
 def _read_unused(reader: FileReader) -> None:
     """Look at the entries that nothing refers to; a damaged one is no fault of the file."""
-    tables = ((reader.types, reader.types.get), (reader.debug, reader.debug.get), (reader.constants, reader.constants.raw))
-    for table, get in tables:
+    for table in (reader.types, reader.debug, reader.constants):
         for index in range(len(table)):
             try:
-                get(index)
+                table.get(index)
             except Fault:
                 continue
 
@@ -59,6 +61,7 @@ def _read_unused(reader: FileReader) -> None:
 def _lines(data: bytes, spans: Spans) -> Iterator[str]:
     width = max(4, len(f"{len(data):x}"))
     at = 0
+    headings = sorted(spans.headings)
     places = sorted({*spans.meanings, *spans.headings, len(data)})
     for place in places:
         if place > at:
@@ -68,7 +71,8 @@ def _lines(data: bytes, spans: Spans) -> Iterator[str]:
             yield f"{'':{width}}  -- {text}"
         end, meaning = spans.meanings.get(place, (0, ""))
         if place >= at and end > at:
-            stop = min([end, *(other for other in spans.headings if at < other < end)])
+            following = bisect_right(headings, at)
+            stop = min(end, headings[following]) if following < len(headings) else end
             yield from _rows(data, at, stop, meaning, width)
             at = stop
 

@@ -11,12 +11,13 @@ from typing import Any
 
 from tileir.bytecode import faults
 from tileir.bytecode.attributes import READ_KIND
-from tileir.bytecode.faults import MAX_NESTING, Fault, op_label
+from tileir.bytecode.faults import MAX_NESTING, Fault, op_label, shown
 from tileir.bytecode.layout import AttrStep, Layout, OperandStep, layouts
 from tileir.bytecode.tables import Tables
 from tileir.bytecode.versions import max_opcode, version_text
 from tileir.bytecode.wire import Cursor
 from tileir.ir import types as t
+from tileir.ir.attributes import TextEnum
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.declare import OperandLayout, Placement, RegionField
 from tileir.ir.loc import BytecodeLoc, Location
@@ -49,7 +50,7 @@ class BodyReader:
 
     def read(self, block: Block) -> None:
         """Fill `block`, whose arguments are the first values."""
-        self._values = list(block.args)
+        self._define(block.args, "argument")
         while self._cursor.left:
             block.append(self._instruction(0))
         self._check_end(block)
@@ -62,11 +63,15 @@ class BodyReader:
             op = self._fields(layout, number, begin, depth)
         except Fault as fault:
             raise fault.inside_op(number, layout.name) from None
-        if layout.stored_results is None:
-            self._values += op.results
-        else:
-            self._values += op.results[: layout.stored_results]
+        self._define(op.results[: layout.stored_results], op_label(number, layout.name))
         return op
+
+    def _define(self, values: list[Value], source: str) -> None:
+        """Make values visible, under the next free numbers."""
+        if self._cursor.trace is not None:
+            for index, _ in enumerate(values, len(self._values)):
+                self._cursor.trace.heading(self._cursor.at, f"value {index}: {source}")
+        self._values += values
 
     def _fields(self, layout: Layout, number: int, begin: int, depth: int) -> Op:
         loc = self._location(layout, number, begin)
@@ -135,7 +140,7 @@ class BodyReader:
     def _result_count(self, layout: Layout) -> int:
         begin = self._cursor.at
         count = self._cursor.count()
-        self._cursor.note(begin, f"{count} results")
+        self._cursor.note(begin, f"number of results: {count}")
         if layout.stored_results not in (None, count):
             raise Fault(faults.FIELD_COUNT, f"expected {layout.stored_results} results, got {count}", begin)
         if layout.stored_results is None and count > self._cursor.left:
@@ -170,7 +175,7 @@ class BodyReader:
         except Fault as fault:
             raise fault.inside(step.label) from None
         if cursor.trace is not None:
-            cursor.note(begin, f"{step.label}: {value!r}")
+            cursor.note(begin, f"{step.label}: {_shown_value(value)}")
         return value
 
     def _check_sizes(self, layout: Layout, attributes: dict[str, Any], segments: tuple[int, ...]) -> None:
@@ -200,7 +205,7 @@ class BodyReader:
     def _counted_operands(self, layout: Layout) -> tuple[list[Value], tuple[int, ...]]:
         begin = self._cursor.at
         total = self._cursor.count()
-        self._cursor.note(begin, f"{total} operands")
+        self._cursor.note(begin, f"number of operands: {total}")
         least, most = layout.least_operands, layout.most_operands
         if total < least or (most is not None and total > most):
             wanted = f"at least {least}" if most is None else str(most) if least == most else f"{least} to {most}"
@@ -218,7 +223,7 @@ class BodyReader:
             return [self._value(step.label)] if step.stored and flags & step.mask else []
         begin = self._cursor.at
         size = self._cursor.count()
-        self._cursor.note(begin, f"{step.label}: {size} values")
+        self._cursor.note(begin, f"number of values of {step.label}: {size}")
         return [self._value(step.label) for _ in range(size)]
 
     def _value(self, label: str) -> Value:
@@ -240,7 +245,7 @@ class BodyReader:
     def _check_region_count(self, layout: Layout) -> None:
         begin = self._cursor.at
         count = self._cursor.count()
-        self._cursor.note(begin, f"{count} regions")
+        self._cursor.note(begin, f"number of regions: {count}")
         if count != layout.regions:
             raise Fault(faults.REGION_COUNT, f"expected {layout.regions} regions, got {count}", begin)
 
@@ -253,7 +258,7 @@ class BodyReader:
         except Fault as fault:
             raise fault.inside(label) from None
         visible = len(self._values)
-        self._values += block.args
+        self._define(block.args, f"argument of {label}")
         for _ in range(count):
             block.append(self._instruction(depth))
         try:
@@ -266,7 +271,7 @@ class BodyReader:
     def _has_block(self, region: RegionField) -> bool:
         begin = self._cursor.at
         count = self._cursor.count()
-        self._cursor.note(begin, f"region '{region.name}': {count} blocks")
+        self._cursor.note(begin, f"region '{region.name}', number of blocks: {count}")
         if count > 1 or (count == 0 and not region.optional):
             wanted = "at most one block" if region.optional else "one block"
             raise Fault(faults.BLOCK, f"expected {wanted}, got {count}", begin)
@@ -279,10 +284,11 @@ class BodyReader:
         if depth > MAX_NESTING:
             raise Fault(faults.NESTING, f"expected regions nested at most {MAX_NESTING} deep, got more", begin)
         types = self._tables.types.read_list(cursor)
-        cursor.note(begin, f"{len(types)} block arguments: {list(types)}")
+        if cursor.trace is not None:
+            cursor.note(begin, f"block arguments: {list(types)}")
         begin = cursor.at
         count = cursor.count()
-        cursor.note(begin, f"{count} operations")
+        cursor.note(begin, f"number of operations: {count}")
         return Block(types), count
 
     def _check_end(self, block: Block) -> None:
@@ -290,3 +296,6 @@ class BodyReader:
             got = f"'{block.ops[-1].spec.name}'" if block.ops else "an empty block"
             raise Fault(faults.BLOCK, f"expected a block that ends with a terminator, got {got}", self._cursor.at)
 
+
+def _shown_value(value: object) -> str:
+    return value.text if isinstance(value, TextEnum) else shown(value) if isinstance(value, str) else repr(value)

@@ -84,7 +84,9 @@ def _read_header(cursor: Cursor) -> Version:
     if magic != MAGIC:
         wrong = next((at for at, byte in enumerate(magic) if byte != MAGIC[at]), len(magic))
         hint = "this is MLIR bytecode, not Tile IR bytecode" if magic.startswith(_MLIR_MAGIC) else None
-        raise Fault(faults.MAGIC, f"expected the magic number {MAGIC.hex(' ')}, got {magic.hex(' ')}", wrong, hint)
+        raise Fault(
+            faults.MAGIC, f"expected the magic number {MAGIC.hex(' ')}, got {magic.hex(' ') or 'nothing'}", wrong, hint
+        )
     cursor.take(len(MAGIC))
     cursor.note(0, "magic number")
     return _read_version(cursor)

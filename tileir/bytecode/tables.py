@@ -44,7 +44,7 @@ class OffsetTable:
             return OffsetTable(Cursor(b"", 0, 0), 0, what, width)
         begin = payload.at
         count = payload.count() if limited else payload.fitting_count(what, width)
-        payload.note(begin, f"{count} {what}")
+        payload.note(begin, f"number of {what}: {count}")
         if count or padded:
             payload.padding(width)
             payload.check_fits(count, what, width, begin)
@@ -137,14 +137,14 @@ class ConstantReader:
         key = (index, element, type.count)
         data = self._data.get(key)
         if data is None:
-            raw, offset = self.raw(index)
+            raw, offset = self.get(index)
             data = self._data[key] = DenseElements.of(type, dense.unpack(raw, type.count, element, offset)).data
         return data
 
     def __len__(self) -> int:
         return len(self._table)
 
-    def raw(self, index: int) -> tuple[bytes, int]:
+    def get(self, index: int) -> tuple[bytes, int]:
         """The bytes of a constant, and their offset in the file."""
         if index not in self._raw:
             entry = self._table.entry(index)

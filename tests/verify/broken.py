@@ -18,7 +18,12 @@ CHUNKS = operation_chunks()
 
 _VIEW = t.TensorViewType(t.F32, (64, 32), (32, 1))
 TYPES: tuple[t.Type, ...] = (
-    *(t.tile(element, *shape) for element in t.ELEMENTS.values() for shape in ((), (4,), (8, 4), (2, 4, 8), (4, 4)) if shape or element is not t.F4E2M1FN),
+    *(
+        t.tile(element, *shape)
+        for element in t.ELEMENTS.values()
+        for shape in ((), (4,), (8, 4), (2, 4, 8), (4, 4))
+        if shape or element is not t.F4E2M1FN
+    ),
     *(t.tile(t.PointerType(pointee), *shape) for pointee in (t.F32, t.I32) for shape in ((), (4,), (8, 4))),
     t.TOKEN,
     _VIEW,

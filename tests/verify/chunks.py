@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tileir.ir.declare import NEWEST
-from tileir.ir.diagnostics import Diagnostic, Report, place_text
+from tileir.ir.diagnostics import Diagnostic, DiagnosticError, Report, place_text
 from tileir.text.parser import parse
 from tileir.verify import verify
 
@@ -35,7 +35,11 @@ class Expected:
     def matches(self, found: Diagnostic) -> bool:
         place = place_text(found.loc)
         where = place.rpartition(":")[0] if self.place.startswith("chunk:") else place
-        return (self.severity, self.code, self.place) == (found.severity, found.code, where) and self.text in found.message
+        return (self.severity, self.code, self.place) == (
+            found.severity,
+            found.code,
+            where,
+        ) and self.text in found.message
 
 
 @dataclass(frozen=True)
@@ -58,9 +62,12 @@ class Chunk:
         return result
 
     def run(self) -> Report:
-        """Parse and verify as the chunk asks for; syntax faults raise DiagnosticError."""
-        warn_hints = "// warn-hints" in self.text
-        return verify(parse(self.text, "chunk"), self.directive("level", NEWEST), warn_hints=warn_hints)
+        """Parse and verify as the chunk asks for; a text that cannot be read has the faults of the parser."""
+        try:
+            module = parse(self.text, "chunk")
+        except DiagnosticError as error:
+            return Report(error.diagnostics)
+        return verify(module, self.directive("level", NEWEST), warn_hints="// warn-hints" in self.text)
 
 
 def chunks(path: Path) -> list[Chunk]:

@@ -1,4 +1,4 @@
-"""Modules built in memory: faults that no text can have, the shape of reports, and that nothing makes the verifier fail."""
+"""Modules built in memory: faults that no text can have, the shape of reports, and that nothing fails on them."""
 
 from __future__ import annotations
 
@@ -90,6 +90,15 @@ def test_an_empty_list_of_bounds_is_too_short(name: str) -> None:
     subject = Subject(name)
     with subject.attribute("inbounds", ()):
         assert subject.codes() == ["E0625"]
+
+
+def test_tile_views_are_made_of_tile_extents_and_a_tensor_view() -> None:
+    with pytest.raises(t.InvalidType) as caught:
+        t.PartitionViewType((), t.TensorViewType(t.F32, (), ()))
+    assert caught.value.code == "E0310"
+    with pytest.raises(t.InvalidType) as caught:
+        t.PartitionViewType((4,), t.tile(t.F32, 4))
+    assert caught.value.code == "E0311"
 
 
 def test_values_of_another_region_are_not_visible() -> None:
@@ -194,7 +203,8 @@ def test_at_most_a_hundred_errors_are_reported() -> None:
 
 def test_warnings_do_not_hide_errors_nor_fail_the_report() -> None:
     globals_ = [
-        Global.build(sym_name=f"g{index}", value=DenseElements(t.tile(t.I8, 1), b"\0"), alignment=3) for index in range(150)
+        Global.build(sym_name=f"g{index}", value=DenseElements(t.tile(t.I8, 1), b"\0"), alignment=3)
+        for index in range(150)
     ]
     report = verify(module(*globals_))
     assert report.ok

@@ -8,7 +8,7 @@ from chunks import operation_chunks
 
 from tileir.ir.attributes import TextEnum
 from tileir.ir.core import Value
-from tileir.ir.declare import VERSIONS, Operand, Relation, Result, Same, SameType, TypeFrom, version_key
+from tileir.ir.declare import VERSIONS, Operand, Relation, Result, Same, TypeFrom, version_key
 from tileir.ir.types import TOKEN, TileType, Type
 from tileir.ops import OPS
 from tileir.verify import verify
@@ -114,7 +114,9 @@ def _related() -> list[tuple[str, Same]]:
     return [(name, trait) for name, op in OPS.items() for trait in op.spec.traits if isinstance(trait, Same)]
 
 
-@pytest.mark.parametrize(("name", "trait"), _related(), ids=lambda value: value if isinstance(value, str) else value.name)
+@pytest.mark.parametrize(
+    ("name", "trait"), _related(), ids=lambda value: value if isinstance(value, str) else value.name
+)
 def test_fields_are_related_as_declared(name: str, trait: Same) -> None:
     subject = Subject(name)
     assert CODES[trait.relation] in set(_violations(subject, trait)) or _implied(subject, trait)
@@ -138,7 +140,10 @@ def _implied(subject: Subject, trait: Same) -> bool:
     if len(members) == 1 and len({_aspect(trait.relation, type) for type in next(iter(members))}) == 1:
         return True
     earlier = spec.traits[: spec.traits.index(trait)]
-    return any(isinstance(each, Same) and each.relation is Relation.TYPE and set(trait.fields) <= set(each.fields) for each in earlier)
+    return any(
+        isinstance(each, Same) and each.relation is Relation.TYPE and set(trait.fields) <= set(each.fields)
+        for each in earlier
+    )
 
 
 def _aspect(relation: Relation, type: Type) -> object:

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from table import Row, Skipped, markdown, paired
+from table import Row, Skipped, in_turn, markdown
 
 import tileir
 from tileir.examples import Example
@@ -89,7 +89,7 @@ def _check(launch: Launch, result: np.ndarray, expected: Any, tolerance: float) 
 
 
 def _row(what: str, launch: Launch, peer: Launch, aim: float, runs: int) -> Row:
-    mine, theirs = paired(launch, peer, runs)
+    mine, theirs = in_turn(launch, peer, runs=runs)
     met = theirs >= aim * mine
     return Row(what, "ms", mine * 1e3, "Triton's interpreter", theirs * 1e3, f">= {aim:g}x", met)
 

@@ -1,4 +1,4 @@
-"""Runs every benchmark and writes the table ``bench/RESULTS.md``.
+"""Runs every benchmark and puts the table into ``docs/performance.md``.
 
     make bench
 
@@ -13,11 +13,13 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
+PAGE = FOLDER.parent / "docs" / "performance.md"
+BEGIN, END = "<!-- measured -->\n", "<!-- end of measured -->\n"
 sys.path.insert(0, str(FOLDER))
 
 import frontend  # noqa: E402
 import interp  # noqa: E402
-from table import Row, Skipped, markdown  # noqa: E402
+from table import Row, Skipped, figure, markdown  # noqa: E402
 
 import tileir  # noqa: E402
 
@@ -32,21 +34,20 @@ def main() -> int:
             notes.append(f"* left out: {reason}")
             continue
         for row in found:
-            print(f"{row.what}: {row.ours:.3g} {row.unit}", f"({row.peer}: {row.peers:.3g} {row.unit})", flush=True)
+            theirs = "" if row.peers is None else f" ({row.peer}: {figure(row.peers)} {row.unit})"
+            print(f"{row.what}: {figure(row.ours)} {row.unit}{theirs}", flush=True)
         rows += found
     text = "\n".join([_heading(), markdown(rows), *sorted(set(notes))]) + "\n"
-    (FOLDER / "RESULTS.md").write_text(text, encoding="utf-8")
     print("\n" + text)
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    PAGE.write_text(f"{before}{BEGIN}{text}{END}{rest.partition(END)[2]}", encoding="utf-8")
     return 0
 
 
 def _heading() -> str:
-    machine = f"{platform.machine()}, {os.cpu_count()} processors, Python {platform.python_version()}"
+    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors"
     return f"""\
-# Measured
-
-tileir {tileir.__version__} on {platform.system()} {machine}. Medians of runs in turn with the peer; what counts is the
-ratio. Written by `make bench`.
+Medians of several runs of tileir {tileir.__version__} on {machine}, Python {platform.python_version()}:
 """
 
 

@@ -36,12 +36,12 @@ class Row:
         return None if self.peers is None else self.peers / self.ours
 
 
-def paired(ours: Callable[[], object], peer: Callable[[], object], runs: int = 5) -> tuple[float, float]:
-    """Median seconds of both, run in turn so that a change of the machine's speed meets both; one warm-up each."""
-    ours()
-    peer()
-    times = [(seconds(ours), seconds(peer)) for _ in range(runs)]
-    return statistics.median(first for first, _ in times), statistics.median(second for _, second in times)
+def in_turn(*actions: Callable[[], object], runs: int = 5) -> list[float]:
+    """Median seconds of each, run in turn so that a change of the machine's speed meets all; one warm-up each."""
+    for action in actions:
+        action()
+    times = [[seconds(action) for action in actions] for _ in range(runs)]
+    return [statistics.median(column) for column in zip(*times)]
 
 
 def seconds(action: Callable[[], object]) -> float:
@@ -50,13 +50,18 @@ def seconds(action: Callable[[], object]) -> float:
     return time.perf_counter() - begin
 
 
+def figure(value: float) -> str:
+    """Three digits, without an exponent."""
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+
+
 def markdown(rows: list[Row]) -> str:
     lines = ["| what | tileir | peer | | ratio | aim | met |", "|---|---:|---|---:|---:|---|---|"]
     for row in rows:
-        theirs = "" if row.peers is None else f"{row.peers:.3g} {row.unit}"
+        theirs = "" if row.peers is None else f"{figure(row.peers)} {row.unit}"
         ratio = "" if row.ratio is None else f"{row.ratio:.1f}x"
         met = "yes" if row.met else "**no**"
         lines.append(
-            f"| {row.what} | {row.ours:.3g} {row.unit} | {row.peer} | {theirs} | {ratio} | {row.aim} | {met} |"
+            f"| {row.what} | {figure(row.ours)} {row.unit} | {row.peer} | {theirs} | {ratio} | {row.aim} | {met} |"
         )
     return "\n".join(lines) + "\n"

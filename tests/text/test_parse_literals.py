@@ -106,6 +106,8 @@ def test_a_list_of_lists_keeps_row_major_order() -> None:
         ("<i32: «true»> : tile<i32>", "E0118"),
         ("<i32: [1, «abc»]> : tile<2xi32>", "E0118"),
         ('<i32: «"hello"»> : tile<i32>', "E0118"),
+        ("<f32: [0x0, «0x7-0»]> : tile<2xf32>", "E0118"),
+        ("<f32: [0x0, «1 2»]> : tile<2xf32>", "E0118"),
         ("<i8: «256»> : tile<i8>", "E0119"),
         ("<i8: «-129»> : tile<i8>", "E0119"),
         ("<i1: «2»> : tile<i1>", "E0119"),

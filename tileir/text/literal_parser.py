@@ -30,6 +30,7 @@ _BLANKS = re.compile(r"\s+")
 _ITEM = re.compile(r"[\[\],]|[^\[\],\s]+(?:\s+[^\[\],\s]+)*")
 _INTEGER = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d+)", re.ASCII)
 _DECIMAL = re.compile(r"-?\s*\d+\.\d*(?:[eE][-+]?\d+)?", re.ASCII)
+_HEXADECIMAL = re.compile(r"0x[0-9a-fA-F]+", re.ASCII)
 _HEX_DATA = re.compile(r"0x(?:[0-9a-fA-F]{2})*")
 _TF32_SHIFT = 13
 _TF32_PACKED = 3
@@ -298,7 +299,7 @@ def float_pattern(text: str, element: ElementType) -> int:
     """The bit pattern that a decimal or hexadecimal float stands for."""
     if _DECIMAL.fullmatch(text):
         return decimal_pattern(_joined(text), element)
-    if text[:2] == "0x":
+    if _HEXADECIMAL.fullmatch(text):
         pattern = integer_of(text)
         if pattern >> element.bits:
             what = f"a bit pattern of at most {element.bits} bits for {element.name}"

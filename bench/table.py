@@ -8,6 +8,7 @@ what the tables are for.
 
 from __future__ import annotations
 
+import gc
 import statistics
 import time
 from collections.abc import Callable
@@ -45,6 +46,8 @@ def in_turn(*actions: Callable[[], object], runs: int = 5) -> list[float]:
 
 
 def seconds(action: Callable[[], object]) -> float:
+    """How long `action` takes; what earlier ones left behind is collected first, not on its time."""
+    gc.collect()
     begin = time.perf_counter()
     action()
     return time.perf_counter() - begin

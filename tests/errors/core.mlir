@@ -34,7 +34,7 @@ experimental$func @f() {
 }
 // -----
 experimental$func @f(%a: tile<8x4xf32>, %i: tile<i32>) {
-  // expected-error@+1 [E0211] result: expected the element type of operand 'source', tile<8x4xf32>, got tile<4x2xf16>
+  // expected-error@+1 [E0211] result: expected elements of f32, as operand 'source' of tile<8x4xf32>, got tile<4x2xf16>
   %r = extract %a[%i, %i] : tile<8x4xf32> -> tile<4x2xf16>
 }
 // -----
@@ -61,12 +61,12 @@ experimental$func @f(%a: tile<8xf32>) {
 }
 // -----
 experimental$func @f(%a: tile<4xf32>, %b: tile<8x4xf32>, %i: tile<i32>) {
-  // expected-error@+1 [E0210] operand 'source': expected the rank of operand 'destination', tile<8x4xf32>, got tile<4xf32>
+  // expected-error@+1 [E0210] operand 'source': expected rank 2, as operand 'destination' of tile<8x4xf32>, got tile<4xf32>
   %r = insert %a, %b[%i, %i] : tile<4xf32>, tile<8x4xf32>
 }
 // -----
 experimental$func @f(%a: tile<4x2xf16>, %b: tile<8x4xf32>, %i: tile<i32>) {
-  // expected-error@+1 [E0211] operand 'source': expected the element type of operand 'destination', tile<8x4xf32>
+  // expected-error@+1 [E0211] operand 'source': expected elements of f32, as operand 'destination' of tile<8x4xf32>
   %r = insert %a, %b[%i, %i] : tile<4x2xf16>, tile<8x4xf32>
 }
 // -----

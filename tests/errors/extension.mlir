@@ -47,7 +47,7 @@ experimental$func @f() {
 }
 // -----
 experimental$func @f(%a: tile<4xf32>, %b: tile<8xf32>) {
-  // expected-error@+1 [E0209] operand 'args[1]': expected the shape of operand 'args[0]', tile<4xf32>, got tile<8xf32>
+  // expected-error@+1 [E0209] operand 'args[1]': expected shape [4], as operand 'args[0]' of tile<4xf32>, got tile<8xf32>
   %r = experimental$extern_elementwise %a, %b {libname = "", libpath = "", pure = true, symbol = "g"} : (tile<4xf32>, tile<8xf32>) -> tile<4xf32>
 }
 // -----
@@ -122,12 +122,12 @@ experimental$func @f(%w: tensor_view<64x32xf32, strides=[32,1]>, %v: tile<4x8xf3
 }
 // -----
 experimental$func @f(%w: tensor_view<64x32x16xf32, strides=[512,16,1]>, %i: tile<4xi32>, %o: tile<i32>, %p: tile<i64>) {
-  // expected-error@+1 [E0477] operand 'offsets[1]': expected the type of operand 'offsets[0]', tile<i32>, got tile<i64>
+  // expected-error@+1 [E0477] operand 'offsets[1]': expected tile<i32>, as operand 'offsets[0]', got tile<i64>
   %r = "cuda_tile.experimental$gather_load"(%w, %i, %o, %p) <{dim = 0 : i64}> : (!cuda_tile.tensor_view<64x32x16xf32, strides=[512,16,1]>, !cuda_tile.tile<4xi32>, !cuda_tile.tile<i32>, !cuda_tile.tile<i64>) -> !cuda_tile.tile<4x8x8xf32>
 }
 // -----
 experimental$func @f(%w: tensor_view<64x32x16xf32, strides=[512,16,1]>, %v: tile<4x8x8xf32>, %i: tile<4xi32>, %o: tile<i32>, %p: tile<i64>) {
-  // expected-error@+1 [E0477] operand 'offsets[1]': expected the type of operand 'offsets[0]', tile<i32>, got tile<i64>
+  // expected-error@+1 [E0477] operand 'offsets[1]': expected tile<i32>, as operand 'offsets[0]', got tile<i64>
   %s = "cuda_tile.experimental$scatter_store"(%v, %w, %i, %o, %p) <{dim = 0 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 2, 0>}> : (!cuda_tile.tile<4x8x8xf32>, !cuda_tile.tensor_view<64x32x16xf32, strides=[512,16,1]>, !cuda_tile.tile<4xi32>, !cuda_tile.tile<i32>, !cuda_tile.tile<i64>) -> !cuda_tile.token
 }
 // -----

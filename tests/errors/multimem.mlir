@@ -29,7 +29,7 @@ experimental$func @f(%w: partition_view<tile=(4), tensor_view<64xf32, strides=[1
 }
 // -----
 experimental$func @f(%w: partition_view<tile=(4x4), tensor_view<64x64xf32, strides=[64,1], #cuda_tile.ptr_attr<multicast>>>, %v: tile<4x4xf32>, %i: tile<i32>, %j: tile<i64>) {
-  // expected-error@+1 [E0623] operand 'index[1]': expected the type of 'index[0]', tile<i32>, got tile<i64>
+  // expected-error@+1 [E0623] operand 'index[1]': expected tile<i32>, as operand 'index[0]', got tile<i64>
   %r, %s = multimem_load_reduce_view_tko relaxed device %w[%i, %j] : partition_view<tile=(4x4), tensor_view<64x64xf32, strides=[64,1], #cuda_tile.ptr_attr<multicast>>>, tile<i32>, tile<i64> -> tile<4x4xf32>, token
 }
 // -----
@@ -69,7 +69,7 @@ experimental$func @f(%w: partition_view<tile=(4), tensor_view<64xf32, strides=[1
 }
 // -----
 experimental$func @f(%w: partition_view<tile=(4x4), tensor_view<64x64xf32, strides=[64,1], #cuda_tile.ptr_attr<multicast>>>, %v: tile<4x4xf32>, %i: tile<i32>, %j: tile<i64>) {
-  // expected-error@+1 [E0623] operand 'index[1]': expected the type of 'index[0]', tile<i32>, got tile<i64>
+  // expected-error@+1 [E0623] operand 'index[1]': expected tile<i32>, as operand 'index[0]', got tile<i64>
   %s = multimem_reduce_view_tko relaxed device %w, %v[%i, %j] : partition_view<tile=(4x4), tensor_view<64x64xf32, strides=[64,1], #cuda_tile.ptr_attr<multicast>>>, tile<4x4xf32>, tile<i32>, tile<i64> -> token
 }
 // -----
@@ -109,7 +109,7 @@ experimental$func @f(%w: partition_view<tile=(4), tensor_view<64xf32, strides=[1
 }
 // -----
 experimental$func @f(%w: partition_view<tile=(4x4), tensor_view<64x64xf32, strides=[64,1], #cuda_tile.ptr_attr<multicast>>>, %v: tile<4x4xf32>, %i: tile<i32>, %j: tile<i64>) {
-  // expected-error@+1 [E0623] operand 'index[1]': expected the type of 'index[0]', tile<i32>, got tile<i64>
+  // expected-error@+1 [E0623] operand 'index[1]': expected tile<i32>, as operand 'index[0]', got tile<i64>
   %s = multimem_store_view_tko relaxed device %w, %v[%i, %j] : partition_view<tile=(4x4), tensor_view<64x64xf32, strides=[64,1], #cuda_tile.ptr_attr<multicast>>>, tile<4x4xf32>, tile<i32>, tile<i64> -> token
 }
 // -----

@@ -9,22 +9,22 @@ experimental$func @f(%a: tile<4xf32>) {
 }
 // -----
 experimental$func @f(%a: tile<4xf32>, %b: tile<8xf32>) {
-  // expected-error@+1 [E0208] operand 'rhs': expected the type of operand 'lhs', tile<4xf32>, got tile<8xf32>
+  // expected-error@+1 [E0208] operand 'rhs': expected tile<4xf32>, as operand 'lhs', got tile<8xf32>
   %r = "cuda_tile.addf"(%a, %b) : (!cuda_tile.tile<4xf32>, !cuda_tile.tile<8xf32>) -> !cuda_tile.tile<4xf32>
 }
 // -----
 experimental$func @f(%a: tile<4xf32>) {
-  // expected-error@+1 [E0209] result: expected the shape of operand 'lhs', tile<4xf32>, got tile<8xi1>
+  // expected-error@+1 [E0209] result: expected shape [4], as operand 'lhs' of tile<4xf32>, got tile<8xi1>
   %r = cmpf equal ordered %a, %a : tile<4xf32> -> tile<8xi1>
 }
 // -----
 experimental$func @f(%a: tile<4xf32>) {
-  // expected-error@+1 [E0210] result: expected the rank of operand 'source', tile<4xf32>, got tile<4x4xf32>
+  // expected-error@+1 [E0210] result: expected rank 1, as operand 'source' of tile<4xf32>, got tile<4x4xf32>
   %r = broadcast %a : tile<4xf32> -> tile<4x4xf32>
 }
 // -----
 experimental$func @f(%a: tile<4xf32>) {
-  // expected-error@+1 [E0211] result: expected the element type of operand 'source', tile<4xf32>, got tile<4xf16>
+  // expected-error@+1 [E0211] result: expected elements of f32, as operand 'source' of tile<4xf32>, got tile<4xf16>
   %r = reshape %a : tile<4xf32> -> tile<4xf16>
 }
 // -----

@@ -59,12 +59,12 @@ experimental$func @f(%v: tile<8x4xf32>, %w: gather_scatter_view<tile=(8x4), tens
 }
 // -----
 experimental$func @f(%w: partition_view<tile=(8x4), tensor_view<64x32xf32, strides=[32,1]>>, %i: tile<i32>, %j: tile<i64>) {
-  // expected-error@+1 [E0623] operand 'index[1]': expected the type of 'index[0]', tile<i32>, got tile<i64>
+  // expected-error@+1 [E0623] operand 'index[1]': expected tile<i32>, as operand 'index[0]', got tile<i64>
   %r, %s = load_view_tko weak %w[%i, %j] : partition_view<tile=(8x4), tensor_view<64x32xf32, strides=[32,1]>>, tile<i32>, tile<i64> -> tile<8x4xf32>, token
 }
 // -----
 experimental$func @f(%v: tile<8x4xf32>, %w: partition_view<tile=(8x4), tensor_view<64x32xf32, strides=[32,1]>>, %i: tile<i32>, %j: tile<i64>) {
-  // expected-error@+1 [E0623] operand 'index[1]': expected the type of 'index[0]', tile<i32>, got tile<i64>
+  // expected-error@+1 [E0623] operand 'index[1]': expected tile<i32>, as operand 'index[0]', got tile<i64>
   %s = store_view_tko weak %v, %w[%i, %j] : tile<8x4xf32>, partition_view<tile=(8x4), tensor_view<64x32xf32, strides=[32,1]>>, tile<i32>, tile<i64> -> token
 }
 // -----
@@ -139,7 +139,7 @@ experimental$func @f(%p: tile<ptr<f32>>, %n: tile<i32>) {
 }
 // -----
 experimental$func @f(%p: tile<ptr<f32>>, %n: tile<i32>, %s: tile<i64>) {
-  // expected-error@+1 [E0632] operand 'dynamicStrides[0]': expected the type of 'dynamicShape[0]', tile<i32>, got tile<i64>
+  // expected-error@+1 [E0632] operand 'dynamicStrides[0]': expected tile<i32>, as operand 'dynamicShape[0]', got tile<i64>
   %r = "cuda_tile.make_tensor_view"(%p, %n, %s) <{operandSegmentSizes = array<i32: 1, 1, 1>}> : (!cuda_tile.tile<ptr<f32>>, !cuda_tile.tile<i32>, !cuda_tile.tile<i64>) -> !cuda_tile.tensor_view<?x32xf32, strides=[?,1]>
 }
 // -----

@@ -1,11 +1,13 @@
-"""Hints for operand types that another operation takes.
+"""Hints for types that do not fit, where there is an obvious mend.
 
-Knows: which float operation has an integer twin and the other way round. Does not know: any rule.
+Knows: which float operation has an integer twin and the other way round, and what brings tiles together. Does not know:
+any rule.
 """
 
 from __future__ import annotations
 
 from tileir.ir.core import Op
+from tileir.ir.declare import Relation
 from tileir.ir.types import INTS, PointerType, TileType, Type
 from tileir.ops.constraints import BASE_FLOATS
 
@@ -42,4 +44,15 @@ def _pointer_hint(op: Op) -> str | None:
         return "'offset' moves pointers"
     if op.spec.name == "bitcast":
         return "'int_to_ptr', 'ptr_to_int' and 'ptr_to_ptr' convert pointers"
+    return None
+
+
+def relation_hint(relation: Relation, type: Type, other: Type) -> str | None:
+    """Names what brings two tiles to the same rank or shape, if one of them only lacks dimensions or repetition."""
+    if not isinstance(type, TileType) or not isinstance(other, TileType):
+        return None
+    if relation is Relation.RANK:
+        return "'reshape' adds or drops dimensions of extent 1"
+    if relation is Relation.SHAPE and not (type.shape and other.shape):
+        return "'reshape' and 'broadcast' make a tile of a scalar"
     return None

@@ -11,10 +11,10 @@ from collections.abc import Callable
 
 from tileir.ir.core import Op
 from tileir.ir.declare import Attr, Operand, OpSpec, ParentOneOf, Relation, Result, Same, TerminatedBy, TypeFrom
-from tileir.ir.types import TileType, Type
+from tileir.ir.types import TileType, Type, dims_text
 from tileir.verify import versions
 from tileir.verify.kinds import kind_of, value_text
-from tileir.verify.mends import twin_hint
+from tileir.verify.mends import relation_hint, twin_hint
 from tileir.verify.rule import Check, Fault, Rule, Scope, counted, defined, listed
 
 
@@ -234,7 +234,17 @@ def _relation(spec: OpSpec, trait: Same) -> Rule:
 
 def differs(what: str, type: Type, relation: Relation, other: str, other_type: Type) -> Fault:
     """The fault of a field that has not the type, shape, rank or element type of another."""
-    return Fault(what, f"the {relation.value} of {other}, {other_type!r}", repr(type))
+    wanted = _wanted(relation, other_type)
+    expected = f"{wanted}, as {other}" + ("" if relation is Relation.TYPE else f" of {other_type!r}")
+    return Fault(what, expected, repr(type), hint=relation_hint(relation, type, other_type))
+
+
+def _wanted(relation: Relation, type: Type) -> str:
+    if relation is Relation.TYPE or not isinstance(type, TileType):
+        return repr(type)
+    if relation is Relation.SHAPE:
+        return f"shape [{dims_text(type.shape)}]"
+    return f"rank {type.rank}" if relation is Relation.RANK else f"elements of {type.element!r}"
 
 
 def _member(spec: OpSpec, name: str) -> Member:

@@ -45,8 +45,8 @@ def _same_types(values: list[tuple[str, int, Value]]) -> Fault | None:
     for name, index, value in values[1:]:
         if value.type is not values[0][2].type:
             what = f"operand '{name}[{index}]'"
-            first = f"'{values[0][0]}[{values[0][1]}]'"
-            return Fault(what, f"the type of {first}, {values[0][2].type!r}", repr(value.type), defined(value, what))
+            first = f"operand '{values[0][0]}[{values[0][1]}]'"
+            return Fault(what, f"{values[0][2].type!r}, as {first}", repr(value.type), defined(value, what))
     return None
 
 

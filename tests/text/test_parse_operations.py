@@ -182,6 +182,17 @@ def test_an_unknown_operation_has_a_hint() -> None:
     assert fault.hint == "did you mean 'addi'?"
 
 
+def test_a_misspelt_keyword_has_a_hint() -> None:
+    (fault,) = check_faults(entry("for %j in (%i to %i, «stp» %i) : tile<i32> { }", ARGUMENTS), "E0103")
+    assert fault.hint == "did you mean 'step'?"
+
+
+def test_a_dictionary_without_its_keyword_has_a_hint() -> None:
+    marked = f"%a, %b = load_view_tko weak %v[%i, %i] «{{»x}} : {VIEW}, tile<i32> -> tile<8x8xf32>, token"
+    (fault,) = check_faults(entry(marked, ARGUMENTS), "E0103")
+    assert "attributes" in (fault.hint or "")
+
+
 # ---------------------------------------------------------------- regions
 
 

@@ -23,6 +23,7 @@ MAX_FAULTS = 100
 MAX_SHOWN_TOKEN = 60
 _ONE_CHARACTER = re.compile(r"[\w,:=(){}\[\]<>?+-]", re.ASCII)
 _BARE_WORD = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
+_QUOTED_WORD = re.compile(r"'(\w+)'")
 _WHOLE_STRING = re.compile(r'"[^"\\\n]*(?:\\(?:["\\nt]|[0-9A-Fa-f]{2})[^"\\\n]*)*"')
 _STRING_TOKEN = re.compile(STRING)
 _LONGEST_NUMBER = 64
@@ -118,6 +119,7 @@ class Reader(Cursor):
         loc = self.place(begin, begin + len(token))
         self.check_token(token, loc)
         shown = shown_token(token)
+        hint = hint or did_you_mean(token, _QUOTED_WORD.findall(what))
         self.fail(codes.EXPECTED, f"expected {what}, got {shown}", loc, hint=hint, expected=what, got=shown)
 
     def check_token(self, token: str, loc: SourceLoc | None = None) -> None:

@@ -455,6 +455,8 @@ def _attr_dict_with_keyword(spec: OpSpec, step: Step) -> Read:
             if p.peek() != "{":
                 p.expected("'{'")
             dictionary_step(p, draft)
+        elif p.tokens[p.index] == "{":
+            p.expected("':'", "this operation has the word 'attributes' in front of its dictionary")
 
     return read
 

@@ -21,13 +21,11 @@ sys.path.insert(0, str(FOLDER))
 
 from syntax import syntax  # noqa: E402
 
-import tileir  # noqa: E402
 from tileir import ops  # noqa: E402
+from tileir.cli.explain import codes, explanation  # noqa: E402
 from tileir.ir.attributes import TextEnum  # noqa: E402
 from tileir.ir.core import Op  # noqa: E402
 from tileir.ir.declare import REQUIRED, Attr, Operand, OpSpec, Placement, Result, Same, TypeFrom  # noqa: E402
-
-EXPLANATIONS = Path(tileir.__file__).parent / "explain"
 
 _OPERATIONS_INTRODUCTION = """\
 # Operations
@@ -194,9 +192,8 @@ def _terminators(trait: object) -> str:
 
 
 def diagnostics_page() -> str:
-    texts = [path.read_text(encoding="utf-8") for path in sorted(EXPLANATIONS.glob("[EW]*.md"))]
     # A code's title becomes a heading of this page.
-    return "\n".join([_DIAGNOSTICS_INTRODUCTION, *(f"#{text.rstrip()}\n" for text in texts)])
+    return "\n".join([_DIAGNOSTICS_INTRODUCTION, *(f"#{explanation(code).rstrip()}\n" for code in codes())])
 
 
 def readme_page() -> str:

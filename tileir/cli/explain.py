@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import re
 import sys
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import tileir
 from tileir.cli import FINE, UsageError, show
 
 _FOLDER = Path(tileir.__file__).parent / "explain"
+_PROGRAM = re.compile(r"(?m)^```mlir (wrong|mended)\n")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
         for code in codes():
             print(f"{code}  {title(code)}")
         return FINE
-    text = _explanation(options.code.upper())
+    text = explanation(_known(options.code.upper()))
     if sys.stdout.isatty():
         show.console().print(Markdown(text))
     else:
@@ -51,10 +53,16 @@ def title(code: str) -> str:
         return stream.readline().partition(":")[2].strip()
 
 
-def _explanation(code: str) -> str:
+def explanation(code: str) -> str:
+    """The page of a code, as Markdown, in which each program says whether it is wrong."""
+    text = (_FOLDER / f"{code}.md").read_text(encoding="utf-8")
+    return _PROGRAM.sub(lambda match: f"{match[1].capitalize()}:\n\n```mlir\n", text)
+
+
+def _known(code: str) -> str:
     known = codes()
     if code not in known:
         close = difflib.get_close_matches(code, known, 3)
         hint = f"; did you mean {', '.join(close)}?" if close else ""
         raise UsageError(f"no diagnostic has the code '{code}'{hint} ('tileir explain' lists all codes)")
-    return (_FOLDER / f"{code}.md").read_text(encoding="utf-8")
+    return code

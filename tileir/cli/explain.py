@@ -8,10 +8,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import re
-import sys
 from pathlib import Path
-
-from rich.markdown import Markdown
 
 import tileir
 from tileir.cli import FINE, UsageError, show
@@ -35,10 +32,7 @@ def run(options: argparse.Namespace) -> int:
             print(f"{code}  {title(code)}")
         return FINE
     text = explanation(_known(options.code.upper()))
-    if sys.stdout.isatty():
-        show.console().print(Markdown(text))
-    else:
-        print(text, end="")
+    show.page(text)
     return FINE
 
 

@@ -1,4 +1,4 @@
-"""How the command line shows things: diagnostics in colour, tables.
+"""How the command line shows things: diagnostics in colour, tables, pages of text.
 
 Knows: the terminal. Does not know: what is shown.
 """
@@ -26,6 +26,7 @@ _STYLES = (
 )
 
 _WIDEST = 1000
+_READABLE = 100
 
 
 def console(stream: TextIO | None = None) -> Console:
@@ -40,6 +41,17 @@ def diagnostics(text: str, stream: TextIO) -> None:
         for match in pattern.finditer(text):
             styled.stylize(style, *match.span(1))
     console(stream).print(styled)
+
+
+def page(markdown: str) -> None:
+    """Show Markdown: laid out on a terminal, as it is elsewhere."""
+    from rich.markdown import Markdown
+
+    terminal = Console(highlight=False)
+    if terminal.is_terminal:
+        terminal.print(Markdown(markdown), width=min(terminal.width, _READABLE))
+    else:
+        print(markdown, end="")
 
 
 def table(columns: dict[str, str], rows: list[list[str | Text]]) -> Table:

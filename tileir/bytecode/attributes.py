@@ -13,7 +13,7 @@ from typing import Any
 from tileir.bytecode import faults
 from tileir.bytecode.faults import MAX_NESTING, Fault, shown
 from tileir.bytecode.tables import Tables, TablesWriter
-from tileir.bytecode.versions import version_text
+from tileir.bytecode.versions import REDUCTION_ATTR_SINCE, version_text
 from tileir.bytecode.wire import Cursor, Sink, check_width, signed
 from tileir.ir import types as t
 from tileir.ir.attributes import (
@@ -255,7 +255,7 @@ _READ_TAG: dict[int, TagReader] = {
     12: _read_bounded,
     13: lambda tables, cursor, depth: EnumAttr(read_case(cursor, MultimemReduction, tables.version)),
 }
-_TAG_SINCE = {13: version_key("13.5")}
+_TAG_SINCE = {13: REDUCTION_ATTR_SINCE}
 
 
 # ---------------------------------------------------------------- writing, by declared kind

@@ -20,6 +20,8 @@ from tileir.ops import OPCODES
 
 SUPPORTED: tuple[Version, ...] = tuple(map(version_key, VERSIONS))
 OLDEST = SUPPORTED[0]
+REDUCTION_ATTR_SINCE = version_key("13.5")
+"""First version with a multimem reduction kind as an attribute of its own."""
 POINTER_ATTR_SINCE = {
     t.PointerAttr.NONE: version_key("13.4"),
     t.PointerAttr.UNICAST: version_key("13.5"),
@@ -132,8 +134,11 @@ class _Finder:
             if result.position < len(op.results) and op.results[result.position] in self._used_values():
                 yield Need(version_key(result.since or op.spec.since), f"the use of result '{result.name}'", op)
         for attr in dated.typed:
-            for type in _types_in(op.attributes.get(attr.name)):
-                yield from self._type(type, op)
+            for part in _dated_parts(op.attributes.get(attr.name)):
+                if isinstance(part, t.Type):
+                    yield from self._type(part, op)
+                else:
+                    yield Need(REDUCTION_ATTR_SINCE, f"'{part.case.text}' in attribute '{attr.name}'", op)
 
     def _used_values(self) -> set[Value]:
         if self._used is None:
@@ -169,22 +174,22 @@ def _is_default(attr: Attr, op: Op) -> bool:
     return value == attr.default
 
 
-def _types_in(value: object) -> Iterator[t.Type]:
-    """The types that an attribute's value spells out."""
-    if isinstance(value, t.Type):
+def _dated_parts(value: object) -> Iterator[t.Type | a.EnumAttr]:
+    """The types that an attribute's value spells out, and the attributes in it that came later than the format."""
+    if isinstance(value, t.Type | a.EnumAttr):
         yield value
     elif isinstance(value, a.IntegerAttr | a.FloatAttr | a.DenseElements):
         yield value.type
     elif isinstance(value, a.TypeAttr):
         yield value.value
     elif isinstance(value, a.OptimizationHints):
-        yield from _types_in(value.targets)
+        yield from _dated_parts(value.targets)
     elif isinstance(value, a.ArrayAttr):
         for item in value:
-            yield from _types_in(item)
+            yield from _dated_parts(item)
     elif isinstance(value, a.DictAttr):
         for _, item in value.entries:
-            yield from _types_in(item)
+            yield from _dated_parts(item)
 
 
 def _components(type: t.Type) -> Iterator[t.Type]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from llvmlite import ir
 
+from tileir.cpu.elements import I8
+from tileir.cpu.emitter import Index
 from tileir.cpu.lowering import LoopTargets, Lower, Lowering, Target
+from tileir.cpu.pauses import pause
 from tileir.cpu.slots import Slot, new_slot, pass_values
-from tileir.cpu.tiles import scalar, wide
+from tileir.cpu.tiles import new_buffer, scalar, to_memory, wide
 from tileir.ir.core import Block, Value
 from tileir.ir.rules import Rules
 from tileir.ops import control
@@ -109,6 +112,7 @@ def lower_loop(lowering: Lowering, op: control.Loop) -> None:
     head, done = builder.append_basic_block("loop"), builder.append_basic_block("loop.end")
     builder.branch(head)
     builder.position_at_end(head)
+    pause(lowering, op)
     _read_into(lowering, slots, op.body.args)
     lowering.loops.append(LoopTargets(Target(done, results), Target(head, slots)))
     _region(lowering, op.body)
@@ -141,10 +145,23 @@ def lower_return(lowering: Lowering, op: control.Return) -> None:
 
 @rules(control.Assert)
 def lower_assert(lowering: Lowering, op: control.Assert) -> None:
-    """Trap with the message at the first element that is 0."""
+    """Trap if an element is 0; the condition is left in the arena, for the report to say which."""
     emit, builder = lowering.emit, lowering.builder
     condition = lowering.tile(op.condition)
-    emit.loop_nest(
-        op.condition.type.shape,
-        lambda index: emit.trap_if(builder.not_(wide(builder, condition.at(emit, index))), op, op.message),
-    )
+    if op.condition.type.count == 1:
+        emit.trap_if(builder.not_(wide(builder, scalar(emit, condition))), op, op.message)
+        return
+    holds = emit.stack(I8)
+    builder.store(I8(1), holds)
+    with emit.region():
+        place = emit.arena_used
+        kept = new_buffer(emit, op.condition.type)
+
+        def keep(index: Index) -> None:
+            element = condition.at(emit, index)
+            kept.put(emit, index, element)
+            builder.store(builder.and_(builder.load(holds, typ=I8), to_memory(builder, element)), holds)
+
+        emit.loop_nest(op.condition.type.shape, keep)
+        fails = builder.icmp_unsigned("==", builder.load(holds, typ=I8), I8(0))
+        emit.trap_if(fails, op, op.message, (place, op.condition.type))

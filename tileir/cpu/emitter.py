@@ -18,6 +18,7 @@ from llvmlite import ir
 
 from tileir.cpu.elements import I8, I32, I64, Num
 from tileir.cpu.metadata import Distinct, access_group, parallel_loop
+from tileir.ir import types as t
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import place_text
 
@@ -30,10 +31,14 @@ Extent = Any
 
 @dataclass
 class TrapSite:
-    """A place in the code that can stop the launch: its number is what the function returns."""
+    """A place in the code that can stop the launch: its number is what the function returns.
+
+    `evidence` is where in the arena the trap leaves the tile that it reports about, and the tile's type.
+    """
 
     op: Op
     message: str
+    evidence: tuple[int, t.TileType] | None = None
 
 
 @dataclass
@@ -143,15 +148,21 @@ class Emitter:
 
     # ------------------------------------------------------------ traps
 
-    def trap_if(self, condition: ir.Value, op: Op, message: str) -> None:
+    def trap_if(
+        self, condition: ir.Value, op: Op, message: str, evidence: tuple[int, t.TileType] | None = None
+    ) -> None:
         """Stop the tile block and the launch when `condition` holds."""
+        self.traps.append(TrapSite(op, message, evidence))
+        self.leave_if(condition, len(self.traps))
+
+    def leave_if(self, condition: ir.Value, status: int) -> None:
+        """Return `status` when `condition` holds."""
         builder = self.builder
-        self.traps.append(TrapSite(op, message))
         stop = builder.append_basic_block("trap")
         go_on = builder.append_basic_block("checked")
         builder.cbranch(condition, stop, go_on).set_weights([1, 1 << 20])
         builder.position_at_end(stop)
-        builder.store(I32(len(self.traps)), self.status)
+        builder.store(I32(status), self.status)
         builder.branch(self.exit)
         builder.position_at_end(go_on)
 

@@ -5,9 +5,12 @@ Knows: target machine, pass pipeline, how a symbol becomes an address. Does not 
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
+import llvmlite
 import llvmlite.binding as llvm
 
 
@@ -42,6 +45,21 @@ def host() -> Host:
 def _initialized() -> None:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
+
+
+@cache
+def toolchain() -> str:
+    """What machine code depends on beside the program: this package, LLVM, the processor."""
+    llvm_version = ".".join(map(str, llvm.llvm_version_info))
+    return f"tileir {_sources()}, llvmlite {llvmlite.__version__}, LLVM {llvm_version}, {host()}"
+
+
+def _sources() -> str:
+    """A digest of the code that makes code."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def target_machine(host: Host) -> llvm.TargetMachine:

@@ -6,8 +6,8 @@ Does not know: what an operation means (the chapters), nor how code is compiled 
     i32 kernel(ptr arguments, ptr grid, i32 x, i32 y, i32 z, ptr arena)
 
 `arguments` holds 8-byte slots: one per parameter, then one per global of the module with its address, then the address
-of the function that prints. `grid` holds three i32 extents. The result is 0, or the number of the trap site that
-stopped the block.
+of the function that prints, then that of the function that pauses (`cpu.pauses`). `grid` holds three i32 extents. The
+result is 0, the number of the trap site that stopped the block, or `ABANDONED`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 from llvmlite import ir
 
+from tileir.cpu.driver import add_driver
 from tileir.cpu.elements import I8, I32, I64, PTR, Num, memory_type
 from tileir.cpu.emitter import Emitter, TrapSite
 from tileir.cpu.fusion import Fusion
@@ -39,6 +40,7 @@ class Kernel:
     arena_size: int
     traps: list[TrapSite]
     prints: list[Op]
+    pauses: bool
 
 
 @dataclass
@@ -70,6 +72,8 @@ class Lowering:
     global_slots: dict[str, int]
     print_slot: int
     values: dict[Value, Lowered] = field(default_factory=dict)
+    pauses: bool = False
+    """Whether a loop calls the function that pauses."""
     prints: list[Op] = field(default_factory=list)
     """The operations that print; `print` is called with a number into this list."""
     pending: list[Value] = field(default_factory=list)
@@ -77,6 +81,10 @@ class Lowering:
     loops: list[LoopTargets] = field(default_factory=list)
     yields: list[Target] = field(default_factory=list)
     """Where the `yield` of the innermost `if` goes."""
+
+    @property
+    def pause_slot(self) -> int:
+        return self.print_slot + 1
 
     @property
     def builder(self) -> ir.IRBuilder:
@@ -143,6 +151,7 @@ def lower_entry(
     kernel_type = ir.FunctionType(I32, [PTR, PTR, I32, I32, I32, PTR])
     function = ir.Function(module, kernel_type, name)
     arguments, grid, x, y, z, arena = function.args
+    arena.add_attribute("noalias")
     start, exit = function.append_basic_block("start"), function.append_basic_block("exit")
     builder = ir.IRBuilder(start)
     status = builder.alloca(I32)
@@ -158,7 +167,8 @@ def lower_entry(
     lowering.run(body)
     builder.position_at_end(exit)
     builder.ret(builder.load(status, typ=I32))
-    return Kernel(module, name, emit.arena_size, emit.traps, lowering.prints)
+    add_driver(module, function)
+    return Kernel(module, name, emit.arena_size, emit.traps, lowering.prints, lowering.pauses)
 
 
 def _bind_arguments(lowering: Lowering, body: Block, arguments: ir.Value) -> None:

@@ -1,110 +1,105 @@
-"""A compiled entry: machine code, and what a launch needs to run it.
+"""A compiled entry: machine code, and what a launch needs beside it.
 
-Knows: how an entry becomes loaded code, and how tile blocks are run. Does not know: arrays (`runtime.native`).
+Knows: how an entry becomes loaded code, which facts about it are kept with the code, and how its operations are found
+again from these. Does not know: how tile blocks are run (`cpu.execution`), files (`cpu.cache`), arrays
+(`runtime.native`).
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
 
-import numpy as np
-
-from tileir.cpu.emitter import ARENA_ALIGNMENT, TrapSite
-from tileir.cpu.engine import Loaded, data_layout, host, object_code
+from tileir.cpu.cache import Cache, key_of
+from tileir.cpu.driver import NAME as DRIVER
+from tileir.cpu.emitter import TrapSite
+from tileir.cpu.engine import Loaded, data_layout, host, object_code, toolchain
 from tileir.cpu.lowering import Kernel, lower_entry
+from tileir.cpu.pauses import waits
 from tileir.cpu.rules import RULES
-from tileir.ir import types as t
 from tileir.ir.core import Op
-from tileir.ir.diagnostics import Trap
-from tileir.ir.loc import Source
-from tileir.ir.storage import dtype_of
+from tileir.ops.control import Assert
 from tileir.ops.module import Entry
 
-_SIGNATURE = ctypes.CFUNCTYPE(
-    ctypes.c_int32,
-    ctypes.c_void_p,
-    ctypes.c_void_p,
-    ctypes.c_int32,
-    ctypes.c_int32,
-    ctypes.c_int32,
-    ctypes.c_void_p,
-)
+DRIVER_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
 
-_PRINT = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p)
 
-Coordinates = tuple[int, int, int]
-Print = Callable[[Op, list[np.ndarray]], None]
-"""Writes what a `print_tko` prints, given its tiles."""
+@dataclass(frozen=True)
+class Facts:
+    """What is kept with machine code: all that a launch needs and that would have to be lowered again to know.
+
+    An operation is its number in the order in which `operations` lists them. A trap site is the operation, the message
+    and the place of its evidence in the arena (-1 for none).
+    """
+
+    arena_size: int
+    pauses: bool
+    prints: list[int]
+    traps: list[tuple[int, str, int]] = field(default_factory=list)
+
+    def to_bytes(self) -> bytes:
+        return json.dumps(asdict(self)).encode()
+
+    @staticmethod
+    def from_bytes(data: bytes) -> Facts:
+        return Facts(**json.loads(data))
 
 
 class Program:
-    """Native code of one entry. `arena_size` is the bytes that each running tile block needs."""
+    """Native code of one entry, ready to run. `waits`: its tile blocks may wait for each other."""
 
-    def __init__(self, entry: Entry, kernel: Kernel, code: bytes) -> None:
+    def __init__(self, entry: Entry, ops: Sequence[Op], facts: Facts, code: bytes) -> None:
         self.name: str = entry.sym_name
-        self.arena_size = kernel.arena_size
-        self.traps: Sequence[TrapSite] = kernel.traps
-        self.prints: Sequence[Op] = kernel.prints
+        self.arena_size = facts.arena_size
+        self.pauses = facts.pauses
+        self.prints = [ops[number] for number in facts.prints]
+        self.traps = [_site(ops[number], message, place) for number, message, place in facts.traps]
+        self.waits = facts.pauses and waits(ops)
         self._loaded = Loaded(code, host())
-        self._function = _SIGNATURE(self._loaded.address(kernel.name))
-
-    def run(self, grid: Coordinates, values: Sequence[int], source: Source | None, write: Print) -> None:
-        """Run every tile block. Raises Trap at the first block that traps.
-
-        `values`: the low 8 bytes of each argument, then the address of each global.
-        """
-        callback = self._callback(write)
-        slots = np.array([*values, ctypes.cast(callback, ctypes.c_void_p).value or 0], np.uint64)
-        extents = np.array(grid, np.int32)
-        arena = _aligned(self.arena_size)
-        arguments, shape, space = slots.ctypes.data, extents.ctypes.data, _address(arena)
-        for z in range(grid[2]):
-            for y in range(grid[1]):
-                for x in range(grid[0]):
-                    status = self._function(arguments, shape, x, y, z, space)
-                    if status:
-                        raise self._trap(status, (x, y, z), source)
-
-    def _callback(self, write: Print) -> ctypes._FuncPointer:
-        """The function that native code calls to print."""
-
-        def call(number: int, addresses: ctypes._Pointer[ctypes.c_void_p], block: int) -> None:
-            op = self.prints[number]
-            types = [value.type for value in op.operand_group(0)]
-            write(op, [_array_at(addresses[position], type) for position, type in enumerate(types)])
-
-        return _PRINT(call)
-
-    def _trap(self, status: int, block: Coordinates, source: Source | None) -> Trap:
-        site = self.traps[status - 1]
-        return Trap(
-            site.message, kernel=self.name, block=block, op=site.op.spec.name, loc=site.op.loc, source=source
-        )
+        self.driver = DRIVER_TYPE(self._loaded.address(DRIVER))
 
 
-def _array_at(address: int, type: t.Type) -> np.ndarray:
-    """A copy of the dense tile at `address`."""
-    assert isinstance(type, t.TileType)
-    dtype = dtype_of(type.element)
-    raw = (ctypes.c_char * (dtype.itemsize * type.count)).from_address(address)
-    return np.frombuffer(bytes(raw), dtype).reshape(type.shape)
+def _site(op: Op, message: str, place: int) -> TrapSite:
+    """The trap site as the lowering made it: evidence is always the condition of an `assert`."""
+    if place < 0:
+        return TrapSite(op, message)
+    assert isinstance(op, Assert)
+    return TrapSite(op, message, (place, op.condition.type))
 
 
-def _aligned(size: int) -> np.ndarray:
-    return np.empty(size + ARENA_ALIGNMENT, np.uint8)
+def operations(entry: Entry, functions: Sequence[Op]) -> list[Op]:
+    """The operations that the code of `entry` can come from, in program order."""
+    return [op for item in (entry, *functions) for op in item.walk()]
 
 
-def _address(arena: np.ndarray) -> int:
-    return -(-int(arena.ctypes.data) // ARENA_ALIGNMENT) * ARENA_ALIGNMENT
+def lowered(entry: Entry, global_names: Sequence[str]) -> Kernel:
+    """The entry in LLVM's language. Raises UnsupportedError for what has no native code."""
+    return lower_entry(entry, global_names, RULES, host().triple, data_layout(host()))
 
 
-def compiled(entry: Entry, global_names: Sequence[str]) -> Program:
-    """Lower and compile an entry for this machine. Raises UnsupportedError for what has no native code.
+def compiled(entry: Entry, functions: Sequence[Op], global_names: Sequence[str], text: str, cache: Cache) -> Program:
+    """The program of an entry: from the cache if it is there, else lowered and compiled for this machine.
 
-    `global_names`: the globals of the module, in the order in which `run` is given their addresses.
+    `functions` are the device functions of its module; `global_names` the globals, in the order in which a launch gives
+    their addresses; `text` says all that the code depends on in the entry and the functions. Raises UnsupportedError
+    for what has no native code.
     """
-    kernel = lower_entry(entry, global_names, RULES, host().triple, data_layout(host()))
-    return Program(entry, kernel, object_code(str(kernel.module), host()))
+    ops = operations(entry, functions)
+    key = key_of(toolchain(), text, *global_names)
+    found = cache.get(key)
+    if found is not None:
+        facts, code = found
+        return Program(entry, ops, Facts.from_bytes(facts), code)
+    kernel = lowered(entry, global_names)
+    made = _facts(kernel, ops)
+    code = object_code(str(kernel.module), host())
+    cache.put(key, (made.to_bytes(), code))
+    return Program(entry, ops, made, code)
 
 
+def _facts(kernel: Kernel, ops: Sequence[Op]) -> Facts:
+    number = {op: position for position, op in enumerate(ops)}
+    traps = [(number[site.op], site.message, site.evidence[0] if site.evidence else -1) for site in kernel.traps]
+    return Facts(kernel.arena_size, kernel.pauses, [number[op] for op in kernel.prints], traps)

@@ -1,24 +1,36 @@
 """The target ``cpu``: native code on the memory of this process.
 
-Knows: how arguments become the slots that native code reads. Does not know: how code is made or run (`cpu.program`).
+Knows: how arguments become the slots that native code reads, and the options of the target. Does not know: how code is
+made (`cpu.program`) or run (`cpu.execution`).
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 
+from tileir.cpu.cache import Cache, default_directory
+from tileir.cpu.execution import Print, Runner, Settings
+from tileir.cpu.pool import default_threads
 from tileir.cpu.program import Program, compiled
 from tileir.interp.api import Options
+from tileir.interp.failures import assertion_text
 from tileir.interp.printing import formatter
 from tileir.ir.core import Op
+from tileir.ops.extension import Func
 from tileir.ops.misc import PrintTko
 from tileir.runtime.arguments import Argument, ArrayArgument, PointerArgument
 from tileir.runtime.arrays import CPU
 from tileir.runtime.grid import Grid
 from tileir.runtime.module import Kernel
 from tileir.runtime.targets import Run
+from tileir.text.printer import items_text
+
+_OPTIONS = ("max_iterations", "output", "threads")
 
 
 class Native:
@@ -29,27 +41,84 @@ class Native:
     devices = (CPU,)
 
     def prepare(self, kernel: Kernel, check: bool, options: dict[str, object]) -> Run:
-        """Options: ``output``, where `print_tko` writes (a text stream or a function; standard output by default)."""
-        unknown = options.keys() - {"output"}
-        if unknown:
-            raise TypeError(f"target 'cpu' has no option {', '.join(sorted(unknown))}: it has output")
-        addresses = kernel.module.globals.addresses
-        program: Program = kernel.prepared("cpu", lambda: compiled(kernel.entry, tuple(addresses)))
-        settings = Options(output=options.get("output"))  # type: ignore[arg-type]
-
-        def write(op: Op, tiles: list[np.ndarray]) -> None:
-            settings.write(_text(op, tiles))
+        """Options: ``threads`` (default: ``TILEIR_NUM_THREADS`` or the processors of this process); ``output``, where
+        `print_tko` writes (a text stream or a function; standard output by default); ``max_iterations`` of a `loop` in
+        one tile block before it counts as hanging (unlimited by default).
+        """
+        prepared = kernel.prepared("cpu", lambda: _Prepared(kernel))
+        settings = prepared.settings(options) if options else prepared.usual()
 
         def run(grid: Grid, arguments: Sequence[Argument]) -> None:
-            program.run(grid, [*map(_slot, arguments), *addresses.values()], kernel.module.source, write)
+            prepared.run(grid, arguments, settings)
 
         return run
 
 
-def _text(op: Op, tiles: list[np.ndarray]) -> str:
-    assert isinstance(op, PrintTko)
-    text, _ = formatter(op.text, [value.type.element for value in op.args])
-    return text(tiles)
+class _Prepared:
+    """A compiled kernel, and the settings of launches without options."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._source = kernel.module.source
+        self._globals = tuple(kernel.module.globals.addresses.values())
+        self._runner = Runner(program_of(kernel), len(kernel.parameters) + len(self._globals))
+        self._usual: tuple[str | None, Settings] | None = None
+
+    def usual(self) -> Settings:
+        """The settings without options; the environment may change from launch to launch."""
+        wanted = os.environ.get("TILEIR_NUM_THREADS")
+        if self._usual is None or self._usual[0] != wanted:
+            self._usual = wanted, self.settings({})
+        return self._usual[1]
+
+    def settings(self, options: dict[str, object]) -> Settings:
+        unknown = options.keys() - set(_OPTIONS)
+        if unknown:
+            raise TypeError(f"target 'cpu' has no option {', '.join(sorted(unknown))}: it has {', '.join(_OPTIONS)}")
+        threads = _positive("threads", options.get("threads"))
+        return Settings(
+            default_threads() if threads is None else threads,
+            _writer(options.get("output")),
+            assertion_text,
+            self._source,
+            _positive("max_iterations", options.get("max_iterations")),
+        )
+
+    def run(self, grid: Grid, arguments: Sequence[Argument], settings: Settings) -> None:
+        self._runner.run(grid, [*map(_slot, arguments), *self._globals], settings)
+
+
+def program_of(kernel: Kernel) -> Program:
+    """The compiled kernel, from the cache if it is there. Raises UnsupportedError for what has no native code."""
+    module = kernel.module
+    functions = [item for item in module.items if isinstance(item, Func)]
+    text = items_text(module, [kernel.entry, *functions])
+    return compiled(kernel.entry, functions, tuple(module.globals.addresses), text, disk_cache(default_directory()))
+
+
+@cache
+def disk_cache(directory: Path | None) -> Cache:
+    return Cache(directory)
+
+
+def _positive(name: str, value: object) -> int | None:
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{name}: expected a positive integer, got {value!r}")
+    if value < 1:
+        raise ValueError(f"{name}: expected a positive integer, got {value}")
+    return value
+
+
+def _writer(output: object) -> Print:
+    settings = Options(output=output)  # type: ignore[arg-type]
+
+    def write(op: Op, tiles: list[np.ndarray]) -> None:
+        assert isinstance(op, PrintTko)
+        text, _ = formatter(op.text, [value.type.element for value in op.args])
+        settings.write(text(tiles))
+
+    return write
 
 
 def _slot(argument: Argument) -> int:
@@ -58,7 +127,7 @@ def _slot(argument: Argument) -> int:
         return argument.array.address
     if isinstance(argument, PointerArgument):
         return argument.pointer.address
-    return int.from_bytes(np.asarray(argument.value).tobytes(), "little")
+    return int.from_bytes(argument.value.tobytes(), "little")
 
 
 TARGET = Native()

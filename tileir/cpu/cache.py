@@ -1,0 +1,140 @@
+"""Machine code kept on disk from run to run.
+
+Knows: where the cache is, how an entry is named, written and checked, and how the cache is kept small. Does not know:
+what the parts of an entry are.
+
+An entry is a file: a magic word, the SHA-256 of all that follows, the lengths of its two parts, the parts. It appears
+whole, by renaming; one that is damaged is not used. A directory that cannot be used means that nothing is kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import struct
+import sys
+import tempfile
+from pathlib import Path
+
+Parts = tuple[bytes, bytes]
+
+MAGIC = b"tileirN1"
+MAX_BYTES = 512 << 20
+_LENGTHS = struct.Struct("<QQ")
+_DIGEST = 32
+_SUFFIX = ".native"
+
+
+def key_of(*texts: str) -> str:
+    """The name of what depends on `texts` and on nothing else."""
+    digest = hashlib.sha256()
+    for text in texts:
+        data = text.encode("utf-8", "surrogateescape")
+        digest.update(len(data).to_bytes(8, "little"))
+        digest.update(data)
+    return digest.hexdigest()
+
+
+def default_directory() -> Path | None:
+    """``TILEIR_CACHE_DIR``, else ``tileir`` in the place that this system has for caches; None without a home."""
+    chosen = os.environ.get("TILEIR_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    with contextlib.suppress(RuntimeError):
+        return _caches() / "tileir"
+    return None
+
+
+def _caches() -> Path:
+    """Raises RuntimeError if the user has no home directory."""
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+
+
+class Cache:
+    """Entries by key, in `directory`; None keeps nothing. Safe to share among threads and processes."""
+
+    def __init__(self, directory: Path | None, max_bytes: int = MAX_BYTES) -> None:
+        self.directory = directory
+        self.max_bytes = max_bytes
+
+    def get(self, key: str) -> Parts | None:
+        """The parts of an entry; None if there is none or it is damaged."""
+        if self.directory is None:
+            return None
+        path = self._path(key)
+        try:
+            content = path.read_bytes()
+            os.utime(path)
+        except OSError:
+            return None
+        return _parts(content)
+
+    def put(self, key: str, parts: Parts) -> None:
+        """Keep an entry, if possible."""
+        if self.directory is None:
+            return
+        with contextlib.suppress(OSError):
+            self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._write(self._path(key), _content(parts))
+            self._shrink()
+
+    def used(self) -> tuple[int, int]:
+        """How many entries there are, and their bytes."""
+        sizes = [size for _, size, _ in self._files()]
+        return len(sizes), sum(sizes)
+
+    def _path(self, key: str) -> Path:
+        assert self.directory is not None
+        return self.directory / (key + _SUFFIX)
+
+    def _write(self, path: Path, content: bytes) -> None:
+        handle, temporary = tempfile.mkstemp(dir=self.directory, prefix=".new.")
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(content)
+            os.replace(temporary, path)
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
+
+    def _shrink(self) -> None:
+        """Remove the entries that were used longest ago, until the others fit."""
+        files = sorted(self._files(), reverse=True)
+        total = 0
+        for _, size, path in files:
+            total += size
+            if total > self.max_bytes:
+                with contextlib.suppress(OSError):
+                    os.unlink(path)
+
+    def _files(self) -> list[tuple[float, int, str]]:
+        """When each entry was last used, its size and its path."""
+        found = []
+        with contextlib.suppress(OSError):
+            for file in os.scandir(self.directory) if self.directory is not None else ():
+                if file.name.endswith(_SUFFIX):
+                    with contextlib.suppress(OSError):
+                        status = file.stat()
+                        found.append((status.st_mtime, status.st_size, file.path))
+        return found
+
+
+def _content(parts: Parts) -> bytes:
+    body = _LENGTHS.pack(*map(len, parts)) + b"".join(parts)
+    return MAGIC + hashlib.sha256(body).digest() + body
+
+
+def _parts(content: bytes) -> Parts | None:
+    head = len(MAGIC) + _DIGEST
+    body = content[head:]
+    if content[: len(MAGIC)] != MAGIC or hashlib.sha256(body).digest() != content[len(MAGIC) : head]:
+        return None
+    first, second = _LENGTHS.unpack_from(body)
+    begin = _LENGTHS.size
+    return body[begin : begin + first], body[begin + first : begin + first + second]

@@ -121,3 +121,12 @@ def test_values_of_another_entry_are_not_visible() -> None:
 def test_results_of_a_faulty_statement_cause_no_further_faults(faulty: str, code: str) -> None:
     rest = "%y = absi %x : tile<8xi32>\n%w = addi %x, «%y» : tile<4xi32>"
     check_faults(entry(f"{faulty}\n{rest}", "%a: tile<i32>"), code, "E0111")
+
+
+def test_uses_before_a_faulty_definition_cause_no_faults() -> None:
+    check_faults(entry("%a = absi %x : tile<i32>\n%b = absi %p#1 : tile<i32>\n%x, %p:2 = «nothing»"), "E0105")
+
+
+def test_many_faulty_packs_take_no_time() -> None:
+    body = "".join(f"%p{index}:65536 = «nothing»\n%q{index} = absi %p{index}#9 : tile<i32>\n" for index in range(50))
+    check_faults(entry(body), *["E0105"] * 50)

@@ -21,6 +21,8 @@ from tileir.text.lexer import END, STRING, Cursor
 MAX_NESTING = 128
 MAX_FAULTS = 100
 MAX_SHOWN_TOKEN = 60
+_MAX_COMPARED = 1000
+"""Known words that an unknown one is compared with: the latest ones."""
 _ONE_CHARACTER = re.compile(r"[\w,:=(){}\[\]<>?+-]", re.ASCII)
 _BARE_WORD = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
 _QUOTED_WORD = re.compile(r"'(\w+)'")
@@ -288,7 +290,9 @@ def shown_token(token: str) -> str:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     """A hint with the nearest known word, if one is near."""
-    near = difflib.get_close_matches(word, known, n=1, cutoff=0.6) if len(word) <= MAX_SHOWN_TOKEN else []
+    if len(word) > MAX_SHOWN_TOKEN:
+        return None
+    near = difflib.get_close_matches(word, list(known)[-_MAX_COMPARED:], n=1, cutoff=0.6)
     return f"did you mean '{near[0]}'?" if near else None
 
 

@@ -83,7 +83,8 @@ class ValueReader(Reader):
             place = self.place(self.scope.places[name], self.scope.places[name] + len(name))
             message = f"expected a result index below {count} for '{name}', got {position}"
             self.fail(codes.PACK_INDEX, message, notes=self.note("defined here", place))
-        return self.values[f"{name}#{index}" if index else name]
+        # A poisoned pack has only its name.
+        return self.values.get(f"{name}#{index}", self.values[name])
 
     def _later(self, name: str) -> Value:
         begin = self.starts[self.index]
@@ -221,17 +222,12 @@ class ValueReader(Reader):
     def poison(self, names: list[ResultName]) -> None:
         """Define the results of a faulty statement, so that their uses cause no faults."""
         for name, count, begin in names:
-            for index in range(min(count, MAX_PACK)):
-                full = f"{name}#{index}" if index else name
-                if full not in self.values:
-                    self.define(full, Value(POISON, self._nowhere, self._poison_index()), begin)
-            if count > 1:
+            if name not in self.values:
+                uses = [use for use in self.scope.forward if use.partition("#")[0] == name]
+                for later in uses:
+                    del self.scope.forward[later]
+                self.define(name, Value(POISON, self._nowhere, 0), begin)
                 self.scope.packs[name] = count
-
-    def _poison_index(self) -> int:
-        """Poisoned values are arguments of a block that is nowhere, so that stand-ins can take their place."""
-        self._nowhere.args.append(Value(POISON, self._nowhere, len(self._nowhere.args)))
-        return len(self._nowhere.args) - 1
 
     # ------------------------------------------------------------ scopes
 

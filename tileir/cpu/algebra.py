@@ -10,20 +10,29 @@ register is a constant of its type. Nothing is contracted or reordered: what is 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar, Union
+from typing import TypeVar
 
 from llvmlite import ir
 
 from tileir.cpu.elements import DOUBLE, FLOAT, I1
 
-Number = Union[int, float]
+Number = int | float
 
 
 def call_intrinsic(builder: ir.IRBuilder, name: str, result: ir.Type, arguments: Sequence[ir.Value]) -> ir.Value:
     """`name` overloaded on the type of its first argument."""
     types = [argument.type for argument in arguments]
-    function = builder.module.declare_intrinsic(name, types[:1], ir.FunctionType(result, types))
+    name = f"{name}.{_suffix(types[0])}"
+    function = builder.module.globals.get(name) or ir.Function(builder.module, ir.FunctionType(result, types), name)
     return builder.call(function, arguments)
+
+
+def _suffix(type: ir.Type) -> str:
+    """How the name of an intrinsic spells a type it is overloaded on."""
+    if isinstance(type, ir.VectorType):
+        return f"v{type.count}{type.element.intrinsic_name}"
+    suffix: str = type.intrinsic_name
+    return suffix
 
 
 class Register:
@@ -40,7 +49,9 @@ class Register:
         return self.value.type
 
     def constant(self, number: Number) -> ir.Value:
-        """`number` as a constant of this register's type."""
+        """`number` as a constant of this register's type; in a vector, in every lane."""
+        if isinstance(self.type, ir.VectorType):
+            return ir.Constant(self.type, [ir.Constant(self.type.element, number)] * self.type.count)
         return ir.Constant(self.type, number)
 
     def lifted(self, other: Register | Number) -> ir.Value:
@@ -135,6 +146,10 @@ class Whole(Register):
 
     def below_unsigned(self, other: Whole | int) -> Flag:
         return Flag(self.builder, self.builder.icmp_unsigned("<", self.value, self.lifted(other)))
+
+    def compared(self, predicate: str, other: Whole | int, signed: bool) -> Flag:
+        compare = self.builder.icmp_signed if signed else self.builder.icmp_unsigned
+        return Flag(self.builder, compare(predicate, self.value, self.lifted(other)))
 
     def signed_minimum(self, other: Whole | int) -> Whole:
         return self._extreme("llvm.smin", other)
@@ -236,6 +251,10 @@ class Real(Register):
 
     def compared(self, predicate: str, other: Real | float) -> Flag:
         return Flag(self.builder, self.builder.fcmp_ordered(predicate, self.value, self.lifted(other)))
+
+    def compared_or_unordered(self, predicate: str, other: Real | float) -> Flag:
+        """True with a NaN."""
+        return Flag(self.builder, self.builder.fcmp_unordered(predicate, self.value, self.lifted(other)))
 
     def is_nan(self) -> Flag:
         return Flag(self.builder, self.builder.fcmp_unordered("uno", self.value, self.value))

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from time import perf_counter
 
 import numpy as np
 
@@ -90,23 +91,26 @@ class Runner:
         record = self._records.pop() if self._records else Record(self._slots + 2)
         if program.pauses or program.prints:
             _Attended(program, record, settings).run(grid, values, total)
+        elif total == 1 or settings.threads == 1 or total * self._seconds < WORTH_SHARING:
+            self._run_here(record, grid, values, total, settings)
         else:
-            self._run_plain(record, grid, values, total, settings)
+            self._run_shared(record, grid, values, total, settings)
         self._records.append(record)
 
-    def _run_plain(self, record: Record, grid: Coordinates, values: list[int], total: int, settings: Settings) -> None:
+    def _run_here(self, record: Record, grid: Coordinates, values: list[int], total: int, settings: Settings) -> None:
+        record.fill(total, total, grid, (*values, 0, 0))
+        work = _Work(self._program, record.address)
+        work()
+        self._seconds = work.seconds
+        if work.reports:
+            work.raise_trap(grid, settings)
+
+    def _run_shared(self, record: Record, grid: Coordinates, values: list[int], total: int, settings: Settings) -> None:
         threads = min(settings.threads, total)
-        if total * self._seconds < WORTH_SHARING:
-            threads = 1
         record.fill(total, _chunk(total, threads), grid, (*values, 0, 0))
         work = _Work(self._program, record.address)
-        if threads == 1:
-            begin = time.perf_counter()
-            work()
-            self._seconds = (time.perf_counter() - begin) / total
-        else:
-            Job(_pool(), work).run(threads - 1)
-            self._seconds = work.seconds
+        Job(_pool(), work).run(threads - 1)
+        self._seconds = work.seconds
         if work.reports:
             work.raise_trap(grid, settings)
 
@@ -125,22 +129,25 @@ class _Report:
 
 
 class _Work:
-    """What each thread does in a launch, and the traps that came of it."""
+    """What each thread does in a launch, the traps that came of it, and the seconds that a tile block took."""
+
+    __slots__ = ("_driver", "_program", "_record", "reports", "seconds")
 
     def __init__(self, program: Program, record: int) -> None:
         self._program = program
+        self._driver = program.driver
         self._record = record
         self.reports: list[_Report] = []
-        self.seconds = 1.0
+        self.seconds = 0.0
 
     def __call__(self) -> None:
-        program, arenas = self._program, _arenas()
-        arena = arenas.take(program.arena_size)
-        begin = time.perf_counter()
-        status = program.driver(self._record, arena.address)
-        self.seconds = (time.perf_counter() - begin) / (arena.count or 1)
+        arenas = _arenas()
+        arena = arenas.take(self._program.arena_size)
+        begin = perf_counter()
+        status = self._driver(self._record, arena.address)
+        self.seconds = (perf_counter() - begin) / (arena.count or 1)
         if status > 0:
-            self.reports.append(_report(program, status, arena))
+            self.reports.append(_report(self._program, status, arena))
         arenas.give(arena)
 
     def raise_trap(self, grid: Coordinates, settings: Settings) -> None:
@@ -233,7 +240,7 @@ class _Attended:
     def _give_way(self) -> None:
         """Let other threads run; after some time without progress let in another tile block."""
         time.sleep(0)
-        started, now = self._record.started, time.perf_counter()
+        started, now = self._record.started, perf_counter()
         with self._lock:
             if started != self._progress:
                 self._progress, self._since = started, now

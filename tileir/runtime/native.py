@@ -6,7 +6,6 @@ made (`cpu.program`) or run (`cpu.execution`).
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -46,7 +45,7 @@ class Native:
         one tile block before it counts as hanging (unlimited by default).
         """
         prepared = kernel.prepared("cpu", lambda: _Prepared(kernel))
-        settings = prepared.settings(options) if options else prepared.usual()
+        settings = prepared.settings(options) if options else prepared.usual
 
         def run(grid: Grid, arguments: Sequence[Argument]) -> None:
             prepared.run(grid, arguments, settings)
@@ -55,20 +54,13 @@ class Native:
 
 
 class _Prepared:
-    """A compiled kernel, and the settings of launches without options."""
+    """A compiled kernel; `usual` are the settings of launches without options."""
 
     def __init__(self, kernel: Kernel) -> None:
         self._source = kernel.module.source
         self._globals = tuple(kernel.module.globals.addresses.values())
         self._runner = Runner(program_of(kernel), len(kernel.parameters) + len(self._globals))
-        self._usual: tuple[str | None, Settings] | None = None
-
-    def usual(self) -> Settings:
-        """The settings without options; the environment may change from launch to launch."""
-        wanted = os.environ.get("TILEIR_NUM_THREADS")
-        if self._usual is None or self._usual[0] != wanted:
-            self._usual = wanted, self.settings({})
-        return self._usual[1]
+        self.usual = self.settings({})
 
     def settings(self, options: dict[str, object]) -> Settings:
         unknown = options.keys() - set(_OPTIONS)

@@ -307,6 +307,11 @@ def test_a_faulty_tensor_view_is_reported_where_it_is_wrong(marked: str, code: s
     check_faults(entry(f"%w = make_tensor_view %p, {marked}", ARGUMENTS), code)
 
 
+def test_a_value_whose_type_is_nowhere_stated_must_be_defined_above() -> None:
+    marked = "%w = make_tensor_view %p, shape = [«%n»], strides = [1] : tensor_view<?xf32, strides=[1]>\n"
+    check_faults(entry(marked + "%n = constant <i32: 8> : tile<i32>", ARGUMENTS), "E0127")
+
+
 def test_the_base_of_a_tensor_view_points_to_its_elements() -> None:
     marked = "%w = make_tensor_view «%p», shape = [8], strides = [1] : tensor_view<8xf16, strides=[1]>"
     check_faults(entry(marked, ARGUMENTS), "E0111")

@@ -14,7 +14,9 @@ from tileir.cpu.constants import zero
 from tileir.cpu.elements import Num, is_native, memory_bytes, memory_type
 from tileir.cpu.emitter import Emitter, Index
 from tileir.cpu.lowering import Lower, Lowering
+from tileir.cpu.places import Places, address, each_inside, places
 from tileir.cpu.pointers import ORDERINGS
+from tileir.cpu.tensors import tile_view
 from tileir.cpu.tiles import (
     Tile,
     Window,
@@ -71,6 +73,29 @@ def lower_atomic_cas(lowering: Lowering, op: atomics.AtomicCas) -> None:
     _each(lowering, op, op.pointers, op.mask, lambda index: expected.at(emit, index), update)
 
 
+@rules(atomics.AtomicRedView)
+def lower_atomic_red_view(lowering: Lowering, op: atomics.AtomicRedView) -> None:
+    where = places(lowering, tile_view(lowering, op.view), op.index)
+    reduce_tile(lowering, op, lowering.tile(op.value), where, op.mode, op.memory_ordering_semantics)
+    lowering.values[op.result_token] = None
+
+
+def reduce_tile(
+    lowering: Lowering, op: Op, tile: Tile, where: Places, mode: AtomicMode, ordering: MemoryOrdering
+) -> None:
+    """Combine the elements of the tile that lie in the tensor into memory."""
+    lowering.settle_all(op)
+    emit, element = lowering.emit, tile.element
+    assert isinstance(element, t.ElementType)
+    source = materialized(emit, tile)
+
+    def update(index: Index, offset: ir.Value) -> None:
+        place = address(emit, element, where.tensor.base, offset)
+        combine(emit, mode, place, source.at(emit, index), ordering)
+
+    each_inside(emit, tile.type.shape, where, update)
+
+
 def _each(
     lowering: Lowering,
     op: Op,
@@ -80,7 +105,7 @@ def _each(
     update: Callable[[Index, ir.Value], ir.Value],
 ) -> None:
     """Run `update` on every element that is not masked off and bind the old values it gives."""
-    lowering.settle(op)
+    lowering.settle_all(op)
     emit = lowering.emit
     addresses = lowering.tile(pointers)
     chosen = None if mask is None else materialized(emit, lowering.tile(mask))

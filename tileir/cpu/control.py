@@ -13,15 +13,18 @@ from tileir.cpu.tiles import new_buffer, scalar, to_memory, wide
 from tileir.ir.core import Block, Value
 from tileir.ir.rules import Rules
 from tileir.ops import control
+from tileir.ops.memory import Alloca
 
 rules: Rules[Lower] = Rules()
 
 
-def _slots(lowering: Lowering, values: list[Value]) -> list[Slot]:
+def slots_of(lowering: Lowering, values: list[Value]) -> list[Slot]:
+    """A slot for each of the values."""
     return [new_slot(lowering.emit, value.type) for value in values]
 
 
-def _read_into(lowering: Lowering, slots: list[Slot], values: list[Value]) -> None:
+def read_into(lowering: Lowering, slots: list[Slot], values: list[Value]) -> None:
+    """Bind the values to what the slots hold."""
     for slot, value in zip(slots, values):
         lowering.values[value] = slot.read(lowering.emit)
 
@@ -33,8 +36,20 @@ def _jump(lowering: Lowering, target: Target, operands: list[Value]) -> None:
 
 def _region(lowering: Lowering, block: Block) -> None:
     """The code of a region, ending with the jump of its terminator."""
-    with lowering.emit.region():
+    emit = lowering.emit
+    with emit.region():
         lowering.run(block)
+        used = emit.arena_used
+    if _allocates_beyond(block):
+        emit.arena_used = used
+
+
+def _allocates_beyond(block: Block) -> bool:
+    """Whether memory allocated in the region of an `if` lives on: until the loop or function around ends."""
+    inner = (op for op in block.ops if isinstance(op, Alloca | control.If))
+    return isinstance(block.parent, control.If) and any(
+        isinstance(op, Alloca) or any(map(_allocates_beyond, filter(None, op.regions))) for op in inner
+    )
 
 
 @rules(control.If)
@@ -42,7 +57,7 @@ def lower_if(lowering: Lowering, op: control.If) -> None:
     lowering.settle(op)
     builder = lowering.builder
     condition = wide(builder, scalar(lowering.emit, lowering.tile(op.condition)))
-    results = _slots(lowering, op.outputs)
+    results = slots_of(lowering, op.outputs)
     then, merge = builder.append_basic_block("then"), builder.append_basic_block("merge")
     otherwise = builder.append_basic_block("else") if op.otherwise is not None else merge
     builder.cbranch(condition, then, otherwise)
@@ -53,7 +68,7 @@ def lower_if(lowering: Lowering, op: control.If) -> None:
             _region(lowering, block)
     lowering.yields.pop()
     builder.position_at_end(merge)
-    _read_into(lowering, results, op.outputs)
+    read_into(lowering, results, op.outputs)
 
 
 @rules(control.For)
@@ -63,7 +78,7 @@ def lower_for(lowering: Lowering, op: control.For) -> None:
     lower, upper, step = (wide(builder, scalar(emit, lowering.tile(bound))) for bound in (op.lower, op.upper, op.step))
     zero = step.type(0)
     emit.trap_if(builder.icmp_signed("<=", step, zero), op, "the step of 'for' is not positive")
-    slots = _slots(lowering, op.initial)
+    slots = slots_of(lowering, op.initial)
     pass_values(emit, slots, [lowering.values[value] for value in op.initial])
     counter = emit.stack(step.type)
     builder.store(lower, counter)
@@ -76,14 +91,14 @@ def lower_for(lowering: Lowering, op: control.For) -> None:
     builder.position_at_end(body)
     induction, *carried = op.body.args
     lowering.bind_number(induction, position)
-    _read_into(lowering, slots, carried)
+    read_into(lowering, slots, carried)
     lowering.loops.append(LoopTargets(None, Target(latch, slots)))
     _region(lowering, op.body)
     lowering.loops.pop()
     builder.position_at_end(latch)
     _advance(lowering, op, counter, position, step, head, done)
     builder.position_at_end(done)
-    _read_into(lowering, slots, op.outputs)
+    read_into(lowering, slots, op.outputs)
 
 
 def _advance(
@@ -107,18 +122,18 @@ def _advance(
 def lower_loop(lowering: Lowering, op: control.Loop) -> None:
     lowering.settle(op)
     emit, builder = lowering.emit, lowering.builder
-    slots, results = _slots(lowering, op.initial), _slots(lowering, op.outputs)
+    slots, results = slots_of(lowering, op.initial), slots_of(lowering, op.outputs)
     pass_values(emit, slots, [lowering.values[value] for value in op.initial])
     head, done = builder.append_basic_block("loop"), builder.append_basic_block("loop.end")
     builder.branch(head)
     builder.position_at_end(head)
     pause(lowering, op)
-    _read_into(lowering, slots, op.body.args)
+    read_into(lowering, slots, op.body.args)
     lowering.loops.append(LoopTargets(Target(done, results), Target(head, slots)))
     _region(lowering, op.body)
     lowering.loops.pop()
     builder.position_at_end(done)
-    _read_into(lowering, results, op.outputs)
+    read_into(lowering, results, op.outputs)
 
 
 @rules(control.Break)
@@ -140,7 +155,10 @@ def lower_yield(lowering: Lowering, op: control.Yield) -> None:
 
 @rules(control.Return)
 def lower_return(lowering: Lowering, op: control.Return) -> None:
-    lowering.builder.branch(lowering.emit.exit)
+    if lowering.returns:
+        _jump(lowering, lowering.returns[-1], op.values)
+    else:
+        lowering.builder.branch(lowering.emit.exit)
 
 
 @rules(control.Assert)

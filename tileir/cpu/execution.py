@@ -32,8 +32,9 @@ from tileir.ops.control import Assert
 PRINT = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p)
 PAUSE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64)
 
-Print = Callable[[Op, list[np.ndarray]], None]
-"""Writes what a `print_tko` prints, given its tiles."""
+HostCall = Callable[[Op, list[np.ndarray]], "np.ndarray | None"]
+"""Does what the operations of `Program.prints` leave to the host, given their tiles: writes what a `print_tko` prints,
+gives the result of an `experimental$extern_elementwise`."""
 AssertionText = Callable[[Assert, Coordinates, np.ndarray], str]
 """What a failed `assert` reports, given the tile block and the condition."""
 
@@ -53,7 +54,7 @@ class Settings:
     """How a launch runs. `max_iterations`: of one `loop` in one tile block before it counts as hanging."""
 
     threads: int
-    write: Print
+    call_host: HostCall
     assertion_text: AssertionText
     source: Source | None = None
     max_iterations: int | None = None
@@ -215,7 +216,9 @@ class _Attended:
             types = [value.type for value in op.operand_group(0)]
             tiles = [_array_at(addresses[position], type) for position, type in enumerate(types)]
             with self._lock:
-                self._settings.write(op, tiles)
+                result = self._settings.call_host(op, tiles)
+            if result is not None:
+                ctypes.memmove(addresses[len(types)], np.ascontiguousarray(result).ctypes.data, result.nbytes)
         except BaseException as error:
             self._end(error)
 
@@ -255,7 +258,8 @@ class _Attended:
 
 
 def _array_at(address: int, type: t.Type) -> np.ndarray:
-    """A copy of the dense tile at `address`."""
+    """A copy of the dense tile at `address`. Of i4 the native code keeps the four bits, an array the number."""
     assert isinstance(type, t.TileType)
     dtype = dtype_of(type.element)
-    return np.frombuffer(ctypes.string_at(address, dtype.itemsize * type.count), dtype).reshape(type.shape)
+    tile = np.frombuffer(ctypes.string_at(address, dtype.itemsize * type.count), dtype).reshape(type.shape)
+    return (tile ^ np.int8(8)) - np.int8(8) if type.element is t.I4 else tile

@@ -22,7 +22,7 @@ from tileir.cpu.elements import I8, I32, I64, PTR, Num, memory_type
 from tileir.cpu.emitter import Emitter, TrapSite
 from tileir.cpu.fusion import Fusion
 from tileir.cpu.slots import Slot
-from tileir.cpu.tiles import Expression, Lowered, Scalar, Tile, Window, from_memory, materialized
+from tileir.cpu.tiles import Lowered, Scalar, Tile, Window, fill, from_memory, materialized, new_buffer
 from tileir.ir import types as t
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import UnsupportedError
@@ -75,12 +75,14 @@ class Lowering:
     pauses: bool = False
     """Whether a loop calls the function that pauses."""
     prints: list[Op] = field(default_factory=list)
-    """The operations that print; `print` is called with a number into this list."""
+    """The operations that the host carries out; it is called with a number into this list (`cpu.hosts`)."""
     pending: list[Value] = field(default_factory=list)
     """Results of loads that stand for memory still to be read (`Window.shared`), in program order."""
     loops: list[LoopTargets] = field(default_factory=list)
     yields: list[Target] = field(default_factory=list)
     """Where the `yield` of the innermost `if` goes."""
+    returns: list[Target] = field(default_factory=list)
+    """Where the `return` of the device function goes whose code is emitted; empty in the entry itself."""
 
     @property
     def pause_slot(self) -> int:
@@ -106,7 +108,7 @@ class Lowering:
             lowered = materialized(self.emit, lowered)
         self.values[value] = lowered
 
-    def bind_load(self, value: Value, window: Window | Expression) -> None:
+    def bind_load(self, value: Value, window: Window) -> None:
         """Bind a loaded tile that is read from memory where it is used; `settle` sees that this is not too late."""
         self.values[value] = window
         self.pending.append(value)
@@ -124,8 +126,21 @@ class Lowering:
         waiting, self.pending = self.pending, []
         for value in waiting:
             if self.fusion.needed_after(value, op):
-                self.values[value] = materialized(self.emit, self.tile(value))
-        return [value for value in waiting if value.op is not None and self.fusion.root(value.op) is op]
+                self.read_now(value)
+        return [value for value in waiting if op in self.fusion.readers(value)]
+
+    def settle_all(self, op: Op) -> None:
+        """`settle`, and read what `op` itself reads before it writes anything."""
+        for value in self.settle(op):
+            self.read_now(value)
+
+    def read_now(self, value: Value) -> None:
+        """Copy a loaded tile out of memory; whoever holds its window finds the copy there."""
+        window = self.values[value]
+        if isinstance(window, Window) and window.shared:
+            copy = new_buffer(self.emit, window.type)
+            fill(self.emit, copy, window)
+            window.become(copy)
 
     def run(self, block: Block) -> None:
         for op in block.ops:

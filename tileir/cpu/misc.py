@@ -1,25 +1,17 @@
-"""Native code for the miscellaneous chapter (specification 8.12) and globals: promises, output, addresses of globals.
-
-Printing calls back into the process that launched the kernel: the tiles are written to the arena and their addresses
-handed over together with the number of the operation in `Lowering.prints`.
-"""
+"""Native code for the miscellaneous chapter (specification 8.12) and globals: promises, output, addresses."""
 
 from __future__ import annotations
 
-from llvmlite import ir
-
-from tileir.cpu.elements import I8, I32, I64, PTR, Num
+from tileir.cpu.elements import I64, PTR, Num
+from tileir.cpu.hosts import call_host
 from tileir.cpu.lowering import Lower, Lowering
-from tileir.cpu.tiles import Scalar, Tile, fill, new_buffer
+from tileir.cpu.tiles import Scalar
 from tileir.ir import types as t
 from tileir.ir.core import Op
 from tileir.ir.rules import Rules
 from tileir.ops import core, extension, misc
 
 rules: Rules[Lower] = Rules()
-
-PRINT = ir.FunctionType(ir.VoidType(), [I32, PTR, PTR])
-"""``print(number of the operation, addresses of the tiles, tile block id)``."""
 
 
 @rules(misc.Assume, extension.OptimizationBarrier)
@@ -31,39 +23,8 @@ def lower_identity(lowering: Lowering, op: Op) -> None:
 @rules(misc.PrintTko)
 def lower_print(lowering: Lowering, op: misc.PrintTko) -> None:
     lowering.settle(op)
-    emit, builder = lowering.emit, lowering.builder
-    with emit.region():
-        addresses = emit.buffer(8 * max(1, len(op.args)))
-        for position, value in enumerate(op.args):
-            place = builder.gep(addresses, [I64(8 * position)], source_etype=I8)
-            builder.store(written(lowering, lowering.tile(value)), place)
-        place = emit.buffer(12)
-        for axis, number in enumerate(lowering.block_id):
-            builder.store(number, builder.gep(place, [I64(axis)], source_etype=I32))
-        lowering.prints.append(op)
-        function = FunctionAddress(builder, lowering.slot(lowering.print_slot), PRINT)
-        builder.call(function, [I32(len(lowering.prints) - 1), addresses, place])
+    call_host(lowering, op, [lowering.tile(value) for value in op.args])
     lowering.values[op.result_token] = None
-
-
-def written(lowering: Lowering, tile: Tile) -> ir.Value:
-    """The address of a dense copy of the tile."""
-    buffer = new_buffer(lowering.emit, tile.type)
-    fill(lowering.emit, buffer, tile)
-    return buffer.base
-
-
-class FunctionAddress(ir.CastInstr):
-    """An integer read as the address of a function of `function_type` (opaque pointers do not say)."""
-
-    def __init__(self, builder: ir.IRBuilder, address: ir.Value, type: ir.FunctionType) -> None:
-        self._type = type
-        super().__init__(builder.block, "inttoptr", address, PTR)
-        builder._insert(self)
-
-    @property
-    def function_type(self) -> ir.FunctionType:
-        return self._type
 
 
 @rules(core.GetGlobal)

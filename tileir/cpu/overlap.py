@@ -1,8 +1,9 @@
 """Loads that are read in the loop of a store: what to do when both touch the same memory.
 
 A fused loop reads one element, computes and writes one element. That equals "all reads, then all writes" unless the
-loop writes what it has yet to read. The same tile of the same view is safe; for any other load the memory ranges are
-compared when the code runs, and where they meet the load is copied to the arena first.
+loop writes what it has yet to read. Memory that is read at an index only for that index, from where it is written, is
+safe; for any other load the memory ranges are compared when the code runs, and where they meet the load is copied to
+the arena first.
 """
 
 from __future__ import annotations
@@ -28,28 +29,32 @@ def guarded(lowering: Lowering, op: Op, loads: list[Value], memory: Window) -> I
     with emit.region():
         for value in loads:
             window = lowering.values[value]
-            if isinstance(window, Window) and window.shared and not _same_place(value.op, op):
+            in_place = lowering.fusion.read_in_place(value, op)
+            if isinstance(window, Window) and window.shared and not (in_place and _same_place(value.op, op)):
                 changed.append((window, window.base, window.strides))
-                _copy_if_overlapping(emit, window, memory)
+                _copy_if_overlapping(emit, window, memory, in_place)
         yield
     for window, base, strides in changed:
         window.base, window.strides = base, strides
 
 
 def _same_place(load: Op | None, store: Op) -> bool:
-    """Whether both access the same tile of the same view: then each element is read before it is written."""
+    """Whether both access the same tile of the same view."""
     if not (isinstance(load, LoadView) and isinstance(store, StoreView)):
         return False
     return load.view is store.view and all(mine is other for mine, other in zip(load.index, store.index))
 
 
-def _copy_if_overlapping(emit: Emitter, window: Window, memory: Window) -> None:
+def _copy_if_overlapping(emit: Emitter, window: Window, memory: Window, in_place: bool) -> None:
+    """Copy a window that shares memory with `memory`; not where each element is read and written in one step."""
     builder = emit.builder
     begin, end = _range(emit, window)
     other_begin, other_end = _range(emit, memory)
     apart = builder.or_(
         builder.icmp_unsigned("<=", end, other_begin), builder.icmp_unsigned("<=", other_end, begin)
     )
+    if in_place and memory_bytes(window.element) == memory_bytes(memory.element):
+        apart = builder.or_(apart, _identical(builder, window, memory))
     copy = new_buffer(emit, window.type)
     before = builder.block
     with builder.if_then(builder.not_(apart), likely=False):
@@ -59,6 +64,13 @@ def _copy_if_overlapping(emit: Emitter, window: Window, memory: Window) -> None:
     window.strides = tuple(
         either(builder, I64, (mine, before), (dense, copied)) for mine, dense in zip(window.strides, copy.strides)
     )
+
+
+def _identical(builder: ir.IRBuilder, window: Window, memory: Window) -> ir.Value:
+    same = builder.icmp_unsigned("==", window.base, memory.base)
+    for mine, other in zip(window.strides, memory.strides):
+        same = builder.and_(same, builder.icmp_unsigned("==", mine, other))
+    return same
 
 
 def _range(emit: Emitter, window: Window) -> tuple[ir.Value, ir.Value]:

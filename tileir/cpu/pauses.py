@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from llvmlite import ir
 
 from tileir.cpu.elements import I32, I64
+from tileir.cpu.hosts import FunctionAddress
 from tileir.cpu.lowering import Lowering
-from tileir.cpu.misc import FunctionAddress
 from tileir.ir.attributes import MemoryOrdering
 from tileir.ir.core import Op
 from tileir.ops.control import Loop

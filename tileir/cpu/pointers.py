@@ -91,7 +91,7 @@ def _at(element: t.ElementType | t.PointerType, address: ir.Value) -> Num:
 
 @rules(memory.StorePtr)
 def lower_store_ptr(lowering: Lowering, op: memory.StorePtr) -> None:
-    lowering.settle(op)
+    lowering.settle_all(op)
     emit = lowering.emit
     pointers, value = lowering.tile(op.destination), materialized(emit, lowering.tile(op.value))
     mask = None if op.mask is None else lowering.tile(op.mask)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
 from tileir.cpu.elements import I64
-from tileir.cpu.lowering import Lowering
 from tileir.cpu.tiles import scalar, wide
 from tileir.ir import types as t
 from tileir.ir.core import Value
+
+if TYPE_CHECKING:
+    from tileir.cpu.lowering import Lowering
 
 
 @dataclass(eq=False)

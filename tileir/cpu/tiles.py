@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from llvmlite import ir
 
 from tileir.cpu.codec import decode, encode
-from tileir.cpu.elements import I1, I8, I64, PTR, Num, is_native, memory_bytes, memory_type
+from tileir.cpu.elements import I1, I8, I32, I64, PTR, Num, is_native, memory_bytes, memory_type
 from tileir.cpu.emitter import Emitter, Index
 from tileir.ir import types as t
 
@@ -74,6 +74,10 @@ class Window(Tile):
         self.strides = tuple(strides)
         self.shared = shared
 
+    def become(self, other: Window) -> None:
+        """Stand for the elements of `other`, which are the same, from here on."""
+        self.base, self.strides, self.shared = other.base, other.strides, other.shared
+
     def address(self, emit: Emitter, index: Index) -> ir.Value:
         builder = emit.builder
         offset: ir.Value = I64(0)
@@ -131,6 +135,9 @@ def scalar(emit: Emitter, tile: Tile) -> Num:
 
 # ---------------------------------------------------------------- the two forms of an element
 
+UNUSED_BITS = {t.F4E2M1FN: I8(0x0F), t.TF32: I32(0xFFFFE000)}
+"""The bits of the memory form that count, where not all do."""
+
 
 def wide(builder: ir.IRBuilder, number: Num) -> ir.Value:
     """The register form: an int of the type's width, an f64, or an f32 (exact for every narrower float)."""
@@ -154,8 +161,11 @@ def bits(builder: ir.IRBuilder, number: Num) -> ir.Value:
 
 
 def from_memory(builder: ir.IRBuilder, element: t.ElementType | t.PointerType, loaded: ir.Value) -> Num:
+    """An element as it is read: of i1 any nonzero byte is 1, unused bits of i4, f4E2M1FN and tf32 are dropped."""
     if isinstance(element, t.PointerType) or is_native(element):
         return Num(element, wide=loaded)
+    if element in UNUSED_BITS:
+        return Num(element, bits=builder.and_(loaded, UNUSED_BITS[element]))
     if element is t.I1:
         return Num(element, wide=builder.icmp_unsigned("!=", loaded, I8(0)))
     if element is t.I4:

@@ -1,7 +1,8 @@
 """Native code for views (specification 8.11): tiles as strided windows of memory.
 
 Knows: the index mapping of partition and strided views (operations 5.4), what happens at the border of a tensor.
-Does not know: how gather/scatter views address (`cpu.sparse`), pointers (`cpu.pointers`).
+Does not know: tiles that are read and written element by element (`cpu.places`): those of gather/scatter views, of
+f4E2M1FN, of accesses with an ordering.
 
 A tile that lies inside its tensor is a window of memory, read where it is used; one that sticks out is first copied
 into the arena with its padding. Both are the same `Window` afterwards: a base and strides chosen by one branch.
@@ -19,10 +20,11 @@ from tileir.cpu.elements import I8, I64, PTR, memory_bytes
 from tileir.cpu.emitter import Emitter, Index, either
 from tileir.cpu.lowering import Lower, Lowering
 from tileir.cpu.overlap import guarded
-from tileir.cpu.sparse import gathered, positions, scatter
+from tileir.cpu.places import gathered, places, scatter
 from tileir.cpu.tensors import TensorView, TileView, tensor_dims, tensor_view, tile_steps, tile_view, unsigned
 from tileir.cpu.tiles import Tile, Window, fill, new_buffer, pointer_to, scalar
 from tileir.ir import types as t
+from tileir.ir.attributes import MemoryOrdering
 from tileir.ir.core import Op, Value
 from tileir.ir.rules import Rules
 from tileir.ops import views
@@ -167,17 +169,26 @@ def bounded_nest(emit: Emitter, counts: list[ir.Value], body: Callable[[Index], 
 
 @rules(views.LoadView)
 def lower_load_view(lowering: Lowering, op: views.LoadView) -> None:
-    load_tile(lowering, op.tile, tile_view(lowering, op.view), op.index)
+    load_tile(lowering, op.tile, tile_view(lowering, op.view), op.index, op.memory_ordering_semantics)
     lowering.values[op.result_token] = None
 
 
-def load_tile(lowering: Lowering, result: Value, view: TileView, index: list[Value]) -> None:
+def load_tile(
+    lowering: Lowering, result: Value, view: TileView, index: list[Value], ordering: MemoryOrdering
+) -> None:
     """Bind `result` to the tile at `index` of the view."""
-    if isinstance(view.type, t.GatherScatterViewType):
-        where = positions(lowering, view.tensor, view.type.sparse_dim, index)
-        lowering.values[result] = gathered(lowering, view.type.tile, where, view.type.padding)
-    else:
+    if _is_window(view, ordering):
         load_box(lowering, result, view, box(lowering, view, index))
+    else:
+        where = places(lowering, view, index)
+        lowering.values[result] = gathered(lowering, view.type.tile, where, view.type.padding, ordering)
+
+
+def _is_window(view: TileView, ordering: MemoryOrdering) -> bool:
+    """Whether the tile may be read and written as a window of memory."""
+    if ordering is not MemoryOrdering.WEAK or view.type.element is t.F4E2M1FN:
+        return False
+    return not isinstance(view.type, t.GatherScatterViewType)
 
 
 # ---------------------------------------------------------------- storing
@@ -185,17 +196,20 @@ def load_tile(lowering: Lowering, result: Value, view: TileView, index: list[Val
 
 @rules(views.StoreView)
 def lower_store_view(lowering: Lowering, op: views.StoreView) -> None:
-    store_tile(lowering, op, lowering.tile(op.tile), tile_view(lowering, op.view), op.index)
+    tile = lowering.tile(op.tile)
+    store_tile(lowering, op, tile, tile_view(lowering, op.view), op.index, op.memory_ordering_semantics)
     lowering.values[op.result_token] = None
 
 
-def store_tile(lowering: Lowering, op: Op, tile: Tile, view: TileView, index: list[Value]) -> None:
+def store_tile(
+    lowering: Lowering, op: Op, tile: Tile, view: TileView, index: list[Value], ordering: MemoryOrdering
+) -> None:
     """Write the tile at `index` of the view."""
     feeding = lowering.settle(op)
-    if isinstance(view.type, t.GatherScatterViewType):
-        scatter(lowering, tile, positions(lowering, view.tensor, view.type.sparse_dim, index))
-    else:
+    if _is_window(view, ordering):
         store_box(lowering, op, feeding, tile, box(lowering, view, index))
+    else:
+        scatter(lowering, tile, places(lowering, view, index), ordering)
 
 
 def store_box(lowering: Lowering, op: Op, feeding: list[Value], tile: Tile, place: Box) -> None:

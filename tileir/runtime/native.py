@@ -13,14 +13,16 @@ from pathlib import Path
 import numpy as np
 
 from tileir.cpu.cache import Cache, default_directory
-from tileir.cpu.execution import Print, Runner, Settings
+from tileir.cpu.execution import HostCall, Runner, Settings
 from tileir.cpu.pool import default_threads
 from tileir.cpu.program import Program, compiled
+from tileir.interp import extern
 from tileir.interp.api import Options
 from tileir.interp.failures import assertion_text
 from tileir.interp.printing import formatter
 from tileir.ir.core import Op
-from tileir.ops.extension import Func
+from tileir.ir.diagnostics import UnsupportedError
+from tileir.ops.extension import ExternElementwise, Func
 from tileir.ops.misc import PrintTko
 from tileir.runtime.arguments import Argument, ArrayArgument, PointerArgument
 from tileir.runtime.arrays import CPU
@@ -45,6 +47,7 @@ class Native:
         one tile block before it counts as hanging (unlimited by default).
         """
         prepared = kernel.prepared("cpu", lambda: _Prepared(kernel))
+        _require_registered(prepared.program)
         settings = prepared.settings(options) if options else prepared.usual
 
         def run(grid: Grid, arguments: Sequence[Argument]) -> None:
@@ -59,7 +62,8 @@ class _Prepared:
     def __init__(self, kernel: Kernel) -> None:
         self._source = kernel.module.source
         self._globals = tuple(kernel.module.globals.addresses.values())
-        self._runner = Runner(program_of(kernel), len(kernel.parameters) + len(self._globals))
+        self.program = program_of(kernel)
+        self._runner = Runner(self.program, len(kernel.parameters) + len(self._globals))
         self.usual = self.settings({})
 
     def settings(self, options: dict[str, object]) -> Settings:
@@ -69,7 +73,7 @@ class _Prepared:
         threads = _positive("threads", options.get("threads"))
         return Settings(
             default_threads() if threads is None else threads,
-            _writer(options.get("output")),
+            _host(options.get("output")),
             assertion_text,
             self._source,
             _positive("max_iterations", options.get("max_iterations")),
@@ -102,15 +106,28 @@ def _positive(name: str, value: object) -> int | None:
     return value
 
 
-def _writer(output: object) -> Print:
+def _host(output: object) -> HostCall:
+    """What native code leaves to the host: printing to `output`, the functions that `tileir.register_extern` names."""
     settings = Options(output=output)  # type: ignore[arg-type]
 
-    def write(op: Op, tiles: list[np.ndarray]) -> None:
+    def call(op: Op, tiles: list[np.ndarray]) -> np.ndarray | None:
+        if isinstance(op, ExternElementwise):
+            elements = [value.type.element for value in op.args]
+            return extern.apply(op.symbol, tuple(tiles), elements, op.result.type.element)
         assert isinstance(op, PrintTko)
         text, _ = formatter(op.text, [value.type.element for value in op.args])
         settings.write(text(tiles))
+        return None
 
-    return write
+    return call
+
+
+def _require_registered(program: Program) -> None:
+    """Raise UnsupportedError for a function of the host that nobody has registered."""
+    for op in program.prints:
+        if isinstance(op, ExternElementwise) and not extern.is_registered(op.symbol):
+            what = f"'{op.spec.name}': no host function is registered as '{op.symbol}'"
+            raise UnsupportedError(what, TARGET.name, op.loc)
 
 
 def _slot(argument: Argument) -> int:

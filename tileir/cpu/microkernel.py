@@ -1,30 +1,23 @@
 """The inner loop of matrix multiplication: a block of the result held in vector registers.
 
-Knows: how a block of rows x columns accumulates along K from dense panels. Does not know: tiles or element types beyond
-the float it is given (`cpu.matmul` prepares the panels).
+Knows: how a block of rows x columns accumulates along K from panels. Does not know: tiles, element types, how a panel
+is filled (`cpu.panels`) nor what a step does (`cpu.products`).
 
-Per step of K a block loads one vector per `lanes` columns of the right panel, broadcasts one number per row of the left
-panel, and issues rows x vectors fused multiply-adds, enough of them in flight to hide their latency.
+Per step along K a block loads one vector per `lanes` columns of the right panel, broadcasts one word per row of the
+left panel, and issues rows x vectors multiply-adds, enough of them in flight to hide their latency.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from llvmlite import ir
 
-from tileir.cpu.elements import DOUBLE, I64
+from tileir.cpu.elements import I32, I64
 from tileir.cpu.emitter import Emitter
-
-
-@dataclass(frozen=True)
-class Panel:
-    """A dense matrix in the arena: element (i, j) is at ``base[i * rows + j * columns]``."""
-
-    base: ir.Value
-    rows: int
-    columns: int
+from tileir.cpu.products import Product
 
 
 @dataclass(frozen=True)
@@ -38,120 +31,135 @@ class Shape:
 
 @dataclass(frozen=True)
 class Blocking:
-    """A register block: `rows` rows by `vectors` vectors of `lanes` columns, `unroll` steps of K at a time."""
+    """A register block: `rows` rows by `vectors` vectors of `lanes` columns."""
 
     rows: int
     vectors: int
     lanes: int
-    unroll: int
+
+    @property
+    def columns(self) -> int:
+        return self.vectors * self.lanes
 
 
-def blocking(shape: Shape, lanes: int) -> Blocking:
-    """8 rows by 2 full vectors where the shape has them: 16 accumulators cover the latency of two FMA units."""
+@dataclass(frozen=True)
+class Panel:
+    """Words of one factor: line `block + i` of a block and step k at ``base[block*by_block + i*by_line + k*by_step]``.
+
+    A line is a row of the left factor or a column of the right one, where `by_line` is 1.
+    """
+
+    base: ir.Value
+    by_block: int
+    by_line: int
+    by_step: int
+
+
+class Accumulator(Protocol):
+    """Where sums begin and end; a place is (row, column) of the first of the `lanes` neighbours of a vector."""
+
+    def start(self, builder: ir.IRBuilder, row: ir.Value, column: ir.Value, lanes: int) -> ir.Value: ...
+
+    def finish(self, builder: ir.IRBuilder, row: ir.Value, column: ir.Value, total: ir.Value) -> None: ...
+
+
+def blocking(shape: Shape, lanes: int, registers: int) -> Blocking:
+    """Half of the vector registers hold sums: 2 vectors wide, wider where the result has few rows."""
+    budget = registers // 2
     lanes = min(lanes, shape.n)
-    vectors = min(2, shape.n // lanes)
-    rows = min(8 if vectors == 2 else 16, shape.m)
-    return Blocking(rows, vectors, lanes, min(4, shape.k))
+    rows = min(budget // min(2, shape.n // lanes), shape.m)
+    return Blocking(rows, min(budget // rows, shape.n // lanes), lanes)
+
+
+@dataclass
+class Block:
+    """One register block while it is emitted."""
+
+    emit: Emitter
+    product: Product
+    size: Blocking
+    left: Panel
+    right: Panel
+    row: ir.Value
+    column: ir.Value
+
+    def places(self) -> list[tuple[ir.Value, ir.Value]]:
+        builder = self.emit.builder
+        return [
+            (builder.add(self.row, I64(i)), builder.add(self.column, I64(j * self.size.lanes)))
+            for i in range(self.size.rows)
+            for j in range(self.size.vectors)
+        ]
+
+    def step(self, k: ir.Value, sums: Sequence[ir.Value]) -> list[ir.Value]:
+        """One step along K: the outer product of a column of the left panel and a row of the right one."""
+        builder, word, lanes = self.emit.builder, self.product.word, self.size.lanes
+        vector = ir.VectorType(word, lanes)
+        factors = [
+            builder.load(self._address(self.right, self.column, j * lanes, k), typ=vector, align=4)
+            for j in range(self.size.vectors)
+        ]
+        totals = []
+        for i in range(self.size.rows):
+            number = builder.load(self._address(self.left, self.row, i, k), typ=word)
+            repeated = broadcast(builder, number, lanes)
+            for j, factor in enumerate(factors):
+                totals.append(self.product.step(builder, repeated, factor, sums[i * self.size.vectors + j]))
+        return totals
+
+    def _address(self, panel: Panel, block: ir.Value, line: int, k: ir.Value) -> ir.Value:
+        builder = self.emit.builder
+        first = builder.add(builder.mul(block, I64(panel.by_block)), I64(line * panel.by_line))
+        offset = builder.add(first, builder.mul(k, I64(panel.by_step)))
+        return builder.gep(panel.base, [offset], source_etype=self.product.word)
 
 
 def multiply(
-    emit: Emitter, element: ir.Type, shape: Shape, block: Blocking, left: Panel, right: Panel, acc: Panel
-) -> None:
-    """``acc += left @ right``, all panels of `element`; right and acc have unit column stride."""
-    columns = block.vectors * block.lanes
-    with emit.counted(I64(0), I64(shape.n), columns) as column, emit.counted(I64(0), I64(shape.m), block.rows) as row:
-        _block(emit, element, shape, block, left, right, acc, row, column)
-
-
-def _block(
     emit: Emitter,
-    element: ir.Type,
+    product: Product,
     shape: Shape,
-    block: Blocking,
-    left: Panel,
-    right: Panel,
-    acc: Panel,
-    row: ir.Value,
-    column: ir.Value,
+    size: Blocking,
+    factors: tuple[Panel, Panel],
+    acc: Accumulator,
+    between: Callable[[ir.Value, ir.Value], None],
 ) -> None:
-    """One register block: load it, accumulate along K, store it."""
-    builder = emit.builder
-    vector = ir.VectorType(element, block.lanes)
-    places = [
-        _address(builder, element, acc, builder.add(row, I64(i)), builder.add(column, I64(j * block.lanes)))
-        for i in range(block.rows)
-        for j in range(block.vectors)
-    ]
-    start = [builder.load(place, typ=vector, align=4) for place in places]
+    """``acc += left @ right``; `between` is told the row and column of each block before it begins."""
+    columns, rows = emit.counted(I64(0), I64(shape.n), size.columns), emit.counted(I64(0), I64(shape.m), size.rows)
+    with columns as column, rows as row:
+        between(row, column)
+        block = Block(emit, product, size, *factors, row, column)
+        places = block.places()
+        start = [acc.start(emit.builder, *place, size.lanes) for place in places]
+        totals = accumulate(block, shape.k // product.group, start)
+        for place, total in zip(places, totals):
+            acc.finish(emit.builder, *place, total)
+
+
+def accumulate(block: Block, steps: int, start: Sequence[ir.Value]) -> Sequence[ir.Value]:
+    """The loop along K: the sums stay in registers."""
+    builder = block.emit.builder
+    unroll = min(4, steps)
     before = builder.block
     body, after = builder.append_basic_block("k"), builder.append_basic_block("k.end")
     builder.branch(body)
     builder.position_at_end(body)
     step = builder.phi(I64)
-    sums = [builder.phi(vector) for _ in start]
+    sums = [builder.phi(first.type) for first in start]
     totals: Sequence[ir.Value] = sums
-    for inner in range(block.unroll):
-        totals = _step(builder, element, block, left, right, row, column, builder.add(step, I64(inner)), totals)
-    following = builder.add(step, I64(block.unroll))
-    step.add_incoming(I64(0), before)
-    step.add_incoming(following, body)
-    for total, sum, first in zip(totals, sums, start):
-        sum.add_incoming(first, before)
-        sum.add_incoming(total, body)
-    builder.cbranch(builder.icmp_unsigned("<", following, I64(shape.k)), body, after)
+    for inner in range(unroll):
+        totals = block.step(builder.add(step, I64(inner)), totals)
+    following = builder.add(step, I64(unroll))
+    for phi, first, later in zip([step, *sums], [I64(0), *start], [following, *totals]):
+        phi.add_incoming(first, before)
+        phi.add_incoming(later, body)
+    builder.cbranch(builder.icmp_unsigned("<", following, I64(steps)), body, after)
     builder.position_at_end(after)
-    for total, place in zip(totals, places):
-        builder.store(total, place, align=4)
-
-
-def _step(
-    builder: ir.IRBuilder,
-    element: ir.Type,
-    block: Blocking,
-    left: Panel,
-    right: Panel,
-    row: ir.Value,
-    column: ir.Value,
-    k: ir.Value,
-    sums: Sequence[ir.Value],
-) -> list[ir.Value]:
-    """One step along K: the outer product of a column of the left panel and a row of the right one."""
-    vector = ir.VectorType(element, block.lanes)
-    factors = [
-        builder.load(
-            _address(builder, element, right, k, builder.add(column, I64(j * block.lanes))), typ=vector, align=4
-        )
-        for j in range(block.vectors)
-    ]
-    totals = []
-    for i in range(block.rows):
-        number = builder.load(_address(builder, element, left, builder.add(row, I64(i)), k), typ=element)
-        repeated = broadcast(builder, number, block.lanes)
-        for j, factor in enumerate(factors):
-            totals.append(fused(builder, repeated, factor, sums[i * block.vectors + j]))
     return totals
-
-
-def fused(builder: ir.IRBuilder, lhs: ir.Value, rhs: ir.Value, acc: ir.Value) -> ir.Value:
-    """``lhs * rhs + acc`` of vectors of floats, rounded once."""
-    vector = acc.type
-    name = f"llvm.fma.v{vector.count}{'f64' if vector.element == DOUBLE else 'f32'}"
-    function = builder.module.globals.get(name)
-    if function is None:
-        function = ir.Function(builder.module, ir.FunctionType(vector, [vector] * 3), name)
-    return builder.call(function, [lhs, rhs, acc])
 
 
 def broadcast(builder: ir.IRBuilder, number: ir.Value, lanes: int) -> ir.Value:
     """A vector whose lanes all hold `number`."""
     vector = ir.VectorType(number.type, lanes)
-    single = builder.insert_element(ir.Constant(vector, ir.Undefined), number, ir.IntType(32)(0))
-    mask = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
-    return builder.shuffle_vector(single, ir.Constant(vector, ir.Undefined), mask)
-
-
-def _address(
-    builder: ir.IRBuilder, element: ir.Type, panel: Panel, row: ir.Value, column: ir.Value
-) -> ir.Value:
-    offset = builder.add(builder.mul(row, I64(panel.rows)), builder.mul(column, I64(panel.columns)))
-    return builder.gep(panel.base, [offset], source_etype=element)
+    undefined = ir.Constant(vector, ir.Undefined)
+    single = builder.insert_element(undefined, number, I32(0))
+    return builder.shuffle_vector(single, undefined, ir.Constant(ir.VectorType(I32, lanes), [0] * lanes))

@@ -173,7 +173,7 @@ def exp_minus_one(x: Real) -> Pair:
     return add_pairs(Pair(power - 1.0, x.of(0.0)), Pair(rest.high * power, rest.low * power))
 
 
-_HYPERBOLIC_SPLIT = 40.0
+_HYPERBOLIC_SPLIT = 22.0
 """Beyond, e^-x does not count beside e^x."""
 
 

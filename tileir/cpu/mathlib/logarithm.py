@@ -71,25 +71,28 @@ def with_corners(x: Real, result: Real) -> Real:
 
 def log_f32(x: Real) -> Real:
     exponent, significand = parts(x, _LOWEST_F32)
-    near = significand - 1.0
-    whole = exponent * _LN2_HIGH_F32
-    total = ordered_sum_pair(whole, near)
-    low = exponent.times_plus(_LN2_LOW_F32, _tail_f32(near))
+    natural = _log_of_f32(significand)
+    total = ordered_sum_pair(exponent * _LN2_HIGH_F32, natural.high)
+    low = exponent.times_plus(_LN2_LOW_F32, natural.low)
     return with_corners(x, total.high + (total.low + low))
 
 
 def log2_f32(x: Real) -> Real:
     exponent, significand = parts(x, _LOWEST_F32)
-    near = significand - 1.0
-    product = product_pair(near, near.of(_LOG2_E))
+    natural = _log_of_f32(significand)
+    product = product_pair(natural.high, x.of(_LOG2_E))
+    low = natural.low.times_plus(_LOG2_E, natural.high.times_plus(_LOG2_E_LOW_F32, product.low))
     total = ordered_sum_pair(exponent, product.high)
-    low = _tail_f32(near).times_plus(_LOG2_E, near.times_plus(_LOG2_E_LOW_F32, product.low))
     return with_corners(x, total.high + (total.low + low))
 
 
-def _tail_f32(near: Real) -> Real:
-    """log(1 + near) - near."""
-    return polynomial(near, _LOG_F32).times_plus(near, -0.5) * (near * near)
+def _log_of_f32(significand: Real) -> Pair:
+    """f - f^2/2 + f^3 P(f), of which the first two terms are exact."""
+    near = significand - 1.0
+    square = product_pair(near, near * -0.5)
+    head = ordered_sum_pair(near, square.high)
+    tail = (near * (near * near)).times_plus(polynomial(near, _LOG_F32), square.low)
+    return Pair(head.high, head.low + tail)
 
 
 # ---------------------------------------------------------------- f32 by f64

@@ -77,3 +77,9 @@ ENDLESS = """entry @k() {
 }"""
 
 EMPTY = "entry @k() { return }"
+
+PRINTS = """entry @k() {
+    %x, %y, %z = get_tile_block_id : tile<i32>
+    %t = print_tko "%d ", %x : tile<i32> -> token
+    return
+}"""

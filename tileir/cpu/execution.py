@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from time import perf_counter
@@ -18,7 +18,7 @@ import numpy as np
 
 from tileir.cpu.arena import Arena, Arenas
 from tileir.cpu.emitter import TrapSite
-from tileir.cpu.pauses import ABANDON, ABANDONED, GO_ON, HANG, HANGS
+from tileir.cpu.pauses import ABANDON, GO_ON, HANG, HANGS, TURNS
 from tileir.cpu.pool import Job, Pool
 from tileir.cpu.program import Program
 from tileir.cpu.record import Coordinates, Record, block_at
@@ -45,6 +45,11 @@ LARGEST_CHUNK = 64
 LARGEST_GRID = 1 << 62
 PATIENCE = 2e-3
 """Seconds without a finished tile block after which tile blocks that wait are joined by another one."""
+IMPATIENT = 16
+"""Pauses after which a tile block that waits sleeps rather than look again at once."""
+LONG_WAIT = 1e-4
+HOPELESS = 2.0
+"""Seconds without progress after which the most tile blocks that may wait are too few."""
 MOST_WAITING = 1024
 """Tile blocks that may wait for each other at a time: each takes a thread."""
 
@@ -163,7 +168,7 @@ def _report(program: Program, status: int, arena: Arena) -> _Report:
     if site.evidence is None:
         return _Report(arena.block, site, None)
     place, type = site.evidence
-    dtype = dtype_of(type.element)  # type: ignore[arg-type]
+    dtype = dtype_of(type.element)
     content = arena.content(place, dtype.itemsize * type.count)
     return _Report(arena.block, site, np.frombuffer(content, dtype).reshape(type.shape))
 
@@ -230,7 +235,7 @@ class _Attended:
             if limit is not None and turns >= limit:
                 return HANG
             if self._program.waits:
-                self._give_way()
+                self._give_way(turns)
             return GO_ON
         except BaseException as error:
             self._end(error)
@@ -240,19 +245,20 @@ class _Attended:
         self._raised = self._raised or error
         self._record.stop()
 
-    def _give_way(self) -> None:
-        """Let other threads run; after some time without progress let in another tile block."""
-        time.sleep(0)
+    def _give_way(self, turns: int) -> None:
+        """Let other threads run; after some time without progress let in other tile blocks."""
+        time.sleep(0 if turns < IMPATIENT * TURNS else LONG_WAIT)
         started, now = self._record.started, perf_counter()
         with self._lock:
             if started != self._progress:
                 self._progress, self._since = started, now
-                return
-            if now - self._since < PATIENCE or started >= self._total:
+            if now - self._since < PATIENCE or self._threads >= self._total:
                 return
             if self._threads >= MOST_WAITING:
+                if now - self._since < HOPELESS:
+                    return
                 raise UnsupportedError(f"more than {MOST_WAITING} tile blocks that wait for each other", "cpu")
-            more = min(self._threads, MOST_WAITING - self._threads, self._total - started)
+            more = min(self._threads, MOST_WAITING - self._threads, self._total - self._threads)
             self._threads, self._since = self._threads + more, now
         self._job.enlist(more)
 

@@ -114,7 +114,8 @@ def store_element(emit: Emitter, pointers: Tile, value: Tile, index: Index, orde
     if ordering is MemoryOrdering.WEAK:
         emit.independent(builder.store(stored, address, align=size))
     else:
-        builder.store_atomic(stored, address, ORDERINGS[ordering], size)
+        # The builder's own method wants to know what the pointer points to, which opaque pointers do not say.
+        builder._insert(ir.instructions.StoreAtomicInstr(builder.block, stored, address, ORDERINGS[ordering], size))
 
 
 @rules(memory.Alloca)

@@ -84,7 +84,7 @@ def _address(array: np.ndarray, lends: bool) -> int:
     """Where the elements are. Memory that the array lends is found several times faster than the array tells it."""
     if lends and array.size:
         try:
-            return ctypes.addressof(ctypes.c_char.from_buffer(array))
+            return ctypes.addressof(ctypes.c_char.from_buffer(array))  # type: ignore[arg-type]
         except (TypeError, ValueError, BufferError):  # an element type that buffers lack
             pass
     address: int = array.__array_interface__["data"][0]

@@ -1,0 +1,104 @@
+"""Work is done by as many threads as asked for, once, and is over when it says so."""
+
+import threading
+import time
+
+import pytest
+
+from tileir.cpu.pool import Job, Pool, default_threads
+
+
+def run(pool, helpers, work):
+    Job(pool, work).run(helpers)
+
+
+def test_helpers_do_the_work_together_with_the_caller():
+    pool, meeting, seen = Pool(), threading.Barrier(4, timeout=10), []
+
+    def work():
+        meeting.wait()
+        seen.append(threading.get_ident())
+
+    run(pool, 3, work)
+    assert len(set(seen)) == 4
+    assert threading.get_ident() in seen
+
+
+def test_helpers_are_used_again():
+    pool, seen = Pool(), set()
+
+    def work():
+        seen.add(threading.get_ident())
+        time.sleep(1e-3)
+
+    for _ in range(20):
+        run(pool, 2, work)
+        time.sleep(1e-3)
+    assert 2 <= len(seen) <= 5
+
+
+def test_work_is_over_when_run_returns():
+    pool, running = Pool(), []
+
+    def work():
+        running.append(1)
+        time.sleep(1e-3)
+        running.pop()
+
+    for _ in range(30):
+        run(pool, 3, work)
+        assert not running
+
+
+def test_a_helper_that_comes_too_late_does_not_begin():
+    pool, calls = Pool(), []
+    for _ in range(200):
+        before = len(calls)
+        run(pool, 1, lambda: calls.append(1))
+        assert len(calls) - before in (1, 2)
+
+
+def test_an_error_of_the_caller_still_waits_for_the_helpers():
+    pool, caller, done = Pool(), threading.get_ident(), []
+    started = threading.Event()
+
+    def work():
+        if threading.get_ident() == caller:
+            started.wait(10)
+            raise KeyError
+        started.set()
+        time.sleep(0.02)
+        done.append(1)
+
+    with pytest.raises(KeyError):
+        run(pool, 1, work)
+    assert done
+
+
+def test_work_may_enlist_more_helpers():
+    pool, meeting = Pool(), threading.Barrier(3, timeout=10)
+    caller = threading.get_ident()
+
+    def work():
+        if threading.get_ident() == caller:
+            job.enlist(2)
+        meeting.wait()
+
+    job = Job(pool, work)
+    job.run(0)
+
+
+class TestDefault:
+    def test_the_environment_decides(self, monkeypatch):
+        monkeypatch.setenv("TILEIR_NUM_THREADS", "3")
+        assert default_threads() == 3
+
+    def test_else_the_processors_of_the_process(self, monkeypatch):
+        monkeypatch.delenv("TILEIR_NUM_THREADS", raising=False)
+        assert default_threads() >= 1
+
+    @pytest.mark.parametrize("text", ["0", "-1", "two", "1.5"])
+    def test_nonsense_is_refused(self, monkeypatch, text):
+        monkeypatch.setenv("TILEIR_NUM_THREADS", text)
+        with pytest.raises(ValueError, match="TILEIR_NUM_THREADS: expected a positive integer"):
+            default_threads()

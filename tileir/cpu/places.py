@@ -16,7 +16,7 @@ from tileir.cpu.elements import I1, I64, Num, memory_bytes, memory_type
 from tileir.cpu.emitter import Emitter, Index
 from tileir.cpu.lowering import Lowering
 from tileir.cpu.nibbles import load_nibble, store_nibble
-from tileir.cpu.pointers import ORDERINGS
+from tileir.cpu.pointers import ORDERINGS, store_ordered
 from tileir.cpu.tensors import TensorView, TileView, tensor_dims, tile_steps, unsigned
 from tileir.cpu.tiles import Expression, Tile, from_memory, materialized, to_memory, wide
 from tileir.ir import types as t
@@ -169,4 +169,4 @@ def _store(
     elif ordering is MemoryOrdering.WEAK:
         emit.independent(builder.store(stored, address(emit, element, base, offset), align=size))
     else:
-        builder.store_atomic(stored, address(emit, element, base, offset), ORDERINGS[ordering], size)
+        store_ordered(builder, stored, address(emit, element, base, offset), ordering, size)

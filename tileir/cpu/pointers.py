@@ -114,8 +114,14 @@ def store_element(emit: Emitter, pointers: Tile, value: Tile, index: Index, orde
     if ordering is MemoryOrdering.WEAK:
         emit.independent(builder.store(stored, address, align=size))
     else:
-        # The builder's own method wants to know what the pointer points to, which opaque pointers do not say.
-        builder._insert(ir.instructions.StoreAtomicInstr(builder.block, stored, address, ORDERINGS[ordering], size))
+        store_ordered(builder, stored, address, ordering, size)
+
+
+def store_ordered(
+    builder: ir.IRBuilder, stored: ir.Value, address: ir.Value, ordering: MemoryOrdering, size: int
+) -> None:
+    """An atomic store. The builder's own wants to know what the pointer points to, which opaque pointers do not say."""
+    builder._insert(ir.instructions.StoreAtomicInstr(builder.block, stored, address, ORDERINGS[ordering], size))
 
 
 @rules(memory.Alloca)

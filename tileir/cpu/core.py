@@ -14,7 +14,7 @@ from tileir.cpu.constants import from_bytes
 from tileir.cpu.elements import I64, Num, memory_bytes
 from tileir.cpu.emitter import Emitter, Index
 from tileir.cpu.lowering import Lower, Lowering
-from tileir.cpu.tiles import Expression, Tile, Window, address_of, new_buffer, row_major, scalar, wide
+from tileir.cpu.tiles import Expression, Permuted, Tile, Window, address_of, new_buffer, row_major, scalar, wide
 from tileir.ir import types as t
 from tileir.ir.attributes import DenseElements, element_bytes
 from tileir.ir.core import Op, Value
@@ -122,12 +122,7 @@ def split(builder: ir.IRBuilder, linear: ir.Value, shape: Sequence[int]) -> Inde
 
 @rules(core.Permute)
 def lower_permute(lowering: Lowering, op: core.Permute) -> None:
-    source, permutation = lowering.tile(op.source), op.permutation
-
-    def compute(emit: Emitter, index: Index) -> Num:
-        return source.at(emit, tuple(index[permutation.index(dim)] for dim in range(len(permutation))))
-
-    lowering.bind(op.result, Expression(op.result.type, compute))
+    lowering.bind(op.result, Permuted(op.result.type, lowering.tile(op.source), op.permutation))
 
 
 @rules(core.Extract)

@@ -20,7 +20,7 @@ from tileir.cpu.elements import FLOAT, HALF, I32, I64, Num, memory_bytes, memory
 from tileir.cpu.emitter import Emitter
 from tileir.cpu.microkernel import Panel
 from tileir.cpu.products import Product
-from tileir.cpu.tiles import Tile, Window, wide
+from tileir.cpu.tiles import Permuted, Tile, Window, wide
 from tileir.ir import types as t
 
 ROW_PADDING = 64
@@ -76,12 +76,21 @@ def factor(emit: Emitter, tile: Tile, which: ir.Value, k_first: bool) -> Factor:
         return tile.at(emit, (*batch, k, line) if k_first else (*batch, line, k))
 
     lines, depth = (shape[-1], shape[-2]) if k_first else (shape[-2], shape[-1])
-    memory = None
-    if isinstance(tile, Window):
-        origin = tile.address(emit, (*batch, I64(0), I64(0)))
-        by_line, by_k = reversed(tile.strides[-2:]) if k_first else tile.strides[-2:]
-        memory = Strided(element, origin, by_line, by_k)
-    return Factor(element, lines, depth, at, memory, isinstance(tile, Window) and tile.shared)
+    window, strides = _window_of(tile)
+    if window is None:
+        return Factor(element, lines, depth, at, None, False)
+    offset = emit.builder.mul(which, strides[0]) if batch else I64(0)
+    origin = emit.builder.gep(window.base, [offset], source_etype=memory_type(element))
+    by_line, by_k = reversed(strides[-2:]) if k_first else strides[-2:]
+    return Factor(element, lines, depth, at, Strided(element, origin, by_line, by_k), window.shared)
+
+
+def _window_of(tile: Tile) -> tuple[Window | None, Sequence[ir.Value]]:
+    """The memory that a tile is read from, and how far apart neighbours of each dimension of the tile lie."""
+    if isinstance(tile, Permuted):
+        window, strides = _window_of(tile.source)
+        return window, [strides[dim] for dim in tile.permutation] if window is not None else ()
+    return (tile, tile.strides) if isinstance(tile, Window) else (None, ())
 
 
 @dataclass

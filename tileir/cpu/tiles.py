@@ -48,6 +48,18 @@ class Expression(Tile):
         return emit.memo[key][1]
 
 
+class Permuted(Expression):
+    """The elements of `source` with its dimensions in another order: dimension i is dimension `permutation[i]` there."""
+
+    def __init__(self, type: t.TileType, source: Tile, permutation: Sequence[int]) -> None:
+        def compute(emit: Emitter, index: Index) -> Num:
+            return source.at(emit, tuple(index[permutation.index(dim)] for dim in range(len(permutation))))
+
+        super().__init__(type, compute)
+        self.source = source
+        self.permutation = permutation
+
+
 class Scalar(Tile):
     """A tile with one element, already in a register."""
 

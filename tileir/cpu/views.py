@@ -135,7 +135,7 @@ def load_box(lowering: Lowering, result: Value, view: TileView, place: Box) -> N
     emit, builder = lowering.emit, lowering.builder
     assert isinstance(result.type, t.TileType)
     type = result.type
-    copy = new_buffer(emit, type)
+    copy = _border_buffer(emit, type, view)
     inside, partial, merge = (builder.append_basic_block(name) for name in ("inside", "partial", "loaded"))
     builder.cbranch(place.full, inside, partial)
     builder.position_at_end(inside)
@@ -148,6 +148,14 @@ def load_box(lowering: Lowering, result: Value, view: TileView, place: Box) -> N
     base = either(builder, PTR, (place.base, inside), (copy.base, left))
     strides = [either(builder, I64, (mine, inside), (dense, left)) for mine, dense in zip(place.strides, copy.strides)]
     lowering.bind_load(result, Window(type, base, strides, shared=True))
+
+
+def _border_buffer(emit: Emitter, type: t.TileType, view: TileView) -> Window:
+    """A dense buffer with the dimensions in the order of the tensor: a unit stride stays one on both ways here."""
+    dims = tensor_dims(view.type)
+    order = sorted(range(type.rank), key=lambda dim: dims[dim])
+    buffer = new_buffer(emit, t.tile(type.element, *(type.shape[dim] for dim in order)))
+    return Window(type, buffer.base, [buffer.strides[order.index(dim)] for dim in range(type.rank)])
 
 
 def _padded_copy(emit: Emitter, type: t.TileType, view: TileView, place: Box, copy: Window) -> None:

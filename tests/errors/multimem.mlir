@@ -1,6 +1,6 @@
-experimental$func @f(%w: gather_scatter_view<tile=(4), tensor_view<64xf32, strides=[1], #cuda_tile.ptr_attr<multicast>>, sparse_dim=0>, %v: tile<4xf32>, %i: tile<i32>, %j: tile<i64>) {
-  // expected-error@+1 [E0640] operand 'view': expected a partition_view, got gather_scatter_view
-  %r, %s = multimem_load_reduce_view_tko relaxed device %w[%i] : gather_scatter_view<tile=(4), tensor_view<64xf32, strides=[1], #cuda_tile.ptr_attr<multicast>>, sparse_dim=0>, tile<i32> -> tile<4xf32>, token
+experimental$func @f(%w: strided_view<tile=(4), traversal_strides=[2], tensor_view<64xf32, strides=[1], #cuda_tile.ptr_attr<multicast>>>, %v: tile<4xf32>, %i: tile<i32>, %j: tile<i64>) {
+  // expected-error@+1 [E0640] operand 'view': expected a partition_view, got strided_view
+  %r, %s = multimem_load_reduce_view_tko relaxed device %w[%i] : strided_view<tile=(4), traversal_strides=[2], tensor_view<64xf32, strides=[1], #cuda_tile.ptr_attr<multicast>>>, tile<i32> -> tile<4xf32>, token
 }
 // -----
 experimental$func @f(%w: partition_view<tile=(4), tensor_view<64xf32, strides=[1]>>, %v: tile<4xf32>, %i: tile<i32>, %j: tile<i64>) {
@@ -38,9 +38,9 @@ experimental$func @f(%w: partition_view<tile=(4), tensor_view<64xf32, strides=[1
   %r, %s = multimem_load_reduce_view_tko relaxed device %w[%i] inbounds = [true, true] : partition_view<tile=(4), tensor_view<64xf32, strides=[1], #cuda_tile.ptr_attr<multicast>>>, tile<i32> -> tile<4xf32>, token
 }
 // -----
-experimental$func @f(%w: gather_scatter_view<tile=(4), tensor_view<64xf32, strides=[1], #cuda_tile.ptr_attr<multicast>>, sparse_dim=0>, %v: tile<4xf32>, %i: tile<i32>, %j: tile<i64>) {
-  // expected-error@+1 [E0640] operand 'view': expected a partition_view, got gather_scatter_view
-  %s = multimem_reduce_view_tko relaxed device %w, %v[%i] : gather_scatter_view<tile=(4), tensor_view<64xf32, strides=[1], #cuda_tile.ptr_attr<multicast>>, sparse_dim=0>, tile<4xf32>, tile<i32> -> token
+experimental$func @f(%w: strided_view<tile=(4), traversal_strides=[2], tensor_view<64xf32, strides=[1], #cuda_tile.ptr_attr<multicast>>>, %v: tile<4xf32>, %i: tile<i32>, %j: tile<i64>) {
+  // expected-error@+1 [E0640] operand 'view': expected a partition_view, got strided_view
+  %s = multimem_reduce_view_tko relaxed device %w, %v[%i] : strided_view<tile=(4), traversal_strides=[2], tensor_view<64xf32, strides=[1], #cuda_tile.ptr_attr<multicast>>>, tile<4xf32>, tile<i32> -> token
 }
 // -----
 experimental$func @f(%w: partition_view<tile=(4), tensor_view<64xf32, strides=[1]>>, %v: tile<4xf32>, %i: tile<i32>, %j: tile<i64>) {
@@ -78,9 +78,9 @@ experimental$func @f(%w: partition_view<tile=(4), tensor_view<64xf32, strides=[1
   %s = multimem_reduce_view_tko relaxed device %w, %v[%i] inbounds = [true, true] : partition_view<tile=(4), tensor_view<64xf32, strides=[1], #cuda_tile.ptr_attr<multicast>>>, tile<4xf32>, tile<i32> -> token
 }
 // -----
-experimental$func @f(%w: gather_scatter_view<tile=(4), tensor_view<64xf32, strides=[1], #cuda_tile.ptr_attr<multicast>>, sparse_dim=0>, %v: tile<4xf32>, %i: tile<i32>, %j: tile<i64>) {
-  // expected-error@+1 [E0640] operand 'view': expected a partition_view, got gather_scatter_view
-  %s = multimem_store_view_tko relaxed device %w, %v[%i] : gather_scatter_view<tile=(4), tensor_view<64xf32, strides=[1], #cuda_tile.ptr_attr<multicast>>, sparse_dim=0>, tile<4xf32>, tile<i32> -> token
+experimental$func @f(%w: strided_view<tile=(4), traversal_strides=[2], tensor_view<64xf32, strides=[1], #cuda_tile.ptr_attr<multicast>>>, %v: tile<4xf32>, %i: tile<i32>, %j: tile<i64>) {
+  // expected-error@+1 [E0640] operand 'view': expected a partition_view, got strided_view
+  %s = multimem_store_view_tko relaxed device %w, %v[%i] : strided_view<tile=(4), traversal_strides=[2], tensor_view<64xf32, strides=[1], #cuda_tile.ptr_attr<multicast>>>, tile<4xf32>, tile<i32> -> token
 }
 // -----
 experimental$func @f(%w: partition_view<tile=(4), tensor_view<64xf32, strides=[1]>>, %v: tile<4xf32>, %i: tile<i32>, %j: tile<i64>) {

@@ -208,3 +208,11 @@ experimental$func @f() {
     yield %i : tile<i32>
   } : tile<4xi32>
 }
+// -----
+experimental$func @f(%a: tile<4xf32>) {
+  // expected-error@+1 [E0511] attribute 'dim': expected 0 or more, got -1
+  %r = "cuda_tile.reduce"(%a) <{dim = -1 : i32, identities = [0.0 : f32]}> ({
+  ^bb0(%x: !cuda_tile.tile<f32>, %y: !cuda_tile.tile<f32>):
+    yield %x : tile<f32>
+  }) : (!cuda_tile.tile<4xf32>) -> !cuda_tile.tile<f32>
+}

@@ -92,18 +92,18 @@ def constant_payload(op: Constant | Global, scope: Scope) -> Fault | None:
 # ---------------------------------------------------------------- extract and insert
 
 
+@rules("E0211", Extract, Insert)
+def subtile_element(op: Extract | Insert, scope: Scope) -> Fault | None:
+    what, part, other, whole = _subtile(op)
+    return None if part.element is whole.element else differs(what, part, Relation.ELEMENT, other, whole)
+
+
 @rules("E0210", Insert)
 def insert_rank(op: Insert, scope: Scope) -> Fault | None:
     part, whole = op.source.type, op.destination.type
     if part.rank == whole.rank:
         return None
     return differs("operand 'source'", part, Relation.RANK, "operand 'destination'", whole)
-
-
-@rules("E0211", Extract, Insert)
-def subtile_element(op: Extract | Insert, scope: Scope) -> Fault | None:
-    what, part, other, whole = _subtile(op)
-    return None if part.element is whole.element else differs(what, part, Relation.ELEMENT, other, whole)
 
 
 @rules("E0408", Extract, Insert)

@@ -18,19 +18,11 @@ _INTEGERS = (I32, I64)
 _FLOATS = (F16, BF16, F32, F64)
 
 
-@rules("E0640", *_ALL)
-def partitioned(op: Access, scope: Scope) -> Fault | None:
-    if isinstance(op.view.type, PartitionViewType):
-        return None
-    return Fault("operand 'view'", "a partition_view", repr(op.view.type))
-
-
-@rules("E0641", *_ALL)
-def multicast(op: Access, scope: Scope) -> Fault | None:
-    if op.view.type.tensor_view.attr is PointerAttr.MULTICAST:
-        return None
-    hint = "the base pointer is of type tile<ptr<E, <multicast>>>"
-    return Fault("operand 'view'", "a view of multicast memory", repr(op.view.type), hint=hint)
+rules.add("E0621", views.index_count, *_ALL)
+rules.add("E0620", views.tile_rule("reduced_values"), MultimemLoadReduceView)
+rules.add("E0620", views.tile_rule("tile"), MultimemReduceView, MultimemStoreView)
+rules.add("E0622", views.scalar_indices, *_ALL)
+rules.add("E0623", views.index_types, *_ALL)
 
 
 @rules("E0642", *_ALL)
@@ -59,12 +51,22 @@ def _reduced(op: Reduction) -> tuple[ElementType, ...]:
     return _INTEGERS
 
 
+@rules("E0641", *_ALL)
+def multicast(op: Access, scope: Scope) -> Fault | None:
+    if op.view.type.tensor_view.attr is PointerAttr.MULTICAST:
+        return None
+    hint = "the base pointer is of type tile<ptr<E, <multicast>>>"
+    return Fault("operand 'view'", "a view of multicast memory", repr(op.view.type), hint=hint)
+
+
+@rules("E0640", *_ALL)
+def partitioned(op: Access, scope: Scope) -> Fault | None:
+    if isinstance(op.view.type, PartitionViewType):
+        return None
+    return Fault("operand 'view'", "a partition_view", repr(op.view.type))
+
+
+rules.add("E0625", views.inbounds_length, *_ALL)
 add_ordering(rules, LOAD, MultimemLoadReduceView)
 add_ordering(rules, STORE, MultimemStoreView)
 rules.add("E0601", ordering_rule(MemoryOrdering.RELAXED, MemoryOrdering.RELEASE), MultimemReduceView)
-rules.add("E0621", views.index_count, *_ALL)
-rules.add("E0620", views.tile_rule("reduced_values"), MultimemLoadReduceView)
-rules.add("E0620", views.tile_rule("tile"), MultimemReduceView, MultimemStoreView)
-rules.add("E0622", views.scalar_indices, *_ALL)
-rules.add("E0623", views.index_types, *_ALL)
-rules.add("E0625", views.inbounds_length, *_ALL)

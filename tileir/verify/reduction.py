@@ -22,36 +22,20 @@ BODIES = (Reduce, Scan, Generate)
 """The operations whose bodies may only compute."""
 
 
+@rules("E0511", Reduce, Scan)
+def not_negative(op: Fold, scope: Scope) -> Fault | None:
+    return None if op.dim >= 0 else Fault("attribute 'dim'", "0 or more", str(op.dim))
+
+
 @rules("E0205", Reduce, Scan)
 def some_operands(op: Fold, scope: Scope) -> Fault | None:
     return None if op.sources else Fault("", "at least one operand", "none")
-
-
-@rules("E0511", Reduce, Scan)
-def dimension(op: Fold, scope: Scope) -> Fault | None:
-    rank = op.sources[0].type.rank
-    if 0 <= op.dim < rank:
-        return None
-    expected = f"a dimension in [0, {rank})" if rank else "operands of rank 1 or more, to have a dimension"
-    return Fault("attribute 'dim'", expected, str(op.dim))
 
 
 @rules("E0512", Reduce, Scan)
 def result_per_operand(op: Fold, scope: Scope) -> Fault | None:
     wanted, found = len(op.sources), len(op.outputs)
     return None if wanted == found else Fault("", f"{counted(wanted, 'result')}, one per operand", str(found))
-
-
-@rules("E0510", Reduce, Scan)
-def inferred_results(op: Fold, scope: Scope) -> Fault | None:
-    for index, (source, result) in enumerate(zip(op.sources, op.outputs)):
-        shape = source.type.shape
-        if isinstance(op, Reduce):
-            shape = shape[: op.dim] + shape[op.dim + 1 :]
-        if result.type.shape != shape or result.type.element is not source.type.element:
-            wanted = f"{' x '.join(map(str, shape)) or 'a scalar'} of {source.type.element!r}, from {source.type!r}"
-            return Fault(f"result {index}", wanted, repr(result.type))
-    return None
 
 
 @rules("E0513", Reduce, Scan)
@@ -67,6 +51,27 @@ def identity_types(op: Fold, scope: Scope) -> Fault | None:
         if found is not wanted and {found, wanted} != {F16, BF16}:
             got = value_text(identity) if found is None else repr(found)
             return Fault(f"identity {index}", f"a number of {wanted!r}, as operand {index}", got)
+    return None
+
+
+@rules("E0511", Reduce, Scan)
+def dimension(op: Fold, scope: Scope) -> Fault | None:
+    rank = op.sources[0].type.rank
+    if op.dim < rank:
+        return None
+    expected = f"a dimension in [0, {rank})" if rank else "operands of rank 1 or more, to have a dimension"
+    return Fault("attribute 'dim'", expected, str(op.dim))
+
+
+@rules("E0510", Reduce, Scan)
+def inferred_results(op: Fold, scope: Scope) -> Fault | None:
+    for index, (source, result) in enumerate(zip(op.sources, op.outputs)):
+        shape = source.type.shape
+        if isinstance(op, Reduce):
+            shape = shape[: op.dim] + shape[op.dim + 1 :]
+        if result.type.shape != shape or result.type.element is not source.type.element:
+            wanted = f"{' x '.join(map(str, shape)) or 'a scalar'} of {source.type.element!r}, from {source.type!r}"
+            return Fault(f"result {index}", wanted, repr(result.type))
     return None
 
 

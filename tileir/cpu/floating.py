@@ -86,7 +86,13 @@ _FUNCTIONS: dict[type[Op], tuple[Formula, Formula]] = {
     Tanh: (exponential.tanh_f32, exponential.tanh_f64),
 }
 """For f32 and narrower types, and for f64. `approx` and `full` are served alike."""
-_EXACT: dict[type[Op], Formula] = {AbsF: abs, Ceil: Real.ceil, Floor: Real.floor, NegF: Real.__neg__}
+_EXACT: dict[type[Op], Formula] = {
+    AbsF: abs,
+    Ceil: lambda x: x.ceil().with_sign_of(x),
+    Floor: lambda x: x.floor().with_sign_of(x),
+    NegF: Real.__neg__,
+}
+"""An integral part has its sign anyway; said, it keeps LLVM from doing f16 without vectors."""
 _EXTREMES = {
     (MaxF, False): "llvm.maximumnum",
     (MaxF, True): "llvm.maximum",

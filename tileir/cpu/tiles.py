@@ -11,6 +11,7 @@ then runs one loop for the whole chain.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from llvmlite import ir
 
@@ -68,7 +69,8 @@ class Scalar(Tile):
         self.number = number
 
     def at(self, emit: Emitter, index: Index) -> Num:
-        return self.number
+        """A copy, as the other form of the number is made where it is used and may not be known elsewhere."""
+        return replace(self.number)
 
 
 class Window(Tile):

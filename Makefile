@@ -18,9 +18,9 @@ help:
 	@echo "make test    run the tests (JOBS=$(JOBS) at a time)"
 	@echo "make lint    check the style of the code"
 	@echo "make types   check the types of the code"
-	@echo "make bench   measure tileir beside its peers; writes bench/RESULTS.md"
+	@echo "make bench   measure tileir beside its peers; writes docs/performance.md"
 	@echo "make docs    generate the reference pages again"
-	@echo "make fuzz    feed the parser and the verifier mutated programs for some minutes"
+	@echo "make fuzz    feed the readers and the verifier damaged programs for some minutes"
 	@echo "make clean   remove $(VENV) and what builds and tools left"
 
 demo: $(VENV)/.installed
@@ -42,8 +42,10 @@ bench: $(VENV)/.bench
 docs: $(VENV)/.installed
 	$(BIN)/python docs/generate.py
 
-fuzz: $(VENV)/.test
-	TILEIR_FUZZ_TRIES=20000 $(BIN)/python -m pytest tests/fuzz
+fuzz: $(VENV)/.fuzz
+	TILEIR_FUZZ_TRIES=5000 $(BIN)/python -m pytest tests/fuzz
+	$(BIN)/python -m tests.fuzz.run --seconds 60 --target text
+	$(BIN)/python -m tests.fuzz.run --seconds 60 --target bytecode
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -66,6 +68,11 @@ $(VENV)/.test: pyproject.toml | $(VENV)/bin/python
 	@echo "installing tileir and what its tests need into $(VENV)"
 	@$(PIP) install -e '.[test]'
 	@touch $@ $(VENV)/.installed
+
+$(VENV)/.fuzz: pyproject.toml | $(VENV)/bin/python
+	@echo "installing tileir and the fuzzer into $(VENV)"
+	@$(PIP) install -e '.[test,fuzz]'
+	@touch $@ $(VENV)/.installed $(VENV)/.test
 
 $(VENV)/.bench: pyproject.toml | $(VENV)/bin/python
 	@echo "installing tileir and its peers into $(VENV)"

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from conftest import SCALE
+from cli_programs import SCALE
 
 
 def test_canonical_text_is_its_own_canonical_text(tileir, scale: Path) -> None:

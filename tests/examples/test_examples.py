@@ -71,7 +71,9 @@ def test_an_example_survives_bytecode_of_every_version_that_has_its_operations(p
     assert tileir.to_text(back, form="disassembly") == tileir.to_text(module, form="disassembly")
 
 
-@pytest.mark.parametrize("sizes", [{"M": 1, "N": 1, "K": 1}, {"M": 129, "N": 70, "K": 65}, {"M": 128, "N": 256, "K": 64}])
+@pytest.mark.parametrize(
+    "sizes", [{"M": 1, "N": 1, "K": 1}, {"M": 129, "N": 70, "K": 65}, {"M": 128, "N": 256, "K": 64}]
+)
 def test_the_product_by_pointers_works_for_any_extents(sizes: dict[str, int]) -> None:
     check(next(example for example in EXAMPLES if example.name == "gemm_kloop").resized(**sizes))
 

@@ -7,13 +7,23 @@ Knows: the scope rules of functions, of operations in them, and of other items. 
 from __future__ import annotations
 
 from tileir.ir.core import Op
-from tileir.ir.loc import CallSiteLoc, DISubprogram, FileLoc, Location, SourceLoc, UnknownLoc, debug_scope, subprogram
+from tileir.ir.loc import (
+    BytecodeLoc,
+    CallSiteLoc,
+    DISubprogram,
+    FileLoc,
+    Location,
+    SourceLoc,
+    UnknownLoc,
+    debug_scope,
+    subprogram,
+)
 from tileir.ops.extension import Func
 from tileir.ops.module import Entry, Global
 from tileir.verify.rule import Fault, Rules, Scope, shown
 from tileir.verify.symbols import symbol_name
 
-PLAIN = frozenset((SourceLoc, UnknownLoc, FileLoc))
+PLAIN = frozenset((SourceLoc, UnknownLoc, FileLoc, BytecodeLoc))
 """Locations that cannot have a debug scope."""
 
 rules = Rules()

@@ -280,7 +280,9 @@ class Real(Register):
         return self._unary("llvm.trunc")
 
     def with_sign_of(self, other: Real) -> Real:
-        return self._binary("llvm.copysign", other)
+        """By the bits: where the result is rounded to half, LLVM's own `copysign` becomes a call of its runtime."""
+        sign = 1 << (self.width - 1)
+        return ((self.pattern() & (sign - 1)) | (other.pattern() & sign)).as_real()
 
     def extreme(self, intrinsic: str, other: Real) -> Real:
         """One of LLVM's four minima and maxima: they differ in what they do with a NaN."""

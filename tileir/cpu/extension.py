@@ -1,23 +1,41 @@
-"""Native code for operations of early documents (operations 8): rows through tensor views, functions of the host."""
+"""Native code for operations of early documents (operations 8): arc sine, rows through tensor views, host functions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from llvmlite import ir
+
+from tileir.cpu.elements import Num
+from tileir.cpu.elementwise import element_of, pointwise, real, rounded
 from tileir.cpu.hosts import call_host
 from tileir.cpu.lowering import Lower, Lowering
+from tileir.cpu.mathlib.trigonometric import atan2_f64
 from tileir.cpu.places import Places, gathered, row_places, scatter
 from tileir.cpu.tensors import tensor_view
 from tileir.cpu.tiles import new_buffer
 from tileir.ir.attributes import MemoryOrdering
 from tileir.ir.core import Value
 from tileir.ir.rules import Rules
-from tileir.ir.types import PaddingValue
+from tileir.ir.types import F64, PaddingValue
 from tileir.ops import extension
 
 rules: Rules[Lower] = Rules()
 
 RowAccess = extension.GatherLoad | extension.ScatterStore
+
+
+@rules(extension.Asin)
+def lower_asin(lowering: Lowering, op: extension.Asin) -> None:
+    """The angle whose sine is x has the cosine sqrt(1 - x^2): NaN where that is the root of a negative number."""
+    element = element_of(op)
+
+    def compute(builder: ir.IRBuilder, source: Num) -> Num:
+        sine = real(builder, source).double()
+        angle = atan2_f64(sine, ((1.0 - sine) * (1.0 + sine)).root())
+        return rounded(element, angle if element is F64 else angle.single())
+
+    pointwise(lowering, op, compute)
 
 
 @rules(extension.GatherLoad)

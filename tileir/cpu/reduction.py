@@ -65,11 +65,12 @@ def _only(emit: Emitter, target: Window) -> Num:
 
 
 def _reduce_columns(lowering: Lowering, op: core.Reduce, sources: list[Tile], targets: list[Window]) -> None:
-    """One partial result per element of the result; the first slice along the dimension starts it."""
+    """One partial result per element of the result; the identity and the first slice along the dimension start it."""
     emit, dim, shape = lowering.emit, op.dim, targets[0].type.shape
 
     def start(index: Index) -> None:
-        _put(emit, targets, index, _at(emit, sources, _with(index, dim, I64(0))))
+        first = _at(emit, sources, _with(index, dim, I64(0)))
+        _put(emit, targets, index, combined(lowering, op.body, _pairs(first, _identities(op))))
 
     emit.loop_nest(shape, start)
     if sources[0].type.shape[dim] == 1:
@@ -84,7 +85,7 @@ def _reduce_columns(lowering: Lowering, op: core.Reduce, sources: list[Tile], ta
 
 
 def _reduce_rows(lowering: Lowering, op: core.Reduce, sources: list[Tile], targets: list[Window]) -> None:
-    """`LANES` partial results along each row, then pairwise."""
+    """`LANES` partial results along each row, then pairwise, then with the identity."""
     emit, extent = lowering.emit, sources[0].type.shape[op.dim]
     lanes = min(LANES, extent)
     partial = [new_buffer(emit, t.TileType((lanes,), source.element)) for source in sources]
@@ -95,7 +96,8 @@ def _reduce_rows(lowering: Lowering, op: core.Reduce, sources: list[Tile], targe
         while width:
             _halve(lowering, op, partial, width)
             width //= 2
-        _put(emit, targets, index, _at(emit, partial, (I64(0),)))
+        total = _at(emit, partial, (I64(0),))
+        _put(emit, targets, index, combined(lowering, op.body, _pairs(total, _identities(op))))
 
     emit.loop_nest(targets[0].type.shape, row)
 
@@ -128,6 +130,11 @@ def _halve(lowering: Lowering, op: core.Reduce, partial: list[Window], width: in
     emit.loop_nest((width,), step)
 
 
+def _identities(op: core.Reduce | core.Scan) -> list[Num]:
+    elements = [value.type.element for value in op.sources]
+    return [attribute_number(element, attr) for element, attr in zip(elements, op.identities)]
+
+
 def _at(emit: Emitter, tiles: Sequence[Tile], index: Index) -> list[Num]:
     return [tile.at(emit, index) for tile in tiles]
 
@@ -152,8 +159,7 @@ def lower_scan(lowering: Lowering, op: core.Scan) -> None:
 
     def start(index: Index) -> None:
         place = _with(index, dim, first)
-        identities = [attribute_number(source.element, attr) for source, attr in zip(sources, op.identities)]
-        _put(emit, targets, place, combined(lowering, op.body, _pairs(identities, _at(emit, sources, place))))
+        _put(emit, targets, place, combined(lowering, op.body, _pairs(_identities(op), _at(emit, sources, place))))
 
     emit.loop_nest(rest, start)
     if extent > 1:

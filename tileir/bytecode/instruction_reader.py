@@ -50,7 +50,7 @@ class BodyReader:
 
     def read(self, block: Block) -> None:
         """Fill `block`, whose arguments are the first values."""
-        self._define(block.args, "argument")
+        self._define(block.args)
         while self._cursor.left:
             block.append(self._instruction(0))
         self._check_end(block)
@@ -63,14 +63,15 @@ class BodyReader:
             op = self._fields(layout, number, begin, depth)
         except Fault as fault:
             raise fault.inside_op(number, layout.name) from None
-        self._define(op.results[: layout.stored_results], op_label(number, layout.name))
+        self._define(op.results[: layout.stored_results])
         return op
 
-    def _define(self, values: list[Value], source: str) -> None:
+    def _define(self, values: list[Value]) -> None:
         """Make values visible, under the next free numbers."""
-        if self._cursor.trace is not None:
-            for index, _ in enumerate(values, len(self._values)):
-                self._cursor.trace.heading(self._cursor.at, f"value {index}: {source}")
+        trace = self._cursor.trace
+        if trace is not None:
+            for index, value in enumerate(values, len(self._values)):
+                trace.heading(self._cursor.at, f"value {index}: {_source(value)}")
         self._values += values
 
     def _fields(self, layout: Layout, number: int, begin: int, depth: int) -> Op:
@@ -258,7 +259,7 @@ class BodyReader:
         except Fault as fault:
             raise fault.inside(label) from None
         visible = len(self._values)
-        self._define(block.args, f"argument of {label}")
+        self._define(block.args)
         for _ in range(count):
             block.append(self._instruction(depth))
         try:
@@ -295,6 +296,10 @@ class BodyReader:
         if block.terminator is None:
             got = f"'{block.ops[-1].spec.name}'" if block.ops else "an empty block"
             raise Fault(faults.BLOCK, f"expected a block that ends with a terminator, got {got}", self._cursor.at)
+
+
+def _source(value: Value) -> str:
+    return f"argument {value.index}" if value.op is None else f"result {value.index} of '{value.op.spec.name}'"
 
 
 def _shown_value(value: object) -> str:

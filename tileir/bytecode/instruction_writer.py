@@ -68,7 +68,7 @@ class BodyWriter:
 
     def _flags(self, op: Op, layout: Layout) -> int:
         flags = 0
-        for bit in layout.spec.flag_bits:
+        for bit in layout.flag_bits:
             field = bit.field
             if isinstance(field, Attr):
                 value = op.attributes.get(field.name)

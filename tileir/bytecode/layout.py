@@ -12,7 +12,7 @@ from functools import cache
 
 from tileir.ir import types as t
 from tileir.ir.core import Op
-from tileir.ir.declare import Attr, AttrKind, Operand, OperandLayout, OpSpec, Version, version_key
+from tileir.ir.declare import Attr, AttrKind, FlagBit, Operand, OperandLayout, OpSpec, Version, version_key
 from tileir.ops import OPCODES
 
 
@@ -54,6 +54,7 @@ class Layout:
     stored_results: int | None
     implicit_results: tuple[t.Type, ...]
     has_flags: bool
+    flag_bits: tuple[FlagBit, ...]
     known_flags: int
     newer_flags: int
     units: tuple[AttrStep, ...]
@@ -70,9 +71,10 @@ class Layout:
 def layout_of(spec: OpSpec, version: Version) -> Layout:
     """The layout of the instructions of one operation in files of `version`."""
     assert spec.opcode is not None
-    masks = {bit.field.name: 1 << bit.bit for bit in spec.flag_bits}
-    has_flags = bool(masks) and min(version_key(bit.since) for bit in spec.flag_bits) <= version
-    newer = sum(1 << bit.bit for bit in spec.flag_bits if version_key(bit.since) > version)
+    bits = spec.flag_bits
+    masks = {bit.field.name: 1 << bit.bit for bit in bits}
+    has_flags = bool(masks) and min(version_key(bit.since) for bit in bits) <= version
+    newer = sum(1 << bit.bit for bit in bits if version_key(bit.since) > version)
     present = [attr for attr in spec.attrs if attr.encoded and _known(attr.since, version)]
     steps = [AttrStep(attr, f"attribute '{attr.name}'", masks.get(attr.name, 0)) for attr in present]
     stored = [result for result in spec.results if _known(result.since, version)]
@@ -87,6 +89,7 @@ def layout_of(spec: OpSpec, version: Version) -> Layout:
         stored_results=None if any(result.variadic for result in spec.results) else len(stored),
         implicit_results=_implicit_types(spec, version),
         has_flags=has_flags,
+        flag_bits=bits,
         known_flags=sum(masks.values()),
         newer_flags=newer,
         units=tuple(step for step in steps if step.attr.kind is AttrKind.UNIT),

@@ -99,6 +99,23 @@ def test_an_unknown_target_is_wrong_usage(tileir, scale: Path) -> None:
     assert "no target 'abacus'; there are" in ran.err
 
 
+def test_an_option_that_the_target_does_not_have_is_wrong_usage(tileir, scale: Path) -> None:
+    ran = tileir("run", "scale.mlir", "--grid", "1", "f32[4]", "1", "--threads", "2", "--target", "interp")
+    assert ran.status == 2
+    assert "target 'interp' has no option threads" in ran.err
+
+
+def test_strict_mode_stops_at_undefined_behaviour(tileir) -> None:
+    text = b"""entry @k(%n: tile<i32>) {
+      %s = addi %n, %n overflow<no_signed_wrap> : tile<i32>
+    }"""
+    words = ("run", "-", "--grid", "1", "0x7fffffff", "--target", "interp")
+    assert tileir(*words, stdin=text).status == 0
+    ran = tileir(*words, "--mode", "strict", stdin=text)
+    assert ran.status == 1
+    assert "trap: " in ran.err
+
+
 def test_a_wrong_program_is_not_run(tileir) -> None:
     ran = tileir("run", "-", "--grid", "1", stdin=TWO.replace(b"%d", b"nothing"))
     assert ran.status == 1

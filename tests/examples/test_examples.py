@@ -11,6 +11,7 @@ import tileir
 from tileir.cli import main
 from tileir.examples import FOLDER, Example
 from tileir.examples.checks import EXAMPLES, largest_error
+from tileir.runtime.targets import available
 
 PROGRAMS = sorted(FOLDER.glob("*.mlir"))
 COMMAND = re.compile(r"^// +tileir (.*)$", re.MULTILINE)
@@ -27,13 +28,14 @@ def check(example: Example, **options) -> None:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
-def test_the_interpreter_gives_what_numpy_gives(example: Example) -> None:
-    check(example)
+@pytest.mark.parametrize("target", available())
+def test_every_target_gives_what_numpy_gives(example: Example, target: str) -> None:
+    check(example, target=target)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_nothing_an_example_does_is_undefined(example: Example, recwarn: pytest.WarningsRecorder) -> None:
-    check(example, mode="strict", seed=3)
+    check(example, target="interp", mode="strict", seed=3)
     assert not recwarn.list
 
 

@@ -108,22 +108,34 @@ def _outcomes(examples: list[Example], target: str) -> Iterator[Outcome]:
 
 
 def _outcome(example: Example, target: str) -> Outcome:
-    arguments = example.arguments(example.sizes, np.random.default_rng(0))
-    answer = example.answer(arguments)
-    module = tileir.load(example.path)
-    module.require_valid()
-    lines: list[str] = []
-    begin = time.perf_counter()
+    """Run an example twice, each time on new arrays: once to have it prepared, once for the clock and the check."""
+    kernel = tileir.load(example.path)[example.kernel]
+    grid = example.grid(example.sizes)
     try:
-        grid = example.grid(example.sizes)
-        module[example.kernel].launch(grid, *arguments.values(), target=target, output=lines.append)
+        kernel.launch(grid, *_arguments(example).values(), target=target, output=_ignore)
+        arguments = _arguments(example)
+        answer = example.answer(arguments)
+        lines: list[str] = []
+        begin = time.perf_counter()
+        kernel.launch(grid, *arguments.values(), target=target, output=lines.append)
+        seconds = time.perf_counter() - begin
     except (tileir.Trap, tileir.DiagnosticError, tileir.UnsupportedError) as error:
-        return Outcome(example, time.perf_counter() - begin, math.nan, str(error))
-    seconds = time.perf_counter() - begin
-    expected = example.printed(example.sizes)
-    printed = "".join(lines).splitlines()
-    fault = None if sorted(printed) == sorted(expected) else f"expected {len(expected)} other lines, got {printed}"
-    return Outcome(example, seconds, largest_error(arguments, answer), fault)
+        return Outcome(example, math.nan, math.nan, str(error))
+    return Outcome(example, seconds, largest_error(arguments, answer), _wrong_output(example, "".join(lines)))
+
+
+def _arguments(example: Example) -> dict[str, np.ndarray | np.generic]:
+    return example.arguments(example.sizes, np.random.default_rng(0))
+
+
+def _ignore(text: str) -> None:
+    pass
+
+
+def _wrong_output(example: Example, printed: str) -> str | None:
+    """How the lines printed differ from those expected, which may come in any order; None if they do not."""
+    expected, got = example.printed(example.sizes), printed.splitlines()
+    return None if sorted(got) == sorted(expected) else f"expected {len(expected)} other lines, got {got}"
 
 
 def _show(outcomes: list[Outcome]) -> None:
@@ -132,7 +144,7 @@ def _show(outcomes: list[Outcome]) -> None:
         if outcome.fault is not None:
             print(f"{outcome.example.name}: {outcome.fault}")
     wrong = sum(not outcome.right for outcome in outcomes)
-    total = sum(outcome.seconds for outcome in outcomes)
+    total = sum(outcome.seconds for outcome in outcomes if outcome.fault is None)
     verdict = f"{wrong} of {len(outcomes)} examples are wrong" if wrong else f"{len(outcomes)} examples are right"
     print(f"{verdict}, {total:.2f} s in kernels")
 

@@ -14,6 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from tileir import __version__
 from tileir.cli import FINE, show
+from tileir.cpu.cache import default_directory
 from tileir.ir.declare import VERSIONS
 from tileir.runtime.targets import available
 
@@ -47,7 +48,7 @@ def _facts() -> dict[str, str | dict[str, str]]:
         "language versions": ", ".join(VERSIONS),
         "targets": available(),
         "packages": {name: _version(name) for name in _PACKAGES},
-        "cache": "none: the interpreter keeps nothing on disk",
+        "cache": str(default_directory() or "none"),
     }
 
 

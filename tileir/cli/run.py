@@ -22,7 +22,7 @@ from tileir.cli.options import add_level, add_target, chosen_target
 from tileir.ir import types as t
 from tileir.runtime.arguments import Parameter
 from tileir.runtime.grid import Grid, checked_grid
-from tileir.runtime.launch import bind
+from tileir.runtime.launch import bind, launch_kernel
 from tileir.runtime.module import Kernel, Module
 from tileir.runtime.targets import Target
 
@@ -36,6 +36,9 @@ _COLUMNS = {
     "crc-32": "left",
     "": "left",
 }
+
+Settings = dict[str, object]
+"""Options of the target."""
 
 
 @dataclass(frozen=True)
@@ -61,13 +64,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random fills (default 0)")
     parser.add_argument("--print", action="append", default=[], metavar="NAME", help="print this array afterwards")
     parser.add_argument("--save", action="append", default=[], metavar="NAME=FILE", help="save this array as .npy")
+    add_target(parser)
     parser.add_argument(
         "--mode",
         choices=("default", "strict", "off"),
-        default="default",
-        help="strict: also stop at undefined behaviour that has a usual result; off: no warnings",
+        help="target interp: strict also stops at undefined behaviour that has a usual result; off gives no warnings",
     )
-    add_target(parser)
+    parser.add_argument("--threads", type=int, metavar="N", help="target cpu: how many threads run tile blocks")
     add_level(parser)
     parser.epilog = f"""\
 {arguments.GRAMMAR}
@@ -81,11 +84,12 @@ def run(options: argparse.Namespace) -> int:
     kernel = _kernel(files.verified(options.file, options.level), options.kernel)
     target = chosen_target(options.target)
     given = _given(kernel, options.arguments, options.seed)
-    grid = _checked(kernel, target, options.grid, given)
+    settings = {name: value for name, value in (("mode", options.mode), ("threads", options.threads)) if value}
+    grid = _checked(kernel, target, options.grid, given, settings)
     saves = {name: file for name, _, file in (entry.partition("=") for entry in options.save)}
     for name in [*options.print, *saves]:
         _array_named(name, given)
-    seconds = _launch(kernel, grid, given, options)
+    seconds = _launch(kernel, target, grid, given, settings)
     for name, file in saves.items():
         files.write(file, _npy(_array_named(name, given).array))
     _show(kernel.name, grid, given, seconds)
@@ -144,8 +148,8 @@ def _element(parameter: Parameter) -> tuple[t.ElementType, bool]:
     raise UsageError(f"parameter '{parameter.name}': a launch cannot pass a {ty!r}")
 
 
-def _checked(kernel: Kernel, target: Target, grid: str, given: list[Given]) -> Grid:
-    """The grid, when it and the arguments are what the kernel takes."""
+def _checked(kernel: Kernel, target: Target, grid: str, given: list[Given], settings: Settings) -> Grid:
+    """The grid, when it and the arguments are what the kernel takes, and the settings those of the target."""
     try:
         extents = [int(extent) for extent in grid.split(",")]
     except ValueError:
@@ -153,6 +157,7 @@ def _checked(kernel: Kernel, target: Target, grid: str, given: list[Given]) -> G
     try:
         found = checked_grid(extents, kernel.name)
         bind(kernel, [one.value for one in given], target)
+        target.prepare(kernel, True, settings)
     except (TypeError, ValueError) as error:
         raise UsageError(str(error)) from None
     return found
@@ -169,14 +174,13 @@ def _array_named(name: str, given: list[Given]) -> Given:
 # ---------------------------------------------------------------- the launch, and after it
 
 
-def _launch(kernel: Kernel, grid: Grid, given: list[Given], options: argparse.Namespace) -> float:
+def _launch(kernel: Kernel, target: Target, grid: Grid, given: list[Given], settings: Settings) -> float:
     """Seconds that the launch took. What the kernel warns of is shown, also when it traps."""
-    settings = {} if options.mode == "default" else {"mode": options.mode}
     begin = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            kernel.launch(grid, *(one.value for one in given), target=options.target, **settings)
+            launch_kernel(kernel, grid, [one.value for one in given], target.name, True, settings)
         finally:
             sys.stdout.flush()
             for warning in caught:

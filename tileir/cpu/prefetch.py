@@ -21,7 +21,11 @@ SECOND_LEVEL = 2
 
 @dataclass(frozen=True)
 class Prefetch:
-    """The cache lines of the tile behind `memory`, spread over `blocks` register blocks."""
+    """The cache lines of the tile behind `memory`, spread over `blocks` register blocks.
+
+    A *run* is what lies side by side: a line along K, or a step of K along the lines. It rarely begins with a cache
+    line, so it touches one more than it fills; along K that one is known already, as the last of this tile.
+    """
 
     memory: Strided
     lines: int
@@ -29,19 +33,27 @@ class Prefetch:
     blocks: int
 
     def fetch(self, emit: Emitter, block: ir.Value) -> None:
-        """Ask for the share of block number `block`."""
+        """Ask for the share of block number `block`: some runs, or a part of one."""
         builder, size = emit.builder, memory_bytes(self.memory.element)
-        along, across = (self.lines, self.depth) if self.memory.along_lines else (self.depth, self.lines)
-        stride = self.memory.by_k if self.memory.along_lines else self.memory.by_line
-        in_run = max(1, along * size // CACHE_LINE)
-        share = -(-in_run * across // self.blocks)
-        following = builder.mul(self.memory.by_k, I64(self.depth * size))
-        base = builder.gep(self.memory.base, [following], source_etype=I8)
-        for part in range(share):
-            number = builder.add(builder.mul(block, I64(share)), I64(part))
-            run = builder.mul(builder.udiv(number, I64(in_run)), builder.mul(stride, I64(size)))
-            within = builder.mul(builder.urem(number, I64(in_run)), I64(CACHE_LINE))
-            _prefetch(builder, builder.gep(base, [builder.add(run, within)], source_etype=I8))
+        along_lines = self.memory.along_lines
+        extent, runs = (self.lines, self.depth) if along_lines else (self.depth, self.lines)
+        stride = self.memory.by_k if along_lines else self.memory.by_line
+        wanted = max(1, extent * size // CACHE_LINE) + along_lines
+        parts = max(1, self.blocks // runs)
+        share = -(-wanted // parts)
+        first = 0 if along_lines else CACHE_LINE - 1
+        start = builder.mul(builder.urem(block, I64(parts)), I64(share * CACHE_LINE))
+        base = builder.gep(self.memory.base, [self._following(builder, size)], source_etype=I8)
+        for number in range(max(1, runs // self.blocks)):
+            run = builder.add(builder.mul(block, I64(max(1, runs // self.blocks))), I64(number))
+            run = builder.mul(builder.udiv(run, I64(parts)), builder.mul(stride, I64(size)))
+            for line in range(share):
+                offset = builder.add(builder.add(run, start), I64(first + line * CACHE_LINE))
+                _prefetch(builder, builder.gep(base, [offset], source_etype=I8))
+
+    def _following(self, builder: ir.IRBuilder, size: int) -> ir.Value:
+        """How many bytes on the next tile begins."""
+        return builder.mul(self.memory.by_k, I64(self.depth * size))
 
 
 def _prefetch(builder: ir.IRBuilder, address: ir.Value) -> None:

@@ -7,6 +7,7 @@ from llvmlite import ir
 from tileir.cpu.elements import I8
 from tileir.cpu.emitter import Index
 from tileir.cpu.lowering import LoopTargets, Lower, Lowering, Target
+from tileir.cpu.moving import carried_slots
 from tileir.cpu.pauses import pause
 from tileir.cpu.slots import Slot, new_slot, pass_values
 from tileir.cpu.tiles import new_buffer, scalar, to_memory, wide
@@ -78,7 +79,7 @@ def lower_for(lowering: Lowering, op: control.For) -> None:
     lower, upper, step = (wide(builder, scalar(emit, lowering.tile(bound))) for bound in (op.lower, op.upper, op.step))
     zero = step.type(0)
     emit.trap_if(builder.icmp_signed("<=", step, zero), op, "the step of 'for' is not positive")
-    slots = slots_of(lowering, op.initial)
+    slots = carried_slots(lowering, op)
     pass_values(emit, slots, [lowering.values[value] for value in op.initial])
     counter = emit.stack(step.type)
     builder.store(lower, counter)

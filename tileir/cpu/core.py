@@ -14,7 +14,7 @@ from tileir.cpu.constants import from_bytes
 from tileir.cpu.elements import I64, Num, memory_bytes
 from tileir.cpu.emitter import Emitter, Index
 from tileir.cpu.lowering import Lower, Lowering
-from tileir.cpu.tiles import Expression, Permuted, Tile, Window, address_of, new_buffer, row_major, scalar, wide
+from tileir.cpu.tiles import Expression, Moved, Permuted, Tile, Window, address_of, new_buffer, row_major, scalar, wide
 from tileir.ir import types as t
 from tileir.ir.attributes import DenseElements, element_bytes
 from tileir.ir.core import Op, Value
@@ -214,14 +214,12 @@ def lower_offset(lowering: Lowering, op: core.Offset) -> None:
     element = op.result.type.element
     assert isinstance(element, t.PointerType)
 
-    def compute(emit: Emitter, index: Index) -> Num:
-        builder, pointer = emit.builder, pointers.at(emit, index)
-        steps = wide(builder, offsets.at(emit, index))
-        steps = steps if steps.type == I64 else builder.sext(steps, I64)
-        moved = byte_distance(builder, element.pointee, steps)
-        return Num(element, wide=builder.add(pointer.wide, moved), base=pointer.base)
+    def distance(emit: Emitter, index: Index) -> ir.Value:
+        steps = wide(emit.builder, offsets.at(emit, index))
+        steps = steps if steps.type == I64 else emit.builder.sext(steps, I64)
+        return byte_distance(emit.builder, element.pointee, steps)
 
-    lowering.bind(op.result, Expression(op.result.type, compute))
+    lowering.bind(op.result, Moved(op.result.type, pointers, distance))
 
 
 def byte_distance(builder: ir.IRBuilder, pointee: t.ElementType, steps: ir.Value) -> ir.Value:

@@ -61,6 +61,20 @@ class Permuted(Expression):
         self.permutation = permutation
 
 
+class Moved(Expression):
+    """Each of `pointers` moved by `distance` bytes, an i64 computed per element."""
+
+    def __init__(self, type: t.TileType, pointers: Tile, distance: Callable[[Emitter, Index], ir.Value]) -> None:
+        def compute(emit: Emitter, index: Index) -> Num:
+            pointer = pointers.at(emit, index)
+            moved = emit.builder.add(pointer.wide, distance(emit, index))
+            return Num(pointer.element, wide=moved, base=pointer.base)
+
+        super().__init__(type, compute)
+        self.pointers = pointers
+        self.distance = distance
+
+
 class Scalar(Tile):
     """A tile with one element, already in a register."""
 

@@ -1,6 +1,7 @@
 """Files put together from raw parts, so that any part can be damaged and the place of the damage is known."""
 
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from tileir.bytecode.sections import Section, write_file
 from tileir.bytecode.wire import Sink
@@ -34,7 +35,7 @@ def table(entries, width, offsets=None) -> bytes:
     sink.varint(len(entries))
     if entries:
         sink.padding(width)
-        right = [sum(map(len, entries[:index])) for index in range(len(entries))]
+        right = [0, *accumulate(map(len, entries[:-1]))]
         for offset in right if offsets is None else offsets:
             sink.uint(offset, width)
     sink.data += b"".join(entries)

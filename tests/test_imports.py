@@ -1,4 +1,4 @@
-"""Imports go one way (design: ir <- ops <- back ends and front ends <- runtime <- cutile, cli), lazy ones included."""
+"""Imports go one way (design: ir <- ops <- back ends and front ends <- runtime <- cutile <- cli), lazy ones included."""
 
 import ast
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ LAYERS = {
     **dict.fromkeys(("text", "bytecode", "verify", "passes", "interp", "cpu", "gpu"), 2),
     "runtime": 3,
     "cutile": 4,
-    "cli": 4,
+    "cli": 5,
 }
 ROOT = "(root)"
 """The package itself: the public names, which stand above everything but the command line."""

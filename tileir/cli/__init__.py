@@ -21,6 +21,7 @@ VERBS = {
     "check": ("check", "parse and verify programs; show every fault"),
     "opt": ("opt", "print a program in canonical form"),
     "run": ("run", "run a kernel on arrays"),
+    "cutile": ("cutile", "run a cuTile Python script without a GPU"),
     "demo": ("demo", "run the example programs and check them against NumPy"),
     "as": ("assemble", "text to bytecode"),
     "dis": ("disassemble", "bytecode to text"),
@@ -88,7 +89,7 @@ def _run(verb: str, arguments: Sequence[str]) -> int:
     formatter = argparse.RawDescriptionHelpFormatter
     parser = _Parser(prog=f"tileir {verb}", description=f"{text[0].upper()}{text[1:]}.", formatter_class=formatter)
     implementation.configure(parser)
-    options = parser.parse_intermixed_args(arguments)
+    options = _parsed(parser, arguments)
 
     from tileir.cli import show
     from tileir.ir.diagnostics import DiagnosticError, Trap, UnsupportedError
@@ -104,6 +105,13 @@ def _run(verb: str, arguments: Sequence[str]) -> int:
     except (DiagnosticError, Trap) as error:
         show.diagnostics(str(error), sys.stderr)
         return FAULT
+
+
+def _parsed(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
+    """Options may stand between arguments, except where what follows an argument is passed on as it is."""
+    if any(action.nargs == argparse.REMAINDER for action in parser._actions):
+        return parser.parse_args(arguments)
+    return parser.parse_intermixed_args(arguments)
 
 
 def _complain(verb: str, message: str, status: int) -> int:

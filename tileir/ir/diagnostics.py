@@ -138,6 +138,7 @@ class Trap(Exception):
         array: str | None = None,
         index: int | tuple[int, ...] | None = None,
         source: Source | None = None,
+        notes: tuple[Note, ...] = (),
     ) -> None:
         self.message = message
         self.kernel = kernel
@@ -147,6 +148,7 @@ class Trap(Exception):
         self.array = array
         self.index = index
         self.source = source
+        self.notes = notes
         super().__init__(message)
 
     def __str__(self) -> str:
@@ -156,7 +158,11 @@ class Trap(Exception):
         if self.block is not None:
             where.append(f"tile block {self.block}")
         text = f"trap: {self.message}" + (f" [{', '.join(where)}]" if where else "")
-        return "\n".join(_shown(self.loc, text, (self.source,) if self.source else ()))
+        sources = (self.source,) if self.source else ()
+        lines = _shown(self.loc, text, sources)
+        for note in self.notes:
+            lines += _shown(note.loc, f"note: {note.message}", sources)
+        return "\n".join(lines)
 
 
 def render_all(diagnostics: Iterable[Diagnostic], source: Source | None = None) -> str:

@@ -41,10 +41,14 @@ class Parameter:
 
 
 class ArrayArgument(NamedTuple):
-    """An array for a pointer parameter: the kernel is given ``array.address``."""
+    """An array for a pointer parameter: the kernel is given ``array.address``.
+
+    ``reaches`` are arrays whose addresses it holds, for a kernel that loads pointers.
+    """
 
     name: str
     array: Array
+    reaches: tuple[ArrayArgument, ...] = ()
 
 
 class PointerArgument(NamedTuple):

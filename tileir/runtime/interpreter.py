@@ -70,7 +70,8 @@ def _execute(
 def _value(argument: Argument, memory: Memory) -> np.generic:
     """The rank-0 tile of an argument, whose memory becomes part of the launch's."""
     if isinstance(argument, ArrayArgument):
-        memory.add(_allocation(argument.name, argument.array))
+        for lent in (argument, *argument.reaches):
+            memory.add(_allocation(lent.name, lent.array))
         return np.uint64(argument.array.address)
     if isinstance(argument, PointerArgument):
         return np.uint64(argument.pointer.address)

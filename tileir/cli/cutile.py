@@ -1,0 +1,35 @@
+"""``tileir cutile``: run a cuTile Python script with its kernels on a target.
+
+Knows: the options of the verb. Does not know: how a script is run (`cutile.script`).
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from tileir.cli import UsageError
+from tileir.cli.options import chosen_target
+from tileir.cutile.script import run_script
+from tileir.cutile.switch import DEFAULT
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--target", default=DEFAULT, help=f"where kernels run (default: {DEFAULT})")
+    parser.add_argument("--cuda-as-cpu", action="store_true", help="let a script that asks for CUDA use the CPU")
+    parser.add_argument("script", metavar="SCRIPT.py", help="a Python file, which stays as it is")
+    parser.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="passed on to the script")
+    parser.epilog = """\
+examples:
+  tileir cutile train.py --steps 10
+  tileir cutile --target interp kernel.py      exact, every access to memory checked
+  tileir cutile --cuda-as-cpu sample.py        for torch and cupy code that wants a GPU
+"""
+
+
+def run(options: argparse.Namespace) -> int:
+    chosen_target(options.target)
+    path = Path(options.script)
+    if not path.is_file():
+        raise UsageError(f"{path}: no such file")
+    return run_script(path, options.arguments, options.target, options.cuda_as_cpu)

@@ -1,0 +1,249 @@
+"""Arrays as cuTile specialises on them.
+
+Knows: what a kernel is compiled for when it is given an array (the class of its layout: divisibility, unit strides,
+overlap), the scalars that follow its pointer, and which arrays share memory.
+Does not know: how arrays of other libraries are looked into (`runtime.arrays`), nor other arguments (`signature`).
+
+What is promised about an array is measured on the array itself, by the rules of the library's own launch: 16 for the
+address, the extents, and the strides in bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import ml_dtypes
+import numpy as np
+
+from tileir.runtime.arguments import ScalarArgument
+from tileir.runtime.arrays import Array
+
+if TYPE_CHECKING:
+    from cuda.tile import ArrayAnnotation, DType
+    from cuda.tile.compilation import ArrayConstraint
+
+DIVISOR = 16
+SHARED = ("shared",)
+"""The alias group of all arrays of a launch that have memory in common with another one."""
+
+_NAMES = {
+    **{np.dtype(name): name for name in ("float16", "float32", "float64", "int8", "int16", "int32", "int64")},
+    **{np.dtype(name): name for name in ("uint8", "uint16", "uint32", "uint64")},
+    np.dtype(np.bool_): "bool_",
+    **{
+        np.dtype(getattr(ml_dtypes, name)): name
+        for name in ("bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu")
+    },
+}
+"""NumPy's element types by the names that cuTile gives them."""
+
+
+class IndexOverflow(Exception):
+    """An extent or a stride that the parameter's index type cannot hold."""
+
+
+class NegativeStride(Exception):
+    """An array that runs backwards, which cuTile does not take."""
+
+
+@dataclass(frozen=True)
+class ArrayClass:
+    """Everything about an array that a kernel is compiled for."""
+
+    dtype: np.dtype
+    rank: int
+    index_bits: int
+    aligned: bool
+    unit_strides: tuple[bool, ...]
+    divisible_strides: tuple[bool, ...]
+    divisible_shape: tuple[bool, ...]
+    overlaps_itself: bool
+    static_shape: tuple[int | None, ...]
+    static_strides: tuple[int | None, ...] | None
+    """None where nothing says which strides are static: then those that are 1 are."""
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Computed once, as every launch looks for its kernel by it."""
+        return hash(tuple(getattr(self, field.name) for field in fields(self)))
+
+    def joined(self, other: ArrayClass) -> ArrayClass:
+        """The class of both, for a list that holds them; they are of one dtype, rank and annotation."""
+        return ArrayClass(
+            self.dtype,
+            self.rank,
+            self.index_bits,
+            self.aligned and other.aligned,
+            _both(self.unit_strides, other.unit_strides),
+            _both(self.divisible_strides, other.divisible_strides),
+            _both(self.divisible_shape, other.divisible_shape),
+            self.overlaps_itself or other.overlaps_itself,
+            _agreed(self.static_shape, other.static_shape),
+            self.static_strides and _agreed(self.static_strides, other.static_strides or ()),
+        )
+
+    def constraint(self, shared: bool) -> ArrayConstraint:
+        """What the library is told about such an array; `shared`: its memory is another argument's too."""
+        import cuda.tile as ct
+        from cuda.tile.compilation import ArrayConstraint
+
+        strides = self.stride_constants
+        step = max(1, DIVISOR // self.dtype.itemsize)
+        return ArrayConstraint(
+            cutile_dtype(self.dtype),
+            self.rank,
+            index_dtype=ct.int64 if self.index_bits == 64 else ct.int32,
+            stride_lower_bound_incl=[0 if stride is None else None for stride in strides],
+            alias_groups=SHARED if shared else (),
+            may_alias_internally=self.overlaps_itself,
+            stride_constant=strides,
+            shape_constant=self.static_shape if any(extent is not None for extent in self.static_shape) else None,
+            stride_divisible_by=_divisors(self.divisible_strides, strides, step),
+            shape_divisible_by=_divisors(self.divisible_shape, self.static_shape, DIVISOR),
+            base_addr_divisible_by=DIVISOR if self.aligned else 1,
+        )
+
+    @cached_property
+    def stride_constants(self) -> tuple[int | None, ...]:
+        if self.static_strides is not None:
+            return self.static_strides
+        return tuple(1 if unit else None for unit in self.unit_strides)
+
+
+class Layout(NamedTuple):
+    """An array without its address: its class, the scalars after its pointer, and how many bytes it reaches over."""
+
+    kind: ArrayClass
+    scalars: tuple[ScalarArgument, ...]
+    reach: int
+
+
+def cutile_dtype(dtype: np.dtype) -> DType:
+    """The library's element type. Raises KeyError if it has none."""
+    import cuda.tile as ct
+
+    found: DType = getattr(ct, _NAMES[dtype])
+    return found
+
+
+def is_known(dtype: np.dtype | None) -> bool:
+    return dtype in _NAMES
+
+
+class Layouts:
+    """The layouts of the arrays that a parameter has been given, found again by shape and strides."""
+
+    LIMIT = 1024
+    """Entries kept: a program that never repeats a shape must not fill the memory."""
+
+    def __init__(self, name: str, annotation: ArrayAnnotation | None) -> None:
+        self._name = name
+        self._annotation = annotation
+        self._found: dict[tuple, Layout] = {}
+        self._kinds: dict[ArrayClass, ArrayClass] = {}
+
+    def of(self, array: Array) -> Layout:
+        """Raises `IndexOverflow` and `NegativeStride`."""
+        key = (array.dtype, array.shape, array.strides, array.address % DIVISOR == 0)
+        layout = self._found.get(key)
+        if layout is None:
+            if len(self._found) >= self.LIMIT:
+                self._found.clear()
+            layout = self._found[key] = self._made(array)
+        return layout
+
+    def _made(self, array: Array) -> Layout:
+        assert array.dtype is not None
+        strides = tuple(stride // array.itemsize for stride in array.strides)
+        if min(strides, default=0) < 0:
+            raise NegativeStride
+        index = np.dtype(f"i{self._index_bits // 8}")
+        if max((*array.shape, *strides), default=0) > np.iinfo(index).max:
+            raise IndexOverflow
+        scalars = [self._scalar("shape", axis, index.type(extent)) for axis, extent in enumerate(array.shape)]
+        scalars += [self._scalar("strides", axis, index.type(stride)) for axis, stride in enumerate(strides)]
+        kind = self._kind(array, strides)
+        return Layout(self._kinds.setdefault(kind, kind), tuple(scalars), reach(array))
+
+    def _scalar(self, what: str, axis: int, value: np.generic) -> ScalarArgument:
+        return ScalarArgument(f"{self._name}.{what}[{axis}]", value)
+
+    def _kind(self, array: Array, strides: tuple[int, ...]) -> ArrayClass:
+        assert array.dtype is not None
+        shape, rank = array.shape, len(array.shape)
+        static_strides = self._static("static_stride_dims", rank)
+        return ArrayClass(
+            dtype=array.dtype,
+            rank=rank,
+            index_bits=self._index_bits,
+            aligned=array.address % DIVISOR == 0,
+            unit_strides=tuple(stride == 1 for stride in strides),
+            divisible_strides=tuple(stride % DIVISOR == 0 for stride in array.strides),
+            divisible_shape=tuple(extent % DIVISOR == 0 for extent in shape),
+            overlaps_itself=overlaps_itself(shape, strides),
+            static_shape=_chosen(self._static("static_shape_dims", rank), shape),
+            static_strides=_chosen(static_strides, strides) if static_strides else None,
+        )
+
+    @cached_property
+    def _index_bits(self) -> int:
+        return 32 if self._annotation is None else self._annotation.index_dtype.bitwidth
+
+    def _static(self, field: str, rank: int) -> frozenset[int]:
+        """The axes that the annotation names; one out of range is left to the library to report."""
+        axes: tuple[int, ...] = getattr(self._annotation, field, ())
+        return frozenset(axis % rank for axis in axes if -rank <= axis < rank)
+
+
+def overlaps_itself(shape: Sequence[int], strides: Sequence[int]) -> bool:
+    """Whether two indices may lead to one element: some stride lies within what the shorter ones reach."""
+    if 0 in shape:
+        return False
+    inner = 0
+    for stride, extent in sorted((stride, extent) for stride, extent in zip(strides, shape) if extent > 1):
+        if stride <= inner:
+            return True
+        inner += stride * (extent - 1)
+    return False
+
+
+def reach(array: Array) -> int:
+    """The bytes from the first to the end of the last element; strides are not negative."""
+    if 0 in array.shape:
+        return 0
+    return sum(stride * (extent - 1) for stride, extent in zip(array.strides, array.shape)) + array.itemsize
+
+
+def shared(spans: Sequence[tuple[int, int, int]]) -> frozenset[int]:
+    """Of spans (begin, end, owner), the owners whose memory is another owner's too."""
+    found: set[int] = set()
+    end, owner = 0, -1
+    for begin, until, who in sorted(spans):
+        if begin < end and who != owner and until > begin:
+            found |= {who, owner}
+        if until > end:
+            end, owner = until, who
+    return frozenset(found)
+
+
+def _both(one: tuple[bool, ...], other: tuple[bool, ...]) -> tuple[bool, ...]:
+    return tuple(a and b for a, b in zip(one, other))
+
+
+def _agreed(one: Sequence[int | None], other: Sequence[int | None]) -> tuple[int | None, ...]:
+    return tuple(a if a == b else None for a, b in zip(one, other))
+
+
+def _chosen(axes: frozenset[int], values: Sequence[int]) -> tuple[int | None, ...]:
+    return tuple(value if axis in axes else None for axis, value in enumerate(values))
+
+
+def _divisors(divisible: Sequence[bool], constants: Sequence[int | None], step: int) -> list[int]:
+    """`step` where it holds and says more than the constant does."""
+    return [step if holds and constant is None else 1 for holds, constant in zip(divisible, constants)]

@@ -1,0 +1,84 @@
+"""Specialised kernels, kept as long as the kernel they were made of.
+
+Knows: that one Python kernel becomes many entries, one for each key of arguments, each made once.
+Does not know: what is in a key (`signature`), nor how an entry is made (`export`) or run (the targets).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tileir.cutile.errors import at_python_line
+from tileir.cutile.export import exported, python_file
+from tileir.cutile.signature import Binding, Parameters, signature
+from tileir.ir.diagnostics import DiagnosticError, Trap
+from tileir.runtime.grid import Grid
+from tileir.runtime.module import Kernel
+from tileir.runtime.targets import Run, Target
+
+if TYPE_CHECKING:
+    from cuda.tile import kernel as TileKernel
+
+
+@dataclass(frozen=True)
+class Specialisation:
+    """An entry made ready for a target."""
+
+    entry: Kernel
+    file: str
+    prepared: Run
+
+    def run(self, grid: Grid, binding: Binding) -> None:
+        try:
+            self.prepared(grid, binding.arguments)
+        except Trap as trap:
+            raise at_python_line(trap, self.file) from None
+
+
+class Specialisations:
+    """All that has been made of one Python kernel for one target with its options."""
+
+    def __init__(self, kernel: TileKernel, target: Target, options: dict[str, object]) -> None:
+        self.parameters = Parameters(kernel)
+        self._target = target
+        self._options = options
+        self._made: dict[Hashable, Specialisation] = {}
+
+    def find(self, kernel: TileKernel, key: tuple) -> Specialisation:
+        """Raises the library's errors, `DiagnosticError` for bytecode that is no valid program, `UnsupportedError`."""
+        found = self._made.get(key)
+        if found is None:
+            found = self._made[key] = self._make(kernel, key)
+        return found
+
+    def _make(self, kernel: TileKernel, key: tuple) -> Specialisation:
+        file = python_file(kernel)
+        entry = exported(kernel, signature(key, self.parameters.kernel))
+        try:
+            entry.module.require_valid()
+        except DiagnosticError as error:
+            raise at_python_line(error, file) from None
+        return Specialisation(entry, file, self._target.prepare(entry, True, dict(self._options)))
+
+
+class Cache:
+    """The specialisations of every kernel for one target with its options.
+
+    They are kept on the kernel object, as the library keeps its own, and go when it goes.
+    """
+
+    _ATTRIBUTE = "_tileir_specialisations"
+
+    def __init__(self, target: Target, options: dict[str, object]) -> None:
+        self._target = target
+        self._options = options
+        self._key = (target.name, *sorted(options.items()))
+
+    def of(self, kernel: TileKernel) -> Specialisations:
+        kept: dict[Hashable, Specialisations] = vars(kernel).setdefault(self._ATTRIBUTE, {})
+        found = kept.get(self._key)
+        if found is None:
+            found = kept[self._key] = Specialisations(kernel, self._target, self._options)
+        return found

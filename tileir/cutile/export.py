@@ -1,0 +1,51 @@
+"""Kernels of cuTile as Tile IR.
+
+Knows: how the library is asked for the bytecode of a kernel, and in which version. Needs no driver, no GPU and no
+`tileiras`.
+Does not know: signatures (`signature`), targets.
+"""
+
+from __future__ import annotations
+
+import io
+from functools import cache
+from typing import TYPE_CHECKING
+
+from tileir.bytecode.versions import SUPPORTED, version_text
+from tileir.runtime.module import Kernel, from_bytecode
+
+if TYPE_CHECKING:
+    from cuda.tile import kernel as TileKernel
+    from cuda.tile.compilation import KernelSignature
+
+
+def exported(kernel: TileKernel, signature: KernelSignature) -> Kernel:
+    """The entry for `signature`. Raises the library's own errors for a kernel that it cannot compile."""
+    from cuda.tile.compilation import export_kernel
+
+    file = io.BytesIO()
+    export_kernel(
+        kernel, [signature], file, gpu_code=None, output_format="tileir_bytecode", bytecode_version=newest_version()
+    )
+    module = from_bytecode(file.getvalue(), python_file(kernel))
+    assert signature.symbol is not None
+    return module[signature.symbol]
+
+
+def python_file(kernel: TileKernel) -> str:
+    file: str = kernel._annotated_function.pyfunc.__code__.co_filename
+    return file
+
+
+@cache
+def newest_version() -> str:
+    """The newest version of the bytecode that the library writes and tileir reads."""
+    from cuda.tile._compile import parse_bytecode_version
+
+    for version in reversed(SUPPORTED):
+        try:
+            parse_bytecode_version(version_text(version))
+        except ValueError:
+            continue
+        return version_text(version)
+    raise ImportError("the installed cuda-tile writes no version of the bytecode that tileir reads")

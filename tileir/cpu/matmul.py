@@ -185,9 +185,7 @@ def _multiply_into(emit: Emitter, product: Product, found: Factors, acc: Window)
         _multiply_matrices(emit, product, shape, left, right, Window(acc.type, base, ()))
 
 
-def _multiply_matrices(
-    emit: Emitter, product: Product, shape: Shape, left: Factor, right: Factor, acc: Window
-) -> None:
+def _multiply_matrices(emit: Emitter, product: Product, shape: Shape, left: Factor, right: Factor, acc: Window) -> None:
     word_bits = product.element.memory_bits * product.group
     vector_bits = host().vector_bits
     size = blocking(shape, vector_bits // word_bits, registers=32 if vector_bits == 512 else 16)
@@ -197,9 +195,7 @@ def _multiply_matrices(
     multiply(emit, product, shape, size, (left_panel, right_panel), sums, _prefetching(emit, shape, size, left, right))
 
 
-def _sums(
-    emit: Emitter, product: Product, shape: Shape, size: Blocking, right: Panel, acc: Window
-) -> Accumulator:
+def _sums(emit: Emitter, product: Product, shape: Shape, size: Blocking, right: Panel, acc: Window) -> Accumulator:
     assert isinstance(acc.element, t.ElementType)
     if acc.element.is_float:
         return FloatSums(acc.base, shape.n, acc.element, product.total)

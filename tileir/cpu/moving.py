@@ -58,8 +58,10 @@ def carried_slots(lowering: Lowering, op: control.For) -> list[Slot]:
     slots: list[Slot] = []
     for position, value in enumerate(op.initial):
         origin = lowering.values[value]
-        moving = isinstance(origin, Tile) and _stays(origin) and all(_moves(op, jump, position) for jump in jumps)
-        slots.append(MovingSlot(lowering.emit, origin) if moving else new_slot(lowering.emit, value.type))
+        if isinstance(origin, Tile) and _stays(origin) and all(_moves(op, jump, position) for jump in jumps):
+            slots.append(MovingSlot(lowering.emit, origin))
+        else:
+            slots.append(new_slot(lowering.emit, value.type))
     return slots
 
 

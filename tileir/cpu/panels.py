@@ -224,8 +224,8 @@ class Packer:
     def _transpose_strips(self, target: ir.Value, memory: Strided, width: int, square: int) -> None:
         emit, builder, group = self.emit, self.emit.builder, self.product.group
         words = ir.VectorType(self.product.word, square)
-        lines, steps = emit.counted(I64(0), I64(self.source.lines), square), emit.counted(I64(0), I64(self.steps), square)
-        with lines as line, steps as step:
+        all_lines, all_steps = ((I64(0), I64(extent), square) for extent in (self.source.lines, self.steps))
+        with emit.counted(*all_lines) as line, emit.counted(*all_steps) as step:
             k = builder.mul(step, I64(group))
             rows = [self._load(memory, builder.add(line, I64(i)), k, square * group) for i in range(square)]
             columns = transposed(builder, [builder.bitcast(row, words) for row in rows])

@@ -9,15 +9,16 @@ from __future__ import annotations
 from llvmlite import ir
 
 from tileir.cpu.constants import zero
+from tileir.cpu.contiguity import unit_dimension
 from tileir.cpu.elements import I8, I64, Num, memory_bytes, memory_type
 from tileir.cpu.emitter import ARENA_ALIGNMENT, Emitter, Index
 from tileir.cpu.lowering import Lower, Lowering
-from tileir.cpu.tiles import Expression, Scalar, Tile, from_memory, materialized, pointer_to, to_memory, wide
+from tileir.cpu.tiles import Expression, Permuted, Scalar, Tile, from_memory, materialized, pointer_to, to_memory, wide
 from tileir.ir import types as t
 from tileir.ir.attributes import MemoryOrdering
 from tileir.ir.core import Op
 from tileir.ir.rules import Rules
-from tileir.ops import memory
+from tileir.ops import matmul, memory
 
 rules: Rules[Lower] = Rules()
 
@@ -48,8 +49,19 @@ def lower_load_ptr(lowering: Lowering, op: memory.LoadPtr) -> None:
         other = zero(type.element) if otherwise is None else otherwise.at(emit, index)
         return _masked_load(emit, type.element, pointers.at(emit, index), mask.at(emit, index), other, ordering)
 
-    lowering.values[op.result] = materialized(lowering.emit, Expression(type, compute))
+    lowering.values[op.result] = _read(lowering, op, Expression(type, compute))
     lowering.values[op.result_token] = None
+
+
+def _read(lowering: Lowering, op: memory.LoadPtr, elements: Expression) -> Tile:
+    """The tile read now; for a matrix product in the order of memory, which is as good as any other for it."""
+    fast, users = unit_dimension(op.source), lowering.fusion.users(op.result)
+    if fast is None or not all(isinstance(user, matmul.MmaF | matmul.MmaI) for user in users):
+        return materialized(lowering.emit, elements)
+    order = [*(dim for dim in range(elements.type.rank) if dim != fast), fast]
+    turned = t.tile(elements.element, *(elements.type.shape[dim] for dim in order))
+    buffer = materialized(lowering.emit, Permuted(turned, elements, order))
+    return Permuted(elements.type, buffer, [order.index(dim) for dim in range(len(order))])
 
 
 def load_element(

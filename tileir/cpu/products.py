@@ -97,10 +97,8 @@ def _bytes_swapped(builder: ir.IRBuilder, signed: ir.Value, unsigned: ir.Value, 
 
 def _i16_pairs(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sums: ir.Value) -> ir.Value:
     """Two products of 16-bit numbers each, in the form that LLVM knows as one instruction of most processors."""
-    for first in (0, 1):
-        product = builder.mul(_half(builder, left, first), _half(builder, right, first))
-        both = product if first == 0 else builder.add(both, product)
-    return builder.add(sums, both)
+    low, high = (builder.mul(_half(builder, left, first), _half(builder, right, first)) for first in (0, 1))
+    return builder.add(sums, builder.add(low, high))
 
 
 def _half(builder: ir.IRBuilder, words: ir.Value, first: int) -> ir.Value:

@@ -50,7 +50,7 @@ class Expression(Tile):
 
 
 class Permuted(Expression):
-    """The elements of `source` with its dimensions in another order: dimension i is dimension `permutation[i]` there."""
+    """The elements of `source` in another order of dimensions: dimension i is dimension `permutation[i]` there."""
 
     def __init__(self, type: t.TileType, source: Tile, permutation: Sequence[int]) -> None:
         def compute(emit: Emitter, index: Index) -> Num:

@@ -11,13 +11,17 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 CORPUS = Path(__file__).parent / "corpus"
 NAMES = ("bytecode", "text")
 MEMORY_MB = 2048
 LONGEST_RUN_S = 20
 """One input may take no longer."""
+_RAW_CHANGES = 0.2
+"""How often a file is changed without regard to its sections."""
 
 
 def main() -> None:
@@ -42,8 +46,30 @@ def main() -> None:
         fresh,
         str(CORPUS / options.target),
     ]
-    atheris.Setup(arguments, TARGETS[options.target])
+    mutators = {"bytecode": {"custom_mutator": lambda *given: inside_a_section(atheris.Mutate, *given)}}
+    atheris.Setup(arguments, TARGETS[options.target], **mutators.get(options.target, {}))
     atheris.Fuzz()
+
+
+def inside_a_section(mutate: Callable[[bytes, int], bytes], data: bytes, longest: int, seed: int) -> bytes:
+    """Most often change what is in one section of a whole file, and write the file around it anew.
+
+    Changes of the bytes as they are seldom come past the section headers.
+    """
+    from tileir.bytecode.faults import Fault
+    from tileir.bytecode.sections import read_file, write_file
+
+    random = Random(seed)
+    try:
+        file = read_file(data)
+    except Fault:
+        return mutate(data, longest)
+    if random.random() < _RAW_CHANGES:
+        return mutate(data, longest)
+    payloads = {section: bytes(data[at.at : at.end]) for section, at in file.payloads.items()}
+    chosen = random.choice(list(payloads))
+    payloads[chosen] = bytes(mutate(payloads[chosen], max(longest - len(data) + len(payloads[chosen]), 1)))
+    return write_file(file.version, payloads)[:longest]
 
 
 def _options() -> argparse.Namespace:

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from llvmlite import ir
+from llvmlite.binding import ModuleRef
+from samples import COUNT, operands
 
 from tileir.cpu import conversion, division, floating, integer
 from tileir.cpu.elements import I8, I32, I64, PTR
 from tileir.cpu.emitter import Emitter
-from tileir.cpu.engine import Loaded, host, object_code, optimized, target_machine
+from tileir.cpu.engine import Loaded, host, optimized, target_machine
 from tileir.cpu.fusion import Fusion
 from tileir.cpu.lowering import Lowering
 from tileir.cpu.tiles import Window, fill, row_major
+from tileir.interp import conversion as interpreted_conversion
+from tileir.interp import floating as interpreted_floating
+from tileir.interp import integer as interpreted_integer
 from tileir.ir import types as t
 from tileir.ir.attributes import Ordering, Predicate, Signedness
 from tileir.ir.core import Block, Op, Value
@@ -23,6 +29,9 @@ from tileir.ir.rules import joined
 from tileir.ir.storage import dtype_of
 
 RULES = joined(conversion.rules, division.rules, floating.rules, integer.rules)
+REFERENCE = joined(interpreted_conversion.rules, interpreted_floating.rules, interpreted_integer.rules)
+BASE_FLOATS = (t.F16, t.BF16, t.F32, t.F64)
+Element = t.ElementType | t.PointerType
 REQUIRED = {
     "comparison_predicate": Predicate.LESS_THAN,
     "comparison_ordering": Ordering.ORDERED,
@@ -46,40 +55,95 @@ def operation(cls: type[Op], operands: Sequence[t.Type], result: t.Type, **attri
 
 
 @dataclass
+class Case:
+    """An operation, the name of what is special about it, and what is done to its random operands."""
+
+    op: Op
+    name: str
+    prepare: Callable[[list[np.ndarray]], list[np.ndarray]] = list
+    number: int = -1
+    """Where it is in its batch."""
+
+    def operands(self) -> list[np.ndarray]:
+        elements = [value.type.element for value in self.op.operands]
+        return self.prepare([operands(element, len(elements))[place] for place, element in enumerate(elements)])
+
+
+def case(cls: type[Op], elements: Sequence[Element], result: Element, **attributes: object) -> Case:
+    """An operation on tiles of `COUNT` elements."""
+    op = operation(cls, [t.tile(element, COUNT) for element in elements], t.tile(result, COUNT), **attributes)
+    used = dict.fromkeys((*elements, result))
+    types = (getattr(element, "name", "ptr") for element in used)
+    details = (getattr(value, "text", name if value is True else "") for name, value in attributes.items())
+    return Case(op, "-".join(filter(None, (cls.spec.name, *types, *details))))
+
+
+def interpreted(op: Op, arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """What the interpreter makes of the operands."""
+    with np.errstate(all="ignore"):
+        return REFERENCE[type(op)](op)(*arrays)
+
+
+@dataclass
 class Batch:
-    """Operations compiled together: `add` them, then `run` each on arrays of their operand types."""
+    """Operations compiled together."""
 
     module: ir.Module = field(default_factory=lambda: ir.Module("batch"))
     count: int = 0
+    _module: ModuleRef | None = None
     _loaded: Loaded | None = None
 
     def add(self, op: Op) -> int:
         """The number to run it by."""
         self.module.triple = host().triple
-        name = f"op{self.count}"
-        lower(self.module, name, op)
+        lower(self.module, f"op{self.count}", op)
         self.count += 1
         return self.count - 1
 
-    def text(self) -> str:
-        return str(self.module)
-
-    def run(self, number: int, op: Op, operands: Sequence[np.ndarray]) -> tuple[int, np.ndarray]:
-        """The number of the trap that stopped it, or 0, and the result."""
+    def run(self, number: int, op: Op, arrays: Sequence[np.ndarray]) -> tuple[int, np.ndarray]:
+        """The number of the trap that stopped the operation, or 0, and its result."""
         if self._loaded is None:
-            self._loaded = Loaded(object_code(self.text(), host()), host())
+            self._loaded = Loaded(target_machine(host()).emit_object(self.optimized()), host())
         function = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(self._loaded.address(f"op{number}"))
         result = np.zeros(op.results[0].type.shape, dtype_of(op.results[0].type.element))
-        arrays = [np.ascontiguousarray(operand) for operand in operands]
-        slots = np.array([array.ctypes.data for array in (*arrays, result)], np.uint64)
+        kept = [np.ascontiguousarray(array) for array in arrays]
+        slots = np.array([array.ctypes.data for array in (*kept, result)], np.uint64)
         status = function(slots.ctypes.data)
         if op.results[0].type.element is t.I4:
             result = (result ^ np.int8(8)) - np.int8(8)
         return status, result
 
+    def result(self, found: Case, arrays: Sequence[np.ndarray]) -> np.ndarray:
+        status, result = self.run(found.number, found.op, arrays)
+        assert status == 0
+        return result
+
+    def optimized(self) -> ModuleRef:
+        """The module; nothing may be added from now on."""
+        if self._module is None:
+            self._module = optimized(str(self.module), target_machine(host()))
+        return self._module
+
     def assembly(self) -> str:
-        machine = target_machine(host())
-        return machine.emit_assembly(optimized(self.text(), machine))
+        return target_machine(host()).emit_assembly(self.optimized())
+
+    def functions(self) -> dict[int, str]:
+        """The assembly of each operation."""
+        parts = re.split(r'^"?op(\d+)"?:', self.assembly(), flags=re.MULTILINE)
+        return {int(number): body.partition(".cfi_endproc")[0] for number, body in zip(parts[1::2], parts[2::2])}
+
+
+def compiled(cases: Iterable[Case]) -> Batch:
+    batch = Batch()
+    for found in cases:
+        found.number = batch.add(found.op)
+    return batch
+
+
+def called(assembly: str) -> set[str]:
+    """The functions outside the module that x86 code calls."""
+    names = re.findall(r"\t(?:callq?|jmp)\s+(\w[\w.]*)", assembly)
+    return {name for name in names if not name.startswith("math.")}
 
 
 def lower(module: ir.Module, name: str, op: Op) -> None:

@@ -24,7 +24,7 @@ def operands(element: t.ElementType | t.PointerType, count: int, seed: int = 1) 
 def integers(element: t.ElementType, seed: int) -> np.ndarray:
     """Random integers of every magnitude, and the extreme ones."""
     generator = np.random.default_rng(seed)
-    raw = generator.integers(0, 1 << 64, COUNT, np.uint64, endpoint=False) >> generator.integers(0, 64, COUNT, np.uint64)
+    raw = generator.integers(0, 1 << 64, COUNT, np.uint64) >> generator.integers(0, 64, COUNT, np.uint64)
     raw = np.where(generator.random(COUNT) < 0.5, raw, ~raw)
     edge = np.uint64(1 << (element.bits - 1))
     special = np.array([0, 1, 2, 3, 7, ~np.uint64(0), edge, edge - np.uint64(1), edge + np.uint64(1)], np.uint64)

@@ -6,51 +6,24 @@ Every operation is run on random, special and neighbouring operands, in every el
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from harness import Batch, operation
-from samples import COUNT, differing, operands, ulps
+from harness import BASE_FLOATS, Batch, Case, called, case, compiled, interpreted
+from samples import COUNT, differing
 
-from tileir.interp import conversion as interpreted_conversion
-from tileir.interp import floating as interpreted_floating
-from tileir.interp import integer as interpreted_integer
+from tileir.cpu.engine import host
 from tileir.ir import types as t
 from tileir.ir.attributes import Ordering, Predicate, Rounding, Signedness
-from tileir.ir.core import Op
-from tileir.ir.rules import joined
+from tileir.ir.storage import bits_dtype
 from tileir.ops import conversion as conversions
 from tileir.ops import floating as floats
 from tileir.ops import integer as integers
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
-REFERENCE = joined(interpreted_conversion.rules, interpreted_floating.rules, interpreted_integer.rules)
-BASE_FLOATS = (t.F16, t.BF16, t.F32, t.F64)
 IEEE = (Rounding.NEAREST_EVEN, Rounding.ZERO, Rounding.NEGATIVE_INF, Rounding.POSITIVE_INF)
-Element = t.ElementType | t.PointerType
-
-
-@dataclass
-class Case:
-    """An operation, the name of what is special about it, and what is done to its random operands."""
-
-    op: Op
-    name: str
-    prepare: Callable[[list[np.ndarray]], list[np.ndarray]] = list
-    number: int = -1
-
-
-def case(cls: type[Op], elements: list[Element], result: Element, **attributes: object) -> Case:
-    op = operation(cls, [t.tile(element, COUNT) for element in elements], t.tile(result, COUNT), **attributes)
-    details = (getattr(value, "text", name if value is True else "") for name, value in attributes.items())
-    return Case(op, "-".join(filter(None, (cls.spec.name, *(str(element) for element in _names(elements, result)), *details))))
-
-
-def _names(elements: list[Element], result: Element) -> list[str]:
-    used = [elements[0]] if result is elements[0] else [elements[0], result]
-    return [getattr(element, "name", "ptr") for element in used]
 
 
 # ---------------------------------------------------------------- cases
@@ -60,11 +33,30 @@ def arithmetic() -> Iterator[Case]:
     counts = {floats.AddF: 2, floats.SubF: 2, floats.MulF: 2, floats.DivF: 2, floats.Fma: 3, floats.Sqrt: 1}
     for (cls, count), element, mode in itertools.product(counts.items(), BASE_FLOATS, IEEE):
         yield case(cls, [element] * count, element, rounding_mode=mode)
+        if cls is floats.Fma:
+            yield cancelling(case(cls, [element] * count, element, rounding_mode=mode), element)
         if element is t.F32 and mode in (Rounding.NEAREST_EVEN, Rounding.POSITIVE_INF):
             yield case(cls, [element] * count, element, rounding_mode=mode, flush_to_zero=True)
     yield case(floats.DivF, [t.F32] * 2, t.F32, rounding_mode=Rounding.APPROX)
     yield case(floats.DivF, [t.F32] * 2, t.F32, rounding_mode=Rounding.FULL, flush_to_zero=True)
     yield case(floats.Sqrt, [t.F32], t.F32, rounding_mode=Rounding.APPROX)
+
+
+def cancelling(found: Case, element: t.ElementType) -> Case:
+    """With an addend that nearly or wholly takes away the product, some of them subnormal."""
+
+    def prepare(arrays: list[np.ndarray]) -> list[np.ndarray]:
+        lhs, rhs = (array.copy() for array in arrays[:2])
+        dtype, generator = lhs.dtype, np.random.default_rng(5)
+        binades = generator.integers(-20, 20, COUNT // 2) - element.format.bias // 2
+        lhs[::2] = np.ldexp(generator.uniform(1, 2, COUNT // 2), binades).astype(dtype)
+        rhs[::2] = np.ldexp(generator.uniform(-2, 2, COUNT // 2), binades).astype(dtype)
+        with np.errstate(all="ignore"):
+            product = (lhs.astype(np.float64) * rhs.astype(np.float64)).astype(dtype)
+        bits = (-product).view(bits_dtype(element)) + generator.integers(-2, 3, COUNT).astype(bits_dtype(element))
+        return [lhs, rhs, bits.view(dtype)]
+
+    return Case(found.op, f"{found.name}-cancelling", prepare)
 
 
 def selection() -> Iterator[Case]:
@@ -77,9 +69,7 @@ def selection() -> Iterator[Case]:
             if element is t.F32:
                 yield case(cls, [element] * 2, element, propagate_nan=propagate, flush_to_zero=True)
         for predicate, ordering in itertools.product(Predicate, Ordering):
-            yield case(
-                floats.CmpF, [element] * 2, t.I1, comparison_predicate=predicate, comparison_ordering=ordering
-            )
+            yield case(floats.CmpF, [element] * 2, t.I1, comparison_predicate=predicate, comparison_ordering=ordering)
 
 
 def integer() -> Iterator[Case]:
@@ -96,9 +86,7 @@ def integer() -> Iterator[Case]:
             yield divided(case(integers.RemI, [element] * 2, element, signedness=signedness))
             for mode in (Rounding.ZERO, Rounding.NEGATIVE_INF, Rounding.POSITIVE_INF):
                 if (mode, signedness) != (Rounding.NEGATIVE_INF, Signedness.UNSIGNED):
-                    yield divided(
-                        case(integers.DivI, [element] * 2, element, signedness=signedness, rounding=mode)
-                    )
+                    yield divided(case(integers.DivI, [element] * 2, element, signedness=signedness, rounding=mode))
 
 
 def divided(found: Case) -> Case:
@@ -147,33 +135,25 @@ EXACT = [*arithmetic(), *selection(), *integer(), *conversion()]
 
 
 @pytest.fixture(scope="module")
-def exact() -> Batch:
+def batch() -> Batch:
     return compiled(EXACT)
 
 
-def compiled(cases: list[Case]) -> Batch:
-    batch = Batch()
-    for found in cases:
-        found.number = batch.add(found.op)
-    return batch
-
-
-def prepared(found: Case) -> list[np.ndarray]:
-    """Operands of the types of the operation."""
-    elements = [value.type.element for value in found.op.operands]
-    return found.prepare([operands(element, len(elements))[place] for place, element in enumerate(elements)])
-
-
-def expected(op: Op, arrays: list[np.ndarray]) -> np.ndarray:
-    with np.errstate(all="ignore"):
-        return REFERENCE[type(op)](op)(*arrays)
-
-
 @pytest.mark.parametrize("found", EXACT, ids=lambda found: found.name)
-def test_exact_operations_equal_the_interpreter(exact: Batch, found: Case) -> None:
-    arrays = prepared(found)
-    status, actual = exact.run(found.number, found.op, arrays)
-    assert status == 0
-    reference = expected(found.op, arrays)
+def test_exact_operations_equal_the_interpreter(batch: Batch, found: Case) -> None:
+    arrays = found.operands()
+    actual, reference = batch.result(found, arrays), interpreted(found.op, arrays)
     wrong = np.flatnonzero(differing(actual, reference, found.op.results[0].type.element))
     assert not wrong.size, [([x[i] for x in arrays], actual[i], reference[i]) for i in wrong[:5]]
+
+
+@pytest.mark.skipif(not host().triple.startswith("x86_64"), reason="reads the assembly of x86")
+def test_no_operation_calls_a_runtime_library(batch: Batch) -> None:
+    assert called(batch.assembly()) <= {"memset"}
+
+
+@pytest.mark.skipif(host().vector_bits != 512, reason="reads the assembly of AVX-512")
+def test_loops_are_vectorized(batch: Batch) -> None:
+    code = batch.functions()
+    scalar = [found.name for found in EXACT if not re.search("[yz]mm", code[found.number])]
+    assert set(scalar) <= {"mulhii-i1"}

@@ -280,9 +280,16 @@ class Real(Register):
         return self._unary("llvm.trunc")
 
     def with_sign_of(self, other: Real) -> Real:
-        """By the bits: where the result is rounded to half, LLVM's own `copysign` becomes a call of its runtime."""
+        """The magnitude of this and the sign of the other, both f32 where the result may become half."""
+        return self._binary("llvm.copysign", other)
+
+    def signed_as(self, other: Real) -> Real:
+        """This number, which is not negative, with the sign of the other.
+
+        By the bits: LLVM rounds the other operand of a `copysign` to half as well, and an f64 by a call of its runtime.
+        """
         sign = 1 << (self.width - 1)
-        return ((self.pattern() & (sign - 1)) | (other.pattern() & sign)).as_real()
+        return (self.pattern() | (other.pattern() & sign)).as_real()
 
     def extreme(self, intrinsic: str, other: Real) -> Real:
         """One of LLVM's four minima and maxima: they differ in what they do with a NaN."""

@@ -10,7 +10,16 @@ from typing import NamedTuple
 
 from tileir.cpu.algebra import Flag, Real, Whole
 from tileir.cpu.elements import I64
-from tileir.cpu.error_free import Pair, away_from_zero, in_mode, ordered_sum_pair, outward, product_pair, sum_pair
+from tileir.cpu.error_free import (
+    Pair,
+    away_from_zero,
+    in_mode,
+    ordered_sum_pair,
+    outward,
+    product_pair,
+    signed_zero,
+    sum_pair,
+)
 from tileir.ir.attributes import Rounding
 
 _FRACTION = 52
@@ -47,11 +56,7 @@ def add(x: Real, y: Real, mode: Rounding) -> Real:
     """The lost part of a sum is exact over the whole range when the larger operand comes first."""
     swap = abs(x) < abs(y)
     pair = ordered_sum_pair(swap.choose(y, x), swap.choose(x, y))
-    total = in_mode(pair, mode)
-    if mode is not Rounding.NEGATIVE_INF:
-        return total
-    negative = total.equals(0.0) & (x.is_negative() | y.is_negative())
-    return negative.choose(total.of(-0.0), total)
+    return signed_zero(mode, x, y, in_mode(pair, mode))
 
 
 def mul(x: Real, y: Real, mode: Rounding) -> Real:

@@ -72,3 +72,11 @@ def away_from_zero(negative: Flag, mode: Rounding) -> Flag:
     if mode is Rounding.ZERO:
         return negative ^ negative
     return negative if mode is Rounding.NEGATIVE_INF else ~negative
+
+
+def signed_zero(mode: Rounding, x: Real, y: Real, total: Real) -> Real:
+    """Under `negative_inf` an exact zero sum is -0 unless both operands are +0."""
+    if mode is not Rounding.NEGATIVE_INF:
+        return total
+    negative = total.equals(0.0) & (x.is_negative() | y.is_negative())
+    return negative.choose(total.of(-0.0), total)

@@ -10,7 +10,7 @@ from tileir.cpu.elements import Num
 from tileir.cpu.elementwise import element_of, pointwise, real, rounded
 from tileir.cpu.hosts import call_host
 from tileir.cpu.lowering import Lower, Lowering
-from tileir.cpu.mathlib.trigonometric import atan2_f64
+from tileir.cpu.mathlib.arctangent import atan2_f64
 from tileir.cpu.places import Places, gathered, row_places, scatter
 from tileir.cpu.tensors import tensor_view
 from tileir.cpu.tiles import new_buffer

@@ -25,7 +25,7 @@ from tileir.cpu.elementwise import (
     whole,
 )
 from tileir.cpu.lowering import Lower, Lowering
-from tileir.cpu.mathlib import exponential, logarithm, power, remainder, trigonometric
+from tileir.cpu.mathlib import arctangent, exponential, logarithm, power, remainder, root, trigonometric
 from tileir.cpu.rounding import flushing
 from tileir.ir import types as t
 from tileir.ir.attributes import Ordering, Rounding
@@ -71,7 +71,7 @@ _ROUNDED: dict[type[Op], rounding.ByMode] = {
     Fma: rounding.fma,
 }
 _FUNCTIONS: dict[type[Op], tuple[Formula, Formula]] = {
-    Atan2: (trigonometric.atan2_f32, trigonometric.atan2_f64),
+    Atan2: (arctangent.atan2_f32, arctangent.atan2_f64),
     Cos: (trigonometric.cos_f32, trigonometric.cos_f64),
     Cosh: (exponential.cosh_f32, exponential.cosh_f64),
     Exp: (exponential.exp_f32, exponential.exp_f64),
@@ -79,7 +79,7 @@ _FUNCTIONS: dict[type[Op], tuple[Formula, Formula]] = {
     FPowF: (power.pow_f32, power.pow_f64),
     Log: (logarithm.log_f32, logarithm.log_f64),
     Log2: (logarithm.log2_f32, logarithm.log2_f64),
-    Rsqrt: (remainder.rsqrt_f32, remainder.rsqrt_f64),
+    Rsqrt: (root.rsqrt_f32, root.rsqrt_f64),
     Sin: (trigonometric.sin_f32, trigonometric.sin_f64),
     Sinh: (exponential.sinh_f32, exponential.sinh_f64),
     Tan: (trigonometric.tan_f32, trigonometric.tan_f64),

@@ -39,7 +39,7 @@ class _CallAttributes(ir.instructions.CallInstrAttributes):
 def corrected(name: str, fast: Real, arguments: Sequence[Real], needs: Needs, slow: Slow) -> Real:
     """`fast`, but `slow` of the arguments where they need it. `name` stands for `needs` and `slow`."""
     builder, kind = fast.builder, "f32" if fast.type == FLOAT else "f64"
-    name = f"tileir.{name}.{kind}"
+    name = f"math.{name}.{kind}"
     function = builder.module.globals.get(name)
     if function is None:
         function = _scalar_form(builder.module, name, fast.type, len(arguments), needs, slow)
@@ -62,9 +62,7 @@ def _declared(module: ir.Module, name: str, type: ir.Type, count: int) -> tuple[
     return function, ir.IRBuilder(function.append_basic_block())
 
 
-def _scalar_form(
-    module: ir.Module, name: str, type: ir.Type, count: int, needs: Needs, slow: Slow
-) -> ir.Function:
+def _scalar_form(module: ir.Module, name: str, type: ir.Type, count: int, needs: Needs, slow: Slow) -> ir.Function:
     function, builder = _declared(module, name, type, count)
     fast, *arguments = (Real(builder, argument) for argument in function.args)
     before = builder.block

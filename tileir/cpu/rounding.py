@@ -15,36 +15,17 @@ from tileir.cpu import directed
 from tileir.cpu.algebra import Real
 from tileir.cpu.elements import Num, is_native
 from tileir.cpu.elementwise import Compute, Formula, held, real, rounded
-from tileir.cpu.error_free import Pair, away_from_zero, sum_pair, to_odd
+from tileir.cpu.error_free import Pair, away_from_zero, signed_zero, sum_pair, to_odd
 from tileir.ir import types as t
 from tileir.ir.attributes import Rounding
 
+ByMode = Callable[[t.ElementType, Rounding], Compute]
 _SMALLEST_NORMAL_F32 = 2.0**-126
-
-
-def plus(x: Real, y: Real) -> Real:
-    return x + y
-
-
-def minus(x: Real, y: Real) -> Real:
-    return x - y
-
-
-def times(x: Real, y: Real) -> Real:
-    return x * y
-
-
-def over(x: Real, y: Real) -> Real:
-    return x / y
-
-
-def fused(x: Real, y: Real, addend: Real) -> Real:
-    return x.times_plus(y, addend)
 
 
 def add(element: t.ElementType, mode: Rounding) -> Compute:
     if mode is Rounding.NEAREST_EVEN:
-        return _nearest(element, plus)
+        return _nearest(element, Real.__add__)
     if element is t.F64:
         return _direct(lambda x, y: directed.add(x, y, mode))
     return _narrowed(element, mode, lambda x, y: _odd_sum(mode, x, y))
@@ -52,7 +33,7 @@ def add(element: t.ElementType, mode: Rounding) -> Compute:
 
 def sub(element: t.ElementType, mode: Rounding) -> Compute:
     if mode is Rounding.NEAREST_EVEN:
-        return _nearest(element, minus)
+        return _nearest(element, Real.__sub__)
     if element is t.F64:
         return _direct(lambda x, y: directed.add(x, -y, mode))
     return _narrowed(element, mode, lambda x, y: _odd_sum(mode, x, -y))
@@ -61,16 +42,17 @@ def sub(element: t.ElementType, mode: Rounding) -> Compute:
 def mul(element: t.ElementType, mode: Rounding) -> Compute:
     """The product of two narrow numbers is exact in f64; that of two f16 is in f32 too."""
     if mode is Rounding.NEAREST_EVEN:
-        return _nearest(element, _bf16_product if element is t.BF16 else times)
+        return _nearest(element, _bf16_product if element is t.BF16 else Real.__mul__)
     if element is t.F64:
         return _direct(lambda x, y: directed.mul(x, y, mode))
-    return _narrowed(element, mode, times)
+    return _narrowed(element, mode, Real.__mul__)
 
 
 def div(element: t.ElementType, mode: Rounding) -> Compute:
     """The quotient of two bf16 can be subnormal in f32, where a second rounding would show: that takes f64."""
     if mode is Rounding.NEAREST_EVEN:
-        return _narrowed(element, mode, over) if element is t.BF16 else _nearest(element, over)
+        quotient = Real.__truediv__
+        return _narrowed(element, mode, quotient) if element is t.BF16 else _nearest(element, quotient)
     if element is t.F64:
         return _direct(lambda x, y: directed.div(x, y, mode))
     return _narrowed(element, mode, _odd_quotient)
@@ -86,7 +68,7 @@ def sqrt(element: t.ElementType, mode: Rounding) -> Compute:
 
 def fma(element: t.ElementType, mode: Rounding) -> Compute:
     if is_native(element) and mode is Rounding.NEAREST_EVEN:
-        return _direct(fused)
+        return _direct(Real.times_plus)
     if element is t.F64:
         return _direct(lambda x, y, addend: directed.fma(x, y, addend, mode))
     return _narrowed(element, mode, lambda x, y, addend: _odd_sum(mode, x * y, addend))
@@ -129,14 +111,6 @@ def _odd_sum(mode: Rounding, x: Real, y: Real) -> Real:
     return signed_zero(mode, x, y, to_odd(sum_pair(x, y)))
 
 
-def signed_zero(mode: Rounding, x: Real, y: Real, total: Real) -> Real:
-    """Under `negative_inf` an exact zero sum is -0 unless both operands are +0."""
-    if mode is not Rounding.NEGATIVE_INF:
-        return total
-    negative = total.equals(0.0) & (x.is_negative() | y.is_negative())
-    return negative.choose(total.of(-0.0), total)
-
-
 def _odd_quotient(x: Real, y: Real) -> Real:
     """For magnitudes far from overflow and underflow. The remainder has the sign of the error, seen through y."""
     quotient = x / y
@@ -173,7 +147,7 @@ def on_grid(x: Real, element: t.ElementType, mode: Rounding) -> Real:
     nearest, step = _nearest_on_grid(magnitude, layout)
     if mode is not Rounding.NEAREST_EVEN:
         nearest = _moved(x, magnitude, nearest, step, layout, mode)
-    return nearest.with_sign_of(x)
+    return nearest.signed_as(x)
 
 
 def _nearest_on_grid(magnitude: Real, layout: t.FloatFormat) -> tuple[Real, Real]:
@@ -188,9 +162,7 @@ def _nearest_on_grid(magnitude: Real, layout: t.FloatFormat) -> tuple[Real, Real
     return (magnitude + anchor) - anchor, step
 
 
-def _moved(
-    x: Real, magnitude: Real, nearest: Real, step: Real, layout: t.FloatFormat, mode: Rounding
-) -> Real:
+def _moved(x: Real, magnitude: Real, nearest: Real, step: Real, layout: t.FloatFormat, mode: Rounding) -> Real:
     """The neighbour of the magnitude that `mode` asks for."""
     below = (nearest > magnitude).choose(nearest - step, nearest)
     above = (below < magnitude).choose(below + step, below)
@@ -220,6 +192,3 @@ def flushing(compute: Compute) -> Compute:
         return flushed(compute(builder, *(flushed(number, builder) for number in numbers)), builder)
 
     return flush
-
-
-ByMode = Callable[[t.ElementType, Rounding], Compute]

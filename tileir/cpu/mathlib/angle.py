@@ -22,7 +22,7 @@ _TWO_OVER_PI = (
     "4f463f669e5fea2d7527bac7ebe5f17b3d0739f78a5292ea6bfb5fb11f8d5d0856033046fc7b6bab"
 )
 """The fraction in hexadecimal."""
-_TABLE = "tileir.two_over_pi"
+_TABLE = "math.two_over_pi"
 _ZERO_BITS = 64
 """Zeros in front of the table, for exponents that want bits above the point."""
 PI_OVER_2 = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33)

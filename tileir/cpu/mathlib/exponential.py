@@ -114,7 +114,7 @@ def exp_minus_one_tail(rest: Real) -> Real:
 def sinh_f32(x: Real) -> Real:
     wide = x.double()
     grown = exp_minus_one_short(abs(wide).at_most(200.0))
-    return ((grown + grown / (grown + 1.0)) * 0.5).with_sign_of(wide).single()
+    return ((grown + grown / (grown + 1.0)) * 0.5).signed_as(wide).single()
 
 
 def cosh_f32(x: Real) -> Real:
@@ -181,7 +181,7 @@ def sinh_f64(x: Real) -> Real:
     magnitude = abs(x)
     grown = exp_minus_one(magnitude.at_most(_HYPERBOLIC_SPLIT))
     near = value(add_pairs(grown, divide_pairs(grown, _plus(grown, 1.0)))) * 0.5
-    return (magnitude > _HYPERBOLIC_SPLIT).choose(_half_exp(magnitude), near).with_sign_of(x)
+    return (magnitude > _HYPERBOLIC_SPLIT).choose(_half_exp(magnitude), near).signed_as(x)
 
 
 def cosh_f64(x: Real) -> Real:
@@ -196,7 +196,7 @@ def tanh_f64(x: Real) -> Real:
     """(e^2|x| - 1) / (e^2|x| + 1)."""
     magnitude = abs(x).at_most(22.0)
     grown = exp_minus_one(magnitude + magnitude)
-    return value(divide_pairs(grown, _plus(grown, 2.0))).with_sign_of(x)
+    return value(divide_pairs(grown, _plus(grown, 2.0))).signed_as(x)
 
 
 def _plus(x: Pair, number: float) -> Pair:

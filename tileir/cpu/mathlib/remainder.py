@@ -1,4 +1,4 @@
-"""remf: the exact remainder of the truncated quotient (C's fmod), and rsqrt.
+"""remf: the exact remainder of the truncated quotient (C's fmod).
 
 Where the quotient is below 2^52 the nearest integer below it is off by at most one and a fused multiply-add leaves the
 remainder exactly. A larger quotient takes a long division in integers (`cpu.lanes`).
@@ -10,7 +10,6 @@ from llvmlite import ir
 
 from tileir.cpu.algebra import Flag, Real, Whole
 from tileir.cpu.elements import DOUBLE, I64
-from tileir.cpu.error_free import product_pair
 from tileir.cpu.lanes import corrected
 
 _LARGEST_QUOTIENT = 2.0**52
@@ -29,7 +28,7 @@ def remainder_f64(x: Real, y: Real) -> Real:
     rest = (rest < 0.0).choose(rest + divisor, rest)
     infinity = float("inf")
     rest = (divisor.equals(infinity) & (dividend < infinity)).choose(dividend, rest)
-    return corrected("remainder", rest, [dividend, divisor], _needs_division, _divided).with_sign_of(x)
+    return corrected("remainder", rest, [dividend, divisor], _needs_division, _divided).signed_as(x)
 
 
 def _needs_division(dividend: Real, divisor: Real) -> Flag:
@@ -74,19 +73,3 @@ def _times_power(builder: ir.IRBuilder, integer: Whole, exponent: Whole) -> Real
     small = (exponent < 60).choose(Real(builder, number.constant(2.0**-1074)), near * 2.0**-52)
     power = ((((exponent - 1) & 63) + 1023) << 52).as_real()
     return (exponent < 60).choose(number * small * power, number * small)
-
-
-# ---------------------------------------------------------------- rsqrt
-
-
-def rsqrt_f32(x: Real) -> Real:
-    return 1.0 / x.root()
-
-
-def rsqrt_f64(x: Real) -> Real:
-    """One Newton step with an exact residual behind root and division."""
-    near = 1.0 / x.root()
-    product = product_pair(x, near)
-    residual = (-product.high).times_plus(near, near.of(1.0)) - product.low * near
-    better = near.times_plus(residual * 0.5, near)
-    return ((x > 0.0) & (x < float("inf"))).choose(better, near)

@@ -1,0 +1,138 @@
+"""Native mathematical functions stay within the bounds of the specification (operations 1.6) and have C's corner cases.
+
+The interpreter's results, which are rounded from a wider type, stand for the exact ones.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from harness import BASE_FLOATS, Batch, Case, called, case, compiled, interpreted
+from samples import COUNT, differing, ulps
+
+from tileir.cpu.engine import host
+from tileir.ir import types as t
+from tileir.ir.attributes import Rounding
+from tileir.ir.storage import dtype_of
+from tileir.ops import floating as floats
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+BOUNDS = {
+    floats.Exp: (2, 1),
+    floats.Exp2: (2, 1),
+    floats.Log: (1, 1),
+    floats.Log2: (1, 1),
+    floats.Sin: (2, 2),
+    floats.Cos: (2, 2),
+    floats.Tan: (4, 2),
+    floats.Sinh: (3, 2),
+    floats.Cosh: (2, 1),
+    floats.Tanh: (2, 1),
+    floats.Atan2: (3, 2),
+    floats.Rsqrt: (2, 1),
+    floats.FPowF: (4, 2),
+    floats.FPowI: (4, 2),
+}
+"""Units in the last place for f32 and f64; narrower types are one off at most."""
+SPECIAL = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 2.0, -2.0, 0.5, -0.5, 3.0, -3.0, 1e300, -5e-324]
+HUGE_ANGLES = [1e5, 1e9, 1e22, 1e38, 1e300, np.pi / 2, np.pi, 355.0, 103993.0, 6381956970095103 * 2.0**797]
+
+
+def functions() -> Iterator[Case]:
+    for cls, element in itertools.product(BOUNDS, BASE_FLOATS):
+        if cls is floats.FPowI:
+            for number in (t.I1, t.I8, t.I16, t.I32):
+                yield case(cls, [element, number], element)
+        else:
+            yield case(cls, [element] * len(cls.spec.operands), element)
+    for cls in (floats.Exp, floats.Tanh):
+        yield case(cls, [t.F32], t.F32, rounding_mode=Rounding.APPROX)
+    for cls in (floats.Exp2, floats.Rsqrt):
+        yield case(cls, [t.F32], t.F32, flush_to_zero=True)
+
+
+FUNCTIONS = list(functions())
+
+
+@pytest.fixture(scope="module")
+def batch() -> Batch:
+    return compiled(FUNCTIONS)
+
+
+def bound(found: Case) -> int:
+    single, double = BOUNDS[type(found.op)]
+    element = found.op.results[0].type.element
+    return double if element is t.F64 else single if element is t.F32 else 1
+
+
+def check(batch: Batch, found: Case, arrays: list[np.ndarray]) -> None:
+    actual, exact = batch.result(found, arrays), interpreted(found.op, arrays)
+    wrong = np.flatnonzero(ulps(actual, exact, found.op.results[0].type.element) > bound(found))
+    assert not wrong.size, [([x[i] for x in arrays], actual[i], exact[i]) for i in wrong[:5]]
+
+
+@pytest.mark.parametrize("found", FUNCTIONS, ids=lambda found: found.name)
+def test_functions_stay_within_their_bounds_on_random_patterns(batch: Batch, found: Case) -> None:
+    check(batch, found, found.operands())
+
+
+@pytest.mark.parametrize("found", FUNCTIONS, ids=lambda found: found.name)
+def test_functions_stay_within_their_bounds_on_common_numbers(batch: Batch, found: Case) -> None:
+    generator = np.random.default_rng(3)
+    arrays = found.operands()
+    for place, value in enumerate(found.op.operands):
+        if value.type.element.is_float:
+            near = generator.choice([-1, 1], COUNT) * 2.0 ** generator.uniform(-12, 7, COUNT)
+            arrays[place] = np.where(generator.random(COUNT) < 0.5, near, generator.uniform(0.5, 2, COUNT))
+            arrays[place] = arrays[place].astype(dtype_of(value.type.element))
+        elif value.type.element is not t.I1:
+            arrays[place] = generator.integers(-30, 31, COUNT).astype(arrays[place].dtype)
+    check(batch, found, arrays)
+
+
+@pytest.mark.parametrize("found", FUNCTIONS, ids=lambda found: found.name)
+def test_corner_cases_are_those_of_c(batch: Batch, found: Case) -> None:
+    arrays = found.operands()
+    columns = list(zip(*itertools.product(SPECIAL, repeat=len(arrays))))
+    for array, column in zip(arrays, columns):
+        with np.errstate(all="ignore"):
+            array[: len(column)] = np.array(column).astype(array.dtype)
+    actual, exact = batch.result(found, arrays), interpreted(found.op, arrays)
+    element = found.op.results[0].type.element
+    settled = np.isnan(exact.astype(np.float64)) | np.isin(np.abs(exact.astype(np.float64)), (0, 1, np.inf))
+    wrong = np.flatnonzero((differing(actual, exact, element) & settled)[: len(columns[0])])
+    assert not wrong.size, [([x[i] for x in arrays], actual[i], exact[i]) for i in wrong[:5]]
+
+
+@pytest.mark.parametrize("element", BASE_FLOATS, ids=lambda element: element.name)
+def test_exp2_of_integers_is_exact(batch: Batch, element: t.ElementType) -> None:
+    (found,) = (found for found in FUNCTIONS if found.name == f"exp2-{element.name}")
+    largest = element.format.bias
+    numbers = np.resize(np.arange(2 - largest - element.format.fraction, largest + 1), COUNT)
+    actual = batch.result(found, [numbers.astype(dtype_of(element))])
+    exact = numbers == numbers.astype(dtype_of(element)).astype(np.int64)
+    assert np.array_equal(actual.astype(np.float64)[exact], np.ldexp(1.0, numbers)[exact])
+
+
+@pytest.mark.parametrize("cls", [floats.Sin, floats.Cos, floats.Tan], ids=lambda cls: cls.spec.name)
+@pytest.mark.parametrize("element", [t.F32, t.F64], ids=lambda element: element.name)
+def test_angles_of_any_size_are_reduced(batch: Batch, cls: type, element: t.ElementType) -> None:
+    (found,) = (found for found in FUNCTIONS if found.name == f"{cls.spec.name}-{element.name}")
+    generator = np.random.default_rng(9)
+    turns = generator.integers(1, 1 << 20, COUNT) * (np.pi / 2)
+    with np.errstate(all="ignore"):
+        angles = np.where(generator.random(COUNT) < 0.5, turns, generator.choice(HUGE_ANGLES, COUNT))
+        angles = np.where(generator.random(COUNT) < 0.5, angles, -angles).astype(dtype_of(element))
+    check(batch, found, [angles])
+
+
+@pytest.mark.skipif(host().vector_bits != 512, reason="reads the assembly of AVX-512")
+def test_functions_are_vectorized_and_call_no_library(batch: Batch) -> None:
+    code = batch.functions()
+    assert called(batch.assembly()) == set()
+    for found in FUNCTIONS:
+        assert re.search(r"v\w+p[sd]\s.*zmm", code[found.number]), found.name

@@ -76,5 +76,5 @@ $(VENV)/.fuzz: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.bench: pyproject.toml | $(VENV)/bin/python
 	@echo "installing tileir and its peers into $(VENV)"
-	@$(PIP) install -e '.[bench]'
+	@$(PIP) install -e '.[bench,oracle]'
 	@touch $@ $(VENV)/.installed

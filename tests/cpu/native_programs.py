@@ -83,3 +83,18 @@ PRINTS = """entry @k() {
     %t = print_tko "%d ", %x : tile<i32> -> token
     return
 }"""
+
+ASSERT_BLOCK = """entry @k() {
+  %x, %y, %z = get_tile_block_id : tile<i32>
+  %wx = constant <i32: X> : tile<i32>
+  %wy = constant <i32: Y> : tile<i32>
+  %wz = constant <i32: Z> : tile<i32>
+  %a = cmpi not_equal %x, %wx, signed : tile<i32> -> tile<i1>
+  %b = cmpi not_equal %y, %wy, signed : tile<i32> -> tile<i1>
+  %c = cmpi not_equal %z, %wz, signed : tile<i32> -> tile<i1>
+  %ab = ori %a, %b : tile<i1>
+  %abc = ori %ab, %c : tile<i1>
+  assert %abc, "here" : tile<i1>
+  return
+}"""
+"""Fails in the tile block (X, Y, Z) alone."""

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import tileir
+from tileir.cpu.record import block_at
 from tileir.ir.diagnostics import Trap
 
 
@@ -122,3 +123,17 @@ class TestOptions:
         kernel, out = tileir.parse(programs.BLOCKS)["k"], np.zeros(10, np.int32)
         launch(programs.PRINTS, grid=3, output=lambda text: kernel.launch(10, out, target="cpu"))
         assert (out == 3).all()
+
+
+@pytest.mark.parametrize("grid", [(5, 1, 1), (3, 8, 1), (4, 11, 3), (1, 20, 2)])
+def test_the_numbers_of_tile_blocks_cover_the_grid(grid):
+    blocks = [block_at(number, grid) for number in range(np.prod(grid))]
+    assert sorted(blocks) == [(x, y, z) for x in range(grid[0]) for y in range(grid[1]) for z in range(grid[2])]
+
+
+@pytest.mark.parametrize("number", [0, 7, 100])
+def test_native_code_and_python_agree_which_tile_block_a_number_is(number):
+    grid = (5, 11, 2)
+    x, y, z = block_at(number, grid)
+    text = programs.ASSERT_BLOCK.replace("X", str(x)).replace("Y", str(y)).replace("Z", str(z))
+    assert trap(text, grid=grid).block == (x, y, z)

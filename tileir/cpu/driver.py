@@ -91,8 +91,13 @@ class _Launch:
         return self._at(self._arena, offset)
 
     def place(self, number: ir.Value) -> list[ir.Value]:
-        """x, y and z of a tile block, as i32."""
-        builder = self._builder
-        rest, x = builder.udiv(number, self._width), builder.urem(number, self._width)
-        z, y = builder.udiv(rest, self._height), builder.urem(rest, self._height)
+        """x, y and z of a tile block, as i32: `record.block_at` in LLVM."""
+        builder, columns = self._builder, I64(record.COLUMNS)
+        plane = builder.mul(self._width, self._height)
+        z, within = builder.udiv(number, plane), builder.urem(number, plane)
+        band = builder.mul(self._width, columns)
+        first, rest = builder.mul(builder.udiv(within, band), columns), builder.urem(within, band)
+        left = builder.sub(self._height, first)
+        wide = builder.select(builder.icmp_unsigned("<", left, columns), left, columns)
+        x, y = builder.udiv(rest, wide), builder.add(first, builder.urem(rest, wide))
         return [builder.trunc(coordinate, I32) for coordinate in (x, y, z)]

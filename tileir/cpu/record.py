@@ -22,6 +22,7 @@ from collections.abc import Sequence
 
 NEXT, LIMIT, CHUNK, GRID, SLOTS = 0, 64, 128, 136, 152
 LINE = 64
+COLUMNS = 8
 REPORTED_BLOCK, REPORTED_COUNT = 0, 8
 
 Coordinates = tuple[int, int, int]
@@ -57,7 +58,13 @@ class Record:
 
 
 def block_at(number: int, grid: Coordinates) -> Coordinates:
-    """The tile block of that number: x fastest."""
-    rest, x = divmod(number, grid[0])
-    z, y = divmod(rest, grid[1])
-    return x, y, z
+    """The tile block of that number: in bands of `COLUMNS` along y, in a band y fastest, then x.
+
+    Neighbours in both directions are run soon after each other, as tiles of a matrix share rows, columns and pages of
+    memory. A grid of one dimension is run in order.
+    """
+    z, within = divmod(number, grid[0] * grid[1])
+    band, rest = divmod(within, grid[0] * COLUMNS)
+    first = band * COLUMNS
+    x, y = divmod(rest, min(COLUMNS, grid[1] - first))
+    return x, first + y, z

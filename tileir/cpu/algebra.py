@@ -272,10 +272,6 @@ class Real(Register):
     def ceil(self) -> Real:
         return self._unary("llvm.ceil")
 
-    def integral(self) -> Real:
-        """Rounded to the nearest integral value, ties to even."""
-        return self._unary("llvm.roundeven")
-
     def truncated(self) -> Real:
         return self._unary("llvm.trunc")
 

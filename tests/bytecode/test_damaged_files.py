@@ -513,3 +513,30 @@ def test_shared_call_sites_do_not_blow_up():
 
 def test_unknown_records_are_unknown_locations():
     bytecode.decode(Draft(head=bytes.fromhex("00 02 02 01"), payloads={Section.DEBUG: debug([b"\x07\xff"])}).build())
+
+
+# ---------------------------------------------------------------- files that would blow up
+
+
+def test_a_signature_shared_by_many_functions_does_not_blow_up():
+    inputs = 20_000
+    signature = b"\x10" + varint(inputs) + b"\x01" * inputs + b"\x00"
+    names = tuple(f"{index:04}".encode() for index in range(5_000))
+    heads = [varint(index) + bytes.fromhex("02 02 00 03") + RETURN for index in range(len(names))]
+    functions = varint(len(heads)) + b"".join(heads)
+    draft = Draft(strings=names, types=(*TYPES[:2], signature), payloads={Section.FUNCTION: functions})
+    assert found(draft.build())[:2] == ("E0912", "function @0045, signature")
+
+
+def test_values_are_not_of_function_type():
+    draft = Draft(body=bytes.fromhex("10 02 00") + RETURN)
+    assert found(draft.build())[0] == "E0920"
+
+
+def test_messages_stay_short_whatever_the_types():
+    ranks = 5_000
+    view = b"\x0e\x06" + 2 * (varint(ranks) + (1).to_bytes(8, "little") * ranks)
+    draft = Draft(types=(*TYPES, view), body=bytes.fromhex("10 08 00") + RETURN)
+    with pytest.raises(DiagnosticError) as raised:
+        bytecode.decode(draft.build())
+    assert len(str(raised.value)) < 500

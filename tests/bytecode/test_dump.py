@@ -31,7 +31,7 @@ def test_a_known_file_is_explained_field_by_field():
         "001d  01                       operand 'rhs': value 1",
         "      -- value 2: result 0 of 'addi'",
         "0040  04 07 00 00 00           constant 0: 4 bytes",
-        "005c  10 01 01 00              type 2: (!cuda_tile.tile<i32>) -> ()",
+        "005c  10 01 01 00              type 2: (tile<i32>) -> ()",
         '0075  70                       string 1: "p"',
         "0076  00                       end marker",
     ):

@@ -133,7 +133,9 @@ def test_a_reduction_body_is_pure():
     block = Block([t.tile(t.F32, 4)])
     fields = {"dim": 0, "identities": a.ArrayAttr((a.FloatAttr(0, t.F32),)), "operands": [block.args[0]]}
     block.append(OPS["reduce"].build([F32], body=body, **fields))
-    assert faults(module_of(block)) == [("E0950", "'print_tko': expected only pure operations inside 'reduce'")]
+    assert faults(module_of(block)) == [
+        ("E0950", "'print_tko': expected only operations without memory effects inside 'reduce'")
+    ]
 
 
 # ---------------------------------------------------------------- modules that no verifier would pass

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from tileir.bytecode import faults
-from tileir.bytecode.faults import MAX_NESTING, Fault, shown
+from tileir.bytecode.faults import MAX_NESTING, Fault, shown, shown_type
 from tileir.bytecode.tables import Tables, TablesWriter
 from tileir.bytecode.versions import REDUCTION_ATTR_SINCE, version_text
 from tileir.bytecode.wire import Cursor, Sink, check_width, signed
@@ -172,7 +172,7 @@ def _read_number(tables: Tables, cursor: Cursor, depth: int) -> Attribute:
     begin = cursor.at
     type = tables.types.read(cursor)
     if not isinstance(type, t.ElementType) or not type.is_int:
-        raise Fault(faults.KIND, f"expected an integer type, got {type!r}", begin)
+        raise Fault(faults.KIND, f"expected an integer type, got {shown_type(type)}", begin)
     if type is t.I1:
         return BoolAttr(cursor.boolean())
     return IntegerAttr(signed(cursor.pattern(type.bits), type.bits), type)
@@ -182,7 +182,7 @@ def _read_float(tables: Tables, cursor: Cursor, depth: int) -> FloatAttr:
     begin = cursor.at
     type = tables.types.read(cursor)
     if not isinstance(type, t.ElementType) or not type.is_float:
-        raise Fault(faults.KIND, f"expected a float type, got {type!r}", begin)
+        raise Fault(faults.KIND, f"expected a float type, got {shown_type(type)}", begin)
     return FloatAttr(cursor.apint(type.bits), type)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from tileir.bytecode import faults
 from tileir.bytecode.attributes import read_case, read_hints, read_tagged
 from tileir.bytecode.debug import DebugReader
-from tileir.bytecode.faults import Fault, inside, shown
+from tileir.bytecode.faults import Fault, inside, shown, shown_type
 from tileir.bytecode.instruction_reader import BodyReader
 from tileir.bytecode.sections import Section, read_file
 from tileir.bytecode.tables import ConstantReader, StringReader, Tables
@@ -30,6 +30,8 @@ PRIVATE, KERNEL, HAS_HINTS = 1, 2, 4
 GLOBAL_FIELDS_SINCE = version_key("13.3")
 """First version whose globals hold visibility and constancy."""
 FLAGS_CHECKED_SINCE = version_key("13.4")
+ARGUMENTS_PER_BYTE, FREE_ARGUMENTS = 8, 1 << 16
+"""Entries with the same signature share its storage, so arguments are limited by the size of the file."""
 ALWAYS_HINTS_SINCE = version_key("13.5")
 """First version whose entries always hold hints and argument attributes."""
 
@@ -44,6 +46,7 @@ class FileReader:
         self._version = file.version
         self._payloads = file.payloads
         self._names: set[str] = set()
+        self._arguments = 0
         with inside(Section.STRING.label):
             self.strings = StringReader(file.payloads[Section.STRING])
         with inside(Section.TYPE.label):
@@ -111,7 +114,7 @@ class FileReader:
     def _global_fields(self, cursor: Cursor) -> dict[str, object]:
         begin = cursor.at
         type = self.types.read(cursor)
-        cursor.note(begin, f"type: {type!r}")
+        cursor.note(begin, f"type: {shown_type(type)}")
         begin = cursor.at
         attributes: dict[str, object] = {"value": self.constants.read(cursor, type)}
         cursor.note(begin, "value")
@@ -176,10 +179,13 @@ class FileReader:
 
     def _signature(self, cursor: Cursor) -> t.FunctionType:
         begin = cursor.at
-        signature = self.types.read(cursor)
-        cursor.note(begin, f"signature: {signature!r}")
-        if not isinstance(signature, t.FunctionType):
-            raise Fault(faults.KIND, f"expected a function type, got {signature!r}", begin)
+        signature = self.types.read_signature(cursor)
+        cursor.note(begin, f"signature: {shown_type(signature)}")
+        self._arguments += len(signature.inputs)
+        most = ARGUMENTS_PER_BYTE * len(cursor.data) + FREE_ARGUMENTS
+        if self._arguments > most:
+            message = f"expected at most {most} arguments of all entries in a file of this size, got {self._arguments}"
+            raise Fault(faults.LIMIT, message, begin)
         return signature
 
     def _entry_flags(self, cursor: Cursor) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 
-from tileir.bytecode.faults import CONST_SIZE, KIND, MALFORMED, Fault
+from tileir.bytecode.faults import CONST_SIZE, KIND, MALFORMED, Fault, shown_type
 from tileir.ir import types as t
 from tileir.ir.attributes import DenseElements, element_bytes
 
@@ -53,11 +53,11 @@ def pack(value: DenseElements) -> bytes:
     """The wire bytes of a constant: one element if all are equal, else all of them."""
     element = value.type.element
     if not isinstance(element, t.ElementType):
-        raise Fault(KIND, f"expected a constant of numbers, got {value.type!r}")
+        raise Fault(KIND, f"expected a constant of numbers, got {shown_type(value.type)}")
     size = element_bytes(element)
     full = size * value.type.count
     if len(value.data) not in (size, full):
-        message = f"expected {size} or {full} bytes of data for {value.type!r}, got {len(value.data)}"
+        message = f"expected {size} or {full} bytes of data for {shown_type(value.type)}, got {len(value.data)}"
         raise Fault(MALFORMED, message)
     data = DenseElements.of(value.type, value.data).data
     if element is t.I1:

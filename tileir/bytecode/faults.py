@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import Diagnostic, DiagnosticError
 from tileir.ir.loc import UNKNOWN, BytecodeLoc
+from tileir.ir.types import FunctionType, Type
 
 MAGIC = "E0901"
 TRUNCATED = "E0902"
@@ -56,6 +57,8 @@ MALFORMED = "E0956"
 MAX_NESTING = 128
 """Deepest nesting of regions, attributes and locations that is read or written."""
 _SHOWN_NAME = 80
+_SHOWN_TYPE = 200
+_SHOWN_PARTS = 16
 
 
 class Fault(Exception):
@@ -104,6 +107,20 @@ def inside(part: str) -> Iterator[None]:
         yield
     except Fault as fault:
         raise fault.inside(part) from None
+
+
+def shown_type(type: Type) -> str:
+    """A type as messages show it, not too long."""
+    if isinstance(type, FunctionType):
+        text = f"({_few(type.inputs)}) -> ({_few(type.results)})"
+    else:
+        text = repr(type)
+    return text if len(text) <= _SHOWN_TYPE else text[:_SHOWN_TYPE] + "..."
+
+
+def _few(types: tuple[Type, ...]) -> str:
+    """Signatures may hold any number of long types, again and again; spell only those that will be shown."""
+    return ", ".join(map(repr, types[:_SHOWN_PARTS])) + (", ..." if len(types) > _SHOWN_PARTS else "")
 
 
 def op_label(number: int, name: str) -> str:

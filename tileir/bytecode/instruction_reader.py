@@ -11,7 +11,7 @@ from typing import Any
 
 from tileir.bytecode import faults
 from tileir.bytecode.attributes import READ_KIND
-from tileir.bytecode.faults import MAX_NESTING, Fault, op_label, shown
+from tileir.bytecode.faults import MAX_NESTING, Fault, op_label, shown, shown_type
 from tileir.bytecode.layout import AttrStep, Layout, OperandStep, layouts
 from tileir.bytecode.tables import Tables
 from tileir.bytecode.versions import max_opcode, version_text
@@ -134,7 +134,7 @@ class BodyReader:
                 raise fault.inside(label) from None
             types.append(type)
             if cursor.trace is not None:
-                cursor.note(begin, f"type of {label}: {type!r}")
+                cursor.note(begin, f"type of {label}: {shown_type(type)}")
         types += layout.implicit_results
         return types
 
@@ -286,7 +286,7 @@ class BodyReader:
             raise Fault(faults.NESTING, f"expected regions nested at most {MAX_NESTING} deep, got more", begin)
         types = self._tables.types.read_list(cursor)
         if cursor.trace is not None:
-            cursor.note(begin, f"block arguments: {list(types)}")
+            cursor.note(begin, f"block arguments: {', '.join(map(shown_type, types))}")
         begin = cursor.at
         count = cursor.count()
         cursor.note(begin, f"number of operations: {count}")

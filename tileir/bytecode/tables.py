@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tileir.bytecode import dense, faults
-from tileir.bytecode.faults import Fault, shown
+from tileir.bytecode.faults import Fault, shown, shown_type
 from tileir.bytecode.wire import Cursor, Sink
 from tileir.ir import types as t
 from tileir.ir.attributes import DenseElements
@@ -127,7 +127,9 @@ class ConstantReader:
         at = cursor.at
         index = self._table.index(cursor)
         if not isinstance(type, t.TileType) or not isinstance(type.element, t.ElementType):
-            raise Fault(faults.KIND, f"expected a tile of numbers as the type of a constant, got {type!r}", at)
+            raise Fault(
+                faults.KIND, f"expected a tile of numbers as the type of a constant, got {shown_type(type)}", at
+            )
         try:
             return DenseElements(type, self._elements(index, type, type.element))
         except Fault as fault:

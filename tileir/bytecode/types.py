@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tileir.bytecode import faults
-from tileir.bytecode.faults import Fault
+from tileir.bytecode.faults import Fault, shown_type
 from tileir.bytecode.tables import Numbering, OffsetTable
 from tileir.bytecode.versions import POINTER_ATTR_SINCE, version_text
 from tileir.bytecode.wire import Cursor, Sink
@@ -156,10 +156,22 @@ class TypeReader:
         return len(self._table)
 
     def read(self, cursor: Cursor) -> t.Type:
-        """The type whose index stands at `cursor`."""
+        """The type whose index stands at `cursor`, of a value or an attribute."""
+        begin = cursor.at
         index = self._table.index(cursor)
-        found = self._types.get(index)
-        return self.get(index) if found is None else found
+        found = self._types.get(index) or self.get(index)
+        if isinstance(found, t.FunctionType):
+            raise Fault(faults.KIND, f"expected a type other than a function's, got type {index}", begin)
+        return found
+
+    def read_signature(self, cursor: Cursor) -> t.FunctionType:
+        """The function type whose index stands at `cursor`."""
+        begin = cursor.at
+        index = self._table.index(cursor)
+        found = self.get(index)
+        if not isinstance(found, t.FunctionType):
+            raise Fault(faults.KIND, f"expected a function type, got {shown_type(found)}", begin)
+        return found
 
     def read_list(self, cursor: Cursor) -> tuple[t.Type, ...]:
         return tuple([self.read(cursor) for _ in range(cursor.count())])
@@ -184,7 +196,8 @@ class TypeReader:
             self._gate(version_key(type.since), f"type '{type.name}'", begin)
         elif type is None:
             type = self._composite(_BY_TAG[tag], entry)
-        entry.note(begin, f"type {index}: {type!r}")
+        if entry.trace is not None:
+            entry.note(begin, f"type {index}: {shown_type(type)}")
         return type
 
     def _gate(self, since: Version, what: str, offset: int) -> None:

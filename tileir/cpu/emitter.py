@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from llvmlite import ir
@@ -121,8 +121,7 @@ class Emitter:
         builder.position_at_end(body)
         position = builder.phi(I64)
         position.add_incoming(begin, before)
-        outer = self.memo
-        self.memo = dict(outer)
+        outer, self.memo = self.memo, self._inner_memo()
         yield position
         self.memo = outer
         following = builder.add(position, I64(step), flags=("nuw", "nsw"))
@@ -131,6 +130,10 @@ class Emitter:
         if parallel and self._group is not None:
             jump.set_metadata("llvm.loop", parallel_loop(self.module, self._group))
         builder.position_at_end(after)
+
+    def _inner_memo(self) -> dict[object, tuple[object, Num]]:
+        """What is remembered, for code that does not always run: copies, as a form that it adds is known only there."""
+        return {key: (kept, replace(number)) for key, (kept, number) in self.memo.items()}
 
     def independent(self, access: ir.Instruction) -> ir.Instruction:
         """Mark a load or store as one that no other iteration of the loop nest around depends on."""
@@ -141,7 +144,7 @@ class Emitter:
     @contextmanager
     def when(self, condition: ir.Value) -> Iterator[None]:
         """Code that runs only if `condition` holds; elements computed inside are not remembered outside."""
-        outer, self.memo = self.memo, dict(self.memo)
+        outer, self.memo = self.memo, self._inner_memo()
         with self.builder.if_then(condition):
             yield
         self.memo = outer

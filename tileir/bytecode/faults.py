@@ -111,10 +111,7 @@ def inside(part: str) -> Iterator[None]:
 
 def shown_type(type: Type) -> str:
     """A type as messages show it, not too long."""
-    if isinstance(type, FunctionType):
-        text = f"({_few(type.inputs)}) -> ({_few(type.results)})"
-    else:
-        text = repr(type)
+    text = f"({_few(type.inputs)}) -> ({_few(type.results)})" if isinstance(type, FunctionType) else repr(type)
     return text if len(text) <= _SHOWN_TYPE else text[:_SHOWN_TYPE] + "..."
 
 

@@ -1,6 +1,6 @@
 """Writes the corpus again: a small file for every operation, and bytecode of every version.
 
-    python -m tests.fuzz.make_corpus
+python -m tests.fuzz.make_corpus
 """
 
 from __future__ import annotations

@@ -14,7 +14,9 @@ from importlib.metadata import PackageNotFoundError, version
 
 from tileir import __version__
 from tileir.cli import FINE, show
-from tileir.cpu.cache import default_directory
+from tileir.cpu.cache import MAX_BYTES, Cache, default_directory
+from tileir.cpu.engine import host
+from tileir.cpu.pool import default_threads
 from tileir.ir.declare import VERSIONS
 from tileir.runtime.targets import available
 
@@ -48,8 +50,25 @@ def _facts() -> dict[str, str | dict[str, str]]:
         "language versions": ", ".join(VERSIONS),
         "targets": available(),
         "packages": {name: _version(name) for name in _PACKAGES},
-        "cache": str(default_directory() or "none"),
+        "native code": f"{host().cpu}, vectors of {host().vector_bits} bits, {_threads()}",
+        "cache": _cache(),
     }
+
+
+def _threads() -> str:
+    try:
+        return f"{default_threads()} threads"
+    except ValueError as error:
+        return str(error)
+
+
+def _cache() -> str:
+    """Where native code is kept, and how much there is."""
+    directory = default_directory()
+    if directory is None:
+        return "none: this user has no home directory"
+    count, size = Cache(directory).used()
+    return f"{directory}: {count} kernels, {size / 1e6:.1f} of at most {MAX_BYTES / 1e6:.0f} MB"
 
 
 def _version(package: str) -> str:

@@ -96,6 +96,17 @@ def object_code(ir_text: str, host: Host) -> bytes:
     return machine.emit_object(optimized(ir_text, machine))
 
 
+def optimized_text(ir_text: str, host: Host) -> str:
+    """The module after optimisation, in LLVM's language."""
+    return str(optimized(ir_text, target_machine(host)))
+
+
+def assembly(ir_text: str, host: Host) -> str:
+    """The machine code of a module as assembly text."""
+    machine = target_machine(host)
+    return machine.emit_assembly(optimized(ir_text, machine))
+
+
 class Loaded:
     """Machine code mapped into this process; `address` finds a function in it. Keep it alive while the code may run."""
 

@@ -31,6 +31,7 @@ from tileir.ops.module import Entry
 Lower = Callable[["Lowering", Op], None]
 """A rule: emits the code of an operation and binds its results."""
 
+
 @dataclass
 class Kernel:
     """A lowered entry: the LLVM module, the function's name, what a thread needs, and where it can trap."""
@@ -41,6 +42,8 @@ class Kernel:
     traps: list[TrapSite]
     prints: list[Op]
     pauses: bool
+    values: dict[Value, Lowered]
+    """The form that each value had when everything was lowered."""
 
 
 @dataclass
@@ -183,7 +186,7 @@ def lower_entry(
     builder.position_at_end(exit)
     builder.ret(builder.load(status, typ=I32))
     add_driver(module, function)
-    return Kernel(module, name, emit.arena_size, emit.traps, lowering.prints, lowering.pauses)
+    return Kernel(module, name, emit.arena_size, emit.traps, lowering.prints, lowering.pauses, lowering.values)
 
 
 def _bind_arguments(lowering: Lowering, body: Block, arguments: ir.Value) -> None:

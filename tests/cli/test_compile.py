@@ -1,0 +1,72 @@
+"""``tileir compile``: the forms of the code, what is explained, what is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from tileir.examples import FOLDER
+
+SAXPY, TOTAL = str(FOLDER / "saxpy.mlir"), str(FOLDER / "reduction.mlir")
+
+
+def test_assembly_is_the_default(tileir) -> None:
+    ran = tileir("compile", SAXPY)
+    assert ran.status == 0
+    assert "tileir.driver:" in ran.out
+
+
+def test_llvm(tileir) -> None:
+    ran = tileir("compile", SAXPY, "--emit", "llvm")
+    assert ran.status == 0
+    assert "@tileir.driver(" in ran.out
+
+
+def test_an_object_file(tileir) -> None:
+    ran = tileir("compile", SAXPY, "--emit", "obj", "-o", "saxpy.o")
+    assert (ran.status, ran.out) == (0, "")
+    assert len(Path("saxpy.o").read_bytes()) > 500
+
+
+def test_an_object_file_does_not_go_to_the_terminal(tileir) -> None:
+    ran = tileir("compile", SAXPY, "--emit", "obj")
+    assert ran.status == 2
+    assert "say where it goes with -o FILE" in ran.err
+
+
+def test_what_the_compiler_did_is_explained(tileir) -> None:
+    ran = tileir("compile", "--explain", SAXPY)
+    assert ran.status == 0
+    assert "bytes for each running tile block" in ran.out
+    assert ran.out.count("read from memory where it is used") == 2
+    assert "saxpy.mlir:" in ran.out
+
+
+def test_explaining_may_come_with_code(tileir) -> None:
+    ran = tileir("compile", "--explain", "--emit", "asm", "-o", "saxpy.s", SAXPY)
+    assert ran.status == 0
+    assert "arena:" in ran.out
+    assert "tileir.driver:" in Path("saxpy.s").read_text()
+
+
+def test_what_can_trap_is_listed(tileir) -> None:
+    text = b"""entry @k(%n: tile<i32>) {
+      %zero = constant <i32: 0> : tile<i32>
+      %fine = cmpi less_than %zero, %n, signed : tile<i32> -> tile<i1>
+      assert %fine, "positive" : tile<i1>
+      return
+    }"""
+    ran = tileir("compile", "--explain", "-", stdin=text)
+    assert ran.status == 0
+    assert "positive" in ran.out
+    assert "<stdin>:4:" in ran.out
+
+
+@pytest.mark.parametrize(("name", "status"), [(None, 2), ("nothing", 2), ("total", 0), ("@total", 0)])
+def test_the_kernel_is_named_when_there_are_several(tileir, name, status) -> None:
+    assert tileir("compile", TOTAL, *(["--kernel", name] if name else [])).status == status
+
+
+def test_a_program_with_faults_is_refused(tileir) -> None:
+    ran = tileir("compile", "-", stdin=b"entry @k() { nonsense }")
+    assert ran.status == 1
+    assert "error[" in ran.err

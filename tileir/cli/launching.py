@@ -1,0 +1,116 @@
+"""A launch as the words of a command line describe it: ``tileir run`` and ``tileir bench``.
+
+Knows: which kernel, which grid and which values the options and arguments mean, and that they fit together.
+Does not know: the words that describe arguments (`arguments`, `fill`), nor what is done with a launch.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+
+import numpy as np
+
+from tileir.cli import UsageError, arguments, fill
+from tileir.cli.arguments import ArrayWord, FileWord, Word
+from tileir.ir import types as t
+from tileir.runtime.arguments import Parameter
+from tileir.runtime.grid import Grid, checked_grid
+from tileir.runtime.launch import bind
+from tileir.runtime.module import Kernel, Module
+from tileir.runtime.targets import Target
+
+Settings = dict[str, object]
+"""Options of the target."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a parameter is given. `before` is the checksum of an array before the launch, None for a scalar."""
+
+    name: str
+    element: t.ElementType
+    value: np.ndarray | int | float
+    before: str | None
+
+    @property
+    def array(self) -> np.ndarray:
+        assert isinstance(self.value, np.ndarray)
+        return self.value
+
+
+def add_kernel(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="text or bytecode; - is standard input")
+    parser.add_argument("--kernel", metavar="NAME", help="which entry (needed if the program has several)")
+
+
+def add_launch(parser: argparse.ArgumentParser) -> None:
+    add_kernel(parser)
+    parser.add_argument("arguments", nargs="*", metavar="ARG", help="arguments of the kernel, see below")
+    parser.add_argument("--grid", required=True, metavar="X[,Y[,Z]]", help="number of tile blocks along each axis")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random fills (default 0)")
+
+
+def add_threads(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--threads", type=int, metavar="N", help="target cpu: how many threads run tile blocks")
+
+
+def chosen_kernel(module: Module, name: str | None) -> Kernel:
+    kernels = module.kernels
+    if name is None and len(kernels) == 1:
+        return next(iter(kernels.values()))
+    found = kernels.get(name.removeprefix("@")) if name is not None else None
+    if found is None:
+        known = ", ".join(kernels) or "none"
+        said = "say which kernel with --kernel" if name is None else f"no kernel '{name}'"
+        raise UsageError(f"{said}; the program has {known}")
+    return found
+
+
+def given_values(kernel: Kernel, words: list[str], seed: int) -> list[Given]:
+    parameters = kernel.parameters
+    found = arguments.assigned(words, [parameter.name for parameter in parameters])
+    random = np.random.default_rng(abs(seed))
+    return [_value(parameter, word, random) for parameter, word in zip(parameters, found)]
+
+
+def _value(parameter: Parameter, word: Word, random: np.random.Generator) -> Given:
+    element, is_pointer = _element(parameter)
+    if isinstance(word, ArrayWord):
+        array = fill.array(word, random)
+        return Given(parameter.name, word.element, array, fill.checksum(array))
+    if isinstance(word, FileWord):
+        array = fill.loaded(word, element)
+        return Given(parameter.name, element, array, fill.checksum(array))
+    if is_pointer:
+        raise UsageError(
+            f"parameter '{parameter.name}' is a {parameter.type!r}: expected an array such as "
+            f"{element.name}[64]:zeros, got a number"
+        )
+    try:
+        return Given(parameter.name, element, fill.scalar(word, element), None)
+    except UsageError as error:
+        raise UsageError(f"parameter '{parameter.name}': {error}") from None
+
+
+def _element(parameter: Parameter) -> tuple[t.ElementType, bool]:
+    """The element type of a parameter or of what it points to, and whether it is a pointer."""
+    ty = parameter.type
+    if isinstance(ty, t.TileType):
+        return (ty.element.pointee, True) if isinstance(ty.element, t.PointerType) else (ty.element, False)
+    raise UsageError(f"parameter '{parameter.name}': a launch cannot pass a {ty!r}")
+
+
+def checked(kernel: Kernel, target: Target, grid: str, given: list[Given], settings: Settings) -> Grid:
+    """The grid, when it and the arguments are what the kernel takes, and the settings those of the target."""
+    try:
+        extents = [int(extent) for extent in grid.split(",")]
+    except ValueError:
+        raise UsageError(f"--grid: expected 1 to 3 positive integers such as 4,2, got '{grid}'") from None
+    try:
+        found = checked_grid(extents, kernel.name)
+        bind(kernel, [one.value for one in given], target)
+        target.prepare(kernel, True, settings)
+    except (TypeError, ValueError) as error:
+        raise UsageError(str(error)) from None
+    return found

@@ -378,12 +378,21 @@ class Builder:
         fields = {"memory_ordering_semantics": WEAK, "view": view}
         type = t.tile(element, *shape)
         load = views.LoadView.build([type, t.TOKEN], index=index, token=self.scope.token, **fields)
-        tile = self._changed(self.make(load))
+        loaded = self.make(load)
+        moved = self._turned(loaded)
+        tile = self._changed(self.choose((loaded, moved)))
         if self.choose((False, True)):
             self.statement()
         if self.choose((False, True)):
             index, fields["view"] = self.index(view), self.a_view(element, shape)
         self.emit(views.StoreView.build([t.TOKEN], tile=tile, index=index, token=self.scope.token, **fields))
+        if self.choose((False, True)):
+            self._store(self.choose((moved, tile, loaded)))
+
+    def _turned(self, tile: Value) -> Value:
+        """The same elements in another shape and back: nothing that costs anything, so it is never computed ahead."""
+        flat = self.make(core.Reshape.build([t.tile(tile.type.element, tile.type.count)], source=tile))
+        return self.make(core.Reshape.build([tile.type], source=flat))
 
     def _changed(self, tile: Value) -> Value:
         """A tile of the same type, from elements in other places or from other elements in the same."""

@@ -1,4 +1,4 @@
-"""Programs and data for the tests of native matrix products: several products in one kernel, so that few are compiled."""
+"""Programs and data for the tests of native matrix products: several in one kernel, so that few are compiled."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ELEMENTS |= {element.name: element for element in (t.I8, t.I32, t.F8E8M0FNU, t.F
 
 @dataclass(frozen=True)
 class Product:
-    """``inputs[m, k] @ inputs[k, n] + sums[m, n]``, with a leading dimension if `batch`; `words` follow the operands."""
+    """``inputs[m, k] @ inputs[k, n] + sums[m, n]``, with a leading dimension if `batch`; `words` end the operands."""
 
     inputs: str
     sums: str

@@ -21,7 +21,7 @@ from tileir.cpu.emitter import Emitter, Index
 from tileir.cpu.engine import host
 from tileir.cpu.lowering import Lower, Lowering
 from tileir.cpu.microkernel import Accumulator, Blocking, Panel, Shape, blocking, multiply
-from tileir.cpu.panels import Factor, Packer, factor
+from tileir.cpu.panels import Converted, Factor, Packer, factor
 from tileir.cpu.prefetch import Prefetch
 from tileir.cpu.products import Product, float_product, integer_product
 from tileir.cpu.tiles import Expression, Tile, Window, fill, new_buffer, row_major, wide
@@ -100,14 +100,14 @@ def _integers(tile: Tile, element: t.ElementType, signedness: Signedness, flip: 
         return tile
     kind = memory_type(element)
 
-    def compute(emit: Emitter, index: Index) -> Num:
-        builder, number = emit.builder, wide(emit.builder, tile.at(emit, index))
+    def convert(builder: ir.IRBuilder, number: Num) -> Num:
+        value = wide(builder, number)
         if flip:
-            return Num(element, wide=builder.xor(number, I8(-128)))
+            return Num(element, wide=builder.xor(value, I8(-128)))
         extend = builder.sext if signedness is Signedness.SIGNED else builder.zext
-        return Num(element, wide=extend(number, kind))
+        return Num(element, wide=extend(value, kind))
 
-    return Expression(tile.type.with_element(element), compute)
+    return Converted(tile.type.with_element(element), tile, convert)
 
 
 @rules(matmul.MmaFScaled)
@@ -223,9 +223,7 @@ def _prefetching(
     """What to do before each register block: fetch a share of the factors' next tiles."""
     down, across = shape.m // size.rows, shape.n // size.columns
     wanted = [
-        Prefetch(side.memory, side.lines, side.depth, down * across)
-        for side in (left, right)
-        if side.shared and side.memory is not None
+        Prefetch(side.ahead, side.lines, side.depth, down * across) for side in (left, right) if side.ahead is not None
     ]
 
     def between(row: ir.Value, column: ir.Value) -> None:

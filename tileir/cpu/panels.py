@@ -20,7 +20,7 @@ from tileir.cpu.elements import FLOAT, HALF, I32, I64, Num, memory_bytes, memory
 from tileir.cpu.emitter import Emitter
 from tileir.cpu.microkernel import Panel
 from tileir.cpu.products import Product
-from tileir.cpu.tiles import Permuted, Tile, Window, wide
+from tileir.cpu.tiles import Expression, Permuted, Tile, Window, wide
 from tileir.ir import types as t
 
 ROW_PADDING = 64
@@ -52,14 +52,25 @@ class Strided:
 
 @dataclass(frozen=True)
 class Factor:
-    """One operand, one batch of it: `lines` x `depth` elements. `memory`: where they lie, if somewhere."""
+    """One operand, one batch of it: `lines` x `depth` elements.
+
+    `memory`: where the elements lie, if they do; `ahead`: the memory outside the arena that they are made from.
+    """
 
     element: t.ElementType
     lines: int
     depth: int
     at: Callable[[Emitter, ir.Value, ir.Value], Num]
     memory: Strided | None
-    shared: bool
+    ahead: Strided | None
+
+
+class Converted(Expression):
+    """Each element made from the one of `source` at the same index."""
+
+    def __init__(self, type: t.TileType, source: Tile, convert: Callable[[ir.IRBuilder, Num], Num]) -> None:
+        super().__init__(type, lambda emit, index: convert(emit.builder, source.at(emit, index)))
+        self.source = source
 
 
 def is_one(stride: ir.Value) -> bool:
@@ -76,13 +87,15 @@ def factor(emit: Emitter, tile: Tile, which: ir.Value, k_first: bool) -> Factor:
         return tile.at(emit, (*batch, k, line) if k_first else (*batch, line, k))
 
     lines, depth = (shape[-1], shape[-2]) if k_first else (shape[-2], shape[-1])
-    window, strides = _window_of(tile)
-    if window is None:
-        return Factor(element, lines, depth, at, None, False)
+    source = tile.source if isinstance(tile, Converted) else tile
+    window, strides = _window_of(source)
+    if window is None or not isinstance(source.element, t.ElementType):
+        return Factor(element, lines, depth, at, None, None)
     offset = emit.builder.mul(which, strides[0]) if batch else I64(0)
-    origin = emit.builder.gep(window.base, [offset], source_etype=memory_type(element))
+    origin = emit.builder.gep(window.base, [offset], source_etype=memory_type(source.element))
     by_line, by_k = reversed(strides[-2:]) if k_first else strides[-2:]
-    return Factor(element, lines, depth, at, Strided(element, origin, by_line, by_k), window.shared)
+    memory = Strided(source.element, origin, by_line, by_k)
+    return Factor(element, lines, depth, at, memory if source is tile else None, memory if window.shared else None)
 
 
 def _window_of(tile: Tile) -> tuple[Window | None, Sequence[ir.Value]]:

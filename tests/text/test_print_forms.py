@@ -210,3 +210,7 @@ def test_the_integer_type_of_a_hint_does_not_matter() -> None:
 
 def test_every_operation_has_a_way_to_be_written() -> None:
     assert [name for name, op in OPS.items() if op.spec.format is None and op not in rules] == []
+
+
+def test_an_empty_module_disassembles_to_an_empty_line() -> None:
+    assert to_text(parse(""), form="disassembly") == "\n"

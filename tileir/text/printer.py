@@ -41,7 +41,8 @@ def to_text(module: Module, *, form: str = "module", debug: bool = False, level:
     writer.operations(items, "")
     definitions = [] if locations is None else locations.definitions()
     producer = _producer_lines(module) if form == "disassembly" else []
-    return "\n".join([*producer, *writer.lines, *definitions, ""])
+    lines = [*producer, *writer.lines, *definitions]
+    return "\n".join([*lines, ""]) or "\n"
 
 
 def items_text(module: Module, items: Iterable[Op]) -> str:

@@ -186,9 +186,7 @@ def _multiply_into(emit: Emitter, product: Product, found: Factors, acc: Window)
 
 
 def _multiply_matrices(emit: Emitter, product: Product, shape: Shape, left: Factor, right: Factor, acc: Window) -> None:
-    word_bits = product.element.memory_bits * product.group
-    vector_bits = host().vector_bits
-    size = blocking(shape, vector_bits // word_bits, registers=32 if vector_bits == 512 else 16)
+    size = blocking(shape, product, host().vector_bits)
     left_panel = Packer(emit, product, left, size.lanes).left(size.rows)
     right_panel = Packer(emit, product, right, size.lanes).strips(size.columns)
     sums = _sums(emit, product, shape, size, right_panel, acc)

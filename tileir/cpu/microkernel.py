@@ -63,12 +63,22 @@ class Accumulator(Protocol):
     def finish(self, builder: ir.IRBuilder, row: ir.Value, column: ir.Value, total: ir.Value) -> None: ...
 
 
-def blocking(shape: Shape, lanes: int, registers: int) -> Blocking:
-    """Half of the vector registers hold sums: 2 vectors wide, wider where the result has few rows."""
-    budget = registers // 2
-    lanes = min(lanes, shape.n)
-    rows = min(budget // min(2, shape.n // lanes), shape.m)
-    return Blocking(rows, min(budget // rows, shape.n // lanes), lanes)
+STRIP_BYTES = 1 << 14
+"""As much of a right panel as may be read again and again: half of a small first-level cache."""
+
+
+def blocking(shape: Shape, product: Product, vector_bits: int) -> Blocking:
+    """Half of the vector registers hold sums: four vectors wide if the strip stays in cache, else two.
+
+    Where the result has few rows it is wider.
+    """
+    word_bytes = product.element.memory_bits * product.group // 8
+    lanes = min(vector_bits // 8 // word_bytes, shape.n)
+    across, budget = shape.n // lanes, 16 if vector_bits == 512 else 8
+    strip = shape.k // product.group * lanes * word_bytes
+    vectors = min(4 if budget == 16 and 4 * strip <= STRIP_BYTES else 2, across)
+    rows = min(budget // vectors, shape.m)
+    return Blocking(rows, min(budget // rows, across), lanes)
 
 
 @dataclass

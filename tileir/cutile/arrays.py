@@ -202,14 +202,12 @@ class Layouts:
 
 
 def overlaps_itself(shape: Sequence[int], strides: Sequence[int]) -> bool:
-    """Whether two indices may lead to one element: some stride lies within what the shorter ones reach."""
-    if 0 in shape:
-        return False
-    inner = 0
-    for stride, extent in sorted((stride, extent) for stride, extent in zip(strides, shape) if extent > 1):
-        if stride <= inner:
+    """Whether two indices may lead to one element, by the library's rule: every stride clears all shorter ones."""
+    cleared = 1
+    for stride, extent in sorted(zip(strides, shape)):
+        if stride < cleared:
             return True
-        inner += stride * (extent - 1)
+        cleared = stride * extent
     return False
 
 

@@ -29,16 +29,19 @@ class Launcher:
     """A target, and the library's functions that it replaces."""
 
     def __init__(self, target: str, gpu: bool, options: dict[str, object]) -> None:
-        """``gpu``: launches on arrays of a GPU go to the library. Raises ImportError without cuda-tile."""
+        """``gpu``: launches on arrays of a GPU go to the library. What is installed now is removed.
+
+        Raises `UnsupportedError` for a target that is not there, ImportError without cuda-tile.
+        """
         from cuda.tile import _cext, kernel
 
-        before = installed()
-        if before is not None:
-            before.remove()
         self.target = target
         self._kernel_type: type = kernel
         self._gpu = gpu
         self._cache = Cache(target_named(target), options)
+        before = installed()
+        if before is not None:
+            before.remove()
         self._original_launch: Function = _cext.launch
         self._original_benchmark: Function = _cext._benchmark
         self._replacements: list[tuple[Function, Function]] = [

@@ -43,8 +43,18 @@ def cuda_as_cpu() -> None:
 def _shim_torch(torch: Any) -> None:
     for name, stand_in in _cuda_functions().items():
         setattr(torch.cuda, name, stand_in)
-    vars(torch)["Generator"] = _on_cpu(torch.Generator)
+    torch.Generator = _generator(torch)
     _mode(torch).__enter__()
+
+
+def _generator(torch: Any) -> type:
+    """Torch's generator of random numbers, on the CPU whatever is asked for; a class, as annotations want one."""
+
+    class Generator(torch.Generator):
+        def __new__(cls, device: object = "cpu") -> Any:
+            return super().__new__(cls, device=_device(device))
+
+    return Generator
 
 
 def _mode(torch: Any) -> Any:

@@ -25,7 +25,6 @@ def enable(target: str = DEFAULT, *, gpu: bool = True, **options: object) -> Non
     except ImportError as error:
         what = f"needs the package cuda-tile (pip install 'tileir[cutile]'): {error}"
         raise UnsupportedError(what, target) from error
-    disable()
     launcher.install()
 
 

@@ -1,0 +1,141 @@
+"""``tileir cutile``, ``python -m tileir.cutile``, ``--cuda-as-cpu`` and the pytest plugin, each in a process."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("cuda.tile", reason="needs the package cuda-tile")
+
+ROOT = Path(__file__).parents[2]
+
+SCRIPT = """\
+import sys
+import numpy as np
+from cuda.tile import launch
+import cuda.tile as ct
+
+@ct.kernel
+def square(x, limit):
+    t = ct.load(x, (0,), (4,))
+    ct.assert_(t < limit, "over the limit")
+    ct.store(x, (0,), t * t)
+
+x = np.arange(4, dtype=np.int32)
+launch(None, (1,), square, (x, int(sys.argv[-1])))
+print(sys.argv[1:], x, __name__)
+"""
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    path = tmp_path / "script.py"
+    path.write_text(SCRIPT)
+    return path
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-m", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+
+
+def test_a_script_runs_with_its_arguments(script):
+    done = run("tileir.cutile", "--target", "interp", script, "--target", "mine", "10")
+    assert done.stdout == "['--target', 'mine', '10'] [0 1 4 9] __main__\n", done.stderr
+    assert done.returncode == 0
+
+
+def test_an_error_shows_the_script_and_nothing_of_tileir(script):
+    done = run("tileir", "cutile", script, "2")
+    assert done.returncode == 1
+    assert done.stderr.startswith(f'Traceback (most recent call last):\n  File "{script}", line 13, in <module>\n')
+    assert f"{script}:9:5: trap: assertion failed: over the limit" in done.stderr
+    assert 'File "' + str(ROOT / "tileir") not in done.stderr
+
+
+def test_a_script_that_is_not_there_is_wrong_usage():
+    done = run("tileir.cutile", "nowhere.py")
+    assert (done.returncode, done.stderr) == (2, "tileir cutile: error: nowhere.py: no such file\n")
+
+
+def test_the_status_of_a_script_is_kept(tmp_path):
+    path = tmp_path / "leaves.py"
+    path.write_text("import sys\nsys.exit(7)\n")
+    assert run("tileir.cutile", path).returncode == 7
+
+
+TORCH_SCRIPT = """\
+import torch
+import cupy as cp
+import cuda.tile as ct
+
+@ct.kernel
+def add(a, b, out):
+    ct.store(out, (ct.bid(0),), ct.load(a, (ct.bid(0),), (16,)) + ct.load(b, (ct.bid(0),), (16,)))
+
+assert torch.cuda.is_available() and torch.cuda.get_device_capability()[0] >= 8
+device = torch.device("cuda")
+a, b = torch.rand(64, device="cuda"), torch.ones(64).cuda()
+out = torch.empty_like(a, device=device)
+begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+begin.record()
+ct.launch(torch.cuda.current_stream(), (4,), add, (a, b.to("cuda:0"), out))
+end.record()
+torch.cuda.synchronize()
+assert begin.elapsed_time(end) > 0 and out.is_cuda
+assert torch.equal(out, a + b)
+with torch.cuda.stream(torch.cuda.Stream()):
+    ct.launch(torch.cuda.Stream(), (4,), add, (a, b, out))
+
+x, y = cp.arange(64, dtype=cp.float32), cp.random.rand(64).astype(cp.float32)
+z = cp.zeros_like(x)
+ct.launch(cp.cuda.get_current_stream(), (4,), add, (x, y, z))
+cp.cuda.Device().synchronize()
+assert (cp.asnumpy(z) == z.get()).all() and cp.allclose(z, x + y)
+print("done")
+"""
+
+
+def test_a_script_that_asks_for_cuda_gets_the_cpu_and_is_told_once(tmp_path):
+    torch = pytest.importorskip("torch", reason="needs torch")
+    if torch.cuda.is_available():
+        pytest.skip("a GPU is there: nothing is mapped")
+    path = tmp_path / "sample.py"
+    path.write_text(TORCH_SCRIPT)
+    done = run("tileir.cutile", "--cuda-as-cpu", path)
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+    assert done.stderr.count("--cuda-as-cpu") == 1
+
+
+TEST_FILE = """\
+import numpy as np
+import cuda.tile as ct
+from cuda.tile import launch
+
+@ct.kernel
+def one(x):
+    ct.store(x, (0,), ct.ones((4,), ct.float32))
+
+def test_it():
+    x = np.zeros(4, np.float32)
+    launch(0, (1,), one, (x,))
+    assert x.all()
+"""
+
+
+def test_the_pytest_plugin_runs_a_suite_without_a_gpu(tmp_path):
+    path = tmp_path / "test_kernels.py"
+    path.write_text(TEST_FILE)
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    done = run("pytest", "-p", "tileir.cutile", "--tileir-target", "interp", "-c", tmp_path / "pytest.ini", path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "cuTile kernels run on tileir target 'interp'" in done.stdout and "1 passed" in done.stdout
+
+
+def test_without_cuda_tile_the_error_says_what_to_install(tmp_path):
+    (tmp_path / "cuda").mkdir()
+    (tmp_path / "cuda" / "__init__.py").write_text("")
+    program = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\nfrom tileir import cutile\ncutile.enable()"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT)
+    assert "UnsupportedError: needs the package cuda-tile (pip install 'tileir[cutile]')" in done.stderr

@@ -1,0 +1,401 @@
+"""What `ct.launch` does on a target: arguments of every kind, specialisation, and the switch itself."""
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+pytest.importorskip("cuda.tile", reason="needs the package cuda-tile")
+
+import cuda.tile as ct
+from cuda.tile import launch as launch_by_name
+
+from tileir import UnsupportedError, cutile
+from tileir.cutile.arrays import Layouts, shared
+from tileir.runtime.arrays import described
+
+
+@pytest.fixture(params=["interp", "cpu"], autouse=True)
+def target(request):
+    with cutile.on(request.param):
+        yield request.param
+
+
+@ct.kernel
+def double(x, out, n: ct.Constant[int]):
+    ct.store(out, (ct.bid(0),), ct.load(x, (ct.bid(0),), (n,)) * 2)
+
+
+@ct.kernel
+def double_rows(x, out):
+    ct.store(out, (ct.bid(0), 0), ct.load(x, (ct.bid(0), 0), (1, 8)) * 2)
+
+
+def specialisations(kernel) -> int:
+    return sum(len(made._made) for made in vars(kernel)["_tileir_specialisations"].values())
+
+
+DTYPES = [np.float16, np.float32, np.float64, ml_dtypes.bfloat16, np.int8, np.int16, np.int32, np.int64]
+DTYPES += [np.uint8, np.uint16, np.uint32, np.uint64]
+
+
+class TestArrays:
+    @pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: np.dtype(dtype).name)
+    def test_numpy_and_ml_dtypes(self, dtype):
+        x = np.arange(16).astype(dtype)
+        out = np.zeros_like(x)
+        ct.launch(None, (1,), double, (x, out, 16))
+        np.testing.assert_array_equal(out, x * dtype(2))
+
+    def test_eight_bit_floats_go_through(self):
+        @ct.kernel
+        def copy(x, out):
+            ct.store(out, (0,), ct.load(x, (0,), (16,)).astype(ct.float32))
+
+        for dtype in (ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2):
+            x, out = np.arange(16).astype(dtype), np.zeros(16, np.float32)
+            ct.launch(None, (1,), copy, (x, out))
+            np.testing.assert_array_equal(out, x.astype(np.float32))
+
+    def test_torch_tensors(self):
+        torch = pytest.importorskip("torch", reason="needs torch")
+        for dtype in (torch.float32, torch.bfloat16, torch.int64):
+            x = torch.arange(32).to(dtype)
+            out = torch.zeros_like(x)
+            ct.launch(0, (2,), double, (x, out, 16))
+            assert torch.equal(out, x * 2)
+
+    def test_anything_with_dlpack_on_the_cpu(self):
+        class Lent:
+            def __init__(self, array):
+                self._array = array
+
+            def __dlpack__(self, **options):
+                return self._array.__dlpack__()
+
+            def __dlpack_device__(self):
+                return self._array.__dlpack_device__()
+
+        x, out = np.arange(16, dtype=np.float32), np.zeros(16, np.float32)
+        ct.launch(None, (1,), double, (Lent(x), Lent(out), 16))
+        np.testing.assert_array_equal(out, x * 2)
+
+    def test_strided_parts_and_transposed_views(self):
+        whole, out = np.arange(256, dtype=np.float32).reshape(16, 16), np.zeros((8, 8), np.float32)
+        for x in (whole[::2, ::2], whole[1:9, 3:11].T, np.asfortranarray(whole[:8, :8])):
+            ct.launch(None, (8,), double_rows, (x, out))
+            np.testing.assert_array_equal(out, x * 2)
+            back = np.zeros((16, 16), np.float32)[::2, ::2]
+            ct.launch(None, (8,), double_rows, (x, back))
+            np.testing.assert_array_equal(back, x * 2)
+
+    @pytest.mark.filterwarnings("ignore:.*the (dynamic extent|index of dimension)")
+    def test_arrays_of_no_elements(self):
+        @ct.kernel
+        def total(x, out):
+            t = ct.load(x, (0,), (16,), padding_mode=ct.PaddingMode.ZERO)
+            ct.store(out, (0,), ct.full((1,), ct.sum(t) + x.shape[0], ct.float32))
+
+        out = np.ones(1, np.float32)
+        ct.launch(None, (1,), total, (np.zeros(0, np.float32), out))
+        assert out[0] == 0
+
+    def test_arrays_of_rank_zero(self):
+        @ct.kernel
+        def add_one(x):
+            ct.scatter(x, (), ct.gather(x, ()) + 1)
+
+        x = np.array(3.0, np.float32)
+        ct.launch(None, (1,), add_one, (x,))
+        assert x == 4
+
+    def test_an_array_at_an_odd_address_is_another_specialisation(self):
+        @ct.kernel
+        def fresh(x, out):
+            ct.store(out, (0,), ct.load(x, (0,), (16,)) + 1)
+
+        memory = np.arange(64, dtype=np.float32)
+        memory = memory[-(memory.ctypes.data // 4) % 4 :]
+        out = np.zeros(16, np.float32)
+        for x in (memory[:32], memory[16:48], memory[1:33], memory[:31]):
+            ct.launch(None, (1,), fresh, (x, out))
+            np.testing.assert_array_equal(out, x[:16] + 1)
+        assert specialisations(fresh) == 3  # aligned, at an odd address, of an odd length
+
+    def test_one_array_in_two_places(self):
+        @ct.kernel
+        def shift(x, y):
+            for i in range(4):
+                ct.store(y, (i,), ct.load(x, (i,), (4,)) + 1)
+
+        x = np.zeros(20, np.float32)
+        ct.launch(None, (1,), shift, (x[:16], x[4:]))
+        np.testing.assert_array_equal(x, np.repeat([0, 1, 2, 3, 4], 4))
+
+    def test_what_is_no_array_is_refused_by_name(self):
+        out = np.zeros(16, np.float32)
+        with pytest.raises(TypeError, match=r"kernel 'double', argument 'x': expected a number.*got NoneType"):
+            ct.launch(None, (1,), double, (None, out, 16))
+        with pytest.raises(TypeError, match="argument 'x': expected an array of an element type that cuTile"):
+            ct.launch(None, (1,), double, (np.zeros(16, complex), out, 16))
+        with pytest.raises(ValueError, match="argument 'x': expected a writable array"):
+            ct.launch(None, (1,), double, (np.broadcast_to(out[:1], 16), out, 16))
+        with pytest.raises(ValueError, match="argument 'x': expected an array without negative strides"):
+            ct.launch(None, (1,), double, (out[::-1], out, 16))
+
+
+class TestOtherArguments:
+    def test_numbers(self):
+        @ct.kernel
+        def numbers(out, a, b, c, wide: ct.ScalarInt64):
+            ct.store(out, (0,), ct.full((1,), a + b, ct.float64))
+            ct.store(out, (1,), ct.full((1,), c, ct.float64))
+            ct.store(out, (2,), ct.full((1,), wide, ct.float64))
+
+        out = np.zeros(3)
+        ct.launch(None, (1,), numbers, (out, 3, 2.5, True, 1 << 40))
+        np.testing.assert_array_equal(out, [5.5, 1, 1 << 40])
+        with pytest.raises(OverflowError, match=r"argument 'a': expected an integer that fits int32 \(ct.ScalarInt64"):
+            ct.launch(None, (1,), numbers, (out, 1 << 31, 2.5, True, 0))
+        with pytest.raises(TypeError, match=r"argument 'a': expected a number.*got numpy.int32"):
+            ct.launch(None, (1,), numbers, (out, np.int32(1), 2.5, True, 0))
+
+    def test_constants_of_different_type_are_different_kernels(self):
+        @ct.kernel
+        def constant(out, k: ct.Constant):
+            ct.store(out, (0,), ct.full((1,), k, ct.float32))
+
+        out = np.zeros(1, np.float32)
+        for value in (1, True, 1.0, 2, float("nan"), float("nan"), -0.0, 0.0):
+            ct.launch(None, (1,), constant, (out, value))
+            np.testing.assert_array_equal(out, np.float32(value))
+        assert specialisations(constant) == 7
+        with pytest.raises(TypeError, match="argument 'k': expected a constant"):
+            ct.launch(None, (1,), constant, (out, out))
+
+    def test_lists_of_arrays(self):
+        @ct.kernel
+        def sums(xs, out):
+            total = ct.zeros((4, 4), ct.float32)
+            for i in range(len(xs)):
+                total += ct.load(xs[i], (0, 0), (4, 4))
+            ct.store(out, (0, 0), total)
+
+        memory = np.arange(100, dtype=np.float32).reshape(10, 10)
+        out = np.zeros((4, 4), np.float32)
+        for xs in ([memory[:4, :4]], [memory[2:6, 1:5], memory[:8:2, 2:6].copy(), memory[:4, :4].T]):
+            ct.launch(None, (1,), sums, (xs, out))
+            np.testing.assert_array_equal(out, sum(xs))
+        with pytest.raises(TypeError, match="argument 'xs': expected a list of at least one array"):
+            ct.launch(None, (1,), sums, ([], out))
+        with pytest.raises(TypeError, match="argument 'xs': expected arrays of one rank"):
+            ct.launch(None, (1,), sums, ([memory, memory[0]], out))
+
+    def test_tuples_of_anything_and_tuples_by_annotation(self):
+        @ct.kernel
+        def mixed(inputs, shape: ct.Constant, pairs: tuple[ct.Constant[int], ct.Array], out):
+            x, factor, (y,) = inputs
+            n, z = pairs
+            t = ct.load(x, (0,), shape) * factor + ct.load(y, (0,), shape) * n + ct.load(z, (0,), shape)
+            ct.store(out, (0,), t)
+
+        x, y, z = np.random.default_rng(0).random((3, 16)).astype(np.float32)
+        out = np.zeros(16, np.float32)
+        ct.launch(None, (1,), mixed, ((x, 2.0, (y,)), (16,), (3, z), out))
+        np.testing.assert_allclose(out, x * 2 + y * 3 + z, rtol=1e-6)
+        with pytest.raises(TypeError, match=r"argument 'pairs': expected a tuple of 2 items, got one of 3"):
+            ct.launch(None, (1,), mixed, ((x, 2.0, (y,)), (16,), (3, z, 1), out))
+        with pytest.raises(TypeError, match=r"argument 'shape\[0\]': expected a constant"):
+            ct.launch(None, (1,), mixed, ((x, 2.0, (y,)), (x,), (3, z), out))
+
+    def test_static_shapes_and_strides_and_wide_indices(self):
+        Fixed = Annotated[ct.Array, ct.ArrayAnnotation(static_shape_dims=(0,), static_stride_dims=(0, -1))]
+
+        @ct.kernel
+        def fixed(x: Fixed, y: ct.IndexedWithInt64[ct.Array]):
+            ct.static_assert(x.shape[0] == 8 and x.strides == (16, 2))
+            ct.store(y, (0, 0), ct.load(x, (0, 0), (x.shape[0], 8)))
+
+        x, y = np.arange(128, dtype=np.float32).reshape(8, 16), np.zeros((8, 8), np.float32)
+        ct.launch(None, (1,), fixed, (x[:, ::2], y))
+        np.testing.assert_array_equal(y, x[:, ::2])
+
+    def test_dataclasses_and_defaults_inside_a_kernel(self):
+        @dataclass(frozen=True)
+        class Affine:
+            factor: int
+            offset: int = 1
+
+        def applied(t, affine, again=False):
+            t = t * affine.factor + affine.offset
+            return t + t if again else t
+
+        @ct.kernel
+        def by_dataclass(x, factor):
+            t = ct.load(x, (0,), (8,))
+            ct.store(x, (0,), applied(t, Affine(factor=factor), again=True))
+
+        x = np.arange(8, dtype=np.int32)
+        ct.launch(None, (1,), by_dataclass, (x, 3))
+        np.testing.assert_array_equal(x, 2 * (np.arange(8) * 3 + 1))
+        with pytest.raises(TypeError, match="argument 'factor': expected a number"):
+            ct.launch(None, (1,), by_dataclass, (x, Affine(1)))
+
+    def test_the_number_of_arguments_and_the_grid(self):
+        x = np.zeros(16, np.float32)
+        with pytest.raises(TypeError, match="kernel 'double': expected 3 arguments, got 2"):
+            ct.launch(None, (1,), double, (x, x))
+        with pytest.raises(TypeError, match="expected a tuple of arguments, got list"):
+            ct.launch(None, (1,), double, [x, x, 16])
+        with pytest.raises(TypeError, match="expected a tuple as the grid, got int"):
+            ct.launch(None, 1, double, (x, x, 16))
+        with pytest.raises(ValueError, match="1 to 3 positive integers"):
+            ct.launch(None, (1, 1, 1, 1), double, (x, x, 16))
+        with pytest.raises(TypeError, match="expected a tile kernel, got function"):
+            ct.launch(None, (1,), lambda: None, ())
+        ct.launch(None, (), double, (x, x, 16))
+
+
+class TestSpecialisation:
+    def test_a_second_launch_compiles_nothing(self):
+        @ct.kernel
+        def fresh(x, n: ct.Constant[int]):
+            ct.store(x, (0,), ct.full((n,), 1, x.dtype))
+
+        for dtype in (np.float32, np.int32):
+            for n in (8, 16):
+                for _ in range(3):
+                    ct.launch(None, (1,), fresh, (np.zeros(16, dtype), n))
+        assert specialisations(fresh) == 4
+
+    def test_targets_keep_their_kernels_apart(self, target):
+        @ct.kernel
+        def fresh(x):
+            ct.store(x, (0,), ct.load(x, (0,), (16,)) + 1)
+
+        x = np.zeros(16, np.float32)
+        for _ in range(2):
+            for name in ("interp", "cpu"):
+                with cutile.on(name):
+                    ct.launch(None, (1,), fresh, (x,))
+        assert specialisations(fresh) == 2 and x[0] == 4
+
+    def test_hints_and_their_values_by_target_make_no_difference(self):
+        @ct.kernel(num_ctas=ct.ByTarget(sm_100=2, default=1), occupancy=4, opt_level=2)
+        def hinted(x):
+            ct.store(x, (0,), ct.load(x, (0,), (16,), latency=3, allow_tma=False) + 1)
+
+        x = np.zeros(16, np.float32)
+        ct.launch(None, (1,), hinted, (x,))
+        ct.launch(None, (1,), hinted.replace_hints(occupancy=8), (x,))
+        assert x[0] == 2
+
+    def test_tuning_finds_the_best_of_the_search_space(self):
+        x = np.arange(64, dtype=np.float32)
+        out = np.zeros_like(x)
+        result = ct.tune.exhaustive_search(
+            [16, 32, 24],
+            0,
+            lambda n: (ct.cdiv(64, n),),
+            double,
+            lambda n: (x, out, n),
+            lambda n: {"occupancy": 2},
+            quiet=True,
+            single_run_timeout_sec=60,
+        )
+        assert result.best.config in (16, 32) and result.best.mean_us > 0
+        assert [config for config, _, _ in result.failures] == [24]  # no power of two
+        np.testing.assert_array_equal(out, x * 2)
+
+    def test_a_launch_costs_little(self, target):
+        """Generous: bench/cutile.py measures it."""
+        x, out = np.zeros(16, np.float32), np.zeros(16, np.float32)
+        ct.launch(None, (1,), double, (x, out, 16))
+        shortest = min(_seconds(lambda: ct.launch(None, (1,), double, (x, out, 16))) for _ in range(200))
+        assert shortest < (300e-6 if target == "cpu" else 20e-3)
+
+
+def _seconds(action) -> float:
+    begin = time.perf_counter()
+    action()
+    return time.perf_counter() - begin
+
+
+class TestTheSwitch:
+    def test_names_imported_before_follow_and_come_back(self, target):
+        import cuda.tile._cext as library
+
+        assert launch_by_name is not library._benchmark
+        x, out = np.arange(16, dtype=np.float32), np.zeros(16, np.float32)
+        globals()["launch_by_name"](None, (1,), double, (x, out, 16))
+        np.testing.assert_array_equal(out, x * 2)
+        assert ct.launch is library.launch is globals()["launch_by_name"]
+        assert cutile.enabled() == target
+
+    def test_blocks_nest(self, target):
+        other = "cpu" if target == "interp" else "interp"
+        with cutile.on(other):
+            assert cutile.enabled() == other
+            cutile.disable()
+            assert cutile.enabled() is None and type(ct.launch).__name__ == "builtin_function_or_method"
+        assert cutile.enabled() == target
+
+    def test_options_reach_the_target(self):
+        @ct.kernel
+        def say(x):
+            ct.printf("%d", ct.load(x, (0,), (1,)).item())
+
+        heard: list[str] = []
+        with cutile.on("interp", output=heard.append):
+            ct.launch(None, (1,), say, (np.array([7], np.int32),))
+        assert "".join(heard) == "7"
+
+    def test_an_unknown_target_is_refused_and_changes_nothing(self, target):
+        with pytest.raises(UnsupportedError, match="no such target"):
+            cutile.enable("abacus")
+        assert cutile.enabled() == target
+
+    def test_arrays_of_a_gpu_go_to_the_library_unless_told_otherwise(self, target):
+        class OnGpu:
+            __cuda_array_interface__ = {"shape": (16,), "typestr": "<f4", "data": (1 << 20, False), "version": 3}
+
+        with pytest.raises(Exception, match=r"libcuda|NVIDIA|driver|CUDA"):
+            ct.launch(0, (1,), double, (OnGpu(), OnGpu(), 16))
+        with (
+            cutile.on(target, gpu=False),
+            pytest.raises(ValueError, match="in the memory of this machine"),
+        ):
+            ct.launch(0, (1,), double, (OnGpu(), OnGpu(), 16))
+
+
+def test_signatures_are_those_that_the_library_makes_for_a_launch(target):
+    if target != "cpu":
+        pytest.skip("signatures do not depend on the target")
+    program = Path(__file__).with_name("library_signatures.py")
+    root = str(program.parents[2])
+    done = subprocess.run(
+        [sys.executable, str(program)], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": root}
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.endswith("signatures, 0 differ\n")
+
+
+def test_memory_that_two_arguments_share_is_found(target):
+    assert shared([(0, 8, 1), (8, 16, 2), (16, 24, 3)]) == frozenset()
+    assert shared([(0, 16, 1), (2, 4, 2), (8, 12, 3), (20, 30, 4)]) == {1, 2, 3}
+    assert shared([(0, 16, 1), (0, 16, 1), (4, 4, 2)]) == frozenset()
+
+
+def test_layouts_do_not_fill_the_memory(target, monkeypatch):
+    monkeypatch.setattr(Layouts, "LIMIT", 4)
+    layouts = Layouts("x", None)
+    for n in range(20):
+        layouts.of(described(np.zeros(n + 1, np.float32)))
+    assert len(layouts._found) <= 4

@@ -68,7 +68,9 @@ VALUES: dict[str, list[tuple[str, object]]] = {
 ENDLESS = ("12.3.22", "12.3.26", "12.3.27", "12.3.28", "12.3.29")
 
 
-def _launch(number: str, *arrays: np.ndarray, scalar: int = 0) -> tuple[list[tuple[str, np.ndarray]], str]:
+def _launch(
+    number: str, *arrays: np.ndarray, scalar: int = 0, target: str = "interp", **options: object
+) -> tuple[list[tuple[str, np.ndarray]], str]:
     """Run the listing's kernel in one tile block: the values it computes, and what it prints."""
     module = tileir.parse(appendix()[number], number)
     (kernel,) = module.kernels.values()
@@ -77,14 +79,8 @@ def _launch(number: str, *arrays: np.ndarray, scalar: int = 0) -> tuple[list[tup
     given = iter(arrays)
     args = [_argument(ty, given, scalar) for ty in types]
     printed: list[str] = []
-    tileir.launch(
-        module,
-        kernel.name,
-        (1,),
-        [*args, *(value.array for value in observed)],
-        output=printed.append,
-        max_iterations=100,
-    )
+    args += [value.array for value in observed]
+    tileir.launch(module, kernel.name, (1,), args, target=target, output=printed.append, **options)
     return [(value.op.spec.name, value.array) for value in observed], "".join(printed)
 
 
@@ -95,9 +91,10 @@ def _argument(type: t.Type, given: Iterator[np.ndarray], scalar: int) -> object:
     return next(given, np.arange(8192).astype(DTYPES[type.element.pointee]))
 
 
+@pytest.mark.parametrize("target", ["interp", "cpu"])
 @pytest.mark.parametrize("number", VALUES)
-def test_listing_computes_the_values_of_the_specification(number: str) -> None:
-    values, _ = _launch(number)
+def test_listing_computes_the_values_of_the_specification(number: str, target: str) -> None:
+    values, _ = _launch(number, target=target)
     names = {name for name, _ in VALUES[number]}
     found = [(name, array) for name, array in values if name in names]
     assert [name for name, _ in found] == [name for name, _ in VALUES[number]]
@@ -109,7 +106,7 @@ def test_listing_computes_the_values_of_the_specification(number: str) -> None:
 @pytest.mark.parametrize("number", ENDLESS)
 def test_endless_loop_ends_as_a_hang(number: str) -> None:
     with pytest.raises(tileir.Trap, match="hang"):
-        _launch(number)
+        _launch(number, max_iterations=100)
 
 
 def test_vector_addition() -> None:
@@ -223,9 +220,10 @@ def test_extern_function_that_is_not_registered_is_named() -> None:
         _launch("12.3.74")
 
 
-def test_cross_block_mutex_ends_and_hands_the_lock_back() -> None:
+@pytest.mark.parametrize("target", ["interp", "cpu"])
+def test_cross_block_mutex_ends_and_hands_the_lock_back(target: str) -> None:
     module = tileir.parse(mutex_program())
     (kernel,) = module.kernels.values()
     printed: list[str] = []
-    kernel.launch((40,), output=printed.append)
+    kernel.launch((40,), output=printed.append, target=target)
     assert sorted(printed) == sorted(f"current tile: {block} / 40\n" for block in range(40))

@@ -3,14 +3,12 @@
     python bench/interp.py
 
 Both run one program (tile block) after the other in Python and NumPy, so this compares like with like. Results are
-checked against float64 before anything is timed. Triton is put into interpreter mode by this script.
+checked against float64 before anything is timed.
 """
 
 from __future__ import annotations
 
-import os
-
-os.environ["TRITON_INTERPRET"] = "1"
+import environment  # isort: skip  # noqa: F401
 
 from collections.abc import Callable
 from typing import Any

@@ -17,7 +17,10 @@ PAGE = FOLDER.parent / "docs" / "performance.md"
 BEGIN, END = "<!-- measured -->\n", "<!-- end of measured -->\n"
 sys.path.insert(0, str(FOLDER))
 
+import environment  # isort: skip  # noqa: E402, F401
+
 import bytecode  # noqa: E402
+import cutile  # noqa: E402
 import frontend  # noqa: E402
 import interp  # noqa: E402
 from table import Row, Skipped, figure, markdown  # noqa: E402
@@ -28,7 +31,7 @@ import tileir  # noqa: E402
 def main() -> int:
     rows: list[Row] = []
     notes: list[str] = []
-    for measure in (*frontend.MEASUREMENTS, *bytecode.MEASUREMENTS, *interp.MEASUREMENTS):
+    for measure in (*frontend.MEASUREMENTS, *bytecode.MEASUREMENTS, *interp.MEASUREMENTS, *cutile.MEASUREMENTS):
         try:
             found = measure()
         except Skipped as reason:

@@ -60,10 +60,10 @@ def _store(block: Block, entry: Entry, value: Value, observed: list[Observed]) -
     pointer_type = t.PointerType(type.element)
     pointer = Value(t.tile(pointer_type), entry.body, len(entry.body.args))
     entry.body.args.append(pointer)
-    addresses = _addresses(block, pointer, pointer_type, type)
+    places = addresses(block, pointer, pointer_type, type)
     ordering = MemoryOrdering.WEAK
     block.append(
-        memory.StorePtr.build([t.TOKEN], memory_ordering_semantics=ordering, destination=addresses, value=stored)
+        memory.StorePtr.build([t.TOKEN], memory_ordering_semantics=ordering, destination=places, value=stored)
     )
     observed.append(Observed(value.op, value.index, np.zeros(type.shape, DTYPES[type.element])))
 
@@ -83,7 +83,8 @@ def _storable(block: Block, value: Value) -> Value | None:
     return value
 
 
-def _addresses(block: Block, pointer: Value, pointer_type: t.PointerType, type: t.TileType) -> Value:
+def addresses(block: Block, pointer: Value, pointer_type: t.PointerType, type: t.TileType) -> Value:
+    """The address of each element of a dense tile of `type` at `pointer`."""
     if type.rank == 0:
         return pointer
     ones, many = t.TileType((1,) * type.rank, pointer_type), type.with_element(pointer_type)

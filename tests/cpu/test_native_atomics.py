@@ -1,0 +1,11 @@
+"""What is tested of atomics in the interpreter holds natively."""
+
+import pytest
+from shadow import follow_launches
+
+from tests.interp.test_atomics import *  # noqa: F403
+
+
+@pytest.fixture(autouse=True)
+def _native_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    follow_launches(monkeypatch)

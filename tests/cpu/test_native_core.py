@@ -1,0 +1,12 @@
+"""What is tested of the core operations in the interpreter holds natively."""
+
+import pytest
+from shadow import follow_evaluations
+
+from tests.interp import test_machine_core
+from tests.interp.test_machine_core import *  # noqa: F403
+
+
+@pytest.fixture(autouse=True)
+def _native_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    follow_evaluations(monkeypatch, test_machine_core)

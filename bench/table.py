@@ -14,6 +14,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+NO_AIM = "-"
+
 
 class Skipped(Exception):
     """A peer that is not installed here; the message says which and how to get it."""
@@ -63,7 +65,7 @@ def markdown(rows: list[Row]) -> str:
     for row in rows:
         theirs = "" if row.peers is None else f"{figure(row.peers)} {row.unit}"
         ratio = "" if row.ratio is None else f"{row.ratio:.1f}x"
-        met = "yes" if row.met else "**no**"
+        met = "" if row.aim == NO_AIM else "yes" if row.met else "**no**"
         lines.append(
             f"| {row.what} | {figure(row.ours)} {row.unit} | {row.peer} | {theirs} | {ratio} | {row.aim} | {met} |"
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("cuda.tile", reason="needs the package cuda-tile")
+pytest.importorskip("cuda.tile", "1.7", reason="needs the package cuda-tile, version 1.7 for the newest functions")
 
 import cuda.tile as ct
 from cutile_functions import CASES, Case

@@ -216,6 +216,7 @@ class TestOtherArguments:
             ct.launch(None, (1,), mixed, ((x, 2.0, (y,)), (x,), (3, z), out))
 
     def test_static_shapes_and_strides_and_wide_indices(self):
+        pytest.importorskip("cuda.tile", "1.6", reason="static strides came with cuda-tile 1.6")
         Fixed = Annotated[ct.Array, ct.ArrayAnnotation(static_shape_dims=(0,), static_stride_dims=(0, -1))]
 
         @ct.kernel

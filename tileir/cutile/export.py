@@ -7,6 +7,7 @@ Does not know: signatures (`signature`), targets.
 
 from __future__ import annotations
 
+import inspect
 import io
 from functools import cache
 from typing import TYPE_CHECKING
@@ -25,7 +26,12 @@ def exported(kernel: TileKernel, signature: KernelSignature) -> Kernel:
 
     file = io.BytesIO()
     export_kernel(
-        kernel, [signature], file, gpu_code=None, output_format="tileir_bytecode", bytecode_version=newest_version()
+        kernel,
+        [signature],
+        file,
+        gpu_code=_architecture(),
+        output_format="tileir_bytecode",
+        bytecode_version=newest_version(),
     )
     module = from_bytecode(file.getvalue(), python_file(kernel))
     assert signature.symbol is not None
@@ -35,6 +41,15 @@ def exported(kernel: TileKernel, signature: KernelSignature) -> Kernel:
 def python_file(kernel: TileKernel) -> str:
     file: str = kernel._annotated_function.pyfunc.__code__.co_filename
     return file
+
+
+@cache
+def _architecture() -> str | None:
+    """None, for bytecode that is made for no GPU in particular, where the library has it (since 1.6)."""
+    from cuda.tile.compilation import export_kernel
+
+    required = inspect.signature(export_kernel).parameters["gpu_code"].default is inspect.Parameter.empty
+    return "sm_100" if required else None
 
 
 @cache

@@ -73,9 +73,9 @@ class Launcher:
             found, extents, binding = self._ready(grid, kernel, kernel_args)
         except OnGpu as place:
             self._require_gpu(place)
-            self._original_launch(
-                stream, grid, kernel, kernel_args, programmatic_dependent_launch=programmatic_dependent_launch
-            )
+            # cuda-tile 1.5 has no such option, and takes no keyword.
+            options = {"programmatic_dependent_launch": True} if programmatic_dependent_launch else {}
+            self._original_launch(stream, grid, kernel, kernel_args, **options)
             return
         found.run(extents, binding)
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tileir.ir.diagnostics import UnsupportedError
+
 if TYPE_CHECKING:
     import pytest
 
@@ -21,12 +23,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Before any test module is imported."""
+    import pytest
+
     from tileir.cutile.shim import cuda_as_cpu
     from tileir.cutile.switch import enable
 
     if config.getoption("--cuda-as-cpu"):
         cuda_as_cpu()
-    enable(config.getoption("--tileir-target"))
+    try:
+        enable(config.getoption("--tileir-target"))
+    except UnsupportedError as error:
+        raise pytest.UsageError(str(error)) from error
 
 
 def pytest_report_header(config: pytest.Config) -> str:

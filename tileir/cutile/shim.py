@@ -44,6 +44,7 @@ def _shim_torch(torch: Any) -> None:
     for name, stand_in in _cuda_functions().items():
         setattr(torch.cuda, name, stand_in)
     torch.Generator = _generator(torch)
+    torch.set_default_device = _on_cpu(torch.set_default_device)
     _mode(torch).__enter__()
 
 

@@ -10,15 +10,16 @@ from llvmlite import ir
 
 from tileir.cpu.constants import zero
 from tileir.cpu.contiguity import unit_dimension
+from tileir.cpu.deferral import deferred, harmless_here
 from tileir.cpu.elements import I8, I64, Num, memory_bytes, memory_type
 from tileir.cpu.emitter import ARENA_ALIGNMENT, Emitter, Index
 from tileir.cpu.lowering import Lower, Lowering
 from tileir.cpu.tiles import Expression, Permuted, Scalar, Tile, from_memory, materialized, pointer_to, to_memory, wide
 from tileir.ir import types as t
 from tileir.ir.attributes import MemoryOrdering
-from tileir.ir.core import Op
+from tileir.ir.core import Op, Value
 from tileir.ir.rules import Rules
-from tileir.ops import matmul, memory
+from tileir.ops import core, matmul, memory
 
 rules: Rules[Lower] = Rules()
 
@@ -42,6 +43,9 @@ def lower_load_ptr(lowering: Lowering, op: memory.LoadPtr) -> None:
     mask = None if op.mask is None else lowering.tile(op.mask)
     otherwise = None if op.paddingValue is None else lowering.tile(op.paddingValue)
     ordering = op.memory_ordering_semantics
+    later = deferred(lowering, op)
+    if later:
+        mask, otherwise = (_known(lowering, value) for value in (op.mask, op.paddingValue))
 
     def compute(emit: Emitter, index: Index) -> Num:
         if mask is None:
@@ -49,8 +53,16 @@ def lower_load_ptr(lowering: Lowering, op: memory.LoadPtr) -> None:
         other = zero(type.element) if otherwise is None else otherwise.at(emit, index)
         return _masked_load(emit, type.element, pointers.at(emit, index), mask.at(emit, index), other, ordering)
 
-    lowering.values[op.result] = _read(lowering, op, Expression(type, compute))
+    loaded = Expression(type, compute)
+    lowering.values[op.result] = loaded if later else _read(lowering, op, loaded)
     lowering.values[op.result_token] = None
+
+
+def _known(lowering: Lowering, value: Value | None) -> Tile | None:
+    """A tile without anything in it that is still to be read from memory."""
+    if value is None or isinstance(value.op, core.Constant):
+        return None if value is None else lowering.tile(value)
+    return materialized(lowering.emit, lowering.tile(value))
 
 
 def _read(lowering: Lowering, op: memory.LoadPtr, elements: Expression) -> Tile:
@@ -64,9 +76,7 @@ def _read(lowering: Lowering, op: memory.LoadPtr, elements: Expression) -> Tile:
     return Permuted(elements.type, buffer, [order.index(dim) for dim in range(len(order))])
 
 
-def load_element(
-    emit: Emitter, element: t.ElementType | t.PointerType, pointer: Num, ordering: MemoryOrdering
-) -> Num:
+def load_element(emit: Emitter, element: t.ElementType | t.PointerType, pointer: Num, ordering: MemoryOrdering) -> Num:
     builder, size = emit.builder, memory_bytes(element)
     address = pointer_to(builder, pointer)
     if ordering is MemoryOrdering.WEAK:
@@ -104,19 +114,32 @@ def _at(element: t.ElementType | t.PointerType, address: ir.Value) -> Num:
 @rules(memory.StorePtr)
 def lower_store_ptr(lowering: Lowering, op: memory.StorePtr) -> None:
     lowering.settle_all(op)
-    emit = lowering.emit
-    pointers, value = lowering.tile(op.destination), materialized(emit, lowering.tile(op.value))
+    emit, ordering = lowering.emit, op.memory_ordering_semantics
+    pointers, value = lowering.tile(op.destination), lowering.tile(op.value)
     mask = None if op.mask is None else lowering.tile(op.mask)
+    harmless = harmless_here(lowering, op)
+    if harmless is None:
+        _store(emit, pointers, materialized(emit, value), mask, ordering)
+    else:
+        with emit.builder.if_else(harmless, likely=True) as (at_once, apart):
+            with at_once:
+                _store(emit, pointers, value, mask, ordering)
+            with apart, emit.region():
+                # What is loaded may decide the mask as well.
+                kept = None if mask is None else materialized(emit, mask)
+                _store(emit, pointers, materialized(emit, value), kept, ordering)
+    lowering.values[op.result_token] = None
 
+
+def _store(emit: Emitter, pointers: Tile, value: Tile, mask: Tile | None, ordering: MemoryOrdering) -> None:
     def body(index: Index) -> None:
         if mask is None:
-            store_element(emit, pointers, value, index, op.memory_ordering_semantics)
+            store_element(emit, pointers, value, index, ordering)
             return
         with emit.when(wide(emit.builder, mask.at(emit, index))):
-            store_element(emit, pointers, value, index, op.memory_ordering_semantics)
+            store_element(emit, pointers, value, index, ordering)
 
-    emit.loop_nest(op.destination.type.shape, body)
-    lowering.values[op.result_token] = None
+    emit.loop_nest(value.type.shape, body)
 
 
 def store_element(emit: Emitter, pointers: Tile, value: Tile, index: Index, ordering: MemoryOrdering) -> None:

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from llvmlite import ir
 
-from tileir.cpu.elements import I32, I64
+from tileir.cpu.elements import I32, I64, memory_bytes
 from tileir.cpu.emitter import Emitter
 from tileir.cpu.products import Product
 
@@ -111,7 +111,8 @@ class Block:
         ]
         totals = []
         for i in range(self.size.rows):
-            number = builder.load(self._address(self.left, self.row, i, k), typ=word)
+            address = self._address(self.left, self.row, i, k)
+            number = builder.load(address, typ=word, align=memory_bytes(self.product.element))
             repeated = broadcast(builder, number, lanes)
             for j, factor in enumerate(factors):
                 totals.append(self.product.step(builder, repeated, factor, sums[i * self.size.vectors + j]))

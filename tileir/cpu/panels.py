@@ -129,14 +129,23 @@ class Packer:
     def rows(self) -> Panel:
         """Each line with its words along K side by side."""
         size = self.product.element.memory_bits * self.product.group // 8
+        memory = self.source.memory
+        if memory is not None and self._serves_as_rows(memory, size):
+            return Panel(memory.base, self.steps, self.steps, 1)
         pitch = self.steps + (ROW_PADDING // size if self.steps * size >= LONG_ROW else 0)
         target = self._buffer(self.source.lines * pitch)
-        memory = self.source.memory
         if memory is not None and memory.along_k and self._widens(memory):
             self._copy_rows(target, memory, pitch)
         else:
             self._fill(target, I64(pitch * self.product.group), I64(1), (self.source.lines, self.source.depth))
         return Panel(target, pitch, pitch, 1)
+
+    def _serves_as_rows(self, memory: Strided, word_bytes: int) -> bool:
+        """Whether the elements lie in the arena as the panel would."""
+        if self.source.ahead is not None or memory.element is not self.product.element:
+            return False
+        dense = isinstance(memory.by_line, ir.Constant) and memory.by_line.constant == self.source.depth
+        return dense and memory.along_k and self.steps * word_bytes < LONG_ROW
 
     def strips(self, width: int) -> Panel:
         """Strips of `width` lines; in a strip, the words of a step side by side."""

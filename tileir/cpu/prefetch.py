@@ -15,6 +15,8 @@ from tileir.cpu.emitter import Emitter
 from tileir.cpu.panels import Strided
 
 CACHE_LINE = 64
+MOST_LINES = 64
+"""A register block that would have to ask for more of them asks for none: the processor could not keep up."""
 SECOND_LEVEL = 2
 """Which cache to fetch into, as ``llvm.prefetch`` counts."""
 
@@ -44,8 +46,11 @@ class Prefetch:
         first = 0 if along_lines else CACHE_LINE - 1
         start = builder.mul(builder.urem(block, I64(parts)), I64(share * CACHE_LINE))
         base = builder.gep(self.memory.base, [self._following(builder, size)], source_etype=I8)
-        for number in range(max(1, runs // self.blocks)):
-            run = builder.add(builder.mul(block, I64(max(1, runs // self.blocks))), I64(number))
+        count = max(1, runs // self.blocks)
+        if count * share > MOST_LINES:
+            return
+        for number in range(count):
+            run = builder.add(builder.mul(block, I64(count)), I64(number))
             run = builder.mul(builder.udiv(run, I64(parts)), builder.mul(stride, I64(size)))
             for line in range(share):
                 offset = builder.add(builder.add(run, start), I64(first + line * CACHE_LINE))

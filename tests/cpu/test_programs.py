@@ -71,6 +71,23 @@ def test_an_accumulator_that_is_used_again_under_another_name_keeps_its_value() 
     assert both(text, np.zeros(4, np.int32)).arrays[0].tolist() == [17, 26, 39, 56]
 
 
+@pytest.mark.parametrize("op", ["addi", "xori"])
+def test_a_long_chain_of_operations_is_computed_in_pieces(op: str) -> None:
+    chain = "\n".join(f"%x{n + 1} = {op} %x{n}, %a : tile<4xi32>" for n in range(1500))
+    text = f"""entry @k(%p: tile<ptr<i32>>) {{
+      %t = make_tensor_view %p, shape = [4], strides = [1] : tensor_view<4xi32, strides=[1]>
+      %v = make_partition_view %t : partition_view<tile=(4), tensor_view<4xi32, strides=[1]>>
+      %z = constant <i32: 0> : tile<i32>
+      %x0, %t0 = load_view_tko weak %v[%z]
+          : partition_view<tile=(4), tensor_view<4xi32, strides=[1]>>, tile<i32> -> tile<4xi32>, token
+      %a = iota : tile<4xi32>
+      {chain}
+      %t1 = store_view_tko weak %x1500, %v[%z] token = %t0
+          : tile<4xi32>, partition_view<tile=(4), tensor_view<4xi32, strides=[1]>>, tile<i32> -> token
+    }}"""
+    both(text, np.arange(4, dtype=np.int32))
+
+
 CALLS = f"""cuda_tile.module @m {{
   experimental$func @pick(%p: tile<ptr<f32>>, %q: tile<ptr<f32>>, %n: tile<i32>, %first: tile<i1>) -> {TILES} {{
     %eight = constant <i32: 8> : tile<i32>

@@ -24,6 +24,10 @@ ALIASES = (misc.Assume, extension.OptimizationBarrier)
 """Operations whose result is the very tile that they are given."""
 
 
+DEEPEST = 32
+"""Operations that follow one another in one expression: a longer chain is computed in pieces."""
+
+
 class Fusion:
     """`fused(value)`: whether the value is left as an expression for its consumer to compute."""
 
@@ -38,6 +42,8 @@ class Fusion:
                 self._users.setdefault(value, []).append(op)
         for op in reversed(operations):
             self._root[op] = self._root_of(op)
+        self._cut: set[Op] = set()
+        self._cut_chains(operations)
 
     def users(self, value: Value) -> list[Op]:
         return self._users.get(value, [])
@@ -55,7 +61,9 @@ class Fusion:
 
     def fused(self, value: Value) -> bool:
         op = value.op
-        return op is not None and (isinstance(op, CHEAP) or self._root[op] is not op)
+        if op is None or op in self._cut:
+            return False
+        return isinstance(op, CHEAP) or self._root[op] is not op
 
     def readers(self, value: Value) -> set[Op]:
         """The operations in whose code the elements of `value` are read: past those that leave only an expression."""
@@ -81,6 +89,19 @@ class Fusion:
     def _passes(self, op: Op) -> bool:
         """Whether `op` reads nothing itself: its result is an expression, or the tile it is given."""
         return isinstance(op, ALIASES) or (fusible(op) and self.fused(op.results[0]))
+
+    def _cut_chains(self, operations: list[Op]) -> None:
+        """Have expressions computed that have grown too deep."""
+        depth: dict[Value, int] = {}
+        for op in operations:
+            below = max((depth.get(value, 0) for value in op.operands), default=0)
+            if isinstance(op, ALIASES):
+                depth[op.results[0]] = below
+            elif fusible(op) and self.fused(op.results[0]):
+                if below >= DEEPEST:
+                    self._cut.add(op)
+                else:
+                    depth[op.results[0]] = below + 1
 
     def _root_of(self, op: Op) -> Op:
         if not fusible(op) and not _is_load(op):

@@ -21,6 +21,7 @@ from products import (
 )
 
 from tileir.cpu import engine, matmul
+from tileir.cpu.program import lowered
 from tileir.ir import types as t
 from tileir.ir.storage import dtype_of
 
@@ -136,6 +137,14 @@ def test_infinities_and_nan_go_where_they_belong(inputs: str, sums: str, rng: np
     native, expected = (results(module, arrays, target)[2] for target in ("cpu", "interp"))
     assert_close(native, expected, TOLERANCES[sums])
     assert np.isnan(native[5]).all() and np.isnan(native[3, 7]) and np.isinf(native[3, :7]).all()
+
+
+def test_code_does_not_grow_with_the_extents() -> None:
+    def size(depth: int) -> int:
+        entry = program([Product("i8", "i32", 1, 2, depth, words="signed signed")])["k"].entry
+        return len(str(lowered(entry, ()).module))
+
+    assert size(1 << 16) < 2 * size(1 << 6)
 
 
 # ---------------------------------------------------------------- scaled factors

@@ -1,5 +1,6 @@
 """Work is done by as many threads as asked for, once, and is over when it says so."""
 
+import signal
 import threading
 import time
 
@@ -9,7 +10,7 @@ from tileir.cpu.pool import Job, Pool, default_threads
 
 
 def run(pool, helpers, work):
-    Job(pool, work).run(helpers)
+    Job(pool, work, lambda: None).run(helpers)
 
 
 def test_helpers_do_the_work_together_with_the_caller():
@@ -84,8 +85,26 @@ def test_work_may_enlist_more_helpers():
             job.enlist(2)
         meeting.wait()
 
-    job = Job(pool, work)
+    job = Job(pool, work, lambda: None)
     job.run(0)
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="this system cannot signal a thread")
+def test_an_interrupt_stops_the_work_and_waits_for_the_helpers():
+    pool, caller, done = Pool(), threading.get_ident(), []
+    begun, stopped = threading.Event(), threading.Event()
+
+    def work():
+        if threading.get_ident() == caller:
+            begun.wait(10)
+            return
+        begun.set()
+        signal.pthread_kill(caller, signal.SIGINT)
+        done.append(stopped.wait(10))
+
+    with pytest.raises(KeyboardInterrupt):
+        Job(pool, work, stopped.set).run(1)
+    assert done == [True]
 
 
 class TestDefault:

@@ -105,7 +105,7 @@ class Runner:
 
     def _run_here(self, record: Record, grid: Coordinates, values: list[int], total: int, settings: Settings) -> None:
         record.fill(total, total, grid, (*values, 0, 0))
-        work = _Work(self._program, record.address)
+        work = _Work(self._program, record)
         work()
         self._seconds = work.seconds
         if work.reports:
@@ -114,8 +114,8 @@ class Runner:
     def _run_shared(self, record: Record, grid: Coordinates, values: list[int], total: int, settings: Settings) -> None:
         threads = min(settings.threads, total)
         record.fill(total, _chunk(total, threads), grid, (*values, 0, 0))
-        work = _Work(self._program, record.address)
-        Job(_pool(), work).run(threads - 1)
+        work = _Work(self._program, record)
+        Job(_pool(), work, record.stop).run(threads - 1)
         self._seconds = work.seconds
         if work.reports:
             work.raise_trap(grid, settings)
@@ -139,7 +139,7 @@ class _Work:
 
     __slots__ = ("_driver", "_program", "_record", "reports", "seconds")
 
-    def __init__(self, program: Program, record: int) -> None:
+    def __init__(self, program: Program, record: Record) -> None:
         self._program = program
         self._driver = program.driver
         self._record = record
@@ -150,7 +150,7 @@ class _Work:
         arenas = _arenas()
         arena = arenas.take(self._program.arena_size)
         begin = perf_counter()
-        status = self._driver(self._record, arena.address)
+        status = self._driver(self._record.address, arena.address)
         self.seconds = (perf_counter() - begin) / (arena.count or 1)
         if status > 0:
             self.reports.append(_report(self._program, status, arena))
@@ -208,8 +208,8 @@ class _Attended:
         self._total = total
         chunk = 1 if program.waits else _chunk(total, self._threads)
         record.fill(total, chunk, grid, (*values, *callbacks))
-        work = _Work(program, record.address)
-        self._job = Job(_pool(), work)
+        work = _Work(program, record)
+        self._job = Job(_pool(), work, record.stop)
         self._job.run(self._threads - 1)
         if self._raised is not None:
             raise self._raised

@@ -58,7 +58,7 @@ def _best(pool: Pool, threads: int, work: Callable[[int], None]) -> float:
                 work(waiting.pop())
 
         begin = perf_counter()
-        Job(pool, share).run(threads - 1)
+        Job(pool, share, waiting.clear).run(threads - 1)
         seconds.append(perf_counter() - begin)
     return min(seconds)
 

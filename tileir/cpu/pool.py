@@ -33,10 +33,10 @@ def default_threads() -> int:
 
 
 class Job:
-    """One piece of work and the threads that do it."""
+    """One piece of work and the threads that do it. `stop` has them leave off soon, if the caller cannot go on."""
 
-    def __init__(self, pool: Pool, work: Work) -> None:
-        self._pool, self._work = pool, work
+    def __init__(self, pool: Pool, work: Work, stop: Work) -> None:
+        self._pool, self._work, self._stop = pool, work, stop
         self._lock = threading.Lock()
         self._open = True
         self._running = 0
@@ -52,6 +52,9 @@ class Job:
         self.enlist(helpers)
         try:
             self._work()
+        except BaseException:
+            self._stop()
+            raise
         finally:
             self._wait()
 
@@ -62,7 +65,19 @@ class Job:
                 self._done = threading.Lock()
                 self._done.acquire()
         if self._done is not None:
-            self._done.acquire()
+            self._until(self._done)
+
+    def _until(self, done: threading.Lock) -> None:
+        """Wait for `done`, whatever comes: helpers must not be left at work on memory that may be given up."""
+        interrupt: KeyboardInterrupt | None = None
+        while self._running:
+            try:
+                done.acquire()
+            except KeyboardInterrupt as raised:
+                interrupt = raised
+                self._stop()
+        if interrupt is not None:
+            raise interrupt
 
     def help(self) -> None:
         """Run by a helper."""

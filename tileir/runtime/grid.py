@@ -21,6 +21,8 @@ def checked_grid(grid: GridLike, kernel: str) -> Grid:
 
     Raises TypeError for what is not 1 to 3 integers, ValueError for an extent that is not in [1, 2^24 - 1].
     """
+    if type(grid) is int and 0 < grid <= MAX_EXTENT:
+        return grid, 1, 1
     if type(grid) is tuple and len(grid) == 3:
         x, y, z = grid
         if type(x) is type(y) is type(z) is int and 0 < x <= MAX_EXTENT >= y > 0 < z <= MAX_EXTENT:

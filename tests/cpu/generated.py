@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
+from generated_data import SIDE, numbers
 
 import tileir
-from tests.golden.arguments import aligned
 from tileir.ir import types as t
 from tileir.ir.attributes import (
     AtomicMode,
@@ -35,8 +35,6 @@ INTS = (t.I1, t.I8, t.I16, t.I32, t.I64)
 FLOATS = (t.F16, t.BF16, t.F32, t.F64)
 STORED = (*INTS, *FLOATS, t.TF32, t.F8E4M3FN, t.F8E5M2)
 SHAPES = ((), (1,), (4,), (8,), (16,), (4, 4), (2, 8), (8, 2), (1, 8), (8, 1), (16, 16), (2, 2, 4))
-SIDE = 24
-"""Arrays hold SIDE x SIDE elements; tiles cross their edges."""
 WEAK = MemoryOrdering.WEAK
 
 _BINARY = {
@@ -581,32 +579,3 @@ class Builder:
 
     def _end_of_branch(self, carried: Sequence[Value]) -> None:
         self.scope.block.append(control.Yield.build(operands=self._results(carried)))
-
-
-def numbers(element: t.ElementType, count: int, seed: int) -> np.ndarray:
-    """Elements of a constant or an array: small numbers, large ones, odd ones."""
-    random = np.random.default_rng(seed)
-    if element is t.I1:
-        return random.integers(0, 2, count).astype(np.bool_)
-    if element.is_int:
-        wide = random.integers(-(1 << 62), 1 << 62, count) if seed % 2 else random.integers(-8, 8, count)
-        return wide.astype(DTYPES[element])
-    values = random.standard_normal(count) * (1.0 if seed % 2 else 100.0)
-    if seed == 3:
-        values[::3] = np.resize([-0.0, np.inf, np.nan, -np.inf, 0.0], values[::3].size)
-    with np.errstate(all="ignore"):
-        result = values.astype(DTYPES[element])
-    return (result.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32) if element is t.TF32 else result
-
-
-def arrays(elements: Sequence[t.ElementType]) -> list[np.ndarray]:
-    """The arguments of a generated program: i1 with other bytes than 0 and 1, tf32 with all bits."""
-    made = []
-    for element in elements:
-        content = numbers(element, SIDE * SIDE, 3)
-        if element is t.I1:
-            content = np.random.default_rng(5).integers(0, 3, SIDE * SIDE).astype(np.uint8)
-        if element is t.TF32:
-            content = numbers(t.F32, SIDE * SIDE, 3)
-        made.append(aligned(content))
-    return made

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from generated import STORED, Builder, arrays
+from generated import STORED, Builder
+from generated_data import arrays
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 

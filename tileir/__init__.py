@@ -13,6 +13,7 @@ from tileir.verify import verify
 
 if TYPE_CHECKING:
     from tileir.bytecode import encode as to_bytecode
+    from tileir.interp.api import KernelWarning
     from tileir.interp.extern import register_extern
     from tileir.runtime.launch import launch
     from tileir.runtime.loading import load
@@ -26,6 +27,7 @@ __all__ = [
     "Diagnostic",
     "DiagnosticError",
     "Kernel",
+    "KernelWarning",
     "Module",
     "Pointer",
     "Report",
@@ -44,6 +46,7 @@ __all__ = [
 
 _PLACES = {
     "Kernel": ("tileir.runtime.module", "Kernel"),
+    "KernelWarning": ("tileir.interp.api", "KernelWarning"),
     "Module": ("tileir.runtime.module", "Module"),
     "Pointer": ("tileir.runtime.pointer", "Pointer"),
     "from_bytecode": ("tileir.runtime.module", "from_bytecode"),

@@ -120,14 +120,14 @@ MASK = "%m = constant <i1: [true, false, true, false]> : tile<4xi1>"
 )
 def test_rmw_gives_the_old_values(mode, memory):
     p, old, arg = np.array([10, 20, 30, 40], np.int32), np.zeros(4, np.int32), np.array([1, -2, 3, -4], np.int32)
-    tileir.parse(rmw(mode, "i32"))["k"].launch(1, p, old, arg)
+    tileir.parse(rmw(mode, "i32"))["k"].launch(1, p, old, arg, target="interp")
     assert p.tolist() == memory
     assert old.tolist() == [10, 20, 30, 40]
 
 
 def test_masked_off_lanes_of_rmw_access_nothing_and_give_0():
     p, old, arg = np.array([10, 20, 30], np.float32), np.ones(4, np.float32), np.ones(4, np.float32)
-    tileir.parse(rmw("addf", "f32", mask=MASK))["k"].launch(1, p, old, arg)
+    tileir.parse(rmw("addf", "f32", mask=MASK))["k"].launch(1, p, old, arg, target="interp")
     assert p.tolist() == [11, 20, 31]
     assert old.tolist() == [10, 0, 30, 0]
 
@@ -135,13 +135,13 @@ def test_masked_off_lanes_of_rmw_access_nothing_and_give_0():
 def test_strict_mode_warns_of_the_result_of_a_masked_off_lane():
     arrays = [np.zeros(4, np.int32) for _ in range(3)]
     with pytest.warns(UserWarning, match="the result of a masked-off element"):
-        tileir.parse(rmw("add", "i32", mask=MASK))["k"].launch(1, *arrays, mode="strict")
+        tileir.parse(rmw("add", "i32", mask=MASK))["k"].launch(1, *arrays, mode="strict", target="interp")
 
 
 def test_a_fault_of_an_atomic_says_update():
     arrays = [np.zeros(3, np.int64), np.zeros(4, np.int64), np.zeros(4, np.int64)]
     with pytest.raises(tileir.Trap, match=r"update of i64 at byte offset 24 of .p.") as caught:
-        tileir.parse(rmw("and", "i64", "acq_rel sys"))["k"].launch(1, *arrays)
+        tileir.parse(rmw("and", "i64", "acq_rel sys"))["k"].launch(1, *arrays, target="interp")
     assert caught.value.op == "atomic_rmw_tko"
 
 
@@ -157,7 +157,7 @@ entry @k(%counter: tile<ptr<i32>>, %seen: tile<ptr<i32>>) {
   return
 }
 """
-    tileir.parse(text)["k"].launch(64, counter, seen, seed=3)
+    tileir.parse(text)["k"].launch(64, counter, seen, seed=3, target="interp")
     assert counter[0] == 64
     assert sorted(seen.tolist()) == list(range(64))
 
@@ -186,7 +186,7 @@ entry @k(%p: tile<ptr<f32>>, %old: tile<ptr<f32>>) {
 def cas(p, places, compare, values, mask="[true, true, true, true]"):
     old = np.zeros(4, np.float32)
     text = CAS.replace("PLACES", places).replace("CMP", compare).replace("VAL", values).replace("MASK", mask)
-    tileir.parse(text)["k"].launch(1, p, old)
+    tileir.parse(text)["k"].launch(1, p, old, target="interp")
     return old
 
 
@@ -231,9 +231,9 @@ def test_red_view_updates_what_lies_in_the_tensor():
     tensor_type = "tensor_view<3x6xi32, strides=[6,1]>"
     text = red_view("add", "i32", partition("i32", tensor_type), f"shape = [3, 6], strides = [6, 1] : {tensor_type}")
     kernel = tileir.parse(text)["k"]
-    kernel.launch(1, array, 0)
+    kernel.launch(1, array, 0, target="interp")
     assert array.tolist() == [[11, 12, 13, 14, 10, 10], [15, 16, 17, 18, 10, 10], [10] * 6]
-    kernel.launch(1, array, 1)
+    kernel.launch(1, array, 1, target="interp")
     assert array[2].tolist() == [10, 10, 10, 10, 11, 12]
 
 
@@ -241,7 +241,7 @@ def test_red_view_on_aliased_elements_applies_every_update():
     array = np.zeros(5, np.int64)
     tensor_type = "tensor_view<2x4xi64, strides=[1,1]>"
     text = red_view("umax", "i64", partition("i64", tensor_type), f"shape = [2, 4], strides = [1, 1] : {tensor_type}")
-    tileir.parse(text)["k"].launch(1, array, 0)
+    tileir.parse(text)["k"].launch(1, array, 0, target="interp")
     assert array.tolist() == [1, 5, 6, 7, 8]
 
 
@@ -250,7 +250,7 @@ def test_red_view_through_a_strided_array():
     array = whole[::2, 4:8]
     tensor_type = "tensor_view<2x4xf32, strides=[24,1]>"
     text = red_view("addf", "f32", partition("f32", tensor_type), f"shape = [2, 4], strides = [24, 1] : {tensor_type}")
-    tileir.parse(text.replace(": [[1, 2, 3, 4], [5, 6, 7, 8]]", ": 0.5"))["k"].launch(1, array, 0)
+    tileir.parse(text.replace(": [[1, 2, 3, 4], [5, 6, 7, 8]]", ": 0.5"))["k"].launch(1, array, 0, target="interp")
     assert (array == 0.5).all()
     assert whole.sum() == 4.0
 

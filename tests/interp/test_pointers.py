@@ -7,7 +7,7 @@ import tileir
 
 
 def launch(text, *args, grid=1, **options):
-    tileir.parse(text)["k"].launch(grid, *args, **options)
+    tileir.parse(text)["k"].launch(grid, *args, target="interp", **options)
 
 
 def pointers(name, base, shape=8, element="f32"):

@@ -76,7 +76,7 @@ def tensor(shape, strides, element="f32"):
 def launch(text, *args, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        tileir.parse(text)["k"].launch(1, *args, **options)
+        tileir.parse(text)["k"].launch(1, *args, target="interp", **options)
 
 
 def reference(array, tile, starts, dims, padding=0):
@@ -215,28 +215,28 @@ class TestIndices:
         array, out = np.ones(8, np.float32), np.zeros(4, np.float32)
         kernel = tileir.parse(copy_text(self.VIEW, tensor((8,), (1,)), (4,)))["k"]
         with pytest.warns(UserWarning, match="the index of dimension 0 is outside the index space"):
-            kernel.launch(1, array, out, 2)
+            kernel.launch(1, array, out, 2, target="interp")
         with pytest.raises(tileir.Trap, match="the index of dimension 0 is outside the index space"):
-            kernel.launch(1, array, out, 2, mode="strict")
+            kernel.launch(1, array, out, 2, mode="strict", target="interp")
 
     def test_a_partial_tile_is_no_warning(self):
         array, out = np.ones(6, np.float32), np.zeros(4, np.float32)
         kernel = tileir.parse(copy_text(self.VIEW, tensor((6,), (1,)), (4,)))["k"]
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            kernel.launch(1, array, out, 1, mode="strict")
+            kernel.launch(1, array, out, 1, mode="strict", target="interp")
 
     def test_strict_mode_warns_of_elements_outside_without_padding(self):
         array, out = np.ones(6, np.float32), np.zeros(4, np.float32)
         kernel = tileir.parse(copy_text("partition_view<tile=(4), TV>", tensor((6,), (1,)), (4,)))["k"]
         with pytest.warns(UserWarning, match="loaded without a padding value"):
-            kernel.launch(1, array, out, 1, mode="strict")
+            kernel.launch(1, array, out, 1, mode="strict", target="interp")
 
     def test_a_broken_inbounds_promise_is_a_warning(self):
         array, out = np.ones(6, np.float32), np.zeros(4, np.float32)
         text = copy_text(self.VIEW, tensor((6,), (1,)), (4,)).replace("%v[%i0]", "%v[%i0] inbounds = [true]")
         with pytest.warns(UserWarning, match="'inbounds' is not kept"):
-            tileir.parse(text)["k"].launch(1, array, out, 1)
+            tileir.parse(text)["k"].launch(1, array, out, 1, target="interp")
         assert np.isnan(out[2:]).all()
 
 
@@ -255,7 +255,7 @@ class TestGather:
         text = copy_text(self.VIEW, tensor((10, 5), (5, 1)), (4, 2), sources={0: 4})
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            tileir.parse(text)["k"].launch(1, array, out, rows, 4, mode="strict")
+            tileir.parse(text)["k"].launch(1, array, out, rows, 4, mode="strict", target="interp")
         expected = np.full((4, 2), np.nan, np.float32)
         expected[0, 0], expected[3, 0] = array[9, 4], array[0, 4]
         assert np.array_equal(out, expected, equal_nan=True)
@@ -379,7 +379,7 @@ class TestDynamicShapes:
     def run(self, kind, extent, stride, **options):
         out = np.zeros(2, DTYPES[kind])
         tileir.parse(DYNAMIC.replace("KIND", kind))["k"].launch(
-            1, np.zeros(4096, np.float32), out, extent, stride, **options
+            1, np.zeros(4096, np.float32), out, extent, stride, target="interp", **options
         )
         return out.tolist()
 
@@ -404,7 +404,7 @@ class TestDynamicShapes:
     def test_2_to_the_63_is_a_trap(self):
         text = DYNAMIC.replace("KIND", "i64")
         with pytest.raises(tileir.Trap, match="the dynamic extent 18446744073709551615 of dimension 0 is not below 2"):
-            tileir.parse(text)["k"].launch(1, np.zeros(8, np.float32), np.zeros(2, np.int64), -1, 4)
+            tileir.parse(text)["k"].launch(1, np.zeros(8, np.float32), np.zeros(2, np.int64), -1, 4, target="interp")
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ entry @k(%a: tile<ptr<{element}>>) {{
 
 def refused(error, ty, value):
     with pytest.raises(error) as caught:
-        kernel("tile<i8>", ty).launch(1, 0, value)
+        kernel("tile<i8>", ty).launch(1, 0, value, target="interp")
     text = str(caught.value)
     place = f"kernel @k, parameter 1 'p1' ({ty}): expected "
     assert text.startswith(place)
@@ -64,7 +64,7 @@ def refused(error, ty, value):
 class TestArrays:
     @pytest.mark.parametrize("element", POINTEES, ids=lambda e: e.name)
     def test_the_dtype_of_the_element_type_is_taken(self, element):
-        kernel(f"tile<ptr<{element.name}>>").launch(1, np.zeros(4, DTYPES[element]))
+        kernel(f"tile<ptr<{element.name}>>").launch(1, np.zeros(4, DTYPES[element]), target="interp")
 
     @pytest.mark.parametrize(
         ("element", "dtype"),
@@ -82,7 +82,7 @@ class TestArrays:
         ],
     )
     def test_dtypes_of_the_same_bits_that_are_taken_too(self, element, dtype):
-        kernel(f"tile<ptr<{element}>>").launch(1, np.zeros(4, dtype))
+        kernel(f"tile<ptr<{element}>>").launch(1, np.zeros(4, dtype), target="interp")
 
     @pytest.mark.parametrize(
         ("element", "dtype", "got"),
@@ -138,16 +138,16 @@ class TestArrays:
 
     @pytest.mark.parametrize("shape", [(), (0,), (3, 0, 2), (4, 1, 2)])
     def test_any_shape_is_taken(self, shape):
-        kernel("tile<ptr<f32>>").launch(1, np.zeros(shape, np.float32))
+        kernel("tile<ptr<f32>>").launch(1, np.zeros(shape, np.float32), target="interp")
 
     def test_arrays_are_changed_in_place(self):
         array = np.arange(4, dtype=np.int32)
-        increment().launch(1, array)
+        increment().launch(1, array, target="interp")
         assert array.tolist() == [1, 2, 3, 4]
 
     def test_a_subclass_of_ndarray_is_an_array(self):
         array = np.arange(4, dtype=np.int32).view(np.recarray)
-        increment().launch(1, array)
+        increment().launch(1, array, target="interp")
         assert array.tolist() == [1, 2, 3, 4]
 
 
@@ -191,7 +191,7 @@ class OnCudaInterface:
 class TestOtherLibraries:
     def test_array_interface(self):
         array = np.arange(4, dtype=np.int32)
-        increment().launch(1, OnlyArrayInterface(array))
+        increment().launch(1, OnlyArrayInterface(array), target="interp")
         assert array.tolist() == [1, 2, 3, 4]
 
     @pytest.mark.parametrize("versioned", [True, False])
@@ -201,7 +201,7 @@ class TestOtherLibraries:
         assert described_array.strides == (8,)
         assert described_array.address == array.ctypes.data
         whole = np.arange(4, dtype=np.int32)
-        increment().launch(1, OnlyDLPack(whole, versioned))
+        increment().launch(1, OnlyDLPack(whole, versioned), target="interp")
         assert whole.tolist() == [1, 2, 3, 4]
 
     def test_a_read_only_dlpack_array_is_refused(self):
@@ -215,13 +215,13 @@ class TestOtherLibraries:
 
     def test_memory_that_is_lent_as_a_buffer(self):
         values = stdlib_array.array("i", [1, 2, 3, 4])
-        increment().launch(1, values)
+        increment().launch(1, values, target="interp")
         assert values.tolist() == [2, 3, 4, 5]
         numbers = (ctypes.c_int * 4)(5, 6, 7, 8)
-        increment().launch(1, numbers)
+        increment().launch(1, numbers, target="interp")
         assert list(numbers) == [6, 7, 8, 9]
         data = bytearray(4)
-        kernel("tile<ptr<i8>>").launch(1, data)
+        kernel("tile<ptr<i8>>").launch(1, data, target="interp")
         refused(TypeError, "tile<ptr<i8>>", b"abcd")
 
     @pytest.mark.parametrize(("value", "device"), [(OnCuda(), "cuda:1"), (OnCudaInterface(), "cuda")])
@@ -239,18 +239,18 @@ class TestTorch:
         dtype = getattr(torch, name.removeprefix("torch."), None)
         if dtype is None:
             pytest.skip(f"this torch has no {name}")
-        kernel(f"tile<ptr<{element.name}>>").launch(1, torch.zeros(4, dtype=torch.uint8).to(dtype))
+        kernel(f"tile<ptr<{element.name}>>").launch(1, torch.zeros(4, dtype=torch.uint8).to(dtype), target="interp")
 
     def test_tensors_are_changed_in_place(self):
         tensor = torch.arange(4, dtype=torch.int32)
-        increment().launch(1, tensor)
+        increment().launch(1, tensor, target="interp")
         assert tensor.tolist() == [1, 2, 3, 4]
 
     def test_only_the_elements_of_a_strided_tensor_may_be_touched(self):
         whole = torch.zeros(8, dtype=torch.int32)
         with pytest.raises(tileir.Trap, match="no element of the array lies there"):
-            increment().launch(1, whole[::2])
-        increment().launch(1, whole[2:6])
+            increment().launch(1, whole[::2], target="interp")
+        increment().launch(1, whole[2:6], target="interp")
         assert whole.tolist() == [0, 0, 1, 1, 1, 1, 0, 0]
 
     def test_a_wrong_dtype_is_named_as_torch_names_it(self):
@@ -270,7 +270,9 @@ class TestTorch:
         refused(TypeError, "tile<ptr<f32>>", negated)
 
     def test_a_tensor_that_needs_gradients_and_an_empty_one(self):
-        kernel("tile<ptr<f32>>", "tile<ptr<f32>>").launch(1, torch.zeros(4, requires_grad=True), torch.zeros(0))
+        kernel("tile<ptr<f32>>", "tile<ptr<f32>>").launch(
+            1, torch.zeros(4, requires_grad=True), torch.zeros(0), target="interp"
+        )
 
     def test_tensors_of_rank_0_are_numbers(self):
         bound = bind(kernel("tile<i32>", "tile<f32>"), [torch.tensor(7), torch.tensor(1.5)], target_named("interp"))
@@ -280,14 +282,14 @@ class TestTorch:
 class TestPointer:
     def test_it_stands_for_the_memory_at_its_address(self):
         array = np.arange(4, dtype=np.int32)
-        increment().launch(1, tileir.Pointer(array.ctypes.data))
-        increment().launch(1, tileir.Pointer(array.ctypes.data, array.nbytes))
+        increment().launch(1, tileir.Pointer(array.ctypes.data), target="interp")
+        increment().launch(1, tileir.Pointer(array.ctypes.data, array.nbytes), target="interp")
         assert array.tolist() == [2, 3, 4, 5]
 
     def test_a_size_is_a_limit(self):
         array = np.arange(4, dtype=np.int32)
         with pytest.raises(tileir.Trap, match="load of i32 at byte offset 12 of 'a': it has bytes 0 to 11"):
-            increment().launch(1, tileir.Pointer(array.ctypes.data, 12))
+            increment().launch(1, tileir.Pointer(array.ctypes.data, 12), target="interp")
 
     def test_without_a_size_it_is_held_to_the_array_of_the_launch_it_lies_in(self):
         two = tileir.parse("""
@@ -300,12 +302,12 @@ entry @k(%a: tile<ptr<i32>>, %b: tile<ptr<i32>>) {
 """)["k"]
         whole = np.zeros(64, np.int32)
         with pytest.raises(tileir.Trap, match="load of i32 at byte offset 44 of 'a'"):
-            two.launch(1, whole[:8], tileir.Pointer(whole[1:].ctypes.data))
+            two.launch(1, whole[:8], tileir.Pointer(whole[1:].ctypes.data), target="interp")
 
     @pytest.mark.parametrize("address", [0, 8, (1 << 64) - 8])
     def test_an_address_without_memory_is_a_trap(self, address):
         with pytest.raises(tileir.Trap):
-            increment().launch(1, tileir.Pointer(address))
+            increment().launch(1, tileir.Pointer(address), target="interp")
 
     @pytest.mark.parametrize(
         ("arguments", "error"),

@@ -56,7 +56,7 @@ class TestModule:
         with pytest.raises(KeyError, match="no kernel @third in <tileir module @demo, kernels: @first, @second>"):
             tileir.parse(TWO)["third"]
         with pytest.raises(KeyError, match="third"):
-            tileir.launch(tileir.parse(TWO), "third", 1)
+            tileir.launch(tileir.parse(TWO), "third", 1, target="interp")
 
     def test_parameters_have_names_and_types(self):
         (parameter,) = tileir.parse(TWO)["first"].parameters
@@ -70,9 +70,9 @@ class TestModule:
 class TestLaunch:
     def test_by_kernel_and_by_name(self):
         module, out = tileir.parse(TWO), np.zeros(2, np.int32)
-        module["first"].launch(1, out)
-        tileir.launch(module, "first", (1,), [out[1:]])
-        tileir.launch(module, "second", 1)
+        module["first"].launch(1, out, target="interp")
+        tileir.launch(module, "first", (1,), [out[1:]], target="interp")
+        tileir.launch(module, "second", 1, target="interp")
         assert out.tolist() == [1, 1]
 
     def test_a_module_built_in_memory(self):
@@ -87,7 +87,7 @@ class TestLaunch:
     )
     def test_every_tile_block_of_the_grid_runs(self, grid):
         out = np.zeros(6, np.int32)
-        tileir.parse(BLOCKS)["k"].launch(grid, out)
+        tileir.parse(BLOCKS)["k"].launch(grid, out, target="interp")
         assert out.tolist() == [1, 2, 3, 4, 5, 6]
 
     @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ class TestLaunch:
     )
     def test_grids_that_are_refused(self, grid, error, text):
         with pytest.raises(error) as caught:
-            tileir.parse(TWO)["second"].launch(grid)
+            tileir.parse(TWO)["second"].launch(grid, target="interp")
         assert str(caught.value).startswith("kernel @second, grid: ")
         assert text in str(caught.value)
 
@@ -118,30 +118,30 @@ class TestLaunch:
     @pytest.mark.parametrize("count", [0, 2])
     def test_a_wrong_number_of_arguments(self, count):
         with pytest.raises(TypeError) as caught:
-            tileir.parse(TWO)["first"].launch(1, *[np.zeros(1, np.int32)] * count)
+            tileir.parse(TWO)["first"].launch(1, *[np.zeros(1, np.int32)] * count, target="interp")
         assert str(caught.value) == f"kernel @first: expected 1 argument (out: tile<ptr<i32>>), got {count}"
 
     def test_arguments_for_a_kernel_without_parameters(self):
         with pytest.raises(TypeError, match="kernel @second: expected no arguments, got 1"):
-            tileir.parse(TWO)["second"].launch(1, 5)
+            tileir.parse(TWO)["second"].launch(1, 5, target="interp")
 
     def test_parameters_that_a_launch_cannot_pass(self):
         text = "entry @k(%v: tensor_view<4xf32, strides=[1]>) { return }"
         with pytest.raises(TypeError, match=r"parameter 0 'v' .*: expected a parameter that is a tile of rank 0"):
-            tileir.parse(text)["k"].launch(1, np.zeros(4, np.float32))
+            tileir.parse(text)["k"].launch(1, np.zeros(4, np.float32), target="interp")
 
     def test_nothing_runs_if_an_argument_is_wrong(self):
         out = np.zeros(1, np.int32)
         text = TWO.replace("%out: tile<ptr<i32>>", "%out: tile<ptr<i32>>, %n: tile<i32>")
         with pytest.raises(ValueError, match="parameter 1 'n'"):
-            tileir.parse(text)["first"].launch(1, out, 1 << 40)
+            tileir.parse(text)["first"].launch(1, out, 1 << 40, target="interp")
         assert out[0] == 0
 
     def test_an_invalid_program_is_refused_each_time(self):
         module = tileir.parse(TWO.replace("store_ptr_tko weak", "store_ptr_tko relaxed"))
         for _ in range(2):
             with pytest.raises(tileir.DiagnosticError) as caught:
-                module["first"].launch(1, np.zeros(1, np.int32))
+                module["first"].launch(1, np.zeros(1, np.int32), target="interp")
             assert caught.value.codes
         assert not tileir.verify(module).ok
 
@@ -152,7 +152,7 @@ class TestLaunch:
         monkeypatch.setattr(package, "verify", lambda module: calls.append(module) or original(module))
         module = tileir.parse(TWO)
         for _ in range(3):
-            module["second"].launch(1)
+            module["second"].launch(1, target="interp")
         assert len(calls) == 1
 
     def test_a_kernel_that_spins_until_another_block_stores_ends(self):
@@ -174,7 +174,7 @@ entry @k(%flag: tile<ptr<i32>>) {
   return
 }
 """
-        tileir.parse(text)["k"].launch(2, np.zeros(1, np.int32))
+        tileir.parse(text)["k"].launch(2, np.zeros(1, np.int32), target="interp")
 
 
 class TestTargets:
@@ -188,16 +188,16 @@ class TestTargets:
 
     def test_an_option_that_the_target_lacks(self):
         with pytest.raises(TypeError, match="target 'interp' has no option speed: it has mode, max_iterations"):
-            tileir.parse(TWO)["second"].launch(1, speed=3)
+            tileir.parse(TWO)["second"].launch(1, speed=3, target="interp")
 
     def test_an_option_of_a_wrong_value(self):
         with pytest.raises(ValueError, match="mode: expected one of default, strict, off, got 'hard'"):
-            tileir.parse(TWO)["second"].launch(1, mode="hard")
+            tileir.parse(TWO)["second"].launch(1, mode="hard", target="interp")
 
     def test_output_goes_where_it_is_sent(self):
         text = 'entry @k(%n: tile<i32>) { %t = print_tko "n=%d", %n : tile<i32> -> token return }'
         said = []
-        tileir.parse(text)["k"].launch(1, 42, output=said.append)
+        tileir.parse(text)["k"].launch(1, 42, output=said.append, target="interp")
         assert said == ["n=42"]
 
 
@@ -244,29 +244,29 @@ class TestGlobals:
     def test_they_are_initialised_once_and_persist_between_launches(self, globals_module):
         out = np.zeros(1, np.int32)
         for expected in (5, 6, 7):
-            globals_module["count"].launch(1, out)
+            globals_module["count"].launch(1, out, target="interp")
             assert out[0] == expected
 
     def test_each_loaded_module_has_its_own(self):
         out = np.zeros(1, np.int32)
         for _ in range(2):
-            tileir.parse(GLOBALS)["count"].launch(1, out)
+            tileir.parse(GLOBALS)["count"].launch(1, out, target="interp")
             assert out[0] == 5
 
     def test_constants_can_be_read_and_not_written(self, globals_module):
         out = np.zeros(1, np.int32)
-        globals_module["read"].launch(1, out, 3)
+        globals_module["read"].launch(1, out, 3, target="interp")
         assert out[0] == 40
         with pytest.raises(tileir.Trap, match="store of i32 at byte offset 0 of '@table': the memory is constant"):
-            globals_module["write"].launch(1)
+            globals_module["write"].launch(1, target="interp")
 
     def test_past_the_end_is_a_trap(self, globals_module):
         with pytest.raises(tileir.Trap, match="load of i32 at byte offset 16 of '@table'"):
-            globals_module["read"].launch(1, np.zeros(1, np.int32), 4)
+            globals_module["read"].launch(1, np.zeros(1, np.int32), 4, target="interp")
 
     def test_they_are_aligned(self, globals_module):
         out = np.zeros(1, np.int64)
-        globals_module["address"].launch(1, out)
+        globals_module["address"].launch(1, out, target="interp")
         assert out[0] % 64 == 0
 
     @pytest.mark.parametrize(
@@ -298,12 +298,12 @@ entry @k(%a: tile<ptr<i32>>, %b: tile<ptr<i32>>) {
 
     def test_the_same_array_twice(self):
         array = np.array([4], np.int32)
-        tileir.parse(self.TEXT)["k"].launch(1, array, array)
+        tileir.parse(self.TEXT)["k"].launch(1, array, array, target="interp")
         assert array[0] == 5
 
     def test_views_of_one_array(self):
         array = np.arange(8, dtype=np.int32)
-        tileir.parse(self.TEXT)["k"].launch(1, array[2:6], array[::-3])
+        tileir.parse(self.TEXT)["k"].launch(1, array[2:6], array[::-3], target="interp")
         assert array.tolist() == [0, 1, 2, 3, 4, 5, 6, 3]
 
 
@@ -332,4 +332,4 @@ class TestImport:
 def test_no_warning_for_a_launch_without_fault():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        tileir.parse(BLOCKS)["k"].launch(4, np.zeros(4, np.int32))
+        tileir.parse(BLOCKS)["k"].launch(4, np.zeros(4, np.int32), target="interp")

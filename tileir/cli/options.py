@@ -27,9 +27,9 @@ def add_output(parser: argparse.ArgumentParser, what: str, required: bool = Fals
     parser.add_argument("-o", "--output", metavar="FILE", required=required, help=f"where {what} goes{tail}")
 
 
-def add_target(parser: argparse.ArgumentParser) -> None:
-    text = f"where to run (default: {DEFAULT}); 'tileir info' lists the targets"
-    parser.add_argument("--target", default=DEFAULT, help=text)
+def add_target(parser: argparse.ArgumentParser, default: str = DEFAULT) -> None:
+    text = f"where to run (default: {default}); 'tileir info' lists the targets"
+    parser.add_argument("--target", default=default, help=text)
 
 
 def chosen_target(name: str) -> Target:

@@ -34,12 +34,15 @@ _COLUMNS = {
     "": "left",
 }
 
+CHECKED = "interp"
+"""The default of this verb: a program tried by hand is run where every access to memory is checked."""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_launch(parser)
     parser.add_argument("--print", action="append", default=[], metavar="NAME", help="print this array afterwards")
     parser.add_argument("--save", action="append", default=[], metavar="NAME=FILE", help="save this array as .npy")
-    add_target(parser)
+    add_target(parser, CHECKED)
     parser.add_argument(
         "--mode",
         choices=("default", "strict", "off"),

@@ -15,6 +15,7 @@ from tileir.ir import core
 from tileir.ir.diagnostics import Diagnostic, DiagnosticError
 from tileir.ir.types import FunctionType
 from tileir.ops.module import Entry
+from tileir.runtime.targets import DEFAULT
 
 if TYPE_CHECKING:
     from tileir.runtime.arguments import Parameter
@@ -90,13 +91,14 @@ class Kernel:
         )
 
     def launch(
-        self, grid: GridLike, *args: object, target: str = "interp", check: bool = True, **options: object
+        self, grid: GridLike, *args: object, target: str = DEFAULT, check: bool = True, **options: object
     ) -> None:
         """Run the kernel for every tile block of `grid`; arrays are written in place.
 
         `grid` is 1 to 3 positive integers. A ``tile<ptr<E>>`` parameter takes an array of E whose memory can be used in
-        place, or a `tileir.Pointer`; a scalar parameter takes a number that fits. `check` has the kernel's own
-        assumptions checked; `options` are those of the target. Raises TypeError or ValueError before anything runs,
+        place, or a `tileir.Pointer`; a scalar parameter takes a number that fits. `target` is ``"cpu"``, native code, or
+        ``"interp"``, the reference interpreter, which checks every memory access and, with `check`, the kernel's own
+        assumptions. `options` are those of the target. Raises TypeError or ValueError before anything runs,
         `DiagnosticError` for an invalid program, `UnsupportedError`, and `Trap` for a fault of the run.
         """
         from tileir.runtime.launch import launch_kernel

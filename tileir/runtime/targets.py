@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from tileir.runtime.grid import Grid
     from tileir.runtime.module import Kernel
 
-DEFAULT = "interp"
+DEFAULT = "cpu"
+"""Where a kernel runs when nothing is said: native code."""
 
 Run = Callable[["Grid", "Sequence[Argument]"], None]
 """Runs a prepared kernel over a grid, to the end; raises `Trap`."""

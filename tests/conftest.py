@@ -1,6 +1,9 @@
-"""Options of the test run."""
+"""Options of the test run, and a place of its own for machine code."""
 
 from __future__ import annotations
+
+import os
+from collections.abc import Iterator
 
 import pytest
 
@@ -13,3 +16,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def bless(request: pytest.FixtureRequest) -> bool:
     """Whether expected outputs are to be rewritten instead of compared."""
     return bool(request.config.getoption("--bless"))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A cache directory of the test run: neither reads what the user's holds nor adds to it."""
+    before = os.environ.get("TILEIR_CACHE_DIR")
+    os.environ["TILEIR_CACHE_DIR"] = str(tmp_path_factory.mktemp("cache"))
+    yield
+    if before is None:
+        del os.environ["TILEIR_CACHE_DIR"]
+    else:
+        os.environ["TILEIR_CACHE_DIR"] = before

@@ -1,5 +1,6 @@
 """``tileir cutile``, ``python -m tileir.cutile``, ``--cuda-as-cpu`` and the pytest plugin, each in a process."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -37,7 +38,8 @@ def script(tmp_path: Path) -> Path:
 
 def run(*arguments: object) -> subprocess.CompletedProcess:
     command = [sys.executable, "-m", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    quickly = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=quickly)
 
 
 def test_a_script_runs_with_its_arguments(script):

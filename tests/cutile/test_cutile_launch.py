@@ -1,11 +1,7 @@
 """What `ct.launch` does on a target: arguments of every kind, specialisation, and the switch itself."""
 
-import os
-import subprocess
-import sys
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import ml_dtypes
@@ -374,18 +370,6 @@ class TestTheSwitch:
             pytest.raises(ValueError, match="in the memory of this machine"),
         ):
             ct.launch(0, (1,), double, (OnGpu(), OnGpu(), 16))
-
-
-def test_signatures_are_those_that_the_library_makes_for_a_launch(target):
-    if target != "cpu":
-        pytest.skip("signatures do not depend on the target")
-    program = Path(__file__).with_name("library_signatures.py")
-    root = str(program.parents[2])
-    done = subprocess.run(
-        [sys.executable, str(program)], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": root}
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.endswith("signatures, 0 differ\n")
 
 
 def test_memory_that_two_arguments_share_is_found(target):

@@ -9,7 +9,7 @@ pytest.importorskip("cuda.tile", reason="needs the package cuda-tile")
 
 import cuda.tile as ct
 
-from tileir import Trap, cutile
+from tileir import KernelWarning, Trap, cutile
 
 FILE = __file__
 LINES = Path(__file__).read_text(encoding="utf-8").splitlines()
@@ -78,3 +78,15 @@ def test_errors_of_the_library_come_through_as_they_are(target):
     with cutile.on(target), pytest.raises(ct.TileError) as caught:
         ct.launch(None, (1,), ill_typed, (np.zeros(4, np.float32),))
     assert f"line {line_of('ct.zeros((3,), x.dtype))')}" in str(caught.value)
+
+
+@ct.kernel
+def outside(x):
+    ct.store(x, (0,), ct.load(x, (ct.bid(0) + 7,), (4,)))
+
+
+def test_a_warning_of_the_interpreter_stands_at_its_line():
+    with cutile.on("interp"), pytest.warns(KernelWarning, match="outside the index space") as caught:
+        ct.launch(None, (1,), outside, (np.zeros(4, np.float32),))
+    line = line_of("ct.load(x, (ct.bid(0) + 7,), (4,)))")
+    assert (caught[0].filename, caught[0].lineno) == (FILE, line)

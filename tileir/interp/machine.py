@@ -26,13 +26,14 @@ from tileir.interp import (
     reduction,
     views,
 )
-from tileir.interp.api import BlockState, Coordinates, LaunchState, Options
+from tileir.interp.api import BlockState, Coordinates, KernelWarning, LaunchState, Options
 from tileir.interp.memory import Memory
 from tileir.interp.prepare import Tables
 from tileir.interp.prepare import prepare as prepare_with
 from tileir.interp.program import Program
 from tileir.interp.scheduler import Running, coordinates, run_all
 from tileir.ir.core import Module
+from tileir.ir.loc import FileLoc, file_position
 from tileir.ir.rules import joined
 from tileir.ops.module import Entry
 
@@ -86,7 +87,18 @@ def execute(program: Program, grid: Coordinates, arguments: Sequence[object], me
             run_all(coordinates(grid), start, options.seed)
     finally:
         for warning in launch.warnings.values():
-            warnings.warn(warning, stacklevel=2)
+            _issue(warning)
+
+
+def _issue(warning: KernelWarning) -> None:
+    """At the line of the program's own source where debug info names one, so that Python shows that line."""
+    place = file_position(warning.loc)
+    if isinstance(place, FileLoc) and place.line > 0:
+        # Python keeps in the registry what it has said, in ours as it would in that file's.
+        registry = globals().setdefault("__warningregistry__", {})
+        warnings.warn_explicit(warning, None, place.file, place.line, registry=registry)
+    else:
+        warnings.warn(warning, stacklevel=3)
 
 
 def run(

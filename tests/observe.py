@@ -62,9 +62,7 @@ def _store(block: Block, entry: Entry, value: Value, observed: list[Observed]) -
     entry.body.args.append(pointer)
     places = addresses(block, pointer, pointer_type, type)
     ordering = MemoryOrdering.WEAK
-    block.append(
-        memory.StorePtr.build([t.TOKEN], memory_ordering_semantics=ordering, destination=places, value=stored)
-    )
+    block.append(memory.StorePtr.build([t.TOKEN], memory_ordering_semantics=ordering, destination=places, value=stored))
     observed.append(Observed(value.op, value.index, np.zeros(type.shape, DTYPES[type.element])))
 
 

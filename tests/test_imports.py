@@ -1,4 +1,4 @@
-"""Imports go one way (design: ir <- ops <- back ends and front ends <- runtime <- cutile <- cli), lazy ones included."""
+"""Imports go one way (ir <- ops <- back ends and front ends <- runtime <- cutile <- cli), lazy ones included."""
 
 import ast
 from collections.abc import Iterator

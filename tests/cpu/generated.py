@@ -252,9 +252,7 @@ class Builder:
         if lhs is not None:
             dim = self.choose(range(lhs.type.rank))
             shape = [extent * (2 if at == dim else 1) for at, extent in enumerate(lhs.type.shape)]
-            self.make(
-                core.Cat.build([t.tile(lhs.type.element, *shape)], lhs=lhs, rhs=self.like(lhs.type), dim=dim)
-            )
+            self.make(core.Cat.build([t.tile(lhs.type.element, *shape)], lhs=lhs, rhs=self.like(lhs.type), dim=dim))
 
     def pack(self) -> None:
         source = self.pick(lambda type: type.rank == 1 and type.element is not t.I8 and type.count >= 8)

@@ -199,7 +199,7 @@ def test_tiles_of_every_type_are_printed_alike(element: str) -> None:
     whole = element.startswith("i")
     text = f"""entry @k() {{
       %x = constant <{element}: {PRINTED[element]}> : tile<2x{element}>
-      print_tko "{'%d' if whole else '%f'}|\\n", %x : tile<2x{element}> -> token
+      print_tko "{"%d" if whole else "%f"}|\\n", %x : tile<2x{element}> -> token
     }}"""
     assert both(text).printed
 

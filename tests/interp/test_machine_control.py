@@ -208,7 +208,8 @@ def test_tokens_are_carried_and_yielded():
 def test_functions_call_functions_and_return_early():
     text = (
         function(
-            "%x: tile<4xi32>, %c: tile<i1>", "tile<4xi32>, tile<4xi32>",
+            "%x: tile<4xi32>, %c: tile<i1>",
+            "tile<4xi32>, tile<4xi32>",
             """%y = experimental$call @g(%x, %c) : (tile<4xi32>, tile<i1>) -> tile<4xi32>
                %z = experimental$call @h(%y) : (tile<4xi32>) -> tile<4xi32>
                return %y, %z : tile<4xi32>, tile<4xi32>""",

@@ -190,9 +190,7 @@ def test_offset_wraps_and_strict_mode_traps():
 
 
 def unpack(source, result):
-    return function(
-        f"%s: {source}", result, f"%r = unpack %s : {source} -> {result}\nreturn %r : {result}"
-    )
+    return function(f"%s: {source}", result, f"%r = unpack %s : {source} -> {result}\nreturn %r : {result}")
 
 
 def pack(source, result):

@@ -51,9 +51,7 @@ WAIT_FOR_NEXT = """entry @k(%flags: tile<ptr<i32>>) {
 }"""
 
 
-@pytest.mark.parametrize(
-    ("load", "store", "blocks"), [("acquire device", "release device", 300), ("weak", "weak", 40)]
-)
+@pytest.mark.parametrize(("load", "store", "blocks"), [("acquire device", "release device", 300), ("weak", "weak", 40)])
 def test_tile_blocks_may_wait_for_ones_that_start_later(load, store, blocks):
     flags = np.zeros(blocks + 1, np.int32)
     flags[blocks] = 1

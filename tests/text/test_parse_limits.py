@@ -14,7 +14,7 @@ MANY = 200_000
 SECONDS = 20
 
 
-PIECES = [*"[]{}()<>%@#!^\"\\:,=-\x00\x04\x7fé\ud800", "0x", "// x\n%a", "\n}", '"\\', "tile<", "%a = "]
+PIECES = [*'[]{}()<>%@#!^"\\:,=-\x00\x04\x7fé\ud800', "0x", "// x\n%a", "\n}", '"\\', "tile<", "%a = "]
 
 
 @pytest.mark.parametrize("piece", PIECES)
@@ -51,11 +51,14 @@ NESTED = {
     "functions": lambda n: "!a = " + "(" * n + "i32" + ") -> i32" * n,
     "elements": lambda n: entry("%c = constant <i32: " + "[" * n + "1" + "]" * n + "> : tile<i32>"),
     "attribute aliases": lambda n: "#a0 = [1]\n" + "".join(f"#a{i + 1} = [#a{i}, #a{i}]\n" for i in range(n)),
-    "location aliases": lambda n: "#a0 = loc(unknown)\n"
-    + "".join(f"#a{i + 1} = loc(callsite(#a{i} at #a{i}))\n" for i in range(n)),
-    "later aliases": lambda n: "entry @k() { } loc(#a0)\n"
-    + "".join(f"#a{i} = loc(callsite(#a{i + 1} at #a{i + 1}))\n" for i in range(n))
-    + f"#a{n} = loc(unknown)",
+    "location aliases": lambda n: (
+        "#a0 = loc(unknown)\n" + "".join(f"#a{i + 1} = loc(callsite(#a{i} at #a{i}))\n" for i in range(n))
+    ),
+    "later aliases": lambda n: (
+        "entry @k() { } loc(#a0)\n"
+        + "".join(f"#a{i} = loc(callsite(#a{i + 1} at #a{i + 1}))\n" for i in range(n))
+        + f"#a{n} = loc(unknown)"
+    ),
     "type aliases": lambda n: "!a0 = i32\n" + "".join(f"!a{i + 1} = (!a{i}, !a{i}) -> !a{i}\n" for i in range(n)),
 }
 
@@ -80,7 +83,7 @@ def test_nesting_up_to_the_limit_reads(kind: str) -> None:
         (f"%x = absi «%y#{'9' * 5000}» : tile<i32>", "E0129"),
         (f"%x = assume div_by<«{'9' * 5000}»>, %y : tile<i32>", "E0116"),
         (f"%x = constant <f32: «0x{'F' * 5000}»> : tile<f32>", "E0119"),
-        (f"return loc(\"f\":«{'1' * 5000}»:1)", "E0116"),
+        (f'return loc("f":«{"1" * 5000}»:1)', "E0116"),
     ],
 )
 def test_enormous_numbers_are_faults(marked: str, code: str) -> None:

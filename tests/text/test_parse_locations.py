@@ -109,7 +109,7 @@ def test_every_operation_and_argument_may_have_a_location() -> None:
         ("«#none»", "E0121"),
         ("«#number»", "E0121"),
         ("«#cuda_tile.di_place»<>", "E0107"),
-        ("«#cuda_tile.di_file»<\"a\" in \"b\">", "E0121"),
+        ('«#cuda_tile.di_file»<"a" in "b">', "E0121"),
         ('#cuda_tile.di_loc<«"f"»:1:2 in #sub>', "E0103"),
         ('#cuda_tile.di_loc<«loc»("name") in #sub>', "E0133"),
         ('#cuda_tile.di_loc<loc("f":1:2) in «#number»>', "E0133"),

@@ -81,7 +81,7 @@ def test_an_index_without_a_type_takes_that_of_the_value() -> None:
         (f"«%x, %y» = {IDS}", ["E0112"]),
         (f"«%x»:4 = {IDS}", ["E0112"]),
         (f"%x:«0» = {IDS}", ["E0112"]),
-        ("«%x» = assert %c, \"\" : tile<i1>", ["E0112"]),
+        ('«%x» = assert %c, "" : tile<i1>', ["E0112"]),
         (f"%p:3 = {IDS}\n%b = absi «%p#3» : tile<i32>", ["E0129"]),
         ("%b = absi «%a#1» : tile<i32>", ["E0129"]),
         ("%b = absi «a» : tile<i32>", ["E0103"]),

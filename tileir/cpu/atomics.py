@@ -135,9 +135,7 @@ def _element(
         builder.store(update(index, address), old.address(emit, index))
 
 
-def combine(
-    emit: Emitter, mode: AtomicMode, address: ir.Value, number: Num, ordering: MemoryOrdering
-) -> ir.Value:
+def combine(emit: Emitter, mode: AtomicMode, address: ir.Value, number: Num, ordering: MemoryOrdering) -> ir.Value:
     """Combine one element into memory; gives the old one in its memory form."""
     builder = emit.builder
     element = number.element
@@ -171,9 +169,7 @@ def _add_float(emit: Emitter, address: ir.Value, number: Num, ordering: MemoryOr
     return _from_pattern(builder, element, seen)
 
 
-def _exchange(
-    emit: Emitter, address: ir.Value, old: ir.Value, new: ir.Value, ordering: MemoryOrdering
-) -> ir.Value:
+def _exchange(emit: Emitter, address: ir.Value, old: ir.Value, new: ir.Value, ordering: MemoryOrdering) -> ir.Value:
     """Compare-and-swap of bit patterns; gives what memory held, as an int."""
     failure = "acquire" if ordering in (MemoryOrdering.ACQUIRE, MemoryOrdering.ACQ_REL) else "monotonic"
     pair = emit.builder.cmpxchg(address, old, new, ORDERINGS[ordering], failure)
@@ -191,4 +187,3 @@ def _pattern(emit: Emitter, number: Num) -> ir.Value:
 
 def _from_pattern(builder: ir.IRBuilder, element: t.ElementType, pattern: ir.Value) -> ir.Value:
     return builder.bitcast(pattern, memory_type(element)) if is_native(element) else pattern
-

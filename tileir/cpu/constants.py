@@ -70,5 +70,3 @@ def _pattern(element: t.ElementType, value: PaddingValue | None) -> int | None:
         return None
     sign = 1 << width if value is PaddingValue.NEG_INF else 0
     return (sign | infinity) << shift
-
-

@@ -227,4 +227,3 @@ def byte_distance(builder: ir.IRBuilder, pointee: t.ElementType, steps: ir.Value
     if pointee.memory_bits == 4:
         return builder.sdiv(steps, I64(2))
     return builder.mul(steps, I64(memory_bytes(pointee)))
-

@@ -50,9 +50,7 @@ def _copy_if_overlapping(emit: Emitter, window: Window, memory: Window, in_place
     builder = emit.builder
     begin, end = _range(emit, window)
     other_begin, other_end = _range(emit, memory)
-    apart = builder.or_(
-        builder.icmp_unsigned("<=", end, other_begin), builder.icmp_unsigned("<=", other_end, begin)
-    )
+    apart = builder.or_(builder.icmp_unsigned("<=", end, other_begin), builder.icmp_unsigned("<=", other_end, begin))
     if in_place and memory_bytes(window.element) == memory_bytes(memory.element):
         apart = builder.or_(apart, _identical(builder, window, memory))
     copy = new_buffer(emit, window.type)

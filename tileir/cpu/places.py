@@ -127,9 +127,7 @@ def scatter(lowering: Lowering, tile: Tile, where: Places, ordering: MemoryOrder
     each_inside(emit, tile.type.shape, where, write)
 
 
-def each_inside(
-    emit: Emitter, shape: Sequence[int], where: Places, act: Callable[[Index, ir.Value], None]
-) -> None:
+def each_inside(emit: Emitter, shape: Sequence[int], where: Places, act: Callable[[Index, ir.Value], None]) -> None:
     """Run ``act(index, offset)`` for the elements that lie in the tensor, in row-major order."""
 
     def body(index: Index) -> None:

@@ -199,4 +199,3 @@ def lower_generate(lowering: Lowering, op: extension.Generate) -> None:
     source = Expression(type, compute)
     lowering.emit.loop_nest(type.shape, lambda index: target.put(lowering.emit, index, source.at(lowering.emit, index)))
     lowering.values[op.result] = target
-

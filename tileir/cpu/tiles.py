@@ -94,9 +94,7 @@ class Window(Tile):
     store can change, so its elements must be read before one does.
     """
 
-    def __init__(
-        self, type: t.TileType, base: ir.Value, strides: Sequence[ir.Value], shared: bool = False
-    ) -> None:
+    def __init__(self, type: t.TileType, base: ir.Value, strides: Sequence[ir.Value], shared: bool = False) -> None:
         super().__init__(type)
         self.base = base
         self.strides = tuple(strides)

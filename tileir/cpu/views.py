@@ -181,9 +181,7 @@ def lower_load_view(lowering: Lowering, op: views.LoadView) -> None:
     lowering.values[op.result_token] = None
 
 
-def load_tile(
-    lowering: Lowering, result: Value, view: TileView, index: list[Value], ordering: MemoryOrdering
-) -> None:
+def load_tile(lowering: Lowering, result: Value, view: TileView, index: list[Value], ordering: MemoryOrdering) -> None:
     """Bind `result` to the tile at `index` of the view."""
     if _is_window(view, ordering):
         load_box(lowering, result, view, box(lowering, view, index))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Value:
     """A result of an operation or an argument of a block: defined once, of one type."""
 
-    __slots__ = ("type", "owner", "index")
+    __slots__ = ("index", "owner", "type")
 
     def __init__(self, type: Type, owner: Op | Block, index: int) -> None:
         self.type = type
@@ -44,7 +44,7 @@ class Block:
     ``arg_names`` are the names of the arguments in the text, for messages; empty where there are none.
     """
 
-    __slots__ = ("args", "ops", "parent", "arg_locs", "arg_names")
+    __slots__ = ("arg_locs", "arg_names", "args", "ops", "parent")
 
     def __init__(self, arg_types: tuple[Type, ...] | list[Type] = (), parent: Op | None = None) -> None:
         self.args = [Value(type, self, index) for index, type in enumerate(arg_types)]
@@ -115,9 +115,7 @@ class Op:
         return self.operands[begin : begin + self.segments[position]]
 
     @classmethod
-    def build(
-        cls, result_types: list[Type] | tuple[Type, ...] = (), loc: Location = UNKNOWN, **fields: Any
-    ) -> Self:
+    def build(cls, result_types: list[Type] | tuple[Type, ...] = (), loc: Location = UNKNOWN, **fields: Any) -> Self:
         """Make an operation from its declared fields by their specification names.
 
         Operands are a `Value`, a list of them (variadic) or None (optional and absent); regions a `Block` or None;

@@ -320,9 +320,7 @@ def attr(
     return Attr(kind, default, since=since, encoded=encoded, name=name)
 
 
-def enum_attr(
-    enum: type[TextEnum], default: Any = REQUIRED, since: str | None = None, plain_i32: bool = False
-) -> Any:
+def enum_attr(enum: type[TextEnum], default: Any = REQUIRED, since: str | None = None, plain_i32: bool = False) -> Any:
     """An enumeration; `plain_i32`: the generic form writes it as an ``i32`` integer."""
     return Attr(AttrKind.ENUM, default, enum=enum, since=since, plain_i32=plain_i32)
 

@@ -15,7 +15,7 @@ from tileir.ir.attributes import Attribute
 class Source:
     """A text that was read: gives lines, and line and column of an offset."""
 
-    __slots__ = ("name", "text", "_starts")
+    __slots__ = ("_starts", "name", "text")
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name
@@ -62,7 +62,7 @@ UNKNOWN = UnknownLoc()
 class SourceLoc(Location):
     """Where the parser found something: a range of offsets in a `Source`. Not written in the program itself."""
 
-    __slots__ = ("source", "offset", "end")
+    __slots__ = ("end", "offset", "source")
 
     def __init__(self, source: Source, offset: int, end: int) -> None:
         self.source = source

@@ -98,7 +98,7 @@ class ElementType(Type):
     takes in memory (i1: 8, tf32: 32, f4E2M1FN: 4, i4: 4 although it cannot be addressed).
     """
 
-    __slots__ = ("name", "bits", "memory_bits", "format", "since", "tag")
+    __slots__ = ("bits", "format", "memory_bits", "name", "since", "tag")
 
     def __init__(
         self, name: str, bits: int, memory_bits: int, since: str, tag: int, format: FloatFormat | None = None
@@ -168,7 +168,7 @@ def _intern(cls: type[T], table: WeakValueDictionary[object, T], key: object, fi
 class PointerType(Type):
     """``ptr<E>``: a 64-bit address of an element in global memory (specification 4.2)."""
 
-    __slots__ = ("pointee", "attr")
+    __slots__ = ("attr", "pointee")
     pointee: ElementType
     attr: PointerAttr | None
     _table: WeakValueDictionary[object, PointerType] = WeakValueDictionary()
@@ -185,7 +185,7 @@ class PointerType(Type):
 class TileType(Type):
     """``tile<4x8xf32>``: an n-d array of static power-of-two shape (specification 4.3)."""
 
-    __slots__ = ("shape", "element")
+    __slots__ = ("element", "shape")
     shape: tuple[int, ...]
     element: ElementType | PointerType
     _table: WeakValueDictionary[object, TileType] = WeakValueDictionary()
@@ -237,7 +237,7 @@ class TensorViewType(Type):
     Extents and strides count elements; ``None`` is a dynamic entry.
     """
 
-    __slots__ = ("element", "shape", "strides", "attr")
+    __slots__ = ("attr", "element", "shape", "strides")
     element: ElementType
     shape: tuple[Dim, ...]
     strides: tuple[Dim, ...]
@@ -268,7 +268,7 @@ class TensorViewType(Type):
 class TileViewType(Type):
     """Base of the views that load and store tiles: partition, strided, gather/scatter (specification 4.5)."""
 
-    __slots__ = ("tile_shape", "tensor_view", "padding", "tile")
+    __slots__ = ("padding", "tensor_view", "tile", "tile_shape")
     mnemonic: str
     since: str
     tile_shape: tuple[int, ...]
@@ -317,7 +317,7 @@ class StridedViewType(TileViewType):
     They may overlap or leave gaps.
     """
 
-    __slots__ = ("traversal_strides", "dim_map")
+    __slots__ = ("dim_map", "traversal_strides")
     mnemonic = "strided_view"
     since = "13.3"
     traversal_strides: tuple[int, ...]

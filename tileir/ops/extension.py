@@ -86,9 +86,7 @@ class ExternElementwise(Op, name="experimental$extern_elementwise"):
     )
 
 
-class Generate(
-    Op, name="experimental$generate", traits=(RECURSIVE_EFFECTS, RegionTerminator("yield", written=True))
-):
+class Generate(Op, name="experimental$generate", traits=(RECURSIVE_EFFECTS, RegionTerminator("yield", written=True))):
     """A tile whose element at [i, j, ...] is what the body yields for those indices."""
 
     result = output(TILE)

@@ -39,8 +39,7 @@ class MmaI(Op, name="mmai", opcode=0x4A, traits=_MMA):
     acc = operand(I32_TILE)
     result = output(I32_TILE)
     format = (
-        "$lhs `,` $rhs `,` $acc $signedness_lhs $signedness_rhs attr-dict "
-        "`:` type($lhs) `,` type($rhs) `,` type($acc)"
+        "$lhs `,` $rhs `,` $acc $signedness_lhs $signedness_rhs attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc)"
     )
 
 

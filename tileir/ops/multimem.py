@@ -17,9 +17,7 @@ from tileir.ir.declare import (
 from tileir.ops.constraints import INT_TILE, TILE, TILE_VIEW, TOKEN
 
 
-class MultimemLoadReduceView(
-    Op, name="multimem_load_reduce_view_tko", opcode=0x7B, since="13.5", traits=(SEGMENTED,)
-):
+class MultimemLoadReduceView(Op, name="multimem_load_reduce_view_tko", opcode=0x7B, since="13.5", traits=(SEGMENTED,)):
     """Loads the tile from every replica and gives the reduction of them."""
 
     memory_ordering_semantics = enum_attr(MemoryOrdering, plain_i32=True)

@@ -96,9 +96,9 @@ class Kernel:
         """Run the kernel for every tile block of `grid`; arrays are written in place.
 
         `grid` is 1 to 3 positive integers. A ``tile<ptr<E>>`` parameter takes an array of E whose memory can be used in
-        place, or a `tileir.Pointer`; a scalar parameter takes a number that fits. `target` is ``"cpu"``, native code, or
-        ``"interp"``, the reference interpreter, which checks every memory access and, with `check`, the kernel's own
-        assumptions. `options` are those of the target. Raises TypeError or ValueError before anything runs,
+        place, or a `tileir.Pointer`; a scalar parameter takes a number that fits. `target` is ``"cpu"``, native code,
+        or ``"interp"``, the reference interpreter, which checks every memory access and, with `check`, the kernel's
+        own assumptions. `options` are those of the target. Raises TypeError or ValueError before anything runs,
         `DiagnosticError` for an invalid program, `UnsupportedError`, and `Trap` for a fault of the run.
         """
         from tileir.runtime.launch import launch_kernel

@@ -88,9 +88,7 @@ def _require(p: Parser, spec: OpSpec, attributes: dict[str, Any], loc: SourceLoc
         p.fail(codes.MISSING_PROPERTY, f"'{spec.name}': expected the property '{missing}', got none", loc)
 
 
-def _segments(
-    p: Parser, spec: OpSpec, sizes: a.Attribute | None, count: int, loc: SourceLoc
-) -> tuple[int, ...]:
+def _segments(p: Parser, spec: OpSpec, sizes: a.Attribute | None, count: int, loc: SourceLoc) -> tuple[int, ...]:
     """How many operands each declared operand has."""
     if sizes is None:
         if SEGMENTED in spec.traits and any(not operand.single for operand in spec.operands):

@@ -54,9 +54,7 @@ def read_func(p: Parser, loc: Location) -> Op:
     return _with_body(p, Func, attributes, _signature(p, attributes), loc)
 
 
-def _with_body(
-    p: Parser, cls: type[Op], attributes: dict[str, Any], declared: list[Argument], loc: Location
-) -> Op:
+def _with_body(p: Parser, cls: type[Op], attributes: dict[str, Any], declared: list[Argument], loc: Location) -> Op:
     body = p.region(cls.spec, declared, implicit=not attributes["function_type"].results)
     op = cls([], (), attributes, (body,), loc)
     op.discardable = p.attr_dict(op)

@@ -223,7 +223,7 @@ def _encode_string(reader: Reader, literal: Literal, type: TileType, element: El
     loc = reader.place(literal.begin, literal.end)
     body = literal.text[1:-1]
     if not _HEX_DATA.fullmatch(body):
-        message = "expected a string of hexadecimal bytes such as \"0x00FF\", got another string"
+        message = 'expected a string of hexadecimal bytes such as "0x00FF", got another string'
         reader.fail(codes.LITERAL_KIND, message, loc)
     data = bytes.fromhex(body[2:])
     size = _TF32_PACKED if element is TF32 else element_bytes(element)

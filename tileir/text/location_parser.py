@@ -195,7 +195,7 @@ def _di_loc(reader: Reader) -> Attribute:
     at = reader.here()
     position = _position(reader)
     if not isinstance(position, l.FileLoc):
-        reader.fail(codes.DEBUG_INFO, "expected a file position such as loc(\"file\":1:2) in a di_loc, got another", at)
+        reader.fail(codes.DEBUG_INFO, 'expected a file position such as loc("file":1:2) in a di_loc, got another', at)
     reader.expect("in")
     at = reader.here()
     scope = _debug_value(reader, l.LocalScope)
@@ -208,7 +208,7 @@ def _di_loc(reader: Reader) -> Attribute:
 def _position(reader: Reader) -> Attribute:
     if reader.accept("loc"):
         return location_in_brackets(reader, lambda inner: inner.expected("a file position"))
-    return _alias(reader, "a file position such as loc(\"file\":1:2)")
+    return _alias(reader, 'a file position such as loc("file":1:2)')
 
 
 def _alias(reader: Reader, what: str) -> Attribute:

@@ -115,7 +115,7 @@ class Parser(ValueReader):
             self._builtin_module(block)
         elif token == _GENERIC_BUILTIN_MODULE:
             self._generic_builtin_module(block)
-        elif token[0] in "%\"" or token[0].isalpha() or token[0] == "_":
+        elif token[0] in '%"' or token[0].isalpha() or token[0] == "_":
             self.statement(block)
         else:
             self.expected("a module, an entry or another operation")

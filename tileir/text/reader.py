@@ -135,7 +135,7 @@ class Reader(Cursor):
         if not _WHOLE_STRING.fullmatch(token.lstrip("@")):
             closed = _STRING_TOKEN.fullmatch(token.lstrip("@")) and len(token) > 1 and token[-1] == '"'
             problem = "a string with a bad escape" if closed else "a string without end"
-            hint = r'escapes are \", \\, \n, \t and \ with two hexadecimal digits' if closed else 'a string ends with "'
+            hint = r"escapes are \", \\, \n, \t and \ with two hexadecimal digits" if closed else 'a string ends with "'
             self.fail(codes.STRING, f"expected a whole string, got {problem}", loc, hint=hint)
 
     def enter(self, begin: int | None = None) -> None:

@@ -5,6 +5,7 @@ Knows: target machine, pass pipeline, how a symbol becomes an address. Does not 
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 from dataclasses import dataclass
 from functools import cache
@@ -12,6 +13,9 @@ from pathlib import Path
 
 import llvmlite
 import llvmlite.binding as llvm
+
+from tileir.cpu.elf import undefined_symbols
+from tileir.ir.diagnostics import UnsupportedError
 
 
 @dataclass(frozen=True)
@@ -92,9 +96,17 @@ def optimized(ir_text: str, machine: llvm.TargetMachine) -> llvm.ModuleRef:
 
 
 def object_code(ir_text: str, host: Host) -> bytes:
-    """Position-independent machine code of a module."""
+    """Position-independent machine code of a module.
+
+    Raises UnsupportedError if it calls a function that this process does not have: the loader would take 0 for it.
+    """
     machine = target_machine(host)
-    return machine.emit_object(optimized(ir_text, machine))
+    code = machine.emit_object(optimized(ir_text, machine))
+    needed = undefined_symbols(code)
+    missing = [name for name in needed if not hasattr(ctypes.CDLL(None), name)] if needed else []
+    if missing:
+        raise UnsupportedError(f"the compiled kernel needs {', '.join(missing)}, which this process lacks", "cpu")
+    return code
 
 
 def optimized_text(ir_text: str, host: Host) -> str:

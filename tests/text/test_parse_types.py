@@ -1,7 +1,7 @@
 """Every spelling of a type, and the faults of each."""
 
 import pytest
-from parse_programs import check_faults, type_of
+from parse_programs import check_faults, faults, type_of
 
 from tileir.ir import types as t
 from tileir.text.parser import parse
@@ -144,3 +144,8 @@ def test_a_faulty_type_causes_no_further_faults() -> None:
     body = "%b = addf %a, %a : tile<4xf32>\n %c = negf %b : tile<8xf32>"
     program = f"entry @k(%a: «tile<3xf32>») {{\n {body.replace('%b : tile<8xf32>', '«%b» : tile<8xf32>')} }}"
     check_faults(program, "E0305", "E0111")
+
+
+def test_a_type_cut_off_by_the_end_of_the_text_is_reported_inside_the_text() -> None:
+    text = "entry @k(%a: tensor_view<?x32xf32"
+    assert all(fault.loc.end <= len(text) for fault in faults(text))

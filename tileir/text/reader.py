@@ -77,7 +77,8 @@ class Reader(Cursor):
     # ------------------------------------------------------------ faults
 
     def place(self, begin: int, end: int) -> SourceLoc:
-        return SourceLoc(self.source, begin, end)
+        """The place from `begin` up to `end`; what is missing at the end of the text has no extent."""
+        return SourceLoc(self.source, begin, min(end, len(self.source.text)))
 
     def here(self) -> SourceLoc:
         """The place of the next token."""

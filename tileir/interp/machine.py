@@ -28,6 +28,7 @@ from tileir.interp import (
 )
 from tileir.interp.api import BlockState, Coordinates, KernelWarning, LaunchState, Options
 from tileir.interp.memory import Memory
+from tileir.interp.numerics.reuse import keep_freed_memory
 from tileir.interp.prepare import Tables
 from tileir.interp.prepare import prepare as prepare_with
 from tileir.interp.program import Program
@@ -75,6 +76,7 @@ def prepare(module: Module, entry: Entry, options: Options) -> Program:
 
 def execute(program: Program, grid: Coordinates, arguments: Sequence[object], memory: Memory, options: Options) -> None:
     """Run every tile block of the grid. Raises `Trap`; warnings are issued when the launch ends, however it ends."""
+    keep_freed_memory()
     launch = LaunchState(program.name, grid, memory, options, program.source)
     function = program.function
 

@@ -33,7 +33,8 @@ from tileir.examples import FOLDER as EXAMPLES  # noqa: E402
 KERNELS = Path(__file__).parent / "kernels"
 RUNS = 7
 COLD_AIM, CACHED_AIM, LAUNCH_AIM = 0.5, 0.02, 10e-6
-PRODUCT_AIM, STREAM_AIM, FUSED_AIM, SCALING_AIM = 0.9, 0.95, 4.0, 1.8
+PRODUCT_AIM, HALF_AIM, BF16_AIM, AHEAD = 0.9, 0.8, 0.6, 1.0
+STREAM_AIM, FUSED_AIM, SCALING_AIM = 0.95, 4.0, 1.8
 
 Array = np.ndarray
 Action = Callable[[], object]
@@ -89,6 +90,7 @@ def _product(
     out: Array,
     peers: dict[str, Action],
     transposed: bool,
+    aim: float,
 ) -> Case:
     a, b = given
 
@@ -98,14 +100,14 @@ def _product(
 
     extents = (SIZE,) * 6
     grid = (tiles(SIZE, 128), tiles(SIZE, 128))
-    return Case(name, path, kernel, grid, (a, b, out, *extents), check, peers, PRODUCT_AIM)
+    return Case(name, path, kernel, grid, (a, b, out, *extents), check, peers, aim)
 
 
 def gemm_f32() -> Case:
     a, b = normal(SIZE, SIZE), normal(SIZE, SIZE)
     mine, theirs = np.zeros((SIZE, SIZE), np.float32), np.zeros((SIZE, SIZE), np.float32)
     peers = {"NumPy f32": lambda: np.matmul(a, b.T, out=theirs)}
-    return _product("GEMM f32 2048", KERNELS / "gemm_f32.mlir", "gemm_views", (a, b), mine, peers, True)
+    return _product("GEMM f32 2048", KERNELS / "gemm_f32.mlir", "gemm_views", (a, b), mine, peers, True, PRODUCT_AIM)
 
 
 def gemm_f16() -> Case:
@@ -114,7 +116,7 @@ def gemm_f16() -> Case:
     mine, theirs = np.zeros((SIZE, SIZE), np.float32), np.zeros((SIZE, SIZE), np.float32)
     peers = {"NumPy f32": lambda: np.matmul(a, b, out=theirs)}
     path = EXAMPLES / "gemm_kloop.mlir"
-    return _product("GEMM f16 -> f32 2048", path, "gemm_kloop_kernel", narrow, mine, peers, False)
+    return _product("GEMM f16 -> f32 2048", path, "gemm_kloop_kernel", narrow, mine, peers, False, HALF_AIM)
 
 
 def gemm_bf16() -> Case:
@@ -123,7 +125,9 @@ def gemm_bf16() -> Case:
     x, y = (library.from_numpy(array.astype(np.float32)).bfloat16() for array in (a, b))
     mine = np.zeros((SIZE, SIZE), np.float32)
     peers = {"torch bf16": lambda: x @ y.T}
-    return _product("GEMM bf16 -> f32 2048", KERNELS / "gemm_bf16.mlir", "gemm_views", (a, b), mine, peers, True)
+    return _product(
+        "GEMM bf16 -> f32 2048", KERNELS / "gemm_bf16.mlir", "gemm_views", (a, b), mine, peers, True, BF16_AIM
+    )
 
 
 def gemm_i8() -> Case:
@@ -133,7 +137,7 @@ def gemm_i8() -> Case:
     x, y = library.from_numpy(a), library.from_numpy(b)
     mine = np.zeros((SIZE, SIZE), np.int32)
     peers = {"torch._int_mm": lambda: library._int_mm(x, y.T)}
-    return _product("mmai i8 -> i32 2048", KERNELS / "gemm_i8.mlir", "gemm_views", (a, b), mine, peers, True)
+    return _product("mmai i8 -> i32 2048", KERNELS / "gemm_i8.mlir", "gemm_views", (a, b), mine, peers, True, AHEAD)
 
 
 # ---------------------------------------------------------------- memory
@@ -195,7 +199,7 @@ def transpose() -> Case:
     peers = {"NumPy": lambda: np.copyto(y, x.T), "torch": lambda: out.copy_(tensor.T)}
     grid = (tiles(4096, 64), tiles(4096, 32))
     path = EXAMPLES / "transpose.mlir"
-    return Case("transpose 4096 x 4096 f32", path, "transpose", grid, (x, y, 4096, 4096), check, peers, STREAM_AIM)
+    return Case("transpose 4096 x 4096 f32", path, "transpose", grid, (x, y, 4096, 4096), check, peers, AHEAD)
 
 
 def total() -> Case:
@@ -211,7 +215,7 @@ def total() -> Case:
     peers = {"NumPy": lambda: x.sum(), "torch": lambda: tensor.sum()}
     grid = (tiles(MANY, 4096),)
     path = EXAMPLES / "reduction.mlir"
-    return Case("sum of 64Mi f32", path, "total", grid, (x, sum, MANY), check, peers, STREAM_AIM)
+    return Case("sum of 64Mi f32", path, "total", grid, (x, sum, MANY), check, peers, AHEAD)
 
 
 # ---------------------------------------------------------------- rows
@@ -283,7 +287,7 @@ def attention() -> Case:
     peers = {"torch attention": lambda: library.nn.functional.scaled_dot_product_attention(*tensors)}
     grid, arguments = (tiles(length, 64), heads), (q, k, v, out, heads, length, 0.125)
     path = KERNELS / "attention.mlir"
-    return Case("attention 8 x 1024 x 64 f32", path, "attention", grid, arguments, check, peers, 1.0)
+    return Case("attention 8 x 1024 x 64 f32", path, "attention", grid, arguments, check, peers, AHEAD)
 
 
 CASES = (

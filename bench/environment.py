@@ -6,6 +6,8 @@ second one gains little, and waits for a long time on a machine that has somethi
 
 import os
 
-os.environ["TRITON_INTERPRET"] = "1"
-for library in ("OPENBLAS", "OMP", "MKL"):
-    os.environ[f"{library}_NUM_THREADS"] = "1"
+SETTINGS = {"TRITON_INTERPRET": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+BEFORE = dict(os.environ)
+"""The environment without them, for what is to use all processors."""
+
+os.environ.update(SETTINGS)

@@ -1,23 +1,26 @@
-"""Runs every benchmark and puts the table into ``docs/performance.md``.
+"""Runs every benchmark and puts the tables into ``docs/performance.md``.
 
     make bench
 
-A benchmark whose peer is not installed is left out, with a line that says so.
+A benchmark whose peer is not installed is left out, with a line that says so. Native code is measured in a process of
+its own, because there BLAS and torch use all processors.
 """
 
 from __future__ import annotations
 
 import os
 import platform
+import subprocess
 import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
 PAGE = FOLDER.parent / "docs" / "performance.md"
-BEGIN, END = "<!-- measured -->\n", "<!-- end of measured -->\n"
+BLOCK = ("<!-- measured -->\n", "<!-- end of measured -->\n")
+NATIVE = ("<!-- measured native code -->\n", "<!-- end of measured native code -->\n")
 sys.path.insert(0, str(FOLDER))
 
-import environment  # isort: skip  # noqa: E402, F401
+import environment  # isort: skip  # noqa: E402
 
 import bytecode  # noqa: E402
 import cutile  # noqa: E402
@@ -43,9 +46,20 @@ def main() -> int:
         rows += found
     text = "\n".join([_heading(), markdown(rows), *sorted(set(notes))]) + "\n"
     print("\n" + text)
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    PAGE.write_text(f"{before}{BEGIN}{text}{END}{rest.partition(END)[2]}", encoding="utf-8")
+    put(BLOCK, text)
+    native = subprocess.run(
+        [sys.executable, FOLDER / "cpu.py"], env=environment.BEFORE, stdout=subprocess.PIPE, text=True, check=True
+    )
+    print(native.stdout)
+    put(NATIVE, native.stdout)
     return 0
+
+
+def put(block: tuple[str, str], text: str) -> None:
+    """Replace what stands between the two marks of the page."""
+    begin, end = block
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(begin)
+    PAGE.write_text(f"{before}{begin}{text}{end}{rest.partition(end)[2]}", encoding="utf-8")
 
 
 def _heading() -> str:

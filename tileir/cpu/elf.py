@@ -1,7 +1,7 @@
 """What machine code asks of the process that loads it.
 
-Knows: where an ELF file lists its symbols (System V ABI, chapter 4). Does not know: other object formats; of those nothing
-is said.
+Knows: where an ELF file lists its symbols (System V ABI, chapter 4). Does not know: other object formats; of those
+nothing is said.
 """
 
 from __future__ import annotations

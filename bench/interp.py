@@ -34,7 +34,7 @@ def ours(example: Example) -> tuple[Launch, dict[str, Any]]:
     grid = example.grid(example.sizes)
 
     def launch() -> None:
-        module[example.kernel].launch(grid, *arguments.values())
+        module[example.kernel].launch(grid, *arguments.values(), target="interp")
 
     launch()
     error = largest_error(arguments, answer)

@@ -39,6 +39,9 @@ class Row:
         return None if self.peers is None else self.peers / self.ours
 
 
+SETTLING = 0.05
+
+
 def in_turn(*actions: Callable[[], object], runs: int = 5) -> list[float]:
     """Median seconds of each, run in turn so that a change of the machine's speed meets all; one warm-up each."""
     for action in actions:
@@ -48,8 +51,13 @@ def in_turn(*actions: Callable[[], object], runs: int = 5) -> list[float]:
 
 
 def seconds(action: Callable[[], object]) -> float:
-    """How long `action` takes; what earlier ones left behind is collected first, not on its time."""
+    """How long `action` takes.
+
+    What earlier ones left behind is collected first, not on its time, and the threads of BLAS and OpenMP are given time
+    to fall asleep: for some milliseconds after their work they wait for more without leaving the processor.
+    """
     gc.collect()
+    time.sleep(SETTLING)
     begin = time.perf_counter()
     action()
     return time.perf_counter() - begin

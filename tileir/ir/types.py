@@ -213,9 +213,6 @@ class TileType(Type):
     def with_element(self, element: Type) -> TileType:
         return TileType(self.shape, element)
 
-    def with_shape(self, shape: Iterable[int]) -> TileType:
-        return TileType(shape, self.element)
-
 
 def _check_tile(shape: tuple[int, ...], element: ElementType | PointerType) -> None:
     if element is F4E2M1FN and all(extent % 2 for extent in shape):

@@ -2,8 +2,8 @@
 
     make bench
 
-A benchmark whose peer is not installed is left out, with a line that says so. Native code is measured in a process of
-its own, because there BLAS and torch use all processors.
+A benchmark whose peer is not installed is left out, with a line that says so. What runs native code is measured in
+processes of its own, because there tileir, BLAS and torch all use all processors.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ FOLDER = Path(__file__).parent
 PAGE = FOLDER.parent / "docs" / "performance.md"
 BLOCK = ("<!-- measured -->\n", "<!-- end of measured -->\n")
 NATIVE = ("<!-- measured native code -->\n", "<!-- end of measured native code -->\n")
+CUTILE = ("<!-- measured cuTile -->\n", "<!-- end of measured cuTile -->\n")
 sys.path.insert(0, str(FOLDER))
 
 import environment  # isort: skip  # noqa: E402
 
 import bytecode  # noqa: E402
-import cutile  # noqa: E402
 import frontend  # noqa: E402
 import interp  # noqa: E402
 from table import Row, Skipped, figure, markdown  # noqa: E402
@@ -34,7 +34,7 @@ import tileir  # noqa: E402
 def main() -> int:
     rows: list[Row] = []
     notes: list[str] = []
-    for measure in (*frontend.MEASUREMENTS, *bytecode.MEASUREMENTS, *interp.MEASUREMENTS, *cutile.MEASUREMENTS):
+    for measure in (*frontend.MEASUREMENTS, *bytecode.MEASUREMENTS, *interp.MEASUREMENTS):
         try:
             found = measure()
         except Skipped as reason:
@@ -47,12 +47,17 @@ def main() -> int:
     text = "\n".join([_heading(), markdown(rows), *sorted(set(notes))]) + "\n"
     print("\n" + text)
     put(BLOCK, text)
-    native = subprocess.run(
-        [sys.executable, FOLDER / "cpu.py"], env=environment.BEFORE, stdout=subprocess.PIPE, text=True, check=True
-    )
-    print(native.stdout)
-    put(NATIVE, native.stdout)
+    put(NATIVE, apart("cpu.py"))
+    put(CUTILE, apart("cutile.py"))
     return 0
+
+
+def apart(script: str) -> str:
+    """What a benchmark prints that runs in a process of its own, with all processors for both sides."""
+    command = [sys.executable, FOLDER / script]
+    run = subprocess.run(command, env=environment.BEFORE, stdout=subprocess.PIPE, text=True, check=True)
+    print(run.stdout)
+    return run.stdout
 
 
 def put(block: tuple[str, str], text: str) -> None:

@@ -1,0 +1,60 @@
+"""The GPU architectures that code can be made for.
+
+Knows: their names and what each can do, as far as lowering depends on it (specification, semantics 13.2 and 13.3).
+Does not know: what the machine at hand has (`gpu.driver`).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tileir.ir.diagnostics import UnsupportedError
+
+CAPABILITIES = (80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121)
+"""Ampere (8.0-8.8), Ada (8.9), Hopper (9.0), Blackwell (10.0-12.1)."""
+
+
+@dataclass(frozen=True)
+class Arch:
+    """A compute capability, as major * 10 + minor."""
+
+    capability: int
+
+    @property
+    def name(self) -> str:
+        return f"sm_{self.capability}"
+
+    @property
+    def has_descriptors(self) -> bool:
+        """Whether the tensor memory accelerator copies tiles by descriptor."""
+        return self.capability >= 90
+
+    @property
+    def has_fp8(self) -> bool:
+        """Whether f8E4M3FN and f8E5M2 have conversions and products."""
+        return self.capability >= 89
+
+    @property
+    def has_scaled_products(self) -> bool:
+        """Whether block-scaled products are in hardware."""
+        return self.capability in (100, 103)
+
+    @property
+    def has_grid_dependencies(self) -> bool:
+        """Whether one grid can start before the grid it depends on has ended."""
+        return self.capability >= 90
+
+    @property
+    def has_multicast(self) -> bool:
+        """Whether `multimem` instructions exist."""
+        return self.capability >= 90
+
+
+def arch_named(name: str) -> Arch:
+    """The architecture called ``sm_90``, ``sm_90a`` or the like. Raises `UnsupportedError` for one not known."""
+    found = re.fullmatch(r"sm_(\d+)[af]?", name)
+    if found is None or int(found[1]) not in CAPABILITIES:
+        known = ", ".join(f"sm_{capability}" for capability in CAPABILITIES)
+        raise UnsupportedError(f"no such GPU architecture: expected one of {known}", name)
+    return Arch(int(found[1]))

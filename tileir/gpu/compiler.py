@@ -1,0 +1,139 @@
+"""Triton's compiler as a service.
+
+Knows: how the process that runs it (`gpu.worker`) is started, asked, and replaced when it has died. Does not know: how
+TTIR comes about, or what becomes of a cubin.
+"""
+
+from __future__ import annotations
+
+import atexit
+import base64
+import importlib.util
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from threading import Lock
+from typing import IO, Any
+
+from tileir.gpu import worker
+from tileir.gpu.arch import Arch
+from tileir.ir.diagnostics import UnsupportedError
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a kernel is spread over the hardware: warps of a block, depth of software pipelines, blocks of a cluster, and
+    the most registers a thread may have (None: no limit)."""
+
+    num_warps: int = 4
+    num_stages: int = 3
+    num_ctas: int = 1
+    maxnreg: int | None = None
+
+
+EXACT = {"enable_fp_fusion": False, "enable_reflect_ftz": False}
+"""No contraction of products and sums, and subnormals kept in the device library (specification, semantics 10)."""
+
+
+@dataclass(frozen=True)
+class Artifacts:
+    """What the compiler made: the texts of the stages asked for, the cubin if it was, what a launch needs to know."""
+
+    texts: dict[str, str]
+    cubin: bytes | None
+    metadata: dict[str, Any]
+
+
+def require_triton() -> None:
+    """Raise ImportError if Triton is not installed."""
+    if importlib.util.find_spec("triton") is None:
+        raise ImportError("needs Triton's compiler: pip install 'tileir[gpu]'")
+
+
+def compile_ttir(text: str, arch: Arch, options: Options, stages: Sequence[str]) -> Artifacts:
+    """Compile TTIR; `stages` are of `worker.STAGES`. Raises `UnsupportedError` with the compiler's words."""
+    request = {
+        "ttir": text,
+        "capability": arch.capability,
+        "options": asdict(options) | EXACT,
+        "stages": list(stages),
+    }
+    answer, log = _service().ask(request)
+    if answer is None:
+        raise UnsupportedError(f"Triton's compiler ended without an answer: {_end_of(log)}", arch.name)
+    if "error" in answer:
+        raise UnsupportedError(f"Triton's compiler refused the kernel: {_with(answer['error'], log)}", arch.name)
+    made = dict(answer["stages"])
+    cubin = made.pop("cubin", None)
+    return Artifacts(made, None if cubin is None else base64.b64decode(cubin), answer["metadata"])
+
+
+class Service:
+    """The compiler's process: started when first asked, and again after it has died. One request at a time."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115: open as long as the process
+
+    def ask(self, request: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
+        """The answer, None if the process died of the request; and what it wrote to standard error meanwhile."""
+        with self._lock:
+            self._log.seek(0)
+            self._log.truncate()
+            answer = self._answer(request)
+            self._log.seek(0)
+            return answer, self._log.read().decode(errors="replace")
+
+    def close(self) -> None:
+        """End the process."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.communicate()
+
+    def _answer(self, request: dict[str, Any]) -> dict[str, Any] | None:
+        process = self._running()
+        assert process.stdin is not None and process.stdout is not None
+        answer = None
+        try:
+            worker.write_message(process.stdin, request)
+            answer = worker.read_message(process.stdout)
+        except BrokenPipeError:
+            pass
+        finally:
+            if answer is None:
+                self.close()
+        return answer
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is None or self._process.poll() is not None:
+            start = (
+                f"import runpy, sys; sys.path[:] = {sys.path!r}; runpy.run_path({worker.__file__!r}, None, '__main__')"
+            )
+            pipe = subprocess.PIPE
+            self._process = subprocess.Popen([sys.executable, "-c", start], stdin=pipe, stdout=pipe, stderr=self._log)
+        return self._process
+
+
+@cache
+def _service() -> Service:
+    service = Service()
+    atexit.register(service.close)
+    return service
+
+
+def _with(error: str, log: str) -> str:
+    """The error and, if the compiler wrote one, its first diagnostic."""
+    found = [line for line in log.splitlines() if " error: " in line or line.startswith("error:")]
+    return f"{error}; {found[0]}" if found else error
+
+
+def _end_of(log: str) -> str:
+    """The line of a log that most likely says why a process died."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    said = [line for line in lines if "LLVM ERROR" in line or "Assertion" in line or " error: " in line]
+    return (said or lines or ["it said nothing"])[0]

@@ -1,0 +1,186 @@
+"""Making TTIR.
+
+Knows: where the next instruction goes, and the instructions that most rules need, by short names.
+Does not know: Tile IR.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from tileir.gpu.ttir.code import I32, Attribute, Block, Instruction, Number, Type, Value
+from tileir.ir.loc import UNKNOWN, Location
+
+INTEGER_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+FLOAT_PREDICATES = (
+    "false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord",
+    "ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true",
+)  # fmt: skip
+"""In the order of MLIR's numbers for them."""
+
+_FLOAT_CODES = {"f16": ("<e", 0), "f32": ("<f", 0), "f64": ("<d", 0), "bf16": ("<f", 16)}
+
+
+class Builder:
+    """Appends instructions to `block`, each with the location `loc`."""
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.loc: Location = UNKNOWN
+
+    def insert(
+        self,
+        name: str,
+        operands: Sequence[Value],
+        types: Sequence[Type] = (),
+        attributes: dict[str, Attribute | Number] | None = None,
+        regions: Sequence[Block] = (),
+    ) -> list[Value]:
+        """Append an instruction; returns its results."""
+        instruction = Instruction(name, list(operands), attributes or {}, tuple(types), list(regions), self.loc)
+        self.block.instructions.append(instruction)
+        return instruction.results
+
+    def op(self, name: str, *operands: Value, type: Type | None = None, **attributes: Attribute) -> Value:
+        """Append an instruction with one result, of the type of the first operand unless `type` says otherwise."""
+        result_type = operands[0].type if type is None else type
+        return self.insert(name, operands, [result_type], dict(attributes))[0]
+
+    def effect(self, name: str, *operands: Value, **attributes: Attribute) -> None:
+        """Append an instruction without results."""
+        self.insert(name, operands, (), dict(attributes))
+
+    @contextmanager
+    def region(self, *types: Type) -> Iterator[Block]:
+        """A new block with arguments of the types, which the instructions made meanwhile are appended to."""
+        outer, self.block = self.block, Block(types)
+        try:
+            yield self.block
+        finally:
+            self.block = outer
+
+    # --- constants
+
+    def bits(self, type: Type, pattern: int) -> Value:
+        """A constant of `type`, every element of which has the bits `pattern` (taken modulo the width)."""
+        number = Number(pattern & ((1 << type.bits) - 1), type)
+        return self.insert("arith.constant", (), [type], {"value": number})[0]
+
+    def integer(self, type: Type, value: int) -> Value:
+        """A constant of an integer type; negative numbers in two's complement."""
+        return self.bits(type, value)
+
+    def float(self, type: Type, value: float) -> Value:
+        """A constant of f16, f32 or f64, rounded to nearest; of bf16 if `value` is a bf16 number."""
+        code, shift = _FLOAT_CODES[type.element]
+        return self.bits(type, int.from_bytes(struct.pack(code, value), "little") >> shift)
+
+    def truth(self, value: bool, shape: tuple[int, ...] = ()) -> Value:
+        return self.bits(Type("i1", shape), int(value))
+
+    # --- shapes
+
+    def splat(self, value: Value, *shape: int) -> Value:
+        """A tensor of `shape` with the scalar `value` in every element; `value` itself for no shape."""
+        assert not value.type.is_tensor
+        return self.op("tt.splat", value, type=value.type.shaped(*shape)) if shape else value
+
+    def like(self, value: Value, other: Value) -> Value:
+        """The scalar `value` in the shape of `other`; `value` itself if it has that shape already."""
+        return value if value.type.shape == other.type.shape else self.splat(value, *other.type.shape)
+
+    def broadcast(self, value: Value, *shape: int) -> Value:
+        """A tensor whose axes of extent 1 are repeated to `shape`, which has as many axes."""
+        if value.type.shape == shape:
+            return value
+        return self.op("tt.broadcast", value, type=value.type.shaped(*shape))
+
+    def reshape(self, value: Value, *shape: int) -> Value:
+        """The same elements in row-major order in another shape; a scalar counts as a tensor of one element."""
+        if value.type.shape == shape:
+            return value
+        if not value.type.is_tensor:
+            return self.splat(value, *shape)
+        if not shape:
+            return self.op("tt.unsplat", value, type=value.type.shaped())
+        return self.op("tt.reshape", value, type=value.type.shaped(*shape))
+
+    def transpose(self, value: Value, *order: int) -> Value:
+        """Axis i of the result is axis ``order[i]`` of `value`."""
+        shape = tuple(value.type.shape[axis] for axis in order)
+        return self.op("tt.trans", value, type=value.type.shaped(*shape), order=tuple(order))
+
+    def range(self, count: int) -> Value:
+        """0, 1, … as a tensor of `count` i32."""
+        if count == 1:
+            return self.integer(I32.shaped(1), 0)
+        return self.op("tt.make_range", type=I32.shaped(count), start=0, end=count)
+
+    def positions(self, axis: int, *shape: int) -> Value:
+        """In every element of an i32 tensor of `shape`, its position along `axis`."""
+        line = [extent if dim == axis else 1 for dim, extent in enumerate(shape)]
+        return self.broadcast(self.reshape(self.range(shape[axis]), *line), *shape)
+
+    # --- element by element
+
+    def compare(self, predicate: str, first: Value, second: Value) -> Value:
+        """``arith.cmpi``: eq ne slt sle sgt sge ult ule ugt uge."""
+        number = Number(INTEGER_PREDICATES.index(predicate), Type("i64"))
+        return self.insert("arith.cmpi", (first, second), [first.type.of("i1")], {"predicate": number})[0]
+
+    def compare_float(self, predicate: str, first: Value, second: Value) -> Value:
+        """``arith.cmpf``: oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno."""
+        number = Number(FLOAT_PREDICATES.index(predicate), Type("i64"))
+        return self.insert("arith.cmpf", (first, second), [first.type.of("i1")], {"predicate": number})[0]
+
+    def select(self, condition: Value, first: Value, second: Value) -> Value:
+        """Element by element `first` where `condition` holds, else `second`; a scalar condition chooses all."""
+        return self.op("arith.select", condition, first, second, type=first.type)
+
+    def cast(self, name: str, value: Value, element: str) -> Value:
+        """An instruction that changes the element type; `value` itself if it has that type already."""
+        return value if value.type.element == element else self.op(name, value, type=value.type.of(element))
+
+    def resized(self, value: Value, element: str, signed: bool) -> Value:
+        """An integer extended (by its sign or by zeros) or cut to the width of `element`."""
+        if Type(element).bits < value.type.bits:
+            return self.cast("arith.trunci", value, element)
+        return self.cast("arith.extsi" if signed else "arith.extui", value, element)
+
+    def bitcast(self, value: Value, element: str) -> Value:
+        """The same bits as another element type of the same width."""
+        return self.cast("tt.bitcast", value, element)
+
+    def inverted(self, value: Value) -> Value:
+        """An integer with every bit flipped; of i1 the negation."""
+        return self.op("arith.xori", value, self.integer(value.type, -1))
+
+    def asm(self, text: str, constraints: str, operands: Sequence[Value], type: Type, pure: bool = True) -> Value:
+        """PTX for every element: ``$0`` is the result, ``$1``… the operands.
+
+        Constraints: ``h`` a 16-bit, ``r`` a 32-bit, ``l`` a 64-bit register, ``f`` and ``d`` the same of floats.
+        Without `pure` it is run for every element of every thread, also where threads hold copies of one element.
+        """
+        attributes: dict[str, Attribute | Number] = {
+            "asm_string": text,
+            "constraints": constraints,
+            "pure": pure,
+            "packed_element": 1,
+        }
+        return self.insert("tt.elementwise_inline_asm", operands, [type], attributes)[0]
+
+    def libdevice(self, symbol: str, *operands: Value, type: Type | None = None) -> Value:
+        """A function of the device library for every element, for example ``__nv_expf``."""
+        return self.op("tt.extern_elementwise", *operands, type=type, libname="", libpath="", symbol=symbol, pure=True)
+
+    def all_true(self, *conditions: Value | None) -> Value | None:
+        """The conjunction of the conditions that there are; None of none."""
+        present = [condition for condition in conditions if condition is not None]
+        if not present:
+            return None
+        result = present[0]
+        for condition in present[1:]:
+            result = self.op("arith.andi", result, condition)
+        return result

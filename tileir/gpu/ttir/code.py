@@ -1,0 +1,152 @@
+"""TTIR in memory: typed values, instructions and blocks.
+
+Knows: the structure of MLIR as far as TTIR uses it. Every instruction is kept in the generic form, so no instruction
+has a class of its own. Does not know: how it is written (`text`) or made (`builder`), nor what any instruction means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import prod
+
+from tileir.ir.loc import UNKNOWN, Location
+
+
+@dataclass(frozen=True)
+class Type:
+    """A scalar, or with a shape a tensor of them.
+
+    ``element`` is the MLIR spelling: ``i1 i8 i16 i32 i64 f16 bf16 f32 f64 f8E4M3FN f8E5M2``, ``!tt.ptr<f32>``, or
+    ``!tt.tensordesc<64x32xf16>`` for a descriptor (always a scalar).
+    """
+
+    element: str
+    shape: tuple[int, ...] = ()
+
+    @property
+    def is_tensor(self) -> bool:
+        return bool(self.shape)
+
+    @property
+    def is_pointer(self) -> bool:
+        return self.element.startswith("!tt.ptr<")
+
+    @property
+    def is_float(self) -> bool:
+        return self.element[0] in "fb"
+
+    @property
+    def pointee(self) -> str:
+        """The element type that a pointer points to."""
+        assert self.is_pointer
+        return self.element.removeprefix("!tt.ptr<").removesuffix(">")
+
+    @property
+    def bits(self) -> int:
+        """The width of an element."""
+        return 64 if self.is_pointer else WIDTHS[self.element]
+
+    @property
+    def count(self) -> int:
+        return prod(self.shape)
+
+    def of(self, element: str) -> Type:
+        """The type of the same shape with other elements."""
+        return Type(element, self.shape)
+
+    def shaped(self, *shape: int) -> Type:
+        """The type of the same elements in another shape; a scalar without one."""
+        return Type(self.element, shape)
+
+    def __str__(self) -> str:
+        if not self.shape:
+            return self.element
+        return f"tensor<{'x'.join(map(str, self.shape))}x{self.element}>"
+
+
+WIDTHS = {
+    "i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64,
+    "f8E4M3FN": 8, "f8E5M2": 8, "f16": 16, "bf16": 16, "f32": 32, "f64": 64,
+}  # fmt: skip
+
+I1, I8, I16, I32, I64 = (Type(f"i{bits}") for bits in (1, 8, 16, 32, 64))
+F16, BF16, F32, F64 = Type("f16"), Type("bf16"), Type("f32"), Type("f64")
+
+
+@dataclass(frozen=True)
+class Text:
+    """An attribute written as MLIR text."""
+
+    text: str
+
+
+Attribute = int | bool | str | tuple[int, ...] | tuple[bool, ...] | Text
+"""``5`` is ``5 : i32``, tuples are ``array<i32: …>`` and ``array<i1: …>``; a `str` is quoted."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """The value of an ``arith.constant``: the bits of its one element, repeated over the type."""
+
+    bits: int
+    type: Type
+
+
+class Value:
+    """A result of an instruction or an argument of a block."""
+
+    __slots__ = ("owner", "type")
+
+    def __init__(self, type: Type, owner: Instruction | Block) -> None:
+        self.type = type
+        self.owner = owner
+
+    def __repr__(self) -> str:
+        return f"<{self.type} of {self.owner!r}>"
+
+
+@dataclass(eq=False)
+class Instruction:
+    """One instruction: ``name`` with its dialect, as in ``arith.addi``."""
+
+    name: str
+    operands: list[Value]
+    attributes: dict[str, Attribute | Number]
+    result_types: tuple[Type, ...]
+    regions: list[Block]
+    loc: Location = UNKNOWN
+    results: list[Value] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.results = [Value(type, self) for type in self.result_types]
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+
+class Block:
+    """The block of a region: arguments, then instructions in order."""
+
+    def __init__(self, argument_types: tuple[Type, ...] = ()) -> None:
+        self.arguments = [Value(type, self) for type in argument_types]
+        self.instructions: list[Instruction] = []
+
+    def walk(self) -> Iterator[Instruction]:
+        """Every instruction, nested ones after the one that they are in."""
+        for instruction in self.instructions:
+            yield instruction
+            for region in instruction.regions:
+                yield from region.walk()
+
+    def __repr__(self) -> str:
+        return "<block>"
+
+
+@dataclass
+class Function:
+    """A kernel: its name in the machine code, its block, and attributes of its parameters by position."""
+
+    name: str
+    body: Block
+    argument_attributes: dict[int, dict[str, Attribute]] = field(default_factory=dict)

@@ -1,0 +1,113 @@
+"""TTIR as MLIR text, in the generic form that Triton's parser reads.
+
+Knows: how values, types, attributes and locations are written. Does not know: what any instruction means.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+
+from tileir.gpu.ttir.code import Attribute, Block, Function, Instruction, Number, Text, Value
+from tileir.ir.loc import Location, SourceLoc, file_position
+
+
+def function_text(function: Function) -> str:
+    """A module with `function` as its only entry."""
+    return "\n".join(["module {", *_Writer().function(function), "}", ""])
+
+
+def attribute_text(value: Attribute | Number) -> str:
+    """An attribute as MLIR writes it."""
+    if isinstance(value, Text):
+        return value.text
+    if isinstance(value, Number):
+        return _number(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int):
+        return f"{value} : i32"
+    if isinstance(value, str):
+        return json.dumps(value)
+    element = "i1" if value and isinstance(value[0], bool) else "i32"
+    items = ", ".join(str(item).lower() for item in value)
+    return f"array<{element}: {items}>" if value else f"array<{element}>"
+
+
+def _number(number: Number) -> str:
+    element = number.type.element
+    if element == "i1":
+        text = "true" if number.bits else "false"
+    elif number.type.is_float:
+        text = f"0x{number.bits:0{number.type.bits // 4}X}"
+    else:
+        text = str(number.bits - (1 << number.type.bits if number.bits >> (number.type.bits - 1) else 0))
+    if number.type.is_tensor:
+        return f"dense<{text}> : {number.type}"
+    return text if element == "i1" else f"{text} : {element}"
+
+
+def _location(loc: Location) -> str:
+    place = file_position(loc)
+    if place is None:
+        return ""
+    found = place.file_loc if isinstance(place, SourceLoc) else place
+    return f" loc({json.dumps(found.file)}:{found.line}:{found.column})"
+
+
+class _Writer:
+    """Numbers the values as they are defined."""
+
+    def __init__(self) -> None:
+        self.names: dict[Value, str] = {}
+
+    def name(self, value: Value) -> str:
+        return self.names[value]
+
+    def define(self, value: Value) -> str:
+        name = self.names[value] = f"%{len(self.names)}"
+        return name
+
+    def function(self, function: Function) -> Iterator[str]:
+        arguments = function.body.arguments
+        types = ", ".join(str(argument.type) for argument in arguments)
+        attributes = ", ".join(_dictionary(function.argument_attributes.get(i, {})) for i in range(len(arguments)))
+        names = ", ".join(f"{self.define(argument)}: {argument.type}" for argument in arguments)
+        yield f'"tt.func"() <{{function_type = ({types}) -> (), sym_name = {json.dumps(function.name)}, '
+        yield f'  sym_visibility = "public", arg_attrs = [{attributes}]}}> ({{'
+        yield f"^bb0({names}):"
+        yield from self.instructions(function.body, "  ")
+        yield "}) : () -> ()"
+
+    def instructions(self, block: Block, indent: str) -> Iterator[str]:
+        for instruction in block.instructions:
+            yield from self.instruction(instruction, indent)
+
+    def instruction(self, instruction: Instruction, indent: str) -> Iterator[str]:
+        operands = ", ".join(map(self.name, instruction.operands))
+        inputs = ", ".join(str(value.type) for value in instruction.operands)
+        outputs = ", ".join(map(str, instruction.result_types))
+        attributes = f" {_dictionary(instruction.attributes)}" if instruction.attributes else ""
+        tail = f"{attributes} : ({inputs}) -> ({outputs}){_location(instruction.loc)}"
+        head = f'"{instruction.name}"({operands})'
+        regions = [list(self.region(region, indent)) for region in instruction.regions]
+        # The results are named after the regions, whose values cannot see them.
+        names = ", ".join(map(self.define, instruction.results))
+        head = f"{indent}{names} = {head}" if names else indent + head
+        if not regions:
+            yield head + tail
+            return
+        yield f"{head} ({{"
+        for position, lines in enumerate(regions):
+            if position:
+                yield f"{indent}}}, {{"
+            yield from lines
+        yield f"{indent}}}){tail}"
+
+    def region(self, block: Block, indent: str) -> Iterator[str]:
+        yield f"{indent}^bb0({', '.join(f'{self.define(value)}: {value.type}' for value in block.arguments)}):"
+        yield from self.instructions(block, indent + "  ")
+
+
+def _dictionary(attributes: Mapping[str, Attribute | Number]) -> str:
+    return "{" + ", ".join(f"{name} = {attribute_text(value)}" for name, value in attributes.items()) + "}"

@@ -1,0 +1,100 @@
+"""The process that Triton's compiler runs in, so that its aborts end this process and not the user's.
+
+Knows: Triton's stages from TTIR to machine code. Does not know: Tile IR; nothing of `tileir` is imported here.
+
+Requests and answers are JSON with the length in front (`read_message`, `write_message`), one answer to each request:
+
+    {"ttir": text, "capability": 90, "options": {...}, "stages": ["ttgir", "cubin"]}
+    {"stages": {"ttgir": text, "cubin": base64}, "metadata": {...}}  or  {"error": text}
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import struct
+import sys
+import tempfile
+from pathlib import Path
+from typing import IO, Any
+
+STAGES = ("ttir", "ttgir", "llir", "ptx", "cubin")
+METADATA = (
+    "name", "num_warps", "num_ctas", "shared", "global_scratch_size", "global_scratch_align",
+    "profile_scratch_size", "profile_scratch_align",
+)  # fmt: skip
+"""What the launcher needs to know of a cubin."""
+
+_LENGTH = struct.Struct("<Q")
+
+
+def read_message(stream: IO[bytes]) -> dict[str, Any] | None:
+    """The next message; None at the end of the stream."""
+    head = stream.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        return None
+    (length,) = _LENGTH.unpack(head)
+    body = stream.read(length)
+    return json.loads(body) if len(body) == length else None
+
+
+def write_message(stream: IO[bytes], message: dict[str, Any]) -> None:
+    body = json.dumps(message).encode()
+    stream.write(_LENGTH.pack(len(body)) + body)
+    stream.flush()
+
+
+def compiled(request: dict[str, Any]) -> dict[str, Any]:
+    """The answer to a request."""
+    from triton._C.libtriton import ir
+    from triton.backends.compiler import GPUTarget, Language
+    from triton.backends.nvidia.compiler import CUDABackend
+
+    backend = CUDABackend(GPUTarget("cuda", request["capability"], 32))
+    options = backend.parse_options(request["options"])
+    context = ir.context()
+    ir.load_dialects(context)
+    backend.load_dialects(context)
+    module = _parsed(request["ttir"], context)
+    stages: dict[str, Any] = {}
+    backend.add_stages(stages, options, Language.TRITON)
+    metadata: dict[str, Any] = dict(options.__dict__)
+    made: dict[str, str] = {}
+    last = max(map(STAGES.index, request["stages"]))
+    for stage in STAGES[: last + 1]:
+        module = stages[stage](module, metadata)
+        if stage in request["stages"]:
+            made[stage] = base64.b64encode(module).decode() if stage == "cubin" else str(module)
+    return {"stages": made, "metadata": {name: metadata.get(name) for name in METADATA}}
+
+
+def _parsed(text: str, context: Any) -> Any:
+    """The module that the text describes."""
+    from triton._C.libtriton import ir
+
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "kernel.ttir"
+        path.write_text(text)
+        module = ir.parse_mlir_module(str(path), context)
+    module.context = context
+    return module
+
+
+def _answer(request: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return compiled(request)
+    except Exception as error:  # whatever Triton raises is for the user's process to report
+        return {"error": f"{type(error).__name__}: {error}"}
+
+
+def main() -> None:
+    """Answer requests from standard input until it ends. What Triton prints goes to standard error."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    while (request := read_message(sys.stdin.buffer)) is not None:
+        write_message(answers, _answer(request))
+
+
+if __name__ == "__main__":
+    main()

@@ -77,7 +77,7 @@ class Service:
     def __init__(self) -> None:
         self._lock = Lock()
         self._process: subprocess.Popen[bytes] | None = None
-        self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115: open as long as the process
+        self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
 
     def ask(self, request: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
         """The answer, None if the process died of the request; and what it wrote to standard error meanwhile."""

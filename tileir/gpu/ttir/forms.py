@@ -43,7 +43,7 @@ def tile_type(type: t.Type) -> Type:
 
 @dataclass(frozen=True)
 class TensorView:
-    """A tensor view: the address of its first element, and for every axis the extent and the stride in elements, i64."""
+    """A tensor view: the address of its first element, and the extents and the strides in elements, as i64."""
 
     type: t.TensorViewType
     base: Value

@@ -10,6 +10,7 @@ import tileir
 
 PACKAGE = Path(tileir.__file__).parent
 LAYERS = {
+    "cache": 0,
     "ir": 0,
     "ops": 1,
     **dict.fromkeys(("text", "bytecode", "verify", "passes", "interp", "cpu", "gpu"), 2),

@@ -13,8 +13,8 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 
 from tileir import __version__
+from tileir.cache import MAX_BYTES, Cache, default_directory
 from tileir.cli import FINE, show
-from tileir.cpu.cache import MAX_BYTES, Cache, default_directory
 from tileir.cpu.engine import host
 from tileir.cpu.pool import default_threads
 from tileir.ir.declare import VERSIONS
@@ -63,7 +63,7 @@ def _threads() -> str:
 
 
 def _cache() -> str:
-    """Where native code is kept, and how much there is."""
+    """Where compiled kernels are kept, and how much there is."""
     directory = default_directory()
     if directory is None:
         return "none: this user has no home directory"

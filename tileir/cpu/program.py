@@ -1,7 +1,7 @@
 """A compiled entry: machine code, and what a launch needs beside it.
 
 Knows: how an entry becomes loaded code, which facts about it are kept with the code, and how its operations are found
-again from these. Does not know: how tile blocks are run (`cpu.execution`), files (`cpu.cache`), arrays
+again from these. Does not know: how tile blocks are run (`cpu.execution`), files (`tileir.cache`), arrays
 (`runtime.native`).
 """
 
@@ -12,7 +12,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 
-from tileir.cpu.cache import Cache, key_of
+from tileir.cache import Cache, key_of
 from tileir.cpu.driver import NAME as DRIVER
 from tileir.cpu.emitter import TrapSite
 from tileir.cpu.engine import Loaded, data_layout, host, object_code, toolchain

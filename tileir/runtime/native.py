@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tileir.cpu.cache import Cache, default_directory
+from tileir.cache import Cache, default_directory
 from tileir.cpu.execution import HostCall, Runner, Settings
 from tileir.cpu.pool import default_threads
 from tileir.cpu.program import Program, compiled

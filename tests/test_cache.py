@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import tileir
+from tileir.cache import Cache, default_directory, key_of
 from tileir.cpu import program
-from tileir.cpu.cache import Cache, default_directory, key_of
 
 PARTS = b"facts", b"\x7fELF" * 1000
 KEY = key_of("a program")

@@ -1,0 +1,215 @@
+"""TTIR of the conversions (specification 8.4).
+
+Knows: for each pair of element types the shortest code that rounds once, and how each instruction treats values out of
+range. Does not know: the encodings of narrow floats (`ttir.narrow`).
+"""
+
+from __future__ import annotations
+
+from tileir.gpu.ttir import narrow
+from tileir.gpu.ttir.builder import Builder
+from tileir.gpu.ttir.code import Value
+from tileir.gpu.ttir.forms import held
+from tileir.gpu.ttir.lowering import Lower, Lowering
+from tileir.gpu.ttir.words import Word, word_of
+from tileir.ir import types as t
+from tileir.ir.attributes import Rounding, Signedness
+from tileir.ir.core import Op
+from tileir.ir.rules import Rules
+from tileir.ops.conversion import Bitcast, ExtI, FToF, FToI, IntToPtr, IToF, PtrToInt, PtrToPtr, TruncI
+
+rules: Rules[Lower] = Rules()
+
+_DIRECTIONS = {Rounding.ZERO: "rz", Rounding.NEGATIVE_INF: "rm", Rounding.POSITIVE_INF: "rp"}
+
+
+def _element(type: t.Type) -> t.ElementType:
+    assert isinstance(type, t.TileType) and isinstance(type.element, t.ElementType), type
+    return type.element
+
+
+# ---------------------------------------------------------------- reinterpretation
+
+
+@rules(Bitcast, PtrToPtr)
+def lower_reinterpretation(lowering: Lowering, op: Bitcast | PtrToPtr) -> None:
+    element = lowering.type_of(op.result).element
+    lowering.bind(op.result, lowering.build.bitcast(lowering.value(op.source), element))
+
+
+@rules(IntToPtr, PtrToInt)
+def lower_address(lowering: Lowering, op: IntToPtr | PtrToInt) -> None:
+    name = "tt.int_to_ptr" if isinstance(op, IntToPtr) else "tt.ptr_to_int"
+    lowering.bind(op.result, lowering.build.op(name, lowering.value(op.source), type=lowering.type_of(op.result)))
+
+
+# ---------------------------------------------------------------- integers
+
+
+@rules(ExtI)
+def lower_exti(lowering: Lowering, op: ExtI) -> None:
+    """An i4 lies sign-extended in its i8. An unsigned i1 becomes 1 in every width."""
+    source, signed = lowering.value(op.source), op.signedness is Signedness.SIGNED
+    if _element(op.source.type) is t.I4 and not signed:
+        source = (Word(lowering.build, source) & 0xF).value
+    lowering.bind(op.to, lowering.build.resized(source, lowering.type_of(op.to).element, signed))
+
+
+@rules(TruncI)
+def lower_trunci(lowering: Lowering, op: TruncI) -> None:
+    """Drops bits whatever `overflow` promises (specification, semantics 11)."""
+    target = _element(op.to.type)
+    number = Word(lowering.build, lowering.value(op.source)).resized(held(target))
+    if target is t.I4:
+        number = (number << 4).shifted_signed(4)
+    lowering.bind(op.to, number.value)
+
+
+# ---------------------------------------------------------------- integers to floats
+
+
+@rules(IToF)
+def lower_itof(lowering: Lowering, op: IToF) -> None:
+    source = Word(lowering.build, lowering.value(op.source))
+    signed, target = op.signedness is Signedness.SIGNED, _element(op.to.type)
+    if source.width == 1:
+        source = source.resized("i32", signed)
+    if target is t.F64:
+        result = _converted(source, "f64", signed)
+    else:
+        number = _odd_f32(source, signed) if _shows_second_rounding(source, target) else _converted(source, "f32", signed)
+        result = _encoded(lowering, number, target, Rounding.NEAREST_EVEN)
+    lowering.bind(op.to, result)
+
+
+def _converted(source: Word, element: str, signed: bool) -> Value:
+    """The integer rounded to nearest even."""
+    return source.build.cast("arith.sitofp" if signed else "arith.uitofp", source.value, element)
+
+
+def _shows_second_rounding(source: Word, target: t.ElementType) -> bool:
+    """f32 holds every integer in the range of a narrow type, but bf16 and tf32 have the range of f32."""
+    return source.width > 16 and target in (t.BF16, t.TF32)
+
+
+def _odd_f32(source: Word, signed: bool) -> Value:
+    """The integer as an f32, its last bit set if it is not exact, so that a rounding to fewer bits is single."""
+    build, letter = source.build, "s" if signed else "u"
+    register = "l" if source.width == 64 else "r"
+    integer = f"{letter}{source.width}"
+    type = source.value.type.of("f32")
+    number = build.asm(f"cvt.rz.f32.{integer} $0, $1;", f"=f,{register}", [source.value], type)
+    back = build.asm(f"cvt.rzi.{integer}.f32 $0, $1;", f"={register},f", [number], source.value.type)
+    inexact = source.differs(Word(build, back))
+    return (word_of(build, number) | inexact.resized("i32")).as_float("f32")
+
+
+# ---------------------------------------------------------------- floats to integers
+
+
+@rules(FToI)
+def lower_ftoi(lowering: Lowering, op: FToI) -> None:
+    """Saturates also without `saturating`, where a value out of range is undefined behaviour."""
+    element = _element(op.source.type)
+    number = lowering.value(op.source)
+    if element is not t.F64:
+        number = _decoded(lowering, number, element)
+    bits, signed = _element(op.to.type).bits, op.signedness is Signedness.SIGNED
+    whole = _truncated(lowering.build, number, max(bits, 32), signed)
+    if bits < 32:
+        whole = _saturated(whole, bits, signed).resized(f"i{bits}")
+    lowering.bind(op.to, whole.value)
+
+
+def _truncated(build: Builder, number: Value, bits: int, signed: bool) -> Word:
+    """An i32 or i64; PTX saturates, and makes 0 of NaN, but only where neither side has 64 bits."""
+    letter, source, target = "s" if signed else "u", number.type.element, "l" if bits == 64 else "r"
+    constraints = f"={target},{'d' if source == 'f64' else 'f'}"
+    text = f"cvt.rzi.{letter}{bits}.{source} $0, $1;"
+    whole = Word(build, build.asm(text, constraints, [number], number.type.of(f"i{bits}")))
+    if bits == 32 and source == "f32":
+        return whole
+    return Word(build, build.compare_float("ord", number, number)).choose(whole, 0)
+
+
+def _saturated(whole: Word, bits: int, signed: bool) -> Word:
+    if not signed:
+        return whole.minimum((1 << bits) - 1, signed=False)
+    limit = 1 << (bits - 1)
+    return whole.minimum(limit - 1, signed=True).maximum(-limit, signed=True)
+
+
+# ---------------------------------------------------------------- floats
+
+
+@rules(FToF)
+def lower_ftof(lowering: Lowering, op: FToF) -> None:
+    source, target = _element(op.source.type), _element(op.to.type)
+    number = lowering.value(op.source)
+    if source is t.F64:
+        result = _from_f64(lowering, number, target, op.rounding_mode)
+    elif _is_native_pair(lowering, source, target):
+        narrows = target is not t.F16
+        result = narrow.native_conversion(lowering.build, number, held(target), narrows)
+    elif target is t.F64:
+        result = lowering.build.cast("arith.extf", _decoded(lowering, number, source), "f64")
+    else:
+        mode = Rounding.NEAREST_EVEN if _holds(target, source) else op.rounding_mode
+        result = _encoded(lowering, _decoded(lowering, number, source), target, mode)
+    lowering.bind(op.to, result)
+
+
+def _is_native_pair(lowering: Lowering, source: t.ElementType, target: t.ElementType) -> bool:
+    """f16 and an 8-bit format between which the hardware converts without f32."""
+    pair = {source, target}
+    return lowering.arch.has_fp8 and t.F16 in pair and not pair.isdisjoint(narrow.NATIVE)
+
+
+def _decoded(lowering: Lowering, value: Value, element: t.ElementType) -> Value:
+    return narrow.decoded(lowering.build, value, element, lowering.arch.has_fp8)
+
+
+def _encoded(lowering: Lowering, number: Value, element: t.ElementType, mode: Rounding) -> Value:
+    return narrow.encoded(lowering.build, number, element, mode, lowering.arch.has_fp8)
+
+
+def _from_f64(lowering: Lowering, number: Value, target: t.ElementType, mode: Rounding) -> Value:
+    """PTX rounds to f32 and f16 by itself; other formats are reached by way of f32."""
+    build = lowering.build
+    if target not in (t.F32, t.F16):
+        return _encoded(lowering, _odd_from_f64(build, number), target, mode)
+    if mode is Rounding.NEAREST_EVEN:
+        return build.cast("arith.truncf", number, target.name)
+    return _directed_from_f64(build, number, target, mode)
+
+
+def _directed_from_f64(build: Builder, number: Value, target: t.ElementType, mode: Rounding) -> Value:
+    register = "f" if target is t.F32 else "h"
+    text = f"cvt.{_DIRECTIONS[mode]}.{target.name}.f64 $0, $1;"
+    return build.asm(text, f"={register},d", [number], number.type.of(target.name))
+
+
+def _odd_from_f64(build: Builder, number: Value) -> Value:
+    """The f32 towards zero, its last bit set if it is not exact: a rounding to fewer bits is single (Boldo and
+    Melquiond, 2008)."""
+    near = _directed_from_f64(build, number, t.F32, Rounding.ZERO)
+    back = build.cast("arith.extf", near, "f64")
+    inexact = Word(build, build.compare_float("one", back, number)).resized("i32")
+    return (word_of(build, near) | inexact).as_float("f32")
+
+
+def _holds(target: t.ElementType, source: t.ElementType) -> bool:
+    """Whether every value of `source` is one of `target`, so that no mode makes a difference."""
+    wide, small = target.format, source.format
+    assert wide is not None and small is not None
+    return (
+        wide.signed >= small.signed
+        and wide.has_inf >= small.has_inf
+        and wide.precision >= small.precision
+        and wide.max_finite >= small.max_finite
+        and _smallest_exponent(wide) <= _smallest_exponent(small)
+    )
+
+
+def _smallest_exponent(layout: t.FloatFormat) -> int:
+    return (1 if layout.fraction else 0) - layout.bias - layout.fraction

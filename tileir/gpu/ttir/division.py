@@ -1,0 +1,84 @@
+"""TTIR of integer division: quotients in three roundings, and remainders (specification 8.8).
+
+Knows: the divisions that the hardware has no answer to. Dividing by 0 is undefined in Tile IR too, but only its result:
+no instruction is given such a divisor, which would let the compiler drop code that has nothing to do with it.
+"""
+
+from __future__ import annotations
+
+from tileir.gpu.ttir.integer import wholes
+from tileir.gpu.ttir.lowering import Lower, Lowering
+from tileir.gpu.ttir.words import Word
+from tileir.ir.attributes import Rounding, Signedness
+from tileir.ir.rules import Rules
+from tileir.ops.integer import DivI, RemI
+
+rules: Rules[Lower] = Rules()
+
+
+@rules(DivI)
+def lower_divi(lowering: Lowering, op: DivI) -> None:
+    signed = op.signedness is Signedness.SIGNED
+    wholes(lowering, op, lambda x, y: _quotient(x, y, signed, op.rounding))
+
+
+@rules(RemI)
+def lower_remi(lowering: Lowering, op: RemI) -> None:
+    signed = op.signedness is Signedness.SIGNED
+    wholes(lowering, op, lambda x, y: _remainder(x, y, signed))
+
+
+def _quotient(x: Word, y: Word, signed: bool, rounding: Rounding) -> Word:
+    """Of MIN and -1 it is MIN; of a number and 0, anything."""
+    if x.width == 1:
+        return x
+    if x.width < 32:
+        wide_x, wide_y = (number.resized("i32", signed) for number in (x, y))
+        return _quotient(wide_x, wide_y, signed, rounding).resized(f"i{x.width}")
+    if rounding is Rounding.NEGATIVE_INF and (places := _places(y)) is not None:
+        return x.shifted_signed(places)
+    dividend, divisor = _guarded(x, y, signed)
+    quotient = dividend.quotient(divisor, signed)
+    if rounding is Rounding.ZERO:
+        return quotient
+    return _stepped(quotient, x - quotient * y, y, signed, rounding)
+
+
+def _places(divisor: Word) -> int | None:
+    """The logarithm of a constant divisor that is a positive power of two."""
+    known = divisor.known
+    if not known or known & (known - 1) or known >> (divisor.width - 1):
+        return None
+    return known.bit_length() - 1
+
+
+def _stepped(quotient: Word, rest: Word, divisor: Word, signed: bool, rounding: Rounding) -> Word:
+    """The truncated quotient moved to the integer below or above if it left a rest."""
+    inexact, word = rest.differs(0), f"i{quotient.width}"
+    if not signed:
+        return quotient + inexact.resized(word)
+    below = (rest ^ divisor).is_negative
+    if rounding is Rounding.NEGATIVE_INF:
+        return quotient - (inexact & below).resized(word)
+    return quotient + (inexact & ~below).resized(word)
+
+
+def _remainder(x: Word, y: Word, signed: bool) -> Word:
+    """With the sign of the dividend; of MIN and -1 it is 0."""
+    if x.width == 1:
+        return x.constant(0)
+    if x.width < 32:
+        wide_x, wide_y = (number.resized("i32", signed) for number in (x, y))
+        return _remainder(wide_x, wide_y, signed).resized(f"i{x.width}")
+    dividend, divisor = _guarded(x, y, signed)
+    return dividend.remainder(divisor, signed)
+
+
+def _guarded(x: Word, y: Word, signed: bool) -> tuple[Word, Word]:
+    """Operands with the same quotient and remainder that can be divided: -x and 1 for x and -1."""
+    if y.known is not None and 0 < y.known < (1 << y.width) - 1:
+        return x, y
+    if not signed:
+        return x, y.maximum(1, signed=False)
+    minus_one = y.equals(-1)
+    return minus_one.choose(-x, x), (y + 1).below(2).choose(y.constant(1), y)

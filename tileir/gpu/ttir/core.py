@@ -5,7 +5,7 @@ from __future__ import annotations
 from tileir.gpu.ttir.code import I32
 from tileir.gpu.ttir.lowering import Lower, Lowering
 from tileir.ir.rules import Rules
-from tileir.ops import control, core
+from tileir.ops import core
 
 rules: Rules[Lower] = Rules()
 
@@ -22,8 +22,3 @@ def lower_iota(lowering: Lowering, op: core.Iota) -> None:
     type = lowering.type_of(op.result)
     counted = lowering.build.range(type.count)
     lowering.bind(op.result, lowering.build.resized(counted, type.element, signed=False))
-
-
-@rules(control.Return)
-def lower_return(lowering: Lowering, op: control.Return) -> None:
-    lowering.build.effect("tt.return")

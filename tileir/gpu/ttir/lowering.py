@@ -203,7 +203,7 @@ def lower_entry(
     lowering = Lowering(arch, rules, entry, named, facts, body, Builder(body))
     for argument, value in zip(entry.body.args, body.arguments):
         lowering.bind(argument, value)
-    lowering.run(entry.body)
+    lowering.lower(entry)
     hidden = tuple(
         BlockMemory(lowering.block_memory) if isinstance(kind, BlockMemory) else kind for kind in lowering.hidden
     )

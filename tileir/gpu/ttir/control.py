@@ -1,0 +1,189 @@
+"""TTIR of control flow (specification 8.5): structured regions, whatever exits the program takes.
+
+Knows: what follows an operation that may be left early, and where an exit ends. Does not know: how an exit is told to
+the code around (`exits`), nor how `for` counts (`counting`).
+
+What follows an operation that may be left stands in a region that runs only if it was not. If one branch of an `if`
+goes on and the other never does, that region is the branch itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from tileir.gpu.ttir.builder import Builder
+from tileir.gpu.ttir.code import Block, Value
+from tileir.gpu.ttir.counting import count_of
+from tileir.gpu.ttir.exits import EXIT_OF, Exit, Layout, Outcome, exits_of, leaves, placeholder
+from tileir.gpu.ttir.forms import flat_types, flattened
+from tileir.gpu.ttir.lowering import Lower, Lowering
+from tileir.ir import core
+from tileir.ir.core import Op
+from tileir.ir.rules import Rules
+from tileir.ops import control
+from tileir.ops.module import Entry
+
+rules: Rules[Lower] = Rules()
+
+Code = Callable[[], Outcome]
+"""Emits code that takes its exits."""
+Rest = Callable[[list[Value]], Outcome]
+"""Emits the code behind a region, given what the region yields."""
+
+
+def _yielded(values: list[Value]) -> Outcome:
+    return Outcome({Exit.YIELD: values})
+
+
+def run(lowering: Lowering, ops: Sequence[Op], rest: Rest = _yielded) -> Outcome:
+    """The code of the operations up to the end of their region; where they yield, the code of `rest` follows."""
+    for position, op in enumerate(ops):
+        if type(op) in EXIT_OF:
+            return _left(EXIT_OF[type(op)], carried(lowering, op.operands), rest)
+        if leaves(op):
+            return _run_leaving(lowering, op, lambda: run(lowering, ops[position + 1 :], rest))  # noqa: B023
+        lowering.lower(op)
+    return rest([])
+
+
+def _left(exit: Exit, values: list[Value], rest: Rest) -> Outcome:
+    return rest(values) if exit is Exit.YIELD else Outcome({exit: values})
+
+
+def carried(lowering: Lowering, values: Sequence[core.Value]) -> list[Value]:
+    """What carries values of the program into another region."""
+    return [part for value in values for part in flattened(lowering.values[value])]
+
+
+def _run_leaving(lowering: Lowering, op: Op, rest: Code) -> Outcome:
+    """The code of an operation that may be left, and of what follows it."""
+    lowering.build.loc = op.loc
+    if isinstance(op, control.Loop):
+        return _followed(lowering, op, repeated(lowering, op), Exit.BREAK, rest)
+    assert isinstance(op, control.If)
+    if _goes_on(op.then) and _goes_on(op.otherwise):
+        return _followed(lowering, op, branches(lowering, op, _yielded), Exit.YIELD, rest)
+
+    def after(values: list[Value]) -> Outcome:
+        lowering.rebuilt_all(op.outputs, values)
+        return rest()
+
+    return branches(lowering, op, after)
+
+
+def _goes_on(region: core.Block | None) -> bool:
+    return region is None or Exit.YIELD in exits_of(region)
+
+
+def _followed(lowering: Lowering, op: Op, outcome: Outcome, exit: Exit, rest: Code) -> Outcome:
+    """The code behind an operation, which runs if the operation ended by `exit`."""
+    if exit not in outcome.values:
+        return outcome
+    others = outcome.without(exit)
+    lowering.rebuilt_all(op.results, outcome.values[exit])
+    if not others.values:
+        return rest()
+    return chosen(lowering.build, outcome.is_by(lowering.build, exit), rest, lambda: others)
+
+
+def chosen(build: Builder, condition: Value, first: Code, second: Code) -> Outcome:
+    """The code of `first` where `condition` holds, of `second` elsewhere."""
+    loc = build.loc
+    with build.region() as then:
+        one = first()
+    with build.region() as otherwise:
+        other = second()
+    build.loc = loc
+    layout = Layout([one, other])
+    for block, outcome in ((then, one), (otherwise, other)):
+        with _at_end(build, block):
+            build.effect("scf.yield", *layout.packed(build, outcome))
+    return layout.unpacked(build.insert("scf.if", [condition], layout.types, regions=[then, otherwise]))
+
+
+@contextmanager
+def _at_end(build: Builder, block: Block) -> Iterator[None]:
+    outer, build.block = build.block, block
+    try:
+        yield
+    finally:
+        build.block = outer
+
+
+# ---------------------------------------------------------------- if, loop, for
+
+
+def branches(lowering: Lowering, op: control.If, rest: Rest) -> Outcome:
+    """The code of an `if`; `rest` follows each branch that yields."""
+
+    def then() -> Outcome:
+        return run(lowering, op.then.ops, rest)
+
+    def otherwise() -> Outcome:
+        return rest([]) if op.otherwise is None else run(lowering, op.otherwise.ops, rest)
+
+    return chosen(lowering.build, lowering.value(op.condition), then, otherwise)
+
+
+@rules(control.If)
+def lower_if(lowering: Lowering, op: control.If) -> None:
+    """An `if` that goes on behind both branches."""
+    outcome = branches(lowering, op, _yielded)
+    lowering.rebuilt_all(op.outputs, outcome.values[Exit.YIELD])
+
+
+def repeated(lowering: Lowering, op: control.Loop) -> Outcome:
+    """The code of a `loop`, left by `Exit.BREAK` or `Exit.RETURN`."""
+    build, initial = lowering.build, carried(lowering, op.initial)
+    if Exit.CONTINUE not in exits_of(op.body):
+        lowering.rebuilt_all(op.body.args, initial)
+        return run(lowering, op.body.ops)
+    with build.region(*(value.type for value in initial)) as body:
+        lowering.rebuilt_all(op.body.args, body.arguments)
+        outcome = run(lowering, op.body.ops)
+        build.loc = op.loc
+        layout = Layout([outcome])
+        build.effect("scf.condition", outcome.is_by(build, Exit.CONTINUE), *layout.packed(build, outcome))
+    with build.region(*layout.types) as again:
+        values = layout.unpacked(again.arguments).values
+        build.effect("scf.yield", *values.get(Exit.CONTINUE, body.arguments))
+    results = build.insert("scf.while", initial, layout.types, regions=[body, again])
+    return layout.unpacked(results).without(Exit.CONTINUE)
+
+
+@rules(control.Loop)
+def lower_loop(lowering: Lowering, op: control.Loop) -> None:
+    """A `loop` without `return`. What follows one without `break` is never run, but has its values."""
+    outcome = repeated(lowering, op)
+    types = [type for value in op.outputs for type in flat_types(value.type)]
+    values = outcome.values.get(Exit.BREAK)
+    lowering.rebuilt_all(op.outputs, values or [placeholder(lowering.build, type) for type in types])
+
+
+@rules(control.For)
+def lower_for(lowering: Lowering, op: control.For) -> None:
+    """No exit leads out of a `for`; its body may start the next iteration early."""
+    build, initial = lowering.build, carried(lowering, op.initial)
+    count = count_of(lowering, op)
+    types = [value.type for value in initial]
+    with build.region(count.type, *types) as body:
+        position, *values = body.arguments
+        induction, *arguments = op.body.args
+        lowering.bind(induction, count.induction(position))
+        lowering.rebuilt_all(arguments, values)
+        outcome = run(lowering, op.body.ops)
+        build.loc = op.loc
+        build.effect("scf.yield", *outcome.values.get(Exit.CONTINUE, values))
+    results = build.insert("scf.for", [*count.bounds, *initial], types, regions=[body])
+    lowering.rebuilt_all(op.outputs, results)
+
+
+# ---------------------------------------------------------------- the entry
+
+
+@rules(Entry)
+def lower_entry(lowering: Lowering, op: Entry) -> None:
+    """Wherever the program returns, the code does so at its end."""
+    run(lowering, op.body.ops)
+    lowering.build.effect("tt.return")

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from tileir.gpu.arch import Arch
 from tileir.gpu.ttir.builder import Builder
 from tileir.gpu.ttir.code import I64, Attribute, Block, Function, Type, Value
+from tileir.gpu.ttir.facts import Facts
 from tileir.gpu.ttir.forms import TOKEN, Lowered, TensorView, TileView, flat_types, tile_type
 from tileir.gpu.ttir.text import function_text
 from tileir.ir import core
@@ -29,6 +30,12 @@ Lower = Callable[["Lowering", Op], None]
 
 MAX_ELEMENTS = 1 << 20
 """What Triton's compiler allows in a tensor."""
+
+HIDDEN_ALIGNMENT = 16
+"""What hidden memory is aligned to."""
+
+MAX_ALIGNMENT = 1 << 10
+"""The largest divisor of a parameter that Triton's compiler is told of."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +92,8 @@ class Lowering:
     """The operations that the host has a part in (`print_tko`, `assert`); code names them by number."""
     block_memory: int = 0
     """Bytes that `alloca` takes for one block."""
+    known: Facts = field(default_factory=Facts)
+    """What is known of the values made so far."""
 
     def value(self, value: core.Value) -> Value:
         """The TTIR value of a tile."""
@@ -120,6 +129,7 @@ class Lowering:
         if hidden not in self.hidden:
             address = Value(Type("!tt.ptr<i8>"), self.body)
             self.body.arguments.append(address)
+            self.known.promise(address, HIDDEN_ALIGNMENT)
             self.hidden[hidden] = address
         return self.build.bitcast(self.hidden[hidden], f"!tt.ptr<{element}>")
 
@@ -203,11 +213,13 @@ def lower_entry(
     lowering = Lowering(arch, rules, entry, named, facts, body, Builder(body))
     for argument, value in zip(entry.body.args, body.arguments):
         lowering.bind(argument, value)
+    for value, fact in zip(body.arguments, facts):
+        lowering.known.promise(value, fact.divisor)
     lowering.lower(entry)
     hidden = tuple(
         BlockMemory(lowering.block_memory) if isinstance(kind, BlockMemory) else kind for kind in lowering.hidden
     )
-    divisors = [fact.divisor for fact in facts] + [1] * (len(entry.body.args) - len(facts)) + [16] * len(hidden)
+    divisors = [min(lowering.known.divisor(value), MAX_ALIGNMENT) for value in body.arguments]
     attributes: dict[int, dict[str, Attribute]] = {
         position: {"tt.divisibility": divisor} for position, divisor in enumerate(divisors) if divisor > 1
     }

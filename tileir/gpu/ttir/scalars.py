@@ -1,0 +1,62 @@
+"""Arithmetic on 64-bit scalars, with what is known while the code is made left out of it.
+
+Knows: i64 as extents, strides, indices and offsets are held. Does not know: what they are of.
+"""
+
+from __future__ import annotations
+
+from tileir.gpu.ttir.code import I32, I64, Instruction, Text, Value
+from tileir.gpu.ttir.lowering import Lowering
+
+
+def number(lowering: Lowering, value: int) -> Value:
+    return lowering.build.integer(I64, value)
+
+
+def unsigned(lowering: Lowering, value: Value) -> Value:
+    """An integer or a tensor of them, read as unsigned, as i64."""
+    return lowering.build.resized(value, "i64", signed=False)
+
+
+def product(lowering: Lowering, first: Value, second: Value) -> Value:
+    a, b = lowering.known.constant(first), lowering.known.constant(second)
+    if a is not None and b is not None and -(1 << 63) <= a * b < 1 << 63:
+        return number(lowering, a * b)
+    if 0 in (a, b):
+        return number(lowering, 0)
+    if a == 1:
+        return second
+    return first if b == 1 else lowering.build.op("arith.muli", first, second)
+
+
+def total(lowering: Lowering, first: Value, second: Value) -> Value:
+    if lowering.known.constant(first) == 0:
+        return second
+    return first if lowering.known.constant(second) == 0 else lowering.build.op("arith.addi", first, second)
+
+
+def moved(lowering: Lowering, pointer: Value, offset: Value) -> Value:
+    """A scalar pointer moved by `offset` elements."""
+    if lowering.known.constant(offset) == 0:
+        return pointer
+    found = lowering.build.op("tt.addptr", pointer, offset)
+    return hinted(found, lowering.known.divisor(found))
+
+
+def narrowed(lowering: Lowering, value: Value) -> Value:
+    """The low half."""
+    constant = lowering.known.constant(value)
+    if constant is not None:
+        return lowering.build.integer(I32, constant)
+    return hinted(lowering.build.resized(value, "i32", signed=True), lowering.known.divisor(value))
+
+
+MAX_HINT = 1 << 10
+
+
+def hinted(value: Value, divisor: int) -> Value:
+    """The scalar `value`, with a note for Triton's compiler that it is a multiple of `divisor`."""
+    assert isinstance(value.owner, Instruction) and not value.type.is_tensor
+    if divisor > 1:
+        value.owner.attributes["tt.divisibility"] = Text(f"dense<{min(divisor, MAX_HINT)}> : tensor<1xi32>")
+    return value

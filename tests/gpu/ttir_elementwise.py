@@ -19,14 +19,13 @@ from tests.gpu.ttir_values import (
     as_integer,
     bits_of,
     constant,
-    dtype_of,
     from_bits,
     signed,
     unsigned,
     width,
 )
 from tileir.gpu.ttir.code import Instruction, Number
-from tileir.interp.numerics import rounding
+from tileir.interp.numerics import formats, rounding
 from tileir.ir import types as t
 from tileir.ir.attributes import Rounding
 
@@ -223,14 +222,22 @@ def _to_float(reading: Callable[[Array], Array]) -> Rule:
 
     def rule(instruction: Instruction, x: Array) -> Array:
         element = arithmetic_type(instruction)
-        number = reading(x)
         if element is t.BF16:
-            return rounding.nearest_bf16(number.astype(np.float32))
-        if element is t.F16:
-            return np.clip(number.astype(object), -(1 << 20), 1 << 20).astype(np.float64).astype(np.float16)
-        return number.astype(dtype_of(element.name))
+            return rounding.nearest_bf16(rounded_integer(reading(x), t.F32, NEAREST))
+        return rounded_integer(reading(x), element, NEAREST)
 
     return rule
+
+
+def rounded_integer(x: Array, element: t.ElementType, mode: Rounding) -> Array:
+    """Integers as floats, rounded once."""
+    negative = np.asarray(x < 0)
+    wide = x.astype(np.int64 if x.dtype.kind == "i" else np.uint64).view(np.uint64)
+    magnitude = np.where(negative, ~wide + np.uint64(1), wide)
+    patterns = formats.rounded_magnitude(
+        negative, *formats.normalized(magnitude, np.zeros(x.shape, np.int64)), element, mode
+    )
+    return formats.stored(formats.with_sign(patterns, negative, element), element)
 
 
 def _to_integer(is_signed: bool) -> Rule:

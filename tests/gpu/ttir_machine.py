@@ -13,7 +13,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tests.gpu import ttir_access, ttir_elementwise, ttir_folds, ttir_shapes
+from tests.gpu import (
+    ttir_access,
+    ttir_atomics,
+    ttir_descriptors,
+    ttir_elementwise,
+    ttir_folds,
+    ttir_functions,
+    ttir_products,
+    ttir_ptx,
+    ttir_shapes,
+)
 from tests.gpu.ttir_memory import Allocation, Memory
 from tests.gpu.ttir_values import Lanes, MachineFault, argument, dtype_of, signed, unsigned
 from tileir.gpu.ttir.code import Block, Function, Instruction, Type, Value
@@ -22,9 +32,24 @@ Rule = Callable[..., "Lanes | list[Lanes]"]
 Turns = Generator[None, None, list[Lanes]]
 """What gives way now and then, and in the end has values."""
 
-RULES: dict[str, Rule] = {**ttir_shapes.RULES, **ttir_access.RULES, **ttir_folds.RULES}
+RULES: dict[str, Rule] = {
+    name: rule
+    for chapter in (
+        ttir_shapes.RULES,
+        ttir_access.RULES,
+        ttir_folds.RULES,
+        ttir_products.RULES,
+        ttir_atomics.RULES,
+        ttir_descriptors.RULES,
+        ttir_ptx.RULES,
+    )
+    for name, rule in chapter.items()
+}
+"""Rules that need the block they are run in, or the poison of their operands."""
+LANE_RULES = {**ttir_elementwise.RULES, **ttir_functions.RULES}
+"""Rules for every lane on its own."""
 ENDS = ("scf.yield", "scf.condition", "tt.return", "tt.reduce.return", "tt.scan.return")
-GIVES_WAY: frozenset[str] = frozenset()
+GIVES_WAY = frozenset(ttir_atomics.RULES)
 MAX_TURNS = 2_000_000
 """How often blocks may give way before a launch counts as hanging."""
 
@@ -55,7 +80,7 @@ class Frame:
             except MachineFault as fault:
                 raise _placed(fault, instruction) from None
             self._bind(instruction.results, results)
-            if instruction.name in GIVES_WAY:
+            if instruction.name in GIVES_WAY or instruction.attributes.get("pure") is False:
                 yield
         raise MachineFault("a block ends without a terminator")
 
@@ -67,7 +92,7 @@ class Frame:
         return [result.moved(lambda x: np.broadcast_to(x, shape)) for result in results]
 
     def _apply(self, instruction: Instruction, operands: list[Lanes]) -> list[Lanes]:
-        simple = ttir_elementwise.RULES.get(instruction.name)
+        simple = LANE_RULES.get(instruction.name)
         if simple is not None:
             result = simple(instruction, *(operand.data for operand in operands))
             made = result if isinstance(result, Lanes) else Lanes(np.asarray(result))

@@ -1,0 +1,92 @@
+"""Atomic instructions of the TTIR machine.
+
+Knows: what each does to an element, lane after lane. Does not know: orders and scopes: blocks take turns, and all see
+the same memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tests.gpu.ttir_access import active_lanes, addresses_of, spread
+from tests.gpu.ttir_elementwise import ELEMENTS, NEAREST
+from tests.gpu.ttir_values import Array, Lanes, MachineFault, signed, undefined
+from tileir.gpu.ttir.code import Instruction
+from tileir.interp.numerics import rounding
+
+if TYPE_CHECKING:
+    from tests.gpu.ttir_machine import Frame
+
+Update = Callable[[Array, Array], Array]
+"""The new element from the one in memory and the operand."""
+
+
+def _float_sum(x: Array, y: Array) -> Array:
+    return rounding.add(ELEMENTS[_FLOAT_NAMES[x.dtype.itemsize, x.dtype.kind]], NEAREST)(x, y)
+
+
+_FLOAT_NAMES = {(2, "f"): "f16", (2, "V"): "bf16", (4, "f"): "f32", (8, "f"): "f64"}
+UPDATES: dict[int, Update] = {
+    1: np.bitwise_and,
+    2: np.bitwise_or,
+    3: np.bitwise_xor,
+    4: np.add,
+    5: _float_sum,
+    6: lambda x, y: np.maximum(signed(x), signed(y)).view(x.dtype),
+    7: lambda x, y: np.minimum(signed(x), signed(y)).view(x.dtype),
+    8: np.maximum,
+    9: np.minimum,
+    10: lambda x, y: y,
+}
+"""By the number of the operation: and, or, xor, add, fadd, max, min, umax, umin, exchange."""
+
+
+def _element(instruction: Instruction) -> str:
+    return instruction.operands[0].type.pointee
+
+
+def _update(frame: Frame, instruction: Instruction, pointer: Lanes, value: Lanes, mask: Lanes | None = None) -> Lanes:
+    number = instruction.attributes["atomic_rmw_op"]
+    assert isinstance(number, int)
+    if (value.data.dtype.kind == "u") == (number == 5):
+        raise MachineFault(f"atomic operation {number} of {_element(instruction)}")
+    return _each(frame, instruction, UPDATES[number], pointer, [value], mask)
+
+
+def _swap(frame: Frame, instruction: Instruction, pointer: Lanes, expected: Lanes, value: Lanes) -> Lanes:
+    """Floats are compared by their bits."""
+
+    def update(old: Array, compared: Array, new: Array) -> Array:
+        return new if old.tobytes() == compared.tobytes() else old
+
+    return _each(frame, instruction, update, pointer, [expected, value], None)
+
+
+def _each(
+    frame: Frame,
+    instruction: Instruction,
+    update: Callable[..., Array],
+    pointer: Lanes,
+    values: list[Lanes],
+    mask: Lanes | None,
+) -> Lanes:
+    """Lane after lane; lanes without a mask bit have no defined result."""
+    active = active_lanes(mask, pointer.data.shape)
+    addresses = addresses_of(pointer, active)
+    chosen = [
+        value.moved(lambda x: np.atleast_1d(x)[np.atleast_1d(active)]).required("an operand of an atomic operation")
+        for value in values
+    ]
+    element = _element(instruction)
+    old = frame.memory.load(addresses, element)
+    for lane in range(addresses.size):
+        place = addresses[lane : lane + 1]
+        old[lane : lane + 1] = found = frame.memory.load(place, element)
+        frame.memory.store(place, update(found, *(value[lane : lane + 1] for value in chosen)), element)
+    return spread(old, active, undefined(instruction.result_types[0]))
+
+
+RULES = {"tt.atomic_rmw": _update, "tt.atomic_cas": _swap}

@@ -1,0 +1,79 @@
+"""PTX instructions on memory: loads, stores, atomic updates, fences.
+
+Knows: which lanes take part, one after the other. Does not know: orders and scopes, which one memory for all blocks
+makes void.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from tests.gpu.ttir_memory import Memory
+from tests.gpu.ttir_ptx_rules import FLOATS, Call, called, pattern, view
+from tests.gpu.ttir_values import Array
+
+Rule = Callable[[Memory, Call, Sequence[Array], Array], "Array | None"]
+
+
+def _element(call: Call) -> str:
+    """The machine's element that has the size of the type."""
+    bits = FLOATS[call.type].bits if call.type in FLOATS else int(call.type[1:])
+    return f"i{bits}"
+
+
+def _load(memory: Memory, call: Call, operands: Sequence[Array], active: Array) -> Array:
+    (addresses,) = operands
+    result = np.zeros(addresses.shape, f"u{int(_element(call)[1:]) // 8}")
+    result[active] = memory.load(addresses[active], _element(call))
+    return result
+
+
+def _store(memory: Memory, call: Call, operands: Sequence[Array], active: Array) -> None:
+    addresses, values = operands
+    memory.store(addresses[active], pattern(view(values[active], call.type)), _element(call))
+
+
+def _atomic(memory: Memory, call: Call, operands: Sequence[Array], active: Array) -> Array:
+    addresses, *values = operands
+    element = _element(call)
+    result = np.zeros(addresses.shape, f"u{int(element[1:]) // 8}")
+    for lane in zip(*np.nonzero(np.atleast_1d(active))):
+        place = lane if addresses.shape else ()
+        address = addresses[place].reshape(1)
+        old = memory.load(address, element)
+        memory.store(address, _updated(call, old, [value[place].reshape(1) for value in values]), element)
+        result[place] = old[0]
+    return result
+
+
+def _updated(call: Call, old: Array, values: list[Array]) -> Array:
+    if "exch" in call.modifiers:
+        return values[0]
+    if "cas" in call.modifiers:
+        return np.where(old == values[0], values[1], old)
+    name = next(part for part in ("add", "min", "max", "and", "or", "xor") if part in call.modifiers)
+    mode = ".rn" if call.type in FLOATS and name == "add" else ""
+    return called(Call.parse(f"{name}{mode}.{call.type}"), [old, values[0]])
+
+
+def _reduce(memory: Memory, call: Call, operands: Sequence[Array], active: Array) -> None:
+    _atomic(memory, call, operands, active)
+
+
+def _nothing(memory: Memory, call: Call, operands: Sequence[Array], active: Array) -> None:
+    """Orders what other blocks see, who see everything anyway."""
+
+
+MEMORY_RULES: dict[str, Rule] = {
+    "ld": _load,
+    "st": _store,
+    "atom": _atomic,
+    "red": _reduce,
+    "fence": _nothing,
+    "membar": _nothing,
+    "bar": _nothing,
+    "griddepcontrol": _nothing,
+    "nanosleep": _nothing,
+}

@@ -18,6 +18,7 @@ from tileir.gpu.ttir.counting import count_of
 from tileir.gpu.ttir.exits import EXIT_OF, Exit, Layout, Outcome, exits_of, leaves, placeholder
 from tileir.gpu.ttir.forms import flat_types, flattened
 from tileir.gpu.ttir.lowering import Lower, Lowering
+from tileir.gpu.ttir.posting import post_failure, where
 from tileir.ir import core
 from tileir.ir.core import Op
 from tileir.ir.rules import Rules
@@ -61,6 +62,8 @@ def _run_leaving(lowering: Lowering, op: Op, rest: Code) -> Outcome:
     lowering.build.loc = op.loc
     if isinstance(op, control.Loop):
         return _followed(lowering, op, repeated(lowering, op), Exit.BREAK, rest)
+    if isinstance(op, control.Assert):
+        return _asserted(lowering, op, rest)
     assert isinstance(op, control.If)
     if _goes_on(op.then) and _goes_on(op.otherwise):
         return _followed(lowering, op, branches(lowering, op, _yielded), Exit.YIELD, rest)
@@ -177,6 +180,44 @@ def lower_for(lowering: Lowering, op: control.For) -> None:
         build.effect("scf.yield", *outcome.values.get(Exit.CONTINUE, values))
     results = build.insert("scf.for", [*count.bounds, *initial], types, regions=[body])
     lowering.rebuilt_all(op.outputs, results)
+
+
+# ---------------------------------------------------------------- assert
+
+
+def _asserted(lowering: Lowering, op: control.Assert, rest: Code) -> Outcome:
+    """The code of an `assert` that ends the tile block if it fails, and of what follows."""
+
+    def stop() -> Outcome:
+        post_failure(lowering, lowering.site(op), lowering.value(op.condition))
+        return Outcome({Exit.RETURN: []})
+
+    return chosen(lowering.build, _all_hold(lowering.build, lowering.value(op.condition)), rest, stop)
+
+
+@rules(control.Assert)
+def lower_assert(lowering: Lowering, op: control.Assert) -> None:
+    """An `assert` that reports only."""
+    build, condition = lowering.build, lowering.value(op.condition)
+    with where(build, build.inverted(_all_hold(build, condition))):
+        post_failure(lowering, lowering.site(op), condition)
+
+
+def _all_hold(build: Builder, condition: Value) -> Value:
+    """Whether every element is true, as a scalar."""
+    if not condition.type.is_tensor:
+        return condition
+    found = build.resized(condition, "i32", signed=False)
+    while found.type.is_tensor:
+        found = _least_along_last(build, found)
+    return build.compare("ne", found, build.integer(found.type, 0))
+
+
+def _least_along_last(build: Builder, tile: Value) -> Value:
+    *rest, _ = tile.type.shape
+    with build.region(tile.type.shaped(), tile.type.shaped()) as body:
+        build.effect("tt.reduce.return", build.op("arith.minui", *body.arguments))
+    return build.insert("tt.reduce", [tile], [tile.type.shaped(*rest)], {"axis": len(rest)}, [body])[0]
 
 
 # ---------------------------------------------------------------- the entry

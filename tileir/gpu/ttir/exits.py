@@ -19,6 +19,7 @@ from tileir.gpu.ttir.builder import Builder
 from tileir.gpu.ttir.code import I32, I64, Type, Value
 from tileir.ir.core import Block, Op
 from tileir.ops import control
+from tileir.ops.module import Entry
 
 
 class Exit(IntEnum):
@@ -63,7 +64,21 @@ def exits_through(op: Op) -> frozenset[Exit]:
         return exits_of(op.then) | otherwise
     if isinstance(op, control.Loop):
         return _GOES_ON | (exits_of(op.body) & {Exit.RETURN})
+    if isinstance(op, control.Assert) and _stands_in_entry(op):
+        return _GOES_ON | {Exit.RETURN}
     return _GOES_ON
+
+
+def _stands_in_entry(op: Op) -> bool:
+    """Whether `return` may stand where `op` does without a loop or a call to leave.
+
+    There an assertion that fails ends the tile block. Elsewhere the block goes on, as it may (semantics 8.2): no loop
+    is to pay for it.
+    """
+    parent = op.parent_op
+    while isinstance(parent, control.If):
+        parent = parent.parent_op
+    return isinstance(parent, Entry)
 
 
 def leaves(op: Op) -> bool:

@@ -1,0 +1,163 @@
+"""The memory in which the blocks of a launch leave what the host is to do: print, report a failed assertion.
+
+Knows: what lies where in it, how the host prepares it, and what it reads out of it. Does not know: how blocks write
+(`ttir.posting`), nor how a tile is put into words.
+
+The host fills the mailbox with `initial` before a launch, and reads it with `read` after the launch has ended. Numbers
+are little-endian; a site is the number of an operation among those of the program that have a part for the host,
+counted from 1.
+
+    byte 0     i32  the site of the assertion that failed first; 0 if none did
+    byte 4     3 x i32  the tile block that it failed in
+    byte 16    i64  the bytes that records have claimed so far, also those that there was no room for
+    byte 24    i64  the bytes that there are for records; written by the host
+    byte 32    i64  the records that there was no room for
+    byte 64    the records, in the order in which their memory was claimed
+    behind     the condition of the assertion that failed
+
+A record begins with its site (i32) and its tile block (3 x i32); the operands of the operation follow, each from a
+multiple of 16 bytes on. Elements lie in row-major order, in the bytes of `ir.storage.dtype_of`. The records of one tile
+block are in the order in which it wrote them.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tileir.ir import types as t
+from tileir.ir.core import Op
+from tileir.ir.storage import dtype_of
+from tileir.ops.control import Assert
+from tileir.ops.misc import PrintTko
+
+FAILED_SITE, FAILED_BLOCK, CLAIMED, CAPACITY, LOST, RECORDS = 0, 4, 16, 24, 32, 64
+RECORD_SITE, RECORD_BLOCK, RECORD_HEAD = 0, 4, 16
+ALIGNMENT = 16
+
+SMALLEST, LARGEST = 1 << 16, 1 << 26
+"""Bytes for records that a launch gets at least and at most."""
+EXECUTIONS = 4
+"""How often each block is expected to print at one site."""
+
+_HEAD = struct.Struct("<i3iqqq")
+_RECORD = struct.Struct("<i3i")
+
+Coordinates = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Printed:
+    """One execution of a `print_tko`: its tile block, and the tiles as the interpreter holds them."""
+
+    op: PrintTko
+    block: Coordinates
+    tiles: tuple[np.ndarray, ...]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The `assert` that failed first, and its condition."""
+
+    op: Assert
+    block: Coordinates
+    condition: np.ndarray
+
+    @property
+    def index(self) -> tuple[int, ...]:
+        """The first element that is 0."""
+        return tuple(int(at) for at in np.unravel_index(int(np.argmin(self.condition)), self.condition.shape))
+
+
+@dataclass(frozen=True)
+class Mail:
+    """What a launch left: `lost` records are missing in `printed`."""
+
+    printed: tuple[Printed, ...]
+    lost: int
+    failure: Failure | None
+
+
+# ---------------------------------------------------------------- sizes
+
+
+def tile_bytes(type: t.Type) -> int:
+    """The bytes that a tile takes in the mailbox."""
+    assert isinstance(type, t.TileType), type
+    return type.count * dtype_of(type.element).itemsize
+
+
+def aligned(size: int) -> int:
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+def record_places(types: Sequence[t.Type]) -> tuple[list[int], int]:
+    """Where in a record the tiles of the types begin, and the size of the record."""
+    places, end = [], RECORD_HEAD
+    for type in types:
+        places.append(end)
+        end += aligned(tile_bytes(type))
+    return places, end
+
+
+def _condition_bytes(sites: Sequence[Op]) -> int:
+    return max((aligned(tile_bytes(op.condition.type)) for op in sites if isinstance(op, Assert)), default=0)
+
+
+def size_for(sites: Sequence[Op], blocks: int) -> int:
+    """A size in bytes that should do for a launch of so many tile blocks."""
+    prints = [record_places(_types(op))[1] for op in sites if isinstance(op, PrintTko)]
+    room = min(max(EXECUTIONS * blocks * sum(prints), SMALLEST), LARGEST) if prints else 0
+    return RECORDS + aligned(room) + _condition_bytes(sites)
+
+
+# ---------------------------------------------------------------- the host's part
+
+
+def initial(size: int, sites: Sequence[Op]) -> bytes:
+    """The content before a launch, for `size` bytes. All behind byte `RECORDS` is zeros."""
+    capacity = (size - RECORDS - _condition_bytes(sites)) // ALIGNMENT * ALIGNMENT
+    if capacity < 0:
+        raise ValueError(f"size: expected at least {size_for(sites, 0)} bytes for these operations, got {size}")
+    return _HEAD.pack(0, 0, 0, 0, 0, capacity, 0).ljust(size, b"\0")
+
+
+def read(content: bytes, sites: Sequence[Op]) -> Mail:
+    """What the blocks of a launch left; `sites` are the operations of the program, in order."""
+    site, *block, claimed, capacity, lost = _HEAD.unpack_from(content)
+    records = content[RECORDS : RECORDS + min(claimed, capacity)]
+    failure = None
+    if site:
+        op = sites[site - 1]
+        assert isinstance(op, Assert)
+        condition = _tile(content, RECORDS + capacity, op.condition.type)
+        failure = Failure(op, (block[0], block[1], block[2]), condition)
+    return Mail(tuple(_printed(records, sites)), lost, failure)
+
+
+def _printed(records: bytes, sites: Sequence[Op]) -> Iterator[Printed]:
+    """The records in order. Behind the first that there was no room for there are none."""
+    begin = 0
+    while begin + RECORD_HEAD <= len(records):
+        site, *block = _RECORD.unpack_from(records, begin)
+        if not site:
+            return
+        op = sites[site - 1]
+        assert isinstance(op, PrintTko)
+        types = _types(op)
+        places, size = record_places(types)
+        tiles = tuple(_tile(records, begin + place, type) for place, type in zip(places, types))
+        yield Printed(op, (block[0], block[1], block[2]), tiles)
+        begin += size
+
+
+def _types(op: PrintTko) -> list[t.Type]:
+    return [value.type for value in op.args]
+
+
+def _tile(content: bytes, begin: int, type: t.Type) -> np.ndarray:
+    assert isinstance(type, t.TileType)
+    return np.frombuffer(content, dtype_of(type.element), type.count, begin).reshape(type.shape)

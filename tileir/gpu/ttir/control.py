@@ -173,6 +173,7 @@ def lower_for(lowering: Lowering, op: control.For) -> None:
     with build.region(count.type, *types) as body:
         position, *values = body.arguments
         induction, *arguments = op.body.args
+        lowering.known.count(position, *count.bounds)
         lowering.bind(induction, count.induction(position))
         lowering.rebuilt_all(arguments, values)
         outcome = run(lowering, op.body.ops)

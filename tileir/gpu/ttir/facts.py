@@ -68,6 +68,11 @@ class Facts:
             before.high if high is None else min(before.high, high),
         )
 
+    def count(self, position: Value, lower: Value, upper: Value, step: Value) -> None:
+        """Rely on `position` going from `lower` in steps to below `upper`, all read as signed."""
+        first, last = self.of(lower), self.of(upper).high - 1
+        self.promise(position, min(first.divisor, self.divisor(step)), first.low, max(first.low, last))
+
     def of(self, value: Value) -> Known:
         return _Query(self._promised).ask(value, MAX_DEPTH)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tileir.gpu.ttir.assumptions import assumed
 from tileir.gpu.ttir.lowering import Lower, Lowering
 from tileir.gpu.ttir.posting import post_record
 from tileir.ir.rules import Rules
@@ -12,7 +13,7 @@ rules: Rules[Lower] = Rules()
 
 @rules(Assume)
 def lower_assume(lowering: Lowering, op: Assume) -> None:
-    lowering.bind(op.result, lowering.values[op.value])
+    lowering.bind(op.result, assumed(lowering, lowering.values[op.value], op.predicate))
 
 
 @rules(PrintTko)

@@ -3,17 +3,18 @@
 Knows: what lies where in it, how the host prepares it, and what it reads out of it. Does not know: how blocks write
 (`ttir.posting`), nor how a tile is put into words.
 
-The host fills the mailbox with `initial` before a launch, and reads it with `read` after the launch has ended. Numbers
-are little-endian; a site is the number of an operation among those of the program that have a part for the host,
-counted from 1.
+The host clears the mailbox before a launch and puts `head` at its begin; after the launch has ended it reads that part
+again, and of what lies behind as much as is `used`. Numbers are little-endian; a site is the number of an operation
+among those of the program that have a part for the host, counted from 1.
 
     byte 0     i32  the site of the assertion that failed first; 0 if none did
     byte 4     3 x i32  the tile block that it failed in
     byte 16    i64  the bytes that records have claimed so far, also those that there was no room for
-    byte 24    i64  the bytes that there are for records; written by the host
-    byte 32    i64  the records that there was no room for
-    byte 64    the records, in the order in which their memory was claimed
-    behind     the condition of the assertion that failed
+    byte 24    i64  the records that there was no room for
+    byte 32    i64  where the records begin, behind the condition; written by the host
+    byte 40    i64  the bytes that there are for records; written by the host
+    byte 64    the condition of the assertion that failed first
+    behind     the records, in the order in which their memory was claimed
 
 A record begins with its site (i32) and its tile block (3 x i32); the operands of the operation follow, each from a
 multiple of 16 bytes on. Elements lie in row-major order, in the bytes of `ir.storage.dtype_of`. The records of one tile
@@ -34,7 +35,8 @@ from tileir.ir.storage import dtype_of
 from tileir.ops.control import Assert
 from tileir.ops.misc import PrintTko
 
-FAILED_SITE, FAILED_BLOCK, CLAIMED, CAPACITY, LOST, RECORDS = 0, 4, 16, 24, 32, 64
+FAILED_SITE, FAILED_BLOCK, CLAIMED, LOST, BEGIN, CAPACITY, CONDITION = 0, 4, 16, 24, 32, 40, 64
+HEAD_BYTES = CONDITION
 RECORD_SITE, RECORD_BLOCK, RECORD_HEAD = 0, 4, 16
 ALIGNMENT = 16
 
@@ -43,7 +45,7 @@ SMALLEST, LARGEST = 1 << 16, 1 << 26
 EXECUTIONS = 4
 """How often each block is expected to print at one site."""
 
-_HEAD = struct.Struct("<i3iqqq")
+_HEAD = struct.Struct("<i3i4q")
 _RECORD = struct.Struct("<i3i")
 
 Coordinates = tuple[int, int, int]
@@ -103,61 +105,78 @@ def record_places(types: Sequence[t.Type]) -> tuple[list[int], int]:
     return places, end
 
 
-def _condition_bytes(sites: Sequence[Op]) -> int:
-    return max((aligned(tile_bytes(op.condition.type)) for op in sites if isinstance(op, Assert)), default=0)
+@dataclass(frozen=True)
+class Room:
+    """What a program may leave: the bytes of one record of each `print_tko`, and those of its largest condition."""
+
+    records: int = 0
+    condition: int = 0
 
 
-def size_for(sites: Sequence[Op], blocks: int) -> int:
-    """A size in bytes that should do for a launch of so many tile blocks."""
-    prints = [record_places(_types(op))[1] for op in sites if isinstance(op, PrintTko)]
-    room = min(max(EXECUTIONS * blocks * sum(prints), SMALLEST), LARGEST) if prints else 0
-    return RECORDS + aligned(room) + _condition_bytes(sites)
+def room_for(sites: Sequence[Op]) -> Room:
+    """The room for what these operations leave."""
+    records = sum(record_places(_types(op))[1] for op in sites if isinstance(op, PrintTko))
+    conditions = (aligned(tile_bytes(op.condition.type)) for op in sites if isinstance(op, Assert))
+    return Room(records, max(conditions, default=0))
+
+
+def size_for(room: Room, blocks: int) -> int:
+    """The bytes that should do for a launch of so many tile blocks."""
+    records = min(max(EXECUTIONS * blocks * room.records, SMALLEST), LARGEST) if room.records else 0
+    return CONDITION + room.condition + aligned(records)
 
 
 # ---------------------------------------------------------------- the host's part
 
 
-def initial(size: int, sites: Sequence[Op]) -> bytes:
-    """The content before a launch, for `size` bytes. All behind byte `RECORDS` is zeros."""
-    capacity = (size - RECORDS - _condition_bytes(sites)) // ALIGNMENT * ALIGNMENT
-    if capacity < 0:
-        raise ValueError(f"size: expected at least {size_for(sites, 0)} bytes for these operations, got {size}")
-    return _HEAD.pack(0, 0, 0, 0, 0, capacity, 0).ljust(size, b"\0")
+def head(room: Room, size: int) -> bytes:
+    """The first bytes of a mailbox of `size` bytes before a launch."""
+    begin = CONDITION + room.condition
+    assert size >= begin, f"expected at least {begin} bytes, got {size}"
+    return _HEAD.pack(0, 0, 0, 0, 0, 0, begin, size - begin).ljust(HEAD_BYTES, b"\0")
 
 
-def read(content: bytes, sites: Sequence[Op]) -> Mail:
-    """What the blocks of a launch left; `sites` are the operations of the program, in order."""
-    site, *block, claimed, capacity, lost = _HEAD.unpack_from(content)
-    records = content[RECORDS : RECORDS + min(claimed, capacity)]
+def used(head: bytes) -> int:
+    """The bytes of a mailbox that a launch has used, to be told from its first ones."""
+    _, _, _, _, claimed, _, begin, capacity = _HEAD.unpack_from(head)
+    return int(begin + min(claimed, capacity))
+
+
+def read(content: bytes | bytearray, sites: Sequence[Op]) -> Mail:
+    """What the blocks of a launch left in the used part; `sites` are the operations of the program, in order."""
+    site, *block, _, lost, begin, _ = _HEAD.unpack_from(content)
     failure = None
     if site:
         op = sites[site - 1]
         assert isinstance(op, Assert)
-        condition = _tile(content, RECORDS + capacity, op.condition.type)
-        failure = Failure(op, (block[0], block[1], block[2]), condition)
-    return Mail(tuple(_printed(records, sites)), lost, failure)
+        failure = Failure(op, _coordinates(block), _tile(content, CONDITION, op.condition.type))
+    return Mail(tuple(_printed(content, begin, sites)), lost, failure)
 
 
-def _printed(records: bytes, sites: Sequence[Op]) -> Iterator[Printed]:
+def _printed(content: bytes | bytearray, begin: int, sites: Sequence[Op]) -> Iterator[Printed]:
     """The records in order. Behind the first that there was no room for there are none."""
-    begin = 0
-    while begin + RECORD_HEAD <= len(records):
-        site, *block = _RECORD.unpack_from(records, begin)
+    while begin + RECORD_HEAD <= len(content):
+        site, *block = _RECORD.unpack_from(content, begin)
         if not site:
             return
         op = sites[site - 1]
         assert isinstance(op, PrintTko)
         types = _types(op)
         places, size = record_places(types)
-        tiles = tuple(_tile(records, begin + place, type) for place, type in zip(places, types))
-        yield Printed(op, (block[0], block[1], block[2]), tiles)
+        tiles = tuple(_tile(content, begin + place, type) for place, type in zip(places, types))
+        yield Printed(op, _coordinates(block), tiles)
         begin += size
+
+
+def _coordinates(block: Sequence[int]) -> Coordinates:
+    x, y, z = block
+    return x, y, z
 
 
 def _types(op: PrintTko) -> list[t.Type]:
     return [value.type for value in op.args]
 
 
-def _tile(content: bytes, begin: int, type: t.Type) -> np.ndarray:
+def _tile(content: bytes | bytearray, begin: int, type: t.Type) -> np.ndarray:
     assert isinstance(type, t.TileType)
     return np.frombuffer(content, dtype_of(type.element), type.count, begin).reshape(type.shape)

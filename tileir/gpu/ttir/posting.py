@@ -42,8 +42,7 @@ def post_failure(lowering: Lowering, site: int, condition: Value) -> None:
     found = build.op("tt.atomic_cas", status, none, mine, type=I32, sem=RELAXED, scope=DEVICE)
     with where(build, build.compare("eq", found, none)):
         _store_block(build, _mailbox(lowering), mailbox.FAILED_BLOCK)
-        records = _moved(build, _mailbox(lowering), build.integer(I64, mailbox.RECORDS))
-        _store_tile(build, _moved(build, records, _loaded(lowering, mailbox.CAPACITY)), 0, condition)
+        _store_tile(build, _mailbox(lowering), mailbox.CONDITION, condition)
 
 
 def post_record(lowering: Lowering, site: int, tiles: Sequence[core.Value]) -> None:
@@ -54,7 +53,7 @@ def post_record(lowering: Lowering, site: int, tiles: Sequence[core.Value]) -> N
     end = build.op("arith.addi", claimed, build.integer(I64, size))
     fits = build.compare("sle", end, _loaded(lowering, mailbox.CAPACITY))
     with where(build, fits):
-        records = _moved(build, _mailbox(lowering), build.integer(I64, mailbox.RECORDS))
+        records = _moved(build, _mailbox(lowering), _loaded(lowering, mailbox.BEGIN))
         record = _moved(build, records, claimed)
         build.effect("tt.store", _at(build, record, mailbox.RECORD_SITE, "i32"), build.integer(I32, site), **CACHE)
         _store_block(build, record, mailbox.RECORD_BLOCK)

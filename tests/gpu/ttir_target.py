@@ -7,7 +7,7 @@ means (`ttir_machine`), nor what is compared (`tests.differential`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,17 +16,23 @@ from tests.differential import Outcome
 from tests.golden.arguments import aligned
 from tests.gpu import ttir_machine
 from tests.gpu.ttir_memory import Allocation, allocation
+from tests.gpu.ttir_values import GARBAGE
+from tileir.gpu import mailbox
 from tileir.gpu.arch import arch_named
+from tileir.gpu.mailbox import Mail
 from tileir.gpu.ttir.lowering import (
     BlockMemory,
     ConstantMemory,
     GlobalMemory,
     Hidden,
+    Mailbox,
     ParameterFacts,
     Program,
     lower_entry,
 )
 from tileir.gpu.ttir.rules import RULES
+from tileir.interp.failures import assertion_text
+from tileir.interp.printing import formatter
 from tileir.ops.extension import Func
 from tileir.runtime.arguments import Argument, ArrayArgument, PointerArgument
 from tileir.runtime.launch import bind
@@ -49,7 +55,8 @@ def outcome(kernel: tileir.Kernel, grid: tuple[int, ...], args: Sequence[object]
     launch = _launch(kernel, grid, args, arch)
     try:
         ttir_machine.run(launch.program.function, grid, launch.values, launch.allocations)
-        return Outcome([array.copy() for array in arrays], "", None)
+        mail = launch.mail()
+        return Outcome([array.copy() for array in arrays], _printed(mail), _trap(mail, kernel))
     finally:
         for array, content in zip(arrays, before):
             array[...] = content
@@ -63,6 +70,29 @@ class _Launch:
     values: list[int | np.generic]
     allocations: list[Allocation]
     keep: list[np.ndarray]
+    mailbox: np.ndarray | None = None
+
+    def mail(self) -> Mail:
+        """What the blocks left for the host."""
+        if self.mailbox is None:
+            return Mail((), 0, None)
+        mail = mailbox.read(self.mailbox.tobytes(), self.program.sites)
+        assert not mail.lost
+        return mail
+
+
+def _printed(mail: Mail) -> str:
+    """What the host writes of the records."""
+    texts = [formatter(found.op.text, [value.type.element for value in found.op.args])[0] for found in mail.printed]
+    return "".join(text(found.tiles) for text, found in zip(texts, mail.printed))
+
+
+def _trap(mail: Mail, kernel: tileir.Kernel) -> tileir.Trap | None:
+    failure = mail.failure
+    if failure is None:
+        return None
+    text = assertion_text(failure.op, failure.block, failure.condition)
+    return tileir.Trap(text, kernel=kernel.name, block=failure.block, op=failure.op.spec.name, loc=failure.op.loc)
 
 
 def _launch(kernel: tileir.Kernel, grid: tuple[int, ...], args: Sequence[object], arch: str) -> _Launch:
@@ -108,13 +138,20 @@ def _address(launch: _Launch, hidden: Hidden, kernel: tileir.Kernel, blocks: int
     """The value of a hidden parameter."""
     if isinstance(hidden, GlobalMemory):
         return kernel.module.globals.addresses[hidden.name]
-    if isinstance(hidden, ConstantMemory):
-        memory = aligned(np.frombuffer(hidden.content, np.uint8))
-    else:
-        assert isinstance(hidden, BlockMemory), hidden
-        memory = aligned(np.full(hidden.size * blocks, 0xA5, np.uint8))
-    memory.flags.writeable = not isinstance(hidden, ConstantMemory)
+    memory = aligned(np.frombuffer(_content(launch, hidden, blocks), np.uint8))
+    if isinstance(hidden, Mailbox):
+        launch.mailbox = memory
     found = allocation(type(hidden).__name__, memory)
-    launch.allocations.append(Allocation(found.name, found.address, found.size, not isinstance(hidden, ConstantMemory)))
+    launch.allocations.append(replace(found, writable=not isinstance(hidden, ConstantMemory)))
     launch.keep.append(memory)
     return found.address
+
+
+def _content(launch: _Launch, hidden: ConstantMemory | BlockMemory | Mailbox, blocks: int) -> bytes:
+    """What hidden memory holds before a launch."""
+    if isinstance(hidden, ConstantMemory):
+        return hidden.content
+    if isinstance(hidden, BlockMemory):
+        return bytes([GARBAGE]) * hidden.size * blocks
+    size = mailbox.size_for(hidden.room, blocks)
+    return mailbox.head(hidden.room, size).ljust(size, b"\0")

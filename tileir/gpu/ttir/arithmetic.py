@@ -1,0 +1,92 @@
+"""Float arithmetic that rounds once, in each of the four IEEE modes: sums, products, quotients, roots, fused products.
+
+Knows: which instruction rounds so for an element type, and how f32 serves the narrow types without a second rounding
+that shows. Does not know: Tile IR operations (`floating`), nor functions without an exact result (`transcendental`).
+
+To nearest even, without flushing, TTIR has instructions of its own: LLVM makes one PTX instruction of each, with the
+rounding written out, which forbids the assembler to contract it; on sm_80 sums and products of bf16 are ``fma.rn.bf16``
+with a factor 1 or an addend -0, which is as exact. All else is PTX: the compiler knows no other rounding.
+
+f16 and bf16 in another mode are computed in f32 and narrowed in the same mode: every number of the narrow type is one
+of f32, so rounding towards one side twice ends where rounding once does (specification, operations 1.5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tileir.gpu.ttir import narrow
+from tileir.gpu.ttir.builder import Builder
+from tileir.gpu.ttir.code import Value
+from tileir.ir import types as t
+from tileir.ir.attributes import Rounding
+
+MODES = {
+    Rounding.NEAREST_EVEN: "rn",
+    Rounding.ZERO: "rz",
+    Rounding.NEGATIVE_INF: "rm",
+    Rounding.POSITIVE_INF: "rp",
+}
+"""The suffixes of PTX."""
+
+_NEAREST = {"add": "arith.addf", "sub": "arith.subf", "mul": "arith.mulf", "fma": "math.fma"}
+_REGISTERS = {"f32": "f", "f64": "d"}
+_NARROW = {"f16": t.F16, "bf16": t.BF16}
+
+
+def ptx(build: Builder, instruction: str, *operands: Value) -> Value:
+    """A PTX instruction for every element, all operands and the result being f32, or all f64."""
+    type = operands[0].type
+    register = _REGISTERS[type.element]
+    names = ", ".join(f"${place}" for place in range(len(operands) + 1))
+    return build.asm(f"{instruction} {names};", "=" + ",".join([register] * (len(operands) + 1)), operands, type)
+
+
+def through_f32(build: Builder, function: Callable[..., Value], *operands: Value) -> Value:
+    """`function` of f32, for operands of f16, bf16 or f32; the result is rounded to nearest even to their type."""
+    result = function(*(build.cast("arith.extf", operand, "f32") for operand in operands))
+    return build.cast("arith.truncf", result, operands[0].type.element)
+
+
+def rounded(build: Builder, name: str, mode: Rounding, flush: bool, *operands: Value) -> Value:
+    """``add sub mul div fma sqrt`` (`name`, as in PTX) rounded in `mode`; `flush` treats subnormals as zeros (f32)."""
+    element = operands[0].type.element
+    if mode is Rounding.NEAREST_EVEN and not flush:
+        return _nearest(build, name, *operands)
+    if element not in _NARROW:
+        return ptx(build, f"{name}.{MODES[mode]}{'.ftz' * flush}.{element}", *operands)
+    wide = (build.cast("arith.extf", operand, "f32") for operand in operands)
+    nearly = ptx(build, f"{name}.{MODES[mode]}.f32", *wide)
+    return narrow.encoded(build, nearly, _NARROW[element], mode)
+
+
+def _nearest(build: Builder, name: str, *operands: Value) -> Value:
+    """To nearest even. Quotients and roots of f16, and roots of bf16, are harmless to round to f32 first, which has
+    more than twice the precision (Figueroa, 1995); the ordinary f32 instructions for them are approximations."""
+    if name in _NEAREST:
+        return build.op(_NEAREST[name], *operands)
+    element = operands[0].type.element
+    if element == "f64":
+        return build.op("arith.divf" if name == "div" else "math.sqrt", *operands)
+    if name == "sqrt":
+        return through_f32(build, lambda x: build.op("tt.precise_sqrt", x), *operands)
+    if element == "bf16":
+        return through_f32(build, lambda x, y: _odd_quotient(build, x, y), *operands)
+    return through_f32(build, lambda x, y: build.op("tt.precise_divf", x, y), *operands)
+
+
+def _odd_quotient(build: Builder, dividend: Value, divisor: Value) -> Value:
+    """The quotient of two bf16 as an f32 rounded to odd: towards zero, and the last bit set if that lost anything.
+
+    A quotient can be subnormal in f32, with too few bits for a harmless second rounding to nearest. There the scale
+    keeps the remainder exact: |dividend| < 4 and |divisor| > 2^-7. A normal quotient of two numbers of 8 bits is never
+    near the middle of two others, so its last bit does not matter, nor that its remainder may overflow. Of an infinite
+    quotient the remainder is NaN, which is not `one` (ordered and not equal).
+    """
+    quotient = ptx(build, "div.rz.f32", dividend, divisor)
+    scale = build.float(quotient.type, 2.0**64)
+    taken = build.op("arith.negf", build.op("arith.mulf", quotient, scale))
+    remainder = build.op("math.fma", taken, divisor, build.op("arith.mulf", dividend, scale))
+    inexact = build.compare_float("one", remainder, build.float(quotient.type, 0.0))
+    pattern = build.op("arith.ori", build.bitcast(quotient, "i32"), build.resized(inexact, "i32", signed=False))
+    return build.bitcast(pattern, "f32")

@@ -1,0 +1,99 @@
+"""TTIR of the floating-point operations with an exact result (specification 8.7), and of `divf` and `sqrt` in full.
+
+Knows: which instruction an operation with its attributes stands for. Does not know: rounding (`arithmetic`), functions
+(`transcendental`).
+
+`approx` and `full` are the PTX instructions from which the specification takes its bounds (operations 1.5, 1.6):
+``div.approx.f32`` (2 ulp, and zero for divisors above 2^126), ``div.full.f32`` (2 ulp), ``sqrt.approx.f32`` (about
+2^-23).
+"""
+
+from __future__ import annotations
+
+from tileir.gpu.ttir.arithmetic import ptx, rounded, through_f32
+from tileir.gpu.ttir.lowering import Lower, Lowering
+from tileir.ir.attributes import Ordering, Predicate, Rounding
+from tileir.ir.core import Op
+from tileir.ir.rules import Rules
+from tileir.ops.floating import (
+    AbsF,
+    AddF,
+    Ceil,
+    CmpF,
+    DivF,
+    Floor,
+    Fma,
+    MaxF,
+    MinF,
+    MulF,
+    NegF,
+    RemF,
+    Sqrt,
+    SubF,
+)
+
+rules: Rules[Lower] = Rules()
+
+_ROUNDED: dict[type[Op], str] = {AddF: "add", SubF: "sub", MulF: "mul", DivF: "div", Fma: "fma", Sqrt: "sqrt"}
+_EXACT: dict[type[Op], str] = {AbsF: "math.absf", Ceil: "math.ceil", Floor: "math.floor", NegF: "arith.negf"}
+_EXTREMES: dict[tuple[type[Op], bool], str] = {
+    (MaxF, False): "arith.maxnumf",
+    (MaxF, True): "arith.maximumf",
+    (MinF, False): "arith.minnumf",
+    (MinF, True): "arith.minimumf",
+}
+_PREDICATES = {
+    Predicate.EQUAL: "eq",
+    Predicate.NOT_EQUAL: "ne",
+    Predicate.LESS_THAN: "lt",
+    Predicate.LESS_THAN_OR_EQUAL: "le",
+    Predicate.GREATER_THAN: "gt",
+    Predicate.GREATER_THAN_OR_EQUAL: "ge",
+}
+
+
+@rules(AddF, SubF, MulF, DivF, Fma, Sqrt)
+def lower_rounded(lowering: Lowering, op: AddF | SubF | MulF | DivF | Fma | Sqrt) -> None:
+    operands = [lowering.value(operand) for operand in op.operands]
+    name, mode, flush = _ROUNDED[type(op)], op.rounding_mode, op.flush_to_zero
+    if mode in (Rounding.APPROX, Rounding.FULL):
+        result = ptx(lowering.build, f"{name}.{mode.text}{'.ftz' * flush}.f32", *operands)
+    else:
+        result = rounded(lowering.build, name, mode, flush, *operands)
+    lowering.bind(op.results[0], result)
+
+
+@rules(AbsF, Ceil, Floor, NegF)
+def lower_exact(lowering: Lowering, op: AbsF | Ceil | Floor | NegF) -> None:
+    lowering.bind(op.result, lowering.build.op(_EXACT[type(op)], lowering.value(op.source)))
+
+
+@rules(MaxF, MinF)
+def lower_extreme(lowering: Lowering, op: MaxF | MinF) -> None:
+    """``max`` and ``min`` of PTX, where +0 is above -0 and a NaN loses, or with ``.NaN`` wins: LLVM makes them of the
+    instructions of TTIR, and where ``.NaN`` is missing (f64) adds what it means."""
+    build, lhs, rhs = lowering.build, lowering.value(op.lhs), lowering.value(op.rhs)
+    if op.flush_to_zero:
+        name = "max" if isinstance(op, MaxF) else "min"
+        result = ptx(build, f"{name}.ftz{'.NaN' * op.propagate_nan}.f32", lhs, rhs)
+    else:
+        result = build.op(_EXTREMES[type(op), op.propagate_nan], lhs, rhs)
+    lowering.bind(op.result, result)
+
+
+@rules(CmpF)
+def lower_cmpf(lowering: Lowering, op: CmpF) -> None:
+    letter = "o" if op.comparison_ordering is Ordering.ORDERED else "u"
+    predicate = letter + _PREDICATES[op.comparison_predicate]
+    lowering.bind(op.result, lowering.build.compare_float(predicate, lowering.value(op.lhs), lowering.value(op.rhs)))
+
+
+@rules(RemF)
+def lower_remf(lowering: Lowering, op: RemF) -> None:
+    """The device library's ``fmod`` is exact; ``arith.remf`` is not where the quotient is large."""
+    build, operands = lowering.build, (lowering.value(op.lhs), lowering.value(op.rhs))
+    if operands[0].type.element == "f64":
+        result = build.libdevice("__nv_fmod", *operands)
+    else:
+        result = through_f32(build, lambda x, y: build.libdevice("__nv_fmodf", x, y), *operands)
+    lowering.bind(op.result, result)

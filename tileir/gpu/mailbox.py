@@ -3,7 +3,7 @@
 Knows: what lies where in it, how the host prepares it, and what it reads out of it. Does not know: how blocks write
 (`ttir.posting`), nor how a tile is put into words.
 
-The host clears the mailbox before a launch and puts `head` at its begin; after the launch has ended it reads that part
+The host clears the mailbox before a launch and writes its `initial` head; after the launch has ended it reads the head
 again, and of what lies behind as much as is `used`. Numbers are little-endian; a site is the number of an operation
 among those of the program that have a part for the host, counted from 1.
 
@@ -105,33 +105,23 @@ def record_places(types: Sequence[t.Type]) -> tuple[list[int], int]:
     return places, end
 
 
-@dataclass(frozen=True)
-class Room:
-    """What a program may leave: the bytes of one record of each `print_tko`, and those of its largest condition."""
-
-    records: int = 0
-    condition: int = 0
+def _condition_bytes(sites: Sequence[Op]) -> int:
+    return max((aligned(tile_bytes(op.condition.type)) for op in sites if isinstance(op, Assert)), default=0)
 
 
-def room_for(sites: Sequence[Op]) -> Room:
-    """The room for what these operations leave."""
-    records = sum(record_places(_types(op))[1] for op in sites if isinstance(op, PrintTko))
-    conditions = (aligned(tile_bytes(op.condition.type)) for op in sites if isinstance(op, Assert))
-    return Room(records, max(conditions, default=0))
-
-
-def size_for(room: Room, blocks: int) -> int:
+def size_for(sites: Sequence[Op], blocks: int) -> int:
     """The bytes that should do for a launch of so many tile blocks."""
-    records = min(max(EXECUTIONS * blocks * room.records, SMALLEST), LARGEST) if room.records else 0
-    return CONDITION + room.condition + aligned(records)
+    prints = [record_places(_types(op))[1] for op in sites if isinstance(op, PrintTko)]
+    records = min(max(EXECUTIONS * blocks * sum(prints), SMALLEST), LARGEST) if prints else 0
+    return CONDITION + _condition_bytes(sites) + aligned(records)
 
 
 # ---------------------------------------------------------------- the host's part
 
 
-def head(room: Room, size: int) -> bytes:
-    """The first bytes of a mailbox of `size` bytes before a launch."""
-    begin = CONDITION + room.condition
+def initial(size: int, sites: Sequence[Op]) -> bytes:
+    """The head of a mailbox of `size` bytes before a launch; what lies behind must be zeros."""
+    begin = CONDITION + _condition_bytes(sites)
     assert size >= begin, f"expected at least {begin} bytes, got {size}"
     return _HEAD.pack(0, 0, 0, 0, 0, 0, begin, size - begin).ljust(HEAD_BYTES, b"\0")
 

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tileir.gpu.arch import Arch
-from tileir.gpu.mailbox import Room, room_for
 from tileir.gpu.ttir.builder import Builder
 from tileir.gpu.ttir.code import I64, Attribute, Block, Function, Type, Value
 from tileir.gpu.ttir.facts import Facts
@@ -64,8 +63,6 @@ class BlockMemory:
 @dataclass(frozen=True)
 class Mailbox:
     """Where blocks leave what the host is to do: see `gpu.mailbox`."""
-
-    room: Room = field(default_factory=Room)
 
 
 Hidden = GlobalMemory | ConstantMemory | BlockMemory | Mailbox
@@ -219,20 +216,15 @@ def lower_entry(
     for value, fact in zip(body.arguments, facts):
         lowering.known.promise(value, fact.divisor)
     lowering.lower(entry)
-    hidden = tuple(_sized(kind, lowering) for kind in lowering.hidden)
+    hidden = tuple(
+        BlockMemory(lowering.block_memory) if isinstance(kind, BlockMemory) else kind for kind in lowering.hidden
+    )
     divisors = [min(lowering.known.divisor(value), MAX_ALIGNMENT) for value in body.arguments]
     attributes: dict[int, dict[str, Attribute]] = {
         position: {"tt.divisibility": divisor} for position, divisor in enumerate(divisors) if divisor > 1
     }
     function = Function(_machine_name(entry.sym_name), body, attributes)
     return Program(function, function_text(function), hidden, tuple(lowering.sites))
-
-
-def _sized(hidden: Hidden, lowering: Lowering) -> Hidden:
-    """Hidden memory of the size that the whole code wants."""
-    if isinstance(hidden, BlockMemory):
-        return BlockMemory(lowering.block_memory)
-    return Mailbox(room_for(lowering.sites)) if isinstance(hidden, Mailbox) else hidden
 
 
 def _machine_name(name: str) -> str:

@@ -145,8 +145,10 @@ class Block:
 
 @dataclass
 class Function:
-    """A kernel: its name in the machine code, its block, and attributes of its parameters by position."""
+    """A kernel: its name in the machine code, its block, attributes of its parameters by position, and how many
+    hardware blocks make one block of its grid."""
 
     name: str
     body: Block
     argument_attributes: dict[int, dict[str, Attribute]] = field(default_factory=dict)
+    ctas: int = 1

@@ -60,6 +60,7 @@ def carried(lowering: Lowering, values: Sequence[core.Value]) -> list[Value]:
 def _run_leaving(lowering: Lowering, op: Op, rest: Code) -> Outcome:
     """The code of an operation that may be left, and of what follows it."""
     lowering.build.loc = op.loc
+    lowering.put_in_order(op)
     if isinstance(op, control.Loop):
         return _followed(lowering, op, repeated(lowering, op), Exit.BREAK, rest)
     if isinstance(op, control.Assert):

@@ -17,6 +17,7 @@ from tileir.gpu.ttir.builder import Builder
 from tileir.gpu.ttir.code import I64, Attribute, Block, Function, Type, Value
 from tileir.gpu.ttir.facts import Facts
 from tileir.gpu.ttir.forms import TOKEN, Lowered, TensorView, TileView, flat_types, tile_type
+from tileir.gpu.ttir.order import Order
 from tileir.gpu.ttir.text import function_text
 from tileir.ir import core
 from tileir.ir import types as t
@@ -33,6 +34,9 @@ MAX_ELEMENTS = 1 << 20
 
 HIDDEN_ALIGNMENT = 16
 """What hidden memory is aligned to."""
+
+ALL_MEMORY = 31
+"""Of ``ttg.barrier``: shared, global and tensor memory, reads and writes."""
 
 MAX_ALIGNMENT = 1 << 10
 """The largest divisor of a parameter that Triton's compiler is told of."""
@@ -94,6 +98,10 @@ class Lowering:
     """Bytes that `alloca` takes for one block."""
     known: Facts = field(default_factory=Facts)
     """What is known of the values made so far."""
+    order: Order = field(default_factory=Order)
+    """What tokens ask for."""
+    ctas: int = 1
+    """Hardware blocks that share the work of one tile block."""
 
     def value(self, value: core.Value) -> Value:
         """The TTIR value of a tile."""
@@ -175,7 +183,22 @@ class Lowering:
         for result in op.results:
             self._require_size(op, result.type)
         self.build.loc = op.loc
+        self.put_in_order(op)
         rule(self, op)
+
+    def put_in_order(self, op: Op) -> None:
+        """Put a barrier in front of the operation if tokens ask for one."""
+        if self.order.needs_barrier(op):
+            self.barrier()
+
+    def barrier(self) -> None:
+        """Make all threads of the block wait for each other, and what they do in memory with them.
+
+        The first instruction also keeps loops from loading ahead, which the one for clusters does not.
+        """
+        self.build.effect("ttg.barrier", addrSpace=ALL_MEMORY)
+        if self.ctas > 1:
+            self.build.effect("ttng.cluster_barrier", relaxed=False)
 
     def unsupported(self, op: Op, why: str) -> UnsupportedError:
         """The error for an operation that has no code on this architecture; `why` continues its name."""
@@ -203,14 +226,16 @@ def lower_entry(
     rules: dict[type[Op], Lower],
     arch: Arch,
     facts: Sequence[ParameterFacts] = (),
+    ctas: int = 1,
 ) -> Program:
     """The TTIR of `entry`, whose module has the device functions `functions`.
 
-    `facts` says what is known of the parameters, in order; nothing is known of those beyond. Raises UnsupportedError.
+    `facts` says what is known of the parameters, in order; nothing is known of those beyond. `ctas` is the number of
+    hardware blocks that the code will be compiled for. Raises UnsupportedError.
     """
     body = Block(tuple(tile_type(argument.type) for argument in entry.body.args))
     named = {function.sym_name: function for function in functions}
-    lowering = Lowering(arch, rules, entry, named, facts, body, Builder(body))
+    lowering = Lowering(arch, rules, entry, named, facts, body, Builder(body), order=Order.of(entry, named), ctas=ctas)
     for argument, value in zip(entry.body.args, body.arguments):
         lowering.bind(argument, value)
     for value, fact in zip(body.arguments, facts):
@@ -223,7 +248,7 @@ def lower_entry(
     attributes: dict[int, dict[str, Attribute]] = {
         position: {"tt.divisibility": divisor} for position, divisor in enumerate(divisors) if divisor > 1
     }
-    function = Function(_machine_name(entry.sym_name), body, attributes)
+    function = Function(_machine_name(entry.sym_name), body, attributes, ctas)
     return Program(function, function_text(function), hidden, tuple(lowering.sites))
 
 

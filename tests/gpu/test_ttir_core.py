@@ -1,0 +1,109 @@
+"""What is tested of the core operations in the interpreter holds for GPU code, and that code compiles."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from tests.gpu.ttir_shadow import compiled, evaluated, follow_evaluations
+from tests.interp import test_machine_core
+from tests.interp.interp_kernels import evaluate, function
+from tests.interp.test_machine_core import *  # noqa: F403
+
+ARCHS = ("sm_80", "sm_90", "sm_100")
+ELEMENTS = {
+    "i1": np.bool_,
+    "i4": np.int8,
+    "i8": np.int8,
+    "i64": np.int64,
+    "f16": np.float16,
+    "tf32": np.float32,
+    "f64": np.float64,
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
+    "f8E5M2": ml_dtypes.float8_e5m2,
+    "f8E8M0FNU": ml_dtypes.float8_e8m0fnu,
+    "f4E2M1FN": ml_dtypes.float4_e2m1fn,
+    "ptr<f16>": np.uint64,
+}
+
+
+@pytest.fixture(autouse=True)
+def _on_the_ttir_machine_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    follow_evaluations(monkeypatch, test_machine_core)
+
+
+def tile(element: str, *shape: int) -> str:
+    return f"tile<{'x'.join(map(str, (*shape, element)))}>"
+
+
+def moves(element: str) -> str:
+    """Every operation that moves elements, on tiles of `element`."""
+    a, flat, turned = tile(element, 16, 8), tile(element, 128), tile(element, 8, 16)
+    lines = [
+        ("%p", turned, f"permute %a [1, 0] : {a} -> {turned}"),
+        ("%l", flat, f"reshape %p : {turned} -> {flat}"),
+        ("%s", tile(element, 1, 16, 8), f"reshape %a : {a} -> {tile(element, 1, 16, 8)}"),
+        ("%b", tile(element, 4, 16, 8), f"broadcast %s : {tile(element, 1, 16, 8)} -> {tile(element, 4, 16, 8)}"),
+        ("%u", tile(element, 32, 8), f"cat %a, %a dim = 0 : {a}, {a} -> {tile(element, 32, 8)}"),
+        ("%v", tile(element, 16, 16), f"cat %a, %a dim = 1 : {a}, {a} -> {tile(element, 16, 16)}"),
+        ("%d", tile(element, 8, 4), f"extract %a[%j, %i] : {a} -> {tile(element, 8, 4)}"),
+        ("%e", tile(element, 4, 8), f"extract %a[%c3, %c0] : {a} -> {tile(element, 4, 8)}"),
+        ("%f", tile(element, 2, 2), f"extract %a[%c5, %j] : {a} -> {tile(element, 2, 2)}"),
+        ("%g", a, f"insert %d, %a[%i, %c1] : {tile(element, 8, 4)}, {a}"),
+        ("%h", a, f"insert %e, %a[%c1, %c0] : {tile(element, 4, 8)}, {a}"),
+    ]
+    if element != "f4E2M1FN":
+        one = tile(element, 1, 1)
+        lines += [
+            ("%x", one, f"extract %a[%c5, %j] : {a} -> {one}"),
+            ("%y", tile(element), f"reshape %x : {one} -> {tile(element)}"),
+            ("%z", a, f"select %m, %g, %h : tile<16x8xi1>, {a}"),
+            ("%w", tile(element), f"select %n, %y, %y : tile<i1>, {tile(element)}"),
+        ]
+    numbers = [f"%c{number} = constant <i32: {number}> : tile<i32>" for number in (0, 1, 3, 5)]
+    names, types = (", ".join(column) for column in zip(*(line[:2] for line in lines)))
+    body = [*numbers, *(f"{name} = {text}" for name, _, text in lines), f"return {names} : {types}"]
+    return function(f"%a: {a}, %i: tile<i32>, %j: tile<i32>, %m: tile<16x8xi1>, %n: tile<i1>", types, "\n".join(body))
+
+
+def content(dtype: np.dtype | type) -> np.ndarray:
+    generator = np.random.default_rng(2)
+    if dtype is np.bool_:
+        return generator.integers(0, 2, (16, 8)).astype(np.bool_)
+    if np.dtype(dtype).kind in "iu":
+        return generator.integers(-8, 8, (16, 8)).astype(dtype)
+    return generator.integers(0, 4, (16, 8)).astype(dtype)
+
+
+@pytest.mark.parametrize("element", ELEMENTS)
+def test_elements_of_every_type_are_moved(element):
+    values = (content(ELEMENTS[element]), np.int32(1), np.int32(0), content(np.bool_), np.bool_(True))
+    expected = evaluate(moves(element), *values)
+    for wanted, got in zip(expected, evaluated(moves(element), *values), strict=True):
+        assert np.array(wanted, order="C").tobytes() == got.tobytes()
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+def test_moves_compile(arch):
+    pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+    for element in ELEMENTS:
+        compiled(moves(element), arch)
+
+
+EVERYTHING_ELSE = """
+global @numbers <i32: [1, 2, 3, 4]> : tile<4xi32>
+entry @k(%p: tile<ptr<f32>>, %h: tile<ptr<f4E2M1FN>>, %o: tile<i8>, %b: tile<i1>, %out: tile<ptr<i64>>) {
+  %x, %y, %z = get_tile_block_id : tile<i32>
+  %n, %q, %r = get_num_tile_blocks : tile<i32>
+  %g = get_global @numbers : tile<ptr<i32>>
+  %s = offset %p, %o : tile<ptr<f32>>, tile<i8> -> tile<ptr<f32>>
+  %t = offset %h, %o : tile<ptr<f4E2M1FN>>, tile<i8> -> tile<ptr<f4E2M1FN>>
+  %u = offset %p, %b : tile<ptr<f32>>, tile<i1> -> tile<ptr<f32>>
+  %d = constant <i16: [[1, -2, 3, 4], [5, 6, 7, 8]]> : tile<2x4xi16>
+  %e = constant <i1: [true, false, true, true]> : tile<4xi1>
+  %f = constant <f8E4M3FN: [1.0, 2.0]> : tile<2xf8E4M3FN>
+  %i = iota : tile<2xi1>
+  %j = iota : tile<256xi8>
+  %k = iota : tile<64xi64>
+  return
+}
+"""

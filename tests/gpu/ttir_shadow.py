@@ -1,0 +1,137 @@
+"""Device functions on the TTIR machine: what tests of the interpreter evaluate is evaluated there as well.
+
+Knows: how a function @f is put between loads of its arguments and stores of its results. Does not know: the tests.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import tileir
+from tests.differential import assert_equal, is_inexact
+from tests.gpu import ttir_machine
+from tests.gpu.ttir_memory import Allocation, allocation
+from tileir.gpu.arch import arch_named
+from tileir.gpu.compiler import Artifacts, Options, compile_ttir
+from tileir.gpu.ttir.builder import Builder
+from tileir.gpu.ttir.code import Block, Function, Type, Value
+from tileir.gpu.ttir.forms import tile_type
+from tileir.gpu.ttir.lowering import ConstantMemory, Lowering
+from tileir.gpu.ttir.rules import RULES
+from tileir.gpu.ttir.text import function_text
+from tileir.ir import types as t
+from tileir.ir.storage import dtype_of
+from tileir.ops import core
+from tileir.ops.extension import Func
+from tileir.ops.module import Entry
+
+sys.path.append(str(Path(__file__).parent.parent / "interp"))
+# The tests of the interpreter import what they share from there.
+
+_LOAD = {"operandSegmentSizes": (1, 0, 0), "cache": 1, "evict": 1, "isVolatile": False}
+
+
+@dataclass
+class Shadow:
+    """A device function as a kernel: addresses of its arguments and results, then of the contents of constants."""
+
+    function: Func
+    kernel: Function
+    constants: list[bytes]
+
+
+def shadow_of(text: str, arch: str = "sm_90") -> Shadow:
+    """The kernel for device function @f. Raises UnsupportedError."""
+    module = tileir.parse(text)
+    function = next(item for item in module.items if isinstance(item, Func) and item.sym_name == "f")
+    inputs, outputs = function.function_type.inputs, function.function_type.results
+    body = Block(tuple(Type(f"!tt.ptr<{_stored(type)}>") for type in (*inputs, *outputs)))
+    lowering = Lowering(arch_named(arch), RULES, Entry.build([], sym_name="k"), {}, (), body, Builder(body))
+    for argument, pointer in zip(function.body.args, body.arguments[: len(inputs)]):
+        lowering.bind(argument, _loaded(lowering.build, pointer, tile_type(argument.type)))
+    *operations, end = function.body.ops
+    for op in operations:
+        lowering.lower(op)
+    for value, pointer in zip(end.operands, body.arguments[len(inputs) :]):
+        _store(lowering.build, pointer, lowering.value(value))
+    lowering.build.effect("tt.return")
+    constants = [hidden.content for hidden in lowering.hidden if isinstance(hidden, ConstantMemory)]
+    assert len(constants) == len(lowering.hidden), lowering.hidden
+    return Shadow(function, Function("k", body), constants)
+
+
+def _stored(type: t.Type) -> str:
+    element = tile_type(type).element
+    if element.startswith("!"):
+        return "i64"
+    return "i8" if element == "i1" else element
+
+
+def _loaded(build: Builder, pointer: Value, type: Type) -> Value:
+    places = _places(build, pointer, type.shape)
+    value = build.insert("tt.load", [places], [type.of(pointer.type.pointee)], dict(_LOAD))[0]
+    if type.is_pointer:
+        return build.op("tt.int_to_ptr", value, type=type)
+    return build.resized(value, "i1", signed=False) if type.element == "i1" else value
+
+
+def _store(build: Builder, pointer: Value, value: Value) -> None:
+    places = _places(build, pointer, value.type.shape)
+    if value.type.is_pointer:
+        value = build.op("tt.ptr_to_int", value, type=value.type.of("i64"))
+    if value.type.element == "i1":
+        value = build.resized(value, "i8", signed=False)
+    build.effect("tt.store", places, value, cache=1, evict=1)
+
+
+def _places(build: Builder, pointer: Value, shape: tuple[int, ...]) -> Value:
+    if not shape:
+        return pointer
+    offsets = build.range(int(np.prod(shape)))
+    return build.op("tt.addptr", build.splat(pointer, *shape), build.reshape(offsets, *shape))
+
+
+def evaluated(text: str, *values: object, arch: str = "sm_90") -> list[np.ndarray]:
+    """What device function @f returns for these values."""
+    return _run(shadow_of(text, arch), values)
+
+
+def _run(shadow: Shadow, values: tuple[object, ...]) -> list[np.ndarray]:
+    inputs, outputs = shadow.function.function_type.inputs, shadow.function.function_type.results
+    arrays = [
+        np.array(value, dtype_of(type.element), order="C").reshape(type.shape) for value, type in zip(values, inputs)
+    ]
+    arrays += [np.zeros(type.shape, dtype_of(type.element)) for type in outputs]
+    contents = [np.frombuffer(content, np.uint8).copy() for content in shadow.constants]
+    lent: list[Allocation] = [allocation(f"array {number}", array) for number, array in enumerate([*arrays, *contents])]
+    ttir_machine.run(shadow.kernel, (1,), [found.address for found in lent], lent)
+    return arrays[len(inputs) :]
+
+
+def compiled(text: str, arch: str, *stages: str) -> Artifacts:
+    """Device function @f through Triton's compiler."""
+    return compile_ttir(function_text(shadow_of(text, arch).kernel), arch_named(arch), Options(), stages or ("cubin",))
+
+
+def follow_evaluations(monkeypatch: pytest.MonkeyPatch, tests: ModuleType) -> None:
+    """Every evaluation of a device function in the module `tests` is repeated on the TTIR machine."""
+    evaluate: Callable[..., object] = tests.evaluate
+
+    def both(text: str, *values: object, **options: object) -> object:
+        results = evaluate(text, *values, **options)
+        if not options.keys() - {"verified"}:
+            shadow = shadow_of(text)
+            exact = not any(is_inexact(op) or isinstance(op, core.Scan) for op in shadow.function.walk())
+            expected = results if isinstance(results, tuple) else (results,)
+            for mine, other in zip(expected, _run(shadow, values)):
+                assert_equal(np.array(mine, order="C"), other, exact, "TTIR")
+        return results
+
+    monkeypatch.setattr(tests, "evaluate", both)

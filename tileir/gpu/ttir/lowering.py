@@ -19,6 +19,7 @@ from tileir.gpu.ttir.facts import Facts
 from tileir.gpu.ttir.forms import TOKEN, Lowered, TensorView, TileView, flat_types, tile_type
 from tileir.gpu.ttir.order import Order
 from tileir.gpu.ttir.text import function_text
+from tileir.gpu.ttir.users import Users
 from tileir.ir import core
 from tileir.ir import types as t
 from tileir.ir.core import Op
@@ -98,6 +99,7 @@ class Lowering:
     """Bytes that `alloca` takes for one block."""
     known: Facts = field(default_factory=Facts)
     """What is known of the values made so far."""
+    users: Users = field(default_factory=Users)
     order: Order = field(default_factory=Order)
     """What tokens ask for."""
     ctas: int = 1
@@ -236,6 +238,7 @@ def lower_entry(
     body = Block(tuple(tile_type(argument.type) for argument in entry.body.args))
     named = {function.sym_name: function for function in functions}
     lowering = Lowering(arch, rules, entry, named, facts, body, Builder(body), order=Order.of(entry, named), ctas=ctas)
+    lowering.users = Users([entry, *functions])
     for argument, value in zip(entry.body.args, body.arguments):
         lowering.bind(argument, value)
     for value, fact in zip(body.arguments, facts):

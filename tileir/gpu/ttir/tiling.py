@@ -74,9 +74,7 @@ def tensor_dims(view: t.TileViewType) -> tuple[int, ...]:
     return view.dim_map if isinstance(view, t.PartitionViewType | t.StridedViewType) else tuple(range(view.rank))
 
 
-def axes_at(
-    lowering: Lowering, view: TileView, indices: Sequence[Value], inbounds: Sequence[bool] = ()
-) -> list[Axis]:
+def axes_at(lowering: Lowering, view: TileView, indices: Sequence[Value], inbounds: Sequence[bool] = ()) -> list[Axis]:
     """The dimensions of the tile at `indices`."""
     promises = list(inbounds) or [False] * view.type.rank
     axes = []
@@ -217,5 +215,3 @@ def all_or_none(lowering: Lowering, axis: Axis) -> bool:
     """Whether the edge of the tensor is known not to run through the tile."""
     known = lowering.known
     return min(known.divisor(axis.start), known.divisor(axis.extent)) >= axis.count
-
-

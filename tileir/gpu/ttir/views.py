@@ -10,12 +10,13 @@ without them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from tileir.gpu.ttir import cells, scalars
+from tileir.gpu.ttir import cells, descriptors, scalars
 from tileir.gpu.ttir.code import Type, Value
 from tileir.gpu.ttir.forms import TensorView, TileView, stored
 from tileir.gpu.ttir.lowering import Lower, Lowering
-from tileir.gpu.ttir.tiling import axes_at, inside, places, pointers, squeezed, tensor_dims, tile_steps
+from tileir.gpu.ttir.tiling import Axis, axes_at, inside, places, pointers, squeezed, tensor_dims, tile_steps
 from tileir.ir import core
 from tileir.ir import types as t
 from tileir.ir.core import Op
@@ -53,7 +54,8 @@ def _entries(lowering: Lowering, static: Sequence[t.Dim], dynamic: Sequence[core
 def lower_make_tile_view(lowering: Lowering, op: views.MakePartitionView) -> None:
     type = op.result.type
     assert isinstance(type, t.TileViewType)
-    lowering.bind(op.result, TileView(type, lowering.tensor_view(op.tensor_view)))
+    view = TileView(type, lowering.tensor_view(op.tensor_view))
+    lowering.bind(op.result, replace(view, descriptor=descriptors.descriptor_for(lowering, op, view)))
 
 
 # ---------------------------------------------------------------- asking views
@@ -101,24 +103,33 @@ def lower_load_view(lowering: Lowering, op: views.LoadView) -> None:
 
 def load_tile(lowering: Lowering, op: views.LoadView, view: TileView, indices: Sequence[Value]) -> Value:
     """The tile at `indices`."""
-    build, element = lowering.build, view.type.element
     axes = axes_at(lowering, view, indices, op.inbounds)
-    kept = squeezed(axes)
+    if view.descriptor is not None and descriptors.pays(lowering, op):
+        loaded = descriptors.loaded(lowering, view, axes)
+    else:
+        loaded = _gathered(lowering, op, view, axes)
+    if not (view.type.element is t.TF32 and lowering.users.only_multiplied(op.tile)):
+        loaded = cells.from_memory(lowering.build, view.type.element, loaded)
+    return lowering.build.reshape(loaded, *view.type.tile_shape)
+
+
+def _gathered(lowering: Lowering, op: views.LoadView, view: TileView, axes: Sequence[Axis]) -> Value:
+    """The tile as it lies in memory, without dimensions of one element, by the addresses of its elements."""
+    build, kept = lowering.build, squeezed(axes)
     shape = tuple(axis.count for axis in kept)
     outside = _padding(lowering, op, view.type, shape)
     found = pointers(lowering, view.tensor.base, axes, kept)
     mask = inside(lowering, axes, kept)
     operands = [found] if mask is None else [found, mask, outside]
-    loaded = build.op(
+    return build.op(
         "tt.load",
         *operands,
-        type=Type(stored(element), shape),
+        type=Type(stored(view.type.element), shape),
         operandSegmentSizes=(1, int(mask is not None), int(mask is not None)),
         cache=1,
         evict=1,
         isVolatile=False,
     )
-    return build.reshape(cells.from_memory(build, element, loaded), *view.type.tile_shape)
 
 
 def _padding(lowering: Lowering, op: Op, view: t.TileViewType, shape: tuple[int, ...]) -> Value:
@@ -138,9 +149,7 @@ def lower_store_view(lowering: Lowering, op: views.StoreView) -> None:
     lowering.bind_token(op.result_token)
 
 
-def store_tile(
-    lowering: Lowering, op: views.StoreView, tile: Value, view: TileView, indices: Sequence[Value]
-) -> None:
+def store_tile(lowering: Lowering, op: views.StoreView, tile: Value, view: TileView, indices: Sequence[Value]) -> None:
     """Write the elements of the tile that lie in the tensor."""
     build = lowering.build
     axes = axes_at(lowering, view, indices, op.inbounds)

@@ -1,0 +1,176 @@
+"""Tiles copied by the tensor memory accelerator, which takes a descriptor of the tensor (sm_90 and later).
+
+Knows: which views it can serve, which loads gain by it, how a load through a descriptor is written.
+Does not know: loads by address (`views`), which accesses come after which (`order`).
+
+Where it is legal. The tensor has one dimension of static stride 1, all other strides and the address are known to be
+multiples of 16 bytes, extents fit 32 bits, there are 1 to 5 dimensions, a row of the tile has at least 16 bytes, and
+padding is zero or, for floats of 16 and 32 bits, NaN. Accesses are weak. The accelerator does not see what threads of
+the block have written before (`Order.follows_write`), and nobody waits for the end of what it writes.
+
+Where it pays. A descriptor on the device costs each block about a microsecond, and a copy is only fast if it is
+started ahead of time. Triton's pipeliner does that for tiles which a loop multiplies, and for no others. So descriptors
+serve loads of large tiles, of rank 2 or more, in loops, that become operands of products in the same loop; and they
+are made in front of the loop. Stores go by address: a thread writes 16 bytes at once either way, and a tile on its way
+through shared memory would take the room of a stage of the pipeline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tileir.gpu.ttir import scalars
+from tileir.gpu.ttir.code import I32, Type, Value
+from tileir.gpu.ttir.facts import Known
+from tileir.gpu.ttir.forms import TensorView, TileView, stored
+from tileir.gpu.ttir.hints import allows_tma
+from tileir.gpu.ttir.lowering import Lowering
+from tileir.gpu.ttir.posting import where
+from tileir.gpu.ttir.tiling import MAX_I32, Axis, tensor_dims
+from tileir.gpu.ttir.users import enclosing_loop
+from tileir.ir import types as t
+from tileir.ir.attributes import MemoryOrdering
+from tileir.ir.core import Op
+from tileir.ops import views
+
+ALIGNMENT = 16
+"""Bytes that addresses and strides are multiples of, and the fewest in a row of a tile."""
+
+MAX_RANK = 5
+MAX_STRIDE = 1 << 40
+"""Bytes."""
+
+MIN_TILE = 4096
+"""The fewest bytes of a tile that are worth a descriptor."""
+
+PADDING_CODES = {None: 1, t.PaddingValue.ZERO: 1, t.PaddingValue.NAN: 2}
+NAN_ELEMENTS = (t.F16, t.BF16, t.F32, t.TF32)
+
+
+# ---------------------------------------------------------------- making
+
+
+def descriptor_for(lowering: Lowering, op: Op, view: TileView) -> Value | None:
+    """A descriptor of the view that `op` makes, if it is legal and pays."""
+    loads = [user for user in lowering.users.of(op.results[0]) if isinstance(user, views.LoadView)]
+    wanted = any(pays(lowering, load) and enclosing_loop(load) is not enclosing_loop(op) for load in loads)
+    if not wanted or not is_legal(lowering, view):
+        return None
+    return _made(lowering, view)
+
+
+def is_legal(lowering: Lowering, view: TileView) -> bool:
+    """Whether the hardware takes a descriptor of the view."""
+    type, known = view.type, lowering.known
+    size = Type(stored(type.element)).bits // 8
+    if isinstance(type, t.GatherScatterViewType) or type.element is t.F4E2M1FN or not 1 <= type.rank <= MAX_RANK:
+        return False
+    if type.padding not in PADDING_CODES or (type.padding is t.PaddingValue.NAN and type.element not in NAN_ELEMENTS):
+        return False
+    inner = _unit_dim(view.tensor)
+    if inner is None or _tile_extent(type, inner) * size < ALIGNMENT:
+        return False
+    outer = [known.of(stride) for dim, stride in enumerate(view.tensor.strides) if dim != inner]
+    return (
+        lowering.arch.has_descriptors
+        and known.divisor(view.tensor.base) >= ALIGNMENT
+        and all(stride.divisor * size >= ALIGNMENT and _is_within(stride, MAX_STRIDE // size) for stride in outer)
+        and all(_is_within(known.of(extent), 1 << 32) for extent in view.tensor.shape)
+    )
+
+
+def _is_within(known: Known, limit: int) -> bool:
+    return known.low >= 0 and known.high < limit
+
+
+def _unit_dim(tensor: TensorView) -> int | None:
+    """The dimension of the tensor whose elements lie side by side."""
+    units = [dim for dim, stride in enumerate(tensor.type.strides) if stride == 1]
+    return units[-1] if units else None
+
+
+def _tile_extent(view: t.TileViewType, dim: int) -> int:
+    """The extent of a tile along a dimension of the tensor."""
+    return view.tile_shape[tensor_dims(view).index(dim)]
+
+
+def memory_order(tensor: TensorView) -> list[int]:
+    """The dimensions of the tensor as the hardware takes them: the one without gaps last."""
+    inner = _unit_dim(tensor)
+    assert inner is not None
+    return [*(dim for dim in range(tensor.type.rank) if dim != inner), inner]
+
+
+def _made(lowering: Lowering, view: TileView) -> Value:
+    tensor, dims = view.tensor, memory_order(view.tensor)
+    shape = [_extent(lowering, tensor.shape[dim]) for dim in dims]
+    strides = [tensor.strides[dim] for dim in dims]
+    extents = [_tile_extent(view.type, dim) for dim in dims]
+    element = stored(view.type.element)
+    return lowering.build.op(
+        "tt.make_tensor_descriptor",
+        tensor.base,
+        *shape,
+        *strides,
+        type=Type(f"!tt.tensordesc<{'x'.join(map(str, extents))}x{element}>"),
+        operandSegmentSizes=(1, len(dims), len(dims)),
+        padding=PADDING_CODES[view.type.padding],
+    )
+
+
+def _extent(lowering: Lowering, extent: Value) -> Value:
+    """An extent as the hardware takes it: from 1 to 2^31 - 1.
+
+    An extent of 0 leaves no element to ask for. Coordinates are signed: a larger extent, which a 32-bit operand may
+    hold, ends the kernel.
+    """
+    build, known = lowering.build, lowering.known.of(extent)
+    if known.high > MAX_I32:
+        with where(build, build.compare("ugt", extent, scalars.number(lowering, MAX_I32))):
+            build.asm("trap;", "=r", [], I32, pure=False)
+    narrow = scalars.narrowed(lowering, extent)
+    return narrow if known.low > 0 else build.op("arith.maxsi", narrow, build.integer(I32, 1))
+
+
+# ---------------------------------------------------------------- loading
+
+
+def pays(lowering: Lowering, op: views.LoadView) -> bool:
+    """Whether a load may go through a descriptor, and gains by it."""
+    type = op.view.type
+    assert isinstance(type, t.TileViewType)
+    large = type.tile.count * Type(stored(type.element)).bits // 8 >= MIN_TILE and len(_wide(type)) >= 2
+    weak = op.memory_ordering_semantics is MemoryOrdering.WEAK
+    if enclosing_loop(op) is None or lowering.order.follows_write(op):
+        return False
+    return large and weak and allows_tma(op, lowering.arch) and lowering.users.multiplied(op.tile)
+
+
+def _coordinate(lowering: Lowering, axis: Axis) -> Value:
+    """Where the tile begins along a dimension. Beyond all extents it does not matter how far."""
+    build = lowering.build
+    start = axis.start
+    if axis.reachable is not None:
+        start = build.select(axis.reachable, start, scalars.number(lowering, MAX_I32))
+    if lowering.known.of(start).high > MAX_I32:
+        start = build.op("arith.minui", start, scalars.number(lowering, MAX_I32))
+    return scalars.narrowed(lowering, start)
+
+
+def _wide(type: t.TileViewType) -> list[int]:
+    return [extent for extent in type.tile_shape if extent > 1]
+
+
+def loaded(lowering: Lowering, view: TileView, axes: Sequence[Axis]) -> Value:
+    """The tile of which `axes` are the dimensions, as it lies in memory, without dimensions of one element."""
+    assert view.descriptor is not None
+    build, dims = lowering.build, tensor_dims(view.type)
+    order = [dims.index(dim) for dim in memory_order(view.tensor)]
+    places = [_coordinate(lowering, axes[position]) for position in order]
+    shape = tuple(axes[position].count for position in order)
+    type = Type(stored(view.type.element), shape)
+    tile = build.op("tt.descriptor_load", view.descriptor, *places, type=type, cache=1, evict=1)
+    kept = [position for position in order if axes[position].count > 1]
+    tile = build.reshape(tile, *(axes[position].count for position in kept))
+    ranks = [kept.index(position) for position in sorted(kept)]
+    return tile if ranks == sorted(ranks) else build.transpose(tile, *ranks)

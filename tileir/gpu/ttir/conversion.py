@@ -14,7 +14,6 @@ from tileir.gpu.ttir.lowering import Lower, Lowering
 from tileir.gpu.ttir.words import Word, word_of
 from tileir.ir import types as t
 from tileir.ir.attributes import Rounding, Signedness
-from tileir.ir.core import Op
 from tileir.ir.rules import Rules
 from tileir.ops.conversion import Bitcast, ExtI, FToF, FToI, IntToPtr, IToF, PtrToInt, PtrToPtr, TruncI
 
@@ -75,11 +74,11 @@ def lower_itof(lowering: Lowering, op: IToF) -> None:
     if source.width == 1:
         source = source.resized("i32", signed)
     if target is t.F64:
-        result = _converted(source, "f64", signed)
+        lowering.bind(op.to, _converted(source, "f64", signed))
     else:
-        number = _odd_f32(source, signed) if _shows_second_rounding(source, target) else _converted(source, "f32", signed)
-        result = _encoded(lowering, number, target, Rounding.NEAREST_EVEN)
-    lowering.bind(op.to, result)
+        odd = _shows_second_rounding(source, target)
+        number = _odd_f32(source, signed) if odd else _converted(source, "f32", signed)
+        lowering.bind(op.to, _encoded(lowering, number, target, Rounding.NEAREST_EVEN))
 
 
 def _converted(source: Word, element: str, signed: bool) -> Value:
@@ -145,14 +144,13 @@ def _saturated(whole: Word, bits: int, signed: bool) -> Word:
 @rules(FToF)
 def lower_ftof(lowering: Lowering, op: FToF) -> None:
     source, target = _element(op.source.type), _element(op.to.type)
-    number = lowering.value(op.source)
+    number, build = lowering.value(op.source), lowering.build
     if source is t.F64:
         result = _from_f64(lowering, number, target, op.rounding_mode)
-    elif _is_native_pair(lowering, source, target):
-        narrows = target is not t.F16
-        result = narrow.native_conversion(lowering.build, number, held(target), narrows)
     elif target is t.F64:
-        result = lowering.build.cast("arith.extf", _decoded(lowering, number, source), "f64")
+        result = build.cast("arith.extf", _decoded(lowering, number, source), "f64")
+    elif _is_native_pair(lowering, source, target):
+        result = narrow.native_conversion(build, number, held(target), narrows=source is t.F16)
     else:
         mode = Rounding.NEAREST_EVEN if _holds(target, source) else op.rounding_mode
         result = _encoded(lowering, _decoded(lowering, number, source), target, mode)

@@ -32,16 +32,13 @@ def _quotient(x: Word, y: Word, signed: bool, rounding: Rounding) -> Word:
     """Of MIN and -1 it is MIN; of a number and 0, anything."""
     if x.width == 1:
         return x
-    if x.width < 32:
-        wide_x, wide_y = (number.resized("i32", signed) for number in (x, y))
-        return _quotient(wide_x, wide_y, signed, rounding).resized(f"i{x.width}")
     if rounding is Rounding.NEGATIVE_INF and (places := _places(y)) is not None:
         return x.shifted_signed(places)
-    dividend, divisor = _guarded(x, y, signed)
+    dividend, divisor = _divisible(x, y, signed)
     quotient = dividend.quotient(divisor, signed)
-    if rounding is Rounding.ZERO:
-        return quotient
-    return _stepped(quotient, x - quotient * y, y, signed, rounding)
+    if rounding is not Rounding.ZERO:
+        quotient = _stepped(quotient, dividend - quotient * divisor, divisor, signed, rounding)
+    return quotient.resized(f"i{x.width}")
 
 
 def _places(divisor: Word) -> int | None:
@@ -67,18 +64,22 @@ def _remainder(x: Word, y: Word, signed: bool) -> Word:
     """With the sign of the dividend; of MIN and -1 it is 0."""
     if x.width == 1:
         return x.constant(0)
+    dividend, divisor = _divisible(x, y, signed)
+    return dividend.remainder(divisor, signed).resized(f"i{x.width}")
+
+
+def _divisible(x: Word, y: Word, signed: bool) -> tuple[Word, Word]:
+    """Operands of at least 32 bits with the same quotient and remainder, for which the division has a result.
+
+    Of narrower integers no quotient overflows in 32 bits. A division by -1 becomes one of -x by 1.
+    """
     if x.width < 32:
-        wide_x, wide_y = (number.resized("i32", signed) for number in (x, y))
-        return _remainder(wide_x, wide_y, signed).resized(f"i{x.width}")
-    dividend, divisor = _guarded(x, y, signed)
-    return dividend.remainder(divisor, signed)
-
-
-def _guarded(x: Word, y: Word, signed: bool) -> tuple[Word, Word]:
-    """Operands with the same quotient and remainder that can be divided: -x and 1 for x and -1."""
+        x, y = x.resized("i32", signed), y.resized("i32", signed)
+        overflows = False
+    else:
+        overflows = signed
     if y.known is not None and 0 < y.known < (1 << y.width) - 1:
         return x, y
-    if not signed:
-        return x, y.maximum(1, signed=False)
-    minus_one = y.equals(-1)
-    return minus_one.choose(-x, x), (y + 1).below(2).choose(y.constant(1), y)
+    if not overflows:
+        return x, y.equals(0).choose(y.constant(1), y)
+    return y.equals(-1).choose(-x, x), (y + 1).below(2).choose(y.constant(1), y)

@@ -27,8 +27,6 @@ _ROUND_TO_NEAREST = 1
 """Of ``tt.fp_to_fp``; 0 is towards zero."""
 
 
-
-
 def native_conversion(build: Builder, value: Value, element: str, narrows: bool) -> Value:
     """Between a format of `NATIVE` and f16 or f32, by the hardware."""
     if not narrows:
@@ -133,14 +131,12 @@ def _rounded_off(word: Word, dropped: int, mode: Rounding) -> Word:
 
 
 def _exponent(build: Builder, number: Value, mode: Rounding) -> Word:
-    """f8E8M0FNU: the exponent of the magnitude. The smallest value, 2^-127, and half the smallest normal f32 are one."""
+    """f8E8M0FNU: the exponent of the magnitude. Below the normal f32 there is only 2^-127, half the smallest of them."""
     magnitude = word_of(build, number) & 0x7FFFFFFF
     rounded = magnitude
     if mode is Rounding.POSITIVE_INF:
-        above = magnitude + 0x7FFFFF
-        rounded = magnitude.below((1 << 22) + 1).choose(magnitude.constant(0), above)
-    else:
-        assert mode is Rounding.ZERO, mode
+        beyond = magnitude.compared("ugt", 1 << 22)
+        rounded = beyond.choose(magnitude + 0x7FFFFF, 0)
     field = (rounded >> 23).minimum(0xFE, signed=False)
     return _exceeds_infinity(magnitude).choose(field.constant(0xFF), field)
 

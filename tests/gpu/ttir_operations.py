@@ -56,13 +56,20 @@ class Case:
 
 
 def case(
-    cls: type[Op], elements: Sequence[Element], result: Element, shape: Sequence[int] = (COUNT,), **attributes: object
+    cls: type[Op],
+    elements: Sequence[Element],
+    result: Element,
+    shape: Sequence[int] = (COUNT,),
+    result_shape: Sequence[int] | None = None,
+    **attributes: object,
 ) -> Case:
-    """An operation on tiles of `shape`; attributes that must be given have a default."""
+    """An operation on tiles of `shape`, with a result of that shape too unless it is given one; attributes that must
+    be given have a default."""
     block = core.Block([t.tile(element, *shape) for element in elements])
     required = {attr.name: REQUIRED[attr.name] for attr in cls.spec.attrs if attr.required}
     named = dict(zip((operand.name for operand in cls.spec.operands), block.args))
-    op = block.append(cls.build([t.tile(result, *shape)], **named, **{**required, **attributes}))
+    result_type = t.tile(result, *(shape if result_shape is None else result_shape))
+    op = block.append(cls.build([result_type], **named, **{**required, **attributes}))
     types = (getattr(element, "name", "ptr") for element in dict.fromkeys((*elements, result)))
     details = (getattr(value, "text", name if value is True else "") for name, value in attributes.items())
     return Case(op, "-".join(filter(None, (cls.spec.name, *types, *details))))

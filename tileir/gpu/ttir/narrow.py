@@ -131,7 +131,7 @@ def _rounded_off(word: Word, dropped: int, mode: Rounding) -> Word:
 
 
 def _exponent(build: Builder, number: Value, mode: Rounding) -> Word:
-    """f8E8M0FNU: the exponent of the magnitude. Below the normal f32 there is only 2^-127, half the smallest of them."""
+    """f8E8M0FNU: the exponent of the magnitude. Of the subnormal f32 it has only 2^-127, half the smallest normal."""
     magnitude = word_of(build, number) & 0x7FFFFFFF
     rounded = magnitude
     if mode is Rounding.POSITIVE_INF:

@@ -126,7 +126,7 @@ def initial(size: int, sites: Sequence[Op]) -> bytes:
     return _HEAD.pack(0, 0, 0, 0, 0, 0, begin, size - begin).ljust(HEAD_BYTES, b"\0")
 
 
-def used(head: bytes) -> int:
+def used(head: bytes | bytearray) -> int:
     """The bytes of a mailbox that a launch has used, to be told from its first ones."""
     _, _, _, _, claimed, _, begin, capacity = _HEAD.unpack_from(head)
     return int(begin + min(claimed, capacity))

@@ -123,6 +123,16 @@ class Builder:
         line = [extent if dim == axis else 1 for dim, extent in enumerate(shape)]
         return self.broadcast(self.reshape(self.range(shape[axis]), *line), *shape)
 
+    def numbers(self, *shape: int) -> Value:
+        """In every element of an i32 tensor of `shape`, its number in row-major order."""
+        total, stride = self.integer(I32.shaped(*shape), 0), 1
+        for axis in reversed(range(len(shape))):
+            part = self.positions(axis, *shape)
+            scaled = self.op("arith.muli", part, self.integer(part.type, stride)) if stride > 1 else part
+            total = self.op("arith.addi", total, scaled)
+            stride *= shape[axis]
+        return total
+
     # --- element by element
 
     def compare(self, predicate: str, first: Value, second: Value) -> Value:

@@ -158,11 +158,17 @@ def repeated(lowering: Lowering, op: control.Loop) -> Outcome:
 
 @rules(control.Loop)
 def lower_loop(lowering: Lowering, op: control.Loop) -> None:
-    """A `loop` without `return`. What follows one without `break` is never run, but has its values."""
-    outcome = repeated(lowering, op)
-    types = [type for value in op.outputs for type in flat_types(value.type)]
-    values = outcome.values.get(Exit.BREAK)
-    lowering.rebuilt_all(op.outputs, values or [placeholder(lowering.build, type) for type in types])
+    """A `loop` without `return`."""
+    bind_left(lowering, op.outputs, repeated(lowering, op), Exit.BREAK)
+
+
+def bind_left(lowering: Lowering, results: Sequence[core.Value], outcome: Outcome, exit: Exit) -> None:
+    """Bind results to what travelled with `exit`. What follows code that never takes it has values, but never runs."""
+    values = outcome.values.get(exit)
+    if values is None:
+        types = [type for result in results for type in flat_types(result.type)]
+        values = [placeholder(lowering.build, type) for type in types]
+    lowering.rebuilt_all(results, values)
 
 
 @rules(control.For)

@@ -112,7 +112,7 @@ def _store_tile(build: Builder, address: Value, place: int, tile: Value) -> None
     bits = _bits(build, tile)
     target = _at(build, address, place, bits.type.element)
     if bits.type.is_tensor:
-        target = build.op("tt.addptr", build.splat(target, *bits.type.shape), _numbers(build, bits.type.shape))
+        target = build.op("tt.addptr", build.splat(target, *bits.type.shape), build.numbers(*bits.type.shape))
     build.effect("tt.store", target, bits, **CACHE)
 
 
@@ -123,14 +123,3 @@ def _bits(build: Builder, tile: Value) -> Value:
     if tile.type.is_float:
         return build.bitcast(tile, f"i{tile.type.bits}")
     return build.resized(tile, "i8", signed=False) if tile.type.bits < 8 else tile
-
-
-def _numbers(build: Builder, shape: tuple[int, ...]) -> Value:
-    """The number of each element in row-major order."""
-    total, stride = build.integer(I32.shaped(*shape), 0), 1
-    for axis in reversed(range(len(shape))):
-        part = build.positions(axis, *shape)
-        scaled = build.op("arith.muli", part, build.integer(part.type, stride)) if stride > 1 else part
-        total = build.op("arith.addi", total, scaled)
-        stride *= shape[axis]
-    return total

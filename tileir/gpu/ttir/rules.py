@@ -2,16 +2,44 @@
 
 from __future__ import annotations
 
-from tileir.gpu.ttir import control, conversion, core, division, integer, misc, packing
+from tileir.gpu.ttir import (
+    atomics,
+    calls,
+    constants,
+    control,
+    conversion,
+    core,
+    division,
+    extension,
+    floating,
+    integer,
+    misc,
+    packing,
+    pointers,
+    reduction,
+    shapes,
+    transcendental,
+    views,
+)
 from tileir.gpu.ttir.lowering import Lower
 from tileir.ir.rules import Rules, joined
 
 RULES: Rules[Lower] = joined(
+    atomics.rules,
+    calls.rules,
+    constants.rules,
     control.rules,
     conversion.rules,
     core.rules,
     division.rules,
+    extension.rules,
+    floating.rules,
     integer.rules,
     misc.rules,
     packing.rules,
+    pointers.rules,
+    reduction.rules,
+    shapes.rules,
+    transcendental.rules,
+    views.rules,
 )

@@ -1,0 +1,148 @@
+"""TTIR of operations of early documents (operations 8): functions by name, generated tiles, rows, the barrier.
+
+Knows: which operation of the public set stands for one of these. Does not know: calls (`calls`), arc sine
+(`transcendental`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tileir.gpu.ttir.code import I32, Value
+from tileir.gpu.ttir.generating import generated
+from tileir.gpu.ttir.libdevice import PREFIX, SIGNATURES
+from tileir.gpu.ttir.lowering import Lower, Lowering
+from tileir.ir import core
+from tileir.ir import types as t
+from tileir.ir.attributes import MemoryOrdering
+from tileir.ir.rules import Rules
+from tileir.ops import extension, views
+
+rules: Rules[Lower] = Rules()
+
+
+@rules(extension.Generate)
+def lower_generate(lowering: Lowering, op: extension.Generate) -> None:
+    lowering.bind(op.result, generated(lowering, op))
+
+
+# ---------------------------------------------------------------- functions by name
+
+
+@rules(extension.ExternElementwise)
+def lower_extern_elementwise(lowering: Lowering, op: extension.ExternElementwise) -> None:
+    _require_signature(lowering, op)
+    values = [lowering.value(value) for value in op.args]
+    result = lowering.build.op(
+        "tt.extern_elementwise",
+        *values,
+        type=lowering.type_of(op.result),
+        libname="",
+        libpath="",
+        symbol=op.symbol,
+        pure=op.pure,
+    )
+    lowering.bind(op.result, result)
+
+
+def _require_signature(lowering: Lowering, op: extension.ExternElementwise) -> None:
+    """Raise UnsupportedError for anything but a function of the device library with the types that it has."""
+    if not op.symbol.startswith(PREFIX):
+        raise lowering.unsupported(
+            op, f"calls '{op.symbol}', a function of the host: a GPU has those of the device library, {PREFIX}..."
+        )
+    if op.symbol not in SIGNATURES:
+        raise lowering.unsupported(op, f"calls '{op.symbol}', which the device library does not have for numbers")
+    expected = SIGNATURES[op.symbol]
+    found = tuple(_element(value) for value in op.args), _element(op.result)
+    if found != expected:
+        raise lowering.unsupported(op, f"calls '{op.symbol}': expected {_shown(*expected)}, got {_shown(*found)}")
+
+
+def _element(value: core.Value) -> str:
+    assert isinstance(value.type, t.TileType)
+    return "ptr" if isinstance(value.type.element, t.PointerType) else value.type.element.name
+
+
+def _shown(operands: Sequence[str], result: str) -> str:
+    return f"({', '.join(operands)}) -> {result}"
+
+
+# ---------------------------------------------------------------- rows at arbitrary positions
+
+
+@rules(extension.GatherLoad)
+def lower_gather_load(lowering: Lowering, op: extension.GatherLoad) -> None:
+    """A weak load through the gather/scatter view that the operands describe."""
+    padding = None if op.fill_value is None else t.PaddingValue[op.fill_value.keyword.upper()]
+    load = views.LoadView.build(
+        [op.result.type, t.TOKEN],
+        op.loc,
+        memory_ordering_semantics=MemoryOrdering.WEAK,
+        view=_row_view(lowering, op.source, op.result.type, op.dim, padding, op),
+        index=_index(op),
+    )
+    lowering.lower(load)
+    lowering.bind(op.result, lowering.values[load.tile])
+
+
+@rules(extension.ScatterStore)
+def lower_scatter_store(lowering: Lowering, op: extension.ScatterStore) -> None:
+    """A weak store through the gather/scatter view that the operands describe."""
+    store = views.StoreView.build(
+        [t.TOKEN],
+        op.loc,
+        memory_ordering_semantics=MemoryOrdering.WEAK,
+        tile=op.source,
+        view=_row_view(lowering, op.destination, op.source.type, op.dim, None, op),
+        index=_index(op),
+    )
+    lowering.lower(store)
+    lowering.bind_token(op.result_token)
+
+
+def _row_view(
+    lowering: Lowering,
+    tensor: core.Value,
+    tile: t.TileType,
+    dim: int,
+    padding: t.PaddingValue | None,
+    op: core.Op,
+) -> core.Value:
+    assert isinstance(tensor.type, t.TensorViewType)
+    type = t.GatherScatterViewType(tile.shape, tensor.type, dim, padding)
+    make = views.MakeGatherScatterView.build([type], op.loc, tensor_view=tensor)
+    lowering.lower(make)
+    return make.result
+
+
+def _index(op: extension.GatherLoad | extension.ScatterStore) -> list[core.Value]:
+    """The rows at `dim`, the offsets in the other dimensions."""
+    return [*op.offsets[: op.dim], op.index, *op.offsets[op.dim :]]
+
+
+# ---------------------------------------------------------------- the barrier
+
+
+@rules(extension.OptimizationBarrier)
+def lower_optimization_barrier(lowering: Lowering, op: extension.OptimizationBarrier) -> None:
+    """A move by an instruction that the optimizer neither removes nor reads."""
+    build, source = lowering.build, lowering.value(op.source)
+    type = source.type
+    if type.is_pointer:
+        moved = _moved(lowering, build.cast("tt.ptr_to_int", source, "i64"))
+        lowering.bind(op.result, build.op("tt.int_to_ptr", moved, type=type))
+    elif type.is_float:
+        bits = _moved(lowering, build.bitcast(source, f"i{type.bits}"))
+        lowering.bind(op.result, build.bitcast(bits, type.element))
+    else:
+        lowering.bind(op.result, _moved(lowering, source))
+
+
+def _moved(lowering: Lowering, source: Value) -> Value:
+    """Integers through a register of 32 or 64 bits."""
+    build, narrow = lowering.build, source.type.element
+    wide = source if source.type.bits == 64 else build.resized(source, I32.element, signed=False)
+    width, letter = (64, "l") if wide.type.bits == 64 else (32, "r")
+    moved = build.asm(f"mov.b{width} $0, $1;", f"={letter},{letter}", [wide], wide.type, pure=False)
+    return build.resized(moved, narrow, signed=False)

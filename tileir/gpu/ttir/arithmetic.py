@@ -61,32 +61,13 @@ def rounded(build: Builder, name: str, mode: Rounding, flush: bool, *operands: V
 
 
 def _nearest(build: Builder, name: str, *operands: Value) -> Value:
-    """To nearest even. Quotients and roots of f16, and roots of bf16, are harmless to round to f32 first, which has
-    more than twice the precision (Figueroa, 1995); the ordinary f32 instructions for them are approximations."""
+    """To nearest even. Of narrow types, quotients and roots are rounded to f32 first, which has more than twice their
+    precision (Figueroa, 1995). That holds for quotients that are subnormal too, of bf16 even in f32: two numbers of 8
+    bits have no quotient so near to the middle of two others. The f32 instructions without ``precise`` are approximate.
+    """
     if name in _NEAREST:
         return build.op(_NEAREST[name], *operands)
-    element = operands[0].type.element
-    if element == "f64":
+    if operands[0].type.element == "f64":
         return build.op("arith.divf" if name == "div" else "math.sqrt", *operands)
-    if name == "sqrt":
-        return through_f32(build, lambda x: build.op("tt.precise_sqrt", x), *operands)
-    if element == "bf16":
-        return through_f32(build, lambda x, y: _odd_quotient(build, x, y), *operands)
-    return through_f32(build, lambda x, y: build.op("tt.precise_divf", x, y), *operands)
-
-
-def _odd_quotient(build: Builder, dividend: Value, divisor: Value) -> Value:
-    """The quotient of two bf16 as an f32 rounded to odd: towards zero, and the last bit set if that lost anything.
-
-    A quotient can be subnormal in f32, with too few bits for a harmless second rounding to nearest. There the scale
-    keeps the remainder exact: |dividend| < 4 and |divisor| > 2^-7. A normal quotient of two numbers of 8 bits is never
-    near the middle of two others, so its last bit does not matter, nor that its remainder may overflow. Of an infinite
-    quotient the remainder is NaN, which is not `one` (ordered and not equal).
-    """
-    quotient = ptx(build, "div.rz.f32", dividend, divisor)
-    scale = build.float(quotient.type, 2.0**64)
-    taken = build.op("arith.negf", build.op("arith.mulf", quotient, scale))
-    remainder = build.op("math.fma", taken, divisor, build.op("arith.mulf", dividend, scale))
-    inexact = build.compare_float("one", remainder, build.float(quotient.type, 0.0))
-    pattern = build.op("arith.ori", build.bitcast(quotient, "i32"), build.resized(inexact, "i32", signed=False))
-    return build.bitcast(pattern, "f32")
+    precise = "tt.precise_divf" if name == "div" else "tt.precise_sqrt"
+    return through_f32(build, lambda *wide: build.op(precise, *wide), *operands)

@@ -8,6 +8,9 @@ from __future__ import annotations
 from tileir.gpu.ttir.code import I32, I64, Instruction, Text, Value
 from tileir.gpu.ttir.lowering import Lowering
 
+MAX_HINT = 1 << 10
+"""The largest divisor that Triton's compiler is told of."""
+
 
 def number(lowering: Lowering, value: int) -> Value:
     return lowering.build.integer(I64, value)
@@ -35,6 +38,14 @@ def total(lowering: Lowering, first: Value, second: Value) -> Value:
     return first if lowering.known.constant(second) == 0 else lowering.build.op("arith.addi", first, second)
 
 
+def quotient(lowering: Lowering, value: Value, by: int) -> Value:
+    """An unsigned number divided by a constant, rounded down."""
+    constant = lowering.known.constant(value)
+    if constant is not None and constant >= 0:
+        return number(lowering, constant // by)
+    return value if by == 1 else lowering.build.op("arith.divui", value, number(lowering, by))
+
+
 def moved(lowering: Lowering, pointer: Value, offset: Value) -> Value:
     """A scalar pointer moved by `offset` elements."""
     if lowering.known.constant(offset) == 0:
@@ -49,9 +60,6 @@ def narrowed(lowering: Lowering, value: Value) -> Value:
     if constant is not None:
         return lowering.build.integer(I32, constant)
     return hinted(lowering.build.resized(value, "i32", signed=True), lowering.known.divisor(value))
-
-
-MAX_HINT = 1 << 10
 
 
 def hinted(value: Value, divisor: int) -> Value:

@@ -116,6 +116,18 @@ def pointers(lowering: Lowering, base: Value, axes: Sequence[Axis], kept: Sequen
     return found
 
 
+def offsets(lowering: Lowering, axes: Sequence[Axis], kept: Sequence[Axis]) -> Value:
+    """How many elements each element lies behind the first of the tensor, as i64, in the dimensions `kept`."""
+    build, shape = lowering.build, [axis.count for axis in kept]
+    found = build.splat(first_offset(lowering, axes), *shape)
+    for position, axis in enumerate(kept):
+        steps = line(lowering, _offsets(lowering, axis), position, len(kept))
+        if steps is not None:
+            wide = build.resized(steps, "i64", signed=False)
+            found = build.op("arith.addi", found, build.broadcast(wide, *shape))
+    return found
+
+
 def line(lowering: Lowering, values: Value | None, position: int, rank: int) -> Value | None:
     """Values along one dimension as a tensor of `rank` dimensions, all others of extent 1."""
     if values is None:

@@ -12,18 +12,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from tileir.gpu.ttir import cells, descriptors, scalars
-from tileir.gpu.ttir.code import Type, Value
+from tileir.gpu.ttir import cells, descriptors, scalars, transfers
+from tileir.gpu.ttir.code import Value
 from tileir.gpu.ttir.forms import TensorView, TileView, stored
 from tileir.gpu.ttir.lowering import Lower, Lowering
-from tileir.gpu.ttir.tiling import Axis, axes_at, inside, places, pointers, squeezed, tensor_dims, tile_steps
+from tileir.gpu.ttir.nibbles import load_nibbles, store_nibbles
+from tileir.gpu.ttir.tiling import Axis, axes_at, inside, pointers, squeezed, tensor_dims, tile_steps
 from tileir.ir import core
 from tileir.ir import types as t
+from tileir.ir.attributes import MemoryOrdering, MemoryScope
 from tileir.ir.core import Op
 from tileir.ir.rules import Rules
 from tileir.ops import views
-
-__all__ = ["places", "rules"]
 
 rules: Rules[Lower] = Rules()
 
@@ -76,13 +76,7 @@ def lower_get_index_space_shape(lowering: Lowering, op: views.GetIndexSpaceShape
 
 def _tile_count(lowering: Lowering, extent: Value, step: int) -> Value:
     """The extent divided by the step, rounded up."""
-    if step == 1:
-        return extent
-    constant = lowering.known.constant(extent)
-    if constant is not None:
-        return scalars.number(lowering, -(-constant // step))
-    above = lowering.build.op("arith.addi", extent, scalars.number(lowering, step - 1))
-    return lowering.build.op("arith.divui", above, scalars.number(lowering, step))
+    return scalars.quotient(lowering, scalars.total(lowering, extent, scalars.number(lowering, step - 1)), step)
 
 
 def _bind_extents(lowering: Lowering, results: Sequence[core.Value], extents: Sequence[Value]) -> None:
@@ -106,6 +100,9 @@ def load_tile(lowering: Lowering, op: views.LoadView, view: TileView, indices: S
     axes = axes_at(lowering, view, indices, op.inbounds)
     if view.descriptor is not None and descriptors.pays(lowering, op):
         loaded = descriptors.loaded(lowering, view, axes)
+    elif view.type.element is t.F4E2M1FN:
+        outside = _padding(lowering, op, view.type)
+        loaded = load_nibbles(lowering, view.tensor.base, axes, outside, *_order(op))
     else:
         loaded = _gathered(lowering, op, view, axes)
     if not (view.type.element is t.TF32 and lowering.users.only_multiplied(op.tile)):
@@ -113,28 +110,22 @@ def load_tile(lowering: Lowering, op: views.LoadView, view: TileView, indices: S
     return lowering.build.reshape(loaded, *view.type.tile_shape)
 
 
+def _order(op: views.LoadView | views.StoreView) -> tuple[MemoryOrdering, MemoryScope | None]:
+    return op.memory_ordering_semantics, op.memory_scope
+
+
 def _gathered(lowering: Lowering, op: views.LoadView, view: TileView, axes: Sequence[Axis]) -> Value:
     """The tile as it lies in memory, without dimensions of one element, by the addresses of its elements."""
-    build, kept = lowering.build, squeezed(axes)
-    shape = tuple(axis.count for axis in kept)
-    outside = _padding(lowering, op, view.type, shape)
+    kept = squeezed(axes)
+    outside = _padding(lowering, op, view.type)
     found = pointers(lowering, view.tensor.base, axes, kept)
-    mask = inside(lowering, axes, kept)
-    operands = [found] if mask is None else [found, mask, outside]
-    return build.op(
-        "tt.load",
-        *operands,
-        type=Type(stored(view.type.element), shape),
-        operandSegmentSizes=(1, int(mask is not None), int(mask is not None)),
-        cache=1,
-        evict=1,
-        isVolatile=False,
-    )
+    other = lowering.build.bits(found.type.of(stored(view.type.element)), outside)
+    return transfers.load(lowering, found, inside(lowering, axes, kept), other, *_order(op))
 
 
-def _padding(lowering: Lowering, op: Op, view: t.TileViewType, shape: tuple[int, ...]) -> Value:
-    """What elements outside the tensor read as, as it would lie in memory."""
-    found = cells.padding(lowering.build, view.element, view.padding, shape)
+def _padding(lowering: Lowering, op: Op, view: t.TileViewType) -> int:
+    """The bits that elements outside read as, as they would lie in memory; 0 where the view does not say."""
+    found = cells.padding_bits(view.element, view.padding or t.PaddingValue.ZERO)
     if found is None:
         assert view.padding is not None
         raise lowering.unsupported(op, f"pads with {view.padding.text}, which {view.element.name} does not have")
@@ -151,10 +142,12 @@ def lower_store_view(lowering: Lowering, op: views.StoreView) -> None:
 
 def store_tile(lowering: Lowering, op: views.StoreView, tile: Value, view: TileView, indices: Sequence[Value]) -> None:
     """Write the elements of the tile that lie in the tensor."""
-    build = lowering.build
     axes = axes_at(lowering, view, indices, op.inbounds)
-    kept = squeezed(axes)
-    found = pointers(lowering, view.tensor.base, axes, kept)
-    mask = inside(lowering, axes, kept)
-    values = build.reshape(cells.to_memory(build, view.type.element, tile), *(axis.count for axis in kept))
-    build.effect("tt.store", found, values, *(() if mask is None else (mask,)), cache=1, evict=1)
+    kept, base = squeezed(axes), view.tensor.base
+    values = cells.to_memory(lowering.build, view.type.element, tile)
+    values = lowering.build.reshape(values, *(axis.count for axis in kept))
+    if view.type.element is t.F4E2M1FN:
+        store_nibbles(lowering, base, axes, values, *_order(op))
+    else:
+        places = pointers(lowering, base, axes, kept)
+        transfers.store(lowering, places, values, inside(lowering, axes, kept), *_order(op))

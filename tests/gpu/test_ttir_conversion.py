@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tests.cpu.samples import COUNT, differing
-from tests.gpu.ttir_operations import ARCHS, Case, case, compiled, executed, interpreted
+from tests.gpu.ttir_operations import ARCHS, Case, case, compiled, executed, interpreted, require_compilable
 from tileir.gpu.arch import arch_named
 from tileir.ir import types as t
 from tileir.ir.attributes import Rounding, Signedness
@@ -220,11 +220,9 @@ def elements(found: Case) -> tuple[t.ElementType, t.ElementType]:
 @compiling
 @pytest.mark.parametrize("arch", ARCHS)
 def test_every_conversion_compiles(arch: str) -> None:
-    """Many small kernels: compilation is quicker so."""
     shapes = ((128,), (2,), (2, 4))
     found = [one.op for place, shape in enumerate(shapes) for one in [*distinct(shape)][place :: len(shapes)]]
-    for start in range(0, len(found), 40):
-        assert compiled(found[start : start + 40], arch_named(arch), "cubin").cubin
+    require_compilable(found, arch_named(arch))
 
 
 @compiling
@@ -232,7 +230,7 @@ def test_scalar_conversions_compile() -> None:
     narrow = (t.F8E4M3FN, t.F8E8M0FNU, t.F16, t.BF16, t.TF32, t.F32, t.F64)
     found = [case(ops.FToF, [x], y, ()).op for x, y in itertools.permutations(narrow, 2) if y is not t.F8E8M0FNU]
     found += [case(ops.FToI, [t.F64], t.I1, ()).op, case(ops.IToF, [t.I64], t.BF16, ()).op]
-    assert compiled(found, HOPPER, "cubin").cubin
+    require_compilable(found, HOPPER)
 
 
 def emitted(found: Sequence[Case], arch: str) -> str:

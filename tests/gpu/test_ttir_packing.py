@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.cpu.samples import operands
-from tests.gpu.ttir_operations import ARCHS, Case, case, compiled, executed, interpreted
+from tests.gpu.ttir_operations import ARCHS, Case, case, executed, interpreted, require_compilable
 from tileir.gpu.arch import arch_named
 from tileir.ir import types as t
 from tileir.ops import core as ops
@@ -48,5 +48,4 @@ def test_streams_equal_the_interpreter(found: Case) -> None:
 @pytest.mark.parametrize("arch", ARCHS)
 def test_streams_compile(arch: str) -> None:
     pytest.importorskip("triton", reason="needs Triton's compiler: pip install 'tileir[gpu]'")
-    for size in (1, 8, 1024):
-        assert compiled([one.op for one in cases(size)], arch_named(arch), "cubin").cubin
+    require_compilable([one.op for size in (1, 64) for one in cases(size)], arch_named(arch))

@@ -35,6 +35,8 @@ Element = t.ElementType | t.PointerType
 ARCHS = ("sm_80", "sm_90", "sm_100")
 PLACE = 1 << 15
 """Bytes that an operand or result of a compiled operation has."""
+GROUP = 40
+"""Operations in a kernel when all that matters is that they compile."""
 REQUIRED = {
     "comparison_predicate": Predicate.LESS_THAN,
     "comparison_ordering": Ordering.ORDERED,
@@ -117,6 +119,12 @@ def compiled(ops: Iterable[Op], arch: Arch, *stages: str) -> Artifacts:
             _store(lowering, lowering.value(result), next(places))
     Builder(body).effect("tt.return")
     return compile_ttir(function_text(Function("kernel", body)), arch, Options(), stages)
+
+
+def require_compilable(ops: Sequence[Op], arch: Arch) -> None:
+    """Compile all the operations, some in each kernel: many small kernels take less time than a large one."""
+    for start in range(0, len(ops), GROUP):
+        assert compiled(ops[start : start + GROUP], arch, "cubin").cubin
 
 
 def _loaded(lowering: Lowering, type: Type, place: int) -> Value:

@@ -19,8 +19,6 @@ from tileir.ops.conversion import Bitcast, ExtI, FToF, FToI, IntToPtr, IToF, Ptr
 
 rules: Rules[Lower] = Rules()
 
-_DIRECTIONS = {Rounding.ZERO: "rz", Rounding.NEGATIVE_INF: "rm", Rounding.POSITIVE_INF: "rp"}
-
 
 def _element(type: t.Type) -> t.ElementType:
     assert isinstance(type, t.TileType) and isinstance(type.element, t.ElementType), type
@@ -183,7 +181,7 @@ def _from_f64(lowering: Lowering, number: Value, target: t.ElementType, mode: Ro
 
 def _directed_from_f64(build: Builder, number: Value, target: t.ElementType, mode: Rounding) -> Value:
     register = "f" if target is t.F32 else "h"
-    text = f"cvt.{_DIRECTIONS[mode]}.{target.name}.f64 $0, $1;"
+    text = f"cvt.{narrow.DIRECTIONS[mode]}.{target.name}.f64 $0, $1;"
     return build.asm(text, f"={register},d", [number], number.type.of(target.name))
 
 

@@ -20,9 +20,11 @@ from tileir.ir.attributes import Rounding
 NATIVE = (t.F8E4M3FN, t.F8E5M2)
 """The formats that `native` is about. Their conversions from wider ones saturate and make NaN of NaN."""
 
+DIRECTIONS = {Rounding.ZERO: "rz", Rounding.NEGATIVE_INF: "rm", Rounding.POSITIVE_INF: "rp"}
+"""The suffixes of PTX."""
+
 _INFINITY = 0x7F800000
 _NAN = 0x7FC00000
-_DIRECTIONS = {Rounding.ZERO: "rz", Rounding.NEGATIVE_INF: "rm", Rounding.POSITIVE_INF: "rp"}
 _ROUND_TO_NEAREST = 1
 """Of ``tt.fp_to_fp``; 0 is towards zero."""
 
@@ -104,7 +106,7 @@ def encoded(build: Builder, number: Value, element: t.ElementType, mode: Roundin
 def _encoded_f16(build: Builder, number: Value, mode: Rounding) -> Value:
     if mode is Rounding.NEAREST_EVEN:
         return build.cast("arith.truncf", number, "f16")
-    return build.asm(f"cvt.{_DIRECTIONS[mode]}.f16.f32 $0, $1;", "=h,f", [number], number.type.of("f16"))
+    return build.asm(f"cvt.{DIRECTIONS[mode]}.f16.f32 $0, $1;", "=h,f", [number], number.type.of("f16"))
 
 
 def _shortened(build: Builder, number: Value, element: t.ElementType, mode: Rounding) -> Value:

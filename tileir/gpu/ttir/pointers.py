@@ -85,9 +85,7 @@ def lower_alloca(lowering: Lowering, op: memory.Alloca) -> None:
     natural = -(-element.memory_bits // 8)
     alignment = max(op.alignment, natural)
     more = alignment - HIDDEN_ALIGNMENT if alignment > HIDDEN_ALIGNMENT else 0
-    size = _rounded_up(op.num_elem * element.memory_bits // 8 + more, HIDDEN_ALIGNMENT)
-    address = _part(lowering, lowering.block_memory, size)
-    lowering.block_memory += size
+    address = block_memory(lowering, -(-op.num_elem * element.memory_bits // 8) + more)
     if more:
         address = _aligned(lowering, address, alignment)
     lowering.bind(op.result, lowering.build.bitcast(address, lowering.type_of(op.result).element))
@@ -95,9 +93,9 @@ def lower_alloca(lowering: Lowering, op: memory.Alloca) -> None:
 
 def block_memory(lowering: Lowering, size: int) -> Value:
     """The address of `size` more bytes that this block has for itself, a multiple of `HIDDEN_ALIGNMENT`."""
-    found = _part(lowering, lowering.block_memory, _rounded_up(size, HIDDEN_ALIGNMENT))
-    lowering.block_memory += _rounded_up(size, HIDDEN_ALIGNMENT)
-    return found
+    before, own = lowering.block_memory, -(-size // HIDDEN_ALIGNMENT) * HIDDEN_ALIGNMENT
+    lowering.block_memory += own
+    return _part(lowering, before, own)
 
 
 def _part(lowering: Lowering, before: int, size: int) -> Value:
@@ -133,10 +131,6 @@ def _aligned(lowering: Lowering, address: Value, alignment: int) -> Value:
         scalars.number(lowering, alignment - 1),
     )
     return scalars.moved(lowering, address, up)
-
-
-def _rounded_up(size: int, alignment: int) -> int:
-    return -(-size // alignment) * alignment
 
 
 # ---------------------------------------------------------------- other kernels, other addresses

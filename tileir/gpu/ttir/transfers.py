@@ -25,6 +25,8 @@ SEMANTICS = {
 
 _DEVICE, _CTA, _SYSTEM = 1, 2, 3
 _SCOPES = {MemoryScope.TL_BLK: _CTA, MemoryScope.DEVICE: _DEVICE, MemoryScope.SYS: _SYSTEM}
+SCOPE_NAMES = {_DEVICE: "gpu", _CTA: "cta", _SYSTEM: "sys"}
+"""Triton's scopes as PTX writes them."""
 
 
 def scope_number(lowering: Lowering, scope: MemoryScope) -> int:

@@ -15,6 +15,7 @@ import os
 import struct
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 
 Parts = tuple[bytes, bytes]
@@ -123,6 +124,16 @@ class Cache:
                         status = file.stat()
                         found.append((status.st_mtime, status.st_size, file.path))
         return found
+
+
+def shared_cache() -> Cache:
+    """The cache of this user."""
+    return _cache_in(default_directory())
+
+
+@cache
+def _cache_in(directory: Path | None) -> Cache:
+    return Cache(directory)
 
 
 def _content(parts: Parts) -> bytes:

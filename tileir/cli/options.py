@@ -9,7 +9,7 @@ import argparse
 
 from tileir.cli import UsageError
 from tileir.ir.declare import NEWEST, VERSIONS
-from tileir.runtime.targets import DEFAULT, Target, available, target_named
+from tileir.runtime.targets import DEFAULT, Target, names, target_named
 
 
 def add_level(parser: argparse.ArgumentParser) -> None:
@@ -34,6 +34,6 @@ def add_target(parser: argparse.ArgumentParser, default: str = DEFAULT) -> None:
 
 def chosen_target(name: str) -> Target:
     """The target of that name. Raises `UnsupportedError` if it cannot be used here."""
-    if name not in available():
-        raise UsageError(f"no target '{name}'; there are {', '.join(available())}")
+    if name not in names():
+        raise UsageError(f"no target '{name}'; there are {', '.join(names())}")
     return target_named(name)

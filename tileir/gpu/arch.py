@@ -14,6 +14,9 @@ from tileir.ir.diagnostics import UnsupportedError
 CAPABILITIES = (80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121)
 """Ampere (8.0-8.8), Ada (8.9), Hopper (9.0), Blackwell (10.0-12.1)."""
 
+SHARED_MEMORY = dict.fromkeys((80, 87), 163 << 10) | dict.fromkeys((90, 100, 103, 110), 227 << 10)
+"""By capability (CUDA C++ programming guide, technical specifications per compute capability)."""
+
 
 @dataclass(frozen=True)
 class Arch:
@@ -24,6 +27,11 @@ class Arch:
     @property
     def name(self) -> str:
         return f"sm_{self.capability}"
+
+    @property
+    def shared_memory(self) -> int:
+        """Bytes of shared memory that a block can have; of the small models where that is not told."""
+        return SHARED_MEMORY.get(self.capability, 99 << 10)
 
     @property
     def has_descriptors(self) -> bool:

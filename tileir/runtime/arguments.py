@@ -109,7 +109,7 @@ def _pointer_binder(parameter: Parameter, element: t.ElementType, devices: Seque
     accepted = accepted_dtypes(element)
 
     def bind(value: object) -> Argument:
-        array = described(value)
+        array = described(value, devices)
         if array is None:
             if isinstance(value, Pointer):
                 return PointerArgument(parameter.name, value)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from collections.abc import Sequence
+from functools import cache
 from math import prod
 from typing import Any, NamedTuple
 
@@ -17,14 +19,15 @@ import numpy as np
 
 from tileir.runtime.dlpack import dlpack_array
 
-CPU = "cpu"
+CPU, GPU = "cpu", "cuda"
 
 
 class Array(NamedTuple):
     """An array in place. Strides count bytes and may be negative.
 
     ``dtype`` is None for an element type that NumPy and ml_dtypes lack; `name` is then what the owner calls it.
-    ``device`` is ``cpu`` for memory that this process can read, otherwise the owner's name of the device.
+    ``device`` is ``cpu`` for memory that this process can read, ``cuda:0`` and so on for that of a GPU of NVIDIA
+    (``cuda`` if its owner does not tell which), otherwise the owner's name of the device.
     """
 
     address: int
@@ -44,21 +47,27 @@ class Array(NamedTuple):
         return self.name or str(self.dtype)
 
 
-def described(value: object) -> Array | None:
-    """The array behind `value`; None if it is none that can be used in place."""
+def described(value: object, devices: Sequence[str] = (CPU,)) -> Array | None:
+    """The array behind `value`; None if it is none that can be used in place.
+
+    An array that has to be asked where its memory is, is asked only if that is on one of `devices`.
+    """
     if isinstance(value, np.ndarray):
         return from_numpy(value)
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, getattr(torch, "Tensor", ())):
-        return _from_torch(value)
+        return _from_torch(value, torch)
     if isinstance(value, np.generic | str | bytes):
         return None
     if isinstance(getattr(value, "__array_interface__", None), dict):
         return from_numpy(np.asarray(value), value)
+    if isinstance(value, Array):
+        return value
+    interface = getattr(value, "__cuda_array_interface__", None)
+    if isinstance(interface, dict) and "V" not in interface["typestr"]:
+        return _from_cuda(value, interface)
     if hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
-        return _from_dlpack(value)
-    if hasattr(value, "__cuda_array_interface__"):
-        return _from_cuda(value)
+        return _from_dlpack(value, devices)
     return _from_buffer(value)
 
 
@@ -104,28 +113,39 @@ TORCH_DTYPES: dict[str, np.dtype] = {
 """``float4_e2m1fn_x2`` packs two elements into a byte, which is how a kernel sees them."""
 
 
-def _from_torch(tensor: Any) -> Array | None:
+def _from_torch(tensor: Any, torch: Any) -> Array | None:
     """A torch tensor; one that is no plain strided memory (sparse, lazily negated) is none that can be used."""
-    if str(tensor.layout) != "torch.strided" or tensor.is_neg() or tensor.is_conj():
+    if tensor.layout is not torch.strided or tensor.is_neg() or tensor.is_conj():
         return None
-    name, itemsize = str(tensor.dtype), tensor.element_size()
-    device = tensor.device
+    dtype, name, itemsize = _torch_dtype(tensor.dtype)
+    device = _torch_device(tensor.device)
     return Array(
-        address=tensor.data_ptr() if device.type != "meta" else 0,
-        shape=tuple(tensor.shape),
-        strides=tuple(step * itemsize for step in tensor.stride()),
-        itemsize=itemsize,
-        dtype=TORCH_DTYPES.get(name),
-        name=name,
-        writable=True,
-        device=str(device),
-        contiguous=tensor.is_contiguous(),
-        owner=tensor,
+        tensor.data_ptr() if device != "meta" else 0,
+        tensor.shape,
+        tuple([step * itemsize for step in tensor.stride()]),
+        itemsize,
+        dtype,
+        name,
+        True,
+        device,
+        tensor.is_contiguous(),
+        tensor,
     )
 
 
-def _from_dlpack(value: Any) -> Array | None:
-    found = dlpack_array(value)
+@cache
+def _torch_dtype(dtype: Any) -> tuple[np.dtype | None, str, int]:
+    """The same element type in NumPy, torch's name of it, and its size."""
+    name = str(dtype)
+    return TORCH_DTYPES.get(name), name, dtype.itemsize
+
+
+_torch_device = cache(str)
+"""A device by torch's name of it: ``cpu``, ``cuda:0``."""
+
+
+def _from_dlpack(value: Any, devices: Sequence[str]) -> Array | None:
+    found = dlpack_array(value, devices)
     contiguous = found.strides == contiguous_strides(found.shape, found.itemsize)
     return Array(
         found.address,
@@ -141,14 +161,18 @@ def _from_dlpack(value: Any) -> Array | None:
     )
 
 
-def _from_cuda(value: Any) -> Array:
-    """An array that only says where it is on a GPU."""
-    interface = value.__cuda_array_interface__
-    dtype, shape = np.dtype(interface["typestr"]), tuple(interface["shape"])
+def _from_cuda(value: Any, interface: dict[str, Any]) -> Array:
+    """An array in the memory of a GPU, by CUDA's array interface."""
+    dtype, shape = _dtype_named(interface["typestr"]), tuple(interface["shape"])
     address, readonly = interface["data"]
-    strides = tuple(interface.get("strides") or contiguous_strides(shape, dtype.itemsize))
-    contiguous = strides == contiguous_strides(shape, dtype.itemsize)
-    return Array(address, shape, strides, dtype.itemsize, dtype, None, not readonly, "cuda", contiguous, value)
+    usual = contiguous_strides(shape, dtype.itemsize)
+    strides = tuple(interface.get("strides") or usual)
+    number = getattr(getattr(value, "device", None), "id", None)
+    device = GPU if number is None else f"{GPU}:{number}"
+    return Array(address, shape, strides, dtype.itemsize, dtype, None, not readonly, device, strides == usual, value)
+
+
+_dtype_named = cache(np.dtype)
 
 
 def _from_buffer(value: object) -> Array | None:

@@ -9,6 +9,7 @@ NumPy's own reader knows neither bfloat16 nor the 8-bit floats.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -19,7 +20,10 @@ import numpy as np
 READ_ONLY = 1
 CPU_DEVICES = (1, 3, 11, 13)
 """Plain memory, memory pinned for CUDA or ROCm, CUDA managed memory."""
-DEVICES = {2: "cuda", 4: "opencl", 7: "vulkan", 8: "metal", 10: "rocm", 14: "oneapi", 15: "webgpu"}
+CUDA = 2
+LEGACY_STREAM = 1
+"""CUDA's default stream, by DLPack's number: an array is ready for what is launched there."""
+DEVICES = {CUDA: "cuda", 4: "opencl", 7: "vulkan", 8: "metal", 10: "rocm", 14: "oneapi", 15: "webgpu"}
 
 DTYPES: dict[tuple[int, int], np.dtype] = {
     **{(0, bits): np.dtype(f"i{bits // 8}") for bits in (8, 16, 32, 64)},
@@ -80,25 +84,29 @@ class DLPackArray:
     capsule: object
 
 
-def dlpack_array(value: Any) -> DLPackArray:
-    """The memory of an object with ``__dlpack__``. That of another device is only named, not asked for."""
+def dlpack_array(value: Any, devices: Sequence[str]) -> DLPackArray:
+    """The memory of an object with ``__dlpack__``. That of a device not among `devices` is only named, not asked for.
+
+    Memory of a GPU is asked for as of the default stream: it may be used there, and on streams that wait for that one.
+    """
     kind, number = (int(part) for part in value.__dlpack_device__())
-    if kind not in CPU_DEVICES:
-        device = f"{DEVICES.get(kind, f'dlpack device {kind}')}:{number}"
+    name = "cpu" if kind in CPU_DEVICES else DEVICES.get(kind, f"dlpack device {kind}")
+    device = name if name == "cpu" else f"{name}:{number}"
+    if name not in devices:
         return DLPackArray(0, (), (), 1, None, "unknown", True, device, None)
-    capsule = _capsule(value)
+    capsule = _capsule(value, {"stream": LEGACY_STREAM} if kind == CUDA else {})
     if _is_named(capsule, b"dltensor_versioned"):
         versioned = _Versioned.from_address(_pointer(capsule, b"dltensor_versioned"))
-        return _read(versioned.tensor, not versioned.flags & READ_ONLY, capsule)
-    return _read(_Tensor.from_address(_pointer(capsule, b"dltensor")), True, capsule)
+        return _read(versioned.tensor, not versioned.flags & READ_ONLY, device, capsule)
+    return _read(_Tensor.from_address(_pointer(capsule, b"dltensor")), True, device, capsule)
 
 
-def _capsule(value: Any) -> object:
+def _capsule(value: Any, options: dict[str, int]) -> object:
     """A producer that does not know versions yet takes no ``max_version``."""
     try:
-        return value.__dlpack__(max_version=(1, 1))
+        return value.__dlpack__(max_version=(1, 1), **options)
     except TypeError:
-        return value.__dlpack__()
+        return value.__dlpack__(**options)
 
 
 _pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
@@ -107,7 +115,7 @@ _pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
 _is_named = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_IsValid", ctypes.pythonapi))
 
 
-def _read(tensor: _Tensor, writable: bool, capsule: object) -> DLPackArray:
+def _read(tensor: _Tensor, writable: bool, device: str, capsule: object) -> DLPackArray:
     shape = tuple(tensor.shape[dim] for dim in range(tensor.ndim))
     code, bits, lanes = tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes
     itemsize = max(1, bits * lanes // 8)
@@ -123,6 +131,6 @@ def _read(tensor: _Tensor, writable: bool, capsule: object) -> DLPackArray:
         dtype=dtype,
         dtype_name=str(dtype) if dtype is not None else f"dlpack type {code} of {bits} bits",
         writable=writable,
-        device="cpu",
+        device=device,
         capsule=capsule,
     )

@@ -15,7 +15,7 @@ from tileir.interp.api import Options
 from tileir.interp.coverage import Runs, runs_of
 from tileir.interp.memory import Memory
 from tileir.interp.program import Program
-from tileir.runtime.arguments import Argument, ArrayArgument, PointerArgument
+from tileir.runtime.arguments import Argument, ArrayArgument, Binder, Parameter, PointerArgument, binder
 from tileir.runtime.arrays import CPU, Array
 from tileir.runtime.grid import Grid
 from tileir.runtime.mappings import mapping_at
@@ -30,6 +30,9 @@ class Interpreter:
     name = "interp"
     description = "the reference interpreter: exact, every memory access checked"
     devices = (CPU,)
+
+    def binder(self, parameter: Parameter) -> Binder:
+        return binder(parameter, self.devices, self.name)
 
     def prepare(self, kernel: Kernel, check: bool, options: dict[str, object]) -> Run:
         """Options: ``mode``, ``max_iterations``, ``output``, ``seed`` (see `interp.api.Options`)."""

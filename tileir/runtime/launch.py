@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tileir.ir import core
-from tileir.runtime.arguments import Argument, Binder, binder
+from tileir.runtime.arguments import Argument, Binder
 from tileir.runtime.grid import GridLike, checked_grid
 from tileir.runtime.module import Kernel, Module
 from tileir.runtime.targets import DEFAULT, Target, target_named
@@ -48,7 +48,7 @@ def bind(kernel: Kernel, args: Sequence[object], target: Target) -> list[Argumen
 
 
 def _binders(kernel: Kernel, target: Target) -> tuple[Binder, ...]:
-    return tuple(binder(parameter, target.devices, target.name) for parameter in kernel.parameters)
+    return tuple(target.binder(parameter) for parameter in kernel.parameters)
 
 
 def _signature(kernel: Kernel) -> str:

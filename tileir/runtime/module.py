@@ -52,6 +52,16 @@ class Module(core.Module):
 
         return GlobalStorage(self.items)
 
+    def prepared(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What a target has made of the whole module under `key`; made on first use."""
+        if key not in self._prepared:
+            self._prepared[key] = make()
+        return self._prepared[key]  # type: ignore[return-value]
+
+    @cached_property
+    def _prepared(self) -> dict[Hashable, object]:
+        return {}
+
     @cached_property
     def _errors(self) -> DiagnosticError | None:
         from tileir.verify import verify
@@ -97,13 +107,19 @@ class Kernel:
 
         `grid` is 1 to 3 positive integers. A ``tile<ptr<E>>`` parameter takes an array of E whose memory can be used in
         place, or a `tileir.Pointer`; a scalar parameter takes a number that fits. `target` is ``"cpu"``, native code,
-        or ``"interp"``, the reference interpreter, which checks every memory access and, with `check`, the kernel's
-        own assumptions. `options` are those of the target. Raises TypeError or ValueError before anything runs,
-        `DiagnosticError` for an invalid program, `UnsupportedError`, and `Trap` for a fault of the run.
+        ``"interp"``, the reference interpreter, which checks every memory access and, with `check`, the kernel's own
+        assumptions, ``"cuda"`` or ``"cuda:tileiras"``, GPUs, where a launch returns before the kernel has run.
+        `options` are those of the target. Raises TypeError or ValueError before anything runs, `DiagnosticError` for
+        an invalid program, `UnsupportedError`, and `Trap` for a fault of the run.
         """
+        self._launch(self, grid, args, target, check, options)
+
+    @cached_property
+    def _launch(self) -> Callable[..., None]:
+        """Looked up once: an import takes a tenth of the time of a launch."""
         from tileir.runtime.launch import launch_kernel
 
-        launch_kernel(self, grid, args, target, check, options)
+        return launch_kernel
 
     def prepared(self, key: Hashable, make: Callable[[], T]) -> T:
         """What a target has made of the kernel under `key`; made on first use."""

@@ -7,12 +7,10 @@ made (`cpu.program`) or run (`cpu.execution`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
 
 import numpy as np
 
-from tileir.cache import Cache, default_directory
+from tileir.cache import shared_cache
 from tileir.cpu.execution import HostCall, Runner, Settings
 from tileir.cpu.pool import default_threads
 from tileir.cpu.program import Program, compiled
@@ -24,7 +22,7 @@ from tileir.ir.core import Op
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ops.extension import ExternElementwise, Func
 from tileir.ops.misc import PrintTko
-from tileir.runtime.arguments import Argument, ArrayArgument, PointerArgument
+from tileir.runtime.arguments import Argument, ArrayArgument, Binder, Parameter, PointerArgument, binder
 from tileir.runtime.arrays import CPU
 from tileir.runtime.grid import Grid
 from tileir.runtime.module import Kernel
@@ -40,6 +38,9 @@ class Native:
     name = "cpu"
     description = "native code through LLVM; memory accesses are not checked"
     devices = (CPU,)
+
+    def binder(self, parameter: Parameter) -> Binder:
+        return binder(parameter, self.devices, self.name)
 
     def prepare(self, kernel: Kernel, check: bool, options: dict[str, object]) -> Run:
         """Options: ``threads`` (default: ``TILEIR_NUM_THREADS`` or the processors of this process); ``output``, where
@@ -88,12 +89,7 @@ def program_of(kernel: Kernel) -> Program:
     module = kernel.module
     functions = [item for item in module.items if isinstance(item, Func)]
     text = items_text(module, [kernel.entry, *functions])
-    return compiled(kernel.entry, functions, tuple(module.globals.addresses), text, disk_cache(default_directory()))
-
-
-@cache
-def disk_cache(directory: Path | None) -> Cache:
-    return Cache(directory)
+    return compiled(kernel.entry, functions, tuple(module.globals.addresses), text, shared_cache())
 
 
 def _positive(name: str, value: object) -> int | None:

@@ -35,10 +35,14 @@ class GlobalStorage:
         self.addresses = {name: placed.address for name, placed in self.placed.items()}
 
 
+def alignment_of(op: Global) -> int:
+    """What the address of a global is a multiple of: a power of two."""
+    return max(op.value.type.element.alignment, 1 << max(0, op.alignment - 1).bit_length())
+
+
 def _placed(op: Global) -> Placed:
     image = memory_image(op.value)
-    element = op.value.type.element
-    alignment = max(element.alignment, 1 << max(0, op.alignment - 1).bit_length())
+    alignment = alignment_of(op)
     buffer = np.zeros(max(1, image.size) + alignment - 1, np.uint8)
     start: int = buffer.__array_interface__["data"][0]
     skip = -start % alignment

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 from tileir.ir.diagnostics import UnsupportedError
 
 if TYPE_CHECKING:
-    from tileir.runtime.arguments import Argument
+    from tileir.runtime.arguments import Argument, Binder, Parameter
     from tileir.runtime.grid import Grid
     from tileir.runtime.module import Kernel
 
@@ -22,7 +22,7 @@ DEFAULT = "cpu"
 """Where a kernel runs when nothing is said: native code."""
 
 Run = Callable[["Grid", "Sequence[Argument]"], None]
-"""Runs a prepared kernel over a grid, to the end; raises `Trap`."""
+"""Runs a prepared kernel over a grid, to the end if the target is no GPU; raises `Trap`."""
 
 
 class Target(Protocol):
@@ -33,6 +33,10 @@ class Target(Protocol):
     devices: tuple[str, ...]
     """The devices whose memory it uses, by the names of `arrays.Array.device`."""
 
+    def binder(self, parameter: Parameter) -> Binder:
+        """What turns a Python value into what a run is given for the parameter. Raises TypeError for a parameter that
+        a launch cannot pass."""
+
     def prepare(self, kernel: Kernel, check: bool, options: dict[str, object]) -> Run:
         """Make a kernel of a verified module ready to run. Cheap when it has been done before with the same options.
 
@@ -40,7 +44,12 @@ class Target(Protocol):
         """
 
 
-_IMPLEMENTATIONS = {"interp": "tileir.runtime.interpreter", "cpu": "tileir.runtime.native"}
+_IMPLEMENTATIONS = {
+    "interp": "tileir.runtime.interpreter",
+    "cpu": "tileir.runtime.native",
+    "cuda": "tileir.runtime.cuda",
+    "cuda:tileiras": "tileir.runtime.tileiras",
+}
 """Each module has a `TARGET` that is a `Target`, or raises ImportError if something it needs is not installed."""
 
 
@@ -55,6 +64,11 @@ def target_named(name: str) -> Target:
     except ImportError as error:
         raise UnsupportedError(f"not available: {error}", name) from error
     return target
+
+
+def names() -> tuple[str, ...]:
+    """The names of all targets, also of those that cannot be used here."""
+    return tuple(_IMPLEMENTATIONS)
 
 
 def available() -> dict[str, str]:

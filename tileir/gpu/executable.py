@@ -1,0 +1,81 @@
+"""What a launch needs of a compiled kernel, whichever route made it.
+
+Knows: the facts that are kept with a cubin, and how they are written down beside it in the cache.
+Does not know: how cubins are made (`gpu.program`, `gpu.vendor`) or launched (`gpu.launch`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, Hidden, Mailbox
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """Memory that Triton's code wants beside: `size` bytes for each block of hardware threads, at a multiple of
+    `alignment`. A cubin that has this, of whatever size, takes its address and one more, which is null, at the end."""
+
+    size: int
+    alignment: int
+
+
+@dataclass(frozen=True)
+class Executable:
+    """A cubin and one kernel in it.
+
+    ``threads`` is the size of a block as the driver wants it said: 1 for kernels of `tileiras`, whose cubins know it.
+    ``cluster`` is the hardware blocks of a tile block, ``shared`` their dynamic shared memory in bytes. The parameters
+    are those of the entry, then one address for each of ``hidden``, then what ``scratch`` says. ``sites`` are the
+    operations that the host has a part in, by their numbers in the program.
+    """
+
+    cubin: bytes
+    kernel: str
+    threads: int = 1
+    cluster: int = 1
+    shared: int = 0
+    hidden: tuple[Hidden, ...] = ()
+    scratch: Scratch | None = None
+    sites: tuple[int, ...] = ()
+
+    def to_parts(self) -> tuple[bytes, bytes]:
+        """As the cache keeps it."""
+        facts = {name: getattr(self, name) for name in ("kernel", "threads", "cluster", "shared", "sites")}
+        facts["hidden"] = [_written(hidden) for hidden in self.hidden]
+        facts["scratch"] = None if self.scratch is None else (self.scratch.size, self.scratch.alignment)
+        return json.dumps(facts).encode(), self.cubin
+
+    @staticmethod
+    def from_parts(parts: tuple[bytes, bytes]) -> Executable:
+        facts: dict[str, Any] = json.loads(parts[0])
+        hidden, scratch = facts.pop("hidden"), facts.pop("scratch")
+        return Executable(
+            cubin=parts[1],
+            hidden=tuple(_KINDS[kind](content) for kind, content in hidden),
+            scratch=None if scratch is None else Scratch(*scratch),
+            sites=tuple(facts.pop("sites")),
+            **facts,
+        )
+
+
+_KINDS: dict[str, Callable[[str], Hidden]] = {
+    "global": GlobalMemory,
+    "constant": lambda text: ConstantMemory(bytes.fromhex(text)),
+    "block": lambda text: BlockMemory(int(text)),
+    "mailbox": lambda _: Mailbox(),
+}
+
+
+def _written(hidden: Hidden) -> tuple[str, str]:
+    """The kind of hidden memory and what there is to say of it."""
+    if isinstance(hidden, GlobalMemory):
+        return "global", hidden.name
+    if isinstance(hidden, ConstantMemory):
+        return "constant", hidden.content.hex()
+    if isinstance(hidden, BlockMemory):
+        return "block", str(hidden.size)
+    return "mailbox", ""

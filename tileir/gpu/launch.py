@@ -1,0 +1,182 @@
+"""Launching cubins, of whichever route.
+
+Knows: what the parameters of a kernel are in memory, the memory that code wants beside the arguments, and what a grid
+is held to. Does not know: how a cubin is made, arrays and the objects of Python (`runtime.gpu`), what the mailbox says
+(`gpu.mailbox`).
+
+Every parameter lies in eight bytes of its own, a value in the low ones: the driver takes as many as the kernel wants.
+A launch returns before the kernel has run, except one with a mailbox, which is read.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from operator import mul
+
+from tileir.gpu.cubin import kernels_of
+from tileir.gpu.driver import TARGET, Driver
+from tileir.gpu.executable import Executable
+from tileir.gpu.kept import DeviceMemory, Library
+from tileir.gpu.mailbox import HEAD_BYTES, Mail, initial, read, size_for, used
+from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, Hidden, Mailbox
+from tileir.ir.core import Op
+from tileir.ir.diagnostics import UnsupportedError
+
+Grid = tuple[int, int, int]
+_SLOT = 8
+NOTHING = Mail((), 0, None)
+
+
+class _Parameters:
+    """The parameters of a launch in memory, and the address that the driver is given."""
+
+    __slots__ = ("_addresses", "_slots", "address", "fill")
+
+    def __init__(self, count: int) -> None:
+        self._slots = (ctypes.c_uint64 * count)()
+        first = ctypes.addressof(self._slots)
+        self._addresses = (ctypes.c_void_p * count)(*range(first, first + count * _SLOT, _SLOT))
+        self.address = ctypes.addressof(self._addresses)
+        self.fill = partial(struct.Struct(f"={count}Q").pack_into, self._slots, 0)
+        """Takes the values of all parameters, as unsigned numbers."""
+
+
+@dataclass(frozen=True)
+class _Wish:
+    """Memory that a launch borrows, whose address is the parameter at `position` after those of the entry."""
+
+    position: int
+    size: Callable[[int], int]
+    """Bytes for so many tile blocks."""
+    alignment: int = 1
+
+
+class Launcher:
+    """A kernel that is loaded on one device, ready to be launched any number of times, from any thread."""
+
+    def __init__(
+        self,
+        driver: Driver,
+        executable: Executable,
+        library: Library,
+        sites: Sequence[Op],
+        given: int,
+        global_address: Callable[[str], int],
+    ) -> None:
+        """Make the kernel of `executable` ready, which has been loaded as `library` on the thread's device.
+
+        ``sites`` are the operations that have the numbers of ``executable.sites``. A launch gives ``given`` values;
+        ``global_address`` tells where the globals of the module are on that device. Raises UnsupportedError for what
+        the device does not have.
+        """
+        self._driver = driver
+        self.device = driver.device()
+        self._kernel = executable.kernel
+        x, y, z = self.device.grid
+        self._largest = x // executable.cluster, y, z
+        how = executable.threads, executable.cluster, executable.shared
+        self._function = driver.function(library.handle, executable.kernel, *how)
+        self._library = library
+        self._constants: list[DeviceMemory] = []
+        self._fixed = tuple(self._address(hidden, global_address) for hidden in executable.hidden)
+        self._fixed += (0, 0) if executable.scratch is not None else ()
+        self._sites = sites
+        self._wishes = list(_wishes(executable, sites))
+        self._mailbox = next((at for at, one in enumerate(executable.hidden) if isinstance(one, Mailbox)), None)
+        self._count = given + len(self._fixed)
+        self._free: list[_Parameters] = []
+        _require_parameters(executable, self._count)
+
+    def launch(self, grid: Grid, values: Iterable[int], stream: int) -> Mail | None:
+        """Launch over `grid`; gives what the blocks left for the host, None if they cannot leave anything.
+
+        ``values`` are the entry's arguments as unsigned numbers below 2^64. Raises UnsupportedError, and Trap for a
+        kernel that went wrong.
+        """
+        x, y, z = self._largest
+        if grid[0] > x or grid[1] > y or grid[2] > z:
+            what = f"kernel @{self._kernel}: a grid of {grid}, the largest that {self.device.name} has is {(x, y, z)}"
+            raise UnsupportedError(what, TARGET)
+        if self._wishes:
+            return self._launch_with_memory(grid, values, stream)
+        self._start(grid, (*values, *self._fixed), stream)
+        return None
+
+    def _start(self, grid: Grid, values: Iterable[int], stream: int) -> None:
+        try:
+            parameters = self._free.pop()
+        except IndexError:
+            parameters = _Parameters(self._count)
+        parameters.fill(*values)
+        self._driver.launch(self._function, grid, parameters.address, stream)
+        self._free.append(parameters)
+
+    def _launch_with_memory(self, grid: Grid, values: Iterable[int], stream: int) -> Mail | None:
+        blocks = grid[0] * grid[1] * grid[2]
+        extra = list(self._fixed)
+        borrowed: list[int] = []
+        try:
+            for wish in self._wishes:
+                borrowed.append(self._driver.borrow(wish.size(blocks) + wish.alignment - 1, stream))
+                extra[wish.position] = _aligned(borrowed[-1], wish.alignment)
+            if self._mailbox is None:
+                self._start(grid, (*values, *extra), stream)
+                return None
+            place = extra[self._mailbox], size_for(self._sites, blocks)
+            self._empty(*place, stream)
+            self._start(grid, (*values, *extra), stream)
+            return self._mail(*place, stream)
+        finally:
+            for address in borrowed:
+                self._driver.give_back(address, stream)
+
+    def _empty(self, address: int, size: int, stream: int) -> None:
+        """Prepare the mailbox for a launch."""
+        self._driver.clear(address, size, stream)
+        self._driver.upload(address, initial(size, self._sites), stream)
+
+    def _mail(self, address: int, size: int, stream: int) -> Mail:
+        """What is in the mailbox, when the kernel has run."""
+        head = bytearray(HEAD_BYTES)
+        self._driver.download(address, head, stream)
+        if head == initial(size, self._sites):
+            return NOTHING
+        content = bytearray(used(head))
+        self._driver.download(address, content, stream)
+        return read(bytes(content), self._sites)
+
+    def _address(self, hidden: Hidden, global_address: Callable[[str], int]) -> int:
+        """Where hidden memory is; 0 for what every launch borrows."""
+        if isinstance(hidden, GlobalMemory):
+            return global_address(hidden.name)
+        if isinstance(hidden, ConstantMemory):
+            self._constants.append(DeviceMemory(self._driver, hidden.content))
+            return self._constants[-1].address
+        return 0
+
+
+def _wishes(executable: Executable, sites: Sequence[Op]) -> Iterator[_Wish]:
+    for position, hidden in enumerate(executable.hidden):
+        if isinstance(hidden, BlockMemory):
+            yield _Wish(position, partial(mul, hidden.size))
+        elif isinstance(hidden, Mailbox):
+            yield _Wish(position, partial(size_for, sites))
+    scratch = executable.scratch
+    if scratch is not None and scratch.size:
+        yield _Wish(len(executable.hidden), partial(mul, scratch.size * executable.cluster), scratch.alignment)
+
+
+def _aligned(address: int, alignment: int) -> int:
+    return -(-address // alignment) * alignment
+
+
+def _require_parameters(executable: Executable, count: int) -> None:
+    """Hold the cubin to what is going to be passed: fewer than it reads would be read from anywhere."""
+    found = kernels_of(executable.cubin)[executable.kernel].parameters
+    if len(found) != count or max(found, default=0) > _SLOT:
+        what = f"kernel @{executable.kernel}: its code takes parameters of {list(found)} bytes"
+        raise UnsupportedError(f"{what}, a launch passes {count} of at most {_SLOT}", TARGET)

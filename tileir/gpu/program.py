@@ -1,0 +1,124 @@
+"""The open route: an entry becomes TTIR, Triton's compiler makes a cubin of it.
+
+Knows: how an entry is compiled with what is known of its parameters, what is kept of that on disk, and how a kernel
+that wants too much shared memory is made smaller. Does not know: what an operation becomes (`gpu.ttir`), how a cubin is
+launched (`gpu.launch`), arrays.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from tileir.cache import Cache, key_of
+from tileir.gpu.arch import Arch
+from tileir.gpu.compiler import Artifacts, Options, compile_ttir
+from tileir.gpu.executable import Executable, Scratch
+from tileir.gpu.ttir import lowering
+from tileir.gpu.ttir.hints import options_for
+from tileir.gpu.ttir.lowering import ParameterFacts, lower_entry
+from tileir.gpu.ttir.rules import RULES
+from tileir.ir import types as t
+from tileir.ir.core import Op
+from tileir.ops.extension import Func
+from tileir.ops.module import Entry
+
+ALIGNED, UNKNOWN = ParameterFacts(16), ParameterFacts()
+_COUNTED = (t.I32, t.I64)
+
+
+@dataclass(frozen=True)
+class Source:
+    """An entry and all that its code depends on: `text` says what that is in the entry and the functions."""
+
+    entry: Entry
+    functions: Sequence[Func]
+    text: str
+
+    def operations(self) -> list[Op]:
+        """The operations that code can come from, in program order."""
+        return [op for item in (self.entry, *self.functions) for op in item.walk()]
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What came of an entry: the program that was lowered, how it was compiled, what the compiler made."""
+
+    program: lowering.Program
+    options: Options
+    artifacts: Artifacts
+
+
+def has_facts(ty: t.Type) -> bool:
+    """Whether code depends on what is known of a parameter of this type: it is an address or counts something."""
+    return isinstance(ty, t.TileType) and (isinstance(ty.element, t.PointerType) or ty.element in _COUNTED)
+
+
+def aligned_facts(entry: Entry) -> list[ParameterFacts]:
+    """The facts of parameters that are multiples of 16 wherever that matters."""
+    return [ALIGNED if has_facts(argument.type) else UNKNOWN for argument in entry.body.args]
+
+
+def executable(source: Source, arch: Arch, facts: Sequence[ParameterFacts], cache: Cache) -> Executable:
+    """The cubin of an entry: from the cache if it is there. Raises UnsupportedError for what has no GPU code."""
+    options = options_for(source.entry, arch)
+    key = key_of("open route", toolchain(), arch.name, repr(options), repr(list(facts)), source.text)
+    found = cache.get(key)
+    if found is not None:
+        return Executable.from_parts(found)
+    made = _executable(compiled(source, arch, facts, ["cubin"]), source)
+    cache.put(key, made.to_parts())
+    return made
+
+
+def compiled(source: Source, arch: Arch, facts: Sequence[ParameterFacts], stages: Sequence[str]) -> Compiled:
+    """Lower and compile an entry; `stages` are of `worker.STAGES`.
+
+    A kernel whose pipelines take more shared memory than the GPU has is compiled again with shorter ones. Raises
+    UnsupportedError.
+    """
+    program = lower_entry(source.entry, source.functions, RULES, arch, facts)
+    options = options_for(source.entry, arch)
+    artifacts = compile_ttir(program.text, arch, options, stages)
+    while (artifacts.metadata["shared"] or 0) > arch.shared_memory and options.num_stages > 1:
+        options = replace(options, num_stages=options.num_stages - 1)
+        artifacts = compile_ttir(program.text, arch, options, stages)
+    return Compiled(program, options, artifacts)
+
+
+def _executable(compiled: Compiled, source: Source) -> Executable:
+    program, facts, cubin = compiled.program, compiled.artifacts.metadata, compiled.artifacts.cubin
+    assert cubin is not None and not facts["profile_scratch_size"]
+    number = {op: position for position, op in enumerate(source.operations())}
+    return Executable(
+        cubin=cubin,
+        kernel=facts["name"],
+        threads=32 * facts["num_warps"],
+        cluster=facts["num_ctas"],
+        shared=facts["shared"],
+        hidden=program.hidden,
+        scratch=Scratch(facts["global_scratch_size"], facts["global_scratch_align"]),
+        sites=tuple(number[op] for op in program.sites),
+    )
+
+
+@cache
+def toolchain() -> str:
+    """What a cubin depends on beside the program: this package and Triton."""
+    try:
+        triton = version("triton")
+    except PackageNotFoundError:
+        triton = "none"
+    return f"tileir {_digest(Path(__file__).parent.rglob('*.py'))}, triton {triton}"
+
+
+def _digest(paths: Iterable[Path]) -> str:
+    """A digest of the code that makes code."""
+    digest = hashlib.sha256()
+    for path in sorted(paths):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()

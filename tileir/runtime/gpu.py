@@ -1,0 +1,221 @@
+"""What the GPU targets share: from the arguments of a launch to the driver, and from the driver back.
+
+Knows: which device and which stream a launch goes to, what its code may rely on, and what becomes of what tile blocks
+leave for the host. Does not know: how code is made (the routes: `runtime.cuda`, `runtime.tileiras`), nor how a cubin is
+launched (`gpu.launch`).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Protocol
+
+import numpy as np
+
+from tileir.gpu.driver import Device, Driver
+from tileir.gpu.executable import Executable
+from tileir.gpu.kept import DeviceMemory, Library
+from tileir.gpu.launch import Launcher
+from tileir.gpu.mailbox import Failure, Mail
+from tileir.interp.api import Options
+from tileir.interp.failures import assertion_text
+from tileir.interp.printing import formatter
+from tileir.ir.core import Op
+from tileir.ir.diagnostics import Trap
+from tileir.ops.module import Global
+from tileir.runtime.arguments import Argument, Binder, Parameter
+from tileir.runtime.arrays import GPU, Array
+from tileir.runtime.gpu_binding import Located, Ready, gpu_binder, place_of, slot
+from tileir.runtime.grid import Grid
+from tileir.runtime.module import Kernel, Module
+from tileir.runtime.storage import alignment_of, memory_image
+from tileir.runtime.streams import current_stream, stream_number
+from tileir.runtime.targets import Run
+
+_OPTIONS = ("output", "stream")
+_LOW_BITS = 15
+"""A number without these bits is a multiple of 16, which lets code load and store more at a time."""
+
+
+class Route(Protocol):
+    """How the code of one kernel is made."""
+
+    @property
+    def watched(self) -> Sequence[int]:
+        """The parameters whose code depends on whether the argument is a multiple of 16."""
+
+    def code(self, driver: Driver, device: Device, aligned: Sequence[bool]) -> tuple[Executable, Library, Sequence[Op]]:
+        """Code for the device of the thread, for arguments that are multiples of 16 where `aligned` says so of the
+        parameters watched; and the operations that the host has a part in. Raises UnsupportedError."""
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """How a launch runs; `stream` None is the current one."""
+
+    stream: int | None
+    write: Callable[[str], None]
+
+
+class Gpu:
+    """A target on the GPUs of a driver; `route` makes the code of a kernel."""
+
+    devices = (GPU,)
+
+    def __init__(self, name: str, description: str, driver: Driver, route: Callable[[Kernel], Route]) -> None:
+        self.name = name
+        self.description = description
+        self.driver = driver
+        self._route = route
+
+    def prepare(self, kernel: Kernel, check: bool, options: dict[str, object]) -> Run:
+        """Options: ``stream``, a number or a stream of any library (default: torch's or CuPy's current one);
+        ``output``, where `print_tko` writes (a text stream or a function; standard output by default).
+
+        A launch returns before the kernel has run, unless the kernel prints or has an `assert`.
+        """
+        prepared = kernel.prepared(self.name, lambda: _Prepared(kernel, self.driver, self._route(kernel)))
+        settings = self._settings(options) if options else prepared.usual
+
+        def run(grid: Grid, arguments: Sequence[Argument]) -> None:
+            prepared.run(grid, arguments, settings)
+
+        return run
+
+    def _settings(self, options: dict[str, object]) -> _Settings:
+        unknown = options.keys() - set(_OPTIONS)
+        if unknown:
+            what = f"target '{self.name}' has no option {', '.join(sorted(unknown))}"
+            raise TypeError(f"{what}: it has {', '.join(_OPTIONS)}")
+        stream = options.get("stream")
+        host = Options(output=options.get("output"))  # type: ignore[arg-type]
+        return _Settings(None if stream is None else stream_number(stream), host.write)
+
+    def binder(self, parameter: Parameter) -> Binder:
+        return gpu_binder(parameter, self.name)
+
+    # ------------------------------------------------------------ arrays of the host
+
+    def placed(self, array: np.ndarray) -> Array:
+        """A copy of an array on the first device."""
+        memory = DeviceMemory(self.driver, array.tobytes())
+        whole = np.empty(array.shape, array.dtype)
+        ordinal = self.driver.device().ordinal
+        device = f"{GPU}:{ordinal}"
+        return Array(
+            memory.address, array.shape, whole.strides, array.itemsize, array.dtype, None, True, device, True, memory
+        )
+
+    def fetch(self, placed: Array, array: np.ndarray) -> None:
+        """Copy an array that was placed back, once all launches are done."""
+        content = bytearray(array.nbytes)
+        self.driver.download(placed.address, content)
+        array[...] = np.frombuffer(content, array.dtype).reshape(array.shape)
+
+
+class _Prepared:
+    """A kernel for one route; `usual` are the settings of launches without options."""
+
+    def __init__(self, kernel: Kernel, driver: Driver, route: Route) -> None:
+        self._kernel = kernel
+        self._driver = driver
+        self._route = route
+        self._watched = [(position, 1 << number) for number, position in enumerate(route.watched)]
+        self._launchers: dict[tuple[int, int], Launcher] = {}
+        self.usual = _Settings(None, Options().write)
+
+    def run(self, grid: Grid, arguments: Sequence[Argument | Ready], settings: _Settings) -> None:
+        values = []
+        place, places = "", []
+        for argument in arguments:
+            if type(argument) is Located:
+                address, found = argument
+                values.append(address)
+            else:
+                values.append(slot(argument))
+                found = place_of(argument) or place
+            if found is not place:
+                place = found
+                places.append(place)
+        device = self._driver.device()
+        ordinal = _ordinal(place) if len(places) <= 1 else _only_ordinal(places)
+        if ordinal is None or ordinal == device.ordinal:
+            self._launch(device, grid, values, settings)
+        else:
+            with self._driver.on(ordinal):
+                self._launch(self._driver.device(), grid, values, settings)
+
+    def _launch(self, device: Device, grid: Grid, values: list[int], settings: _Settings) -> None:
+        pattern = 0
+        for position, bit in self._watched:
+            if not values[position] & _LOW_BITS:
+                pattern |= bit
+        launcher = self._launchers.get((device.ordinal, pattern))
+        if launcher is None:
+            launcher = self._launchers[device.ordinal, pattern] = self._made(device, pattern)
+        stream = current_stream(device.ordinal) if settings.stream is None else settings.stream
+        mail = launcher.launch(grid, values, stream)
+        if mail is not None:
+            self._deliver(mail, settings)
+
+    def _made(self, device: Device, pattern: int) -> Launcher:
+        kernel, driver = self._kernel, self._driver
+        aligned = [bool(pattern & bit) for _, bit in self._watched]
+        executable, library, sites = self._route.code(driver, device, aligned)
+
+        def global_address(name: str) -> int:
+            key = "globals on GPU", id(driver), device.ordinal
+            return kernel.module.prepared(key, lambda: _globals(kernel.module, driver))[name].address
+
+        return Launcher(driver, executable, library, sites, len(kernel.parameters), global_address)
+
+    def _deliver(self, mail: Mail, settings: _Settings) -> None:
+        """Print what was printed. Raises the Trap of a failed assertion."""
+        for one in mail.printed:
+            text, _ = formatter(one.op.text, [tile.type.element for tile in one.op.args])
+            settings.write(text(one.tiles))
+        if mail.lost:
+            what = f"kernel @{self._kernel.name} printed more than there was room for"
+            warnings.warn(f"{what}: {mail.lost} outputs are missing", RuntimeWarning, stacklevel=2)
+        if mail.failure is not None:
+            raise self._trap(mail.failure)
+
+    def _trap(self, failure: Failure) -> Trap:
+        op = failure.op
+        message = assertion_text(op, failure.block, failure.condition)
+        return Trap(
+            message,
+            kernel=self._kernel.name,
+            block=failure.block,
+            op=op.spec.name,
+            loc=op.loc,
+            index=failure.index,
+            source=self._kernel.module.source,
+        )
+
+
+@cache
+def _ordinal(place: str) -> int | None:
+    """The number in the name of a device; None if it has none."""
+    number = place.partition(":")[2]
+    return int(number) if number else None
+
+
+def _only_ordinal(places: Sequence[str]) -> int | None:
+    """The number of the device that all arrays are on; None if they do not tell."""
+    numbers = {_ordinal(place) for place in places} - {None}
+    if len(numbers) > 1:
+        raise ValueError(f"expected all arrays of a launch on one GPU, got {' and '.join(sorted(set(places)))}")
+    return numbers.pop() if numbers else None
+
+
+def _globals(module: Module, driver: Driver) -> dict[str, DeviceMemory]:
+    """The globals of a module on the device of the thread, apart from those that other targets use."""
+    found = {}
+    for item in module.items:
+        if isinstance(item, Global):
+            found[item.sym_name] = DeviceMemory(driver, memory_image(item.value).tobytes(), alignment_of(item))
+    return found

@@ -1,0 +1,81 @@
+"""Arguments of GPU launches, bound in the little time that a launch may take.
+
+Knows: the two kinds of arguments that nearly all launches have, torch tensors and integers, by a short way. Does not
+know: everything else about arguments and how a wrong one is reported (`arguments`), which the long way is for.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, cast
+
+from tileir.ir import types as t
+from tileir.runtime.arguments import Argument, ArrayArgument, Binder, Parameter, PointerArgument, binder
+from tileir.runtime.arrays import GPU
+
+
+class Located(NamedTuple):
+    """An address, and the device that it is on."""
+
+    address: int
+    place: str
+
+
+Ready = Located | int
+"""What the short way gives: an address, or a scalar as the unsigned number that has its bits."""
+
+
+def gpu_binder(parameter: Parameter, target: str) -> Binder:
+    """`arguments.binder` with the short way in front: what it gives may also be `Ready`."""
+    usual = binder(parameter, (GPU,), target)
+    ty = parameter.type
+    assert isinstance(ty, t.TileType)
+    if isinstance(ty.element, t.PointerType):
+        return _tensor_binder(usual)
+    return _integer_binder(usual, ty.element) if ty.element.is_int and ty.element.bits >= 8 else usual
+
+
+def _tensor_binder(usual: Binder) -> Binder:
+    """Tensors of an element type and a device that have been taken before are taken at once."""
+    taken: dict[tuple[Any, Any, Any], str] = {}
+
+    def bind(value: Any) -> Argument | Ready:
+        try:
+            place = taken[value.dtype, value.device, value.layout]
+        except (AttributeError, KeyError, TypeError):
+            argument = usual(value)
+            if isinstance(argument, ArrayArgument) and hasattr(value, "is_neg"):
+                taken[value.dtype, value.device, value.layout] = argument.array.device
+            return argument
+        return usual(value) if value.is_neg() else Located(value.data_ptr(), place)
+
+    return cast(Binder, bind)
+
+
+def _integer_binder(usual: Binder, element: t.ElementType) -> Binder:
+    mask = (1 << element.bits) - 1
+    low = -(1 << element.bits - 1)
+
+    def bind(value: object) -> Argument | Ready:
+        return value & mask if type(value) is int and low <= value <= mask else usual(value)
+
+    return cast(Binder, bind)
+
+
+def slot(argument: Argument | Ready) -> int:
+    """The value of a parameter as the unsigned number that has its bits."""
+    if isinstance(argument, int):
+        return argument
+    if isinstance(argument, Located):
+        return argument.address
+    if isinstance(argument, ArrayArgument):
+        return argument.array.address
+    if isinstance(argument, PointerArgument):
+        return argument.pointer.address
+    return int.from_bytes(argument.value.tobytes(), "little")
+
+
+def place_of(argument: Argument | Ready) -> str:
+    """The device that an argument is on; empty where that does not matter."""
+    if isinstance(argument, Located):
+        return argument.place
+    return argument.array.device if isinstance(argument, ArrayArgument) else ""

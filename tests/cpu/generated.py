@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-from generated_data import SIDE, numbers
 
 import tileir
+from tests.cpu.generated_data import SIDE, numbers
 from tileir.ir import types as t
 from tileir.ir.attributes import (
     AtomicMode,

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from generated import STORED, Builder
-from generated_data import arrays
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 import tileir
+from tests.cpu.generated import STORED, Builder
+from tests.cpu.generated_data import arrays
 from tests.differential import assert_same, outcome
 from tileir.ir import types as t
 

@@ -258,3 +258,21 @@ def test_a_descriptor_pads_what_lies_outside_and_wants_aligned_memory() -> None:
     np.testing.assert_array_equal(result.reshape(4, 8), expected)
     with pytest.raises(MachineFault, match="multiple of 16"):
         execute(lambda build, memory: body(build, memory, 1), source, result)
+
+
+@pytest.mark.parametrize("barrier", [False, True])
+def test_a_barrier_must_stand_between_a_store_and_a_load_of_the_same_memory(barrier: bool) -> None:
+    block = Block((POINTER,))
+    build = Builder(block)
+    store(build, block.arguments[0], build.range(COUNT))
+    if barrier:
+        build.effect("ttg.barrier", addrSpace=31)
+    load(build, block.arguments[0])
+    build.effect("tt.return")
+    memory = allocation("x", numbers())
+    function = Function("k", block)
+    if barrier:
+        run(function, (1,), [memory.address], [memory], ordered=True)
+        return
+    with pytest.raises(MachineFault, match="no barrier after"):
+        run(function, (1,), [memory.address], [memory], ordered=True)

@@ -25,8 +25,12 @@ def active_lanes(mask: Lanes | None, shape: tuple[int, ...]) -> Array:
 
 def addresses_of(pointer: Lanes, active: Array) -> Array:
     """The addresses of the active lanes, as a line."""
-    used = pointer.moved(lambda x: np.atleast_1d(x)[np.atleast_1d(active)])
-    return used.required("the address of a memory access")
+    return chosen_lanes(pointer, active).required("the address of a memory access")
+
+
+def chosen_lanes(lanes: Lanes, active: Array) -> Lanes:
+    """The active lanes, as a line."""
+    return lanes.moved(lambda x: np.atleast_1d(x)[np.atleast_1d(active)])
 
 
 def spread(values: Array, active: Array, rest: Lanes) -> Lanes:
@@ -55,10 +59,26 @@ def _store(
     frame: Frame, instruction: Instruction, pointer: Lanes, value: Lanes, mask: Lanes | None = None
 ) -> list[Lanes]:
     active = active_lanes(mask, pointer.data.shape)
-    used = value.moved(lambda x: np.atleast_1d(x)[np.atleast_1d(active)])
-    elements = used.required("a stored value")
+    elements = chosen_lanes(value, active).required("a stored value")
     frame.memory.store(addresses_of(pointer, active), elements, instruction.operands[1].type.element)
     return []
 
 
-RULES = {"tt.load": _load, "tt.store": _store}
+def _barrier(frame: Frame, instruction: Instruction) -> list[Lanes]:
+    frame.memory.barrier()
+    return []
+
+
+def _nothing(frame: Frame, instruction: Instruction) -> list[Lanes]:
+    """Of other grids there are none."""
+    return []
+
+
+RULES = {
+    "tt.load": _load,
+    "tt.store": _store,
+    "ttg.barrier": _barrier,
+    "ttng.cluster_barrier": _nothing,
+    "tt.grid_dependency_wait": _nothing,
+    "tt.grid_dependency_launch_dependents": _nothing,
+}

@@ -11,24 +11,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tests.gpu.ttir_access import active_lanes, addresses_of, spread
+from tests.gpu.ttir_access import active_lanes, addresses_of, chosen_lanes, spread
 from tests.gpu.ttir_elementwise import ELEMENTS, NEAREST
-from tests.gpu.ttir_values import Array, Lanes, MachineFault, signed, undefined
+from tests.gpu.ttir_values import Array, Lanes, MachineFault, dtype_of, signed, undefined
 from tileir.gpu.ttir.code import Instruction
 from tileir.interp.numerics import rounding
 
 if TYPE_CHECKING:
     from tests.gpu.ttir_machine import Frame
 
-Update = Callable[[Array, Array], Array]
-"""The new element from the one in memory and the operand."""
+Update = Callable[..., "Array | None"]
+"""The new element, from the one in memory and the operands; None if nothing is written."""
 
 
 def _float_sum(x: Array, y: Array) -> Array:
-    return rounding.add(ELEMENTS[_FLOAT_NAMES[x.dtype.itemsize, x.dtype.kind]], NEAREST)(x, y)
+    """Of f32 subnormals are flushed, of other types not."""
+    element = next(found for found in ELEMENTS.values() if dtype_of(found.name) == x.dtype)
+    function = rounding.add(element, NEAREST)
+    return (rounding.flushing(function) if x.dtype == np.float32 else function)(x, y)
 
 
-_FLOAT_NAMES = {(2, "f"): "f16", (2, "V"): "bf16", (4, "f"): "f32", (8, "f"): "f64"}
 UPDATES: dict[int, Update] = {
     1: np.bitwise_and,
     2: np.bitwise_or,
@@ -59,8 +61,8 @@ def _update(frame: Frame, instruction: Instruction, pointer: Lanes, value: Lanes
 def _swap(frame: Frame, instruction: Instruction, pointer: Lanes, expected: Lanes, value: Lanes) -> Lanes:
     """Floats are compared by their bits."""
 
-    def update(old: Array, compared: Array, new: Array) -> Array:
-        return new if old.tobytes() == compared.tobytes() else old
+    def update(old: Array, compared: Array, new: Array) -> Array | None:
+        return new if old.tobytes() == compared.tobytes() else None
 
     return _each(frame, instruction, update, pointer, [expected, value], None)
 
@@ -68,7 +70,7 @@ def _swap(frame: Frame, instruction: Instruction, pointer: Lanes, expected: Lane
 def _each(
     frame: Frame,
     instruction: Instruction,
-    update: Callable[..., Array],
+    update: Update,
     pointer: Lanes,
     values: list[Lanes],
     mask: Lanes | None,
@@ -76,17 +78,34 @@ def _each(
     """Lane after lane; lanes without a mask bit have no defined result."""
     active = active_lanes(mask, pointer.data.shape)
     addresses = addresses_of(pointer, active)
-    chosen = [
-        value.moved(lambda x: np.atleast_1d(x)[np.atleast_1d(active)]).required("an operand of an atomic operation")
-        for value in values
-    ]
+    chosen = [chosen_lanes(value, active).required("an operand of an atomic operation") for value in values]
     element = _element(instruction)
     old = frame.memory.load(addresses, element)
     for lane in range(addresses.size):
         place = addresses[lane : lane + 1]
         old[lane : lane + 1] = found = frame.memory.load(place, element)
-        frame.memory.store(place, update(found, *(value[lane : lane + 1] for value in chosen)), element)
+        new = update(found, *(value[lane : lane + 1] for value in chosen))
+        if new is not None:
+            frame.memory.store(place, new, element)
     return spread(old, active, undefined(instruction.result_types[0]))
 
 
-RULES = {"tt.atomic_rmw": _update, "tt.atomic_cas": _swap}
+def _load(frame: Frame, instruction: Instruction, pointer: Lanes, mask: Lanes) -> Lanes:
+    active = active_lanes(mask, pointer.data.shape)
+    values = frame.memory.load(addresses_of(pointer, active), _element(instruction))
+    return spread(values, active, undefined(instruction.result_types[0]))
+
+
+def _store(frame: Frame, instruction: Instruction, pointer: Lanes, value: Lanes, mask: Lanes) -> list[Lanes]:
+    active = active_lanes(mask, pointer.data.shape)
+    elements = chosen_lanes(value, active).required("a stored value")
+    frame.memory.store(addresses_of(pointer, active), elements, _element(instruction))
+    return []
+
+
+RULES = {
+    "tt.atomic_rmw": _update,
+    "tt.atomic_cas": _swap,
+    "tt.atomic_load": _load,
+    "tt.atomic_store": _store,
+}

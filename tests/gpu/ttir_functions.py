@@ -48,14 +48,15 @@ _ROUNDED = {
 
 
 def near(function: Function) -> Rule:
-    """The true value rounded, and a step off."""
+    """The true value rounded, and a step off unless it is a number of the type."""
 
     def rule(instruction: Instruction, *operands: Array) -> Array:
         element = arithmetic_type(instruction)
         wide = np.longdouble if element is t.F64 else np.float64
-        value = function(*(_number(x).astype(wide) for x in operands))
+        value = np.asarray(function(*(_number(x).astype(wide) for x in operands)))
         found = value.astype(np.float64)
-        return approximate(instruction, found if element is t.F64 else rounding.narrowed(found, element, NEAREST))
+        result = found if element is t.F64 else rounding.narrowed(found, element, NEAREST)
+        return np.where(result.astype(wide) == value, result, approximate(instruction, result))
 
     return rule
 

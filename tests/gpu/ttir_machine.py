@@ -25,6 +25,7 @@ from tests.gpu import (
     ttir_shapes,
 )
 from tests.gpu.ttir_memory import Allocation, Memory
+from tests.gpu.ttir_order import Ordered
 from tests.gpu.ttir_values import Lanes, MachineFault, argument, dtype_of, signed, unsigned
 from tileir.gpu.ttir.code import Block, Function, Instruction, Type, Value
 
@@ -100,6 +101,7 @@ class Frame:
         rule = RULES.get(instruction.name)
         if rule is None:
             raise MachineFault("the machine does not know this instruction")
+        self.memory.begin(instruction)
         found = rule(self, instruction, *operands)
         return found if isinstance(found, list) else [found]
 
@@ -191,15 +193,19 @@ def run(
     grid: tuple[int, ...],
     arguments: Sequence[int | np.generic],
     allocations: Sequence[Allocation],
+    ordered: bool = False,
 ) -> None:
-    """Execute `function` for each block of `grid`; pointers are addresses within `allocations`. Raises MachineFault."""
+    """Execute `function` for each block of `grid`; pointers are addresses within `allocations`.
+
+    With `ordered` barriers must stand between accesses of a block to the same memory. Raises MachineFault.
+    """
     extents = (*grid, 1, 1, 1)[:3]
     memory = Memory(allocations)
     types = [parameter.type for parameter in function.body.arguments]
     assert len(types) == len(arguments), (types, arguments)
     given = [argument(value, type) for value, type in zip(arguments, types)]
     frames = [
-        Frame((x, y, z), (extents[0], extents[1], extents[2]), memory)
+        Frame((x, y, z), (extents[0], extents[1], extents[2]), Ordered(memory) if ordered else memory)
         for z in range(extents[2])
         for y in range(extents[1])
         for x in range(extents[0])

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tests.gpu.ttir_values import Array, MachineFault, bits_of, dtype_of, from_bits
+from tileir.gpu.ttir.code import Instruction
 
 _REACH = 1 << 47
 """Addresses of a process lie below."""
@@ -45,6 +46,12 @@ class Memory:
         self._writable = np.array([found.writable for found in self._sorted], np.bool_)
         everything = (ctypes.c_char * _REACH).from_address(_ORIGIN)
         self._views = {size: np.ndarray(_REACH // size, f"u{size}", everything) for size in (1, 2, 4, 8)}
+
+    def begin(self, instruction: Instruction) -> None:
+        """An instruction begins, which the accesses that follow are of."""
+
+    def barrier(self) -> None:
+        """The threads of a block wait for each other."""
 
     def load(self, addresses: Array, element: str) -> Array:
         """The elements at `addresses`."""

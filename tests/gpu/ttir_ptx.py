@@ -1,6 +1,7 @@
 """``tt.elementwise_inline_asm``: the PTX that rules write, statement by statement on all lanes.
 
-Knows: registers, guards and operands. Does not know: what an instruction computes (`ttir_ptx_rules`).
+Knows: registers, guards and operands, and that PTX with effects is run in every thread that has a copy of an element:
+here always in two. Does not know: what an instruction computes (`ttir_ptx_rules`).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 
 from tests.gpu.ttir_ptx_memory import MEMORY_RULES
 from tests.gpu.ttir_ptx_rules import Call, called
-from tests.gpu.ttir_values import Array, Lanes, MachineFault, bits_of, from_bits
+from tests.gpu.ttir_values import GARBAGE, Array, Lanes, MachineFault, bits_of, from_bits, undefined
 from tileir.gpu.ttir.code import Instruction
 
 if TYPE_CHECKING:
@@ -41,22 +42,28 @@ def inline_asm(frame: Frame, instruction: Instruction, *operands: Lanes) -> list
         raise MachineFault("the machine knows inline PTX of one element at a time")
     letters = [part for part in constraints.split(",") if not part.startswith("~")]
     _require_registers(instruction, letters)
-    state = _State(frame, instruction.result_types[0].shape)
+    shape = instruction.result_types[0].shape
     if frame.batched is not None:
-        state.shape = np.broadcast_shapes(frame.batched, *(x.data.shape for x in operands))
-    results = len(instruction.results)
-    for place, operand in enumerate(operands):
-        state.registers[f"${place + results}"] = bits_of(operand.data)
-    for statement in _statements(text):
-        _execute(state, statement)
-    return [_result(state, instruction, place).tainted(*operands) for place in range(results)]
+        shape = np.broadcast_shapes(frame.batched, *(x.data.shape for x in operands))
+    for _ in range(1 if instruction.attributes["pure"] else 2):
+        state = _thread(frame, instruction, shape, operands)
+        for statement in _statements(text):
+            _execute(state, statement)
+    return [_result(state, instruction, place).tainted(*operands) for place in range(len(instruction.results))]
+
+
+def _thread(frame: Frame, instruction: Instruction, shape: tuple[int, ...], operands: tuple[Lanes, ...]) -> _State:
+    """The registers at first: the operands, behind the results."""
+    names = (f"${place + len(instruction.results)}" for place in range(len(operands)))
+    return _State(frame, shape, {name: bits_of(operand.data) for name, operand in zip(names, operands)})
 
 
 def _result(state: _State, instruction: Instruction, place: int) -> Lanes:
+    type = instruction.result_types[place]
     found = state.registers.get(f"${place}")
     if found is None:
-        raise MachineFault(f"the PTX leaves ${place} undefined")
-    return Lanes(from_bits(np.broadcast_to(found, state.shape).copy(), instruction.result_types[place].element))
+        return undefined(type.shaped(*state.shape))
+    return Lanes(from_bits(np.broadcast_to(found, state.shape).astype(f"u{type.bits // 8}"), type.element))
 
 
 def _require_registers(instruction: Instruction, letters: list[str]) -> None:
@@ -86,6 +93,10 @@ def _execute(state: _State, statement: str) -> None:
     negated, guard, name, rest = found.groups()
     active = None if guard is None else _register(state, guard) != bool(negated)
     names = [name.strip() for name in _split(rest)]
+    if name == "trap":
+        if active is None or active.any():
+            raise MachineFault("the PTX stops at a trap")
+        return
     if name.split(".")[0] in MEMORY_RULES:
         _access(state, name, names, active)
         return
@@ -96,8 +107,8 @@ def _execute(state: _State, statement: str) -> None:
 def _access(state: _State, name: str, names: list[str], active: Array | None) -> None:
     """An instruction on memory: the result, if it has one, comes first."""
     lanes = np.ones(state.shape, np.bool_) if active is None else np.broadcast_to(active, state.shape)
-    base, *_ = name.split(".")
-    targets = names[:1] if base in ("ld", "atom") else []
+    base, *modifiers = name.split(".")
+    targets = names[:1] if base in ("ld", "atom") or "ld_reduce" in modifiers else []
     sources = [np.broadcast_to(_operand(state, source), state.shape) for source in names[len(targets) :]]
     result = MEMORY_RULES[base](state.frame.memory, Call.parse(name), sources, lanes)
     if targets:
@@ -107,9 +118,7 @@ def _access(state: _State, name: str, names: list[str], active: Array | None) ->
 
 def _set(state: _State, target: str, value: Array, active: Array | None) -> None:
     if active is not None:
-        if target not in state.registers:
-            raise MachineFault(f"the PTX sets {target} only in some lanes")
-        value = np.where(active, value, state.registers[target])
+        value = np.where(active, value, state.registers.get(target, np.full_like(value, GARBAGE)))
     state.registers[target] = np.asarray(value)
 
 

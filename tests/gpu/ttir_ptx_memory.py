@@ -66,11 +66,32 @@ def _nothing(memory: Memory, call: Call, operands: Sequence[Array], active: Arra
     """Orders what other blocks see, who see everything anyway."""
 
 
+def _replicated(memory: Memory, call: Call, operands: Sequence[Array], active: Array) -> Array | None:
+    """Multicast memory, of one replica; of the two elements in a word each is added to for itself."""
+    if "ld_reduce" in call.modifiers:
+        return _load(memory, _whole(call), operands, active)
+    if "st" in call.modifiers:
+        return _store(memory, call, operands, active)
+    if not call.text.endswith("x2"):
+        return _reduce(memory, call, operands, active)
+    addresses, words = operands
+    for half in range(2):
+        places, values = addresses + np.uint64(2 * half), (words >> np.uint32(16 * half)).astype(np.uint16)
+        _reduce(memory, Call.parse(call.text.removesuffix("x2")), [places, values], active)
+    return None
+
+
+def _whole(call: Call) -> Call:
+    """The call with the word that holds a pair for a type."""
+    return Call.parse(f"{call.text}.b32") if call.text.endswith("x2") else call
+
+
 MEMORY_RULES: dict[str, Rule] = {
     "ld": _load,
     "st": _store,
     "atom": _atomic,
     "red": _reduce,
+    "multimem": _replicated,
     "fence": _nothing,
     "membar": _nothing,
     "bar": _nothing,

@@ -48,13 +48,18 @@ def lowered(kernel: tileir.Kernel, arch: str, facts: Sequence[ParameterFacts] = 
     return lower_entry(kernel.entry, functions, RULES, arch_named(arch), facts)
 
 
-def outcome(kernel: tileir.Kernel, grid: tuple[int, ...], args: Sequence[object], arch: str) -> Outcome:
-    """Run on the arrays as they are, and put back what was in them. Raises UnsupportedError and MachineFault."""
+def outcome(
+    kernel: tileir.Kernel, grid: tuple[int, ...], args: Sequence[object], arch: str, ordered: bool = False
+) -> Outcome:
+    """Run on the arrays as they are, and put back what was in them.
+
+    `ordered` holds the code to the order of all accesses. Raises UnsupportedError and MachineFault.
+    """
     arrays = [value for value in args if isinstance(value, np.ndarray)]
     before = [array.copy() for array in arrays]
     launch = _launch(kernel, grid, args, arch)
     try:
-        ttir_machine.run(launch.program.function, grid, launch.values, launch.allocations)
+        ttir_machine.run(launch.program.function, grid, launch.values, launch.allocations, ordered)
         mail = launch.mail()
         return Outcome([array.copy() for array in arrays], _printed(mail), _trap(mail, kernel))
     finally:
@@ -153,5 +158,6 @@ def _content(launch: _Launch, hidden: ConstantMemory | BlockMemory | Mailbox, bl
         return hidden.content
     if isinstance(hidden, BlockMemory):
         return bytes([GARBAGE]) * hidden.size * blocks
-    size = mailbox.size_for(hidden.room, blocks)
-    return mailbox.head(hidden.room, size).ljust(size, b"\0")
+    sites = launch.program.sites
+    size = mailbox.size_for(sites, blocks)
+    return mailbox.initial(size, sites).ljust(size, b"\0")

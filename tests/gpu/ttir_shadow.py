@@ -22,6 +22,8 @@ from tileir.gpu.arch import arch_named
 from tileir.gpu.compiler import Artifacts, Options, compile_ttir
 from tileir.gpu.ttir.builder import Builder
 from tileir.gpu.ttir.code import Block, Function, Type, Value
+from tileir.gpu.ttir.control import run
+from tileir.gpu.ttir.exits import Exit
 from tileir.gpu.ttir.forms import tile_type
 from tileir.gpu.ttir.lowering import ConstantMemory, Lowering
 from tileir.gpu.ttir.rules import RULES
@@ -53,14 +55,13 @@ def shadow_of(text: str, arch: str = "sm_90") -> Shadow:
     function = next(item for item in module.items if isinstance(item, Func) and item.sym_name == "f")
     inputs, outputs = function.function_type.inputs, function.function_type.results
     body = Block(tuple(Type(f"!tt.ptr<{_stored(type)}>") for type in (*inputs, *outputs)))
-    lowering = Lowering(arch_named(arch), RULES, Entry.build([], sym_name="k"), {}, (), body, Builder(body))
+    functions = {item.sym_name: item for item in module.items if isinstance(item, Func)}
+    lowering = Lowering(arch_named(arch), RULES, Entry.build([], sym_name="k"), functions, (), body, Builder(body))
     for argument, pointer in zip(function.body.args, body.arguments[: len(inputs)]):
         lowering.bind(argument, _loaded(lowering.build, pointer, tile_type(argument.type)))
-    *operations, end = function.body.ops
-    for op in operations:
-        lowering.lower(op)
-    for value, pointer in zip(end.operands, body.arguments[len(inputs) :]):
-        _store(lowering.build, pointer, lowering.value(value))
+    values = run(lowering, function.body.ops).values[Exit.RETURN]
+    for value, pointer in zip(values, body.arguments[len(inputs) :]):
+        _store(lowering.build, pointer, value)
     lowering.build.effect("tt.return")
     constants = [hidden.content for hidden in lowering.hidden if isinstance(hidden, ConstantMemory)]
     assert len(constants) == len(lowering.hidden), lowering.hidden

@@ -17,12 +17,7 @@ from dataclasses import dataclass
 from tileir.gpu.ttir.builder import Builder
 from tileir.gpu.ttir.code import I32, I64, Type, Value
 from tileir.gpu.ttir.lowering import Lowering
-from tileir.ir import core
-from tileir.ir.attributes import Bounded
-from tileir.ir.types import TileType
 from tileir.ops.control import For
-from tileir.ops.core import Constant
-from tileir.ops.misc import Assume
 
 
 @dataclass(frozen=True)
@@ -38,34 +33,32 @@ class Count:
 
 
 def count_of(lowering: Lowering, op: For) -> Count:
-    type = lowering.type_of(op.lower)
-    if type.bits < 32 or (op.unsigned and type.bits < 64):
-        return _widened(lowering, op, I32 if type.bits < 32 else I64)
     lower, upper, step = (lowering.value(bound) for bound in (op.lower, op.upper, op.step))
-    if not op.unsigned and _ends_inside(op, type.bits):
+    if lower.type.bits < 32 or (op.unsigned and lower.type.bits < 64):
+        return _widened(lowering, op, lower, upper, step)
+    if not op.unsigned and _ends_inside(lowering, upper, step):
         return Count((lower, upper, step), lambda position: position)
-    return _counted(lowering.build, op, lower, upper, step)
+    return _counted(lowering, op, lower, upper, step)
 
 
-def _widened(lowering: Lowering, op: For, wide: Type) -> Count:
+def _widened(lowering: Lowering, op: For, lower: Value, upper: Value, step: Value) -> Count:
     """The same range in a type that has room for the sum."""
-    build, narrow = lowering.build, lowering.type_of(op.lower).element
-    lower, upper = (
-        build.resized(lowering.value(bound), wide.element, signed=not op.unsigned) for bound in (op.lower, op.upper)
-    )
-    step = build.resized(lowering.value(op.step), wide.element, signed=True)
-    if least(op.step) <= 0:
+    build, narrow = lowering.build, lower.type.element
+    wide = I32 if lower.type.bits < 32 else I64
+    lower, upper = (build.resized(bound, wide.element, signed=not op.unsigned) for bound in (lower, upper))
+    step = build.resized(step, wide.element, signed=True)
+    if lowering.known.of(step).low <= 0:
         upper = build.select(_is_positive(build, step), upper, lower)
         step = build.op("arith.maxsi", step, build.integer(wide, 1))
     return Count((lower, upper, step), lambda position: build.resized(position, narrow, signed=True))
 
 
-def _counted(build: Builder, op: For, lower: Value, upper: Value, step: Value) -> Count:
+def _counted(lowering: Lowering, op: For, lower: Value, upper: Value, step: Value) -> Count:
     """The iterations by number; more than the type has room for cannot be run to the end."""
-    type = lower.type
+    build, type = lowering.build, lower.type
     zero, one = build.integer(type, 0), build.integer(type, 1)
     any_run = build.compare("ult" if op.unsigned else "slt", lower, upper)
-    if least(op.step) <= 0:
+    if lowering.known.of(step).low <= 0:
         any_run = build.op("arith.andi", any_run, _is_positive(build, step))
         step = build.op("arith.maxsi", step, one)
     span = build.op("arith.subi", build.op("arith.subi", upper, lower), one)
@@ -73,7 +66,10 @@ def _counted(build: Builder, op: For, lower: Value, upper: Value, step: Value) -
     number = build.op("arith.minui", number, build.integer(type, (1 << (type.bits - 1)) - 1))
 
     def induction(position: Value) -> Value:
-        return build.op("arith.addi", lower, build.op("arith.muli", position, step))
+        found = build.op("arith.addi", lower, build.op("arith.muli", position, step))
+        if not op.unsigned:
+            lowering.known.count(found, lower, upper, step)
+        return found
 
     return Count((zero, build.select(any_run, number, zero), one), induction)
 
@@ -82,52 +78,7 @@ def _is_positive(build: Builder, step: Value) -> Value:
     return build.compare("sgt", step, build.integer(step.type, 0))
 
 
-def _ends_inside(op: For, bits: int) -> bool:
+def _ends_inside(lowering: Lowering, upper: Value, step: Value) -> bool:
     """Whether no sum of an induction value and the step leaves the type, read as signed."""
-    step = greatest(op.step)
-    return least(op.step) > 0 and (step == 1 or greatest(op.upper) <= (1 << (bits - 1)) - step)
-
-
-# ---------------------------------------------------------------- what is known of a scalar
-
-
-def least(value: core.Value) -> int:
-    """A bound of an integer scalar from below, read as signed."""
-    return _bounds(value)[0]
-
-
-def greatest(value: core.Value) -> int:
-    """A bound of an integer scalar from above, read as signed."""
-    return _bounds(value)[1]
-
-
-def _bounds(value: core.Value) -> tuple[int, int]:
-    op = value.op
-    if isinstance(op, Constant):
-        number = _signed(op.value.data, _width(value))
-        return number, number
-    if isinstance(op, Assume):
-        return _assumed(op)
-    limit = 1 << (_width(value) - 1)
-    return -limit, limit - 1
-
-
-def _assumed(op: Assume) -> tuple[int, int]:
-    lower, upper = _bounds(op.value)
-    if not isinstance(op.predicate, Bounded):
-        return lower, upper
-    promised = op.predicate
-    return (
-        lower if promised.lower is None else max(lower, promised.lower),
-        upper if promised.upper is None else min(upper, promised.upper),
-    )
-
-
-def _width(value: core.Value) -> int:
-    assert isinstance(value.type, TileType)
-    return value.type.element.bits
-
-
-def _signed(data: bytes, bits: int) -> int:
-    pattern = int.from_bytes(data, "little") & ((1 << bits) - 1)
-    return pattern - (1 << bits) if pattern >> (bits - 1) else pattern
+    known, limit = lowering.known.of(step), 1 << (step.type.bits - 1)
+    return known.low > 0 and (known.high == 1 or lowering.known.of(upper).high <= limit - known.high)

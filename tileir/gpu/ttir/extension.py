@@ -82,8 +82,8 @@ def lower_gather_load(lowering: Lowering, op: extension.GatherLoad) -> None:
         view=_row_view(lowering, op.source, op.result.type, op.dim, padding, op),
         index=_index(op),
     )
+    load.results[0] = op.result  # what is known of its users holds for the load
     lowering.lower(load)
-    lowering.bind(op.result, lowering.values[load.tile])
 
 
 @rules(extension.ScatterStore)

@@ -11,7 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from tileir.gpu.cubin import kernels_of
 from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, Hidden, Mailbox
+from tileir.ir.diagnostics import UnsupportedError
+
+PARAMETER_BYTES = 8
+"""What a launch passes for every parameter, a smaller value in the low bytes."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,19 @@ class Executable:
     hidden: tuple[Hidden, ...] = ()
     scratch: Scratch | None = None
     sites: tuple[int, ...] = ()
+
+    def require_parameters(self, given: int) -> None:
+        """Hold the cubin to what a launch passes, which is `given` arguments and what is hidden: code that reads more
+        than that would read anything. Raises UnsupportedError.
+        """
+        count = given + len(self.hidden) + (0 if self.scratch is None else 2)
+        found = kernels_of(self.cubin)
+        if self.kernel not in found:
+            raise UnsupportedError(f"there is no code for kernel @{self.kernel} in its cubin", "cuda")
+        sizes = found[self.kernel].parameters
+        if len(sizes) != count or max(sizes, default=0) > PARAMETER_BYTES:
+            what = f"the code of kernel @{self.kernel} takes parameters of {list(sizes)} bytes"
+            raise UnsupportedError(f"{what}, a launch passes {count} of at most {PARAMETER_BYTES}", "cuda")
 
     def to_parts(self) -> tuple[bytes, bytes]:
         """As the cache keeps it."""

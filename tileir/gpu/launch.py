@@ -17,9 +17,8 @@ from dataclasses import dataclass
 from functools import partial
 from operator import mul
 
-from tileir.gpu.cubin import kernels_of
 from tileir.gpu.driver import TARGET, Driver
-from tileir.gpu.executable import Executable
+from tileir.gpu.executable import PARAMETER_BYTES, Executable
 from tileir.gpu.kept import DeviceMemory, Library
 from tileir.gpu.mailbox import HEAD_BYTES, Mail, initial, read, size_for, used
 from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, Hidden, Mailbox
@@ -27,7 +26,6 @@ from tileir.ir.core import Op
 from tileir.ir.diagnostics import UnsupportedError
 
 Grid = tuple[int, int, int]
-_SLOT = 8
 NOTHING = Mail((), 0, None)
 
 
@@ -39,7 +37,7 @@ class _Parameters:
     def __init__(self, count: int) -> None:
         self._slots = (ctypes.c_uint64 * count)()
         first = ctypes.addressof(self._slots)
-        self._addresses = (ctypes.c_void_p * count)(*range(first, first + count * _SLOT, _SLOT))
+        self._addresses = (ctypes.c_void_p * count)(*range(first, first + count * PARAMETER_BYTES, PARAMETER_BYTES))
         self.address = ctypes.addressof(self._addresses)
         self.fill = partial(struct.Struct(f"={count}Q").pack_into, self._slots, 0)
         """Takes the values of all parameters, as unsigned numbers."""
@@ -89,7 +87,6 @@ class Launcher:
         self._mailbox = next((at for at, one in enumerate(executable.hidden) if isinstance(one, Mailbox)), None)
         self._count = given + len(self._fixed)
         self._free: list[_Parameters] = []
-        _require_parameters(executable, self._count)
 
     def launch(self, grid: Grid, values: Iterable[int], stream: int) -> Mail | None:
         """Launch over `grid`; gives what the blocks left for the host, None if they cannot leave anything.
@@ -147,7 +144,7 @@ class Launcher:
             return NOTHING
         content = bytearray(used(head))
         self._driver.download(address, content, stream)
-        return read(bytes(content), self._sites)
+        return read(content, self._sites)
 
     def _address(self, hidden: Hidden, global_address: Callable[[str], int]) -> int:
         """Where hidden memory is; 0 for what every launch borrows."""
@@ -172,11 +169,3 @@ def _wishes(executable: Executable, sites: Sequence[Op]) -> Iterator[_Wish]:
 
 def _aligned(address: int, alignment: int) -> int:
     return -(-address // alignment) * alignment
-
-
-def _require_parameters(executable: Executable, count: int) -> None:
-    """Hold the cubin to what is going to be passed: fewer than it reads would be read from anywhere."""
-    found = kernels_of(executable.cubin)[executable.kernel].parameters
-    if len(found) != count or max(found, default=0) > _SLOT:
-        what = f"kernel @{executable.kernel}: its code takes parameters of {list(found)} bytes"
-        raise UnsupportedError(f"{what}, a launch passes {count} of at most {_SLOT}", TARGET)

@@ -94,7 +94,7 @@ def _executable(compiled: Compiled, source: Source) -> Executable:
     program, facts, cubin = compiled.program, compiled.artifacts.metadata, compiled.artifacts.cubin
     assert cubin is not None and not facts["profile_scratch_size"]
     number = {op: position for position, op in enumerate(source.operations())}
-    return Executable(
+    made = Executable(
         cubin=cubin,
         kernel=facts["name"],
         threads=32 * facts["num_warps"],
@@ -104,6 +104,8 @@ def _executable(compiled: Compiled, source: Source) -> Executable:
         scratch=Scratch(facts["global_scratch_size"], facts["global_scratch_align"]),
         sites=tuple(number[op] for op in program.sites),
     )
+    made.require_parameters(len(source.entry.body.args))
+    return made
 
 
 @cache

@@ -19,7 +19,6 @@ from pathlib import Path
 
 from tileir.cache import Cache, key_of
 from tileir.gpu.arch import Arch
-from tileir.gpu.cubin import kernels_of
 from tileir.gpu.executable import Executable
 from tileir.ir.diagnostics import UnsupportedError
 
@@ -64,11 +63,11 @@ def cubin(bytecode: bytes, arch: Arch, cache: Cache) -> bytes:
     return made
 
 
-def executable(cubin: bytes, kernel: str) -> Executable:
-    """One kernel of a cubin that `tileiras` made."""
-    if kernel not in kernels_of(cubin):
-        raise UnsupportedError(f"'{PROGRAM}' made no code for kernel @{kernel}", TARGET)
-    return Executable(cubin, kernel)
+def executable(cubin: bytes, kernel: str, parameters: int) -> Executable:
+    """One kernel, with so many parameters, of a cubin that `tileiras` made."""
+    made = Executable(cubin, kernel)
+    made.require_parameters(parameters)
+    return made
 
 
 def _assembled(path: Path, bytecode: bytes, arch: Arch) -> bytes:

@@ -60,7 +60,7 @@ class VendorRoute:
     def code(self, driver: Driver, device: Device, aligned: Sequence[bool]) -> tuple[Executable, Library, Sequence[Op]]:
         module = self._kernel.module
         cubin = module.prepared(("tileiras", device.arch), lambda: vendor_cubin(module, device.arch))
-        made = vendor.executable(cubin, self._kernel.name)
+        made = vendor.executable(cubin, self._kernel.name, len(self._kernel.parameters))
         key = "tileiras library", id(driver), device.ordinal
         return made, module.prepared(key, lambda: Library(driver, cubin, f"module @{_name(module)}")), ()
 

@@ -1,0 +1,189 @@
+"""The open route from a kernel to a cubin: what is kept, what code depends on, what a launch is told."""
+
+from __future__ import annotations
+
+import pytest
+
+import tileir
+from tileir.cache import Cache
+from tileir.gpu import program
+from tileir.gpu.arch import arch_named
+from tileir.gpu.compiler import Artifacts, Options
+from tileir.gpu.cubin import kernels_of
+from tileir.gpu.executable import Executable, Scratch
+from tileir.gpu.program import ALIGNED, UNKNOWN, aligned_facts, executable, has_facts
+from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, Mailbox
+from tileir.ops.control import Assert
+from tileir.runtime.gpu_routes import source_of
+
+SM_80, SM_90, SM_100 = (arch_named(name) for name in ("sm_80", "sm_90", "sm_100"))
+ELEMENTS = [
+    "i1",
+    "i4",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "f16",
+    "bf16",
+    "f32",
+    "tf32",
+    "f64",
+    "f8E4M3FN",
+    "f8E5M2",
+    "f8E8M0FNU",
+    "ptr<f32>",
+    "ptr<i1>",
+]
+
+COPY = """entry @k(%from: tile<ptr<f32>>, %to: tile<ptr<f32>>, %n: tile<i32>) {
+  %x, %t = load_ptr_tko weak %from : tile<ptr<f32>> -> tile<f32>, token
+  %u = store_ptr_tko weak %to, %x token = %t : tile<ptr<f32>>, tile<f32> -> token
+  return
+}"""
+ASSERTING = """entry @k(%n: tile<i32>) {
+  %zero = constant <i32: 0> : tile<i32>
+  %fine = cmpi less_than %zero, %n, signed : tile<i32> -> tile<i1>
+  assert %fine, "positive" : tile<i1>
+  return
+}"""
+
+
+def source(text, name="k"):
+    return source_of(tileir.parse(text)[name])
+
+
+@pytest.fixture
+def cache(tmp_path):
+    return Cache(tmp_path)
+
+
+@pytest.fixture
+def compilations(monkeypatch):
+    """A compiler that makes the same cubin of everything; gives what it was asked for."""
+    asked = []
+
+    def compile_ttir(text, arch, options, stages):
+        asked.append((text, arch, options, tuple(stages)))
+        facts = dict.fromkeys(("shared", "global_scratch_size", "profile_scratch_size"), 0)
+        return Artifacts({}, b"cubin", facts | {"name": "k", "num_warps": 4, "num_ctas": 1, "global_scratch_align": 1})
+
+    monkeypatch.setattr(program, "compile_ttir", compile_ttir)
+    monkeypatch.setattr(Executable, "require_parameters", lambda made, given: None)
+    return asked
+
+
+class TestCache:
+    def test_what_has_been_compiled_is_found_again(self, cache, compilations, monkeypatch):
+        facts = [ALIGNED, ALIGNED, UNKNOWN]
+        made = executable(source(COPY), SM_90, facts, cache)
+        monkeypatch.setattr(program, "lower_entry", None)
+        assert executable(source(COPY), SM_90, facts, cache) == made
+        assert len(compilations) == 1
+
+    def test_names_and_layout_do_not_matter(self, cache, compilations):
+        executable(source(COPY), SM_90, [], cache)
+        executable(source(COPY.replace("%x", "%value").replace("\n", "\n\n")), SM_90, [], cache)
+        assert len(compilations) == 1
+
+    def test_program_architecture_facts_and_options_do(self, cache, compilations, monkeypatch):
+        executable(source(COPY), SM_90, [UNKNOWN], cache)
+        executable(source(COPY.replace("weak %from", "relaxed device %from")), SM_90, [UNKNOWN], cache)
+        executable(source(COPY), SM_80, [UNKNOWN], cache)
+        executable(source(COPY), SM_90, [ALIGNED], cache)
+        monkeypatch.setattr(program, "options_for", lambda entry, arch: Options(num_warps=8))
+        executable(source(COPY), SM_90, [UNKNOWN], cache)
+        assert len(compilations) == 5
+
+    def test_a_damaged_entry_is_compiled_again(self, cache, compilations):
+        executable(source(COPY), SM_90, [], cache)
+        (path,) = cache.directory.iterdir()
+        path.write_bytes(path.read_bytes()[:-1] + b"x")
+        executable(source(COPY), SM_90, [], cache)
+        assert len(compilations) == 2
+
+    def test_everything_that_a_launch_needs_is_kept(self):
+        made = Executable(
+            b"\x7fELF",
+            "kernel",
+            threads=256,
+            cluster=2,
+            shared=99,
+            hidden=(Mailbox(), BlockMemory(64), GlobalMemory("g"), ConstantMemory(b"\0\xff")),
+            scratch=Scratch(128, 64),
+            sites=(3, 7),
+        )
+        assert Executable.from_parts(made.to_parts()) == made
+        assert Executable.from_parts(Executable(b"x", "k").to_parts()) == Executable(b"x", "k")
+
+    def test_the_operations_with_a_part_for_the_host_are_found_again(self, cache, compilations):
+        executable(source(ASSERTING), SM_90, [], cache)
+        again = source(ASSERTING)
+        (number,) = executable(again, SM_90, [], cache).sites
+        assert len(compilations) == 1
+        assert isinstance(again.operations()[number], Assert)
+
+
+class TestFacts:
+    def test_addresses_and_counts_are_watched(self):
+        kernel = tileir.parse(
+            f"entry @k({', '.join(f'%p{i}: tile<{ty}>' for i, ty in enumerate(ELEMENTS))}) {{ return }}"
+        )
+        types = [argument.type for argument in kernel["k"].entry.body.args]
+        assert [repr(ty) for ty in types if has_facts(ty)] == [
+            f"tile<{ty}>" for ty in ("i32", "i64", "ptr<f32>", "ptr<i1>")
+        ]
+        assert aligned_facts(kernel["k"].entry).count(ALIGNED) == 4
+
+    def test_facts_reach_the_compiler(self, compilations):
+        program.compiled(source(COPY), SM_90, [ALIGNED, UNKNOWN, ALIGNED], ["cubin"])
+        assert compilations[0][0].count("tt.divisibility = 16") == 2
+
+
+class TestSharedMemory:
+    def test_a_kernel_that_wants_too_much_is_compiled_with_shorter_pipelines(self, monkeypatch):
+        stages = []
+
+        def compile_ttir(text, arch, options, wanted):
+            stages.append(options.num_stages)
+            return Artifacts({}, b"", {"shared": 80_000 * options.num_stages})
+
+        monkeypatch.setattr(program, "compile_ttir", compile_ttir)
+        monkeypatch.setattr(program, "options_for", lambda entry, arch: Options(num_stages=4))
+        assert program.compiled(source(COPY), SM_90, [], ["cubin"]).options.num_stages == 2
+        assert stages == [4, 3, 2]
+        assert program.compiled(source(COPY), arch_named("sm_120"), [], ["cubin"]).options.num_stages == 1
+
+
+class TestCompiler:
+    @pytest.fixture(autouse=True)
+    def triton(self):
+        pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+
+    @pytest.mark.parametrize("arch", [SM_80, SM_90, SM_100], ids=lambda arch: arch.name)
+    def test_parameters_of_every_type_take_what_a_launch_passes(self, arch, cache):
+        text = f"entry @k({', '.join(f'%p{i}: tile<{ty}>' for i, ty in enumerate(ELEMENTS))}) {{ return }}"
+        made = executable(source(text), arch, [], cache)
+        info = kernels_of(made.cubin)["k"]
+        assert info.parameters == (1, 1, 1, 2, 4, 8, 2, 2, 4, 4, 8, 1, 1, 1, 8, 8, 8, 8)
+        assert (made.kernel, made.threads, made.cluster, made.hidden) == ("k", info.threads, 1, ())
+        assert made.scratch == Scratch(0, 1)
+
+    def test_hidden_memory_is_passed_too(self, cache):
+        made = executable(source(ASSERTING), SM_90, [], cache)
+        assert made.hidden == (Mailbox(),)
+        assert len(kernels_of(made.cubin)["k"].parameters) == 4
+
+    def test_a_cubin_tells_its_registers(self, cache):
+        made = executable(source(COPY), SM_90, [], cache)
+        info = kernels_of(made.cubin)["k"]
+        assert 0 < info.registers < 64
+        assert info.stack == 0
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"nonsense", b"\x7fELF\x02", b"\x7fELF\x02" + bytes(70)], ids=["empty", "text", "cut", "zeros"]
+)
+def test_what_is_no_cubin_is_noticed(content):
+    with pytest.raises(ValueError, match="expected a cubin"):
+        kernels_of(content)

@@ -1,0 +1,135 @@
+"""The vendor's route: bytecode through `tileiras` to a cubin that the launcher takes."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from fake_driver import FakeDriver, OnGpu
+
+import tileir
+from tileir.cache import Cache
+from tileir.examples import FOLDER
+from tileir.gpu import vendor
+from tileir.gpu.arch import arch_named
+from tileir.gpu.cubin import kernels_of
+from tileir.runtime.gpu import Gpu
+from tileir.runtime.gpu_routes import VendorRoute
+from tileir.runtime.launch import bind
+
+needs_tileiras = pytest.mark.skipif(vendor.program() is None, reason="needs tileiras: pip install nvidia-cuda-tileiras")
+SM_90 = arch_named("sm_90")
+ELEMENTS = ["i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "tf32", "f64", "f8E4M3FN", "f8E5M2", "ptr<f32>"]
+
+
+@pytest.fixture
+def cache(tmp_path):
+    return Cache(tmp_path / "cache")
+
+
+@pytest.fixture
+def stand_in(monkeypatch, tmp_path):
+    """Puts a program of the test in the place of `tileiras`."""
+
+    def replaced(body: str):
+        path = tmp_path / "tileiras"
+        path.write_text(f"#!{sys.executable}\nimport sys\n{body}\n")
+        path.chmod(0o755)
+        monkeypatch.setattr(vendor, "program", lambda: path)
+        return path
+
+    return replaced
+
+
+class TestCubins:
+    @needs_tileiras
+    @pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
+    def test_parameters_of_every_type_take_what_a_launch_passes(self, arch, cache):
+        text = f"entry @k({', '.join(f'%p{i}: tile<{ty}>' for i, ty in enumerate(ELEMENTS))}) {{ return }}"
+        bytecode = tileir.to_bytecode(tileir.parse(text))
+        made = vendor.executable(vendor.cubin(bytecode, arch_named(arch), cache), "k", len(ELEMENTS))
+        assert kernels_of(made.cubin)["k"].parameters == (1, 1, 2, 4, 8, 2, 2, 4, 4, 8, 1, 1, 8)
+        assert (made.kernel, made.threads, made.shared, made.hidden, made.scratch) == ("k", 1, 0, (), None)
+
+    @needs_tileiras
+    def test_all_kernels_of_a_module_are_in_one_cubin(self, cache):
+        module = tileir.load(FOLDER / "reduction.mlir")
+        cubin = vendor.cubin(tileir.to_bytecode(module), SM_90, cache)
+        assert kernels_of(cubin).keys() == module.kernels.keys()
+
+    def test_an_assembled_module_is_found_again(self, stand_in, cache, tmp_path):
+        log = tmp_path / "log"
+        stand_in(
+            f"open({str(log)!r}, 'a').write(sys.argv[2] + ' ')\n"
+            "open(sys.argv[sys.argv.index('-o') + 1], 'w').write('made for ' + sys.argv[2])"
+        )
+        for arch in ("sm_90", "sm_80", "sm_90"):
+            assert vendor.cubin(b"bytecode", arch_named(arch), cache) == f"made for {arch}".encode()
+        vendor.cubin(b"other", SM_90, cache)
+        assert log.read_text().split() == ["sm_90", "sm_80", "sm_90"]
+
+
+class TestRefusals:
+    def test_the_last_lines_are_shown(self, stand_in, cache):
+        stand_in("sys.stderr.write('\\n'.join(f'line {i}' for i in range(9))); sys.exit(5)")
+        with pytest.raises(
+            tileir.UnsupportedError, match=r"'tileiras' refused the module: line 4; .*; line 8"
+        ) as caught:
+            vendor.cubin(b"bytecode", SM_90, cache)
+        assert caught.value.target == "cuda:tileiras"
+
+    def test_a_program_that_says_nothing(self, stand_in, cache):
+        stand_in("sys.exit(5)")
+        with pytest.raises(tileir.UnsupportedError, match="ended with status 5 and said nothing"):
+            vendor.cubin(b"bytecode", SM_90, cache)
+
+    def test_a_program_that_makes_nothing(self, stand_in, cache):
+        stand_in("")
+        with pytest.raises(tileir.UnsupportedError, match="said nothing"):
+            vendor.cubin(b"bytecode", SM_90, cache)
+
+    def test_a_program_that_does_not_end(self, stand_in, cache, monkeypatch):
+        stand_in("import time; time.sleep(60)")
+        monkeypatch.setattr(vendor, "PATIENCE", 0.3)
+        with pytest.raises(tileir.UnsupportedError, match="took more than"):
+            vendor.cubin(b"bytecode", SM_90, cache)
+
+    def test_a_program_that_cannot_be_run(self, stand_in, cache):
+        stand_in("").chmod(0o644)
+        with pytest.raises(tileir.UnsupportedError, match="'tileiras' cannot be run"):
+            vendor.cubin(b"bytecode", SM_90, cache)
+
+    def test_a_missing_program_is_named(self, monkeypatch):
+        monkeypatch.setattr(vendor, "program", lambda: None)
+        with pytest.raises(ImportError, match="pip install nvidia-cuda-tileiras"):
+            vendor.require_program()
+
+    @needs_tileiras
+    def test_what_is_no_bytecode(self, cache):
+        with pytest.raises(tileir.UnsupportedError, match="'tileiras' refused the module"):
+            vendor.cubin(b"nonsense", SM_90, cache)
+
+    @needs_tileiras
+    def test_a_kernel_that_is_not_in_the_cubin(self, cache):
+        cubin = vendor.cubin(tileir.to_bytecode(tileir.parse("entry @k() { return }")), SM_90, cache)
+        with pytest.raises(tileir.UnsupportedError, match="no code for kernel @other"):
+            vendor.executable(cubin, "other", 0)
+        with pytest.raises(tileir.UnsupportedError, match=r"takes parameters of \[\] bytes, a launch passes 1"):
+            vendor.executable(cubin, "k", 1)
+
+
+@needs_tileiras
+def test_kernels_of_a_module_share_what_is_loaded():
+    driver = FakeDriver(count=3)
+    target = Gpu("cuda:tileiras", "", driver, VendorRoute)
+    text = "entry @{}(%a: tile<ptr<f32>>, %n: tile<i32>, %x: tile<f16>) {{ return }}"
+    module = tileir.parse("\n".join(text.format(name) for name in "ab"))
+    array = np.zeros(4, np.float32)
+    for name in "aba":
+        arguments = bind(module[name], (OnGpu(array), -1, 1.5), target)
+        target.prepare(module[name], True, {})((2, 3, 4), arguments)
+    assert len(driver.loads) == 1
+    assert [launched.kernel for launched in driver.launches] == ["a", "b", "a"]
+    assert driver.launches[0].parameters == (array.ctypes.data, 0xFFFFFFFF, 0x3E00)
+    assert (driver.launches[0].threads, driver.launches[0].grid) == (1, (2, 3, 4))

@@ -5,7 +5,6 @@ Knows: how values, types, attributes and locations are written. Does not know: w
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 
 from tileir.gpu.ttir.code import Attribute, Block, Function, Instruction, Number, Text, Value
@@ -29,7 +28,7 @@ def attribute_text(value: Attribute | Number) -> str:
     if isinstance(value, int):
         return f"{value} : i32"
     if isinstance(value, str):
-        return json.dumps(value)
+        return _quoted(value)
     element = "i1" if value and isinstance(value[0], bool) else "i32"
     items = ", ".join(str(item).lower() for item in value)
     return f"array<{element}: {items}>" if value else f"array<{element}>"
@@ -48,12 +47,18 @@ def _number(number: Number) -> str:
     return text if element == "i1" else f"{text} : {element}"
 
 
+def _quoted(text: str) -> str:
+    """A string literal; MLIR wants bytes that are not plain ASCII as two hexadecimal digits."""
+    plain = (chr(byte) if 32 <= byte < 127 and byte not in b'"\\' else f"\\{byte:02X}" for byte in text.encode())
+    return f'"{"".join(plain)}"'
+
+
 def _location(loc: Location) -> str:
     place = file_position(loc)
     if place is None:
         return ""
     found = place.file_loc if isinstance(place, SourceLoc) else place
-    return f" loc({json.dumps(found.file)}:{found.line}:{found.column})"
+    return f" loc({_quoted(found.file)}:{found.line}:{found.column})"
 
 
 class _Writer:
@@ -74,7 +79,7 @@ class _Writer:
         types = ", ".join(str(argument.type) for argument in arguments)
         attributes = ", ".join(_dictionary(function.argument_attributes.get(i, {})) for i in range(len(arguments)))
         names = ", ".join(f"{self.define(argument)}: {argument.type}" for argument in arguments)
-        yield f'"tt.func"() <{{function_type = ({types}) -> (), sym_name = {json.dumps(function.name)}, '
+        yield f'"tt.func"() <{{function_type = ({types}) -> (), sym_name = {_quoted(function.name)}, '
         yield f'  sym_visibility = "public", arg_attrs = [{attributes}]}}> ({{'
         yield f"^bb0({names}):"
         yield from self.instructions(function.body, "  ")

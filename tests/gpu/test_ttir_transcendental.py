@@ -95,6 +95,16 @@ def test_powers_know_every_bit_of_a_long_exponent(element: t.ElementType) -> Non
     check(found, [source.astype(dtype_of(element)), exponent.astype(np.int32)])
 
 
+@pytest.mark.parametrize("element", [t.F16, t.BF16], ids=lambda element: element.name)
+def test_the_cheap_exponential_of_narrow_types_is_hardly_ever_off(element: t.ElementType) -> None:
+    """Of every pattern there is."""
+    found = case(floats.Exp, [element], element, (1 << 16,))
+    x = np.arange(1 << 16, dtype=np.uint16).view(dtype_of(element))
+    apart = ulps(executed(found.op, [x], arch_named("sm_90")), interpreted(found.op, [x]), element)
+    assert apart.max() == 1
+    assert (apart == 1).sum() < 100
+
+
 def test_the_approximate_exponential_is_as_near_as_its_rounded_exponent() -> None:
     found = case(floats.Exp, [t.F32], t.F32, rounding_mode=Rounding.APPROX)
     x = np.linspace(-100, 88, 2048).astype(np.float32)

@@ -20,6 +20,7 @@ from tests.gpu.ttir_values import GARBAGE
 from tileir.gpu import mailbox
 from tileir.gpu.arch import arch_named
 from tileir.gpu.mailbox import Mail
+from tileir.gpu.program import ALIGNED, UNKNOWN, has_facts
 from tileir.gpu.ttir.lowering import (
     BlockMemory,
     ConstantMemory,
@@ -33,13 +34,11 @@ from tileir.gpu.ttir.lowering import (
 from tileir.gpu.ttir.rules import RULES
 from tileir.interp.failures import assertion_text
 from tileir.interp.printing import formatter
+from tileir.ir import types as t
 from tileir.ops.extension import Func
 from tileir.runtime.arguments import Argument, ArrayArgument, PointerArgument
 from tileir.runtime.launch import bind
 from tileir.runtime.targets import target_named
-
-ALIGNMENT = 16
-"""What a launch tells the compiler about addresses and integers that are multiples of it."""
 
 
 def lowered(kernel: tileir.Kernel, arch: str, facts: Sequence[ParameterFacts] = ()) -> Program:
@@ -103,7 +102,8 @@ def _trap(mail: Mail, kernel: tileir.Kernel) -> tileir.Trap | None:
 def _launch(kernel: tileir.Kernel, grid: tuple[int, ...], args: Sequence[object], arch: str) -> _Launch:
     kernel.module.require_valid()
     arguments = bind(kernel, args, target_named("interp"))
-    launch = _Launch(lowered(kernel, arch, list(map(_facts, arguments))), [], [], [])
+    facts = [_facts(parameter.type, argument) for parameter, argument in zip(kernel.parameters, arguments)]
+    launch = _Launch(lowered(kernel, arch, facts), [], [], [])
     for argument in arguments:
         _pass(launch, argument)
     for placed in kernel.module.globals.placed.values():
@@ -113,10 +113,9 @@ def _launch(kernel: tileir.Kernel, grid: tuple[int, ...], args: Sequence[object]
     return launch
 
 
-def _facts(argument: Argument) -> ParameterFacts:
-    value = _passed(argument)
-    number = int(value) if isinstance(value, int | np.integer) else 1
-    return ParameterFacts(ALIGNMENT if number % ALIGNMENT == 0 else 1)
+def _facts(type: t.Type, argument: Argument) -> ParameterFacts:
+    """What a launch tells the compiler about an argument."""
+    return ALIGNED if has_facts(type) and int(_passed(argument)) % ALIGNED.divisor == 0 else UNKNOWN
 
 
 def _passed(argument: Argument) -> int | np.generic:

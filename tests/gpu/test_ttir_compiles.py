@@ -1,0 +1,57 @@
+"""Every golden program that a GPU can run compiles to machine code, on a machine without a GPU.
+
+Each is also compiled with every value stored, because Triton's compiler drops what nobody uses.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+import tileir
+from tests.golden.arguments import programs
+from tests.gpu.ttir_refusals import REFUSALS, refusal
+from tests.observe import observe
+from tileir.gpu.arch import arch_named
+from tileir.gpu.program import aligned_facts, compiled
+from tileir.ir.diagnostics import UnsupportedError
+from tileir.runtime.gpu_routes import source_of
+
+pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+
+ARCHS = ("sm_80", "sm_90", "sm_100")
+PROGRAMS = list(programs())
+FILES = sorted({file for file, _ in PROGRAMS})
+
+
+def _kernels(file: str) -> list[tileir.Kernel]:
+    return [kernel for name, text in PROGRAMS if name == file for kernel in tileir.parse(text, name).kernels.values()]
+
+
+def _compile(kernel: tileir.Kernel, arch: str) -> None:
+    made = compiled(source_of(kernel), arch_named(arch), aligned_facts(kernel.entry), ["cubin"])
+    assert made.artifacts.cubin is not None and made.artifacts.cubin.startswith(b"\x7fELF")
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+@pytest.mark.parametrize("file", FILES)
+def test_a_golden_program_compiles_with_all_its_values(file: str, arch: str) -> None:
+    for kernel in _kernels(file):
+        expected = refusal(f"{file}.{kernel.name}", arch)
+        observe(kernel.entry)
+        if expected is None:
+            _compile(kernel, arch)
+        else:
+            with pytest.raises(UnsupportedError, match=expected):
+                _compile(kernel, arch)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_a_golden_program_compiles_as_it_is(file: str) -> None:
+    for kernel in _kernels(file):
+        if refusal(f"{file}.{kernel.name}", "sm_90") is None:
+            _compile(kernel, "sm_90")
+
+
+def test_every_refusal_is_of_a_golden_program() -> None:
+    names = {f"{file}.{kernel}" for file, text in PROGRAMS for kernel in tileir.parse(text, file).kernels}
+    assert set(REFUSALS) <= names

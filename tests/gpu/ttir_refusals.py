@@ -1,0 +1,32 @@
+"""The golden programs that a GPU cannot run: which, on which architectures, and why.
+
+The architecture lacks what the program is about, or the program calls a function of the host.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """`message` is a pattern for what the error says; without `archs` it is said on every architecture."""
+
+    message: str
+    archs: tuple[str, ...] = ()
+
+
+REFUSALS: dict[str, Refusal] = {
+    "extensions.calls": Refusal("a function of the host"),
+    "multicast_13_5.replicas": Refusal("needs multicast memory", ("sm_80",)),
+    "multicast_13_5.kinds": Refusal("needs multicast memory", ("sm_80",)),
+}
+"""By ``file.entry``."""
+
+
+def refusal(place: str, arch: str) -> str | None:
+    """What the error says that is to come of an entry; None if it is to compile."""
+    found = REFUSALS.get(place)
+    if found is None or (found.archs and arch not in found.archs):
+        return None
+    return found.message

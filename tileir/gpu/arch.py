@@ -49,6 +49,11 @@ class Arch:
         return self.capability in (100, 103)
 
     @property
+    def has_tensor_memory(self) -> bool:
+        """Whether matrices are multiplied in a memory of their own, by ``tcgen05`` instructions."""
+        return self.capability in (100, 103, 110)
+
+    @property
     def has_grid_dependencies(self) -> bool:
         """Whether one grid can start before the grid it depends on has ended."""
         return self.capability >= 90

@@ -1,0 +1,46 @@
+"""``tt.dot``: products of matrices of any size.
+
+Knows: what Triton's compiler asks of the operands, and how any others are padded: with zeros, which add nothing, and
+the product cut to size. A batch of one is none, so that it reaches the instructions that multiply single matrices.
+Does not know: Tile IR; how elements are read that the hardware does not multiply.
+"""
+
+from __future__ import annotations
+
+from tileir.gpu.arch import Arch
+from tileir.gpu.ttir.builder import Builder
+from tileir.gpu.ttir.code import Value
+from tileir.gpu.ttir.subtiles import cropped, padded
+
+TF32, IEEE = 0, 2
+"""Of what precision factors of f32 are: the first drops their low 13 bits."""
+DEPTHS = {8: 32, 16: 16, 32: 8, 64: 4}
+"""How many products of factors of so many bits an instruction adds at least."""
+ANY_NUMBER = 1 << 30
+"""As many products of 8-bit floats may be added in less than f32 as there are."""
+
+
+def product(
+    build: Builder, arch: Arch, lhs: Value, rhs: Value, acc: Value, precision: int = IEEE, imprecise: int = 0
+) -> Value:
+    """``lhs @ rhs + acc`` of matrices, or of as many pairs of them as the first of three axes has places.
+
+    `imprecise` is how many products of 8-bit floats may be added in less than the precision of `acc`.
+    """
+    *batch, rows, depth = lhs.type.shape
+    columns = rhs.type.shape[-1]
+    if batch == [1]:
+        matrices = (build.reshape(value, *value.type.shape[1:]) for value in (lhs, rhs, acc))
+        return build.reshape(product(build, arch, *matrices, precision, imprecise), *acc.type.shape)
+    deep = max(depth, DEPTHS[lhs.type.bits])
+    wide = _width(arch, rows, columns)
+    lhs = padded(build, lhs, *batch, rows, deep)
+    rhs = padded(build, rhs, *batch, deep, wide)
+    sums = padded(build, acc, *batch, rows, wide)
+    total = build.op("tt.dot", lhs, rhs, sums, type=sums.type, inputPrecision=precision, maxNumImpreciseAcc=imprecise)
+    return cropped(build, total, *acc.type.shape)
+
+
+def _width(arch: Arch, rows: int, columns: int) -> int:
+    """The columns to multiply: products in tensor memory have 16 at least, but the compiler makes them of 8."""
+    return 16 if arch.has_tensor_memory and columns == 8 and rows >= 64 else columns

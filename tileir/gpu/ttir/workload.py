@@ -1,0 +1,76 @@
+"""How much a kernel works with at a time.
+
+Knows: the tiles of a program, and what its loops load and multiply. Does not know: hardware.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from tileir.gpu.ttir.users import PRODUCTS, Users, enclosing_loop
+from tileir.ir import types as t
+from tileir.ir.core import Op
+from tileir.ops import core, memory, views
+
+LOADS = (views.LoadView, memory.LoadPtr)
+FOLDS = (core.Reduce, core.Scan)
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop that multiplies, or what is in none: how many products it has, the bytes of their sums, and the bytes of
+    the tiles that become factors and can be loaded ahead, those of one iteration."""
+
+    products: int
+    sums: int
+    loaded: int
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What a kernel works with: the elements of its largest tile, and of the largest that is reduced or scanned; its
+    loops with products; and the loads in loops."""
+
+    largest: int
+    folded: int
+    loops: Sequence[Loop]
+    loads: Sequence[Op]
+
+    @property
+    def hardest(self) -> Loop:
+        """The loop with the largest sums."""
+        return max(self.loops, key=lambda loop: (loop.sums, loop.loaded), default=Loop(0, 0, 0))
+
+
+def workload(entry: Op) -> Workload:
+    ops = list(entry.walk())
+    users = Users([entry])
+    products = [op for op in ops if isinstance(op, PRODUCTS)]
+    places = dict.fromkeys(map(enclosing_loop, products))
+    return Workload(
+        max((_count(result.type) for op in ops for result in op.results), default=1),
+        max((_count(op.operands[0].type) for op in ops if isinstance(op, FOLDS)), default=0),
+        [_loop(users, place, products, ops) for place in places],
+        loads_in_loops(ops),
+    )
+
+
+def loads_in_loops(ops: Iterable[Op]) -> list[Op]:
+    return [op for op in ops if type(op) in LOADS and enclosing_loop(op) is not None]
+
+
+def _loop(users: Users, place: Op | None, products: Iterable[Op], ops: Iterable[Op]) -> Loop:
+    inside = [op for op in products if enclosing_loop(op) is place]
+    loads = [] if place is None else [op for op in loads_in_loops(ops) if enclosing_loop(op) is place]
+    loaded = sum(bytes_of(op.results[0].type) for op in loads if users.multiplied(op.results[0]))
+    return Loop(len(inside), sum(bytes_of(op.results[0].type) for op in inside), loaded)
+
+
+def _count(type: t.Type) -> int:
+    return type.count if isinstance(type, t.TileType) else 1
+
+
+def bytes_of(type: t.Type) -> int:
+    assert isinstance(type, t.TileType)
+    return type.count * type.element.memory_bits // 8

@@ -115,9 +115,37 @@ ENDLESS = """entry @k(%c: tile<i1>) {
       %never = loop : tile<ptr<f32>> { if %c { return } }
       %t = print_tko "%p", %never : tile<ptr<f32>> -> token
     }
+    loop iter_values(%a = %zero) : tile<i32> {
+      loop { if %c { return } }
+      continue %a : tile<i32>
+    }
     %u = print_tko "end" -> token
     return
 }"""
+
+
+def many(count: int) -> str:
+    """A kernel that may return at many places, one after the other."""
+    checks = "\n".join(
+        f"""%c{number} = cmpi equal %n, %v{number}, signed : tile<i32> -> tile<i1>
+            if %c{number} {{ %t{number} = print_tko "{number}" -> token  return }}
+            assert %c, "never" : tile<i1>
+            %v{number + 1} = addi %v{number}, %one : tile<i32>"""
+        for number in range(count)
+    )
+    return f"""entry @k(%n: tile<i32>, %c: tile<i1>) {{
+        %v0 = constant <i32: 0> : tile<i32>
+        %one = constant <i32: 1> : tile<i32>
+        {checks}
+        return
+    }}"""
+
+
+def test_many_exits_one_after_the_other_are_no_deep_recursion() -> None:
+    code = ttir_target.lowered(kernel_of(many(300)), "sm_90")
+    assert code.function.body.instructions[-1].name == "tt.return"
+    kernel = kernel_of(many(20))
+    assert [ttir_target.outcome(kernel, (1,), (n, True), "sm_90").printed for n in (0, 19, 20)] == ["0", "19", ""]
 
 
 def test_a_loop_without_a_break_compiles() -> None:

@@ -134,10 +134,15 @@ class Block:
 
     def walk(self) -> Iterator[Instruction]:
         """Every instruction, nested ones after the one that they are in."""
-        for instruction in self.instructions:
-            yield instruction
-            for region in instruction.regions:
-                yield from region.walk()
+        stack = [iter(self.instructions)]
+        while stack:
+            for instruction in stack[-1]:
+                yield instruction
+                if instruction.regions:
+                    stack += [iter(region.instructions) for region in reversed(instruction.regions)]
+                    break
+            else:
+                stack.pop()
 
     def __repr__(self) -> str:
         return "<block>"

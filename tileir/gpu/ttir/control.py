@@ -9,8 +9,9 @@ goes on and the other never does, that region is the branch itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from tileir.gpu.ttir.builder import Builder
 from tileir.gpu.ttir.code import Block, Value
@@ -21,35 +22,12 @@ from tileir.gpu.ttir.lowering import Lower, Lowering
 from tileir.gpu.ttir.posting import post_failure, where
 from tileir.ir import core
 from tileir.ir.core import Op
+from tileir.ir.loc import Location
 from tileir.ir.rules import Rules
 from tileir.ops import control
 from tileir.ops.module import Entry
 
 rules: Rules[Lower] = Rules()
-
-Code = Callable[[], Outcome]
-"""Emits code that takes its exits."""
-Rest = Callable[[list[Value]], Outcome]
-"""Emits the code behind a region, given what the region yields."""
-
-
-def _yielded(values: list[Value]) -> Outcome:
-    return Outcome({Exit.YIELD: values})
-
-
-def run(lowering: Lowering, ops: Sequence[Op], rest: Rest = _yielded) -> Outcome:
-    """The code of the operations up to the end of their region; where they yield, the code of `rest` follows."""
-    for position, op in enumerate(ops):
-        if type(op) in EXIT_OF:
-            return _left(EXIT_OF[type(op)], carried(lowering, op.operands), rest)
-        if leaves(op):
-            return _run_leaving(lowering, op, lambda: run(lowering, ops[position + 1 :], rest))  # noqa: B023
-        lowering.lower(op)
-    return rest([])
-
-
-def _left(exit: Exit, values: list[Value], rest: Rest) -> Outcome:
-    return rest(values) if exit is Exit.YIELD else Outcome({exit: values})
 
 
 def carried(lowering: Lowering, values: Sequence[core.Value]) -> list[Value]:
@@ -57,53 +35,127 @@ def carried(lowering: Lowering, values: Sequence[core.Value]) -> list[Value]:
     return [part for value in values for part in flattened(lowering.values[value])]
 
 
-def _run_leaving(lowering: Lowering, op: Op, rest: Code) -> Outcome:
-    """The code of an operation that may be left, and of what follows it."""
-    lowering.build.loc = op.loc
-    lowering.put_in_order(op)
-    if isinstance(op, control.Loop):
-        return _followed(lowering, op, repeated(lowering, op), Exit.BREAK, rest)
-    if isinstance(op, control.Assert):
-        return _asserted(lowering, op, rest)
-    assert isinstance(op, control.If)
-    if _goes_on(op.then) and _goes_on(op.otherwise):
-        return _followed(lowering, op, branches(lowering, op, _yielded), Exit.YIELD, rest)
+# ---------------------------------------------------------------- regions
 
-    def after(values: list[Value]) -> Outcome:
-        lowering.rebuilt_all(op.outputs, values)
-        return rest()
 
-    return branches(lowering, op, after)
+def run(lowering: Lowering, ops: Sequence[Op]) -> Outcome:
+    """The code of the operations of a region, which ends with one of the exits of the outcome."""
+    walk = _Walk(lowering, list(reversed(ops)), [])
+    outcome = None
+    while outcome is None:
+        outcome = walk.step()
+    for branch in reversed(walk.opened):
+        outcome = branch.closed(lowering.build, outcome)
+    return outcome
+
+
+@dataclass
+class _Opened:
+    """An ``scf.if`` that is being made: what follows stands in `rest`, `other` ends by `outcome`."""
+
+    condition: Value
+    around: Block
+    rest: Block
+    other: Block
+    outcome: Outcome
+    rest_first: bool
+    loc: Location
+
+    def closed(self, build: Builder, outcome: Outcome) -> Outcome:
+        """How both branches together end, given how `rest` does."""
+        build.block, build.loc = self.around, self.loc
+        branches = [(self.rest, outcome), (self.other, self.outcome)]
+        return _chosen(build, self.condition, branches if self.rest_first else branches[::-1])
+
+
+@dataclass
+class _Walk:
+    """The operations yet to be lowered, next one last, and the branches opened on the way to them.
+
+    The operations of a branch that alone goes on stand in front of those behind the `if`.
+    """
+
+    lowering: Lowering
+    waiting: list[Op]
+    opened: list[_Opened]
+
+    def step(self) -> Outcome | None:
+        """Lower the next operation; how the code ends if nothing can follow."""
+        lowering, op = self.lowering, self.waiting.pop()
+        exit = EXIT_OF.get(type(op))
+        if exit is Exit.YIELD and self.waiting:
+            assert op.parent_op is not None
+            lowering.rebuilt_all(op.parent_op.results, carried(lowering, op.operands))
+        elif exit is not None:
+            return Outcome({exit: carried(lowering, op.operands)})
+        elif leaves(op):
+            lowering.build.loc = op.loc
+            lowering.put_in_order(op)
+            return self._leaving(op)
+        else:
+            lowering.lower(op)
+        return None
+
+    def _leaving(self, op: Op) -> Outcome | None:
+        """Lower an operation that may be left."""
+        if isinstance(op, control.Loop):
+            return self._go_on(op, repeated(self.lowering, op), Exit.BREAK)
+        if isinstance(op, control.If):
+            then, otherwise = _goes_on(op.then), _goes_on(op.otherwise)
+            if then == otherwise:
+                return self._go_on(op, branches(self.lowering, op), Exit.YIELD)
+            self._go_on_in(op, op.then if then else op.otherwise, then)
+        else:
+            assert isinstance(op, control.Assert)
+            self._assert(op)
+        return None
+
+    def _go_on(self, op: Op, outcome: Outcome, exit: Exit) -> Outcome | None:
+        """Go on behind an operation if it ended by `exit`."""
+        if exit not in outcome.values:
+            return outcome
+        self.lowering.rebuilt_all(op.results, outcome.values[exit])
+        others = outcome.without(exit)
+        if others.values:
+            self._open(outcome.is_by(self.lowering.build, exit), Block(), others, rest_first=True)
+        return None
+
+    def _go_on_in(self, op: control.If, region: core.Block | None, rest_first: bool) -> None:
+        """Go on in the one branch that does."""
+        left = op.otherwise if rest_first else op.then
+        assert left is not None
+        with self.lowering.build.region() as other:
+            outcome = run(self.lowering, left.ops)
+        self._open(self.lowering.value(op.condition), other, outcome, rest_first)
+        if region is not None:
+            self.waiting += reversed(region.ops)
+
+    def _assert(self, op: control.Assert) -> None:
+        """Go on if the assertion holds; otherwise the tile block ends."""
+        build, condition = self.lowering.build, self.lowering.value(op.condition)
+        holds = _all_hold(build, condition)
+        with build.region() as other:
+            post_failure(self.lowering, self.lowering.site(op), condition)
+        self._open(holds, other, Outcome({Exit.RETURN: []}), rest_first=True)
+
+    def _open(self, condition: Value, other: Block, outcome: Outcome, rest_first: bool) -> None:
+        build = self.lowering.build
+        branch = _Opened(condition, build.block, Block(), other, outcome, rest_first, build.loc)
+        self.opened.append(branch)
+        build.block = branch.rest
 
 
 def _goes_on(region: core.Block | None) -> bool:
     return region is None or Exit.YIELD in exits_of(region)
 
 
-def _followed(lowering: Lowering, op: Op, outcome: Outcome, exit: Exit, rest: Code) -> Outcome:
-    """The code behind an operation, which runs if the operation ended by `exit`."""
-    if exit not in outcome.values:
-        return outcome
-    others = outcome.without(exit)
-    lowering.rebuilt_all(op.results, outcome.values[exit])
-    if not others.values:
-        return rest()
-    return chosen(lowering.build, outcome.is_by(lowering.build, exit), rest, lambda: others)
-
-
-def chosen(build: Builder, condition: Value, first: Code, second: Code) -> Outcome:
-    """The code of `first` where `condition` holds, of `second` elsewhere."""
-    loc = build.loc
-    with build.region() as then:
-        one = first()
-    with build.region() as otherwise:
-        other = second()
-    build.loc = loc
-    layout = Layout([one, other])
-    for block, outcome in ((then, one), (otherwise, other)):
+def _chosen(build: Builder, condition: Value, branches: Sequence[tuple[Block, Outcome]]) -> Outcome:
+    """Make two blocks the branches of an ``scf.if``."""
+    layout = Layout(outcome for _, outcome in branches)
+    for block, outcome in branches:
         with _at_end(build, block):
             build.effect("scf.yield", *layout.packed(build, outcome))
-    return layout.unpacked(build.insert("scf.if", [condition], layout.types, regions=[then, otherwise]))
+    return layout.unpacked(build.insert("scf.if", [condition], layout.types, regions=[block for block, _ in branches]))
 
 
 @contextmanager
@@ -118,23 +170,21 @@ def _at_end(build: Builder, block: Block) -> Iterator[None]:
 # ---------------------------------------------------------------- if, loop, for
 
 
-def branches(lowering: Lowering, op: control.If, rest: Rest) -> Outcome:
-    """The code of an `if`; `rest` follows each branch that yields."""
-
-    def then() -> Outcome:
-        return run(lowering, op.then.ops, rest)
-
-    def otherwise() -> Outcome:
-        return rest([]) if op.otherwise is None else run(lowering, op.otherwise.ops, rest)
-
-    return chosen(lowering.build, lowering.value(op.condition), then, otherwise)
+def branches(lowering: Lowering, op: control.If) -> Outcome:
+    """The code of an `if` and how it ends."""
+    made = []
+    for region in (op.then, op.otherwise):
+        with lowering.build.region() as block:
+            outcome = Outcome({Exit.YIELD: []}) if region is None else run(lowering, region.ops)
+        made.append((block, outcome))
+    lowering.build.loc = op.loc
+    return _chosen(lowering.build, lowering.value(op.condition), made)
 
 
 @rules(control.If)
 def lower_if(lowering: Lowering, op: control.If) -> None:
     """An `if` that goes on behind both branches."""
-    outcome = branches(lowering, op, _yielded)
-    lowering.rebuilt_all(op.outputs, outcome.values[Exit.YIELD])
+    bind_left(lowering, op.outputs, branches(lowering, op), Exit.YIELD)
 
 
 def repeated(lowering: Lowering, op: control.Loop) -> Outcome:
@@ -150,8 +200,8 @@ def repeated(lowering: Lowering, op: control.Loop) -> Outcome:
         layout = Layout([outcome])
         build.effect("scf.condition", outcome.is_by(build, Exit.CONTINUE), *layout.packed(build, outcome))
     with build.region(*layout.types) as again:
-        values = layout.unpacked(again.arguments).values
-        build.effect("scf.yield", *values.get(Exit.CONTINUE, body.arguments))
+        values = layout.unpacked(again.arguments).values.get(Exit.CONTINUE)
+        build.effect("scf.yield", *(values or [placeholder(build, value.type) for value in initial]))
     results = build.insert("scf.while", initial, layout.types, regions=[body, again])
     return layout.unpacked(results).without(Exit.CONTINUE)
 
@@ -191,16 +241,6 @@ def lower_for(lowering: Lowering, op: control.For) -> None:
 
 
 # ---------------------------------------------------------------- assert
-
-
-def _asserted(lowering: Lowering, op: control.Assert, rest: Code) -> Outcome:
-    """The code of an `assert` that ends the tile block if it fails, and of what follows."""
-
-    def stop() -> Outcome:
-        post_failure(lowering, lowering.site(op), lowering.value(op.condition))
-        return Outcome({Exit.RETURN: []})
-
-    return chosen(lowering.build, _all_hold(lowering.build, lowering.value(op.condition)), rest, stop)
 
 
 @rules(control.Assert)

@@ -14,7 +14,7 @@ from tileir.ir.loc import Location, SourceLoc, file_position
 def function_text(function: Function) -> str:
     """A module with `function` as its only entry."""
     attributes = f'attributes {{"ttg.num-ctas" = {function.ctas} : i32}} ' if function.ctas > 1 else ""
-    return "\n".join([f"module {attributes}{{", *_Writer().function(function), "}", ""])
+    return "\n".join([f"module {attributes}{{", *_flat(_Writer().function(function)), "}", ""])
 
 
 def attribute_text(value: Attribute | Number) -> str:
@@ -61,6 +61,10 @@ def _location(loc: Location) -> str:
     return f" loc({_quoted(found.file)}:{found.line}:{found.column})"
 
 
+Lines = Iterator["str | Lines"]
+"""Lines, and the lines of regions among them."""
+
+
 class _Writer:
     """Numbers the values as they are defined."""
 
@@ -74,7 +78,7 @@ class _Writer:
         name = self.names[value] = f"%{len(self.names)}"
         return name
 
-    def function(self, function: Function) -> Iterator[str]:
+    def function(self, function: Function) -> Lines:
         arguments = function.body.arguments
         types = ", ".join(str(argument.type) for argument in arguments)
         attributes = ", ".join(_dictionary(function.argument_attributes.get(i, {})) for i in range(len(arguments)))
@@ -82,37 +86,47 @@ class _Writer:
         yield f'"tt.func"() <{{function_type = ({types}) -> (), sym_name = {_quoted(function.name)}, '
         yield f'  sym_visibility = "public", arg_attrs = [{attributes}]}}> ({{'
         yield f"^bb0({names}):"
-        yield from self.instructions(function.body, "  ")
+        yield self.instructions(function.body, "  ")
         yield "}) : () -> ()"
 
-    def instructions(self, block: Block, indent: str) -> Iterator[str]:
+    def instructions(self, block: Block, indent: str) -> Lines:
         for instruction in block.instructions:
             yield from self.instruction(instruction, indent)
 
-    def instruction(self, instruction: Instruction, indent: str) -> Iterator[str]:
+    def instruction(self, instruction: Instruction, indent: str) -> Lines:
         operands = ", ".join(map(self.name, instruction.operands))
         inputs = ", ".join(str(value.type) for value in instruction.operands)
         outputs = ", ".join(map(str, instruction.result_types))
         attributes = f" {_dictionary(instruction.attributes)}" if instruction.attributes else ""
         tail = f"{attributes} : ({inputs}) -> ({outputs}){_location(instruction.loc)}"
-        head = f'"{instruction.name}"({operands})'
-        regions = [list(self.region(region, indent)) for region in instruction.regions]
-        # The results are named after the regions, whose values cannot see them.
         names = ", ".join(map(self.define, instruction.results))
-        head = f"{indent}{names} = {head}" if names else indent + head
-        if not regions:
+        head = f'{indent}{names}{" = " if names else ""}"{instruction.name}"({operands})'
+        if not instruction.regions:
             yield head + tail
             return
         yield f"{head} ({{"
-        for position, lines in enumerate(regions):
+        for position, region in enumerate(instruction.regions):
             if position:
                 yield f"{indent}}}, {{"
-            yield from lines
+            yield self.region(region, indent)
         yield f"{indent}}}){tail}"
 
-    def region(self, block: Block, indent: str) -> Iterator[str]:
+    def region(self, block: Block, indent: str) -> Lines:
         yield f"{indent}^bb0({', '.join(f'{self.define(value)}: {value.type}' for value in block.arguments)}):"
-        yield from self.instructions(block, indent + "  ")
+        yield self.instructions(block, indent + "  ")
+
+
+def _flat(lines: Lines) -> Iterator[str]:
+    """The lines in order. However deep they are nested, Python's stack is not."""
+    stack = [lines]
+    while stack:
+        for line in stack[-1]:
+            if not isinstance(line, str):
+                stack.append(line)
+                break
+            yield line
+        else:
+            stack.pop()
 
 
 def _dictionary(attributes: Mapping[str, Attribute | Number]) -> str:

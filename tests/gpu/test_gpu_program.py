@@ -17,24 +17,8 @@ from tileir.ops.control import Assert
 from tileir.runtime.gpu_routes import source_of
 
 SM_80, SM_90, SM_100 = (arch_named(name) for name in ("sm_80", "sm_90", "sm_100"))
-ELEMENTS = [
-    "i1",
-    "i4",
-    "i8",
-    "i16",
-    "i32",
-    "i64",
-    "f16",
-    "bf16",
-    "f32",
-    "tf32",
-    "f64",
-    "f8E4M3FN",
-    "f8E5M2",
-    "f8E8M0FNU",
-    "ptr<f32>",
-    "ptr<i1>",
-]
+INTEGERS, POINTERS = ["i1", "i4", "i8", "i16", "i32", "i64"], ["ptr<f32>", "ptr<i1>"]
+ELEMENTS = [*INTEGERS, "f16", "bf16", "f32", "tf32", "f64", "f8E4M3FN", "f8E5M2", "f8E8M0FNU", *POINTERS]
 
 COPY = """entry @k(%from: tile<ptr<f32>>, %to: tile<ptr<f32>>, %n: tile<i32>) {
   %x, %t = load_ptr_tko weak %from : tile<ptr<f32>> -> tile<f32>, token

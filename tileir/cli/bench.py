@@ -10,13 +10,15 @@ import argparse
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from time import perf_counter
 
 from tileir.cli import FINE, UsageError, arguments, files, show
-from tileir.cli.launching import Settings, add_launch, add_threads, checked, chosen_kernel, given_values
+from tileir.cli.launching import Settings, add_launch, add_threads, checked, chosen_kernel, given_values, placed
 from tileir.cli.options import add_level, add_target, chosen_target
 from tileir.runtime.launch import launch_kernel
+from tileir.runtime.targets import DeviceTarget
 
 MIN_SECONDS = 0.2
 """How long launches are timed if the number of runs is not given."""
@@ -60,9 +62,11 @@ def run(options: argparse.Namespace) -> int:
     target = chosen_target(options.target)
     given = given_values(kernel, options.arguments, options.seed)
     settings: Settings = {"threads": options.threads} if options.threads else {}
-    grid = checked(kernel, target, options.grid, given, settings)
-    values = [one.value for one in given]
-    first, times = timed(lambda: launch_kernel(kernel, grid, values, target.name, True, settings), options.runs)
+    with placed(target, given) as values:
+        grid = checked(kernel, target, options.grid, values, settings)
+        launch = partial(launch_kernel, kernel, grid, values, target.name, True, settings)
+        clock = target.seconds if isinstance(target, DeviceTarget) else _seconds
+        first, times = timed(launch, options.runs, clock)
     print(f"@{kernel.name}: {prod(grid)} tile blocks, target {target.name}, {len(times.seconds)} launches")
     peaks = _peaks(options) if target.name == "cpu" and (options.flops or options.bytes) else {}
     rows: list[list[str | show.Text]] = [*_time_rows(first, times), *_rate_rows(options, times.median, peaks)]
@@ -70,17 +74,19 @@ def run(options: argparse.Namespace) -> int:
     return FINE
 
 
-def timed(launch: Callable[[], object], runs: int | None) -> tuple[float, Times]:
-    """Seconds of the first launch, and of as many further ones as asked for or as fit into a while."""
-    first, estimate = _seconds(launch), _seconds(launch)
-    count = runs or int(max(LEAST, min(MOST, MIN_SECONDS / max(estimate, 1e-9))))
-    return first, Times(sorted(_seconds(launch) for _ in range(count)))
-
-
 def _seconds(launch: Callable[[], object]) -> float:
     begin = perf_counter()
     launch()
     return perf_counter() - begin
+
+
+def timed(
+    launch: Callable[[], object], runs: int | None, clock: Callable[[Callable[[], object]], float] = _seconds
+) -> tuple[float, Times]:
+    """Seconds of the first launch, and by `clock` of as many further ones as asked for or as fit into a while."""
+    first, estimate = _seconds(launch), clock(launch)
+    count = runs or int(max(LEAST, min(MOST, MIN_SECONDS / max(estimate, 1e-9))))
+    return first, Times(sorted(clock(launch) for _ in range(count)))
 
 
 def _time_rows(first: float, times: Times) -> list[list[str | show.Text]]:

@@ -1,75 +1,91 @@
-"""``tileir compile``: native code of a kernel, to look at or to keep.
+"""``tileir compile``: code of a kernel for this processor or for a GPU, to look at or to keep.
 
-Knows: the forms of the code, and how what the compiler did is put into words.
-Does not know: how code is made (`cpu`).
+Knows: which options go together. Does not know: how code is made and explained (`compile_cpu`, `compile_gpu`).
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+import sys
 
-from tileir.cli import FINE, UsageError, files, show
+from tileir.cli import FINE, UsageError, files
 from tileir.cli.launching import add_kernel, chosen_kernel
 from tileir.cli.options import add_level, add_output
-from tileir.cpu import explain
-from tileir.cpu.engine import Host, assembly, host, object_code, optimized_text
-from tileir.cpu.lowering import Kernel
-from tileir.cpu.program import lowered
-from tileir.ir.diagnostics import place_text
+from tileir.gpu.arch import CAPABILITIES
 
-EMITS: dict[str, Callable[[str, Host], str | bytes]] = {"llvm": optimized_text, "asm": assembly, "obj": object_code}
+CPU = "cpu"
+GPUS = tuple(f"sm_{capability}" for capability in CAPABILITIES)
+FORMS = {CPU: ("asm", "llvm", "obj"), "open": ("ptx", "ttir", "ttgir", "llir", "cubin"), "tileiras": ("cubin",)}
+"""What can be made by each route, the default first."""
+BINARY = ("obj", "cubin")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_kernel(parser)
-    parser.add_argument("--target", choices=("cpu",), default="cpu", help="what the code is for (default: cpu)")
-    parser.add_argument("--emit", choices=tuple(EMITS), help="optimised LLVM, assembly (default) or an object file")
+    targets = (CPU, *GPUS)
+    known = f"this machine's processor ({CPU}, the default) or a GPU: {', '.join(GPUS)}"
+    parser.add_argument(
+        "--target", choices=targets, default=CPU, metavar="TARGET", help=f"what the code is for: {known}"
+    )
+    forms = tuple(dict.fromkeys(form for route in FORMS.values() for form in route))
+    text = f"{CPU}: {', '.join(FORMS[CPU])}; a GPU: {', '.join(FORMS['open'])} (default: the first)"
+    parser.add_argument("--emit", choices=forms, metavar="FORM", help=text)
     parser.add_argument("--explain", action="store_true", help="say what the compiler made of the kernel")
+    parser.add_argument("--aligned", action="store_true", help="GPU: take pointers and integers for multiples of 16")
+    parser.add_argument(
+        "--route", choices=("open", "tileiras"), help="GPU: Triton's compiler (default) or the vendor's assembler"
+    )
     add_output(parser, "the code")
     add_level(parser)
     parser.epilog = """\
-The code is for the processor of this machine.
+No GPU is needed to compile for one.
 
 examples:
   tileir compile --explain examples/saxpy.mlir
   tileir compile examples/saxpy.mlir -o saxpy.s
   tileir compile examples/reduction.mlir --kernel total --emit obj -o total.o
+  tileir compile examples/saxpy.mlir --target sm_90 --aligned
+  tileir compile examples/saxpy.mlir --target sm_100 --emit cubin -o saxpy.cubin
 """
 
 
 def run(options: argparse.Namespace) -> int:
-    if options.emit == "obj" and options.output is None:
-        raise UsageError("an object file is not text: say where it goes with -o FILE")
+    form = _form(options)
     kernel = chosen_kernel(files.verified(options.file, options.level), options.kernel)
-    found = lowered(kernel.entry, tuple(kernel.module.globals.addresses))
-    text = str(found.module)
-    if options.explain:
-        _explain(kernel.name, found, assembly(text, host()))
-    if options.emit is not None or not options.explain:
-        files.write(options.output, EMITS[options.emit or "asm"](text, host()))
+    if options.target == CPU:
+        from tileir.cli import compile_cpu
+
+        code = compile_cpu.compiled(kernel, form, options.explain)
+    else:
+        from tileir.cli import compile_gpu
+
+        request = compile_gpu.Request(options.target, options.route or "open", form, options.aligned, options.explain)
+        code = compile_gpu.compiled(kernel, request)
+    if code is not None:
+        files.write(options.output, code)
     return FINE
 
 
-def _explain(name: str, kernel: Kernel, assembly: str) -> None:
-    print(f"@{name}, for {host().cpu}")
-    print(f"arena: {kernel.arena_size} bytes for each running tile block")
-    print(f"vectors: {_vectors(assembly)}")
-    rows: list[list[str | show.Text]] = [list(row) for row in _loads(kernel)]
-    if rows:
-        show.print_table(show.table({"load": "left", "place": "left", "tile": "left", "became": "left"}, rows))
-    traps: list[list[str | show.Text]] = [
-        [op.spec.name, place_text(op.loc), message] for op, message in explain.traps(kernel)
-    ]
-    if traps:
-        show.print_table(show.table({"can trap": "left", "place": "left", "because": "left"}, traps))
+def _form(options: argparse.Namespace) -> str | None:
+    """The form of the code that is wanted; None if it is only to be explained."""
+    if options.target == CPU and (options.aligned or options.route):
+        wrong = "--aligned" if options.aligned else "--route"
+        raise UsageError(f"{wrong} is for GPUs: say which with --target, for example --target sm_90")
+    forms = FORMS[CPU] if options.target == CPU else FORMS[options.route or "open"]
+    if options.emit is None:
+        return _require_place(options, None if options.explain else forms[0])
+    if options.emit not in forms:
+        raise UsageError(f"--emit {options.emit}: {_whose(options)} has {', '.join(forms)}")
+    return _require_place(options, options.emit)
 
 
-def _vectors(assembly: str) -> str:
-    found = explain.vector_instructions(assembly)
-    return ", ".join(f"{count} instructions of {bits} bits" for bits, count in found.items()) or "none"
+def _whose(options: argparse.Namespace) -> str:
+    return f"target {options.target}" + (f" with --route {options.route}" if options.route else "")
 
 
-def _loads(kernel: Kernel) -> Iterator[tuple[str, str, str, str]]:
-    for load in explain.loads(kernel):
-        yield load.op.spec.name, place_text(load.op.loc), repr(load.type), load.became
+def _require_place(options: argparse.Namespace, form: str | None) -> str | None:
+    """What is no text does not go to a terminal."""
+    if form in BINARY and options.output is None and (form == "obj" or sys.stdout.isatty()):
+        what = "an object file" if form == "obj" else "a cubin"
+        raise UsageError(f"{what} is not text: say where it goes with -o FILE")
+    return form

@@ -7,6 +7,8 @@ Does not know: the words that describe arguments (`arguments`, `fill`), nor what
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,10 +17,11 @@ from tileir.cli import UsageError, arguments, fill
 from tileir.cli.arguments import ArrayWord, FileWord, Word
 from tileir.ir import types as t
 from tileir.runtime.arguments import Parameter
+from tileir.runtime.arrays import Array
 from tileir.runtime.grid import Grid, checked_grid
-from tileir.runtime.launch import bind
+from tileir.runtime.launch import bind, launch_kernel
 from tileir.runtime.module import Kernel, Module
-from tileir.runtime.targets import Target
+from tileir.runtime.targets import DeviceTarget, Target
 
 Settings = dict[str, object]
 """Options of the target."""
@@ -101,16 +104,36 @@ def _element(parameter: Parameter) -> tuple[t.ElementType, bool]:
     raise UsageError(f"parameter '{parameter.name}': a launch cannot pass a {ty!r}")
 
 
-def checked(kernel: Kernel, target: Target, grid: str, given: list[Given], settings: Settings) -> Grid:
-    """The grid, when it and the arguments are what the kernel takes, and the settings those of the target."""
+def checked(kernel: Kernel, target: Target, grid: str, values: Sequence[object], settings: Settings) -> Grid:
+    """The grid, when it and the values are what the kernel takes, and the settings those of the target."""
     try:
         extents = [int(extent) for extent in grid.split(",")]
     except ValueError:
         raise UsageError(f"--grid: expected 1 to 3 positive integers such as 4,2, got '{grid}'") from None
     try:
         found = checked_grid(extents, kernel.name)
-        bind(kernel, [one.value for one in given], target)
+        bind(kernel, values, target)
         target.prepare(kernel, True, settings)
     except (TypeError, ValueError) as error:
         raise UsageError(str(error)) from None
     return found
+
+
+@contextmanager
+def placed(target: Target, given: list[Given]) -> Iterator[list[object]]:
+    """The values, arrays where the target has its memory; what they hold at the end is put into those given."""
+    if not isinstance(target, DeviceTarget):
+        yield [one.value for one in given]
+        return
+    there = [target.placed(one.value) if isinstance(one.value, np.ndarray) else one.value for one in given]
+    yield list(there)
+    for one, value in zip(given, there):
+        if isinstance(value, Array):
+            target.fetch(value, one.array)
+
+
+def launch(kernel: Kernel, target: Target, grid: Grid, values: Sequence[object], settings: Settings) -> None:
+    """Run a kernel to its end."""
+    launch_kernel(kernel, grid, values, target.name, True, settings)
+    if isinstance(target, DeviceTarget):
+        target.finish()

@@ -16,10 +16,19 @@ from math import prod
 import numpy as np
 
 from tileir.cli import FINE, UsageError, arguments, files, fill, show
-from tileir.cli.launching import Given, Settings, add_launch, add_threads, checked, chosen_kernel, given_values
+from tileir.cli.launching import (
+    Given,
+    Settings,
+    add_launch,
+    add_threads,
+    checked,
+    chosen_kernel,
+    given_values,
+    launch,
+    placed,
+)
 from tileir.cli.options import add_level, add_target, chosen_target
 from tileir.runtime.grid import Grid
-from tileir.runtime.launch import launch_kernel
 from tileir.runtime.module import Kernel
 from tileir.runtime.targets import Target
 
@@ -63,11 +72,12 @@ def run(options: argparse.Namespace) -> int:
     target = chosen_target(options.target)
     given = given_values(kernel, options.arguments, options.seed)
     settings = {name: value for name, value in (("mode", options.mode), ("threads", options.threads)) if value}
-    grid = checked(kernel, target, options.grid, given, settings)
     saves = {name: file for name, _, file in (entry.partition("=") for entry in options.save)}
-    for name in [*options.print, *saves]:
-        _array_named(name, given)
-    seconds = _launch(kernel, target, grid, given, settings)
+    with placed(target, given) as values:
+        grid = checked(kernel, target, options.grid, values, settings)
+        for name in [*options.print, *saves]:
+            _array_named(name, given)
+        seconds = _launch(kernel, target, grid, values, settings)
     for name, file in saves.items():
         files.write(file, _npy(_array_named(name, given).array))
     _show(kernel.name, grid, given, seconds)
@@ -88,13 +98,13 @@ def _array_named(name: str, given: list[Given]) -> Given:
 # ---------------------------------------------------------------- the launch, and after it
 
 
-def _launch(kernel: Kernel, target: Target, grid: Grid, given: list[Given], settings: Settings) -> float:
+def _launch(kernel: Kernel, target: Target, grid: Grid, values: list[object], settings: Settings) -> float:
     """Seconds that the launch took. What the kernel warns of is shown, also when it traps."""
     begin = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            launch_kernel(kernel, grid, [one.value for one in given], target.name, True, settings)
+            launch(kernel, target, grid, values, settings)
         finally:
             sys.stdout.flush()
             for warning in caught:

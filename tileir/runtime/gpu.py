@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -97,23 +97,30 @@ class Gpu:
     def binder(self, parameter: Parameter) -> Binder:
         return gpu_binder(parameter, self.name)
 
-    # ------------------------------------------------------------ arrays of the host
+    # ------------------------------------------------------------ arrays of the host, on the default stream
 
     def placed(self, array: np.ndarray) -> Array:
-        """A copy of an array on the first device."""
-        memory = DeviceMemory(self.driver, array.tobytes())
-        whole = np.empty(array.shape, array.dtype)
-        ordinal = self.driver.device().ordinal
-        device = f"{GPU}:{ordinal}"
+        """A copy of an array on the device of the thread, as long as it is referred to."""
+        memory = DeviceMemory(self.driver, array.tobytes("A"))
+        device = f"{GPU}:{self.driver.device().ordinal}"
         return Array(
-            memory.address, array.shape, whole.strides, array.itemsize, array.dtype, None, True, device, True, memory
+            memory.address, array.shape, array.strides, array.itemsize, array.dtype, None, True, device, True, memory
         )
 
     def fetch(self, placed: Array, array: np.ndarray) -> None:
-        """Copy an array that was placed back, once all launches are done."""
+        """Copy what was placed back, when all launches are done. Raises Trap for a fault of one."""
         content = bytearray(array.nbytes)
         self.driver.download(placed.address, content)
-        array[...] = np.frombuffer(content, array.dtype).reshape(array.shape)
+        order: Literal["C", "F"] = "C" if array.flags.c_contiguous else "F"
+        array[...] = np.frombuffer(content, array.dtype).reshape(array.shape, order=order)
+
+    def finish(self) -> None:
+        """Wait until all launches are done. Raises Trap for a fault of one."""
+        self.driver.synchronize()
+
+    def seconds(self, action: Callable[[], object]) -> float:
+        """How long the device takes for what `action` launches."""
+        return self.driver.seconds(action)
 
 
 class _Prepared:

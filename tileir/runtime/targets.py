@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from tileir.ir.diagnostics import UnsupportedError
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from tileir.runtime.arguments import Argument, Binder, Parameter
+    from tileir.runtime.arrays import Array
     from tileir.runtime.grid import Grid
     from tileir.runtime.module import Kernel
 
@@ -42,6 +45,23 @@ class Target(Protocol):
 
         Raises TypeError for an option that the target does not have, `UnsupportedError` for what it cannot run.
         """
+
+
+@runtime_checkable
+class DeviceTarget(Target, Protocol):
+    """A target whose memory is not that of this process, and whose launches return before kernels have run."""
+
+    def placed(self, array: np.ndarray) -> Array:
+        """A copy of an array there, as long as it is referred to."""
+
+    def fetch(self, placed: Array, array: np.ndarray) -> None:
+        """Copy what was placed back, when all launches are done. Raises Trap for a fault of one."""
+
+    def finish(self) -> None:
+        """Wait until all launches are done. Raises Trap for a fault of one."""
+
+    def seconds(self, action: Callable[[], object]) -> float:
+        """How long the device takes for what `action` launches."""
 
 
 _IMPLEMENTATIONS = {

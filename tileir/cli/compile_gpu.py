@@ -1,0 +1,124 @@
+"""``tileir compile --target sm_90``: code of a kernel for a GPU.
+
+Knows: which part makes which form of the code, and how what the compiler did is put into words.
+Does not know: options (`compile`), how code is made (`gpu`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tileir.cli import show
+from tileir.gpu import vendor
+from tileir.gpu.arch import arch_named
+from tileir.gpu.compiler import require_triton
+from tileir.gpu.cubin import KernelInfo, kernels_of
+from tileir.gpu.program import Compiled, aligned_facts
+from tileir.gpu.program import compiled as compiled_program
+from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, Hidden
+from tileir.ir.diagnostics import UnsupportedError, place_text
+from tileir.runtime.gpu_routes import source_of, vendor_cubin
+from tileir.runtime.module import Kernel
+
+_ACCESSES = {
+    "tt.descriptor_load": "load through the tensor memory accelerator",
+    "tt.descriptor_store": "store through the tensor memory accelerator",
+    "tt.descriptor_reduce": "reduction through the tensor memory accelerator",
+    "tt.load": "load through pointers",
+    "tt.store": "store through pointers",
+    "tt.atomic_rmw": "atomic operation",
+    "tt.atomic_cas": "atomic compare and swap",
+    "tt.dot": "product on tensor cores where the hardware has one",
+    "tt.dot_scaled": "scaled product",
+}
+"""Instructions of TTIR that say what became of an operation."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is wanted: `form` None is nothing but the explanation."""
+
+    target: str
+    route: str
+    form: str | None
+    aligned: bool
+    explained: bool
+
+
+def compiled(kernel: Kernel, request: Request) -> str | bytes | None:
+    """The code of a kernel; what became of it is printed first if that is wanted. Raises UnsupportedError."""
+    try:
+        return _by_tileiras(kernel, request) if request.route == "tileiras" else _by_triton(kernel, request)
+    except ImportError as error:
+        raise UnsupportedError(f"not available: {error}", request.target) from error
+
+
+def _by_triton(kernel: Kernel, request: Request) -> str | bytes | None:
+    require_triton()
+    facts = aligned_facts(kernel.entry) if request.aligned else []
+    stages = [request.form] if request.form else []
+    stages += ["cubin"] if request.explained and request.form != "cubin" else []
+    made = compiled_program(source_of(kernel), arch_named(request.target), facts, stages)
+    if request.explained:
+        _explain_triton(kernel.name, request.target, made)
+    if request.form is None:
+        return None
+    return made.artifacts.cubin if request.form == "cubin" else made.artifacts.texts[request.form]
+
+
+def _by_tileiras(kernel: Kernel, request: Request) -> bytes | None:
+    vendor.require_program()
+    cubin = vendor_cubin(kernel.module, arch_named(request.target))
+    made = vendor.executable(cubin, kernel.name, len(kernel.parameters))
+    if request.explained:
+        print(f"@{kernel.name}, for {request.target}, by the vendor's assembler")
+        info = kernels_of(cubin)[made.kernel]
+        print(f"tile block: {info.threads} threads")
+        _explain_code(info)
+    return None if request.form is None else cubin
+
+
+# ---------------------------------------------------------------- in words
+
+
+def _explain_triton(name: str, target: str, made: Compiled) -> None:
+    options, facts = made.options, made.artifacts.metadata
+    assert made.artifacts.cubin is not None
+    print(f"@{name}, for {target}, by Triton's compiler")
+    cluster = f", {facts['num_ctas']} blocks of threads" if facts["num_ctas"] > 1 else ""
+    print(f"tile block: {facts['num_warps']} warps{cluster}, pipelines of {options.num_stages} stages")
+    print(f"shared memory: {facts['shared']} bytes")
+    _explain_code(kernels_of(made.artifacts.cubin)[facts["name"]])
+    hidden = [_hidden(one) for one in made.program.hidden]
+    if facts["global_scratch_size"]:
+        hidden.append(f"{facts['global_scratch_size']} bytes for each tile block for descriptors")
+    print(f"memory beside the arguments: {', '.join(hidden) or 'none'}")
+    rows: list[list[str | show.Text]] = [[place, what, str(count)] for (place, what), count in _accesses(made)]
+    if rows:
+        show.print_table(show.table({"place": "left", "became": "left", "times": "right"}, rows))
+
+
+def _explain_code(info: KernelInfo) -> None:
+    print(f"a thread: {info.registers} registers, {info.stack} bytes of stack")
+
+
+def _hidden(hidden: Hidden) -> str:
+    if isinstance(hidden, GlobalMemory):
+        return f"global @{hidden.name}"
+    if isinstance(hidden, ConstantMemory):
+        return f"{len(hidden.content)} bytes of constants"
+    if isinstance(hidden, BlockMemory):
+        return f"{hidden.size} bytes for each tile block"
+    return "the mailbox of print and assert"
+
+
+def _accesses(made: Compiled) -> Iterator[tuple[tuple[str, str], int]]:
+    """What operations at a place in the program became, and how often."""
+    found = Counter(
+        (place_text(instruction.loc), _ACCESSES[instruction.name])
+        for instruction in made.program.function.body.walk()
+        if instruction.name in _ACCESSES
+    )
+    yield from found.items()

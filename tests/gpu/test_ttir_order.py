@@ -128,6 +128,14 @@ def test_a_barrier_does_not_serve_what_comes_after_it():
     assert barriers(store("t0", "a"), load("a", "b"), store("t0", "c"), load("c", "d")) == [1, 3]
 
 
+def test_what_waits_for_another_kernel_is_waited_for():
+    wait = "%w = gdc_wait_tko -> token"
+    assert barriers(wait, counted("w", "t", "r", load("t", "a"), goes_on("a"))) == [0]
+    inside = "%w = gdc_wait_tko token = %t -> token"
+    assert barriers(counted("t0", "t", "r", inside, load("w", "a"), goes_on("a"))) == [1]
+    assert facts(wait, load("w", "a")) == [(False, False, False)]
+
+
 def test_an_alias_fence_stands_behind_a_barrier_and_needs_none_after_it():
     assert barriers(store("t0", "a"), "%f = memory_fence_alias_tko %a", load("f", "b")) == [1]
 
@@ -262,10 +270,10 @@ def test_an_order_of_nothing_asks_for_nothing():
 # ------------------------------------------------------------ code
 
 
-def lowered(found, arch="sm_90", ctas=1):
+def lowered(found, arch="sm_90"):
     entry, named, _ = parts(found)
     given = [ParameterFacts(16)] * len(entry.body.args)
-    return lower_entry(entry, list(named.values()), RULES, arch_named(arch), given, ctas)
+    return lower_entry(entry, list(named.values()), RULES, arch_named(arch), given)
 
 
 def names(program):
@@ -282,12 +290,6 @@ def test_the_barrier_of_a_loop_that_returns_stands_in_front_of_it():
     found = names(lowered(module(store("t0", "a"), leaving)))
     assert found.index("tt.store") < found.index("ttg.barrier") < found.index("scf.while")
     assert found.count("ttg.barrier") == 1
-
-
-def test_blocks_of_several_hardware_blocks_wait_for_all_of_them():
-    program = lowered(module(store("t0", "a"), load("a", "b")), ctas=2)
-    assert "ttng.cluster_barrier" in names(program)
-    assert program.text.startswith('module attributes {"ttg.num-ctas" = 2 : i32} {')
 
 
 GIVEN = "tensor_view<?x64xf16, strides=[64,1]>"

@@ -197,7 +197,7 @@ def test_a_kernel_waits_for_the_one_before_it_where_they_may_overlap(arch, waits
     kernel = tileir.parse(NEIGHBOURS)["k"]
     found = re.findall(r"griddepcontrol\.\w+|fence\.proxy\.alias|ld\.global|st\.global|bar\.sync", ptx_of(kernel, arch))
     wait, launch = ("griddepcontrol.wait",), ("griddepcontrol.launch_dependents",)
-    accesses = ("ld.global", "bar.sync", "st.global", "bar.sync", "fence.proxy.alias", "ld.global")
+    accesses = ("bar.sync", "ld.global", "bar.sync", "st.global", "bar.sync", "fence.proxy.alias", "ld.global")
     expected = wait * waits + accesses + launch * waits + ("bar.sync", "st.global")
     assert tuple(found) == expected
     assert ttir_target.outcome(kernel, (1,), [np.array([7], np.int32)], arch).arrays[0][0] == 7

@@ -12,7 +12,7 @@ from __future__ import annotations
 from tileir.gpu.ttir.code import Value
 from tileir.gpu.ttir.lowering import ConstantMemory, Lower, Lowering
 from tileir.gpu.ttir.tiling import places
-from tileir.gpu.ttir.transfers import SEMANTICS, scope_number
+from tileir.gpu.ttir.transfers import SCOPES, SEMANTICS
 from tileir.ir import types as t
 from tileir.ir.attributes import AtomicMode, MemoryOrdering, MemoryScope
 from tileir.ir.core import Op
@@ -87,7 +87,7 @@ def update(
         type=argument.type,
         atomic_rmw_op=MODES[mode],
         sem=SEMANTICS[ordering],
-        scope=scope_number(lowering, scope),
+        scope=SCOPES[scope],
     )
     return build.bitcast(old, element)
 
@@ -108,7 +108,7 @@ def lower_atomic_cas(lowering: Lowering, op: atomics.AtomicCas) -> None:
         aside = build.like(lowering.parameter(NOBODY_WRITES, pointers.type.pointee), pointers)
         pointers = build.select(mask, pointers, aside)
         expected = build.select(mask, expected, build.integer(expected.type, 1))
-    sem, scope = SEMANTICS[op.memory_ordering_semantics], scope_number(lowering, op.memory_scope)
+    sem, scope = SEMANTICS[op.memory_ordering_semantics], SCOPES[op.memory_scope]
     found = build.op("tt.atomic_cas", pointers, expected, value, type=value.type, sem=sem, scope=scope)
     old = build.bitcast(found, type.element)
     lowering.bind(op.result, old if op.mask is None else build.select(lowering.value(op.mask), old, given))

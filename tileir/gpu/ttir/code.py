@@ -150,10 +150,8 @@ class Block:
 
 @dataclass
 class Function:
-    """A kernel: its name in the machine code, its block, attributes of its parameters by position, and how many
-    hardware blocks make one block of its grid."""
+    """A kernel: its name in the machine code, its block, and attributes of its parameters by position."""
 
     name: str
     body: Block
     argument_attributes: dict[int, dict[str, Attribute]] = field(default_factory=dict)
-    ctas: int = 1

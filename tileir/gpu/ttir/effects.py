@@ -21,11 +21,13 @@ _ACQUIRING = (MemoryOrdering.ACQUIRE, MemoryOrdering.ACQ_REL)
 
 @dataclass(frozen=True)
 class Effect:
-    """An operation writes memory or only reads it, with an ordering other than weak (`strong`), and may acquire."""
+    """An operation writes memory or only reads it, with an ordering other than weak (`strong`), and may acquire. Or it
+    waits for another kernel, which accesses nothing itself."""
 
-    writes: bool
-    strong: bool
-    acquires: bool
+    writes: bool = False
+    strong: bool = False
+    acquires: bool = False
+    accesses: bool = True
 
     def waits_for(self, earlier: Effect) -> bool:
         """Whether a barrier must stand between `earlier` and this one, which a token orders after it.
@@ -34,11 +36,18 @@ class Effect:
         ones the later must not read an older value (specification, memory model 12.4, CoRR1). What follows an acquire
         comes after what another block did before its release, whichever thread of this block has acquired.
         """
+        if not self.accesses:
+            return False
         return self.writes or earlier.writes or earlier.acquires or (self.strong and earlier.strong)
 
 
+_WAIT = Effect(acquires=True, accesses=False)
+
+
 def effect_of(op: Op) -> Effect | None:
-    """What the operation does; None if it accesses no memory that tokens are about."""
+    """What the operation does; None if nothing of this."""
+    if isinstance(op, memory.GdcWait):
+        return _WAIT
     if not isinstance(op, READS + WRITES + UPDATES):
         return None
     ordering = getattr(op, "memory_ordering_semantics", MemoryOrdering.WEAK)

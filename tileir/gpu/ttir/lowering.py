@@ -102,8 +102,6 @@ class Lowering:
     users: Users = field(default_factory=Users)
     order: Order = field(default_factory=Order)
     """What tokens ask for."""
-    ctas: int = 1
-    """Hardware blocks that share the work of one tile block."""
 
     def value(self, value: core.Value) -> Value:
         """The TTIR value of a tile."""
@@ -194,13 +192,8 @@ class Lowering:
             self.barrier()
 
     def barrier(self) -> None:
-        """Make all threads of the block wait for each other, and what they do in memory with them.
-
-        The first instruction also keeps loops from loading ahead, which the one for clusters does not.
-        """
+        """Make all threads of the block wait for each other, and what they do in memory with them."""
         self.build.effect("ttg.barrier", addrSpace=ALL_MEMORY)
-        if self.ctas > 1:
-            self.build.effect("ttng.cluster_barrier", relaxed=False)
 
     def unsupported(self, op: Op, why: str) -> UnsupportedError:
         """The error for an operation that has no code on this architecture; `why` continues its name."""
@@ -228,16 +221,14 @@ def lower_entry(
     rules: dict[type[Op], Lower],
     arch: Arch,
     facts: Sequence[ParameterFacts] = (),
-    ctas: int = 1,
 ) -> Program:
     """The TTIR of `entry`, whose module has the device functions `functions`.
 
-    `facts` says what is known of the parameters, in order; nothing is known of those beyond. `ctas` is the number of
-    hardware blocks that the code will be compiled for. Raises UnsupportedError.
+    `facts` says what is known of the parameters, in order; nothing is known of those beyond. Raises UnsupportedError.
     """
     body = Block(tuple(tile_type(argument.type) for argument in entry.body.args))
     named = {function.sym_name: function for function in functions}
-    lowering = Lowering(arch, rules, entry, named, facts, body, Builder(body), order=Order.of(entry, named), ctas=ctas)
+    lowering = Lowering(arch, rules, entry, named, facts, body, Builder(body), order=Order.of(entry, named))
     lowering.users = Users([entry, *functions])
     for argument, value in zip(entry.body.args, body.arguments):
         lowering.bind(argument, value)
@@ -251,7 +242,7 @@ def lower_entry(
     attributes: dict[int, dict[str, Attribute]] = {
         position: {"tt.divisibility": divisor} for position, divisor in enumerate(divisors) if divisor > 1
     }
-    function = Function(_machine_name(entry.sym_name), body, attributes, ctas)
+    function = Function(_machine_name(entry.sym_name), body, attributes)
     return Program(function, function_text(function), hidden, tuple(lowering.sites))
 
 

@@ -18,7 +18,6 @@ from tileir.gpu.ttir import cells, once
 from tileir.gpu.ttir.code import Type, Value
 from tileir.gpu.ttir.lowering import Lower, Lowering
 from tileir.gpu.ttir.tiling import places
-from tileir.gpu.ttir.transfers import SCOPE_NAMES, scope_number
 from tileir.ir import core
 from tileir.ir import types as t
 from tileir.ir.attributes import MemoryScope, MultimemReduction
@@ -39,6 +38,8 @@ _NAMES = {
     MultimemReduction.UMAX: ("max", "u"),
 }
 """The operation, and how it reads integers."""
+
+_SCOPES = {MemoryScope.TL_BLK: "cta", MemoryScope.DEVICE: "gpu", MemoryScope.SYS: "sys"}
 
 Multimem = multimem.MultimemLoadReduceView | multimem.MultimemReduceView | multimem.MultimemStoreView
 
@@ -65,7 +66,7 @@ class Words:
 def lower_load_reduce(lowering: Lowering, op: multimem.MultimemLoadReduceView) -> None:
     words = _words(lowering, op, op.view, op.index, op.inbounds)
     run = once.read if op.memory_scope is None else once.read_once
-    name = f"multimem.ld_reduce{_strength(lowering, op)}.global{_reduction(op.reduction, words)}"
+    name = f"multimem.ld_reduce{_strength(op)}.global{_reduction(op.reduction, words)}"
     found = _taken(lowering, words, run(lowering, name, words.addresses, words.mask, words.type))
     if words.mask is not None:
         found = lowering.build.select(words.mask, found, _outside(lowering, op, found.type.shape))
@@ -89,7 +90,7 @@ def lower_reduce(lowering: Lowering, op: multimem.MultimemReduceView) -> None:
     if words.shift is not None:
         rest = build.op("arith.shli", build.integer(words.type, NEGATIVE_ZERO), _other_shift(lowering, words.shift))
         value = build.op("arith.ori", value, rest)
-    name = f"multimem.red{_strength(lowering, op)}.global{_reduction(op.reduction, words)}"
+    name = f"multimem.red{_strength(op)}.global{_reduction(op.reduction, words)}"
     once.write_once(lowering, name, words.addresses, words.mask, value)
     lowering.bind_token(op.result_token)
 
@@ -102,7 +103,7 @@ def lower_store(lowering: Lowering, op: multimem.MultimemStoreView) -> None:
         _store_halves(lowering, op, words, words.shift, value)
     else:
         run = once.write if op.memory_scope is None else once.write_once
-        name = f"multimem.st{_strength(lowering, op)}.global.b{words.element.bits}"
+        name = f"multimem.st{_strength(op)}.global.b{words.element.bits}"
         run(lowering, name, words.addresses, words.mask, value)
     lowering.bind_token(op.result_token)
 
@@ -114,19 +115,24 @@ def _store_halves(lowering: Lowering, op: multimem.MultimemStoreView, words: Wor
         why = "with an ordering other than weak: no GPU has multicast stores of 16 bits"
         raise lowering.unsupported(op, f"cannot store {words.element.name} {why}")
     kept = build.op("arith.shli", build.integer(words.type, 0xFFFF), _other_shift(lowering, shift))
-    scope = SCOPE_NAMES[scope_number(lowering, MemoryScope.TL_BLK)]
     for name, operand in (("and", kept), ("or", value)):
-        once.write(lowering, f"multimem.red.relaxed.{scope}.global.{name}.b32", words.addresses, words.mask, operand)
+        once.write(
+            lowering,
+            f"multimem.red.relaxed.{_SCOPES[MemoryScope.TL_BLK]}.global.{name}.b32",
+            words.addresses,
+            words.mask,
+            operand,
+        )
 
 
 # ---------------------------------------------------------------- names
 
 
-def _strength(lowering: Lowering, op: Multimem) -> str:
+def _strength(op: Multimem) -> str:
     """The ordering and the scope as PTX writes them."""
     if op.memory_scope is None:
         return f".{op.memory_ordering_semantics.text}"
-    return f".{op.memory_ordering_semantics.text}.{SCOPE_NAMES[scope_number(lowering, op.memory_scope)]}"
+    return f".{op.memory_ordering_semantics.text}.{_SCOPES[op.memory_scope]}"
 
 
 def _reduction(reduction: MultimemReduction, words: Words) -> str:

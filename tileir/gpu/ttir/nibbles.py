@@ -17,7 +17,7 @@ from tileir.gpu.ttir.builder import Builder
 from tileir.gpu.ttir.code import I64, Value
 from tileir.gpu.ttir.lowering import Lowering
 from tileir.gpu.ttir.tiling import Axis, inside, offsets, pointers, squeezed, surely_inside
-from tileir.gpu.ttir.transfers import SEMANTICS, scope_number
+from tileir.gpu.ttir.transfers import SCOPES, SEMANTICS
 from tileir.ir.attributes import MemoryOrdering, MemoryScope
 
 XOR = 3
@@ -192,7 +192,7 @@ def _store_each(
         type=flips.type,
         atomic_rmw_op=XOR,
         sem=SEMANTICS[MemoryOrdering.RELAXED if scope is None else ordering],
-        scope=scope_number(lowering, scope or MemoryScope.DEVICE),
+        scope=SCOPES[scope or MemoryScope.DEVICE],
     )
 
 

@@ -16,9 +16,10 @@ pass of Triton moves a load across one, nor lets a loop with one in it load ahea
   so it waits for every access. What comes by token after an acquire: every access waits for one.
 - Without a path of tokens nothing is ordered (semantics 7): neither program order nor data, address or control
   dependences count. So there is no barrier for those.
+- What comes by token after `gdc_wait_tko`. Every thread waits, but only a barrier keeps loads of a loop behind it.
 - `memory_fence_alias_tko` is executed by every thread, after a barrier, so that it stands between any two accesses that
-  it separates. `gdc_wait_tko` too: every thread waits for itself. `print_tko` leaves records in the order in which the
-  code runs. These pass on what comes before them, as do `make_token` and `join_tokens`.
+  it separates. `print_tko` leaves records in the order in which the code runs. These and all other operations with
+  tokens pass on what comes before them.
 - The memory of an `alloca` in a loop is that of the iteration before, which no token tells of (semantics 6.2): all of
   that iteration's accesses must have ended.
 
@@ -118,8 +119,10 @@ class _Flow:
         self.functions = functions
         self.bits = {op: 1 << position for position, op in enumerate(effects)}
         self.waits = dict(_waits(effects, self.bits))
-        self.stale = sum(self.bits[op] for op, effect in effects.items() if effect.writes or effect.acquires)
-        self.everything = (1 << len(effects)) - 1
+        self.accesses = sum(self.bits[op] for op, effect in effects.items() if effect.accesses)
+        self.stale = self.accesses & sum(
+            self.bits[op] for op, effect in effects.items() if effect.writes or effect.acquires
+        )
         self.after: dict[Value, Accesses] = {}
         self.before: dict[Op, Accesses] = {}
         self.followed = 0
@@ -162,8 +165,8 @@ class _Flow:
         for accesses in self._all_after(op.operands):
             before |= accesses
         own = self.bits.get(op, 0)
-        if own:
-            self.before[op] = self.before.get(op, 0) | before
+        if own & self.accesses:
+            self.before[op] = self.before.get(op, 0) | before & self.accesses
             self.followed |= before
         if before & pending & self._waited_for(op):
             self.barriers.add(op)
@@ -172,14 +175,14 @@ class _Flow:
         return pending | own
 
     def _waited_for(self, op: Op) -> Accesses:
-        return self.everything if isinstance(op, memory.MemoryFenceAlias) else self.waits.get(op, 0)
+        return self.accesses if isinstance(op, memory.MemoryFenceAlias) else self.waits.get(op, 0)
 
     def _alloca(self, op: Op, pending: Accesses) -> Accesses:
         """In a loop any access may be to the memory of the iteration before."""
         if not self.targets[control.Continue]:
             return pending
-        self.before = dict.fromkeys(self.bits, self.everything)
-        self.followed = self.everything
+        self.before = dict.fromkeys(self.bits, self.accesses)
+        self.followed = self.accesses
         if pending:
             self.barriers.add(op)
         return 0

@@ -13,8 +13,7 @@ from tileir.ir.loc import Location, SourceLoc, file_position
 
 def function_text(function: Function) -> str:
     """A module with `function` as its only entry."""
-    attributes = f'attributes {{"ttg.num-ctas" = {function.ctas} : i32}} ' if function.ctas > 1 else ""
-    return "\n".join([f"module {attributes}{{", *_flat(_Writer().function(function)), "}", ""])
+    return "\n".join(["module {", *_flat(_Writer().function(function)), "}", ""])
 
 
 def attribute_text(value: Attribute | Number) -> str:

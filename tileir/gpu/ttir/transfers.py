@@ -23,15 +23,8 @@ SEMANTICS = {
 }
 """The numbers of Triton's orderings."""
 
-_DEVICE, _CTA, _SYSTEM = 1, 2, 3
-_SCOPES = {MemoryScope.TL_BLK: _CTA, MemoryScope.DEVICE: _DEVICE, MemoryScope.SYS: _SYSTEM}
-SCOPE_NAMES = {_DEVICE: "gpu", _CTA: "cta", _SYSTEM: "sys"}
-"""Triton's scopes as PTX writes them."""
-
-
-def scope_number(lowering: Lowering, scope: MemoryScope) -> int:
-    """The number of Triton's scope. A tile block of several hardware blocks has no scope of its own there."""
-    return _DEVICE if scope is MemoryScope.TL_BLK and lowering.ctas > 1 else _SCOPES[scope]
+SCOPES = {MemoryScope.DEVICE: 1, MemoryScope.TL_BLK: 2, MemoryScope.SYS: 3}
+"""The numbers of Triton's scopes. A tile block is one block of the hardware."""
 
 
 def load(
@@ -66,7 +59,7 @@ def _atomic_load(
     places = _as_words(build, pointers)
     chosen = build.truth(True, pointers.type.shape) if mask is None else mask
     type = places.type.of(places.type.pointee)
-    sem, number = SEMANTICS[ordering], scope_number(lowering, scope)
+    sem, number = SEMANTICS[ordering], SCOPES[scope]
     found = build.bitcast(build.op("tt.atomic_load", places, chosen, type=type, sem=sem, scope=number), element)
     return found if mask is None or other is None else build.select(mask, found, other)
 
@@ -87,7 +80,7 @@ def store(
     places = _as_words(build, pointers)
     chosen = build.truth(True, pointers.type.shape) if mask is None else mask
     words = build.bitcast(elements, places.type.pointee)
-    sem, number = SEMANTICS[ordering], scope_number(lowering, scope)
+    sem, number = SEMANTICS[ordering], SCOPES[scope]
     build.effect("tt.atomic_store", places, words, chosen, sem=sem, scope=number)
 
 

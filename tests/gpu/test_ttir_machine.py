@@ -276,3 +276,18 @@ def test_a_barrier_must_stand_between_a_store_and_a_load_of_the_same_memory(barr
         return
     with pytest.raises(MachineFault, match="no barrier after"):
         run(function, (1,), [memory.address], [memory], ordered=True)
+
+
+def test_a_scaled_product_has_a_scale_for_each_part_of_the_sum() -> None:
+    def body(build: Builder, memory: list[Value]) -> None:
+        ones = build.integer(Type("i8", (16, 32)), 0x22)
+        twos = build.integer(Type("i8", (64, 16)), 0x40)
+        four, half = (build.integer(Type("i8", (16, 2)), 127 + power) for power in (2, -1))
+        kinds = {"a_elem_type": 4, "b_elem_type": 1, "operandSegmentSizes": (1, 1, 1, 1, 1)}
+        operands = [ones, twos, build.float(F32.shaped(16, 16), 0.25), four, half]
+        product = build.insert("tt.dot_scaled", operands, [F32.shaped(16, 16)], kinds)[0]
+        store(build, memory[0], build.reshape(product, 256))
+
+    result = np.zeros(256, np.float32)
+    execute(body, result)
+    np.testing.assert_array_equal(result, 64 * (1.0 * 4) * (2.0 * 0.5) + 0.25)

@@ -14,10 +14,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from tileir.gpu.ttir.builder import Builder
-from tileir.gpu.ttir.code import Block, Value
+from tileir.gpu.ttir.code import Attribute, Block, Number, Value
 from tileir.gpu.ttir.counting import count_of
 from tileir.gpu.ttir.exits import EXIT_OF, Exit, Layout, Outcome, exits_of, leaves, placeholder
 from tileir.gpu.ttir.forms import flat_types, flattened
+from tileir.gpu.ttir.hints import loop_stages
 from tileir.gpu.ttir.lowering import Lower, Lowering
 from tileir.gpu.ttir.posting import post_failure, where
 from tileir.ir import core
@@ -236,7 +237,9 @@ def lower_for(lowering: Lowering, op: control.For) -> None:
         outcome = run(lowering, op.body.ops)
         build.loc = op.loc
         build.effect("scf.yield", *outcome.values.get(Exit.CONTINUE, values))
-    results = build.insert("scf.for", [*count.bounds, *initial], types, regions=[body])
+    stages = loop_stages(op, lowering.arch)
+    attributes: dict[str, Attribute | Number] = {} if stages is None else {"tt.num_stages": stages}
+    results = build.insert("scf.for", [*count.bounds, *initial], types, attributes, [body])
     lowering.rebuilt_all(op.outputs, results)
 
 

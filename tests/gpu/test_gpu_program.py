@@ -124,19 +124,46 @@ class TestFacts:
         assert compilations[0][0].count("tt.divisibility = 16") == 2
 
 
-class TestSharedMemory:
-    def test_a_kernel_that_wants_too_much_is_compiled_with_shorter_pipelines(self, monkeypatch):
-        stages = []
+class TestMemoryOfABlock:
+    @pytest.fixture
+    def asked(self, monkeypatch):
+        """The stages that a compiler was asked for whose code needs the more memory, the longer its pipelines are."""
+        asked = []
 
         def compile_ttir(text, arch, options, wanted):
-            stages.append(options.num_stages)
-            return Artifacts({}, b"", {"shared": 80_000 * options.num_stages})
+            asked.append(options.num_stages)
+            return Artifacts({}, b"", {name: size * options.num_stages for name, size in self.sizes.items()})
 
         monkeypatch.setattr(program, "compile_ttir", compile_ttir)
         monkeypatch.setattr(program, "options_for", lambda entry, arch: Options(num_stages=4))
-        assert program.compiled(source(COPY), SM_90, [], ["cubin"]).options.num_stages == 2
-        assert stages == [4, 3, 2]
-        assert program.compiled(source(COPY), arch_named("sm_120"), [], ["cubin"]).options.num_stages == 1
+        return asked
+
+    @pytest.mark.parametrize(
+        ("sizes", "arch", "stages"),
+        [
+            ({"shared": 50_000}, "sm_90", 4),
+            ({"shared": 80_000}, "sm_90", 2),
+            ({"shared": 80_000}, "sm_120", 1),
+            ({"shared": 0, "tmem_size": 256}, "sm_100", 2),
+            ({"shared": 0, "tmem_size": 0}, "sm_80", 4),
+        ],
+    )
+    def test_a_kernel_that_wants_too_much_is_compiled_with_shorter_pipelines(self, asked, sizes, arch, stages):
+        self.sizes = sizes
+        assert program.compiled(source(COPY), arch_named(arch), [], ["cubin"]).options.num_stages == stages
+        assert asked == list(range(4, stages - 1, -1))
+
+    @pytest.mark.parametrize(
+        ("sizes", "message"),
+        [
+            ({"shared": 240_000}, "needs 240000 bytes of shared memory in a block, sm_90 has 232448"),
+            ({"shared": 1, "tmem_size": 1024}, "needs 1024 columns of tensor memory in a block, sm_90 has 512"),
+        ],
+    )
+    def test_what_does_not_fit_at_all_is_refused(self, asked, sizes, message):
+        self.sizes = sizes
+        with pytest.raises(tileir.UnsupportedError, match=message):
+            program.compiled(source(COPY), SM_90, [], ["cubin"])
 
 
 class TestCompiler:

@@ -94,13 +94,9 @@ def _show(checked: list[Checked]) -> None:
             print(f"{one.file}: ok, {_contents(one.module)}")
     errors = sum(len(one.report.errors) for one in checked)
     if errors:
-        print(f"{_counted(errors, 'error')} in {_counted(len(checked), 'program')}")
+        print(f"{show.counted(errors, 'error')} in {show.counted(len(checked), 'program')}")
 
 
 def _contents(module: Module) -> str:
     entries = sum(item.spec.name == "entry" for item in module.items)
-    return f"{_counted(entries, 'entry', 'entries')}, {_counted(sum(1 for _ in module.walk()), 'operation')}"
-
-
-def _counted(count: int, one: str, many: str = "") -> str:
-    return f"{count} {one if count == 1 else many or one + 's'}"
+    return f"{show.counted(entries, 'entry', 'entries')}, {show.counted(sum(1 for _ in module.walk()), 'operation')}"

@@ -87,8 +87,9 @@ def _explain_triton(name: str, target: str, made: Compiled) -> None:
     options, facts = made.options, made.artifacts.metadata
     assert made.artifacts.cubin is not None
     print(f"@{name}, for {target}, by Triton's compiler")
-    cluster = f", {facts['num_ctas']} blocks of threads" if facts["num_ctas"] > 1 else ""
-    print(f"tile block: {facts['num_warps']} warps{cluster}, pipelines of {options.num_stages} stages")
+    cluster = f", in each of {facts['num_ctas']} blocks of a cluster" if facts["num_ctas"] > 1 else ""
+    warps = show.counted(facts["num_warps"], "warp")
+    print(f"tile block: {warps}{cluster}, pipelines of {show.counted(options.num_stages, 'stage')}")
     print(f"shared memory: {facts['shared']} bytes")
     _explain_code(kernels_of(made.artifacts.cubin)[facts["name"]])
     hidden = [_hidden(one) for one in made.program.hidden]
@@ -101,7 +102,7 @@ def _explain_triton(name: str, target: str, made: Compiled) -> None:
 
 
 def _explain_code(info: KernelInfo) -> None:
-    print(f"a thread: {info.registers} registers, {info.stack} bytes of stack")
+    print(f"thread: {info.registers} registers, {info.stack} bytes of stack")
 
 
 def _hidden(hidden: Hidden) -> str:

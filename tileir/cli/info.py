@@ -17,10 +17,11 @@ from tileir.cache import MAX_BYTES, Cache, default_directory
 from tileir.cli import FINE, show
 from tileir.cpu.engine import host
 from tileir.cpu.pool import default_threads
+from tileir.gpu.driver import shared_driver
 from tileir.ir.declare import VERSIONS
 from tileir.runtime.targets import available
 
-_PACKAGES = ("numpy", "ml_dtypes", "rich", "torch", "cuda-tile", "nvidia-cuda-tileiras", "triton")
+_PACKAGES = ("numpy", "ml_dtypes", "rich", "torch", "cuda-tile", "nvidia-cuda-tileiras", "triton", "cuda-bindings")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -50,9 +51,19 @@ def _facts() -> dict[str, str | dict[str, str]]:
         "language versions": ", ".join(VERSIONS),
         "targets": available(),
         "packages": {name: _version(name) for name in _PACKAGES},
+        "GPUs": _gpus(),
         "native code": f"{host().cpu}, vectors of {host().vector_bits} bits, {_threads()}",
         "cache": _cache(),
     }
+
+
+def _gpus() -> str:
+    """The GPUs that the driver finds, and what else it says of itself; or why it finds none."""
+    try:
+        driver = shared_driver()
+    except ImportError as error:
+        return f"none: {error}"
+    return "\n".join([*driver.devices(), driver.version()])
 
 
 def _threads() -> str:

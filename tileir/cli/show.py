@@ -70,3 +70,7 @@ def print_table(table: Table, stream: TextIO | None = None) -> None:
     needed = Measurement.get(target, target.options.update(width=_WIDEST), table).maximum
     target.width = max(target.width, needed)
     target.print(table)
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    return f"{count} {one if count == 1 else many or one + 's'}"

@@ -78,6 +78,11 @@ class Driver:
         count = self._do("counting GPUs", self._cuda.cuDeviceGetCount)
         return [self._line(ordinal) for ordinal in range(count)]
 
+    def version(self) -> str:
+        """Which CUDA the driver is for."""
+        number = self._do("asking for a version", self._cuda.cuDriverGetVersion)
+        return f"driver for CUDA {number // 1000}.{number % 1000 // 10}"
+
     @contextmanager
     def on(self, ordinal: int) -> Iterator[None]:
         """Work on device `ordinal` meanwhile, in the context that all libraries share."""

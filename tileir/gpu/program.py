@@ -24,11 +24,14 @@ from tileir.gpu.ttir.lowering import ParameterFacts, lower_entry
 from tileir.gpu.ttir.rules import RULES
 from tileir.ir import types as t
 from tileir.ir.core import Op
+from tileir.ir.diagnostics import UnsupportedError
 from tileir.ops.extension import Func
 from tileir.ops.module import Entry
 
 ALIGNED, UNKNOWN = ParameterFacts(16), ParameterFacts()
 _COUNTED = (t.I32, t.I64)
+TENSOR_MEMORY = 512
+"""Columns of tensor memory, of the architectures that have it."""
 
 
 @dataclass(frozen=True)
@@ -78,16 +81,29 @@ def executable(source: Source, arch: Arch, facts: Sequence[ParameterFacts], cach
 def compiled(source: Source, arch: Arch, facts: Sequence[ParameterFacts], stages: Sequence[str]) -> Compiled:
     """Lower and compile an entry; `stages` are of `worker.STAGES`.
 
-    A kernel whose pipelines take more shared memory than the GPU has is compiled again with shorter ones. Raises
+    A kernel whose pipelines take more memory than the GPU has is compiled again with shorter ones. Raises
     UnsupportedError.
     """
     program = lower_entry(source.entry, source.functions, RULES, arch, facts)
     options = options_for(source.entry, arch)
     artifacts = compile_ttir(program.text, arch, options, stages)
-    while (artifacts.metadata["shared"] or 0) > arch.shared_memory and options.num_stages > 1:
+    while (excess := _excess(artifacts, arch)) and options.num_stages > 1:
         options = replace(options, num_stages=options.num_stages - 1)
         artifacts = compile_ttir(program.text, arch, options, stages)
+    if excess:
+        what = f"kernel @{source.entry.sym_name} needs {excess}: smaller tiles need less"
+        raise UnsupportedError(what, arch.name, source.entry.loc)
     return Compiled(program, options, artifacts)
+
+
+def _excess(artifacts: Artifacts, arch: Arch) -> str | None:
+    """Of which memory a block would need more than there is; None if all of it suffices, or is not known yet."""
+    shared, columns = (artifacts.metadata.get(name) or 0 for name in ("shared", "tmem_size"))
+    if shared > arch.shared_memory:
+        return f"{shared} bytes of shared memory in a block, {arch.name} has {arch.shared_memory}"
+    if columns > TENSOR_MEMORY:
+        return f"{columns} columns of tensor memory in a block, {arch.name} has {TENSOR_MEMORY}"
+    return None
 
 
 def _executable(compiled: Compiled, source: Source) -> Executable:

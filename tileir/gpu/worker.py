@@ -22,7 +22,7 @@ from typing import IO, Any
 
 STAGES = ("ttir", "ttgir", "llir", "ptx", "cubin")
 METADATA = (
-    "name", "num_warps", "num_ctas", "shared", "global_scratch_size", "global_scratch_align",
+    "name", "num_warps", "num_ctas", "shared", "tmem_size", "global_scratch_size", "global_scratch_align",
     "profile_scratch_size", "profile_scratch_align",
 )  # fmt: skip
 """What the launcher needs to know of a cubin."""

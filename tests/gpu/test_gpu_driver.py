@@ -1,0 +1,234 @@
+"""The CUDA driver through `cuda-bindings`: the calls that it gets (on a driver without a GPU), errors in words."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+import tileir
+from tileir.gpu import driver
+from tileir.gpu.faults import failure
+
+HERE = Path(__file__).parent
+HAS_BINDINGS = (
+    sys.platform == "linux" and importlib.util.find_spec("cuda") and importlib.util.find_spec("cuda.bindings")
+)
+needs_driver = pytest.mark.skipif(
+    not HAS_BINDINGS or shutil.which("cc") is None,
+    reason="needs cuda-bindings (pip install 'tileir[gpu]') and a C compiler",
+)
+
+
+@pytest.fixture(scope="module")
+def libraries(tmp_path_factory) -> Path:
+    """A folder with the driver that has no GPU."""
+    folder = tmp_path_factory.mktemp("driver")
+    library = folder / "libcuda.so.1"
+    source = HERE / "fake_libcuda.c"
+    subprocess.run(["cc", "-shared", "-fPIC", "-w", "-o", str(library), str(source), "-ldl"], check=True)
+    return folder
+
+
+@pytest.fixture
+def calls(libraries):
+    """What a script does with a `driver` that the fake library serves: its output, and the calls."""
+
+    def run(script: str, **environment: int) -> tuple[list[str], list[str]]:
+        start = "from tileir.gpu.driver import shared_driver\ndriver = shared_driver()\n"
+        place = os.pathsep.join([str(HERE.parent.parent), os.environ.get("PYTHONPATH", "")])
+        variables = os.environ | {"LD_LIBRARY_PATH": str(libraries), "PYTHONPATH": place}
+        variables |= {name: str(value) for name, value in environment.items()}
+        ran = subprocess.run([sys.executable, "-c", start + script], capture_output=True, text=True, env=variables)
+        assert ran.returncode == 0, ran.stderr
+        return ran.stdout.splitlines(), ran.stderr.splitlines()
+
+    return run
+
+
+LAUNCH = """
+import ctypes
+values = (ctypes.c_uint64 * 2)(7, 8)
+addresses = (ctypes.c_void_p * 2)(*[ctypes.addressof(values) + 8 * i for i in range(2)])
+def launch(*how):
+    function = driver.function(driver.load(b"cubin", "kernel @k"), "k", *how)
+    driver.launch(function, (4, 3, 2), ctypes.addressof(addresses), 77)
+"""
+
+
+@needs_driver
+class TestCalls:
+    def test_devices(self, calls):
+        out, _ = calls("print(driver.device()); print(driver.devices()); print(driver.version())")
+        assert out == [
+            "Device(ordinal=0, name='Fake GPU 0', arch=Arch(capability=90), shared_memory=232448, "
+            "grid=(2147483647, 65535, 65535))",
+            "['Fake GPU 0, compute capability 9.0', 'Fake GPU 1, compute capability 9.0']",
+            "driver for CUDA 13.1",
+        ]
+
+    def test_working_on_another_device(self, calls):
+        show = "print(driver.device().ordinal)\n"
+        out, _ = calls(f"with driver.on(1):\n  {show}{show}with driver.on(1):\n  {show}{show}")
+        assert out == ["1", "0", "1", "0"]
+
+    def test_the_context_that_is_current_is_used(self, calls):
+        script = "import cuda.bindings.driver as cuda\n"
+        script += "cuda.cuCtxSetCurrent(cuda.cuDevicePrimaryCtxRetain(1)[1])\nprint(driver.device().ordinal)"
+        assert calls(script)[0] == ["1"]
+
+    def test_a_launch(self, calls):
+        _, said = calls(LAUNCH + "launch(128, 1, 1000)")
+        assert said == ["load cubin, options 0 0", "launch k over 4 3 2 of 128 1 1, shared 1000, on 77: 7 8"]
+
+    def test_much_shared_memory_is_asked_for(self, calls):
+        _, said = calls(LAUNCH + "launch(128, 1, 100000)")
+        assert said[1] == "attribute 8 of k is 100000 on 0"
+
+    def test_tile_blocks_that_are_clusters(self, calls):
+        _, said = calls(LAUNCH + "launch(64, 2, 0); launch(64, 16, 0)")
+        assert said[1] == "launch k over 8 3 2 of 64, shared 0, on 77, attribute 4 is 2, attribute 5 is 1: 7 8"
+        assert said[3] == "attribute 14 of k is 1 on 0"
+        assert said[4].startswith("launch k over 64 3 2 of 64, shared 0, on 77, attribute 4 is 16")
+
+    def test_memory(self, calls):
+        script = """
+address = driver.allocate(8)
+driver.upload(address, b"abcdefgh", 5)
+driver.clear(address + 2, 3, 5)
+content = bytearray(8)
+driver.download(address, content, 5)
+print(bytes(content))
+driver.upload(address, b"")
+driver.free(address)
+"""
+        out, said = calls(script)
+        assert out == ["b'ab\\x00\\x00\\x00fgh'"]
+        assert said == ["allocate 8", "up 8 on 5", "wait on 5", "down 8 on 5", "wait on 5", "wait on 0", "free"]
+
+    def test_memory_is_borrowed_from_a_pool_of_ours(self, calls):
+        _, said = calls("for _ in range(2): driver.give_back(driver.borrow(100, 3), 3)")
+        assert said == [
+            "pool of type 1 at 1 0",
+            f"pool attribute 4 is {driver.KEPT_BYTES}",
+            *["borrow 100 on 3", "give back on 3"] * 2,
+        ]
+
+    def test_a_device_without_pools(self, calls):
+        _, said = calls("driver.give_back(driver.borrow(100, 3), 3)", FAKE_NO_POOLS=1)
+        assert said == ["allocate 100", "free"]
+
+    def test_time(self, calls):
+        assert calls("print(driver.seconds(lambda: None))")[0] == ["0.0015"]
+
+    @pytest.mark.parametrize(
+        ("script", "message"),
+        [
+            ("driver.load(b'damaged', 'kernel @k')", "loading the code of kernel @k for sm_90: the driver refused it"),
+            ("driver.function(driver.load(b'x', ''), 'missing', 1, 1, 0)", "finding kernel @missing"),
+            ("driver.function(driver.load(b'x', ''), 'k', 1, 1, 240000)", "needs 240000 bytes of shared memory"),
+            ("driver.allocate(1 << 31)", "not enough GPU memory: failed at allocating 2147483648 bytes"),
+        ],
+    )
+    def test_what_is_refused(self, calls, script, message):
+        out, _ = calls(f"from tileir import UnsupportedError\ntry: {script}\nexcept UnsupportedError as e: print(e)")
+        assert message in out[0]
+
+    def test_an_old_gpu(self, calls):
+        out, _ = calls("try: driver.device()\nexcept Exception as e: print(type(e).__name__, e)", FAKE_MAJOR=7)
+        assert out[0].startswith("UnsupportedError needs a GPU of compute capability 8.0 or higher, Fake GPU 0 has 7.0")
+
+    @pytest.mark.parametrize(("error", "kind"), [(700, "Trap"), (701, "UnsupportedError"), (1, "UnsupportedError")])
+    def test_a_launch_that_fails(self, calls, error, kind):
+        script = LAUNCH + "try: launch(1, 1, 0)\nexcept Exception as e: print(type(e).__name__)"
+        assert calls(script, FAKE_LAUNCH=error)[0] == [kind]
+
+    def test_a_program_is_run_from_the_command_line(self, libraries, tmp_path):
+        program = tmp_path / "k.mlir"
+        program.write_text("entry @k(%p: tile<ptr<f32>>) { return }")
+        command = [
+            sys.executable,
+            "-m",
+            "tileir",
+            "run",
+            str(program),
+            "--target",
+            "cuda",
+            "--grid",
+            "2",
+            "f32[8]:arange",
+        ]
+        pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+        variables = os.environ | {"LD_LIBRARY_PATH": str(libraries), "PYTHONPATH": str(HERE.parent.parent)}
+        ran = subprocess.run(command, capture_output=True, text=True, env=variables)
+        assert ran.returncode == 0, ran.stderr
+        assert "up 32 on 0" in ran.stderr
+        assert "launch k over 2 1 1 of " in ran.stderr
+        assert "down 32 on 0" in ran.stderr
+        assert "@k: 2 tile blocks" in ran.stdout
+        assert "written" not in ran.stdout
+
+
+class TestWords:
+    def test_a_fault_of_a_kernel_is_a_trap(self):
+        found = failure("CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access", "waiting for kernels")
+        assert isinstance(found, tileir.Trap)
+        assert "a kernel accessed memory that is not there; this process can no longer use the GPU" in str(found)
+        assert "noticed while waiting for kernels: CUDA_ERROR_ILLEGAL_ADDRESS" in str(found)
+
+    @pytest.mark.parametrize(
+        ("name", "words"),
+        [
+            ("OUT_OF_MEMORY", "not enough GPU memory: failed at loading (CUDA_ERROR_OUT_OF_MEMORY)"),
+            ("NO_BINARY_FOR_GPU", "the driver may be too old for this code"),
+            ("LAUNCH_OUT_OF_RESOURCES", "use smaller tiles"),
+            ("STREAM_CAPTURE_UNSUPPORTED", "failed at loading (CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED: text)"),
+        ],
+    )
+    def test_what_cannot_be_done(self, name, words):
+        found = failure(f"CUDA_ERROR_{name}", "text", "loading")
+        assert isinstance(found, tileir.UnsupportedError)
+        assert words in str(found)
+
+
+class TestMissingParts:
+    def refusal(self) -> str:
+        with pytest.raises(ImportError) as caught:
+            driver.Driver()
+        return str(caught.value)
+
+    def bindings(self, monkeypatch, start) -> None:
+        results = SimpleNamespace(CUDA_SUCCESS="fine", CUDA_ERROR_NO_DEVICE="none")
+        module = ModuleType("driver")
+        module.cuInit, module.CUresult = start, results
+        monkeypatch.setitem(sys.modules, "cuda", ModuleType("cuda"))
+        package = ModuleType("cuda.bindings")
+        package.driver = module
+        monkeypatch.setitem(sys.modules, "cuda.bindings", package)
+        monkeypatch.setitem(sys.modules, "cuda.bindings.driver", module)
+        sys.modules["cuda"].bindings = package
+
+    def test_the_bindings(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "cuda.bindings.driver", None)
+        assert self.refusal() == "needs the package cuda-bindings: pip install 'tileir[gpu]'"
+
+    def test_the_driver(self, monkeypatch):
+        def start(flags):
+            raise RuntimeError("Failed to dlopen libcuda.so.1")
+
+        self.bindings(monkeypatch, start)
+        assert self.refusal() == "no NVIDIA driver on this machine (libcuda cannot be loaded)"
+
+    def test_the_gpu(self, monkeypatch):
+        self.bindings(monkeypatch, lambda flags: ("none",))
+        assert self.refusal() == "the NVIDIA driver finds no GPU"
+
+    def test_a_driver_that_does_not_start(self, monkeypatch):
+        self.bindings(monkeypatch, lambda flags: (SimpleNamespace(name="CUDA_ERROR_SYSTEM_NOT_READY"),))
+        assert self.refusal() == "the NVIDIA driver does not start (CUDA_ERROR_SYSTEM_NOT_READY)"

@@ -206,6 +206,15 @@ def test_memory_of_an_alloca_in_a_loop_is_that_of_the_iteration_before():
     assert barriers(counted("t0", "t", "r", *inside, goes_on("t"))) == [1, 3]
 
 
+def test_loops_in_loops_take_no_time():
+    inner = [load("t0", "z"), store("z", "y")]
+    lines, token = inner, "y"
+    for depth in range(60):
+        body = [load(f"c{depth}", f"a{depth}"), *lines, goes_on(token)]
+        lines, token = [counted("t0", f"c{depth}", f"r{depth}", *body)], f"r{depth}"
+    assert len(barriers(*lines)) == 61
+
+
 # ------------------------------------------------------------ branches and functions
 
 
@@ -259,6 +268,12 @@ def test_what_an_access_follows_and_what_follows_it():
 def test_a_load_behind_an_acquire_follows_what_others_have_written():
     found = facts(load("t0", "a", "acquire device"), counted("a", "t", "r", load("t", "b"), goes_on("b")))
     assert found == [(False, False, True), (False, False, False), (True, True, True)]
+
+
+def test_memory_that_is_taken_again_keeps_the_copy_engine_out():
+    place = "%m = alloca num_elem = 4, alignment = 4 : tile<ptr<i32>>"
+    assert facts(load("t0", "a")) == [(False, False, False)]
+    assert facts(counted("t0", "t", "r", place, load("t0", "a"), goes_on("t")))[-1] == (True, True, True)
 
 
 def test_an_order_of_nothing_asks_for_nothing():

@@ -23,45 +23,40 @@ pass of Triton moves a load across one, nor lets a loop with one in it load ahea
 - The memory of an `alloca` in a loop is that of the iteration before, which no token tells of (semantics 6.2): all of
   that iteration's accesses must have ended.
 
-How barriers are placed. `pending` is the set of accesses since the last barrier on any way to a point of the program;
-a token stands for the set of accesses that its holder comes after. An operation needs a barrier in front if it waits
-for one that is in both. A loop is looked at until nothing new flows around it, first as if a barrier stood in front of
-it: if only what happened before the loop asks for more barriers inside, one stands in front instead. Sets are bits of
-an int, one for each access of the program text; instances of one in different iterations share it.
+How barriers are placed. `pending` is the set of accesses since the last barrier on any way to a point of the program.
+An operation needs a barrier in front if it waits for an access that is pending and that its token comes after. A loop
+is looked at until nothing new flows around it, first as if a barrier stood in front of it: if only what happened before
+the loop asks for more barriers inside, one stands in front instead. Instances of an operation in different iterations
+count as one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 
 from tileir.gpu.ttir.effects import Effect, effect_of
-from tileir.ir import types as t
-from tileir.ir.core import Block, Op, Value
+from tileir.gpu.ttir.tokens import Accesses, tokens_after
+from tileir.ir.core import Block, Op
 from tileir.ops import control, memory
 from tileir.ops.extension import Call, Func
 from tileir.ops.module import Entry
-
-Accesses = int
-"""A set of them, by bits."""
 
 
 class Order:
     """What tokens ask of the operations of one entry; nothing of any if made without one."""
 
-    def __init__(self, flow: _Flow | None = None) -> None:
-        self._barriers = frozenset[Op]() if flow is None else frozenset(flow.barriers)
-        self._before = {} if flow is None else flow.before
-        self._bits = {} if flow is None else flow.bits
-        self._stale = 0 if flow is None else flow.stale
-        self._followed = 0 if flow is None else flow.followed
+    def __init__(self, barriers: frozenset[Op] = frozenset(), relations: _Relations | None = None) -> None:
+        self._barriers = barriers
+        self._relations = relations or _Relations()
 
     @staticmethod
     def of(entry: Entry, functions: Mapping[str, Func]) -> Order:
         """The order of an entry that may call the functions, by their names."""
-        flow = _Flow(_effects([entry, *functions.values()]), functions)
-        flow.run(entry)
-        return Order(flow)
+        relations = _relations(entry, functions)
+        return Order(_Flow(relations, functions).block(entry.body, 0).barriers, relations)
 
     def needs_barrier(self, op: Op) -> bool:
         """Whether a barrier must stand in front of the operation, which may be a loop."""
@@ -73,188 +68,177 @@ class Order:
         Then the copy engine may not read for it without a proxy fence: what threads have written, or made visible to
         themselves, a barrier alone does not make visible to the engine.
         """
-        return bool(self._before.get(op, 0) & self._stale)
+        relations = self._relations
+        return relations.reuses or bool(relations.before.get(op, 0) & relations.stale)
 
     def follows_access(self, op: Op) -> bool:
         """Whether the access may come by token after any other. Then the copy engine may not write for it."""
-        return bool(self._before.get(op, 0))
+        relations = self._relations
+        return relations.reuses or bool(relations.before.get(op, 0) & relations.accesses)
 
     def is_followed(self, op: Op) -> bool:
         """Whether an access may come by token after this one, which then must have ended: a store by the copy engine,
         whose end nobody waits for, will not do."""
-        return bool(self._bits.get(op, 0) & self._followed)
+        relations = self._relations
+        return relations.reuses or bool(relations.bits.get(op, 0) & relations.followed)
 
 
-def _effects(roots: Sequence[Op]) -> dict[Op, Effect]:
-    found = ((op, effect_of(op)) for root in roots for op in root.walk())
-    return {op: effect for op, effect in found if effect is not None}
+# ------------------------------------------------------------ what operations do
 
 
 @dataclass(frozen=True)
-class Point:
-    """Where ways meet: what each of some values may come after, and what is pending (None: no way leads here)."""
+class _Relations:
+    """What the operations of a program do: the `bits` of those that do something; which each may come after by tokens
+    (`before`), and which it waits for if so; all `accesses`, those that leave behind what the copy engine does not see
+    (`stale`), those that another access may come after. `reuses`: there is memory that is taken again."""
 
-    after: tuple[Accesses, ...]
-    pending: Accesses | None
-
-    def joined(self, other: Point) -> Point:
-        after = tuple(mine | theirs for mine, theirs in zip(self.after, other.after))
-        return Point(after, _either(self.pending, other.pending))
-
-
-def _either(first: Accesses | None, second: Accesses | None) -> Accesses | None:
-    if first is None or second is None:
-        return second if first is None else first
-    return first | second
+    bits: Mapping[Op, Accesses] = field(default_factory=dict)
+    before: Mapping[Op, Accesses] = field(default_factory=dict)
+    waits: Mapping[Op, Accesses] = field(default_factory=dict)
+    accesses: Accesses = 0
+    stale: Accesses = 0
+    followed: Accesses = 0
+    reuses: bool = False
 
 
-def _nowhere(values: Sequence[Value]) -> Point:
-    return Point((0,) * len(values), None)
+def _relations(entry: Entry, functions: Mapping[str, Func]) -> _Relations:
+    ops = [op for root in (entry, *functions.values()) for op in root.walk()]
+    effects = {op: effect for op in ops if (effect := effect_of(op)) is not None}
+    bits = {op: 1 << position for position, op in enumerate(effects)}
+    tokens = tokens_after(entry, functions, bits)
+    before = {op: _union(tokens.get(operand, 0) for operand in op.operands) for op in ops if not op.regions}
+    accesses = [op for op, effect in effects.items() if effect.accesses]
+    every = _union(bits[op] for op in accesses)
+    fences: dict[Op, Accesses] = {op: every for op in ops if isinstance(op, memory.MemoryFenceAlias)}
+    return _Relations(
+        bits,
+        before,
+        {**dict(_waits(effects, bits)), **fences},
+        every,
+        _union(bits[op] for op in accesses if effects[op].writes or effects[op].acquires),
+        _union(before[op] for op in accesses),
+        any(map(_takes_memory_again, ops)),
+    )
 
 
-class _Flow:
-    """Follows control through the program. `barriers` holds the operations that need one, for the loop looked at."""
-
-    def __init__(self, effects: Mapping[Op, Effect], functions: Mapping[str, Func]) -> None:
-        self.functions = functions
-        self.bits = {op: 1 << position for position, op in enumerate(effects)}
-        self.waits = dict(_waits(effects, self.bits))
-        self.accesses = sum(self.bits[op] for op, effect in effects.items() if effect.accesses)
-        self.stale = self.accesses & sum(
-            self.bits[op] for op, effect in effects.items() if effect.writes or effect.acquires
-        )
-        self.after: dict[Value, Accesses] = {}
-        self.before: dict[Op, Accesses] = {}
-        self.followed = 0
-        self.barriers: set[Op] = set()
-        self.targets: dict[type[Op], list[Point]] = {kind: [] for kind in _EXITS}
-
-    def run(self, entry: Entry) -> None:
-        self._to(control.Return, _nowhere([]), entry.body, 0)
-
-    # ------------------------------------------------------------ blocks
-
-    def _block(self, block: Block, pending: Accesses) -> None:
-        """Up to the operation that ends the block, or that control never gets past."""
-        now: Accesses | None = pending
-        for op in block.ops:
-            if now is None:
-                return
-            now = _VISITS.get(type(op), _Flow._plain)(self, op, now)
-
-    def _to(self, exit: type[Op], start: Point, block: Block, pending: Accesses) -> Point:
-        """Where the exits of one kind that are taken in the block lead, joined with `start`."""
-        self.targets[exit].append(start)
-        self._block(block, pending)
-        return self.targets[exit].pop()
-
-    def _exit(self, op: Op, pending: Accesses) -> None:
-        targets = self.targets[type(op)]
-        targets[-1] = targets[-1].joined(Point(self._all_after(op.operands), pending))
-
-    def _bind(self, values: Sequence[Value], after: Sequence[Accesses]) -> None:
-        self.after.update(zip(values, after))
-
-    def _all_after(self, values: Sequence[Value]) -> tuple[Accesses, ...]:
-        return tuple(self.after.get(value, 0) for value in values)
-
-    # ------------------------------------------------------------ operations
-
-    def _plain(self, op: Op, pending: Accesses) -> Accesses:
-        before = 0
-        for accesses in self._all_after(op.operands):
-            before |= accesses
-        own = self.bits.get(op, 0)
-        if own & self.accesses:
-            self.before[op] = self.before.get(op, 0) | before & self.accesses
-            self.followed |= before
-        if before & pending & self._waited_for(op):
-            self.barriers.add(op)
-            pending = 0
-        self._bind([result for result in op.results if isinstance(result.type, t.TokenType)], [before | own])
-        return pending | own
-
-    def _waited_for(self, op: Op) -> Accesses:
-        return self.accesses if isinstance(op, memory.MemoryFenceAlias) else self.waits.get(op, 0)
-
-    def _alloca(self, op: Op, pending: Accesses) -> Accesses:
-        """In a loop any access may be to the memory of the iteration before."""
-        if not self.targets[control.Continue]:
-            return pending
-        self.before = dict.fromkeys(self.bits, self.accesses)
-        self.followed = self.accesses
-        if pending:
-            self.barriers.add(op)
-        return 0
-
-    def _if(self, op: control.If, pending: Accesses) -> Accesses | None:
-        end = self._to(control.Yield, _nowhere(op.outputs), op.then, pending)
-        if op.otherwise is None:
-            end = end.joined(Point((), pending))
-        else:
-            end = self._to(control.Yield, end, op.otherwise, pending)
-        self._bind(op.outputs, end.after)
-        return end.pending
-
-    def _call(self, op: Call, pending: Accesses) -> Accesses | None:
-        function = self.functions[op.callee]
-        self._bind(function.body.args, self._all_after(op.args))
-        end = self._to(control.Return, _nowhere(op.outputs), function.body, pending)
-        self._bind(op.outputs, end.after)
-        return end.pending
-
-    def _loop(self, op: control.For | control.Loop, pending: Accesses) -> Accesses | None:
-        """One barrier in front if otherwise there would have to be more inside."""
-        around = self.barriers
-        end, inside = self._rounds(op, 0)
-        if pending:
-            end_without, inside_without = self._rounds(op, pending)
-            if inside_without == inside:
-                end = end_without
-            else:
-                around.add(op)
-        self.barriers = around | inside
-        self._bind(op.outputs, end.after)
-        return end.pending
-
-    def _rounds(self, op: control.For | control.Loop, pending: Accesses) -> tuple[Point, set[Op]]:
-        """Where a loop ends and the operations in it that need barriers, if `pending` is so in front of it."""
-        arguments = op.body.args[1:] if isinstance(op, control.For) else op.body.args
-        head = Point(self._all_after(op.initial), pending)
-        while True:
-            self.barriers = set()
-            self._bind(arguments, head.after)
-            again, end = self._round(op, head)
-            grown = head.joined(again)
-            if grown == head:
-                return (head if isinstance(op, control.For) else end), self.barriers
-            head = grown
-
-    def _round(self, op: control.For | control.Loop, head: Point) -> tuple[Point, Point]:
-        """Where one iteration leads: to the next one, and out of the loop by `break`."""
-        assert head.pending is not None
-        self.targets[control.Break].append(_nowhere(op.outputs))
-        again = self._to(control.Continue, _nowhere(op.initial), op.body, head.pending)
-        return again, self.targets[control.Break].pop()
+def _union(sets: Iterable[Accesses]) -> Accesses:
+    return reduce(or_, sets, 0)
 
 
-def _waits(effects: Mapping[Op, Effect], bits: Mapping[Op, int]) -> Iterator[tuple[Op, Accesses]]:
+def _waits(effects: Mapping[Op, Effect], bits: Mapping[Op, Accesses]) -> Iterator[tuple[Op, Accesses]]:
     """The accesses that each one waits for."""
     groups: dict[Effect, Accesses] = {}
     for op, effect in effects.items():
         groups[effect] = groups.get(effect, 0) | bits[op]
     for op, effect in effects.items():
-        yield op, sum(group for earlier, group in groups.items() if effect.waits_for(earlier))
+        yield op, _union(group for earlier, group in groups.items() if effect.waits_for(earlier))
 
 
-Visit = Callable[..., "Accesses | None"]
+def _takes_memory_again(op: Op) -> bool:
+    """Whether this is an `alloca` that may be run more than once, in a loop or a function: its memory is the same."""
+    if not isinstance(op, memory.Alloca):
+        return False
+    around = op.parent_op
+    while isinstance(around, control.If):
+        around = around.parent_op
+    return not isinstance(around, Entry)
+
+
+# ------------------------------------------------------------ what is pending
+
+
+@dataclass(frozen=True)
+class _Ways:
+    """How control leaves some operations: what is pending at each exit, and behind the last of them if control gets
+    there. `barriers` are the operations inside that need one in front."""
+
+    behind: Accesses | None
+    exits: Mapping[type[Op], Accesses] = field(default_factory=dict)
+    barriers: frozenset[Op] = frozenset()
+
+    def without(self, *kinds: type[Op]) -> dict[type[Op], Accesses]:
+        return {kind: pending for kind, pending in self.exits.items() if kind not in kinds}
+
+
+def _joined(first: Mapping[type[Op], Accesses], second: Mapping[type[Op], Accesses]) -> dict[type[Op], Accesses]:
+    return {kind: first.get(kind, 0) | second.get(kind, 0) for kind in (*first, *second)}
+
+
+class _Flow:
+    """Follows what is pending through the program; for an operation with regions once for each set that is."""
+
+    def __init__(self, relations: _Relations, functions: Mapping[str, Func]) -> None:
+        self.relations = relations
+        self.functions = functions
+        self.found: dict[tuple[Op, Accesses], _Ways] = {}
+
+    def block(self, block: Block, pending: Accesses) -> _Ways:
+        now: Accesses | None = pending
+        exits: dict[type[Op], Accesses] = {}
+        barriers: set[Op] = set()
+        for op in block.ops:
+            if now is None:
+                break
+            ways = self._op(op, now)
+            now = ways.behind
+            barriers.update(ways.barriers)
+            if ways.exits:
+                exits = _joined(exits, ways.exits)
+        return _Ways(now, exits, frozenset(barriers))
+
+    def _op(self, op: Op, pending: Accesses) -> _Ways:
+        if isinstance(op, _EXITS):
+            return _Ways(None, {type(op): pending})
+        rule = _NESTED.get(type(op))
+        if rule is None:
+            return self._simple(op, pending)
+        if (op, pending) not in self.found:
+            self.found[op, pending] = rule(self, op, pending)
+        return self.found[op, pending]
+
+    def _simple(self, op: Op, pending: Accesses) -> _Ways:
+        relations = self.relations
+        own = relations.bits.get(op, 0)
+        waits = pending if _takes_memory_again(op) else relations.before.get(op, 0) & relations.waits.get(op, 0)
+        return _Ways(own, barriers=frozenset({op})) if waits & pending else _Ways(pending | own)
+
+    def _if(self, op: control.If, pending: Accesses) -> _Ways:
+        then = self.block(op.then, pending)
+        other = _Ways(None, {control.Yield: pending}) if op.otherwise is None else self.block(op.otherwise, pending)
+        ways = _Ways(None, _joined(then.exits, other.exits), then.barriers | other.barriers)
+        return _Ways(ways.exits.get(control.Yield), ways.without(control.Yield), ways.barriers)
+
+    def _call(self, op: Call, pending: Accesses) -> _Ways:
+        ways = self.block(self.functions[op.callee].body, pending)
+        return _Ways(ways.exits.get(control.Return), {}, ways.barriers)
+
+    def _loop(self, op: control.For | control.Loop, pending: Accesses) -> _Ways:
+        """One barrier in front if otherwise there would have to be more inside."""
+        fresh = self._rounds(op, 0)
+        if not pending:
+            return fresh
+        without = self._rounds(op, pending)
+        if without.barriers == fresh.barriers:
+            return without
+        return _Ways(fresh.behind, fresh.exits, fresh.barriers | {op})
+
+    def _rounds(self, op: control.For | control.Loop, pending: Accesses) -> _Ways:
+        """The ways out of a loop, if `pending` is so in front of it."""
+        head = pending
+        while True:
+            ways = self.block(op.body, head)
+            grown = head | ways.exits.get(control.Continue, 0)
+            if grown == head:
+                break
+            head = grown
+        behind = head if isinstance(op, control.For) else ways.exits.get(control.Break)
+        return _Ways(behind, ways.without(control.Continue, control.Break), ways.barriers)
+
 
 _EXITS = (control.Yield, control.Continue, control.Break, control.Return)
-_VISITS: dict[type[Op], Visit] = {
+_NESTED: dict[type[Op], Callable[..., _Ways]] = {
     control.If: _Flow._if,
     control.For: _Flow._loop,
     control.Loop: _Flow._loop,
     Call: _Flow._call,
-    memory.Alloca: _Flow._alloca,
-    **dict.fromkeys(_EXITS, _Flow._exit),
 }

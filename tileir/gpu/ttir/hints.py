@@ -35,6 +35,9 @@ BESIDE_SUMS = 64
 TILE_OF_WARP = 1024
 """Elements of a tile that a warp works on without products: 32 for each thread."""
 
+SMALL_BLOCK = 4
+"""Warps of which two blocks find enough registers."""
+
 MIN_STAGES, MAX_STAGES = 2, 4
 MAX_LATENCY_STAGES = 5
 
@@ -44,7 +47,7 @@ def options_for(entry: Op, arch: Arch) -> Options:
     work = workload(entry)
     warps = _hinted_warps(entry, arch) or _warps(work)
     occupancy = _number(entry, arch, "occupancy", 1, 32)
-    return Options(warps, _stages(work, arch, occupancy or 1), 1, _registers(work, warps, occupancy))
+    return Options(warps, _stages(work, arch, warps, occupancy), 1, _registers(work, warps, occupancy))
 
 
 # ---------------------------------------------------------------- reading hints
@@ -85,12 +88,13 @@ def _hinted_warps(entry: Op, arch: Arch) -> int | None:
 
 def _warps(work: Workload) -> int:
     """Products: as many as keep the sums in registers. Else: enough for the largest tile, of those that a block of
-    average size has, and more only where whole rows are reduced in one tile."""
+    average size has, and more only where whole rows are reduced in one tile or registers would not do."""
     if work.loops:
         return _power_of_two(work.hardest.sums // SUMS_OF_WARP, 4, 16)
     if work.largest <= 4 * TILE_OF_WARP:
         return _power_of_two(work.largest // (TILE_OF_WARP // 4), 1, 4)
-    return _power_of_two(work.largest // TILE_OF_WARP, 4, 16 if work.folded >= 16 * TILE_OF_WARP else 8)
+    many = work.folded >= 16 * TILE_OF_WARP or work.largest >= 32 * TILE_OF_WARP
+    return _power_of_two(work.largest // TILE_OF_WARP, 4, 16 if many else 8)
 
 
 def _power_of_two(number: int, low: int, high: int) -> int:
@@ -98,13 +102,20 @@ def _power_of_two(number: int, low: int, high: int) -> int:
     return min(max(1 << max(number - 1, 0).bit_length(), low), high)
 
 
-def _stages(work: Workload, arch: Arch, occupancy: int) -> int:
-    """As many stages of the pipeline as shared memory has room for, up to what the loads ask for."""
+def _stages(work: Workload, arch: Arch, warps: int, occupancy: int | None) -> int:
+    """As many stages of the pipeline as shared memory has room for, up to what the loads ask for.
+
+    Small blocks leave room for a second one, which works while the other waits, if enough stages are left then.
+    """
     loop = max(work.loops, key=lambda loop: loop.loaded, default=work.hardest)
     wanted = _hinted_stages(work.loads, arch) or (MAX_STAGES if loop.products <= 1 else MAX_STAGES - 1)
     if not loop.loaded:
         return wanted
-    return max(min(wanted, arch.shared_memory // occupancy // loop.loaded), min(wanted, MIN_STAGES))
+    fitting = arch.shared_memory // loop.loaded
+    shared = fitting // (occupancy or (2 if warps <= SMALL_BLOCK else 1))
+    if occupancy is None and shared < min(wanted, MAX_STAGES - 1):
+        shared = fitting
+    return max(min(wanted, shared), min(wanted, MIN_STAGES))
 
 
 def loop_stages(loop: Op, arch: Arch) -> int | None:

@@ -59,8 +59,7 @@ class ConstantMemory:
 
 @dataclass(frozen=True)
 class BlockMemory:
-    """Uninitialised memory for the blocks that run: `size` bytes for each block of the grid, in the order of their
-    linear numbers x + gx * (y + gy * z)."""
+    """Uninitialised memory for one launch: `size` bytes for each block of the grid."""
 
     size: int
 

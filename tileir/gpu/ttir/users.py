@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from tileir.ir.core import Op, Value
+from tileir.ir.core import Block, Op, Value
 from tileir.ir.types import TokenType
 from tileir.ops import control, matmul
 
@@ -20,6 +20,7 @@ class Users:
 
     def __init__(self, roots: Iterable[Op] = ()) -> None:
         self._users: dict[Value, list[Op]] = {}
+        self._factors: dict[Block, set[Value]] = {}
         for root in roots:
             for op in root.walk():
                 for value in dict.fromkeys(op.operands):
@@ -32,23 +33,26 @@ class Users:
     def multiplied(self, value: Value) -> bool:
         """Whether a product in the block of `value` takes it, or what is computed from it there, as a factor."""
         block = value.owner.parent if isinstance(value.owner, Op) else value.owner
-        waiting, seen = [value], {value}
-        while waiting:
-            factor = waiting.pop()
-            for user in self.of(factor):
-                if user.parent is not block or user.regions or _accesses_memory(user):
-                    continue
-                if isinstance(user, PRODUCTS):
-                    if factor in (user.lhs, user.rhs):
-                        return True
-                    continue
-                waiting += [result for result in user.results if result not in seen]
-                seen.update(user.results)
-        return False
+        if block is None:
+            return False
+        if block not in self._factors:
+            self._factors[block] = _factors(block)
+        return value in self._factors[block]
 
     def only_multiplied(self, value: Value) -> bool:
         """Whether `value` is used as a factor of products and in no other way."""
         return all(isinstance(user, PRODUCTS) and value not in user.operands[2:] for user in self.of(value))
+
+
+def _factors(block: Block) -> set[Value]:
+    """The factors of the products in a block, and what they are computed from there."""
+    found: set[Value] = set()
+    for op in reversed(block.ops):
+        if isinstance(op, PRODUCTS):
+            found.update((op.lhs, op.rhs))
+        elif not op.regions and not _accesses_memory(op) and not found.isdisjoint(op.results):
+            found.update(op.operands)
+    return found
 
 
 def _accesses_memory(op: Op) -> bool:

@@ -362,3 +362,19 @@ def test_barriers_reach_the_machine_code(arch):
     found = re.findall(r"\b(ld\.global|st\.global|bar\.sync)\b", made.texts["ptx"])
     ld, st, bar = "ld.global", "st.global", "bar.sync"
     assert made.cubin and found == [ld, bar, st, bar, ld, bar, st, bar, st]
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
+def test_loads_of_one_place_on_both_sides_of_a_barrier_stay_two_and_stay_where_they_are(arch):
+    pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+    from tileir.gpu.compiler import Options, compile_ttir
+
+    again = counted("b", "t", "r", add("t", "c", "acquire device"), load("c", "d"), goes_on("d"))
+    inside = again.replace(goes_on("d"), store("d", "e", place="q", value="x_d") + "\n" + goes_on("e"))
+    lines = [load("t0", "a"), store("a", "b", place="q", value="x_a"), inside]
+    text = compile_ttir(lowered(module(*lines), arch).text, arch_named(arch), Options(), ["ttgir"]).texts["ttgir"]
+    before, _, after = text.partition("scf.for")
+    assert before.count("tt.load") == 1 and after.count("tt.load") == 1
+    assert (
+        after.index("tt.atomic_rmw") < after.index("ttg.barrier", after.index("tt.atomic_rmw")) < after.index("tt.load")
+    )

@@ -1,7 +1,7 @@
 """Which operations a barrier must precede, so that the threads of a block keep the order that tokens ask for.
 
-Knows: how tokens flow through an entry and the functions it calls, and where barriers end what is pending. Does not
-know: which two operations need a barrier between them (`effects`), nor how one is made (`lowering`).
+Knows: why there must be barriers, and where they end what is pending. Does not know: which two operations need one
+between them (`effects`), how tokens flow (`tokens`), nor how a barrier is made (`lowering`).
 
 Why there must be barriers. The elements of a tile are spread over the threads of a block, each load, store or atomic
 over its own way, and elements may have copies in several threads. Triton orders what the threads do in shared memory,

@@ -102,7 +102,7 @@ def main() -> int:
     calls += [(annotated, (np.zeros((3, 32)), value, 1 << 40, (1, 2))) for value in (1, True, -0.0, (1, 2))]
     faults = 0
     for kernel, arguments in calls:
-        key, _ = Parameters(kernel).bind(arguments)
+        key, _ = Parameters(kernel, ("cpu",)).bind(arguments)
         ours = signature(key, "k")
         convention = {1: CallingConvention.cutile_python_v1, 2: CallingConvention.cutile_python_v2}
         version = convention[ours.calling_convention.version]()

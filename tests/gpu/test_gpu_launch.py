@@ -19,6 +19,8 @@ from tileir.gpu.executable import Executable, Scratch
 from tileir.gpu.kept import Library
 from tileir.gpu.launch import Launcher
 from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, Mailbox
+from tileir.runtime.arguments import ArrayArgument, ScalarArgument
+from tileir.runtime.arrays import described
 from tileir.runtime.gpu import Gpu
 from tileir.runtime.launch import bind
 
@@ -374,6 +376,26 @@ class TestGlobals:
         del module, kernel
         gc.collect()
         assert driver.held == 0
+
+
+class TestTables:
+    """Addresses in the memory of the host, as a launch of cuTile passes lists of arrays."""
+
+    def test_a_table_is_on_the_device_while_the_kernel_uses_it(self):
+        seen = []
+
+        def kernel(launched):
+            seen.append(ctypes.string_at(launched.parameters[0], 16))
+
+        launches = Launches(entry("ptr<i64>", "i32"), kernel)
+        table = np.array([4096, 8192], np.int64)
+        element = ArrayArgument("x", described(OnGpu(np.zeros(4, np.float32), 1), ("cuda",)))
+        run = launches.target.prepare(launches.kernel, True, {"stream": 3})
+        run((1, 1, 1), [ArrayArgument("table", described(table), (element,)), ScalarArgument("n", np.int32(2))])
+        assert seen == [table.tobytes()]
+        assert launches.driver.launches[0].device == 1
+        assert launches.driver.borrowed == [(16, 3)]
+        assert launches.driver.events == ["upload", "launch", "give back"]
 
 
 def test_arrays_of_the_host_are_copied_to_the_device_and_back():

@@ -6,7 +6,7 @@ Does not know: what is in a key (`signature`), nor how an entry is made (`export
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,8 +15,7 @@ from tileir.cutile.export import exported, python_file
 from tileir.cutile.signature import Binding, Parameters, signature
 from tileir.ir.diagnostics import DiagnosticError, Trap
 from tileir.runtime.grid import Grid
-from tileir.runtime.module import Kernel
-from tileir.runtime.targets import Run, Target
+from tileir.runtime.targets import DeviceTarget, Run, Target
 
 if TYPE_CHECKING:
     from cuda.tile import kernel as TileKernel
@@ -24,15 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Specialisation:
-    """An entry made ready for a target."""
+    """An entry made ready for a target. `prepared` makes ready once more for a stream, where the target has streams."""
 
-    entry: Kernel
     file: str
-    prepared: Run
+    prepared: Callable[[object], Run]
 
-    def run(self, grid: Grid, binding: Binding) -> None:
+    def run(self, grid: Grid, binding: Binding, stream: object) -> None:
         try:
-            self.prepared(grid, binding.arguments)
+            self.prepared(stream)(grid, binding.arguments)
         except Trap as trap:
             raise at_python_line(trap, self.file) from None
 
@@ -41,7 +39,7 @@ class Specialisations:
     """All that has been made of one Python kernel for one target with its options."""
 
     def __init__(self, kernel: TileKernel, target: Target, options: dict[str, object]) -> None:
-        self.parameters = Parameters(kernel)
+        self.parameters = Parameters(kernel, target.devices)
         self._target = target
         self._options = options
         self._made: dict[Hashable, Specialisation] = {}
@@ -60,7 +58,16 @@ class Specialisations:
             entry.module.require_valid()
         except DiagnosticError as error:
             raise at_python_line(error, file) from None
-        return Specialisation(entry, file, self._target.prepare(entry, True, dict(self._options)))
+        usual = self._target.prepare(entry, True, dict(self._options))
+        if not isinstance(self._target, DeviceTarget):
+            return Specialisation(file, lambda stream: usual)
+
+        def prepared(stream: object) -> Run:
+            if stream is None:
+                return usual
+            return self._target.prepare(entry, True, {**self._options, "stream": stream})
+
+        return Specialisation(file, prepared)
 
 
 class Cache:

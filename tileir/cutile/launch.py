@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from tileir.cutile.cache import Cache, Specialisation
 from tileir.cutile.signature import Binding, OnGpu
 from tileir.runtime.grid import Grid, checked_grid
-from tileir.runtime.targets import target_named
+from tileir.runtime.targets import DeviceTarget, target_named
 
 if TYPE_CHECKING:
     from cuda.tile import kernel as TileKernel
@@ -29,7 +29,8 @@ class Launcher:
     """A target, and the library's functions that it replaces."""
 
     def __init__(self, target: str, gpu: bool, options: dict[str, object]) -> None:
-        """``gpu``: launches on arrays of a GPU go to the library. What is installed now is removed.
+        """``gpu``: launches on arrays of a GPU that the target does not use go to the library. What is installed now is
+        removed.
 
         Raises `UnsupportedError` for a target that is not there, ImportError without cuda-tile.
         """
@@ -38,7 +39,8 @@ class Launcher:
         self.target = target
         self._kernel_type: type = kernel
         self._gpu = gpu
-        self._cache = Cache(target_named(target), options)
+        self._target = target_named(target)
+        self._cache = Cache(self._target, options)
         before = installed()
         if before is not None:
             before.remove()
@@ -68,7 +70,7 @@ class Launcher:
         *,
         programmatic_dependent_launch: bool = False,
     ) -> None:
-        """`cuda.tile.launch` on the target. There are no streams: the kernel has run when this returns."""
+        """`cuda.tile.launch` on the target. Only GPUs have streams: elsewhere the kernel has run when this returns."""
         try:
             found, extents, binding = self._ready(grid, kernel, kernel_args)
         except OnGpu as place:
@@ -77,7 +79,7 @@ class Launcher:
             options = {"programmatic_dependent_launch": True} if programmatic_dependent_launch else {}
             self._original_launch(stream, grid, kernel, kernel_args, **options)
             return
-        found.run(extents, binding)
+        found.run(extents, binding, stream)
 
     def benchmark(
         self, stream: object, grid: tuple[int, ...], kernel: TileKernel, kernel_args: tuple, flush_l2: bool = True, /
@@ -88,9 +90,14 @@ class Launcher:
         except OnGpu as place:
             self._require_gpu(place)
             return self._original_benchmark(stream, grid, kernel, kernel_args, flush_l2)
+        return self._seconds(lambda: found.run(extents, binding, stream)) * 1e6
+
+    def _seconds(self, action: Callable[[], object]) -> float:
+        if isinstance(self._target, DeviceTarget):
+            return self._target.seconds(action)
         begin = time.perf_counter()
-        found.run(extents, binding)
-        return (time.perf_counter() - begin) * 1e6
+        action()
+        return time.perf_counter() - begin
 
     def no_payload(self, *arguments: object) -> None:
         """A benchmark with a time limit runs in this process too: nothing is sent to another one."""

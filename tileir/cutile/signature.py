@@ -34,7 +34,7 @@ _NUMBERS = (bool, int, float)
 
 
 class OnGpu(Exception):
-    """An array in the memory of a GPU: this launch is not for a tileir target."""
+    """An array in the memory of a GPU that the target does not use: this launch is not for it."""
 
 
 class Key(Protocol):
@@ -115,8 +115,9 @@ class TupleKey:
 
 @dataclass
 class Binding:
-    """What becomes of the arguments of one launch."""
+    """What becomes of the arguments of one launch; `devices` are those whose memory the target uses."""
 
+    devices: tuple[str, ...]
     arguments: list[Argument] = field(default_factory=list)
     spans: list[tuple[int, int, int]] = field(default_factory=list)
     """Begin, end and number of every array."""
@@ -206,7 +207,7 @@ class LeafParameter:
         return Layouts(self._place.path, None if annotation is None else annotation.element)
 
     def _array(self, value: object, binding: Binding) -> Key:
-        array = self._described(value)
+        array = self._described(value, binding.devices)
         layout = self._layout(array, self._layouts)
         number = binding.number()
         binding.arguments.append(ArrayArgument(self._place.path, array))
@@ -221,17 +222,23 @@ class LeafParameter:
             key = self._array_keys[id(kind), number] = ArrayKey(kind, number)
         return key
 
-    def _described(self, value: object) -> Array:
-        array = described(value)
+    def _described(self, value: object, devices: tuple[str, ...]) -> Array:
+        array = described(value, devices)
         if array is None:
             raise self._place.type_error("a number, an array, or a tuple or list of arrays", value)
-        if array.device != CPU:
-            raise OnGpu(array.device)
+        if array.device not in devices and array.device.partition(":")[0] not in devices:
+            self._complain_about_device(array, devices)
         if not is_known(array.dtype):
             raise self._place.error(TypeError, "an array of an element type that cuTile has", array.dtype_name)
         if not array.writable:
             raise self._place.error(ValueError, "a writable array", "a read-only one (pass a copy of it)")
         return array
+
+    def _complain_about_device(self, array: Array, devices: tuple[str, ...]) -> NoReturn:
+        if array.device != CPU:
+            raise OnGpu(array.device)
+        expected = f"an array in the memory of device {' or '.join(devices)}, which the target uses"
+        raise self._place.error(ValueError, expected, f"one on device {CPU}")
 
     def _layout(self, array: Array, layouts: Layouts) -> Layout:
         try:
@@ -251,7 +258,7 @@ class LeafParameter:
         """A list is passed as a table with a row for each array: address, extents, strides, 64 bits each."""
         if not value:
             raise self._place.error(TypeError, "a list of at least one array", "an empty list")
-        arrays = [self._described(item) for item in value]
+        arrays = [self._described(item, binding.devices) for item in value]
         self._require_alike(arrays)
         layouts = [self._layout(array, self._element_layouts) for array in arrays]
         number = binding.number()
@@ -305,7 +312,9 @@ class TupleParameter:
 class Parameters:
     """All parameters of a kernel."""
 
-    def __init__(self, kernel: TileKernel) -> None:
+    def __init__(self, kernel: TileKernel, devices: tuple[str, ...]) -> None:
+        """``devices`` are those whose memory the target uses."""
+        self._devices = devices
         function = kernel._annotated_function
         self.kernel = function.pyfunc.__name__
         places = [Place(self.kernel, name) for name in function.pysig.parameters]
@@ -315,7 +324,7 @@ class Parameters:
         """The key of a launch, whole, and its arguments. Raises TypeError, ValueError, OverflowError, `OnGpu`."""
         if len(arguments) != len(self._parameters):
             self._complain_about_number(len(arguments))
-        binding = Binding()
+        binding = Binding(self._devices)
         keys = tuple([parameter.bind(value, binding) for parameter, value in zip(self._parameters, arguments)])
         return (keys, shared(binding.spans)), binding
 

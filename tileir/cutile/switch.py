@@ -16,9 +16,9 @@ DEFAULT = "cpu"
 def enable(target: str = DEFAULT, *, gpu: bool = True, **options: object) -> None:
     """Let `cuda.tile.launch` run kernels on `target`, from now on and wherever it has been imported already.
 
-    Launches on arrays of a GPU go to the library as before, or, with ``gpu=False``, raise ValueError. ``options`` are
-    those of the target: ``threads``, ``output``, ``max_iterations``, ... Raises `UnsupportedError` if the target or
-    cuda-tile is not there.
+    Launches on arrays of a GPU that the target does not use go to the library as before, or, with ``gpu=False``, raise
+    ValueError. ``options`` are those of the target: ``threads``, ``output``, ``max_iterations``, ... Raises
+    `UnsupportedError` if the target or cuda-tile is not there.
     """
     try:
         launcher = Launcher(target, gpu, options)

@@ -28,7 +28,7 @@ from tileir.ir.diagnostics import Trap
 from tileir.ops.module import Global
 from tileir.runtime.arguments import Argument, Binder, Parameter
 from tileir.runtime.arrays import GPU, Array
-from tileir.runtime.gpu_binding import Located, Ready, gpu_binder, place_of, slot
+from tileir.runtime.gpu_binding import Ready, gathered, gpu_binder
 from tileir.runtime.grid import Grid
 from tileir.runtime.module import Kernel, Module
 from tileir.runtime.storage import alignment_of, memory_image
@@ -38,6 +38,8 @@ from tileir.runtime.targets import Run
 _OPTIONS = ("output", "stream")
 _LOW_BITS = 15
 """A number without these bits is a multiple of 16, which lets code load and store more at a time."""
+
+Write = Callable[[str], None]
 
 
 class Route(Protocol):
@@ -57,7 +59,7 @@ class _Settings:
     """How a launch runs; `stream` None is the current one."""
 
     stream: int | None
-    write: Callable[[str], None]
+    write: Write
 
 
 class Gpu:
@@ -135,27 +137,39 @@ class _Prepared:
         self.usual = _Settings(None, Options().write)
 
     def run(self, grid: Grid, arguments: Sequence[Argument | Ready], settings: _Settings) -> None:
-        values = []
-        place, places = "", []
-        for argument in arguments:
-            if type(argument) is Located:
-                address, found = argument
-                values.append(address)
-            else:
-                values.append(slot(argument))
-                found = place_of(argument) or place
-            if found is not place:
-                place = found
-                places.append(place)
+        values, places, tables = gathered(arguments)
         device = self._driver.device()
-        ordinal = _ordinal(place) if len(places) <= 1 else _only_ordinal(places)
+        ordinal = _ordinal(places[0]) if len(places) == 1 else _only_ordinal(places)
         if ordinal is None or ordinal == device.ordinal:
-            self._launch(device, grid, values, settings)
+            self._launch(device, grid, values, tables, settings)
         else:
             with self._driver.on(ordinal):
-                self._launch(self._driver.device(), grid, values, settings)
+                self._launch(self._driver.device(), grid, values, tables, settings)
 
-    def _launch(self, device: Device, grid: Grid, values: list[int], settings: _Settings) -> None:
+    def _launch(
+        self, device: Device, grid: Grid, values: list[int], tables: dict[int, bytes], settings: _Settings
+    ) -> None:
+        stream = current_stream(device.ordinal) if settings.stream is None else settings.stream
+        if tables:
+            self._launch_with_tables(device, grid, values, tables, stream, settings.write)
+        else:
+            self._start(device, grid, values, stream, settings.write)
+
+    def _launch_with_tables(
+        self, device: Device, grid: Grid, values: list[int], tables: dict[int, bytes], stream: int, write: Write
+    ) -> None:
+        borrowed: list[int] = []
+        try:
+            for position, table in tables.items():
+                borrowed.append(self._driver.borrow(len(table), stream))
+                self._driver.upload(borrowed[-1], table, stream)
+                values[position] = borrowed[-1]
+            self._start(device, grid, values, stream, write)
+        finally:
+            for address in borrowed:
+                self._driver.give_back(address, stream)
+
+    def _start(self, device: Device, grid: Grid, values: list[int], stream: int, write: Write) -> None:
         pattern = 0
         for position, bit in self._watched:
             if not values[position] & _LOW_BITS:
@@ -163,10 +177,9 @@ class _Prepared:
         launcher = self._launchers.get((device.ordinal, pattern))
         if launcher is None:
             launcher = self._launchers[device.ordinal, pattern] = self._made(device, pattern)
-        stream = current_stream(device.ordinal) if settings.stream is None else settings.stream
         mail = launcher.launch(grid, values, stream)
         if mail is not None:
-            self._deliver(mail, settings)
+            self._deliver(mail, write)
 
     def _made(self, device: Device, pattern: int) -> Launcher:
         kernel, driver = self._kernel, self._driver
@@ -179,11 +192,11 @@ class _Prepared:
 
         return Launcher(driver, executable, library, sites, len(kernel.parameters), global_address)
 
-    def _deliver(self, mail: Mail, settings: _Settings) -> None:
+    def _deliver(self, mail: Mail, write: Write) -> None:
         """Print what was printed. Raises the Trap of a failed assertion."""
         for one in mail.printed:
             text, _ = formatter(one.op.text, [tile.type.element for tile in one.op.args])
-            settings.write(text(one.tiles))
+            write(text(one.tiles))
         if mail.lost:
             what = f"kernel @{self._kernel.name} printed more than there was room for"
             warnings.warn(f"{what}: {mail.lost} outputs are missing", RuntimeWarning, stacklevel=2)

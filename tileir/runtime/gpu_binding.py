@@ -6,11 +6,14 @@ know: everything else about arguments and how a wrong one is reported (`argument
 
 from __future__ import annotations
 
+import ctypes
+from collections.abc import Sequence
+from math import prod
 from typing import Any, NamedTuple, cast
 
 from tileir.ir import types as t
 from tileir.runtime.arguments import Argument, ArrayArgument, Binder, Parameter, PointerArgument, binder
-from tileir.runtime.arrays import GPU
+from tileir.runtime.arrays import CPU, GPU, Array
 
 
 class Located(NamedTuple):
@@ -61,7 +64,27 @@ def _integer_binder(usual: Binder, element: t.ElementType) -> Binder:
     return cast(Binder, bind)
 
 
-def slot(argument: Argument | Ready) -> int:
+def gathered(arguments: Sequence[Argument | Ready]) -> tuple[list[int], list[str], dict[int, bytes]]:
+    """The values of the parameters as unsigned numbers that have their bits; the devices that arrays are on, each as
+    often as it follows another one; and, by position, the content of tables of addresses, which are not there yet."""
+    values: list[int] = []
+    place, places = "", []
+    tables = {}
+    for argument in arguments:
+        if type(argument) is Located:
+            value, found = argument
+        else:
+            value, found = _slot(argument), _place(argument) or place
+            if isinstance(argument, ArrayArgument) and argument.reaches:
+                tables[len(values)] = _content(argument.array)
+        values.append(value)
+        if found is not place:
+            place = found
+            places.append(place)
+    return values, places, tables
+
+
+def _slot(argument: Argument | Ready) -> int:
     """The value of a parameter as the unsigned number that has its bits."""
     if isinstance(argument, int):
         return argument
@@ -74,8 +97,14 @@ def slot(argument: Argument | Ready) -> int:
     return int.from_bytes(argument.value.tobytes(), "little")
 
 
-def place_of(argument: Argument | Ready) -> str:
-    """The device that an argument is on; empty where that does not matter."""
-    if isinstance(argument, Located):
-        return argument.place
-    return argument.array.device if isinstance(argument, ArrayArgument) else ""
+def _place(argument: Argument | Ready) -> str:
+    """The device that an argument, or what its addresses lead to, is on; empty where there are no addresses."""
+    if isinstance(argument, ArrayArgument):
+        return argument.reaches[0].array.device if argument.reaches else argument.array.device
+    return argument.place if isinstance(argument, Located) else ""
+
+
+def _content(array: Array) -> bytes:
+    """The bytes of a table that a launch has made in the memory of this process."""
+    assert array.device == CPU and array.contiguous
+    return ctypes.string_at(array.address, array.itemsize * prod(array.shape))

@@ -43,13 +43,15 @@ def _tensor_binder(usual: Binder) -> Binder:
 
     def bind(value: Any) -> Argument | Ready:
         try:
-            place = taken[value.dtype, value.device, value.layout]
-        except (AttributeError, KeyError, TypeError):
-            argument = usual(value)
-            if isinstance(argument, ArrayArgument) and hasattr(value, "is_neg"):
-                taken[value.dtype, value.device, value.layout] = argument.array.device
-            return argument
-        return usual(value) if value.is_neg() else Located(value.data_ptr(), place)
+            place = taken.get((value.dtype, value.device, value.layout))
+        except (AttributeError, TypeError):
+            return usual(value)
+        if place is not None and not value.is_neg():
+            return Located(value.data_ptr(), place)
+        argument = usual(value)
+        if isinstance(argument, ArrayArgument):
+            taken[value.dtype, value.device, value.layout] = argument.array.device
+        return argument
 
     return cast(Binder, bind)
 

@@ -5,14 +5,18 @@ Each is also compiled with every value stored, because Triton's compiler drops w
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 import tileir
+from tests.cpu.generated import STORED, Builder
 from tests.golden.arguments import programs
 from tests.gpu.ttir_refusals import REFUSALS, refusal
 from tests.observe import observe
 from tileir.gpu.arch import arch_named
 from tileir.gpu.program import aligned_facts, compiled
+from tileir.ir import types as t
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.runtime.gpu_routes import source_of
 
@@ -50,6 +54,14 @@ def test_a_golden_program_compiles_as_it_is(file: str) -> None:
     for kernel in _kernels(file):
         if refusal(f"{file}.{kernel.name}", "sm_90") is None:
             _compile(kernel, "sm_90")
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+def test_random_programs_compile(arch: str) -> None:
+    for seed in range(4):
+        choose = random.Random(seed).choice
+        elements = tuple(dict.fromkeys((t.I32, t.I1, choose(STORED), choose(STORED))))
+        _compile(Builder(choose, elements).program(10)["k"], arch)
 
 
 def test_every_refusal_is_of_a_golden_program() -> None:

@@ -28,6 +28,7 @@ from tests.gpu.ttir_memory import Allocation, Memory
 from tests.gpu.ttir_order import Ordered
 from tests.gpu.ttir_values import Lanes, MachineFault, argument, dtype_of, signed, unsigned
 from tileir.gpu.ttir.code import Block, Function, Instruction, Type, Value
+from tileir.ir.diagnostics import place_text
 
 Rule = Callable[..., "Lanes | list[Lanes]"]
 Turns = Generator[None, None, list[Lanes]]
@@ -132,7 +133,7 @@ def _placed(fault: MachineFault, instruction: Instruction) -> MachineFault:
     """The fault with the innermost instruction that it is of."""
     if getattr(fault, "instruction", None) is not None:
         return fault
-    placed = MachineFault(f"'{instruction.name}' of {instruction.loc}: {fault}")
+    placed = MachineFault(f"{place_text(instruction.loc) or 'somewhere'}: '{instruction.name}': {fault}")
     placed.instruction = instruction  # type: ignore[attr-defined]
     return placed
 

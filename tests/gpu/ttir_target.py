@@ -37,6 +37,7 @@ from tileir.interp.printing import formatter
 from tileir.ir import types as t
 from tileir.ops.extension import Func
 from tileir.runtime.arguments import Argument, ArrayArgument, PointerArgument
+from tileir.runtime.arrays import Array
 from tileir.runtime.launch import bind
 from tileir.runtime.targets import target_named
 
@@ -56,14 +57,22 @@ def outcome(
     """
     arrays = [value for value in args if isinstance(value, np.ndarray)]
     before = [array.copy() for array in arrays]
-    launch = _launch(kernel, grid, args, arch)
+    kernel.module.require_valid()
     try:
-        ttir_machine.run(launch.program.function, grid, launch.values, launch.allocations, ordered)
-        mail = launch.mail()
-        return Outcome([array.copy() for array in arrays], _printed(mail), _trap(mail, kernel))
+        mail = run(kernel, grid, bind(kernel, args, target_named("interp")), arch, ordered)
+        return Outcome([array.copy() for array in arrays], printed(mail), trap(mail, kernel))
     finally:
         for array, content in zip(arrays, before):
             array[...] = content
+
+
+def run(
+    kernel: tileir.Kernel, grid: tuple[int, ...], arguments: Sequence[Argument], arch: str, ordered: bool = False
+) -> Mail:
+    """Run on the memory of the arguments; gives what the blocks left for the host."""
+    launch = _launch(kernel, grid, arguments, arch)
+    ttir_machine.run(launch.program.function, grid, launch.values, launch.allocations, ordered)
+    return launch.mail()
 
 
 @dataclass
@@ -85,13 +94,14 @@ class _Launch:
         return mail
 
 
-def _printed(mail: Mail) -> str:
+def printed(mail: Mail) -> str:
     """What the host writes of the records."""
     texts = [formatter(found.op.text, [value.type.element for value in found.op.args])[0] for found in mail.printed]
     return "".join(text(found.tiles) for text, found in zip(texts, mail.printed))
 
 
-def _trap(mail: Mail, kernel: tileir.Kernel) -> tileir.Trap | None:
+def trap(mail: Mail, kernel: tileir.Kernel) -> tileir.Trap | None:
+    """The assertion that failed first, if any did."""
     failure = mail.failure
     if failure is None:
         return None
@@ -99,9 +109,7 @@ def _trap(mail: Mail, kernel: tileir.Kernel) -> tileir.Trap | None:
     return tileir.Trap(text, kernel=kernel.name, block=failure.block, op=failure.op.spec.name, loc=failure.op.loc)
 
 
-def _launch(kernel: tileir.Kernel, grid: tuple[int, ...], args: Sequence[object], arch: str) -> _Launch:
-    kernel.module.require_valid()
-    arguments = bind(kernel, args, target_named("interp"))
+def _launch(kernel: tileir.Kernel, grid: tuple[int, ...], arguments: Sequence[Argument], arch: str) -> _Launch:
     facts = [_facts(parameter.type, argument) for parameter, argument in zip(kernel.parameters, arguments)]
     launch = _Launch(lowered(kernel, arch, facts), [], [], [])
     for argument in arguments:
@@ -130,12 +138,19 @@ def _pass(launch: _Launch, argument: Argument) -> None:
     launch.values.append(_passed(argument))
     if isinstance(argument, ArrayArgument):
         for lent in (argument, *argument.reaches):
-            size = lent.array.itemsize * int(np.prod(lent.array.shape))
-            assert lent.array.contiguous
-            launch.allocations.append(Allocation(lent.name, lent.array.address, size))
+            launch.allocations.append(_lent(lent.name, lent.array))
     elif isinstance(argument, PointerArgument):
         assert argument.pointer.size is not None
         launch.allocations.append(Allocation(argument.name, argument.pointer.address, argument.pointer.size))
+
+
+def _lent(name: str, array: Array) -> Allocation:
+    """The memory from the first element of an array to the last, whatever lies between them."""
+    if 0 in array.shape:
+        return Allocation(name, array.address, 0)
+    reaches = [(extent - 1) * stride for extent, stride in zip(array.shape, array.strides)]
+    before = sum(reach for reach in reaches if reach < 0)
+    return Allocation(name, array.address + before, sum(map(abs, reaches)) + array.itemsize)
 
 
 def _address(launch: _Launch, hidden: Hidden, kernel: tileir.Kernel, blocks: int) -> int:

@@ -35,6 +35,9 @@ BESIDE_SUMS = 64
 TILE_OF_WARP = 1024
 """Elements of a tile that a warp works on without products: 32 for each thread."""
 
+ASYNCHRONOUS_PRODUCTS = (90, 100, 103, 110)
+"""Capabilities with products that run on beside the program: ``wgmma`` and ``tcgen05``."""
+
 SMALL_BLOCK = 4
 """Warps of which two blocks find enough registers."""
 
@@ -111,11 +114,20 @@ def _stages(work: Workload, arch: Arch, warps: int, occupancy: int | None) -> in
     wanted = _hinted_stages(work.loads, arch) or (MAX_STAGES if loop.products <= 1 else MAX_STAGES - 1)
     if not loop.loaded:
         return wanted
-    fitting = arch.shared_memory // loop.loaded
-    shared = fitting // (occupancy or (2 if warps <= SMALL_BLOCK else 1))
+    alone = _fitting(arch, 1, loop.loaded)
+    shared = _fitting(arch, occupancy or (2 if warps <= SMALL_BLOCK else 1), loop.loaded)
     if occupancy is None and shared < min(wanted, MAX_STAGES - 1):
-        shared = fitting
+        shared = alone
     return max(min(wanted, shared), min(wanted, MIN_STAGES))
+
+
+def _fitting(arch: Arch, blocks: int, loaded: int) -> int:
+    """The stages that shared memory has room for, if so many blocks share it.
+
+    Where products read shared memory while the program goes on, each stage has tiles of its own; elsewhere the last
+    one has been read into registers.
+    """
+    return arch.shared_memory // blocks // loaded + (arch.capability not in ASYNCHRONOUS_PRODUCTS)
 
 
 def loop_stages(loop: Op, arch: Arch) -> int | None:

@@ -10,6 +10,7 @@ import tileir
 from tests.differential import outcome
 from tests.gpu import ttir_target
 from tests.gpu.ttir_gemm import Gemm
+from tests.gpu.ttir_values import MachineFault
 from tileir.gpu.arch import arch_named
 from tileir.gpu.compiler import compile_ttir
 from tileir.gpu.ttir.hints import options_for
@@ -200,20 +201,31 @@ STACKED = [
 ]
 
 
+def stack(view: str, kind: str) -> tileir.Kernel:
+    text = STACK.replace("VIEW", view.partition("<")[0]).replace("TYPE", view).replace("TENSOR", TENSOR)
+    return tileir.parse(text.replace("KIND", kind))["k"]
+
+
 @pytest.mark.parametrize("view", STACKED)
 @pytest.mark.parametrize(
     ("kind", "index"),
     [("i32", (0, 0)), ("i32", (2, 1)), ("i32", (1, -1)), ("i32", (1 << 30, 0)), ("i64", (1, 1)), ("i64", (1, 1 << 58))],
 )
-def test_a_tile_of_a_stack_turned_around(view, kind, index):
-    text = STACK.replace("VIEW", view.partition("<")[0]).replace("TYPE", view).replace("TENSOR", TENSOR)
-    kernel = tileir.parse(text.replace("KIND", kind))["k"]
-    stack = np.random.default_rng(1).integers(-9, 9, 3 * 8192).astype(np.float16)
-    args = [stack, np.zeros((64, 64), np.float32), *index, 70]
+@pytest.mark.parametrize("rows", [70, 0])
+def test_a_tile_of_a_stack_turned_around(view, kind, index, rows):
+    kernel = stack(view, kind)
+    numbers = np.random.default_rng(1).integers(-9, 9, 3 * 8192).astype(np.float16)
+    args = [numbers, np.zeros((64, 64), np.float32), *index, rows]
     expected = outcome(kernel, (1,), args, "interp").arrays[1]
     assert '"tt.descriptor_load"' in ttir_target.lowered(kernel, "sm_90").text
     for arch in ("sm_80", "sm_90"):
         np.testing.assert_array_equal(ttir_target.outcome(kernel, (1,), args, arch).arrays[1], expected)
+
+
+def test_an_extent_that_coordinates_cannot_reach_ends_the_kernel():
+    args = [np.zeros(3 * 8192, np.float16), np.zeros((64, 64), np.float32), 0, 0, -1]
+    with pytest.raises(MachineFault, match="the PTX stops at a trap"):
+        ttir_target.outcome(stack(STACKED[0], "i32"), (1,), args, "sm_90")
 
 
 # ---------------------------------------------------------------- what it is compiled to

@@ -121,8 +121,8 @@ def _made(lowering: Lowering, view: TileView) -> Value:
 def _extent(lowering: Lowering, extent: Value) -> Value:
     """An extent as the hardware takes it: from 1 to 2^31 - 1.
 
-    An extent of 0 leaves no element to ask for. Coordinates are signed: a larger extent, which a 32-bit operand may
-    hold, ends the kernel.
+    Coordinates are signed: a larger extent, which a 32-bit operand may hold, ends the kernel. For one of 0 see
+    `_is_empty`.
     """
     build, known = lowering.build, lowering.known.of(extent)
     if known.high > MAX_I32:
@@ -157,6 +157,17 @@ def _coordinate(lowering: Lowering, axis: Axis) -> Value:
     return scalars.narrowed(lowering, start)
 
 
+def _is_empty(lowering: Lowering, axes: Sequence[Axis]) -> Value | None:
+    """Whether the tensor has no elements, as an i1; None if it surely has some."""
+    build = lowering.build
+    found: Value | None = None
+    for axis in axes:
+        if lowering.known.of(axis.extent).low <= 0:
+            test = build.compare("eq", axis.extent, scalars.number(lowering, 0))
+            found = test if found is None else build.op("arith.ori", found, test)
+    return found
+
+
 def _wide(type: t.TileViewType) -> list[int]:
     return [extent for extent in type.tile_shape if extent > 1]
 
@@ -167,6 +178,9 @@ def loaded(lowering: Lowering, view: TileView, axes: Sequence[Axis]) -> Value:
     build, dims = lowering.build, tensor_dims(view.type)
     order = [dims.index(dim) for dim in memory_order(view.tensor)]
     places = [_coordinate(lowering, axes[position]) for position in order]
+    empty = _is_empty(lowering, axes)
+    if empty is not None:
+        places[0] = build.select(empty, build.integer(I32, MAX_I32), places[0])
     shape = tuple(axes[position].count for position in order)
     type = Type(stored(view.type.element), shape)
     tile = build.op("tt.descriptor_load", view.descriptor, *places, type=type, cache=1, evict=1)

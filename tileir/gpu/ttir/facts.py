@@ -1,9 +1,8 @@
 """What is known of the numbers of a kernel when its code is made.
 
-Knows: divisors (powers of two) and ranges of the values of a TTIR function (of a tensor: of every
-element), from constants, from what is promised of
-values, and through arithmetic. Does not know: where promises come from (`assumptions`, `lowering`), nor what is made
-of the facts.
+Knows: divisors (powers of two) and ranges of the values of a TTIR function, of a tensor those of every element: from
+constants, from what is promised of values, and through arithmetic. Does not know: where promises come from
+(`assumptions`, `lowering`), nor what is made of the facts.
 
 A fact holds wherever its value is seen. Facts are only ever too weak: arithmetic that may overflow is unknown.
 """

@@ -15,11 +15,13 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
+from importlib.metadata import version
 from threading import Lock
 from typing import IO, Any
 
 from tileir.gpu import worker
 from tileir.gpu.arch import Arch
+from tileir.gpu.spelling import Version, spelled
 from tileir.ir.diagnostics import UnsupportedError
 
 
@@ -56,7 +58,7 @@ def require_triton() -> None:
 def compile_ttir(text: str, arch: Arch, options: Options, stages: Sequence[str]) -> Artifacts:
     """Compile TTIR; `stages` are of `worker.STAGES`. Raises `UnsupportedError` with the compiler's words."""
     request = {
-        "ttir": text,
+        "ttir": spelled(text, _triton_version()),
         "capability": arch.capability,
         "options": asdict(options) | EXACT,
         "stages": list(stages),
@@ -69,6 +71,12 @@ def compile_ttir(text: str, arch: Arch, options: Options, stages: Sequence[str])
     made = dict(answer["stages"])
     cubin = made.pop("cubin", None)
     return Artifacts(made, None if cubin is None else base64.b64decode(cubin), answer["metadata"])
+
+
+@cache
+def _triton_version() -> Version:
+    major, minor, *_ = version("triton").split(".")
+    return int(major), int(minor)
 
 
 class Service:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import base64
 import json
 import os
-import re
 import struct
 import sys
 import tempfile
@@ -26,9 +25,6 @@ METADATA = (
     "profile_scratch_size", "profile_scratch_align",
 )  # fmt: skip
 """What the launcher needs to know of a cubin."""
-
-OLDEST = (3, 6)
-"""The first version of Triton whose TTIR differs from the newest in no more than `spelled` mends."""
 
 _LENGTH = struct.Struct("<Q")
 
@@ -60,7 +56,7 @@ def compiled(request: dict[str, Any]) -> dict[str, Any]:
     context = ir.context()
     ir.load_dialects(context)
     backend.load_dialects(context)
-    module = _parsed(spelled(request["ttir"], _version()), context)
+    module = _parsed(request["ttir"], context)
     stages: dict[str, Any] = {}
     backend.add_stages(stages, options, Language.TRITON)
     metadata: dict[str, Any] = dict(options.__dict__)
@@ -71,26 +67,6 @@ def compiled(request: dict[str, Any]) -> dict[str, Any]:
         if stage in request["stages"]:
             made[stage] = base64.b64encode(module).decode() if stage == "cubin" else str(module)
     return {"stages": made, "metadata": {name: metadata.get(name) or 0 for name in METADATA}}
-
-
-def _version() -> tuple[int, int]:
-    import triton
-
-    major, minor, *_ = triton.__version__.split(".")
-    version = int(major), int(minor)
-    if version < OLDEST:
-        oldest = ".".join(map(str, OLDEST))
-        raise RuntimeError(f"Triton {triton.__version__} is too old: expected version {oldest} or newer")
-    return version
-
-
-def spelled(ttir: str, version: tuple[int, int]) -> str:
-    """TTIR of the newest version as an older one spells it."""
-    if version < (3, 8):
-        ttir = re.sub(r"!tt\.tensordesc<([^<>]+)>", r"!tt.tensordesc<tensor<\1>>", ttir)
-    if version < (3, 7):
-        ttir = re.sub(r'"ttg\.barrier"\(\)( \{[^{}]*\})?', '"gpu.barrier"()', ttir)
-    return ttir
 
 
 def _parsed(text: str, context: Any) -> Any:

@@ -35,7 +35,7 @@ from tileir.ops.floating import (
 rules: Rules[Lower] = Rules()
 
 _ROUNDED: dict[type[Op], str] = {AddF: "add", SubF: "sub", MulF: "mul", DivF: "div", Fma: "fma", Sqrt: "sqrt"}
-_EXACT: dict[type[Op], str] = {AbsF: "math.absf", Ceil: "math.ceil", Floor: "math.floor", NegF: "arith.negf"}
+_EXACT: dict[type[Op], str] = {AbsF: "math.absf", Ceil: "math.ceil", Floor: "math.floor"}
 _EXTREMES: dict[tuple[type[Op], bool], str] = {
     (MaxF, False): "arith.maxnumf",
     (MaxF, True): "arith.maximumf",
@@ -63,9 +63,18 @@ def lower_rounded(lowering: Lowering, op: AddF | SubF | MulF | DivF | Fma | Sqrt
     lowering.bind(op.results[0], result)
 
 
-@rules(AbsF, Ceil, Floor, NegF)
-def lower_exact(lowering: Lowering, op: AbsF | Ceil | Floor | NegF) -> None:
+@rules(AbsF, Ceil, Floor)
+def lower_exact(lowering: Lowering, op: AbsF | Ceil | Floor) -> None:
     lowering.bind(op.result, lowering.build.op(_EXACT[type(op)], lowering.value(op.source)))
+
+
+@rules(NegF)
+def lower_negf(lowering: Lowering, op: NegF) -> None:
+    """The sign bit flipped: Triton knows ``arith.negf`` only since 3.9."""
+    build, source = lowering.build, lowering.value(op.source)
+    bits = build.bitcast(source, f"i{source.type.bits}")
+    sign = build.bits(bits.type, 1 << (bits.type.bits - 1))
+    lowering.bind(op.result, build.bitcast(build.op("arith.xori", bits, sign), source.type.element))
 
 
 @rules(MaxF, MinF)

@@ -30,8 +30,8 @@ def product(
     *batch, rows, depth = lhs.type.shape
     columns = rhs.type.shape[-1]
     if batch == [1]:
-        matrices = (build.reshape(value, *value.type.shape[1:]) for value in (lhs, rhs, acc))
-        return build.reshape(product(build, arch, *matrices, precision, imprecise), *acc.type.shape)
+        x, y, z = (build.reshape(value, *value.type.shape[1:]) for value in (lhs, rhs, acc))
+        return build.reshape(product(build, arch, x, y, z, precision, imprecise), *acc.type.shape)
     deep = max(depth, DEPTHS[lhs.type.bits])
     wide = _width(arch, rows, columns)
     lhs = padded(build, lhs, *batch, rows, deep)

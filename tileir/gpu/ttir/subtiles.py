@@ -101,18 +101,25 @@ def _split_off(build: Builder, value: Value, axis: int, count: int, number: int)
     """The part of `number`, by halves."""
     while count > 1:
         count //= 2
-        value = half(build, value, axis, upper=number >= count)
+        value = halves(build, value, axis)[number // count]
         number %= count
     return value
 
 
-def half(build: Builder, value: Value, axis: int, upper: bool) -> Value:
-    """The lower or the upper half of a tensor along `axis`."""
+def parts(build: Builder, value: Value, axis: int, count: int) -> list[Value]:
+    """The tensor in `count` equal parts along `axis`."""
+    if count == 1:
+        return [value]
+    return [part for half in halves(build, value, axis) for part in parts(build, half, axis, count // 2)]
+
+
+def halves(build: Builder, value: Value, axis: int) -> list[Value]:
+    """The lower and the upper half of a tensor along `axis`."""
     shape = value.type.shape
-    halves = build.reshape(value, *_along(shape, axis, 2, shape[axis] // 2))
+    both = build.reshape(value, *_along(shape, axis, 2, shape[axis] // 2))
     axes = [*range(axis), *range(axis + 1, len(shape) + 1), axis]
     type = value.type.shaped(*_along(shape, axis, shape[axis] // 2))
-    return build.insert("tt.split", [build.transpose(halves, *axes)], [type, type])[upper]
+    return build.insert("tt.split", [build.transpose(both, *axes)], [type, type])
 
 
 def _searched(build: Builder, bits: Value, axis: int, extent: int, number: Value) -> Value:

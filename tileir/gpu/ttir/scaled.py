@@ -1,7 +1,8 @@
 """TTIR of block-scaled matrix multiply-accumulate (specification, operations 6.3).
 
 Knows: which products the hardware scales itself, and how the others are computed, of which there are two kinds.
-Scales with fraction bits are multiplied into their factors, as bf16 holds the product of a 4-bit float and such a scale.
+Scales with fraction bits are multiplied into their factors, as bf16 holds any product of a 4-bit float and such a
+scale.
 Scales that are powers of two lie too far apart for that: the unscaled products are added block by block along k, and
 each such sum is scaled, by half of the exponent at a time, so that only what is out of the range of f32 leaves it.
 Does not know: which sizes ``tt.dot`` takes (`products`).
@@ -61,7 +62,8 @@ def lower_mmaf_scaled(lowering: Lowering, op: MmaFScaled) -> None:
     values = [lowering.value(value) for value in (op.lhs, op.rhs, op.acc, op.lhs_scale, op.rhs_scale)]
     if batch == (1,):
         values = [build.reshape(value, *value.type.shape[1:]) for value in values]
-    scaled = _Scaled(*values, op.lhs.type.element, op.lhs_scale.type.element)
+    lhs, rhs, acc, lhs_scale, rhs_scale = values
+    scaled = _Scaled(lhs, rhs, acc, lhs_scale, rhs_scale, op.lhs.type.element, op.lhs_scale.type.element)
     if _is_in_hardware(lowering, scaled):
         result = _by_hardware(build, scaled)
     elif scaled.scale is t.F8E8M0FNU:

@@ -22,7 +22,7 @@ VERBS = {
     "opt": ("opt", "print a program in canonical form"),
     "run": ("run", "run a kernel on arrays"),
     "cutile": ("cutile", "run a cuTile Python script without a GPU"),
-    "compile": ("compile", "compile a kernel to native code; show or keep the code"),
+    "compile": ("compile", "compile a kernel for the CPU or a GPU; show or keep the code"),
     "bench": ("bench", "time a kernel"),
     "demo": ("demo", "run the example programs and check them against NumPy"),
     "as": ("assemble", "text to bytecode"),

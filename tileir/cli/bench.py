@@ -15,9 +15,10 @@ from math import prod
 from time import perf_counter
 
 from tileir.cli import FINE, UsageError, arguments, files, show
-from tileir.cli.launching import Settings, add_launch, add_threads, checked, chosen_kernel, given_values, placed
+from tileir.cli.launching import Settings, add_launch, add_threads, checked, chosen_kernel, given_values
 from tileir.cli.options import add_level, add_target, chosen_target
 from tileir.runtime.launch import launch_kernel
+from tileir.runtime.staging import placed
 from tileir.runtime.targets import DeviceTarget
 
 MIN_SECONDS = 0.2
@@ -62,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
     target = chosen_target(options.target)
     given = given_values(kernel, options.arguments, options.seed)
     settings: Settings = {"threads": options.threads} if options.threads else {}
-    with placed(target, given) as values:
+    with placed(target, [one.value for one in given]) as values:
         grid = checked(kernel, target, options.grid, values, settings)
         launch = partial(launch_kernel, kernel, grid, values, target.name, True, settings)
         clock = target.seconds if isinstance(target, DeviceTarget) else _seconds

@@ -10,7 +10,7 @@ import argparse
 import math
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,9 +21,16 @@ from rich.text import Text
 
 import tileir
 from tileir.cli import FAULT, FINE, UsageError, files, show
+from tileir.cli.launching import Settings, launch
 from tileir.cli.options import add_target, chosen_target
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES, largest_error
+from tileir.runtime.grid import GridLike, checked_grid
+from tileir.runtime.module import Kernel
+from tileir.runtime.staging import placed
+from tileir.runtime.targets import Target
+
+Arguments = dict[str, np.ndarray | np.generic]
 
 _COLUMNS = {
     "example": "left",
@@ -64,14 +71,14 @@ examples:
 
 def run(options: argparse.Namespace) -> int:
     chosen = _chosen(options.names)
-    chosen_target(options.target)  # imported before anything is timed
+    target = chosen_target(options.target)  # imported before anything is timed
     if options.list:
         for example in chosen:
             print(f"{example.name:18} {example.path}")
         return FINE
     if options.copy is not None:
         return _copy(chosen, Path(options.copy))
-    outcomes = list(_outcomes(chosen, options.target))
+    outcomes = list(_outcomes(chosen, target))
     _show(outcomes)
     return FINE if all(outcome.right for outcome in outcomes) else FAULT
 
@@ -95,7 +102,7 @@ def _copy(examples: list[Example], folder: Path) -> int:
     return FINE
 
 
-def _outcomes(examples: list[Example], target: str) -> Iterator[Outcome]:
+def _outcomes(examples: list[Example], target: Target) -> Iterator[Outcome]:
     """Run the examples, with a progress bar on standard error."""
     columns = (TextColumn("{task.description:18}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     console = Console(file=sys.stderr)
@@ -107,24 +114,34 @@ def _outcomes(examples: list[Example], target: str) -> Iterator[Outcome]:
             progress.advance(task)
 
 
-def _outcome(example: Example, target: str) -> Outcome:
+def _outcome(example: Example, target: Target) -> Outcome:
     """Run an example twice, each time on new arrays: once to have it prepared, once for the clock and the check."""
     kernel = tileir.load(example.path)[example.kernel]
     grid = example.grid(example.sizes)
     try:
-        kernel.launch(grid, *_arguments(example).values(), target=target, output=_ignore)
+        _launch(kernel, target, grid, _arguments(example), _ignore)
         arguments = _arguments(example)
         answer = example.answer(arguments)
         lines: list[str] = []
-        begin = time.perf_counter()
-        kernel.launch(grid, *arguments.values(), target=target, output=lines.append)
-        seconds = time.perf_counter() - begin
+        seconds = _launch(kernel, target, grid, arguments, lines.append)
     except (tileir.Trap, tileir.DiagnosticError, tileir.UnsupportedError) as error:
         return Outcome(example, math.nan, math.nan, str(error))
-    return Outcome(example, seconds, largest_error(arguments, answer), _wrong_output(example, "".join(lines)))
+    wrong = _wrong_output(example, "".join(lines)) if target.gives_output else None
+    return Outcome(example, seconds, largest_error(arguments, answer), wrong)
 
 
-def _arguments(example: Example) -> dict[str, np.ndarray | np.generic]:
+def _launch(
+    kernel: Kernel, target: Target, grid: GridLike, arguments: Arguments, output: Callable[[str], object]
+) -> float:
+    """Seconds that a launch took."""
+    with placed(target, list(arguments.values())) as values:
+        begin = time.perf_counter()
+        settings: Settings = {"output": output} if target.gives_output else {}
+        launch(kernel, target, checked_grid(grid, kernel.name), values, settings)
+        return time.perf_counter() - begin
+
+
+def _arguments(example: Example) -> Arguments:
     return example.arguments(example.sizes, np.random.default_rng(0))
 
 

@@ -7,8 +7,7 @@ Does not know: the words that describe arguments (`arguments`, `fill`), nor what
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +16,6 @@ from tileir.cli import UsageError, arguments, fill
 from tileir.cli.arguments import ArrayWord, FileWord, Word
 from tileir.ir import types as t
 from tileir.runtime.arguments import Parameter
-from tileir.runtime.arrays import Array
 from tileir.runtime.grid import Grid, checked_grid
 from tileir.runtime.launch import bind, launch_kernel
 from tileir.runtime.module import Kernel, Module
@@ -117,19 +115,6 @@ def checked(kernel: Kernel, target: Target, grid: str, values: Sequence[object],
     except (TypeError, ValueError) as error:
         raise UsageError(str(error)) from None
     return found
-
-
-@contextmanager
-def placed(target: Target, given: list[Given]) -> Iterator[list[object]]:
-    """The values, arrays where the target has its memory; what they hold at the end is put into those given."""
-    if not isinstance(target, DeviceTarget):
-        yield [one.value for one in given]
-        return
-    there = [target.placed(one.value) if isinstance(one.value, np.ndarray) else one.value for one in given]
-    yield list(there)
-    for one, value in zip(given, there):
-        if isinstance(value, Array):
-            target.fetch(value, one.array)
 
 
 def launch(kernel: Kernel, target: Target, grid: Grid, values: Sequence[object], settings: Settings) -> None:

@@ -25,11 +25,11 @@ from tileir.cli.launching import (
     chosen_kernel,
     given_values,
     launch,
-    placed,
 )
 from tileir.cli.options import add_level, add_target, chosen_target
 from tileir.runtime.grid import Grid
 from tileir.runtime.module import Kernel
+from tileir.runtime.staging import placed
 from tileir.runtime.targets import Target
 
 _COLUMNS = {
@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     given = given_values(kernel, options.arguments, options.seed)
     settings = {name: value for name, value in (("mode", options.mode), ("threads", options.threads)) if value}
     saves = {name: file for name, _, file in (entry.partition("=") for entry in options.save)}
-    with placed(target, given) as values:
+    with placed(target, [one.value for one in given]) as values:
         grid = checked(kernel, target, options.grid, values, settings)
         for name in [*options.print, *saves]:
             _array_named(name, given)

@@ -35,7 +35,6 @@ from tileir.runtime.storage import alignment_of, memory_image
 from tileir.runtime.streams import current_stream, stream_number
 from tileir.runtime.targets import Run
 
-_OPTIONS = ("output", "stream")
 _LOW_BITS = 15
 """A number without these bits is a multiple of 16, which lets code load and store more at a time."""
 
@@ -67,15 +66,24 @@ class Gpu:
 
     devices = (GPU,)
 
-    def __init__(self, name: str, description: str, driver: Driver, route: Callable[[Kernel], Route]) -> None:
+    def __init__(
+        self,
+        name: str,
+        description: str,
+        driver: Driver,
+        route: Callable[[Kernel], Route],
+        gives_output: bool = True,
+    ) -> None:
         self.name = name
         self.description = description
+        self.gives_output = gives_output
         self.driver = driver
         self._route = route
 
     def prepare(self, kernel: Kernel, check: bool, options: dict[str, object]) -> Run:
-        """Options: ``stream``, a number or a stream of any library (default: torch's or CuPy's current one);
-        ``output``, where `print_tko` writes (a text stream or a function; standard output by default).
+        """Options: ``stream``, a number or a stream of any library (default: torch's or CuPy's current one); and, if
+        the target gives output, ``output``, where `print_tko` writes (a text stream or a function; standard output by
+        default).
 
         A launch returns before the kernel has run, unless the kernel prints or has an `assert`.
         """
@@ -88,10 +96,11 @@ class Gpu:
         return run
 
     def _settings(self, options: dict[str, object]) -> _Settings:
-        unknown = options.keys() - set(_OPTIONS)
+        known = ("output", "stream") if self.gives_output else ("stream",)
+        unknown = options.keys() - set(known)
         if unknown:
             what = f"target '{self.name}' has no option {', '.join(sorted(unknown))}"
-            raise TypeError(f"{what}: it has {', '.join(_OPTIONS)}")
+            raise TypeError(f"{what}: it has {', '.join(known)}")
         stream = options.get("stream")
         host = Options(output=options.get("output"))  # type: ignore[arg-type]
         return _Settings(None if stream is None else stream_number(stream), host.write)

@@ -30,6 +30,7 @@ class Interpreter:
     name = "interp"
     description = "the reference interpreter: exact, every memory access checked"
     devices = (CPU,)
+    gives_output = True
 
     def binder(self, parameter: Parameter) -> Binder:
         return binder(parameter, self.devices, self.name)

@@ -38,6 +38,7 @@ class Native:
     name = "cpu"
     description = "native code through LLVM; memory accesses are not checked"
     devices = (CPU,)
+    gives_output = True
 
     def binder(self, parameter: Parameter) -> Binder:
         return binder(parameter, self.devices, self.name)

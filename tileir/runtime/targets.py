@@ -35,6 +35,8 @@ class Target(Protocol):
     description: str
     devices: tuple[str, ...]
     """The devices whose memory it uses, by the names of `arrays.Array.device`."""
+    gives_output: bool
+    """Whether what kernels print goes to the option ``output``; otherwise it goes to standard output."""
 
     def binder(self, parameter: Parameter) -> Binder:
         """What turns a Python value into what a run is given for the parameter. Raises TypeError for a parameter that

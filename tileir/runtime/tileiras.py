@@ -16,4 +16,5 @@ TARGET = Gpu(
     "GPUs, through the vendor's assembler; memory accesses are not checked",
     shared_driver(),
     VendorRoute,
+    gives_output=False,
 )

@@ -1,0 +1,145 @@
+"""``tileir compile`` for GPUs: the forms of the code, the routes, what is explained, what is refused."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tileir.examples import FOLDER
+from tileir.gpu import compiler, vendor
+from tileir.gpu.cubin import kernels_of
+
+ADD, TOTAL, HELLO = (str(FOLDER / f"{name}.mlir") for name in ("vector_add", "reduction", "hello_grid"))
+
+
+@pytest.fixture
+def triton() -> None:
+    pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+
+
+needs_tileiras = pytest.mark.skipif(vendor.program() is None, reason="needs tileiras: pip install nvidia-cuda-tileiras")
+
+
+@pytest.mark.usefixtures("triton")
+class TestForms:
+    @pytest.mark.parametrize(
+        ("form", "mark"),
+        [
+            (None, ".target sm_90a"),
+            ("ptx", ".entry vector_add"),
+            ("ttir", "tt.func public @vector_add"),
+            ("ttgir", 'ttg.target = "cuda:90"'),
+            ("llir", "define ptx_kernel void @vector_add"),
+        ],
+    )
+    def test_texts(self, tileir, form, mark) -> None:
+        ran = tileir("compile", ADD, "--target", "sm_90", *(["--emit", form] if form else []))
+        assert (ran.status, ran.err) == (0, "")
+        assert mark in ran.out
+
+    @pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_100"])
+    def test_a_cubin(self, tileir, target) -> None:
+        ran = tileir("compile", TOTAL, "--kernel", "total", "--target", target, "--emit", "cubin", "-o", "total.cubin")
+        assert (ran.status, ran.out) == (0, "")
+        assert kernels_of(Path("total.cubin").read_bytes()).keys() == {"total"}
+
+    def test_what_is_aligned_is_loaded_in_larger_pieces(self, tileir) -> None:
+        plain, aligned = (
+            tileir("compile", ADD, "--target", "sm_90", "--emit", "ptx", *more).out for more in ((), ("--aligned",))
+        )
+        assert ".v4.b32" in aligned
+        assert ".v4.b32" not in plain
+
+    def test_what_was_made_is_explained(self, tileir) -> None:
+        ran = tileir("compile", HELLO, "--target", "sm_90", "--explain")
+        assert ran.status == 0
+        for words in (
+            "for sm_90, by Triton's compiler",
+            "warp",
+            "shared memory: ",
+            "registers",
+            "the mailbox of print",
+        ):
+            assert words in ran.out
+        assert ".entry" not in ran.out
+
+    def test_where_memory_is_used_is_shown(self, tileir) -> None:
+        ran = tileir("compile", ADD, "--target", "sm_90", "--explain", "--emit", "ttir", "-o", "code")
+        assert ran.out.count("load through pointers") == 2
+        assert "vector_add.mlir:" in ran.out
+        assert "tt.func" in Path("code").read_text()
+
+    def test_an_operation_without_code_is_named(self, tileir) -> None:
+        text = b"""entry @k() {
+          %x = constant <f32: 0.0> : tile<2097152xf32>
+          return
+        }"""
+        ran = tileir("compile", "-", "--target", "sm_90", stdin=text)
+        assert ran.status == 1
+        assert "'constant' makes tile<2097152xf32>" in ran.err
+        assert "<stdin>:2:" in ran.err
+
+
+class TestTheVendorsRoute:
+    @needs_tileiras
+    def test_a_cubin_of_the_whole_module(self, tileir) -> None:
+        options = ["--kernel", "total", "--target", "sm_90", "--route", "tileiras", "-o", "all.cubin"]
+        ran = tileir("compile", TOTAL, *options)
+        assert (ran.status, ran.out) == (0, "")
+        assert "total" in kernels_of(Path("all.cubin").read_bytes())
+
+    @needs_tileiras
+    def test_it_is_explained(self, tileir) -> None:
+        ran = tileir("compile", ADD, "--target", "sm_90", "--route", "tileiras", "--explain")
+        assert ran.status == 0
+        assert "by the vendor's assembler" in ran.out
+        assert "registers" in ran.out
+
+
+class TestWrongUses:
+    @pytest.mark.parametrize(
+        ("options", "words"),
+        [
+            (["--emit", "ptx"], "--emit ptx: target cpu has asm, llvm, obj"),
+            (["--emit", "asm", "--target", "sm_90"], "--emit asm: target sm_90 has ptx, ttir, ttgir, llir, cubin"),
+            (["--aligned"], "--aligned is for GPUs: say which with --target"),
+            (["--route", "open"], "--route is for GPUs: say which with --target"),
+            (
+                ["--target", "sm_90", "--route", "tileiras", "--emit", "ptx"],
+                "--emit ptx: target sm_90 with --route tileiras has cubin",
+            ),
+            (["--target", "sm_75"], "invalid choice: 'sm_75'"),
+        ],
+    )
+    def test_options_that_do_not_go_together(self, tileir, options, words) -> None:
+        ran = tileir("compile", ADD, *options)
+        assert (ran.status, ran.out) == (2, "")
+        assert words in ran.err
+
+    @pytest.mark.parametrize("options", [["--emit", "cubin"], ["--route", "tileiras"]])
+    def test_a_cubin_does_not_go_to_the_terminal(self, tileir, monkeypatch, options) -> None:
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+        ran = tileir("compile", ADD, "--target", "sm_90", *options)
+        assert ran.status == 2
+        assert "a cubin is not text: say where it goes with -o FILE" in ran.err
+
+    def test_a_missing_compiler_is_named(self, tileir, monkeypatch) -> None:
+        monkeypatch.setattr(compiler.importlib.util, "find_spec", lambda name: None)
+        ran = tileir("compile", ADD, "--target", "sm_90")
+        assert ran.status == 1
+        assert "not available: needs Triton's compiler: pip install 'tileir[gpu]'" in ran.err
+
+    def test_a_missing_assembler_is_named(self, tileir, monkeypatch) -> None:
+        monkeypatch.setattr(vendor, "program", lambda: None)
+        ran = tileir("compile", ADD, "--target", "sm_90", "--route", "tileiras", "-o", "x.cubin")
+        assert ran.status == 1
+        assert "not available: needs the vendor's assembler" in ran.err
+
+
+def test_gpus_and_what_is_missing_are_listed(tileir) -> None:
+    ran = tileir("info")
+    assert ran.status == 0
+    for words in ("cuda  ", "cuda:tileiras", "GPUs", "cuda-bindings"):
+        assert words in ran.out

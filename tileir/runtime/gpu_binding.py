@@ -39,17 +39,17 @@ def gpu_binder(parameter: Parameter, target: str) -> Binder:
 
 def _tensor_binder(usual: Binder) -> Binder:
     """Tensors of an element type and a device that have been taken before are taken at once."""
+    tensors: set[type] = set()
     taken: dict[tuple[Any, Any, Any], str] = {}
 
     def bind(value: Any) -> Argument | Ready:
-        try:
+        if type(value) in tensors:
             place = taken.get((value.dtype, value.device, value.layout))
-        except (AttributeError, TypeError):
-            return usual(value)
-        if place is not None and not value.is_neg():
-            return Located(value.data_ptr(), place)
+            if place is not None and not value.is_neg():
+                return Located(value.data_ptr(), place)
         argument = usual(value)
-        if isinstance(argument, ArrayArgument):
+        if isinstance(argument, ArrayArgument) and hasattr(value, "is_neg"):
+            tensors.add(type(value))
             taken[value.dtype, value.device, value.layout] = argument.array.device
         return argument
 

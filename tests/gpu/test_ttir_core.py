@@ -87,23 +87,3 @@ def test_moves_compile(arch):
     pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
     for element in ELEMENTS:
         compiled(moves(element), arch)
-
-
-EVERYTHING_ELSE = """
-global @numbers <i32: [1, 2, 3, 4]> : tile<4xi32>
-entry @k(%p: tile<ptr<f32>>, %h: tile<ptr<f4E2M1FN>>, %o: tile<i8>, %b: tile<i1>, %out: tile<ptr<i64>>) {
-  %x, %y, %z = get_tile_block_id : tile<i32>
-  %n, %q, %r = get_num_tile_blocks : tile<i32>
-  %g = get_global @numbers : tile<ptr<i32>>
-  %s = offset %p, %o : tile<ptr<f32>>, tile<i8> -> tile<ptr<f32>>
-  %t = offset %h, %o : tile<ptr<f4E2M1FN>>, tile<i8> -> tile<ptr<f4E2M1FN>>
-  %u = offset %p, %b : tile<ptr<f32>>, tile<i1> -> tile<ptr<f32>>
-  %d = constant <i16: [[1, -2, 3, 4], [5, 6, 7, 8]]> : tile<2x4xi16>
-  %e = constant <i1: [true, false, true, true]> : tile<4xi1>
-  %f = constant <f8E4M3FN: [1.0, 2.0]> : tile<2xf8E4M3FN>
-  %i = iota : tile<2xi1>
-  %j = iota : tile<256xi8>
-  %k = iota : tile<64xi64>
-  return
-}
-"""

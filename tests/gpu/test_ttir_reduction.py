@@ -1,5 +1,6 @@
 """Reductions and scans of GPU code agree with the interpreter, where the specification lets them, and compile."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -9,6 +10,7 @@ from tests.interp.interp_kernels import evaluate, function
 from tests.interp.test_machine_reduction import ARGMAX, FLOATS, INTS, fold_text, random_tile
 
 ARCHS = ("sm_80", "sm_90", "sm_100")
+LOWEST = {"f16": "0xFC00", "bf16": "0xFF80", "f32": "0xFF800000", "f64": "0xFFF0000000000000"}
 NEUTRAL = [
     *((ty, op, identity) for ty in INTS for op, identity in [
         ("addi {}, {}", "0"), ("muli {}, {}", "1"), ("andi {}, {}", "-1"), ("ori {}, {}", "0"), ("xori {}, {}", "0"),
@@ -18,11 +20,7 @@ NEUTRAL = [
         ("addi {}, {}", "0"), ("muli {}, {}", "1"), ("andi {}, {}", "-1"), ("ori {}, {}", "0"),
         ("maxi {}, {} signed", "-1"), ("mini {}, {} signed", "0"), ("mini {}, {} unsigned", "-1"),
     ]),
-    *((ty, op, identity) for ty in FLOATS for op, identity in [
-        ("maxf {}, {} propagate_nan", f"0x{pattern[ty]:X}") for pattern in [
-            {"f16": 0xFC00, "bf16": 0xFF80, "f32": 0xFF800000, "f64": 0xFFF0000000000000}
-        ]
-    ]),
+    *((ty, "maxf {}, {} propagate_nan", identity) for ty, identity in LOWEST.items()),
 ]  # fmt: skip
 FOLDS = [("reduce", 0, False), ("reduce", 1, False), ("reduce", 2, False), ("scan", 1, False), ("scan", 2, True)]
 
@@ -81,14 +79,8 @@ def test_elements_of_one_byte_travel_along():
     )  # fmt: skip
     generator = np.random.default_rng(4)
     keys = generator.permutation(64).astype(np.int32).reshape(2, 32) + 1
-    values = generator.integers(-8, 8, (2, 32)).astype(random_e4m3())
+    values = generator.integers(-8, 8, (2, 32)).astype(ml_dtypes.float8_e4m3fn)
     assert_agrees(text, keys, values, generator.integers(0, 2, (2, 32)).astype(np.bool_))
-
-
-def random_e4m3():
-    import ml_dtypes
-
-    return ml_dtypes.float8_e4m3fn
 
 
 BRANCHES = """

@@ -114,6 +114,9 @@ class FakeDriver:
         self.events.append("download")
         content[:] = ctypes.string_at(address, len(content))
 
+    def drain(self):
+        pass
+
     def synchronize(self, stream=0):
         self.events.append("synchronize")
 

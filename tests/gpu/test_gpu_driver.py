@@ -124,6 +124,14 @@ driver.free(address)
         _, said = calls("driver.give_back(driver.borrow(100, 3), 3)", FAKE_NO_POOLS=1)
         assert said == ["allocate 100", "free"]
 
+    def test_code_and_memory_are_given_up_when_kernels_no_longer_run(self, calls):
+        script = (
+            "from tileir.gpu.kept import *\nwith driver.on(1):\n  one = Library(driver, b'x', 'kernel @k')\ndel one\n"
+        )
+        _, said = calls(script + "two = DeviceMemory(driver, b'abcd', 512)\nassert two.address % 512 == 0\ndel two")
+        assert said[1:3] == ["drain", "unload"]
+        assert said[-2:] == ["drain", "free"]
+
     def test_time(self, calls):
         assert calls("print(driver.seconds(lambda: None))")[0] == ["0.0015"]
 

@@ -62,6 +62,8 @@ class Driver:
         self._pools: dict[int, Any] = {}
         self._launch = cuda.cuLaunchKernel
         self._current = cuda.cuCtxGetCurrent
+        self._lend = cuda.cuMemAllocFromPoolAsync
+        self._take_back = cuda.cuMemFreeAsync
 
     # ------------------------------------------------------------ contexts and devices
 
@@ -213,21 +215,27 @@ class Driver:
         pool = self._pool(self.device().ordinal)
         if pool is None:
             return self.allocate(size)
-        return int(self._do(_allocating(size), self._cuda.cuMemAllocFromPoolAsync, max(1, size), pool, stream))
+        status, address = self._lend(size or 1, pool, stream)
+        if status:
+            raise self._failure(status, _allocating(size))
+        return int(address)
 
     def give_back(self, address: int, stream: int) -> None:
         """End the use of borrowed memory by what is launched on `stream` from now on."""
         if self._pool(self.device().ordinal) is None:
             self.free(address)
-        else:
-            self._do("giving back memory", self._cuda.cuMemFreeAsync, address, stream)
+            return
+        (status,) = self._take_back(address, stream)
+        if status:
+            raise self._failure(status, "giving back memory")
 
     def _pool(self, ordinal: int) -> Any:
         """What memory is borrowed from; None if the device has no such thing."""
-        if ordinal not in self._pools:
+        try:
+            return self._pools[ordinal]
+        except KeyError:
             has_pools = self._attribute("MEMORY_POOLS_SUPPORTED", ordinal)
-            self._pools[ordinal] = self._new_pool(ordinal) if has_pools else None
-        return self._pools[ordinal]
+            return self._pools.setdefault(ordinal, self._new_pool(ordinal) if has_pools else None)
 
     def _new_pool(self, ordinal: int) -> Any:
         cuda, doing = self._cuda, "setting memory aside"
@@ -263,6 +271,10 @@ class Driver:
     def synchronize(self, stream: int = 0) -> None:
         """Wait until everything on the stream is done. Raises Trap for a fault of a kernel."""
         self._do("waiting for kernels", self._cuda.cuStreamSynchronize, stream)
+
+    def drain(self) -> None:
+        """Wait until everything in the thread's context is done. Nothing is said of failure, as of `free`."""
+        self._cuda.cuCtxSynchronize()
 
     def seconds(self, action: Callable[[], object], stream: int = 0) -> float:
         """How long the device takes for what `action` launches on the stream."""

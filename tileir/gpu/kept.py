@@ -37,4 +37,5 @@ def _at_end(owner: object, driver: Driver, give_up: Callable[[Any], None], what:
 
 def _give_up(driver: Driver, ordinal: int, give_up: Callable[[Any], None], what: Any) -> None:
     with driver.on(ordinal):
+        driver.drain()  # kernels may run that use it
         give_up(what)

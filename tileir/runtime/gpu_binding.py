@@ -73,6 +73,9 @@ def gathered(arguments: Sequence[Argument | Ready]) -> tuple[list[int], list[str
     place, places = "", []
     tables = {}
     for argument in arguments:
+        if type(argument) is int:
+            values.append(argument)
+            continue
         if type(argument) is Located:
             value, found = argument
         else:

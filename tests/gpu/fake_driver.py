@@ -114,6 +114,9 @@ class FakeDriver:
         self.events.append("download")
         content[:] = ctypes.string_at(address, len(content))
 
+    def finish(self):
+        self.events.append("finish")
+
     def drain(self):
         pass
 

@@ -23,6 +23,7 @@ from tileir.runtime.arguments import ArrayArgument, ScalarArgument
 from tileir.runtime.arrays import described
 from tileir.runtime.gpu import Gpu
 from tileir.runtime.launch import bind
+from tileir.runtime.staging import placed
 
 NO_GLOBALS = {}.__getitem__
 
@@ -398,15 +399,25 @@ class TestTables:
         assert launches.driver.events == ["upload", "launch", "give back"]
 
 
-def test_arrays_of_the_host_are_copied_to_the_device_and_back():
+@pytest.mark.parametrize(
+    ("array", "memory"),
+    [
+        (np.arange(12, dtype=np.int32).reshape(3, 4), list(range(12))),
+        (np.arange(12, dtype=np.int32).reshape(4, 3).T, list(range(12))),
+        (np.arange(24, dtype=np.int32).reshape(3, 8)[:, ::2], list(range(0, 24, 2))),
+        (np.array(7, np.int32), [7]),
+    ],
+    ids=["rows", "columns", "gaps", "scalar"],
+)
+def test_arrays_of_the_host_are_copied_to_the_device_and_back(array, memory):
     driver = FakeDriver()
     target = Gpu("cuda", "", driver, FakeRoute)
-    array = np.arange(12, dtype=np.int32).reshape(3, 4)
-    placed = target.placed(array)
-    assert (placed.device, placed.shape, placed.dtype, placed.contiguous) == ("cuda:0", (3, 4), np.int32, True)
-    assert ctypes.string_at(placed.address, array.nbytes) == array.tobytes()
-    ctypes.c_int32.from_address(placed.address + 20).value = -1
-    target.fetch(placed, array)
-    assert array[1, 1] == -1
-    del placed
+    expected = -array
+    with placed(target, [array, 5]) as (copy, number):
+        assert (copy.device, copy.shape, copy.dtype, number) == ("cuda:0", array.shape, np.int32, 5)
+        there = np.ctypeslib.as_array((ctypes.c_int32 * array.size).from_address(copy.address))
+        assert there.tolist() == memory
+        np.negative(there, out=there)
+    assert array.tolist() == expected.tolist()
+    del copy
     assert driver.held == 0

@@ -272,8 +272,12 @@ class Driver:
         """Wait until everything on the stream is done. Raises Trap for a fault of a kernel."""
         self._do("waiting for kernels", self._cuda.cuStreamSynchronize, stream)
 
+    def finish(self) -> None:
+        """Wait until everything on the thread's device is done. Raises Trap for a fault of a kernel."""
+        self._do("waiting for kernels", self._cuda.cuCtxSynchronize)
+
     def drain(self) -> None:
-        """Wait until everything in the thread's context is done. Nothing is said of failure, as of `free`."""
+        """The same, but nothing is said of failure, as of `free`."""
         self._cuda.cuCtxSynchronize()
 
     def seconds(self, action: Callable[[], object], stream: int = 0) -> float:

@@ -112,22 +112,24 @@ class Gpu:
 
     def placed(self, array: np.ndarray) -> Array:
         """A copy of an array on the device of the thread, as long as it is referred to."""
-        memory = DeviceMemory(self.driver, array.tobytes("A"))
+        whole = array if array.flags.forc else np.ascontiguousarray(array)
+        memory = DeviceMemory(self.driver, whole.tobytes("A"))
         device = f"{GPU}:{self.driver.device().ordinal}"
         return Array(
-            memory.address, array.shape, array.strides, array.itemsize, array.dtype, None, True, device, True, memory
+            memory.address, array.shape, whole.strides, array.itemsize, array.dtype, None, True, device, True, memory
         )
 
     def fetch(self, placed: Array, array: np.ndarray) -> None:
         """Copy what was placed back, when all launches are done. Raises Trap for a fault of one."""
         content = bytearray(array.nbytes)
         self.driver.download(placed.address, content)
-        order: Literal["C", "F"] = "C" if array.flags.c_contiguous else "F"
+        order: Literal["C", "F"] = "F" if array.flags.fnc else "C"
         array[...] = np.frombuffer(content, array.dtype).reshape(array.shape, order=order)
 
     def finish(self) -> None:
         """Wait until all launches are done. Raises Trap for a fault of one."""
-        self.driver.synchronize()
+        self.driver.device()
+        self.driver.finish()
 
     def seconds(self, action: Callable[[], object]) -> float:
         """How long the device takes for what `action` launches."""

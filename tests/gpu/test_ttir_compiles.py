@@ -1,6 +1,7 @@
 """Every golden program that a GPU can run compiles to machine code, on a machine without a GPU.
 
-Each is also compiled with every value stored, because Triton's compiler drops what nobody uses.
+They are compiled with every value stored, because Triton's compiler drops what nobody uses. The examples are compiled
+as they are.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from tests.cpu.generated import STORED, Builder
 from tests.golden.arguments import programs
 from tests.gpu.ttir_refusals import REFUSALS, refusal
 from tests.observe import observe
+from tileir.examples import Example
+from tileir.examples.checks import EXAMPLES
 from tileir.gpu.arch import arch_named
 from tileir.gpu.program import aligned_facts, compiled
 from tileir.ir import types as t
@@ -49,11 +52,9 @@ def test_a_golden_program_compiles_with_all_its_values(file: str, arch: str) -> 
                 _compile(kernel, arch)
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_a_golden_program_compiles_as_it_is(file: str) -> None:
-    for kernel in _kernels(file):
-        if refusal(f"{file}.{kernel.name}", "sm_90") is None:
-            _compile(kernel, "sm_90")
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_an_example_compiles(example: Example) -> None:
+    _compile(tileir.load(example.path)[example.kernel], "sm_90")
 
 
 @pytest.mark.parametrize("arch", ARCHS)

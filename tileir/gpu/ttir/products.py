@@ -14,8 +14,9 @@ from tileir.gpu.ttir.subtiles import cropped, padded
 
 TF32, IEEE = 0, 2
 """Of what precision factors of f32 are: the first drops their low 13 bits."""
-DEPTHS = {8: 32, 16: 16, 32: 8, 64: 4}
-"""How many products of factors of so many bits an instruction adds at least."""
+DEPTHS = {8: 32, 16: 16, 32: 8, 64: 16}
+"""How many products of factors of so many bits an instruction adds at least; of 64 bits those are 4, but versions of
+Triton before 3.9 fail below 16."""
 ANY_NUMBER = 1 << 30
 """As many products of 8-bit floats may be added in less than f32 as there are."""
 

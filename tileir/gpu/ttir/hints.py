@@ -27,7 +27,7 @@ MAX_REGISTERS = 255
 
 WARP = 32
 SUMS_OF_WARP = 16 << 10
-"""Bytes of sums that a warp can keep in registers, and have as many for the rest: 128 for each thread."""
+"""Bytes of sums that a warp can keep in registers, and have as many for the rest: 128 registers of each thread."""
 
 BESIDE_SUMS = 64
 """Registers that a thread needs besides those of sums."""
@@ -93,7 +93,7 @@ def _warps(work: Workload) -> int:
     """Products: as many as keep the sums in registers. Else: enough for the largest tile, of those that a block of
     average size has, and more only where whole rows are reduced in one tile or registers would not do."""
     if work.loops:
-        return _power_of_two(work.hardest.sums // SUMS_OF_WARP, 4, 16)
+        return _power_of_two(work.hardest.registers // SUMS_OF_WARP, 4, 16)
     if work.largest <= 4 * TILE_OF_WARP:
         return _power_of_two(work.largest // (TILE_OF_WARP // 4), 1, 4)
     many = work.folded >= 16 * TILE_OF_WARP or work.largest >= 32 * TILE_OF_WARP
@@ -153,5 +153,5 @@ def _registers(work: Workload, warps: int, occupancy: int | None) -> int | None:
     if occupancy is None:
         return None
     limit = REGISTERS // (occupancy * warps * WARP) // 8 * 8
-    needed = work.hardest.sums // (4 * warps * WARP) + BESIDE_SUMS
+    needed = work.hardest.registers // (4 * warps * WARP) + BESIDE_SUMS
     return limit if needed <= limit < MAX_REGISTERS else None

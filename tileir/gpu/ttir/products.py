@@ -2,6 +2,11 @@
 
 Knows: what Triton's compiler asks of the operands, and how any others are padded: with zeros, which add nothing, and
 the product cut to size. A batch of one is none, so that it reaches the instructions that multiply single matrices.
+
+Factors of f32 in full are multiplied by the units that do all arithmetic of f32, for which Triton's compiler loads the
+whole depth of both factors into registers first, far more than there are. So such products are made of several, each
+as deep as registers allow, in ascending order.
+
 Does not know: Tile IR; how elements are read that the hardware does not multiply.
 """
 
@@ -10,7 +15,7 @@ from __future__ import annotations
 from tileir.gpu.arch import Arch
 from tileir.gpu.ttir.builder import Builder
 from tileir.gpu.ttir.code import Value
-from tileir.gpu.ttir.subtiles import cropped, padded
+from tileir.gpu.ttir.subtiles import cropped, padded, parts
 
 TF32, IEEE = 0, 2
 """Of what precision factors of f32 are: the first drops their low 13 bits."""
@@ -19,6 +24,12 @@ DEPTHS = {8: 32, 16: 16, 32: 8, 64: 16}
 Triton before 3.9 fail below 16."""
 ANY_NUMBER = 1 << 30
 """As many products of 8-bit floats may be added in less than f32 as there are."""
+
+
+SHALLOW = 8
+"""The depth of products of f32 in full with the largest sums."""
+SMALL_SUMS = 64 * 64
+"""Sums of which a thread has few enough for deeper factors."""
 
 
 def product(
@@ -37,9 +48,17 @@ def product(
     wide = _width(arch, rows, columns)
     lhs = padded(build, lhs, *batch, rows, deep)
     rhs = padded(build, rhs, *batch, deep, wide)
-    sums = padded(build, acc, *batch, rows, wide)
-    total = build.op("tt.dot", lhs, rhs, sums, type=sums.type, inputPrecision=precision, maxNumImpreciseAcc=imprecise)
+    total = padded(build, acc, *batch, rows, wide)
+    count = deep // _depth(rows * wide, deep) if lhs.type.element == "f32" and precision == IEEE else 1
+    for x, y in zip(parts(build, lhs, len(batch) + 1, count), parts(build, rhs, len(batch), count)):
+        total = build.op("tt.dot", x, y, total, type=total.type, inputPrecision=precision, maxNumImpreciseAcc=imprecise)
     return cropped(build, total, *acc.type.shape)
+
+
+def _depth(sums: int, deep: int) -> int:
+    """How deep products of f32 in full are: a thread has factors for about the root of the sums."""
+    fewer = max(SMALL_SUMS // sums, 1)
+    return min(deep, SHALLOW << (fewer.bit_length() - 1) // 2)
 
 
 def _width(arch: Arch, rows: int, columns: int) -> int:

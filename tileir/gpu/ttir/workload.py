@@ -19,12 +19,14 @@ FOLDS = (core.Reduce, core.Scan)
 
 @dataclass(frozen=True)
 class Loop:
-    """A loop that multiplies, or what is in none: how many products it has, the bytes of their sums, and the bytes of
-    the tiles that become factors and can be loaded ahead, those of one iteration."""
+    """A loop that multiplies, or what is in none: how many products it has, the bytes of their sums, the bytes of the
+    tiles that become factors and can be loaded ahead, those of one iteration, and the bytes that its products keep in
+    registers: sums, and as much for factors of f32, which no hardware reads from elsewhere."""
 
     products: int
     sums: int
     loaded: int
+    registers: int
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,8 @@ class Workload:
 
     @property
     def hardest(self) -> Loop:
-        """The loop with the largest sums."""
-        return max(self.loops, key=lambda loop: (loop.sums, loop.loaded), default=Loop(0, 0, 0))
+        """The loop that keeps most in registers."""
+        return max(self.loops, key=lambda loop: (loop.registers, loop.loaded), default=Loop(0, 0, 0, 0))
 
 
 def workload(entry: Op) -> Workload:
@@ -64,7 +66,13 @@ def _loop(users: Users, place: Op | None, products: Iterable[Op], ops: Iterable[
     inside = [op for op in products if enclosing_loop(op) is place]
     loads = [] if place is None else [op for op in loads_in_loops(ops) if enclosing_loop(op) is place]
     loaded = sum(bytes_of(op.results[0].type) for op in loads if users.multiplied(op.results[0]))
-    return Loop(len(inside), sum(bytes_of(op.results[0].type) for op in inside), loaded)
+    sums = sum(bytes_of(op.results[0].type) for op in inside)
+    factors = sum(bytes_of(op.results[0].type) for op in inside if _is_f32(op.operands[0].type))
+    return Loop(len(inside), sums, loaded, sums + factors)
+
+
+def _is_f32(type: t.Type) -> bool:
+    return isinstance(type, t.TileType) and type.element is t.F32
 
 
 def _count(type: t.Type) -> int:

@@ -7,21 +7,25 @@
 PYTHON ?= python3
 VENV   ?= .venv
 JOBS   ?= 2
+# Processes that share the GPU, each with a compiler of its own.
+GPU_JOBS ?= 8
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test lint types bench docs fuzz clean
+.PHONY: help demo test lint types bench docs fuzz gpu-test gpu-bench clean
 
 help:
-	@echo "make demo    run the example programs on this machine and check them against NumPy"
-	@echo "make test    run the tests (JOBS=$(JOBS) at a time)"
-	@echo "make lint    check the style of the code"
-	@echo "make types   check the types of the code"
-	@echo "make bench   measure tileir beside its peers; writes docs/performance.md"
-	@echo "make docs    generate the reference pages again"
-	@echo "make fuzz    feed the readers and the verifier damaged programs for some minutes"
-	@echo "make clean   remove $(VENV) and what builds and tools left"
+	@echo "make demo       run the example programs on this machine and check them against NumPy"
+	@echo "make test       run the tests (JOBS=$(JOBS) at a time)"
+	@echo "make lint       check the style of the code"
+	@echo "make types      check the types of the code"
+	@echo "make bench      measure tileir beside its peers; writes docs/performance.md"
+	@echo "make docs       generate the reference pages again"
+	@echo "make fuzz       feed the readers and the verifier damaged programs for some minutes"
+	@echo "make gpu-test   compare GPU code with the interpreter, on a machine with a GPU (GPU_JOBS=$(GPU_JOBS) at a time)"
+	@echo "make gpu-bench  measure GPU code beside torch, on a machine with a GPU"
+	@echo "make clean      remove $(VENV) and what builds and tools left"
 
 demo: $(VENV)/.installed
 	@$(BIN)/tileir demo
@@ -46,6 +50,14 @@ fuzz: $(VENV)/.fuzz
 	TILEIR_FUZZ_TRIES=5000 $(BIN)/python -m pytest tests/fuzz
 	$(BIN)/python -m tests.fuzz.run --seconds 60 --target text
 	$(BIN)/python -m tests.fuzz.run --seconds 60 --target bytecode
+
+# A kernel that hangs, or one that ends the use of the GPU, ends one of the processes, which is replaced.
+gpu-test: $(VENV)/.gpu
+	$(BIN)/python -m pytest tests/gpu/hardware -n $(GPU_JOBS) --max-worker-restart=100 -rfEs \
+	  -o faulthandler_timeout=180 -o faulthandler_exit_on_timeout=true $(ARGS)
+
+gpu-bench: $(VENV)/.gpu-bench
+	$(BIN)/python bench/gpu.py $(ARGS)
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -77,4 +89,14 @@ $(VENV)/.fuzz: pyproject.toml | $(VENV)/bin/python
 $(VENV)/.bench: pyproject.toml | $(VENV)/bin/python
 	@echo "installing tileir and its peers into $(VENV)"
 	@$(PIP) install -e '.[bench,oracle]'
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.gpu: pyproject.toml | $(VENV)/bin/python
+	@echo "installing tileir and what its GPU tests need into $(VENV)"
+	@$(PIP) install -e '.[test,gpu,oracle]'
+	@touch $@ $(VENV)/.installed $(VENV)/.test
+
+$(VENV)/.gpu-bench: pyproject.toml | $(VENV)/bin/python
+	@echo "installing tileir, torch and what GPU code needs into $(VENV)"
+	@$(PIP) install -e '.[gpu,oracle,torch]'
 	@touch $@ $(VENV)/.installed

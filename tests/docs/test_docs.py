@@ -80,5 +80,5 @@ def test_the_examples_page_names_every_program() -> None:
 
 
 def test_the_makefile_has_what_the_readme_names() -> None:
-    targets = set(re.findall(r"(?m)^([a-z]+):", (ROOT / "Makefile").read_text()))
-    assert set(re.findall(r"make ([a-z]+)", (ROOT / "README.md").read_text())) <= targets
+    targets = set(re.findall(r"(?m)^([a-z-]+):", (ROOT / "Makefile").read_text()))
+    assert set(re.findall(r"make ([a-z-]+)", (ROOT / "README.md").read_text())) <= targets

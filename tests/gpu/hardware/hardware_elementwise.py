@@ -1,0 +1,87 @@
+"""Element-wise operations as kernels: operands from memory, results to memory, many operations in one kernel.
+
+Knows: the kernel of operations that have nothing to do with each other. Does not know: the operations, nor what they
+are run on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+import tileir
+from tests.gpu.hardware import hardware_tiles as tiles
+from tests.gpu.hardware.hardware_device import Device
+from tests.gpu.ttir_operations import Case, interpreted
+from tileir.ir import types as t
+from tileir.ir.core import Block
+from tileir.ops import control
+from tileir.ops.module import Entry, ModuleOp
+
+GROUP = 24
+"""Operations in one kernel."""
+
+
+@dataclass(frozen=True)
+class Computed:
+    """An operation, what it was given, what the device made of it, and what the interpreter makes of it."""
+
+    case: Case
+    operands: list[np.ndarray]
+    actual: np.ndarray
+    expected: np.ndarray
+
+    @property
+    def element(self) -> t.ElementType:
+        element: t.ElementType = self.case.op.results[0].type.element
+        return element
+
+    def examples(self, wrong: np.ndarray) -> list[tuple[object, ...]]:
+        """What went into some of the elements marked, what came out, and what should have."""
+        places = np.flatnonzero(wrong)[:4]
+        rows = ((x[place] for x in (*self.operands, self.actual, self.expected)) for place in places)
+        return [(self.case.name, *row) for row in rows]
+
+
+def groups(cases: Sequence[Case]) -> Iterator[Sequence[Case]]:
+    for start in range(0, len(cases), GROUP):
+        yield cases[start : start + GROUP]
+
+
+def computed(device: Device, cases: Sequence[Case], operands: Sequence[list[np.ndarray]]) -> list[Computed]:
+    """All operations in one launch, each on operands of its own."""
+    kernel = kernel_of(cases)
+    given = [
+        tiles.stored(x, value.type)
+        for case, arrays in zip(cases, operands)
+        for x, value in zip(arrays, case.op.operands)
+    ]
+    results = [tiles.room_for(case.op.results[0].type) for case in cases]
+    found = device.outcome(kernel, (1,), [*given, *results]).arrays[len(given) :]
+    return [
+        Computed(case, arrays, tiles.read(raw, case.op.results[0].type), interpreted(case.op, arrays))
+        for case, arrays, raw in zip(cases, operands, found)
+    ]
+
+
+# ---------------------------------------------------------------- the kernel
+
+
+def kernel_of(cases: Sequence[Case]) -> tileir.Kernel:
+    """The kernel whose parameters are all operands, then all results."""
+    operands = [value.type for case in cases for value in case.op.operands]
+    results = [case.op.results[0].type for case in cases]
+    body = Block([tiles.pointer_to(type) for type in (*operands, *results)])
+    given, places = iter(body.args), iter(body.args[len(operands) :])
+    for case in cases:
+        fields = [operand.name for operand in case.op.spec.operands]
+        values = {name: tiles.load(body, next(given), value.type) for name, value in zip(fields, case.op.operands)}
+        made = type(case.op).build([case.op.results[0].type], **values, **case.op.attributes)
+        tiles.store(body, next(places), body.append(made).results[0])
+    body.append(control.Return.build())
+    signature = t.FunctionType(tuple(argument.type for argument in body.args))
+    items = Block()
+    items.append(Entry.build(sym_name="k", function_type=signature, body=body))
+    return tileir.Module(ModuleOp.build(sym_name="elementwise", body=items))["k"]

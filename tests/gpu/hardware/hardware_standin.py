@@ -1,0 +1,124 @@
+"""A stand-in for a GPU and its driver: launches run on the TTIR machine.
+
+Knows: how the code and the parameters of a launch reach the machine; all else is that of a GPU: arguments, hidden
+memory, mailbox. So the tests of the hardware are rehearsed, and a mistake in them costs no time on a GPU. Does not
+know: the tests.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+
+from tests.gpu import ttir_machine
+from tests.gpu.fake_driver import FakeDriver
+from tests.gpu.hardware.hardware_device import Device
+from tests.gpu.ttir_memory import Allocation
+from tileir.gpu.arch import Arch, arch_named
+from tileir.gpu.driver import Driver
+from tileir.gpu.executable import Executable, Scratch
+from tileir.gpu.kept import Library
+from tileir.gpu.program import ALIGNED, UNKNOWN, has_facts
+from tileir.gpu.ttir.code import Type
+from tileir.gpu.ttir.lowering import Program, lower_entry
+from tileir.gpu.ttir.rules import RULES
+from tileir.ir.core import Op
+from tileir.runtime.arguments import Argument, ArrayArgument, Binder, Parameter, binder
+from tileir.runtime.arrays import CPU, GPU
+from tileir.runtime.gpu import Gpu
+from tileir.runtime.gpu_routes import source_of
+from tileir.runtime.module import Kernel
+
+ARCH = "sm_90"
+_ROOM = 256
+"""What the fake driver allocates beyond what is asked for, to align it."""
+
+
+@dataclass
+class _Function:
+    """A kernel that is loaded."""
+
+    program: Program
+
+
+@dataclass
+class MachineDriver(FakeDriver):
+    """Memory of the device is memory of this process; `lent` is what a launch may use beside it."""
+
+    programs: list[Program] = field(default_factory=list)
+    lent: list[Allocation] = field(default_factory=list)
+
+    def keep(self, program: Program) -> bytes:
+        """What stands for the machine code of a program."""
+        self.programs.append(program)
+        return str(len(self.programs) - 1).encode()
+
+    def function(self, library: bytes, kernel: str, threads: int, cluster: int, shared: int) -> _Function:
+        return _Function(self.programs[int(library)])
+
+    def launch(self, function: _Function, grid: tuple[int, int, int], parameters: int, stream: int) -> None:
+        code = function.program.function
+        types = [argument.type for argument in code.body.arguments]
+        addresses = ctypes.cast(parameters, ctypes.POINTER(ctypes.c_void_p))
+        slots = [ctypes.c_uint64.from_address(addresses[position]).value for position in range(len(types))]
+        own = [Allocation("device", address, len(found) - _ROOM) for address, found in self._memory.items()]
+        ttir_machine.run(code, grid, [_value(slot, type) for slot, type in zip(slots, types)], [*own, *self.lent])
+
+
+def _value(slot: int, type: Type) -> int | np.generic:
+    """A parameter of a kernel from the eight bytes that it is in."""
+    if type.is_pointer:
+        return slot
+    size = max(1, type.bits // 8)
+    number: np.generic = np.dtype(f"u{size}").type(slot & ((1 << 8 * size) - 1))
+    return number
+
+
+class MachineRoute:
+    """Code for the machine instead of a cubin."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._source = source_of(kernel)
+        types = [argument.type for argument in kernel.entry.body.args]
+        self._count = len(types)
+        self.watched = [position for position, type in enumerate(types) if has_facts(type)]
+
+    def code(self, driver: Driver, device: object, aligned: Sequence[bool]) -> tuple[Executable, Library, Sequence[Op]]:
+        assert isinstance(driver, MachineDriver)
+        facts = [UNKNOWN] * self._count
+        for position, holds in zip(self.watched, aligned):
+            facts[position] = ALIGNED if holds else UNKNOWN
+        program = lower_entry(self._source.entry, self._source.functions, RULES, driver.arch, facts)
+        cubin = driver.keep(program)
+        made = Executable(cubin, program.function.name, 32, hidden=program.hidden, scratch=Scratch(0, 1))
+        return made, Library(driver, cubin, program.function.name), program.sites
+
+
+class MachineTarget(Gpu):
+    """The target ``cuda`` with the machine behind it. Arrays of this process count as arrays on the device."""
+
+    def binder(self, parameter: Parameter) -> Binder:
+        bind = binder(parameter, (CPU, GPU), self.name)
+
+        def lent(value: object) -> Argument:
+            argument = bind(value)
+            if isinstance(argument, ArrayArgument) and argument.array.device == CPU:
+                array = argument.array
+                size = array.itemsize * int(np.prod(array.shape))
+                self.driver.lent.append(Allocation(argument.name, array.address, size))  # type: ignore[attr-defined]
+                return ArrayArgument(argument.name, array._replace(device=GPU))
+            return argument
+
+        return lent
+
+
+@cache
+def machine() -> Device:
+    """The stand-in, which serves for the target ``cuda``."""
+    arch: Arch = arch_named(ARCH)
+    target = MachineTarget("cuda", "the TTIR machine", MachineDriver(arch=arch), MachineRoute)  # type: ignore[arg-type]
+    return Device(target, arch.name, rehearsal=True)

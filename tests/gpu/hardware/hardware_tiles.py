@@ -1,0 +1,95 @@
+"""Tiles of any element type in memory that pointers can point to, and back: the code for it, and the arrays.
+
+Knows: that elements to which there are no pointers travel as others: i4 as i8, f4E2M1FN two to an i8, pointers as i64.
+Does not know: what is done with the tiles.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.observe import addresses
+from tileir.ir import types as t
+from tileir.ir.attributes import MemoryOrdering, Signedness
+from tileir.ir.core import Block, Op, Value
+from tileir.ir.storage import dtype_of
+from tileir.ops import conversion, core, memory
+
+
+def in_memory(type: t.TileType) -> t.TileType:
+    """The tile that lies in memory for one of `type`."""
+    if type.element is t.F4E2M1FN:
+        return t.tile(t.I8, type.count // 2)
+    if isinstance(type.element, t.PointerType):
+        return type.with_element(t.I64)
+    return type.with_element(t.I8) if type.element is t.I4 else type
+
+
+def pointer_to(type: t.TileType) -> t.TileType:
+    """The type of a parameter for a tile of `type`."""
+    return t.tile(t.PointerType(in_memory(type).element))  # type: ignore[arg-type]
+
+
+def load(body: Block, pointer: Value, type: t.TileType) -> Value:
+    """The tile at `pointer`."""
+    stored = in_memory(type)
+    source = addresses(body, pointer, t.PointerType(stored.element), stored)  # type: ignore[arg-type]
+    op = memory.LoadPtr.build([stored, t.TOKEN], memory_ordering_semantics=MemoryOrdering.WEAK, source=source)
+    value = body.append(op).results[0]
+    if type.element is t.F4E2M1FN:
+        flat = _made(body, core.Unpack.build([t.tile(type.element, type.count)], source=value))
+        return flat if type.rank == 1 else _made(body, core.Reshape.build([type], source=flat))
+    if isinstance(type.element, t.PointerType):
+        return _made(body, conversion.IntToPtr.build([type], source=value))
+    return value if stored is type else _made(body, conversion.TruncI.build([type], **{"from": value}))
+
+
+def store(body: Block, pointer: Value, value: Value) -> None:
+    """Write a tile to `pointer`."""
+    type = value.type
+    assert isinstance(type, t.TileType)
+    stored = in_memory(type)
+    if type.element is t.F4E2M1FN:
+        flat = (
+            value
+            if type.rank == 1
+            else _made(body, core.Reshape.build([t.tile(type.element, type.count)], source=value))
+        )
+        value = _made(body, core.Pack.build([stored], source=flat))
+    elif isinstance(type.element, t.PointerType):
+        value = _made(body, conversion.PtrToInt.build([stored], source=value))
+    elif stored is not type:
+        fields = {"from": value, "signedness": Signedness.SIGNED}
+        value = _made(body, conversion.ExtI.build([stored], **fields))
+    places = addresses(body, pointer, t.PointerType(stored.element), stored)  # type: ignore[arg-type]
+    fields = {"memory_ordering_semantics": MemoryOrdering.WEAK, "destination": places, "value": value}
+    body.append(memory.StorePtr.build([t.TOKEN], **fields))
+
+
+def _made(body: Block, op: Op) -> Value:
+    return body.append(op).results[0]
+
+
+# ---------------------------------------------------------------- arrays
+
+
+def stored(x: np.ndarray, type: t.TileType) -> np.ndarray:
+    """A tile as it lies in memory."""
+    if type.element is t.F4E2M1FN:
+        bits = x.reshape(-1).view(np.uint8)
+        return (bits[0::2] | bits[1::2] << 4).view(np.int8)
+    whole = np.array(x, order="C").reshape(type.shape)
+    return whole.view(np.int64) if isinstance(type.element, t.PointerType) else whole
+
+
+def room_for(type: t.TileType) -> np.ndarray:
+    """Memory that a tile can be stored to."""
+    return np.zeros(in_memory(type).shape, dtype_of(in_memory(type).element))
+
+
+def read(raw: np.ndarray, type: t.TileType) -> np.ndarray:
+    """The tile that lies in memory."""
+    if type.element is t.F4E2M1FN:
+        bits = raw.view(np.uint8)
+        return np.stack((bits & 15, bits >> 4), -1).reshape(type.shape).view(dtype_of(type.element))
+    return raw.view(np.uint64) if isinstance(type.element, t.PointerType) else raw

@@ -1,0 +1,12 @@
+"""What is tested of the interpreter in `test_machine_control` holds on a GPU."""
+
+import pytest
+
+from tests.gpu.hardware.hardware_follow import follow_evaluations
+from tests.interp import test_machine_control
+from tests.interp.test_machine_control import *  # noqa: F403
+
+
+@pytest.fixture(autouse=True)
+def _on_a_gpu_too(monkeypatch: pytest.MonkeyPatch, device) -> None:
+    follow_evaluations(monkeypatch, test_machine_control, device)

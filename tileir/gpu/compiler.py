@@ -85,46 +85,53 @@ class Service:
     def __init__(self) -> None:
         self._lock = Lock()
         self._process: subprocess.Popen[bytes] | None = None
-        self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
+        self._log: IO[bytes] | None = None
 
     def ask(self, request: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
         """The answer, None if the process died of the request; and what it wrote to standard error meanwhile."""
         with self._lock:
-            self._log.seek(0)
-            self._log.truncate()
-            answer = self._answer(request)
-            self._log.seek(0)
-            return answer, self._log.read().decode(errors="replace")
+            process, log = self._running()
+            log.seek(0)
+            log.truncate()
+            answer = self._answer(process, request)
+            log.seek(0)
+            said = log.read().decode(errors="replace")
+            if answer is None:
+                self.close()
+            return answer, said
 
     def close(self) -> None:
         """End the process."""
-        process, self._process = self._process, None
+        process, log, self._process, self._log = self._process, self._log, None, None
         if process is not None:
             process.kill()
             process.communicate()
+        if log is not None:
+            log.close()
 
-    def _answer(self, request: dict[str, Any]) -> dict[str, Any] | None:
-        process = self._running()
+    def _answer(self, process: subprocess.Popen[bytes], request: dict[str, Any]) -> dict[str, Any] | None:
         assert process.stdin is not None and process.stdout is not None
-        answer = None
         try:
             worker.write_message(process.stdin, request)
-            answer = worker.read_message(process.stdout)
+            return worker.read_message(process.stdout)
         except BrokenPipeError:
-            pass
-        finally:
-            if answer is None:
-                self.close()
-        return answer
+            return None
+        except BaseException:  # what is left of the answer would be taken for that of the next request
+            self.close()
+            raise
 
-    def _running(self) -> subprocess.Popen[bytes]:
-        if self._process is None or self._process.poll() is not None:
+    def _running(self) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
+        """The process and what it writes standard error to."""
+        if self._process is not None and self._process.poll() is not None:
+            self.close()
+        if self._process is None or self._log is None:
+            self._log = tempfile.TemporaryFile()  # noqa: SIM115
             start = (
                 f"import runpy, sys; sys.path[:] = {sys.path!r}; runpy.run_path({worker.__file__!r}, None, '__main__')"
             )
             pipe = subprocess.PIPE
             self._process = subprocess.Popen([sys.executable, "-c", start], stdin=pipe, stdout=pipe, stderr=self._log)
-        return self._process
+        return self._process, self._log
 
 
 @cache

@@ -26,6 +26,8 @@ METADATA = (
 )  # fmt: skip
 """What the launcher needs to know of a cubin."""
 
+FILE = "kernel.ttir"
+
 _LENGTH = struct.Struct("<Q")
 
 
@@ -73,10 +75,15 @@ def _parsed(text: str, context: Any) -> Any:
     """The module that the text describes."""
     from triton._C.libtriton import ir
 
+    before = os.getcwd()
     with tempfile.TemporaryDirectory() as directory:
-        path = Path(directory) / "kernel.ttir"
-        path.write_text(text)
-        module = ir.parse_mlir_module(str(path), context)
+        # A name without its folder: it goes into the machine code, which is to be the same each time.
+        os.chdir(directory)
+        try:
+            Path(FILE).write_text(text, encoding="utf-8")
+            module = ir.parse_mlir_module(FILE, context)
+        finally:
+            os.chdir(before)
     module.context = context
     return module
 

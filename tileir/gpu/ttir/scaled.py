@@ -10,6 +10,7 @@ Does not know: which sizes ``tt.dot`` takes (`products`).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tileir.gpu.ttir.builder import Builder
@@ -148,29 +149,25 @@ def _by_blocks(lowering: Lowering, scaled: _Scaled) -> Value:
     return total
 
 
-_NO_NUMBER = 255
-"""The code of f8E8M0FNU for NaN; any other is an exponent, of which 127 stands for 0."""
-_LEAST_EXPONENT, _BIAS = -126, 127
-"""Of normal numbers of f32."""
+_NO_NUMBER, _BIAS = 255, 127
+"""The code of f8E8M0FNU for NaN, and that for 2^0."""
 _NAN = 0x7FC00000
 
 
 def _times_powers(build: Builder, sums: Value, scale: Value, other_scale: Value) -> Value:
     """The sums times both powers of two, of which `scale` has one for each row and `other_scale` for each column."""
-    codes = [
-        Word(build, build.broadcast(build.resized(codes, "i32", signed=False), *sums.type.shape))
-        for codes in (scale, other_scale)
-    ]
-    exponent = codes[0] + codes[1] - 2 * _BIAS
+    for powers in zip(_roots(build, scale), _roots(build, other_scale)):
+        both = build.op("arith.mulf", *(build.broadcast(power, *sums.type.shape) for power in powers))
+        sums = build.op("arith.mulf", sums, both)
+    return sums
+
+
+def _roots(build: Builder, codes: Value) -> Iterator[Value]:
+    """Two powers of two with about half of the exponent each, whose product is the scale."""
+    wide = Word(build, build.resized(codes, "i32", signed=False))
+    exponent = wide - _BIAS
     half = exponent.shifted_signed(1)
-    result = sums
+    no_number = wide.equals(_NO_NUMBER).value
     for part in (half, exponent - half):
-        result = build.op("arith.mulf", result, _power(part))
-    no_number = (codes[0].equals(_NO_NUMBER) | codes[1].equals(_NO_NUMBER)).value
-    return build.select(no_number, build.bits(sums.type, _NAN), result)
-
-
-def _power(exponent: Word) -> Value:
-    """2^exponent, which is taken for -126 if less: twice that is 0 for every sum of a block."""
-    normal = exponent.maximum(_LEAST_EXPONENT, signed=True)
-    return ((normal + _BIAS) << 23).as_float("f32")
+        power = ((part + _BIAS) << 23).as_float("f32")
+        yield build.select(no_number, build.bits(power.type, _NAN), power)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from tileir.gpu.ttir.users import PRODUCTS, Users, enclosing_loop
 from tileir.ir import types as t
 from tileir.ir.core import Op
-from tileir.ops import core, memory, views
+from tileir.ops import core, matmul, memory, views
 
 LOADS = (views.LoadView, memory.LoadPtr)
 FOLDS = (core.Reduce, core.Scan)
@@ -21,7 +21,7 @@ FOLDS = (core.Reduce, core.Scan)
 class Loop:
     """A loop that multiplies, or what is in none: how many products it has, the bytes of their sums, the bytes of the
     tiles that become factors and can be loaded ahead, those of one iteration, and the bytes that its products keep in
-    registers: sums, and as much for factors of f32, which no hardware reads from elsewhere."""
+    registers: sums, and as much for factors of f32, which no hardware reads from elsewhere, or for scaled sums."""
 
     products: int
     sums: int
@@ -67,12 +67,14 @@ def _loop(users: Users, place: Op | None, products: Iterable[Op], ops: Iterable[
     loads = [] if place is None else [op for op in loads_in_loops(ops) if enclosing_loop(op) is place]
     loaded = sum(bytes_of(op.results[0].type) for op in loads if users.multiplied(op.results[0]))
     sums = sum(bytes_of(op.results[0].type) for op in inside)
-    factors = sum(bytes_of(op.results[0].type) for op in inside if _is_f32(op.operands[0].type))
-    return Loop(len(inside), sums, loaded, sums + factors)
+    return Loop(len(inside), sums, loaded, sums + sum(bytes_of(op.results[0].type) for op in inside if _is_wide(op)))
 
 
-def _is_f32(type: t.Type) -> bool:
-    return isinstance(type, t.TileType) and type.element is t.F32
+def _is_wide(product: Op) -> bool:
+    """Whether a product needs as many registers as its sums beside them."""
+    type = product.operands[0].type
+    assert isinstance(type, t.TileType)
+    return type.element is t.F32 or isinstance(product, matmul.MmaFScaled)
 
 
 def _count(type: t.Type) -> int:

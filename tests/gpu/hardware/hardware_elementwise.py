@@ -21,7 +21,7 @@ from tileir.ops import control
 from tileir.ops.module import Entry, ModuleOp
 
 GROUP = 24
-"""Operations in one kernel."""
+"""Operations in one kernel, if they are short."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class Computed:
         return [(self.case.name, *row) for row in rows]
 
 
-def groups(cases: Sequence[Case]) -> Iterator[Sequence[Case]]:
-    for start in range(0, len(cases), GROUP):
-        yield cases[start : start + GROUP]
+def groups(cases: Sequence[Case], size: int = GROUP) -> Iterator[Sequence[Case]]:
+    for start in range(0, len(cases), size):
+        yield cases[start : start + size]
 
 
 def computed(device: Device, cases: Sequence[Case], operands: Sequence[list[np.ndarray]]) -> list[Computed]:

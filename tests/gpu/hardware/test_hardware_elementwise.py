@@ -89,6 +89,14 @@ def test_results_at_the_smallest_normal_number_are_flushed_as_the_specification_
     require_equal(computed(device, group, pairs))
 
 
+@pytest.mark.parametrize("element", floating.FLOATS, ids=lambda element: element.name)
+def test_extremes_tell_the_zeros_apart(device: Device, element: t.ElementType) -> None:
+    """And know what to do with every other pair of special numbers."""
+    found = [one for one in floating.exact((256,)) if isinstance(one.op, floating.EXTREMES)]
+    group = [one for one in found if one.op.results[0].type.element is element]
+    require_equal(computed(device, group, [corners(one) for one in group]))
+
+
 def test_quotients_of_bf16_that_are_subnormal_are_rounded_once(device: Device) -> None:
     significand, exponent = np.meshgrid(np.arange(128, 256) * 2.0**-7, np.arange(-143, -111))
     dividend = np.random.default_rng(3).permutation(significand.ravel()) * 2.0 ** (exponent.ravel() + 20)
@@ -134,7 +142,7 @@ def test_tiles_are_packed_and_unpacked(device: Device, byte_count: int) -> None:
 
 # ---------------------------------------------------------------- functions
 
-FUNCTIONS = list(groups(list(functions.functions())))
+FUNCTIONS = list(groups(list(functions.functions()), 8))
 
 
 @pytest.mark.parametrize("group", FUNCTIONS, ids=named)
@@ -163,7 +171,7 @@ def common(found: Case) -> list[np.ndarray]:
     return arrays
 
 
-@pytest.mark.parametrize("group", list(groups(list(functions.functions((256,))))), ids=named)
+@pytest.mark.parametrize("group", list(groups(list(functions.functions((256,))), 8)), ids=named)
 def test_corner_cases_are_those_of_c(device: Device, group: Sequence[Case]) -> None:
     found = computed(device, group, [corners(one) for one in group])
     require_near(found, [functions.bound(one) for one in group])

@@ -305,7 +305,7 @@ def test_arrays_that_begin_anywhere_are_served(device: Device, skipped: int, cou
     np.testing.assert_array_equal(found, a + b)
 
 
-class _Interface:
+class Interface:
     """An array that is known by CUDA's array interface only."""
 
     def __init__(self, address: int, shape: tuple[int, ...], dtype: np.dtype) -> None:
@@ -316,7 +316,7 @@ class _Interface:
 def test_arrays_with_the_interface_of_cuda_and_raw_addresses_are_taken(device: Device) -> None:
     numbers = np.arange(512, dtype=np.float32)
     first, second = (device.target.placed(numbers) for _ in range(2))
-    a = _Interface(first.address, (512,), numbers.dtype)
+    a = Interface(first.address, (512,), numbers.dtype)
     device.launch(kernel_of(SUM), (2,), a, tileir.Pointer(second.address, numbers.nbytes), 512)
     device.target.fetch(second, numbers)
     np.testing.assert_array_equal(numbers, 2 * np.arange(512))

@@ -18,6 +18,7 @@ through shared memory would take the room of a stage of the pipeline.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from tileir.gpu.ttir import scalars
 from tileir.gpu.ttir.code import I32, Type, Value
@@ -26,7 +27,7 @@ from tileir.gpu.ttir.forms import TensorView, TileView, stored
 from tileir.gpu.ttir.hints import allows_tma
 from tileir.gpu.ttir.lowering import Lowering
 from tileir.gpu.ttir.posting import where
-from tileir.gpu.ttir.tiling import MAX_I32, Axis, tensor_dims
+from tileir.gpu.ttir.tiling import MAX_I32, tensor_dims, tile_steps
 from tileir.gpu.ttir.users import enclosing_loop
 from tileir.ir import types as t
 from tileir.ir.attributes import MemoryOrdering
@@ -50,13 +51,11 @@ NAN_ELEMENTS = (t.F16, t.BF16, t.F32, t.TF32)
 # ---------------------------------------------------------------- making
 
 
-def descriptor_for(lowering: Lowering, op: Op, view: TileView) -> Value | None:
-    """A descriptor of the view that `op` makes, if it is legal and pays."""
+def described(lowering: Lowering, op: Op, view: TileView) -> TileView:
+    """The view that `op` makes, with a descriptor if that is legal and pays."""
     loads = [user for user in lowering.users.of(op.results[0]) if isinstance(user, views.LoadView)]
     wanted = any(pays(lowering, load) and enclosing_loop(load) is not enclosing_loop(op) for load in loads)
-    if not wanted or not is_legal(lowering, view):
-        return None
-    return _made(lowering, view)
+    return _made(lowering, view) if wanted and is_legal(lowering, view) else view
 
 
 def is_legal(lowering: Lowering, view: TileView) -> bool:
@@ -101,35 +100,45 @@ def memory_order(tensor: TensorView) -> list[int]:
     return [*(dim for dim in range(tensor.type.rank) if dim != inner), inner]
 
 
-def _made(lowering: Lowering, view: TileView) -> Value:
-    tensor, dims = view.tensor, memory_order(view.tensor)
-    shape = [_extent(lowering, tensor.shape[dim]) for dim in dims]
-    strides = [tensor.strides[dim] for dim in dims]
-    extents = [_tile_extent(view.type, dim) for dim in dims]
-    element = stored(view.type.element)
-    return lowering.build.op(
+def _made(lowering: Lowering, view: TileView) -> TileView:
+    """The view with a descriptor, and with extents that are known to fit it."""
+    build, type = lowering.build, view.type
+    fitting = [_fitting(lowering, extent) for extent in view.tensor.shape]
+    shape = tuple(extent.known for extent in fitting)
+    dims = memory_order(view.tensor)
+    strides = [view.tensor.strides[dim] for dim in dims]
+    extents = "x".join(str(_tile_extent(type, dim)) for dim in dims)
+    descriptor = build.op(
         "tt.make_tensor_descriptor",
-        tensor.base,
-        *shape,
+        view.tensor.base,
+        *(fitting[dim].described for dim in dims),
         *strides,
-        type=Type(f"!tt.tensordesc<{'x'.join(map(str, extents))}x{element}>"),
+        type=Type(f"!tt.tensordesc<{extents}x{stored(type.element)}>"),
         operandSegmentSizes=(1, len(dims), len(dims)),
-        padding=PADDING_CODES[view.type.padding],
+        padding=PADDING_CODES[type.padding],
     )
+    return replace(view, tensor=replace(view.tensor, shape=shape), descriptor=descriptor)
 
 
-def _extent(lowering: Lowering, extent: Value) -> Value:
-    """An extent as the hardware takes it: from 1 to 2^31 - 1.
+@dataclass(frozen=True)
+class _Fitting:
+    """An extent: as an i64 known to be from 0 to 2^31 - 1, and as the hardware takes it, an i32 from 1 on."""
 
-    Coordinates are signed: a larger extent, which a 32-bit operand may hold, ends the kernel. For one of 0 see
-    `_is_empty`.
-    """
+    known: Value
+    described: Value
+
+
+def _fitting(lowering: Lowering, extent: Value) -> _Fitting:
+    """Coordinates are signed: a larger extent, which a 32-bit operand may hold, ends the kernel. For one of 0 see
+    `_is_empty`."""
     build, known = lowering.build, lowering.known.of(extent)
+    narrow = scalars.narrowed(lowering, extent)
     if known.high > MAX_I32:
         with where(build, build.compare("ugt", extent, scalars.number(lowering, MAX_I32))):
             build.asm("trap;", "=r", [], I32, pure=False)
-    narrow = scalars.narrowed(lowering, extent)
-    return narrow if known.low > 0 else build.op("arith.maxsi", narrow, build.integer(I32, 1))
+        lowering.known.promise(narrow, known.divisor, 0, MAX_I32)
+        extent = build.resized(narrow, "i64", signed=True)
+    return _Fitting(extent, narrow if known.low > 0 else build.op("arith.maxsi", narrow, build.integer(I32, 1)))
 
 
 # ---------------------------------------------------------------- loading
@@ -146,24 +155,24 @@ def pays(lowering: Lowering, op: views.LoadView) -> bool:
     return large and weak and allows_tma(op, lowering.arch) and lowering.users.multiplied(op.tile)
 
 
-def _coordinate(lowering: Lowering, axis: Axis) -> Value:
-    """Where the tile begins along a dimension. Beyond all extents it does not matter how far."""
-    build = lowering.build
-    start = axis.start
-    if axis.reachable is not None:
-        start = build.select(axis.reachable, start, scalars.number(lowering, MAX_I32))
-    if lowering.known.of(start).high > MAX_I32:
-        start = build.op("arith.minui", start, scalars.number(lowering, MAX_I32))
-    return scalars.narrowed(lowering, start)
+def _coordinate(lowering: Lowering, index: Value, step: int) -> Value:
+    """Where the tile at `index` begins along a dimension. Beyond all extents it does not matter how far."""
+    build, known, last = lowering.build, lowering.known.of(index), MAX_I32 // step
+    narrow = build.resized(index, "i32", signed=False)
+    start = build.op("arith.muli", narrow, build.integer(I32, step))
+    if known.low >= 0 and known.high <= last:
+        return start
+    reachable = build.compare("ule", index, build.integer(index.type, last))
+    return build.select(reachable, start, build.integer(I32, MAX_I32))
 
 
-def _is_empty(lowering: Lowering, axes: Sequence[Axis]) -> Value | None:
+def _is_empty(lowering: Lowering, tensor: TensorView) -> Value | None:
     """Whether the tensor has no elements, as an i1; None if it surely has some."""
     build = lowering.build
     found: Value | None = None
-    for axis in axes:
-        if lowering.known.of(axis.extent).low <= 0:
-            test = build.compare("eq", axis.extent, scalars.number(lowering, 0))
+    for extent in tensor.shape:
+        if lowering.known.of(extent).low <= 0:
+            test = build.compare("eq", extent, scalars.number(lowering, 0))
             found = test if found is None else build.op("arith.ori", found, test)
     return found
 
@@ -172,19 +181,19 @@ def _wide(type: t.TileViewType) -> list[int]:
     return [extent for extent in type.tile_shape if extent > 1]
 
 
-def loaded(lowering: Lowering, view: TileView, axes: Sequence[Axis]) -> Value:
-    """The tile of which `axes` are the dimensions, as it lies in memory, without dimensions of one element."""
+def loaded(lowering: Lowering, view: TileView, indices: Sequence[Value]) -> Value:
+    """The tile at `indices` as it lies in memory, without dimensions of one element."""
     assert view.descriptor is not None
-    build, dims = lowering.build, tensor_dims(view.type)
+    build, dims, counts = lowering.build, tensor_dims(view.type), view.type.tile_shape
     order = [dims.index(dim) for dim in memory_order(view.tensor)]
-    places = [_coordinate(lowering, axes[position]) for position in order]
-    empty = _is_empty(lowering, axes)
+    steps = tile_steps(view.type)
+    places = [_coordinate(lowering, indices[position], steps[position]) for position in order]
+    empty = _is_empty(lowering, view.tensor)
     if empty is not None:
         places[0] = build.select(empty, build.integer(I32, MAX_I32), places[0])
-    shape = tuple(axes[position].count for position in order)
-    type = Type(stored(view.type.element), shape)
+    type = Type(stored(view.type.element), tuple(counts[position] for position in order))
     tile = build.op("tt.descriptor_load", view.descriptor, *places, type=type, cache=1, evict=1)
-    kept = [position for position in order if axes[position].count > 1]
-    tile = build.reshape(tile, *(axes[position].count for position in kept))
+    kept = [position for position in order if counts[position] > 1]
+    tile = build.reshape(tile, *(counts[position] for position in kept))
     ranks = [kept.index(position) for position in sorted(kept)]
     return tile if ranks == sorted(ranks) else build.transpose(tile, *ranks)

@@ -10,7 +10,6 @@ without them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from tileir.gpu.ttir import cells, descriptors, scalars, transfers
 from tileir.gpu.ttir.code import Value
@@ -55,7 +54,7 @@ def lower_make_tile_view(lowering: Lowering, op: views.MakePartitionView) -> Non
     type = op.result.type
     assert isinstance(type, t.TileViewType)
     view = TileView(type, lowering.tensor_view(op.tensor_view))
-    lowering.bind(op.result, replace(view, descriptor=descriptors.descriptor_for(lowering, op, view)))
+    lowering.bind(op.result, descriptors.described(lowering, op, view))
 
 
 # ---------------------------------------------------------------- asking views
@@ -97,14 +96,10 @@ def lower_load_view(lowering: Lowering, op: views.LoadView) -> None:
 
 def load_tile(lowering: Lowering, op: views.LoadView, view: TileView, indices: Sequence[Value]) -> Value:
     """The tile at `indices`."""
-    axes = axes_at(lowering, view, indices, op.inbounds)
     if view.descriptor is not None and descriptors.pays(lowering, op):
-        loaded = descriptors.loaded(lowering, view, axes)
-    elif view.type.element is t.F4E2M1FN:
-        outside = _padding(lowering, op, view.type)
-        loaded = load_nibbles(lowering, view.tensor.base, axes, outside, *_order(op))
+        loaded = descriptors.loaded(lowering, view, indices)
     else:
-        loaded = _gathered(lowering, op, view, axes)
+        loaded = _gathered(lowering, op, view, axes_at(lowering, view, indices, op.inbounds))
     if not (view.type.element is t.TF32 and lowering.users.only_multiplied(op.tile)):
         loaded = cells.from_memory(lowering.build, view.type.element, loaded)
     return lowering.build.reshape(loaded, *view.type.tile_shape)
@@ -118,6 +113,8 @@ def _gathered(lowering: Lowering, op: views.LoadView, view: TileView, axes: Sequ
     """The tile as it lies in memory, without dimensions of one element, by the addresses of its elements."""
     kept = squeezed(axes)
     outside = _padding(lowering, op, view.type)
+    if view.type.element is t.F4E2M1FN:
+        return load_nibbles(lowering, view.tensor.base, axes, outside, *_order(op))
     found = pointers(lowering, view.tensor.base, axes, kept)
     other = lowering.build.bits(found.type.of(stored(view.type.element)), outside)
     return transfers.load(lowering, found, inside(lowering, axes, kept), other, *_order(op))

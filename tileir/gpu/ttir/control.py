@@ -15,12 +15,13 @@ from dataclasses import dataclass
 
 from tileir.gpu.ttir.builder import Builder
 from tileir.gpu.ttir.code import Attribute, Block, Number, Value
-from tileir.gpu.ttir.counting import count_of
+from tileir.gpu.ttir.counting import count_of, unforeseen
 from tileir.gpu.ttir.exits import EXIT_OF, Exit, Layout, Outcome, exits_of, leaves, placeholder
 from tileir.gpu.ttir.forms import flat_types, flattened
 from tileir.gpu.ttir.hints import loop_stages
 from tileir.gpu.ttir.lowering import Lower, Lowering
 from tileir.gpu.ttir.posting import post_failure, where
+from tileir.gpu.ttir.users import takes_up_products
 from tileir.ir import core
 from tileir.ir.core import Op
 from tileir.ir.loc import Location
@@ -227,6 +228,8 @@ def lower_for(lowering: Lowering, op: control.For) -> None:
     """No exit leads out of a `for`; its body may start the next iteration early."""
     build, initial = lowering.build, carried(lowering, op.initial)
     count = count_of(lowering, op)
+    if takes_up_products(op):
+        count = unforeseen(lowering, count)
     types = [value.type for value in initial]
     with build.region(count.type, *types) as body:
         position, *values = body.arguments

@@ -12,7 +12,7 @@ not positive gives no iteration.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tileir.gpu.ttir.builder import Builder
 from tileir.gpu.ttir.code import I32, I64, Type, Value
@@ -39,6 +39,21 @@ def count_of(lowering: Lowering, op: For) -> Count:
     if not op.unsigned and _ends_inside(lowering, upper, step):
         return Count((lower, upper, step), lambda position: position)
     return _counted(lowering, op, lower, upper, step)
+
+
+def unforeseen(lowering: Lowering, count: Count) -> Count:
+    """The same range, of which the compiler does not know that it has an element.
+
+    If it knew that of a second loop of products, it would compute what both loops use where the first one is passed
+    by, and set the sums there instead of in front of both. Then the assembler makes each ``wgmma`` wait for the one
+    before.
+    """
+    build, (lower, upper, step) = lowering.build, count.bounds
+    letter = {32: "r", 64: "l"}[upper.type.bits]
+    hidden = build.asm(f"mov.b{upper.type.bits} $0, $1;", f"={letter},{letter}", [upper], upper.type)
+    known = lowering.known.of(upper)
+    lowering.known.promise(hidden, known.divisor, known.low, known.high)
+    return replace(count, bounds=(lower, hidden, step))
 
 
 def _widened(lowering: Lowering, op: For, lower: Value, upper: Value, step: Value) -> Count:

@@ -65,3 +65,13 @@ def enclosing_loop(op: Op) -> Op | None:
     while parent is not None and not isinstance(parent, LOOPS):
         parent = parent.parent_op
     return parent
+
+
+def takes_up_products(loop: Op) -> bool:
+    """Whether a loop multiplies, and starts from what another that multiplies has left."""
+    before = [value.owner for value in loop.operands if isinstance(value.owner, LOOPS)]
+    return any(map(_multiplies, before)) and _multiplies(loop)
+
+
+def _multiplies(loop: Op) -> bool:
+    return any(isinstance(op, PRODUCTS) for op in loop.walk())

@@ -73,7 +73,8 @@ cuda_tile.module @gemm {{
 
 
 def causal_attention(element: str, rows: int, columns: int, width: int = 128) -> str:
-    """softmax(Q * transpose(K) * scale) * V in which row i sees the keys up to i only, without storing the scores.
+    """softmax(Q * transpose(K) * scale) * V in which row i sees the keys up to i only, without storing the scores, for
+    a scale above 0: so the largest score is that of the largest product.
 
     Q, K, V and the result are [heads, length, width] with a length that `rows` divides; `columns` divides `rows`. Block
     (x, y) makes `rows` rows of head y. Keys before those rows need no mask; the loop over them comes first.
@@ -88,7 +89,7 @@ def causal_attention(element: str, rows: int, columns: int, width: int = 128) ->
     )
 
     def step(masked: bool) -> str:
-        chosen = "scores" if masked else "scaled"
+        chosen = "scores" if masked else "products"
         mask = f"""
       %key_first = muli %key, %key_extent : tile<i32>
       %key_first_1x1 = reshape %key_first : tile<i32> -> tile<1x1xi32>
@@ -96,23 +97,24 @@ def causal_attention(element: str, rows: int, columns: int, width: int = 128) ->
       %key_number = addi %key_firsts, %numbers_along : tile<{rows}x{columns}xi32>
       %seen = cmpi less_than_or_equal %key_number, %row_number, signed
         : tile<{rows}x{columns}xi32> -> tile<{rows}x{columns}xi1>
-      %scores = select %seen, %scaled, %nothing : tile<{rows}x{columns}xi1>, {scores}"""
+      %scores = select %seen, %products, %nothing : tile<{rows}x{columns}xi1>, {scores}"""
         return f"""
       %at = addi %key_base, %key : tile<i32>
       %k_tile, %k_read = load_view_tko weak %k_tiles[%zero, %at] : {k_view}, tile<i32> -> {k_type}, token
       %v_tile, %v_read = load_view_tko weak %v_tiles[%at, %zero] : {v_view}, tile<i32> -> {v_type}, token
       %products = mmaf %q_tile, %k_tile, %no_scores
-        : {q_type}, {k_type}, {scores}
-      %scaled = mulf %products, %factors : {scores}{mask if masked else ""}
+        : {q_type}, {k_type}, {scores}{mask if masked else ""}
       %largest_here = reduce %{chosen} dim=1 identities=[0xFF800000 : f32] : {scores} -> {line}
         (%left: tile<f32>, %right: tile<f32>) {{
           %larger = maxf %left, %right : tile<f32>
           yield %larger : tile<f32>
         }}
-      %largest_next = maxf %largest, %largest_here : {line}
-      %largest_down = reshape %largest_next : {line} -> tile<{rows}x1xf32>
-      %largest_all = broadcast %largest_down : tile<{rows}x1xf32> -> {scores}
-      %shifted = subf %{chosen}, %largest_all : {scores}
+      %largest_scaled = mulf %largest_here, %row_factors : {line}
+      %largest_next = maxf %largest, %largest_scaled : {line}
+      %less = negf %largest_next : {line}
+      %less_down = reshape %less : {line} -> tile<{rows}x1xf32>
+      %less_all = broadcast %less_down : tile<{rows}x1xf32> -> {scores}
+      %shifted = fma %{chosen}, %factors, %less_all : {scores}
       %weights = exp2 %shifted flush_to_zero : {scores}
       %total_here = reduce %weights dim=1 identities=[0.0 : f32] : {scores} -> {line}
         (%left: tile<f32>, %right: tile<f32>) {{
@@ -161,6 +163,8 @@ cuda_tile.module @attention {{
     %factor = mulf %scale, %log2_e : tile<f32>
     %factor_1x1 = reshape %factor : tile<f32> -> tile<1x1xf32>
     %factors = broadcast %factor_1x1 : tile<1x1xf32> -> {scores}
+    %factor_1 = reshape %factor : tile<f32> -> tile<1xf32>
+    %row_factors = broadcast %factor_1 : tile<1xf32> -> {line}
     %row_first = muli %block, %row_extent : tile<i32>
     %row_first_1 = reshape %row_first : tile<i32> -> tile<1xi32>
     %row_firsts = broadcast %row_first_1 : tile<1xi32> -> tile<{rows}xi32>

@@ -13,7 +13,7 @@ import numpy as np
 
 from tests.gpu.ttir_elementwise import rounded_integer
 from tests.gpu.ttir_values import Array, MachineFault
-from tileir.interp.numerics import bits, rounding
+from tileir.interp.numerics import bits, formats, rounding
 from tileir.ir import types as t
 from tileir.ir.attributes import Rounding
 from tileir.ir.storage import dtype_of
@@ -24,7 +24,7 @@ MODES = {
     "rm": Rounding.NEGATIVE_INF,
     "rp": Rounding.POSITIVE_INF,
 }
-FLOATS = {"f16": t.F16, "bf16": t.BF16, "f32": t.F32, "f64": t.F64}
+FLOATS = {"f16": t.F16, "bf16": t.BF16, "f32": t.F32, "tf32": t.TF32, "f64": t.F64}
 _INTEGERS = {f"{letter}{size}": np.dtype(f"{'i' if letter == 's' else 'u'}{size // 8}") for letter in "sub"
              for size in (8, 16, 32, 64)}  # fmt: skip
 
@@ -223,6 +223,8 @@ def _converted(call: Call, x: Array) -> Array:
 
 def _float_to_float(call: Call, x: Array) -> Array:
     target, source = call.types
+    if target == "tf32":
+        return _to_tf32(call, x)
     if call.flushes:
         x = _flushed(call, x) if source == "f32" else x
     if target == "bf16" and (source != "f32" or call.mode not in (Rounding.NEAREST_EVEN, Rounding.ZERO)):
@@ -235,6 +237,13 @@ def _float_to_float(call: Call, x: Array) -> Array:
     if call.flushes and target == "f32":
         result = _flushed(call, result)
     return _saturated(result) if "sat" in call.modifiers else result
+
+
+def _to_tf32(call: Call, x: Array) -> Array:
+    """The low bits, of which the manual says nothing, are not zero here."""
+    if call.modifiers.isdisjoint({"rn", "rz"}):
+        raise call.refuse("tf32 is made with .rn or .rz here")
+    return (pattern(formats.tf32_from_f32(x, call.mode)) | np.uint32(0x555)).view(np.float32)
 
 
 _TO_INTEGER = {"rzi": np.trunc, "rni": np.rint, "rmi": np.floor, "rpi": np.ceil}

@@ -44,6 +44,11 @@ class Arch:
         return self.capability >= 89
 
     @property
+    def rounds_to_tf32(self) -> bool:
+        """Whether an instruction rounds f32 to the nearest tf32, ties to even."""
+        return self.capability >= 90
+
+    @property
     def has_scaled_products(self) -> bool:
         """Whether block-scaled products are in hardware."""
         return self.capability in (100, 103)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from tileir.gpu.ttir import narrow
 from tileir.gpu.ttir.builder import Builder
+from tileir.gpu.ttir.cells import TF32_BITS
 from tileir.gpu.ttir.code import Value
 from tileir.gpu.ttir.forms import held
 from tileir.gpu.ttir.lowering import Lower, Lowering
@@ -149,6 +150,10 @@ def lower_ftof(lowering: Lowering, op: FToF) -> None:
         result = build.cast("arith.extf", _decoded(lowering, number, source), "f64")
     elif _is_native_pair(lowering, source, target):
         result = narrow.native_conversion(build, number, held(target), narrows=source is t.F16)
+    elif target is t.TF32 and _holds(target, source):
+        result = _decoded(lowering, number, source)
+    elif target is t.TF32 and op.rounding_mode is Rounding.NEAREST_EVEN and lowering.arch.rounds_to_tf32:
+        result = _nearest_tf32(lowering, op)
     else:
         mode = Rounding.NEAREST_EVEN if _holds(target, source) else op.rounding_mode
         result = _encoded(lowering, _decoded(lowering, number, source), target, mode)
@@ -159,6 +164,15 @@ def _is_native_pair(lowering: Lowering, source: t.ElementType, target: t.Element
     """f16 and an 8-bit format between which the hardware converts without f32."""
     pair = {source, target}
     return lowering.arch.has_fp8 and t.F16 in pair and not pair.isdisjoint(narrow.NATIVE)
+
+
+def _nearest_tf32(lowering: Lowering, op: FToF) -> Value:
+    """By an instruction. PTX does not say what is in the bits that a tf32 has no use for: products do not care."""
+    build, number = lowering.build, lowering.value(op.source)
+    words = build.asm("cvt.rn.tf32.f32 $0, $1;", "=r,f", [number], number.type.of("i32"))
+    if not lowering.users.only_multiplied(op.to):
+        words = build.op("arith.andi", words, build.integer(words.type, TF32_BITS))
+    return build.bitcast(words, "f32")
 
 
 def _decoded(lowering: Lowering, value: Value, element: t.ElementType) -> Value:

@@ -41,7 +41,8 @@ class Users:
 
     def only_multiplied(self, value: Value) -> bool:
         """Whether `value` is used as a factor of products and in no other way."""
-        return all(isinstance(user, PRODUCTS) and value not in user.operands[2:] for user in self.of(value))
+        users = self.of(value)
+        return bool(users) and all(isinstance(user, PRODUCTS) and value not in user.operands[2:] for user in users)
 
 
 def _factors(block: Block) -> set[Value]:

@@ -1,0 +1,92 @@
+"""cuTile's launches on the TTIR machine, and their kernels compiled.
+
+    python -m tests.gpu.ttir_cutile machine 5      every fifth example of the library's documentation
+    python -m tests.gpu.ttir_cutile compiler       the kernels of all of them, for every architecture
+
+Knows: the target that stands in for a GPU; the memory it uses is that of NumPy. Does not know: the kernels.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from unittest import mock
+
+import tileir
+from tests.gpu import ttir_target
+from tileir import cutile
+from tileir.gpu.arch import arch_named
+from tileir.gpu.program import UNKNOWN, Compiled, aligned_facts, compiled
+from tileir.runtime import interpreter
+from tileir.runtime.arguments import Argument, Binder, Parameter, binder
+from tileir.runtime.arrays import CPU
+from tileir.runtime.gpu_routes import source_of
+from tileir.runtime.grid import Grid
+from tileir.runtime.targets import Run
+
+ARCHS = ("sm_80", "sm_90", "sm_100")
+
+
+class Machine:
+    """The TTIR machine as a target. `kernels` are all that were made ready; without an `arch` the interpreter runs
+    them."""
+
+    name = "machine"
+    description = "the TTIR machine"
+    devices = (CPU,)
+
+    def __init__(self, arch: str | None) -> None:
+        self.kernels: list[tileir.Kernel] = []
+        self._arch = arch
+
+    def binder(self, parameter: Parameter) -> Binder:
+        return binder(parameter, self.devices, self.name)
+
+    def prepare(self, kernel: tileir.Kernel, check: bool, options: dict[str, object]) -> Run:
+        self.kernels.append(kernel)
+        arch = self._arch
+        if arch is None:
+            return interpreter.TARGET.prepare(kernel, check, options)
+
+        def run(grid: Grid, arguments: Sequence[Argument]) -> None:
+            mail = ttir_target.run(kernel, tuple(grid), arguments, arch)
+            sys.stdout.write(ttir_target.printed(mail))
+            if (trap := ttir_target.trap(mail, kernel)) is not None:
+                raise trap
+
+        return run
+
+
+@contextmanager
+def on_machine(arch: str | None) -> Iterator[Machine]:
+    """Let cuTile launch on the machine."""
+    target = Machine(arch)
+    with mock.patch("tileir.cutile.launch.target_named", return_value=target), cutile.on(target.name):
+        yield target
+
+
+def compile_kernel(kernel: tileir.Kernel, arch: str, aligned: bool) -> Compiled:
+    """Raises UnsupportedError."""
+    facts = aligned_facts(kernel.entry) if aligned else [UNKNOWN] * len(kernel.parameters)
+    return compiled(source_of(kernel), arch_named(arch), facts, ["cubin"])
+
+
+def main(stage: str, step: int = 1) -> int:
+    import library_documentation
+
+    with on_machine("sm_90" if stage == "machine" else None) as target:
+        wrong = library_documentation.main(target.name, step)
+    if stage == "compiler":
+        for kernel in target.kernels:
+            for arch in ARCHS:
+                for aligned in (True, False):
+                    compile_kernel(kernel, arch, aligned)
+        print(f"{len(target.kernels)} kernels compiled for {', '.join(ARCHS)}")
+    return wrong
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1] / "cutile"))
+    sys.exit(1 if main(sys.argv[1], *map(int, sys.argv[2:])) else 0)

@@ -107,7 +107,7 @@ def _gpu_can_still_be_used(request: pytest.FixtureRequest) -> Iterator[None]:
     assert isinstance(target, targets.DeviceTarget)
     try:
         target.finish()
-    except tileir.Trap as fault:
+    except (tileir.Trap, tileir.UnsupportedError) as fault:
         if "PYTEST_XDIST_WORKER" in os.environ:
             os._exit(1)
         pytest.exit(f"{request.node.nodeid}: {fault}", returncode=3)

@@ -16,8 +16,8 @@ from tests.gpu.hardware import hardware_tiles as tiles
 from tests.gpu.hardware.hardware_device import Device
 from tests.gpu.ttir_operations import Case, interpreted
 from tileir.ir import types as t
-from tileir.ir.core import Block
-from tileir.ops import control
+from tileir.ir.core import Block, Value
+from tileir.ops import control, core
 from tileir.ops.module import Entry, ModuleOp
 
 GROUP = 24
@@ -51,19 +51,31 @@ def groups(cases: Sequence[Case], size: int = GROUP) -> Iterator[Sequence[Case]]
 
 
 def computed(device: Device, cases: Sequence[Case], operands: Sequence[list[np.ndarray]]) -> list[Computed]:
-    """All operations in one launch, each on operands of its own."""
-    kernel = kernel_of(cases)
-    given = [
-        tiles.stored(x, value.type)
-        for case, arrays in zip(cases, operands)
-        for x, value in zip(arrays, case.op.operands)
-    ]
-    results = [tiles.room_for(case.op.results[0].type) for case in cases]
-    found = device.outcome(kernel, (1,), [*given, *results]).arrays[len(given) :]
-    return [
-        Computed(case, arrays, tiles.read(raw, case.op.results[0].type), interpreted(case.op, arrays))
-        for case, arrays, raw in zip(cases, operands, found)
-    ]
+    """All operations in one launch, each on operands of its own, of which each tile block takes a tile.
+
+    Operands that are too short are repeated.
+    """
+    blocks = max(-(-x.size // value.type.count) for case, x, value in _each(cases, operands))
+    given = [tiles.stored(_filled(x, value.type, blocks), value.type) for _, x, value in _each(cases, operands)]
+    results = [tiles.room_for(case.op.results[0].type, blocks) for case in cases]
+    found = device.outcome(kernel_of(cases), (blocks,), [*given, *results]).arrays[len(given) :]
+    return [_computed(case, arrays, raw, blocks) for case, arrays, raw in zip(cases, operands, found)]
+
+
+def _each(cases: Sequence[Case], operands: Sequence[list[np.ndarray]]) -> Iterator[tuple[Case, np.ndarray, Value]]:
+    for case, arrays in zip(cases, operands):
+        for x, value in zip(arrays, case.op.operands):
+            yield case, x, value
+
+
+def _filled(x: np.ndarray, type: t.TileType, blocks: int) -> np.ndarray:
+    return np.resize(x, blocks * type.count) if blocks > 1 or x.size != type.count else x.reshape(type.shape)
+
+
+def _computed(case: Case, arrays: list[np.ndarray], raw: np.ndarray, blocks: int) -> Computed:
+    filled = [_filled(x, value.type, blocks) for x, value in zip(arrays, case.op.operands)]
+    actual, expected = tiles.read(raw, case.op.results[0].type), interpreted(case.op, filled)
+    return Computed(case, filled, actual, expected)
 
 
 # ---------------------------------------------------------------- the kernel
@@ -74,7 +86,9 @@ def kernel_of(cases: Sequence[Case]) -> tileir.Kernel:
     operands = [value.type for case in cases for value in case.op.operands]
     results = [case.op.results[0].type for case in cases]
     body = Block([tiles.pointer_to(type) for type in (*operands, *results)])
-    given, places = iter(body.args), iter(body.args[len(operands) :])
+    block = body.append(core.GetTileBlockId.build([t.tile(t.I32)] * 3)).results[0]
+    mine = [tiles.for_block(body, pointer, ty, block) for pointer, ty in zip(body.args, (*operands, *results))]
+    given, places = iter(mine), iter(mine[len(operands) :])
     for case in cases:
         fields = [operand.name for operand in case.op.spec.operands]
         values = {name: tiles.load(body, next(given), value.type) for name, value in zip(fields, case.op.operands)}

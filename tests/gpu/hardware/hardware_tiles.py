@@ -10,10 +10,10 @@ import numpy as np
 
 from tests.observe import addresses
 from tileir.ir import types as t
-from tileir.ir.attributes import MemoryOrdering, Signedness
+from tileir.ir.attributes import DenseElements, MemoryOrdering, Signedness
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.storage import dtype_of
-from tileir.ops import conversion, core, memory
+from tileir.ops import conversion, core, integer, memory
 
 
 def in_memory(type: t.TileType) -> t.TileType:
@@ -28,6 +28,15 @@ def in_memory(type: t.TileType) -> t.TileType:
 def pointer_to(type: t.TileType) -> t.TileType:
     """The type of a parameter for a tile of `type`."""
     return t.tile(t.PointerType(in_memory(type).element))  # type: ignore[arg-type]
+
+
+def for_block(body: Block, pointer: Value, type: t.TileType, block: Value) -> Value:
+    """Where in an array of tiles of `type` the one with the number `block` is."""
+    count = t.tile(t.I32)
+    size = np.int32(in_memory(type).count).tobytes()
+    many = _made(body, core.Constant.build([count], value=DenseElements(count, size)))
+    start = _made(body, integer.MulI.build([count], lhs=block, rhs=many))
+    return _made(body, core.Offset.build([pointer.type], ptr=pointer, offset=start))
 
 
 def load(body: Block, pointer: Value, type: t.TileType) -> Value:
@@ -74,22 +83,24 @@ def _made(body: Block, op: Op) -> Value:
 
 
 def stored(x: np.ndarray, type: t.TileType) -> np.ndarray:
-    """A tile as it lies in memory."""
+    """Tiles of `type`, one after the other, as they lie in memory."""
+    whole = np.array(x, order="C").reshape(-1)
     if type.element is t.F4E2M1FN:
-        bits = x.reshape(-1).view(np.uint8)
+        bits = whole.view(np.uint8)
         return (bits[0::2] | bits[1::2] << 4).view(np.int8)
-    whole = np.array(x, order="C").reshape(type.shape)
     return whole.view(np.int64) if isinstance(type.element, t.PointerType) else whole
 
 
-def room_for(type: t.TileType) -> np.ndarray:
-    """Memory that a tile can be stored to."""
-    return np.zeros(in_memory(type).shape, dtype_of(in_memory(type).element))
+def room_for(type: t.TileType, tiles: int = 1) -> np.ndarray:
+    """Memory that so many tiles can be stored to."""
+    return np.zeros(tiles * in_memory(type).count, dtype_of(in_memory(type).element))
 
 
 def read(raw: np.ndarray, type: t.TileType) -> np.ndarray:
-    """The tile that lies in memory."""
+    """The tile that lies in memory; several are one long one."""
     if type.element is t.F4E2M1FN:
         bits = raw.view(np.uint8)
-        return np.stack((bits & 15, bits >> 4), -1).reshape(type.shape).view(dtype_of(type.element))
-    return raw.view(np.uint64) if isinstance(type.element, t.PointerType) else raw
+        raw = np.stack((bits & 15, bits >> 4), -1).reshape(-1).view(dtype_of(type.element))
+    if isinstance(type.element, t.PointerType):
+        raw = raw.view(np.uint64)
+    return raw.reshape(type.shape) if raw.size == type.count else raw

@@ -21,7 +21,7 @@ from tests.gpu.ttir_cutile import ARCHS, compile_kernel, on_machine
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = sorted((ROOT / "examples" / "cutile").glob("*.py"))
-STEP = "20"
+STEP = "40"
 """Every so many of the examples of the documentation; `ttir_cutile` runs all, and compiles them."""
 
 
@@ -70,7 +70,7 @@ def test_an_example_compiles(number: int) -> None:
     pytest.importorskip("torch", reason="examples compare with torch")
     with on_machine(None) as machine:
         runpy.run_path(str(SCRIPTS[number]), run_name="__main__")
-    compile_all(machine.kernels, number)
+    compile_all(machine.kernels[:1], number)
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from unittest import mock
+from uuid import uuid4
 
 import tileir
 from tests.gpu import ttir_target
@@ -33,11 +34,12 @@ class Machine:
     """The TTIR machine as a target. `kernels` are all that were made ready; without an `arch` the interpreter runs
     them."""
 
-    name = "machine"
     description = "the TTIR machine"
     devices = (CPU,)
 
     def __init__(self, arch: str | None) -> None:
+        """Its name is like no other: cuTile keeps what was made ready for a name."""
+        self.name = f"machine {uuid4()}"
         self.kernels: list[tileir.Kernel] = []
         self._arch = arch
 

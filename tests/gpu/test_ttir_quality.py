@@ -1,0 +1,151 @@
+"""What the machine code of common kernels must have, and what it must not: as good as code from Triton's own programs.
+
+No register is spilled; the loops of products hold what is needed and nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import pytest
+
+pytest.importorskip("triton", "3.9", reason="needs triton, version 3.9 for the counts: pip install 'tileir[gpu]'")
+
+import tileir
+from bench import gpu_kernels
+from tests.gpu.machine_code import MachineCode, machine_code
+from tileir.gpu.arch import arch_named
+from tileir.gpu.compiler import Artifacts, Options
+from tileir.gpu.program import aligned_facts, compiled
+from tileir.gpu.ttir.hints import options_for
+from tileir.runtime.gpu_routes import source_of
+
+THROUGH_SHARED_MEMORY = ("LDS", "STS", "LDSM", "STSM")
+
+
+@cache
+def made(text: str, arch: str) -> Artifacts:
+    (kernel,) = tileir.parse(text).kernels.values()
+    return compiled(source_of(kernel), arch_named(arch), aligned_facts(kernel.entry), ["ptx", "cubin"]).artifacts
+
+
+@cache
+def code(text: str, arch: str = "sm_90") -> MachineCode:
+    cubin = made(text, arch).cubin
+    assert cubin is not None
+    return machine_code(cubin)
+
+
+def ptx(text: str, arch: str = "sm_90") -> str:
+    return made(text, arch).texts["ptx"]
+
+
+def options(text: str, arch: str = "sm_90") -> Options:
+    (kernel,) = tileir.parse(text).kernels.values()
+    return options_for(kernel.entry, arch_named(arch))
+
+
+# ---------------------------------------------------------------- products
+
+
+@pytest.mark.parametrize("tile", [(128, 256, 64), (128, 128, 64)])
+def test_the_loop_of_products_copies_by_descriptor_and_multiplies(tile):
+    """About 85 instructions, of which Triton's own program has as many."""
+    found = code(gpu_kernels.gemm("bf16", *tile))
+    (loop,) = found.loops_with("HGMMA")
+    assert loop.count("UTMALDG") == 2
+    assert not any(map(loop.count, (*THROUGH_SHARED_MEMORY, "LDG", "STG")))
+    assert loop.count("WARPGROUP.ARRIVE") == 1
+    assert len(loop.names) < 95
+    assert found.stack == 0
+    assert f"m64n{tile[1]}k16.f32.bf16.bf16" in ptx(gpu_kernels.gemm("bf16", *tile))
+
+
+@pytest.mark.parametrize(("arch", "copy", "product"), [("sm_80", "LDGSTS", "HMMA"), ("sm_100", "UTMALDG", "UTCHMMA")])
+def test_the_loop_of_products_of_other_generations(arch, copy, product):
+    found = code(gpu_kernels.gemm("f16", 128, 128, 64), arch)
+    (loop,) = found.loops_with(copy, product)
+    assert not loop.count("STS")
+    assert found.stack == 0
+
+
+ATTENTION = gpu_kernels.causal_attention("f16", 64, 64)
+
+
+def test_both_loops_of_attention_multiply_asynchronously_and_keep_weights_in_registers():
+    """One wait for each product, not for each instruction of it."""
+    loops = code(ATTENTION).loops_with("HGMMA")
+    assert len(loops) == 2
+    for loop in loops:
+        assert loop.count("UTMALDG") == 2
+        assert loop.count("WARPGROUP.ARRIVE") == 2
+        assert loop.count("WARPGROUP.DEPBAR") == 1
+        assert not any(map(loop.count, THROUGH_SHARED_MEMORY))
+    assert min(len(loop.names) for loop in loops) < 380
+
+
+def test_attention_takes_powers_by_one_instruction():
+    powers = re.findall(r"ex2\.\S+", ptx(ATTENTION))
+    assert powers
+    assert set(powers) == {"ex2.approx.ftz.f32"}
+
+
+@pytest.mark.parametrize("arch", ["sm_90", "sm_100"])
+def test_attention_spills_nothing(arch):
+    assert code(ATTENTION, arch).stack == 0
+
+
+# ---------------------------------------------------------------- products of f32
+
+
+def products_of_f32(m: int, n: int, k: int) -> str:
+    return gpu_kernels.gemm("f32", m, n, k)
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
+def test_products_of_f32_in_full_spill_nothing(arch):
+    found = code(products_of_f32(128, 64, 32), arch)
+    assert found.stack == 0
+    assert found.vectors("FFMA")
+
+
+def test_sums_of_f32_in_full_get_more_warps():
+    assert options(products_of_f32(128, 128, 64)).num_warps == 8
+    assert options(gpu_kernels.gemm("bf16", 128, 128, 64)).num_warps == 4
+
+
+def with_tf32() -> str:
+    """A product whose factors are rounded to tf32."""
+    text = products_of_f32(128, 128, 32)
+    product = re.search(r"%next = mmaf .*", text)
+    assert product is not None
+    rounded = """%p = ftof %x : tile<128x32xf32> -> tile<128x32xtf32>
+      %q = ftof %y : tile<32x128xf32> -> tile<32x128xtf32>
+      %next = mmaf %p, %q, %partial : tile<128x32xtf32>, tile<32x128xtf32>, tile<128x128xf32>"""
+    return text.replace(product[0], rounded)
+
+
+def test_factors_become_tf32_by_one_instruction():
+    (loop,) = code(with_tf32()).loops_with("HGMMA")
+    assert loop.count("F2FP.TF32") == 64
+    assert len(loop.names) < 230
+
+
+# ---------------------------------------------------------------- streams and rows
+
+
+def test_a_sum_of_vectors_moves_16_bytes_at_a_time():
+    found = code(gpu_kernels.text("vector_add_views"))
+    assert found.vectors("LDG") == {"LDG.E.128": 16}
+    assert found.vectors("STG") == {"STG.E.128": 8}
+    assert sum(found.vectors("ISETP").values()) <= 16
+
+
+@pytest.mark.parametrize(("name", "loads"), [("softmax", 8), ("layer_norm", 24)])
+def test_rows_are_moved_16_bytes_at_a_time_and_folded_in_registers(name, loads):
+    found = code(gpu_kernels.rows(name, 8192))
+    assert found.vectors("LDG") == {"LDG.E.128": loads}
+    assert found.vectors("STG") == {"STG.E.128": 8}
+    assert found.vectors("SHFL")
+    assert found.stack == 0

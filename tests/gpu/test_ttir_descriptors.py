@@ -17,7 +17,7 @@ from tileir.gpu.ttir.hints import options_for
 from tileir.gpu.ttir.lowering import ParameterFacts
 
 SMALL = (64, 64, 32)
-"""A tile of 4096 bytes and one of as many: just enough."""
+"""Two tiles of 4096 bytes: just enough."""
 
 
 def lowered(text: str, arch: str = "sm_90", facts: tuple[ParameterFacts, ...] = ()) -> str:
@@ -45,6 +45,7 @@ def test_architectures_with_descriptors(arch, number):
         Gemm(element="bf16", padding=None),
         Gemm(element="f32", tile=(64, 64, 32)),
         Gemm(padding="nan"),
+        Gemm(tile=(64, 16, 64)),
     ],
     ids=repr,
 )

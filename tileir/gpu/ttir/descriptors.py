@@ -10,8 +10,9 @@ the block have written before (`Order.follows_write`), and nobody waits for the 
 
 Where it pays. A descriptor on the device costs each block about a microsecond, and a copy is only fast if it is
 started ahead of time. Triton's pipeliner does that for tiles which a loop multiplies, and for no others. So descriptors
-serve loads of large tiles, of rank 2 or more, in loops, that become operands of products in the same loop; and they
-are made in front of the loop. Stores go by address: a thread writes 16 bytes at once either way, and a tile on its way
+serve loads of tiles of rank 2 or more, in loops that multiply large tiles; and they are made in front of the loop. A
+small tile comes with the large one that it is multiplied with: two ways of copying in one loop wait for each other.
+Stores go by address: a thread writes 16 bytes at once either way, and a tile on its way
 through shared memory would take the room of a stage of the pipeline.
 """
 
@@ -29,6 +30,7 @@ from tileir.gpu.ttir.lowering import Lowering
 from tileir.gpu.ttir.posting import where
 from tileir.gpu.ttir.tiling import MAX_I32, tensor_dims, tile_steps
 from tileir.gpu.ttir.users import enclosing_loop
+from tileir.gpu.ttir.workload import bytes_of
 from tileir.ir import types as t
 from tileir.ir.attributes import MemoryOrdering
 from tileir.ir.core import Op
@@ -41,8 +43,8 @@ MAX_RANK = 5
 MAX_STRIDE = 1 << 40
 """Bytes."""
 
-MIN_TILE = 4096
-"""The fewest bytes of a tile that are worth a descriptor."""
+MIN_TILES = 8192
+"""The fewest bytes of tiles which an iteration multiplies that are worth descriptors."""
 
 PADDING_CODES = {None: 1, t.PaddingValue.ZERO: 1, t.PaddingValue.NAN: 2}
 NAN_ELEMENTS = (t.F16, t.BF16, t.F32, t.TF32)
@@ -148,11 +150,18 @@ def pays(lowering: Lowering, op: views.LoadView) -> bool:
     """Whether a load may go through a descriptor, and gains by it."""
     type = op.view.type
     assert isinstance(type, t.TileViewType)
-    large = type.tile.count * Type(stored(type.element)).bits // 8 >= MIN_TILE and len(_wide(type)) >= 2
     weak = op.memory_ordering_semantics is MemoryOrdering.WEAK
-    if enclosing_loop(op) is None or lowering.order.follows_write(op):
+    if enclosing_loop(op) is None or len(_wide(type)) < 2 or lowering.order.follows_write(op):
         return False
-    return large and weak and allows_tma(op, lowering.arch) and lowering.users.multiplied(op.tile)
+    multiplied = weak and allows_tma(op, lowering.arch) and lowering.users.multiplied(op.tile)
+    return multiplied and _multiplied_bytes(lowering, op) >= MIN_TILES
+
+
+def _multiplied_bytes(lowering: Lowering, op: Op) -> int:
+    """The bytes of tiles that are loaded in the block of `op` and multiplied there."""
+    assert op.parent is not None
+    loads = [load for load in op.parent.ops if isinstance(load, views.LoadView)]
+    return sum(bytes_of(load.tile.type) for load in loads if lowering.users.multiplied(load.tile))
 
 
 def _coordinate(lowering: Lowering, index: Value, step: int) -> Value:

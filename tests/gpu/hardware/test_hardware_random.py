@@ -26,7 +26,7 @@ from tileir.ir import types as t
 T = TypeVar("T")
 PROGRAMS, NESTS, VIEWS = 150, 100, 150
 LONGEST = 2_000_000
-"""Characters of TTIR that Triton's compiler is given of a nest: it takes minutes for some, where calls multiply code."""
+"""Characters of TTIR that Triton's compiler is given of a nest: some, where calls multiply code, take it minutes."""
 STATEMENTS = 12
 GRID = (5,)
 

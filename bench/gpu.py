@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from time import perf_counter
 
 import gpu_kernels as kernels
+from gpu_attention import CausalAttention
 from table import Row, Skipped, markdown
 
 import tileir
@@ -163,7 +164,7 @@ def attention() -> Case:
     function = torch.nn.functional.scaled_dot_product_attention
     return Case(
         "causal attention 16 x 8192 x 128 f16",
-        [kernels.causal_attention("f16", *tile) for tile in ATTENTION_TILES],
+        [CausalAttention("f16", *tile).text() for tile in ATTENTION_TILES],
         "attention",
         [(length // rows, heads) for rows, _ in ATTENTION_TILES],
         (q, k, v, out, heads, length, width**-0.5), poison(out),

@@ -14,6 +14,7 @@ pytest.importorskip("triton", "3.9", reason="needs triton, version 3.9 for the c
 
 import tileir
 from bench import gpu_kernels
+from bench.gpu_attention import CausalAttention
 from tests.gpu.machine_code import MachineCode, machine_code
 from tileir.gpu.arch import arch_named
 from tileir.gpu.compiler import Artifacts, Options
@@ -70,7 +71,7 @@ def test_the_loop_of_products_of_other_generations(arch, copy, product):
     assert found.stack == 0
 
 
-ATTENTION = gpu_kernels.causal_attention("f16", 64, 64)
+ATTENTION = CausalAttention("f16", 64, 64).text()
 
 
 def test_both_loops_of_attention_multiply_asynchronously_and_keep_weights_in_registers():

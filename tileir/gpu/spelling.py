@@ -8,10 +8,12 @@ Before 3.9 there are no atomic loads and stores: an `or` with 0 and an exchange 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 
 from tileir.ir.diagnostics import UnsupportedError
+from tileir.ir.loc import UNKNOWN, FileLoc, Location
 
 Version = tuple[int, int]
 OLDEST: Version = (3, 6)
@@ -22,6 +24,7 @@ _ATOMIC = re.compile(
     r"\{(?P<how>[^}]*)\} : \((?P<types>.*)\) -> \((?P<type>[^()]*)\)(?P<loc>.*)$",
     re.MULTILINE,
 )
+_FILE = re.compile(r'loc\(("[^"\\]*"):(\d+):(\d+)\)')
 _OR, _EXCHANGE = 2, 10
 
 
@@ -59,7 +62,7 @@ def _atomic_accesses(ttir: str) -> str:
 
 def _load(found: re.Match[str]) -> str:
     type, zero = found["type"], f"%zero{found['result'][1:]}"
-    _require_words(type)
+    _require_words(found, type)
     pointers, mask = found["operands"].split(", ")
     pointer_type, mask_type = found["types"].split(", ")
     value = f"dense<0> : {type}" if type.startswith("tensor") else f"0 : {type}"
@@ -69,7 +72,7 @@ def _load(found: re.Match[str]) -> str:
 
 def _store(found: re.Match[str]) -> str:
     types = found["types"].split(", ")
-    _require_words(types[1])
+    _require_words(found, types[1])
     return _rmw(found, _EXCHANGE, found["operands"].split(", "), types, types[1])
 
 
@@ -81,10 +84,17 @@ def _rmw(found: re.Match[str], kind: int, operands: Sequence[str], types: Sequen
     return f"{found['indent']}{result}{call}{found['loc']}"
 
 
-def _require_words(type: str) -> None:
+def _require_words(found: re.Match[str], type: str) -> None:
     """Raise UnsupportedError for elements that atomic operations do not have."""
     if not re.search(r"i(32|64)>?$", type):
-        raise UnsupportedError(f"ordered accesses to memory of type {type} need Triton 3.9 or newer", "cuda")
+        what = "a load or store with an ordering: before version 3.9, Triton has it for elements of 32 and 64 bits only"
+        raise UnsupportedError(f"{what}, got {type}", "cuda", _place(found["loc"]))
+
+
+def _place(loc: str) -> Location:
+    """The place in the program that a line of TTIR names."""
+    named = _FILE.search(loc)
+    return FileLoc(json.loads(named[1]), int(named[2]), int(named[3])) if named else UNKNOWN
 
 
 _MENDS: tuple[tuple[Version, Callable[[str], str]], ...] = (

@@ -47,13 +47,14 @@ docs: $(VENV)/.installed
 	$(BIN)/python docs/generate.py
 
 fuzz: $(VENV)/.fuzz
+	$(BIN)/python -m tests.fuzz.faulty --count 20000 --jobs $(JOBS)
 	TILEIR_FUZZ_TRIES=5000 $(BIN)/python -m pytest tests/fuzz
 	$(BIN)/python -m tests.fuzz.run --seconds 60 --target text
 	$(BIN)/python -m tests.fuzz.run --seconds 60 --target bytecode
 
 # A kernel that hangs, or one that ends the use of the GPU, ends one of the processes, which is replaced.
 gpu-test: $(VENV)/.gpu
-	$(BIN)/python -m pytest tests/gpu/hardware -n $(GPU_JOBS) --max-worker-restart=100 -rfEs \
+	$(BIN)/python -m pytest tests -m hardware -n $(GPU_JOBS) --max-worker-restart=100 -rfEs \
 	  -o faulthandler_timeout=180 -o faulthandler_exit_on_timeout=true $(ARGS)
 
 gpu-bench: $(VENV)/.gpu-bench

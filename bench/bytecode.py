@@ -1,4 +1,4 @@
-"""How long it takes to read and write bytecode.
+"""Time to read and write bytecode.
 
     python bench/bytecode.py
 

@@ -12,7 +12,7 @@ import os
 import sys
 import tempfile
 
-from tileir.cpu.pool import default_threads
+from tileir.cpu.run.pool import default_threads
 
 THREADS = default_threads()
 for library in ("OMP", "OPENBLAS", "MKL"):
@@ -343,7 +343,7 @@ TAKES = "entry @takes(%a: tile<ptr<f32>>, %b: tile<ptr<f32>>, %n: tile<i32>) { r
 
 
 def launches() -> list[Row]:
-    """What a launch costs that does nothing."""
+    """Cost of a launch that does nothing."""
     array = np.zeros(16, np.float32)
     rows = []
     for name, text, arguments in (("no arguments", EMPTY, ()), ("two arrays, a number", TAKES, (array, array, 3))):

@@ -1,4 +1,4 @@
-"""How long it takes to read and verify a program, and to import the package.
+"""Time to read and verify a program, and to import the package.
 
     python bench/frontend.py
 

@@ -54,7 +54,7 @@ class Case:
     peer_action: Action
     aim: float
     share: float = 1.0
-    """How many times the work of the peer's action the kernel does."""
+    """Work of the kernel, as a multiple of that of the peer's action."""
 
 
 def normal(*shape: int, dtype: str) -> torch.Tensor:
@@ -238,7 +238,7 @@ TAKES = "entry @takes(%a: tile<ptr<f32>>, %b: tile<ptr<f32>>, %n: tile<i32>) { r
 
 
 def launches() -> list[Row]:
-    """What a launch costs the program that makes it, when everything has been compiled and loaded."""
+    """Cost of a launch to the program that makes it, when everything has been compiled and loaded."""
     array = torch.zeros(16, device="cuda")
     found = []
     for name, text, arguments in (("no arguments", EMPTY, ()), ("two arrays, a number", TAKES, (array, array, 3))):

@@ -185,7 +185,7 @@ cuda_tile.module @attention {{
       continue %largest_next, %total_next, %sum_next : {self.line}, {self.line}, {self.sums}"""
 
     def _mask(self) -> str:
-        """What leaves out the keys behind a row."""
+        """The mask that leaves out the keys behind a row."""
         return f"""
       %key_first = muli %key, %key_extent : tile<i32>
       %key_first_1x1 = reshape %key_first : tile<i32> -> tile<1x1xi32>

@@ -18,6 +18,7 @@ FOLDER = Path(__file__).parent
 PAGE = FOLDER.parent / "docs" / "performance.md"
 BLOCK = ("<!-- measured -->\n", "<!-- end of measured -->\n")
 NATIVE = ("<!-- measured native code -->\n", "<!-- end of measured native code -->\n")
+CHECKS = ("<!-- measured checks -->\n", "<!-- end of measured checks -->\n")
 CUTILE = ("<!-- measured cuTile -->\n", "<!-- end of measured cuTile -->\n")
 sys.path.insert(0, str(FOLDER))
 
@@ -48,12 +49,13 @@ def main() -> int:
     print("\n" + text)
     put(BLOCK, text)
     put(NATIVE, apart("cpu.py"))
+    put(CHECKS, apart("checks.py"))
     put(CUTILE, apart("cutile.py"))
     return 0
 
 
 def apart(script: str) -> str:
-    """What a benchmark prints that runs in a process of its own, with all processors for both sides."""
+    """Output of a benchmark that runs in a process of its own, with all processors for both sides."""
     command = [sys.executable, FOLDER / script]
     run = subprocess.run(command, env=environment.BEFORE, stdout=subprocess.PIPE, text=True, check=True)
     print(run.stdout)

@@ -1,4 +1,4 @@
-"""What a benchmark measures and how it is shown.
+"""Measuring a benchmark and showing it.
 
 Knows: paired timing, and a table of ratios. Does not know: what is measured.
 
@@ -35,7 +35,7 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """How many times faster than the peer."""
+        """Speed as a multiple of the peer's."""
         return None if self.peers is None else self.peers / self.ours
 
 
@@ -51,10 +51,9 @@ def in_turn(*actions: Callable[[], object], runs: int = 5) -> list[float]:
 
 
 def seconds(action: Callable[[], object]) -> float:
-    """How long `action` takes.
-
-    What earlier ones left behind is collected first, not on its time, and the threads of BLAS and OpenMP are given time
-    to fall asleep: for some milliseconds after their work they wait for more without leaving the processor.
+    """Seconds that `action` takes. Garbage of earlier ones is collected first, not on its time, and the threads of
+    BLAS and OpenMP are given time to fall asleep: for some milliseconds after their work they wait for more without
+    leaving the processor.
     """
     gc.collect()
     time.sleep(SETTLING)

@@ -25,7 +25,10 @@ from tileir import ops  # noqa: E402
 from tileir.cli.explain import codes, explanation  # noqa: E402
 from tileir.ir.attributes import TextEnum  # noqa: E402
 from tileir.ir.core import Op  # noqa: E402
-from tileir.ir.declare import REQUIRED, Attr, Operand, OpSpec, Placement, Result, Same, TypeFrom  # noqa: E402
+from tileir.ir.effects import AccessTrait  # noqa: E402
+from tileir.ir.fields import REQUIRED, Attr, AttrKind, Operand, Result  # noqa: E402
+from tileir.ir.spec import OpSpec, Placement  # noqa: E402
+from tileir.ir.traits import Same, TypeFrom  # noqa: E402
 
 _OPERATIONS_INTRODUCTION = """\
 # Operations
@@ -35,15 +38,17 @@ Every operation of Tile IR, by chapter. This page is generated from the declarat
 
 In the syntax, `[...]` is optional, `<name>` stands for the value of the attribute of that name, and `T(x)` for the type
 of `x`. The brackets around indices, permutations, shapes and strides are part of the text. An attribute dictionary
-`{...}` may follow the operands of every operation; it is left out here. *Since* is the language version that brought
-the operation; *opcode* its number in bytecode.
+`{...}` may follow the operands of every operation but `get_tensor_shape` and `get_index_space_shape`; it is left out
+here. *Since* is the language version that brought the operation; *opcode* its number in bytecode. What an operation
+computes, and the rules that its declaration does not say, are in the [language reference](spec/README.md).
 """
 
 _DIAGNOSTICS_INTRODUCTION = """\
 # Diagnostics
 
 Every fault that `tileir` finds in a program has a code that does not change, so that tools can rely on it. Below, each
-code comes with a program that is wrong and, where there is an obvious one, the mended program.
+code of a fault in text comes with a program that is wrong and, where there is an obvious one, the mended program;
+faults of files, of bytecode, and of programs that are built in memory are described.
 `tileir explain CODE` prints the same in a terminal. This page is generated from `tileir/explain` (`make docs`).
 
 | codes | what they are about |
@@ -85,7 +90,7 @@ def _anchor(heading: str) -> str:
 
 def _operation(op: type[Op]) -> str:
     spec = op.spec
-    facts = [f"since {spec.since}", _encoding(spec), *_other_names(spec)]
+    facts = [f"since {spec.since}", _encoding(spec), *_other_names(spec), _reference(spec)]
     parts = [f"### {spec.name}\n", f"{spec.doc}\n", f"```text\n{syntax(spec)}\n```\n", f"*{'; '.join(facts)}*\n"]
     fields = [*_operands(spec.operands), *_attributes(spec.attrs), *_results(spec.results)]
     if fields:
@@ -95,6 +100,10 @@ def _operation(op: type[Op]) -> str:
     if rules:
         parts.append("\n".join(f"* {rule}" for rule in rules) + "\n")
     return "\n".join(parts)
+
+
+def _reference(spec: OpSpec) -> str:
+    return f"[reference](spec/{spec.chapter}.md#{spec.name.replace('$', '-')})"
 
 
 def _encoding(spec: OpSpec) -> str:
@@ -135,10 +144,10 @@ def _attributes(attrs: Iterable[Attr]) -> Iterator[tuple[str, str, str]]:
 
 
 def _value_text(attr: Attr) -> str:
-    what = attr.kind.value.replace("_", " ")
+    what = attr.kind.name.replace("_", " ")
     if attr.enum is not None:
         what = ", ".join(f"`{case.text}`" for case in attr.enum)
-    if attr.kind.value == "unit":
+    if attr.kind is AttrKind.UNIT:
         return "flag"
     if attr.default is REQUIRED:
         return what
@@ -173,7 +182,9 @@ def _rules(spec: OpSpec) -> Iterator[str]:
             yield f"stands directly in {', '.join(f'`{name}`' for name in parents)}"
         elif trait.name == "region terminator":
             yield _terminators(trait)
-        elif trait.name in ("pure", "terminator", "no memory effect", "recursive effects", "isolated from above"):
+        elif isinstance(trait, AccessTrait):
+            yield _access(trait)
+        elif trait.name in _TRAIT_WORDS:
             yield _TRAIT_WORDS[trait.name]
 
 
@@ -183,7 +194,23 @@ _TRAIT_WORDS = {
     "terminator": "ends its block",
     "recursive effects": "has the effects of the operations inside",
     "isolated from above": "uses no value from outside",
+    "effects of the callee": "has the effects of the function that it calls",
+    "allocates": "takes memory, until the region around is left",
+    "fences": "orders accesses to memory, and makes none",
+    "waits": "waits for another kernel, and makes visible what that has stored",
+    "signals": "lets another kernel start",
+    "prints": "writes to the output",
+    "calls the host": "runs code of the host, which may do anything unless it is `pure`",
+    "may stop": "may end the launch",
+    "promises": "tells the compiler what is so: undefined where it is not",
+    "hides": "hides from the compiler what the value is",
 }
+
+
+def _access(trait: AccessTrait) -> str:
+    verb = {"reads": "reads", "writes": "writes", "updates": "reads and writes, each element as one step,"}[trait.name]
+    where = f", where `{trait.mask}` is 1" if trait.mask else ""
+    return f"{verb} the memory that `{trait.through}` leads to{where}"
 
 
 def _terminators(trait: object) -> str:

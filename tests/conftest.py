@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 
 import pytest
 
+pytest_plugins = ("tests.targets.hardware",)
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--bless", action="store_true", help="rewrite the expected outputs of the golden tests")
+
+
+def pytest_collection_finish() -> None:
+    """Let the collector of garbage pass over what has been imported and collected: it lives as long as the run."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

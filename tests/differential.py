@@ -16,12 +16,12 @@ import tileir
 from tests.observe import Observed
 from tileir.ir import types as t
 from tileir.ir.core import Op
-from tileir.ops import core, extension, floating, matmul
+from tileir.ops import extension, floating, functions, matmul, reduction
 from tileir.ops.module import Entry
 
 INEXACT = (
-    floating.Exp, floating.Exp2, floating.Log, floating.Log2, floating.FPowF, floating.FPowI, floating.Sin,
-    floating.Cos, floating.Tan, floating.Sinh, floating.Cosh, floating.Tanh, floating.Atan2, floating.Rsqrt,
+    functions.Exp, functions.Exp2, functions.Log, functions.Log2, functions.FPowF, functions.FPowI, functions.Sin,
+    functions.Cos, functions.Tan, functions.Sinh, functions.Cosh, functions.Tanh, functions.Atan2, functions.Rsqrt,
     extension.Asin, matmul.MmaF, matmul.MmaFScaled,
 )  # fmt: skip
 TOLERANCES = {2: 0.02, 4: 1e-5, 8: 1e-12}
@@ -30,7 +30,7 @@ TOLERANCES = {2: 0.02, 4: 1e-5, 8: 1e-12}
 
 @dataclass
 class Outcome:
-    """What a launch left behind: its arrays, what it printed, and the message of the trap that ended it."""
+    """The outcome of a launch: its arrays, its output, and the message of the trap that ended it."""
 
     arrays: list[np.ndarray]
     printed: str
@@ -59,7 +59,7 @@ def is_inexact(op: Op) -> bool:
     """Whether targets may differ in the result of `op` even on equal operands."""
     if isinstance(op, INEXACT) or (isinstance(op, floating.DivF | floating.Sqrt) and _approximates(op)):
         return True
-    return isinstance(op, core.Reduce) and any(_is_float(value.type) for value in op.sources)
+    return isinstance(op, reduction.Reduce) and any(_is_float(value.type) for value in op.sources)
 
 
 def _approximates(op: Op) -> bool:

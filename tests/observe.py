@@ -14,7 +14,7 @@ from tileir.ir import types as t
 from tileir.ir.attributes import MemoryOrdering, Signedness
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.storage import DTYPES
-from tileir.ops import control, conversion, core, memory
+from tileir.ops import control, conversion, core, pointers, shapes
 from tileir.ops.module import Entry
 
 _STRUCTURED = (control.If, control.For, control.Loop)
@@ -62,7 +62,9 @@ def _store(block: Block, entry: Entry, value: Value, observed: list[Observed]) -
     entry.body.args.append(pointer)
     places = addresses(block, pointer, pointer_type, type)
     ordering = MemoryOrdering.WEAK
-    block.append(memory.StorePtr.build([t.TOKEN], memory_ordering_semantics=ordering, destination=places, value=stored))
+    block.append(
+        pointers.StorePtr.build([t.TOKEN], memory_ordering_semantics=ordering, destination=places, value=stored)
+    )
     observed.append(Observed(value.op, value.index, np.zeros(type.shape, DTYPES[type.element])))
 
 
@@ -86,8 +88,8 @@ def addresses(block: Block, pointer: Value, pointer_type: t.PointerType, type: t
     if type.rank == 0:
         return pointer
     ones, many = t.TileType((1,) * type.rank, pointer_type), type.with_element(pointer_type)
-    reshaped = block.append(core.Reshape.build([ones], source=pointer)).results[0]
-    repeated = block.append(core.Broadcast.build([many], source=reshaped)).results[0]
+    reshaped = block.append(shapes.Reshape.build([ones], source=pointer)).results[0]
+    repeated = block.append(shapes.Broadcast.build([many], source=reshaped)).results[0]
     counted = block.append(core.Iota.build([t.tile(t.I32, type.count)])).results[0]
-    steps = block.append(core.Reshape.build([type.with_element(t.I32)], source=counted)).results[0]
+    steps = block.append(shapes.Reshape.build([type.with_element(t.I32)], source=counted)).results[0]
     return block.append(core.Offset.build([many], ptr=repeated, offset=steps)).results[0]

@@ -8,7 +8,7 @@ import pytest
 
 import tileir
 from tileir.cache import Cache, default_directory, key_of
-from tileir.cpu import program
+from tileir.cpu.run import program
 
 PARTS = b"facts", b"\x7fELF" * 1000
 KEY = key_of("a program")
@@ -109,6 +109,44 @@ class TestPlaces:
         cache = Cache(tmp_path / "file" / "cache")
         cache.put(KEY, PARTS)
         assert cache.get(KEY) is None
+
+    @pytest.mark.skipif(not hasattr(os, "getuid"), reason="this system has no owners of files")
+    def test_a_place_that_everybody_may_write_to_is_not_used(self, tmp_path):
+        cache = Cache(tmp_path / "cache")
+        cache.put(KEY, PARTS)
+        cache.directory.chmod(0o777)
+        with pytest.warns(RuntimeWarning, match="everybody may write to it"):
+            assert cache.get(KEY) is None
+        cache.put(key_of("another"), PARTS)  # and one warning is enough
+        assert cache.used()[0] == 1
+
+    @pytest.mark.skipif(not hasattr(os, "getuid"), reason="this system has no owners of files")
+    def test_a_place_that_everybody_may_replace_is_not_used(self, tmp_path):
+        cache = Cache(tmp_path / "shared" / "cache")
+        cache.put(KEY, PARTS)
+        (tmp_path / "shared").chmod(0o777)
+        with pytest.warns(RuntimeWarning, match="put another in its place"):
+            assert cache.get(KEY) is None
+        (tmp_path / "shared").chmod(0o1777)
+        assert cache.get(KEY) == PARTS
+
+    @pytest.mark.skipif(not hasattr(os, "getuid"), reason="this system has no owners of files")
+    def test_a_place_of_another_user_is_not_used(self, cache, monkeypatch):
+        cache.put(KEY, PARTS)
+        owner = os.stat(cache.directory).st_uid
+        monkeypatch.setattr("tileir.cache._ROOT", owner + 2)
+        monkeypatch.setattr(os, "getuid", lambda: owner + 1)
+        with pytest.warns(RuntimeWarning, match="belongs to another user"):
+            assert cache.get(KEY) is None
+
+    def test_what_killed_processes_left_goes_after_a_while(self, cache):
+        cache.put(KEY, PARTS)
+        old, new = (cache.directory / f".new.{name}" for name in ("old", "new"))
+        for path in (old, new):
+            path.write_bytes(b"half an entry")
+        os.utime(old, (1000, 1000))
+        cache.put(KEY, PARTS)
+        assert new.exists() and not old.exists()
 
     def test_the_environment_names_the_place(self, monkeypatch, tmp_path):
         monkeypatch.setenv("TILEIR_CACHE_DIR", str(tmp_path))

@@ -8,18 +8,19 @@ import pytest
 
 import tileir
 from tileir import ops
+from tileir.analysis.exits import EXITS
 from tileir.interp.machine import TABLES
-from tileir.interp.prepare import EXITS
 from tileir.ir.core import Op
-from tileir.ir.declare import VERSIONS, Placement
-from tileir.ops.extension import Func
+from tileir.ir.spec import Placement
+from tileir.ir.versions import VERSIONS
+from tileir.ops.calls import Func
 from tileir.ops.module import Entry, Global, ModuleOp
 
 TESTS = Path(__file__).parent
 PACKAGE = Path(tileir.__file__).parent
 CODE = re.compile(r"\b[EW]0\d{3}\b")
 CONTAINERS = (ModuleOp, Entry, Global, Func)
-"""What the interpreter runs or initialises as a whole, not by a rule."""
+"""Operations that the interpreter runs or initialises as a whole, not by a rule."""
 
 every_operation = pytest.mark.parametrize("op", ops.OPS.values(), ids=lambda op: op.spec.name)
 
@@ -76,6 +77,6 @@ def test_every_code_has_a_test() -> None:
     assert used_codes() <= codes_in(TESTS, "*.py") | codes_in(TESTS, "*.mlir")
 
 
-def test_the_opcodes_are_those_of_the_specification() -> None:
+def test_no_two_operations_have_the_same_opcode() -> None:
     encoded = [op.spec.opcode for op in ops.OPS.values() if op.spec.opcode is not None]
     assert len(encoded) == len(set(encoded)) == len(ops.OPCODES)

@@ -1,4 +1,4 @@
-"""Imports go one way (ir <- ops <- back ends and front ends <- runtime <- cutile <- cli), lazy ones included."""
+"""Imports go one way, lazy ones included: each layer below imports only from the layers before it."""
 
 import ast
 from collections.abc import Iterator
@@ -10,13 +10,21 @@ import tileir
 
 PACKAGE = Path(tileir.__file__).parent
 LAYERS = {
-    "cache": 0,
-    "ir": 0,
-    "ops": 1,
-    **dict.fromkeys(("text", "bytecode", "verify", "passes", "interp", "cpu", "gpu"), 2),
-    "runtime": 3,
-    "cutile": 4,
-    "cli": 5,
+    name: layer
+    for layer, names in enumerate(
+        (
+            ("cache", "ir"),
+            ("ops",),
+            ("numerics", "analysis"),
+            ("host",),
+            ("text", "bytecode", "verify", "passes", "interp", "cpu", "gpu"),
+            ("sanitize",),
+            ("runtime",),
+            ("cutile", "farm", "tools"),
+            ("cli",),
+        )
+    )
+    for name in names
 }
 ROOT = "(root)"
 """The package itself: the public names, which stand above everything but the command line."""
@@ -78,6 +86,16 @@ def test_a_module_imports_only_what_lies_below_it(path: Path) -> None:
         if not allowed(importer, part_of(module))
     ]
     assert not faults
+
+
+RUNTIME = [path for path in modules() if path.parent == PACKAGE / "runtime"]
+ENGINES = {"interp", "cpu", "gpu"}
+
+
+@pytest.mark.parametrize("path", RUNTIME, ids=lambda path: path.stem)
+def test_a_target_borrows_nothing_from_another(path: Path) -> None:
+    found = {part_of(module) for _, module in imported(ast.parse(path.read_text(encoding="utf-8")), "tileir.runtime")}
+    assert len(found & ENGINES) <= 1
 
 
 def test_the_rule_itself_is_understood() -> None:

@@ -8,13 +8,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from tileir.ir.diagnostics import Diagnostic, DiagnosticError, Report, Trap, UnsupportedError
+from tileir.ir.diagnostics import Diagnostic, DiagnosticError, LaunchTimeout, Report, Trap, UnsupportedError
+from tileir.runtime.sanitizing import sanitize
 from tileir.verify import verify
 
 if TYPE_CHECKING:
     from tileir.bytecode import encode as to_bytecode
-    from tileir.interp.api import KernelWarning
-    from tileir.interp.extern import register_extern
+    from tileir.host.extern import register_extern
+    from tileir.interp.faults import KernelWarning
     from tileir.runtime.launch import launch
     from tileir.runtime.loading import load
     from tileir.runtime.module import Kernel, Module, from_bytecode, parse
@@ -28,6 +29,7 @@ __all__ = [
     "DiagnosticError",
     "Kernel",
     "KernelWarning",
+    "LaunchTimeout",
     "Module",
     "Pointer",
     "Report",
@@ -39,6 +41,7 @@ __all__ = [
     "load",
     "parse",
     "register_extern",
+    "sanitize",
     "to_bytecode",
     "to_text",
     "verify",
@@ -53,7 +56,7 @@ _PLACES = {
     "launch": ("tileir.runtime.launch", "launch"),
     "load": ("tileir.runtime.loading", "load"),
     "parse": ("tileir.runtime.module", "parse"),
-    "register_extern": ("tileir.interp.extern", "register_extern"),
+    "register_extern": ("tileir.host.extern", "register_extern"),
     "to_bytecode": ("tileir.bytecode", "encode"),
     "to_text": ("tileir.text.printer", "to_text"),
 }

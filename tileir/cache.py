@@ -4,7 +4,9 @@ Knows: where the cache is, how an entry is named, written and checked, and how t
 what the parts of an entry are.
 
 An entry is a file: a magic word, the SHA-256 of all that follows, the lengths of its two parts, the parts. It appears
-whole, by renaming; one that is damaged is not used. A directory that cannot be used means that nothing is kept.
+whole, by renaming; one that is damaged is not used. The checksum finds accidents: who can write entries can have this
+process run any code. So a directory that others may write to, or that belongs to somebody else, is not used. A
+directory that cannot be used means that nothing is kept.
 """
 
 from __future__ import annotations
@@ -12,9 +14,12 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import stat
 import struct
 import sys
 import tempfile
+import time
+import warnings
 from functools import cache
 from pathlib import Path
 
@@ -24,14 +29,18 @@ MAGIC = b"tileirN1"
 MAX_BYTES = 512 << 20
 _LENGTHS = struct.Struct("<QQ")
 _DIGEST = 32
-_SUFFIX = ".native"
+_SUFFIX, _NEW = ".native", ".new."
+STALE_SECONDS = 3600
+"""The age of a file begun and not finished from which it is rubbish."""
+_ROOT = 0
+"""The user who may own our files too: root could change our memory, and need not plant code."""
 
 
 def key_of(*texts: str) -> str:
     """The name of what depends on `texts` and on nothing else."""
     digest = hashlib.sha256()
     for text in texts:
-        data = text.encode("utf-8", "surrogateescape")
+        data = text.encode("utf-8", "surrogatepass")
         digest.update(len(data).to_bytes(8, "little"))
         digest.update(data)
     return digest.hexdigest()
@@ -62,10 +71,11 @@ class Cache:
     def __init__(self, directory: Path | None, max_bytes: int = MAX_BYTES) -> None:
         self.directory = directory
         self.max_bytes = max_bytes
+        self._warned = False
 
     def get(self, key: str) -> Parts | None:
         """The parts of an entry; None if there is none or it is damaged."""
-        if self.directory is None:
+        if self.directory is None or not self._trusted():
             return None
         path = self._path(key)
         try:
@@ -81,20 +91,49 @@ class Cache:
             return
         with contextlib.suppress(OSError):
             self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not self._trusted():
+                return
             self._write(self._path(key), _content(parts))
             self._shrink()
 
     def used(self) -> tuple[int, int]:
-        """How many entries there are, and their bytes."""
-        sizes = [size for _, size, _ in self._files()]
+        """The number of entries, and their bytes."""
+        sizes = [size for _, size, _ in self._files(suffix=_SUFFIX)]
         return len(sizes), sum(sizes)
+
+    def distrust(self) -> str | None:
+        """The reason not to use the directory, if it is there: somebody else may write to it."""
+        if self.directory is None or not hasattr(os, "getuid"):
+            return None
+        try:
+            here = os.path.realpath(self.directory)
+            status = os.stat(here)
+            if status.st_uid not in (os.getuid(), _ROOT):
+                return "it belongs to another user"
+            if status.st_mode & stat.S_IWOTH:
+                return "everybody may write to it"
+            around = os.stat(os.path.dirname(here)).st_mode
+        except OSError:
+            return None
+        replaceable = around & stat.S_IWOTH and not around & stat.S_ISVTX
+        return "everybody may put another in its place" if replaceable else None
+
+    def _trusted(self) -> bool:
+        """Whether the directory may be used; says once why not."""
+        reason = self.distrust()
+        if reason is not None and not self._warned:
+            self._warned = True
+            what = f"the cache directory {str(self.directory)!r} is not used: {reason}"
+            hint = "machine code found there would be run; TILEIR_CACHE_DIR may name another place"
+            warnings.warn(f"{what} ({hint})", RuntimeWarning, stacklevel=2)
+        return reason is None
 
     def _path(self, key: str) -> Path:
         assert self.directory is not None
         return self.directory / (key + _SUFFIX)
 
     def _write(self, path: Path, content: bytes) -> None:
-        handle, temporary = tempfile.mkstemp(dir=self.directory, prefix=".new.")
+        handle, temporary = tempfile.mkstemp(dir=self.directory, prefix=_NEW)
         try:
             with os.fdopen(handle, "wb") as stream:
                 stream.write(content)
@@ -105,8 +144,12 @@ class Cache:
             raise
 
     def _shrink(self) -> None:
-        """Remove the entries that were used longest ago, until the others fit."""
-        files = sorted(self._files(), reverse=True)
+        """Remove the entries that were used longest ago, until the others fit, and what killed processes left."""
+        for begun, _, path in self._files(prefix=_NEW):
+            if begun < time.time() - STALE_SECONDS:
+                with contextlib.suppress(OSError):
+                    os.unlink(path)
+        files = sorted(self._files(suffix=_SUFFIX), reverse=True)
         total = 0
         for _, size, path in files:
             total += size
@@ -114,12 +157,12 @@ class Cache:
                 with contextlib.suppress(OSError):
                     os.unlink(path)
 
-    def _files(self) -> list[tuple[float, int, str]]:
-        """When each entry was last used, its size and its path."""
+    def _files(self, prefix: str = "", suffix: str = "") -> list[tuple[float, int, str]]:
+        """The time of the last use of each file of such a name, its size and its path."""
         found = []
         with contextlib.suppress(OSError):
             for file in os.scandir(self.directory) if self.directory is not None else ():
-                if file.name.endswith(_SUFFIX):
+                if file.name.startswith(prefix) and file.name.endswith(suffix):
                     with contextlib.suppress(OSError):
                         status = file.stat()
                         found.append((status.st_mtime, status.st_size, file.path))

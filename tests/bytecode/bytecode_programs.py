@@ -10,7 +10,10 @@ from itertools import chain, combinations
 from tileir.ir import attributes as a
 from tileir.ir import types as t
 from tileir.ir.core import Block, Module, Op, Value
-from tileir.ir.declare import Attr, AttrKind, Operand, Placement, TypeConstraint, Version, version_key
+from tileir.ir.fields import Attr, AttrKind, Operand
+from tileir.ir.spec import Placement
+from tileir.ir.traits import TypeConstraint
+from tileir.ir.versions import Version, version_key
 from tileir.ops import OPS
 from tileir.ops.control import Break, Continue, Return, Yield
 from tileir.ops.module import Entry, ModuleOp
@@ -69,7 +72,7 @@ def value_for(attr: Attr, version: Version, operands: int) -> object:
 
 
 def optional_fields(op: type[Op], version: Version) -> list[Attr | Operand]:
-    """What a program may leave out: optional fields, and fields with a default that the version knows."""
+    """Parts that a program may leave out: optional fields, and fields with a default that the version knows."""
     attrs = [attr for attr in op.spec.attrs if attr.encoded and not attr.required and known(attr.since, version)]
     operands = [operand for operand in op.spec.operands if not operand.single and known(operand.since, version)]
     return [*attrs, *operands]

@@ -68,13 +68,13 @@ class Draft:
         return b"\x01" + self.head + self.between() + varint(len(self.body)) + self.body
 
     def between(self) -> bytes:
-        """What stands between the location and the length of the body."""
+        """The bytes between the location and the length of the body."""
         if self.extra is not None:
             return self.extra
         return bytes.fromhex("0b 00 06 00") if self.version >= (13, 5) else b""
 
     def place(self, section: Section) -> int:
-        """Where the payload of a section begins in the file."""
+        """Offset of the payload of a section in the file."""
         payload = self.payloads.get(section) or {
             Section.FUNCTION: self.functions(),
             Section.CONSTANT: table(self.constants, 8),
@@ -98,4 +98,4 @@ def wrapped(attribute: bytes) -> bytes:
 
 
 ATTRIBUTE_AT = 7
-"""Where in the body of `wrapped` the attribute begins."""
+"""Offset of the attribute in the body of `wrapped`."""

@@ -47,7 +47,7 @@ def is_refused(data: bytes, folder: Path) -> bool:
 
 
 def assemble(data: bytes, folder: Path, architecture: str) -> str:
-    """What the reference assembler says about `data`: empty if it makes a program for `architecture`."""
+    """Output of the reference assembler for `data`: empty if it makes a program for `architecture`."""
     file = folder / "program.tileirbc"
     file.write_bytes(data)
     command = [required("tileiras"), "--gpu-name", architecture, str(file), "-o", str(folder / "program.cubin")]

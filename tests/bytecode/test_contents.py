@@ -18,8 +18,8 @@ from tileir.ir import loc as l
 from tileir.ir import types as t
 from tileir.ir.compare import identical
 from tileir.ir.core import Block
-from tileir.ir.declare import VERSIONS
 from tileir.ir.diagnostics import DiagnosticError
+from tileir.ir.versions import VERSIONS
 from tileir.ops import OPS
 from tileir.ops.module import Global
 
@@ -50,7 +50,7 @@ def random_elements(element: t.ElementType, count: int, seed: int = 0) -> bytes:
     generator = random.Random(seed)
     shift = 13 if element is t.TF32 else 0
     patterns = [generator.getrandbits(element.bits) << shift for _ in range(count)]
-    return b"".join(pattern.to_bytes(a.element_bytes(element), "little") for pattern in patterns)
+    return b"".join(pattern.to_bytes(element.byte_size, "little") for pattern in patterns)
 
 
 # ---------------------------------------------------------------- constants

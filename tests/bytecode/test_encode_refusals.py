@@ -1,4 +1,4 @@
-"""What has no place in bytecode is refused by name, and nothing else is."""
+"""Constructs without a place in bytecode are refused by name, and nothing else is."""
 
 from __future__ import annotations
 

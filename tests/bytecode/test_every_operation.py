@@ -6,8 +6,8 @@ from bytecode_programs import INSTRUCTIONS, variants
 
 from tileir import bytecode
 from tileir.ir.compare import identical
-from tileir.ir.declare import VERSIONS, version_key
 from tileir.ir.diagnostics import DiagnosticError
+from tileir.ir.versions import VERSIONS, version_key
 
 CASES = [(op, version) for version in VERSIONS for op in INSTRUCTIONS if op.spec.since <= version]
 

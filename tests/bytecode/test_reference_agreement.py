@@ -11,8 +11,8 @@ from reference_tools import required
 import tileir
 from tileir import bytecode
 from tileir.bytecode.sections import Section, read_file, write_file
-from tileir.ir.declare import VERSIONS
 from tileir.ir.diagnostics import DiagnosticError
+from tileir.ir.versions import VERSIONS
 
 GOLDEN = sorted((Path(__file__).parent.parent / "golden").glob("*.mlir"))
 FILES = 150

@@ -1,4 +1,4 @@
-"""What the reference tools make of the bytecode written here: text -> bytecode -> disassembler gives the canonical
+"""The reference tools take the bytecode written here: text -> bytecode -> disassembler gives the canonical
 text again, in every version that can hold the program, and the assembler takes it."""
 
 from functools import cache
@@ -10,8 +10,8 @@ from reference_tools import assemble, disassemble
 from tileir import bytecode
 from tileir.ir.compare import identical
 from tileir.ir.core import Module
-from tileir.ir.declare import VERSIONS, version_key
 from tileir.ir.diagnostics import DiagnosticError
+from tileir.ir.versions import VERSIONS, version_key
 from tileir.text.parser import parse
 from tileir.text.printer import to_text
 

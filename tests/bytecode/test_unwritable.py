@@ -1,4 +1,4 @@
-"""What cannot be written, and the diagnostics that say so: all of them, with the operation and the version needed."""
+"""Programs that cannot be written, and their diagnostics: every one, with the operation and the version needed."""
 
 import pytest
 from bytecode_programs import module_of

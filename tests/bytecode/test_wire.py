@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tileir.bytecode import faults
-from tileir.bytecode.faults import Fault
-from tileir.bytecode.wire import MAX_COUNT, Cursor, Sink, signed
+from tileir.bytecode.faults import BytecodeFault
+from tileir.bytecode.wire import MAX_COUNT, ByteCursor, Sink, signed
 
 
 def cursor(*parts, before=0):
     """A cursor over `parts` that stand `before` bytes into the data, with a byte behind that is out of bounds."""
     data = b"".join(bytes(part) if isinstance(part, bytes | bytearray) else bytes([part]) for part in parts)
-    return Cursor(b"\xee" * before + data + b"\x00", before, before + len(data))
+    return ByteCursor(b"\xee" * before + data + b"\x00", before, before + len(data))
 
 
 def written(method, *arguments):
@@ -127,7 +127,7 @@ FAULTS = [
 @pytest.mark.parametrize(("method", "arguments", "data", "code", "offset"), FAULTS)
 def test_a_fault_says_where_in_the_file_it_is(method, arguments, data, code, offset):
     for before in (0, 5):
-        with pytest.raises(Fault) as raised:
+        with pytest.raises(BytecodeFault) as raised:
             getattr(cursor(data, before=before), method)(*arguments)
         assert (raised.value.code, raised.value.offset) == (code, before + offset)
 
@@ -142,6 +142,6 @@ def test_numbers_that_do_not_fit_are_not_written():
         ("pattern", (1 << 32, 32)),
         ("pattern", (-(1 << 31) - 1, 32)),
     ):
-        with pytest.raises(Fault) as raised:
+        with pytest.raises(BytecodeFault) as raised:
             written(method, *arguments)
         assert raised.value.code == faults.RANGE

@@ -166,3 +166,25 @@ def test_a_summary_sees_every_type() -> None:
         assert found.low == found.high == (True if element is t.I1 else 1)
         assert len(found.checksum) == 8
     assert fill.summary(np.zeros(0, np.float32), t.F32) is None
+
+
+@pytest.mark.parametrize(
+    ("header", "reason"),
+    [
+        ("{'descr': '<f4', 'fortran_order': False, 'shape': (1 << 60,), }", "makes no sense|malformed"),
+        ("{'descr': '<f4', 'fortran_order': False, 'shape': (1152921504606846976,), }", "got fewer"),
+        ("{'descr': '<f4', 'fortran_order': False, 'shape': (5,), }", "got fewer"),
+        ("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }", "negative"),
+        ("{'descr': '<f4', 'fortran_order': False, 'shape': (18446744073709551616,), }", "makes no sense"),
+        ("{'descr': 'x', 'fortran_order': False, 'shape': (1,), }", "descr is not valid|not a valid"),
+        ("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", "object"),
+        ("{" * 1000, "makes no sense"),
+        ("1+" * 3000 + "1", "makes no sense|malformed"),
+    ],
+)
+def test_a_file_whose_header_lies_is_refused(tmp_path, header: str, reason: str) -> None:
+    head = header.encode("latin1") + b"\n"
+    content = b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head + bytes(16)
+    (tmp_path / "a.npy").write_bytes(content)
+    with pytest.raises(UsageError, match=f"(?i)cannot read .*({reason})"):
+        fill.loaded(FileWord(str(tmp_path / "a.npy")), t.F32)

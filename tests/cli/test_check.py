@@ -96,3 +96,18 @@ def test_the_level_decides(tileir) -> None:
     text = RIGHT.replace("{\n  }", "{\n    %t0 = make_token : token\n    %t1 = gdc_wait_tko token = %t0 -> token\n  }")
     assert tileir("check", "-", stdin=text.encode()).status == 0
     assert tileir("check", "--level", "13.3", "-", stdin=text.encode()).status == 1
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no such device")
+@pytest.mark.parametrize("verb", ["check", "opt", "dis"])
+def test_a_file_without_an_end_is_refused(tileir, verb: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tileir.runtime.loading.MAX_BYTES", 1 << 20)
+    ran = tileir(verb, "/dev/zero")
+    assert ran.status == 1
+    assert "expected at most 1048576 bytes, got more" in ran.out + ran.err
+
+
+def test_a_name_that_no_file_can_have_is_refused(tileir) -> None:
+    ran = tileir("check", "a\0b")
+    assert ran.status == 2
+    assert "cannot read" in ran.err

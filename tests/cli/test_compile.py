@@ -41,6 +41,16 @@ def test_what_the_compiler_did_is_explained(tileir) -> None:
     assert "saxpy.mlir:" in ran.out
 
 
+def test_every_load_is_explained(tileir) -> None:
+    golden = Path(__file__).parent.parent / "golden"
+    for file, kernel, load in (
+        ("multicast_13_5", "replicas", "multimem_load_reduce_view_tko"),
+        ("extensions", "rows", "experimental$gather_load"),
+    ):
+        ran = tileir("compile", "--explain", "--kernel", kernel, str(golden / f"{file}.mlir"))
+        assert load in ran.out
+
+
 def test_explaining_may_come_with_code(tileir) -> None:
     ran = tileir("compile", "--explain", "--emit", "asm", "-o", "saxpy.s", SAXPY)
     assert ran.status == 0

@@ -28,10 +28,10 @@ class TestForms:
         ("form", "mark"),
         [
             (None, ".target sm_90a"),
-            ("ptx", ".entry vector_add"),
-            ("ttir", "tt.func public @vector_add"),
+            ("ptx", ".entry tileir_vector_add"),
+            ("ttir", "tt.func public @tileir_vector_add"),
             ("ttgir", 'ttg.target = "cuda:90"'),
-            ("llir", "define ptx_kernel void @vector_add"),
+            ("llir", "define ptx_kernel void @tileir_vector_add"),
         ],
     )
     def test_texts(self, tileir, form, mark) -> None:
@@ -43,7 +43,7 @@ class TestForms:
     def test_a_cubin(self, tileir, target) -> None:
         ran = tileir("compile", TOTAL, "--kernel", "total", "--target", target, "--emit", "cubin", "-o", "total.cubin")
         assert (ran.status, ran.out) == (0, "")
-        assert kernels_of(Path("total.cubin").read_bytes()).keys() == {"total"}
+        assert kernels_of(Path("total.cubin").read_bytes()).keys() == {"tileir_total"}
 
     def test_what_is_aligned_is_loaded_in_larger_pieces(self, tileir) -> None:
         plain, aligned = (

@@ -27,7 +27,21 @@ from tileir.ir.attributes import (
 )
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.storage import DTYPES
-from tileir.ops import atomics, control, conversion, core, extension, floating, integer, matmul, memory, views
+from tileir.ops import (
+    atomics,
+    control,
+    conversion,
+    core,
+    extension,
+    floating,
+    integer,
+    matmul,
+    packing,
+    pointers,
+    reduction,
+    shapes,
+    views,
+)
 from tileir.ops.module import Entry, ModuleOp
 
 T = TypeVar("T")
@@ -74,7 +88,7 @@ class Builder:
         body = Block([t.tile(t.PointerType(element)) for element in self.elements])
         body.arg_names = tuple(f"%{element.name}" for element in self.elements)
         self.bases = dict(zip(self.elements, body.args))
-        token = body.append(memory.MakeToken.build([t.TOKEN])).results[0]
+        token = body.append(pointers.MakeToken.build([t.TOKEN])).results[0]
         self.scope = Scope(body, [], token)
         for element in self.elements:
             self.constant(t.tile(element, *self.choose(SHAPES[2:6])))
@@ -206,17 +220,17 @@ class Builder:
         if source is None:
             return
         shape = source.type.shape
-        ones = self.make(core.Reshape.build([t.tile(source.type.element, 1, *shape)], source=source))
+        ones = self.make(shapes.Reshape.build([t.tile(source.type.element, 1, *shape)], source=source))
         wide = tuple(extent if extent != 1 else self.choose((2, 1, 4)) for extent in ones.type.shape)
-        self.make(core.Broadcast.build([t.tile(source.type.element, *wide)], source=ones))
+        self.make(shapes.Broadcast.build([t.tile(source.type.element, *wide)], source=ones))
 
     def reshape(self) -> None:
         source = self.pick(lambda type: True)
         if source is None:
             return
-        shapes = [shape for shape in (*SHAPES, (64,), (256,)) if int(np.prod(shape)) == source.type.count]
-        if shapes:
-            self.make(core.Reshape.build([t.tile(source.type.element, *self.choose(shapes))], source=source))
+        fitting = [shape for shape in (*SHAPES, (64,), (256,)) if int(np.prod(shape)) == source.type.count]
+        if fitting:
+            self.make(shapes.Reshape.build([t.tile(source.type.element, *self.choose(fitting))], source=source))
 
     def permute(self) -> None:
         source = self.pick(lambda type: type.rank >= 2)
@@ -226,7 +240,7 @@ class Builder:
         order = self.choose([(1, 0), (0, 1)] if len(shape) == 2 else [(2, 0, 1), (0, 2, 1), (1, 0, 2)])
         if len(order) == len(shape):
             type = t.tile(source.type.element, *(shape[dim] for dim in order))
-            self.make(core.Permute.build([type], source=source, permutation=order))
+            self.make(shapes.Permute.build([type], source=source, permutation=order))
 
     def _part(self, type: t.TileType) -> tuple[t.TileType, list[Value]]:
         """The type of a subtile, and the number of one of them in each dimension."""
@@ -238,32 +252,32 @@ class Builder:
         source = self.pick(lambda type: type.rank >= 1)
         if source is not None:
             type, places = self._part(source.type)
-            self.make(core.Extract.build([type], source=source, indices=places))
+            self.make(shapes.Extract.build([type], source=source, indices=places))
 
     def insert(self) -> None:
         whole = self.pick(lambda type: type.rank >= 1)
         if whole is not None:
             type, places = self._part(whole.type)
             part = self.like(type)
-            self.make(core.Insert.build([whole.type], source=part, destination=whole, indices=places))
+            self.make(shapes.Insert.build([whole.type], source=part, destination=whole, indices=places))
 
     def cat(self) -> None:
         lhs = self.pick(lambda type: 1 <= type.rank <= 2 and type.count <= 64)
         if lhs is not None:
             dim = self.choose(range(lhs.type.rank))
             shape = [extent * (2 if at == dim else 1) for at, extent in enumerate(lhs.type.shape)]
-            self.make(core.Cat.build([t.tile(lhs.type.element, *shape)], lhs=lhs, rhs=self.like(lhs.type), dim=dim))
+            self.make(shapes.Cat.build([t.tile(lhs.type.element, *shape)], lhs=lhs, rhs=self.like(lhs.type), dim=dim))
 
     def pack(self) -> None:
         source = self.pick(lambda type: type.rank == 1 and type.element is not t.I8 and type.count >= 8)
         if source is None or source.type.element.is_float:
             return
         bits = source.type.count * (1 if source.type.element is t.I1 else source.type.element.memory_bits)
-        packed = self.make(core.Pack.build([t.tile(t.I8, bits // 8)], source=source))
+        packed = self.make(packing.Pack.build([t.tile(t.I8, bits // 8)], source=source))
         wide = self.choose((t.I16, t.I1, t.I32))
         count = bits // (1 if wide is t.I1 else wide.memory_bits)
         if 0 < count <= 256 and t.I8 in self.elements and wide in self.elements:
-            self.make(core.Unpack.build([t.tile(wide, count)], source=packed))
+            self.make(packing.Unpack.build([t.tile(wide, count)], source=packed))
 
     def alias(self) -> None:
         value = self.pick(lambda type: True)
@@ -284,7 +298,7 @@ class Builder:
         if source is None:
             return
         shape, dim = source.type.shape, self.choose(range(source.type.rank))
-        rest = shape if cls is core.Scan else (*shape[:dim], *shape[dim + 1 :])
+        rest = shape if cls is reduction.Scan else (*shape[:dim], *shape[dim + 1 :])
         element = source.type.element
         self.make(
             cls.build(
@@ -298,16 +312,16 @@ class Builder:
         )
 
     def reduce(self) -> None:
-        self._folded(core.Reduce)
+        self._folded(reduction.Reduce)
 
     def scan(self) -> None:
-        self._folded(core.Scan, reverse=self.choose((False, True)))
+        self._folded(reduction.Scan, reverse=self.choose((False, True)))
 
     def multiply(self) -> None:
         """A sum of products that is exact; its accumulator is often an older tile."""
-        shapes = self.choose((((4, 4), (4, 4), (4, 4)), ((8, 2), (2, 8), (8, 8)), ((2, 8), (8, 2), (2, 2))))
-        lhs, rhs = (self.like(t.tile(t.I8, *shape)) for shape in shapes[:2])
-        acc = self.like(t.tile(t.I32, *shapes[2]))
+        factors = self.choose((((4, 4), (4, 4), (4, 4)), ((8, 2), (2, 8), (8, 8)), ((2, 8), (8, 2), (2, 2))))
+        lhs, rhs = (self.like(t.tile(t.I8, *shape)) for shape in factors[:2])
+        acc = self.like(t.tile(t.I32, *factors[2]))
         readings = {name: self.choose(tuple(Signedness)) for name in ("signedness_lhs", "signedness_rhs")}
         self.make(matmul.MmaI.build([acc.type], lhs=lhs, rhs=rhs, acc=acc, **readings))
 
@@ -387,8 +401,8 @@ class Builder:
 
     def _turned(self, tile: Value) -> Value:
         """The same elements in another shape and back: nothing that costs anything, so it is never computed ahead."""
-        flat = self.make(core.Reshape.build([t.tile(tile.type.element, tile.type.count)], source=tile))
-        return self.make(core.Reshape.build([tile.type], source=flat))
+        flat = self.make(shapes.Reshape.build([t.tile(tile.type.element, tile.type.count)], source=tile))
+        return self.make(shapes.Reshape.build([tile.type], source=flat))
 
     def _changed(self, tile: Value) -> Value:
         """A tile of the same type, from elements in other places or from other elements in the same."""
@@ -396,11 +410,11 @@ class Builder:
         for _ in range(self.choose((1, 2, 3))):
             kind = self.choose(range(4))
             if kind == 0 and rest == [first]:
-                tile = self.make(core.Permute.build([type], source=tile, permutation=(1, 0)))
+                tile = self.make(shapes.Permute.build([type], source=tile, permutation=(1, 0)))
             elif kind == 1 and rest and rest != [first]:
                 turned = t.tile(type.element, *rest, first)
-                moved = self.make(core.Permute.build([turned], source=tile, permutation=(1, 0)))
-                tile = self.make(core.Reshape.build([type], source=moved))
+                moved = self.make(shapes.Permute.build([turned], source=tile, permutation=(1, 0)))
+                tile = self.make(shapes.Reshape.build([type], source=moved))
             elif kind == 2 and type.element is t.I32:
                 tile = self.make(integer.AddI.build([type], lhs=tile, rhs=self.like(type)))
             elif kind == 3:
@@ -423,7 +437,7 @@ class Builder:
         """At the end: what would not be seen otherwise."""
         tile = self.any_of((element,))
         if tile is not None:
-            flat = self.make(core.Reshape.build([t.tile(element, tile.type.count)], source=tile))
+            flat = self.make(shapes.Reshape.build([t.tile(element, tile.type.count)], source=tile))
             self._store(flat)
 
     def _pointers(self, element: t.ElementType, shape: tuple[int, ...]) -> Value:
@@ -436,11 +450,11 @@ class Builder:
             data = np.int32(number).tobytes()
             splat = block.append(core.Constant.build([many], value=DenseElements(many, data))).results[0]
             row = block.append(cls.build([many], lhs=row, rhs=splat)).results[0]
-        steps = block.append(core.Reshape.build([t.tile(t.I32, *shape)], source=row)).results[0]
+        steps = block.append(shapes.Reshape.build([t.tile(t.I32, *shape)], source=row)).results[0]
         pointer = t.PointerType(element)
         ones = t.tile(pointer, *[1] * len(shape))
-        base = block.append(core.Reshape.build([ones], source=self.bases[element])).results[0]
-        wide = block.append(core.Broadcast.build([t.tile(pointer, *shape)], source=base)).results[0]
+        base = block.append(shapes.Reshape.build([ones], source=self.bases[element])).results[0]
+        wide = block.append(shapes.Broadcast.build([t.tile(pointer, *shape)], source=base)).results[0]
         return block.append(core.Offset.build([t.tile(pointer, *shape)], ptr=wide, offset=steps)).results[0]
 
     def _mask(self, shape: tuple[int, ...]) -> Value | None:
@@ -453,7 +467,7 @@ class Builder:
         source = self._pointers(element, shape)
         ordering, scope = self.choose(((WEAK, None), (MemoryOrdering.ACQUIRE, MemoryScope.DEVICE)))
         self.make(
-            memory.LoadPtr.build(
+            pointers.LoadPtr.build(
                 [t.tile(element, *shape), t.TOKEN],
                 memory_ordering_semantics=ordering,
                 memory_scope=scope,
@@ -471,7 +485,7 @@ class Builder:
         mask, places = self._mask(value.type.shape), self._pointers(value.type.element, value.type.shape)
         ordering, scope = self.choose(((WEAK, None), (MemoryOrdering.RELEASE, MemoryScope.DEVICE)))
         self.emit(
-            memory.StorePtr.build(
+            pointers.StorePtr.build(
                 [t.TOKEN],
                 memory_ordering_semantics=ordering,
                 memory_scope=scope,

@@ -12,15 +12,18 @@ from llvmlite import ir
 from llvmlite.binding import ModuleRef
 from samples import COUNT, operands
 
-from tileir.cpu import conversion, division, floating, integer
-from tileir.cpu.elements import I8, I32, I64, PTR
-from tileir.cpu.emitter import Emitter
-from tileir.cpu.engine import Loaded, host, optimized, target_machine
-from tileir.cpu.fusion import Fusion
-from tileir.cpu.lowering import Lowering
-from tileir.cpu.tiles import Window, fill, row_major
+from tileir.analysis.affine import Affines
+from tileir.cpu.analysis.fusion import Fusion
+from tileir.cpu.emit.elements import I8, I32, I64, PTR
+from tileir.cpu.emit.emitter import Emitter
+from tileir.cpu.emit.tiles import Window, fill, row_major
+from tileir.cpu.llvm.engine import Loaded, host, optimized, target_machine
+from tileir.cpu.lowering.state import Lowering
+from tileir.cpu.rules import conversion, division, floating, functions, integer
 from tileir.interp import conversion as interpreted_conversion
+from tileir.interp import division as interpreted_division
 from tileir.interp import floating as interpreted_floating
+from tileir.interp import functions as interpreted_functions
 from tileir.interp import integer as interpreted_integer
 from tileir.ir import types as t
 from tileir.ir.attributes import Ordering, Predicate, Signedness
@@ -28,8 +31,14 @@ from tileir.ir.core import Block, Op, Value
 from tileir.ir.rules import joined
 from tileir.ir.storage import dtype_of
 
-RULES = joined(conversion.rules, division.rules, floating.rules, integer.rules)
-REFERENCE = joined(interpreted_conversion.rules, interpreted_floating.rules, interpreted_integer.rules)
+RULES = joined(conversion.rules, division.rules, floating.rules, functions.rules, integer.rules)
+REFERENCE = joined(
+    interpreted_conversion.rules,
+    interpreted_division.rules,
+    interpreted_floating.rules,
+    interpreted_functions.rules,
+    interpreted_integer.rules,
+)
 BASE_FLOATS = (t.F16, t.BF16, t.F32, t.F64)
 Element = t.ElementType | t.PointerType
 REQUIRED = {
@@ -62,7 +71,7 @@ class Case:
     name: str
     prepare: Callable[[list[np.ndarray]], list[np.ndarray]] = list
     number: int = -1
-    """Where it is in its batch."""
+    """Position in its batch."""
 
     def operands(self) -> list[np.ndarray]:
         elements = [value.type.element for value in self.op.operands]
@@ -79,7 +88,7 @@ def case(cls: type[Op], elements: Sequence[Element], result: Element, **attribut
 
 
 def interpreted(op: Op, arrays: Sequence[np.ndarray]) -> np.ndarray:
-    """What the interpreter makes of the operands."""
+    """Results of the interpreter for the operands."""
     with np.errstate(all="ignore"):
         return REFERENCE[type(op)](op)(*arrays)
 
@@ -156,7 +165,20 @@ def lower(module: ir.Module, name: str, op: Op) -> None:
     emit = Emitter(module, function, builder, PTR(None), leave, status)
     block = op.parent
     assert block is not None
-    lowering = Lowering(emit, Fused(block), RULES, [], [], function.args[0], {}, 0)
+    lowering = Lowering(
+        emit,
+        Fused(block),
+        Affines(block),
+        RULES,
+        [],
+        [],
+        function.args[0],
+        {},
+        PTR(None),
+        checked=False,
+        bounds_slot=0,
+        bounds_count=0,
+    )
     values = (*block.args, op.results[0])
     windows = [window(builder, function.args[0], place, value) for place, value in enumerate(values)]
     lowering.values.update(zip(block.args, windows))

@@ -34,6 +34,17 @@ WAIT_FOR_NEXT = """entry @k(%flags: tile<ptr<i32>>) {
     return
 }"""
 
+WAIT_IN_FUNCTION = """
+experimental$func @look(%at: tile<ptr<i32>>) -> tile<i32> {
+    %v, %t = load_ptr_tko acquire device %at : tile<ptr<i32>> -> tile<i32>, token
+    return %v : tile<i32>
+}
+""" + WAIT_FOR_NEXT.replace(
+    "%v, %t = load_ptr_tko acquire device %q : tile<ptr<i32>> -> tile<i32>, token",
+    "%v = experimental$call @look(%q) : (tile<ptr<i32>>) -> tile<i32>",
+).replace("token=%t ", "").replace("store_ptr_tko release device", "store_ptr_tko weak")
+"""The same, but what waits is a function, and nothing else has an ordering."""
+
 BLOCKS = """entry @k(%out: tile<ptr<i32>>) {
   %x, %y, %z = get_tile_block_id : tile<i32>
   %nx, %ny, %nz = get_num_tile_blocks : tile<i32>

@@ -90,7 +90,7 @@ def floats(bits: np.ndarray, element: t.ElementType) -> np.ndarray:
 
 
 def differing(actual: np.ndarray, expected: np.ndarray, element: t.ElementType | t.PointerType) -> np.ndarray:
-    """Where the patterns differ; any NaN equals any NaN."""
+    """Mask of the patterns that differ; any NaN equals any NaN."""
     size = actual.dtype.itemsize
     unequal = actual.view(f"u{size}") != expected.view(f"u{size}")
     if isinstance(element, t.PointerType) or element.is_int or element is t.FNV8E5M3FNU:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tileir import ops
+from tileir.analysis.exits import EXITS
 from tileir.cpu.rules import RULES
 from tileir.interp.machine import TABLES
-from tileir.interp.prepare import EXITS
 from tileir.ir.core import Op
 
 INTERPRETED = (TABLES.pure, TABLES.effects, TABLES.regions, TABLES.controls, EXITS)

@@ -10,7 +10,7 @@ import tileir
 from tileir.ir import types as t
 from tileir.ir.attributes import Rounding
 from tileir.ir.core import Op
-from tileir.ops.integer import DivI, RemI
+from tileir.ops.division import DivI, RemI
 
 PROGRAM = """
 entry @divide(%source: tile<ptr<i32>>, %scalar: tile<i32>, %result: tile<ptr<i32>>) {{

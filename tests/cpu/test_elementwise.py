@@ -14,11 +14,12 @@ import pytest
 from harness import BASE_FLOATS, Batch, Case, called, case, compiled, interpreted
 from samples import COUNT, differing
 
-from tileir.cpu.engine import host
+from tileir.cpu.llvm.engine import host
 from tileir.ir import types as t
 from tileir.ir.attributes import Ordering, Predicate, Rounding, Signedness
 from tileir.ir.storage import bits_dtype
 from tileir.ops import conversion as conversions
+from tileir.ops import division
 from tileir.ops import floating as floats
 from tileir.ops import integer as integers
 
@@ -83,10 +84,10 @@ def integer() -> Iterator[Case]:
         for predicate, signedness in itertools.product(Predicate, Signedness):
             yield case(integers.CmpI, [element] * 2, t.I1, comparison_predicate=predicate, signedness=signedness)
         for signedness in Signedness:
-            yield divided(case(integers.RemI, [element] * 2, element, signedness=signedness))
+            yield divided(case(division.RemI, [element] * 2, element, signedness=signedness))
             for mode in (Rounding.ZERO, Rounding.NEGATIVE_INF, Rounding.POSITIVE_INF):
                 if (mode, signedness) != (Rounding.NEGATIVE_INF, Signedness.UNSIGNED):
-                    yield divided(case(integers.DivI, [element] * 2, element, signedness=signedness, rounding=mode))
+                    yield divided(case(division.DivI, [element] * 2, element, signedness=signedness, rounding=mode))
 
 
 def divided(found: Case) -> Case:

@@ -1,11 +1,15 @@
-"""Machine code is loaded only if all that it calls is there."""
+"""Machine code is loaded only if all that it calls is there, and made again if what makes it has changed."""
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
-from tileir.cpu.elf import undefined_symbols
-from tileir.cpu.engine import host, object_code
+import tileir
+from tileir.cpu.llvm.elf import undefined_symbols
+from tileir.cpu.llvm.engine import CODE_MAKERS, host, object_code
 from tileir.ir.diagnostics import UnsupportedError
 
 CALLS = """
@@ -31,3 +35,11 @@ def test_a_function_of_the_process_is_found() -> None:
 
 def test_other_formats_say_nothing() -> None:
     assert undefined_symbols(b"\xcf\xfa\xed\xfe" + bytes(100)) == []
+
+
+def test_code_in_the_cache_depends_on_all_that_makes_code() -> None:
+    package = Path(tileir.__file__).parent
+    sources = [path.read_text() for part in CODE_MAKERS for path in (package / part).rglob("*.py")]
+    imported = {part for source in sources for part in re.findall(r"^from tileir\.(\w+)", source, re.MULTILINE)}
+    assert "cpu" in imported
+    assert imported <= {*CODE_MAKERS, "cache"}

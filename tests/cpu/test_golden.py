@@ -13,8 +13,8 @@ from tests.golden.arguments import Run, arguments, runs
 from tests.observe import Observed, observe
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES, largest_error
-from tileir.interp import extern
-from tileir.ops.memory import Alloca
+from tileir.host import extern
+from tileir.ops.pointers import Alloca
 
 RUNS = runs()
 
@@ -51,7 +51,7 @@ def test_every_value_of_a_golden_program_is_that_of_the_interpreter(text: str, n
 
 
 def _forget_addresses(observed: list[Observed], first: Outcome, second: Outcome, own: int) -> None:
-    """Where `alloca` finds memory is its own affair."""
+    """Addresses of an `alloca` are its own affair."""
     for place, value in enumerate(observed, own):
         if isinstance(value.op, Alloca):
             second.arrays[place] = first.arrays[place]

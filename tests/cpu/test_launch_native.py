@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tileir
-from tileir.cpu.record import block_at
+from tileir.cpu.emit.record import block_at
 from tileir.ir.diagnostics import Trap
 
 
@@ -83,21 +83,22 @@ class TestWaiting:
         assert (count[0], lock[0]) == (np.prod(grid), 0)
 
     @pytest.mark.parametrize("threads", [1, 2])
-    def test_tile_blocks_may_wait_for_ones_that_start_later(self, threads):
+    @pytest.mark.parametrize("program", [programs.WAIT_FOR_NEXT, programs.WAIT_IN_FUNCTION])
+    def test_tile_blocks_may_wait_for_ones_that_start_later(self, program, threads):
         flags = np.zeros(101, np.int32)
         flags[100] = 1
-        launch(programs.WAIT_FOR_NEXT, flags, grid=100, threads=threads)
+        launch(program, flags, grid=100, threads=threads)
         assert flags.all()
 
     def test_a_loop_that_never_ends_traps_after_the_iterations_allowed(self):
         found = trap(programs.ENDLESS, max_iterations=5000)
-        assert "hang: a tile block ran more than 5000 iterations of 'loop'" in str(found)
+        assert "hang: a tile block ran more than 5000 iterations of its loops" in str(found)
         assert found.op == "loop"
 
 
 class TestOptions:
     def test_unknown_options_are_refused(self):
-        with pytest.raises(TypeError, match="has no option mode: it has max_iterations, output, threads"):
+        with pytest.raises(TypeError, match="has no option mode: it has max_iterations, output, progress, threads"):
             launch(programs.EMPTY, mode="strict")
 
     @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
-"""Native mathematical functions stay within the bounds of the specification (operations 1.6) and have C's corner cases.
+"""Native mathematical functions stay within the bounds of the specification (spec: functions#accuracy) and have C's
+corner cases.
 
 The interpreter's results, which are rounded from a wider type, stand for the exact ones.
 """
@@ -14,48 +15,48 @@ import pytest
 from harness import BASE_FLOATS, Batch, Case, called, case, compiled, interpreted
 from samples import COUNT, differing, ulps
 
-from tileir.cpu.engine import host
+from tileir.cpu.llvm.engine import host
 from tileir.ir import types as t
 from tileir.ir.attributes import Rounding
 from tileir.ir.storage import dtype_of
-from tileir.ops import floating as floats
+from tileir.ops import functions
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 BOUNDS = {
-    floats.Exp: (2, 1),
-    floats.Exp2: (2, 1),
-    floats.Log: (1, 1),
-    floats.Log2: (1, 1),
-    floats.Sin: (2, 2),
-    floats.Cos: (2, 2),
-    floats.Tan: (4, 2),
-    floats.Sinh: (3, 2),
-    floats.Cosh: (2, 1),
-    floats.Tanh: (2, 1),
-    floats.Atan2: (3, 2),
-    floats.Rsqrt: (2, 1),
-    floats.FPowF: (4, 2),
-    floats.FPowI: (4, 2),
+    functions.Exp: (2, 1),
+    functions.Exp2: (2, 1),
+    functions.Log: (1, 1),
+    functions.Log2: (1, 1),
+    functions.Sin: (2, 2),
+    functions.Cos: (2, 2),
+    functions.Tan: (4, 2),
+    functions.Sinh: (3, 2),
+    functions.Cosh: (2, 1),
+    functions.Tanh: (2, 1),
+    functions.Atan2: (3, 2),
+    functions.Rsqrt: (2, 1),
+    functions.FPowF: (4, 2),
+    functions.FPowI: (4, 2),
 }
 """Units in the last place for f32 and f64; narrower types are one off at most."""
 SPECIAL = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 2.0, -2.0, 0.5, -0.5, 3.0, -3.0, 1e300, -5e-324]
 HUGE_ANGLES = [1e5, 1e9, 1e22, 1e38, 1e300, np.pi / 2, np.pi, 355.0, 103993.0, 6381956970095103 * 2.0**797]
 
 
-def functions() -> Iterator[Case]:
+def function_cases() -> Iterator[Case]:
     for cls, element in itertools.product(BOUNDS, BASE_FLOATS):
-        if cls is floats.FPowI:
+        if cls is functions.FPowI:
             for number in (t.I1, t.I8, t.I16, t.I32):
                 yield case(cls, [element, number], element)
         else:
             yield case(cls, [element] * len(cls.spec.operands), element)
-    for cls in (floats.Exp, floats.Tanh):
+    for cls in (functions.Exp, functions.Tanh):
         yield case(cls, [t.F32], t.F32, rounding_mode=Rounding.APPROX)
-    for cls in (floats.Exp2, floats.Rsqrt):
+    for cls in (functions.Exp2, functions.Rsqrt):
         yield case(cls, [t.F32], t.F32, flush_to_zero=True)
 
 
-FUNCTIONS = list(functions())
+FUNCTIONS = list(function_cases())
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +119,7 @@ def test_exp2_of_integers_is_exact(batch: Batch, element: t.ElementType) -> None
     assert np.array_equal(actual.astype(np.float64)[exact], np.ldexp(1.0, numbers)[exact])
 
 
-@pytest.mark.parametrize("cls", [floats.Sin, floats.Cos, floats.Tan], ids=lambda cls: cls.spec.name)
+@pytest.mark.parametrize("cls", [functions.Sin, functions.Cos, functions.Tan], ids=lambda cls: cls.spec.name)
 @pytest.mark.parametrize("element", [t.F32, t.F64], ids=lambda element: element.name)
 def test_angles_of_any_size_are_reduced(batch: Batch, cls: type, element: t.ElementType) -> None:
     (found,) = (found for found in FUNCTIONS if found.name == f"{cls.spec.name}-{element.name}")

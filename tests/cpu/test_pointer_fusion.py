@@ -37,7 +37,7 @@ ADD = """entry @k(%a: tile<ptr<i32>>, %b: tile<ptr<i32>>, %c: tile<ptr<i32>>, %s
 
 
 def both(text, offsets, step=1, count=COUNT):
-    """What the interpreter and native code make of one array that all three parameters lie in."""
+    """One array that all three parameters lie in, after the interpreter and after native code."""
     results = []
     for target in ("interp", "cpu"):
         memory = np.arange(1000, dtype=np.int32) * 3 + 1

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tileir.cpu.pool import Job, Pool, default_threads
+from tileir.cpu.run.pool import Job, Pool, default_threads
 
 
 def run(pool, helpers, work):
@@ -76,17 +76,30 @@ def test_an_error_of_the_caller_still_waits_for_the_helpers():
     assert done
 
 
-def test_work_may_enlist_more_helpers():
-    pool, meeting = Pool(), threading.Barrier(3, timeout=10)
-    caller = threading.get_ident()
+def test_an_error_of_a_helper_is_raised_and_stops_the_others():
+    pool, caller, stopped = Pool(), threading.get_ident(), threading.Event()
+
+    def work():
+        if threading.get_ident() != caller:
+            raise KeyError("of a helper")
+        assert stopped.wait(10)
+
+    with pytest.raises(KeyError, match="of a helper"):
+        Job(pool, work, stopped.set).run(1)
+
+
+def test_a_caller_that_waits_looks_up():
+    pool, caller, looked = Pool(), threading.get_ident(), threading.Event()
+    begun = threading.Event()
 
     def work():
         if threading.get_ident() == caller:
-            job.enlist(2)
-        meeting.wait()
+            begun.wait(10)
+        else:
+            begun.set()
+            assert looked.wait(10)
 
-    job = Job(pool, work, lambda: None)
-    job.run(0)
+    Job(pool, work, lambda: None, looked.set).run(1)
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="this system cannot signal a thread")

@@ -8,7 +8,7 @@ import pytest
 import tileir
 from tests.differential import Outcome, assert_same, outcome
 from tests.golden.arguments import aligned
-from tileir.interp import extern
+from tileir.host import extern
 
 VIEW = "tensor_view<?x8xf32, strides=[?,1]>"
 TILES = f"partition_view<tile=(4x4), {VIEW}>"
@@ -16,7 +16,7 @@ SQUARE = "partition_view<tile=(8x8), tensor_view<8x8xf32, strides=[8,1]>>"
 
 
 def both(text: str, *args: object, grid: tuple[int, ...] = (1,)) -> Outcome:
-    """What the entry @k leaves behind, the same on both targets."""
+    """The outcome of the entry @k, the same on both targets."""
     kernel = tileir.parse(text)["k"]
     given = [aligned(arg) if isinstance(arg, np.ndarray) else arg for arg in args]
     first, second = (outcome(kernel, grid, given, target) for target in ("interp", "cpu"))

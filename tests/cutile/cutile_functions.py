@@ -23,7 +23,7 @@ class Case:
     grid: tuple[int, ...] = (1,)
     tolerance: float = 0.0
     output: str | None = None
-    """What it prints."""
+    """Its output."""
 
     @property
     def name(self) -> str:

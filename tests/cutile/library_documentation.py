@@ -3,7 +3,7 @@
     python tests/cutile/library_documentation.py cpu        all of them
     python tests/cutile/library_documentation.py interp 5   every fifth
 
-The examples ask for CUDA, so the shim is on. Nothing of them is kept here: they are read from the package.
+The examples ask for CUDA, so it is mapped to the CPU. Nothing of them is kept here: they are read from the package.
 """
 
 import contextlib
@@ -106,7 +106,7 @@ def main(target: str, step: int = 1) -> int:
     import cuda.tile
 
     from tileir import cutile
-    from tileir.cutile.shim import cuda_as_cpu
+    from tileir.cutile.as_cpu import cuda_as_cpu
 
     cuda_as_cpu()
     chosen = list(examples(Path(cuda.tile.__file__).parent))[::step]

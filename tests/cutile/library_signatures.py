@@ -1,69 +1,54 @@
-"""Prints, as a program of its own, where our signatures differ from those that the library makes for a launch.
+"""Prints, as a program of its own, where our signatures differ from those that the library compiles a launch for.
 
-The library asks a driver before it looks at arguments. Here the driver is a few Python functions that say a GPU is
-there: nothing is launched, and no driver is needed.
+And where we compile twice for one signature.
 """
 
-import ctypes
 import sys
-import types
+from typing import Annotated
 
+import library_driver
 import numpy as np
+from cuda import tile as ct
+from cuda.tile import _cext
+from cuda.tile.compilation import CallingConvention
+from library_driver import on_device
 
-FOUND = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_int))
-FIND = ctypes.CFUNCTYPE(
-    ctypes.c_int,
-    ctypes.c_char_p,
-    ctypes.POINTER(ctypes.c_void_p),
-    ctypes.c_int,
-    ctypes.c_uint64,
-    ctypes.POINTER(ctypes.c_int),
-)
+from tileir.cutile.keys import signature
+from tileir.cutile.launch import LaunchReplacement
+from tileir.cutile.signature import KernelParameters
 
-
-@FOUND
-def driver_version(answer):
-    answer[0] = 13040
-    return 0
+HAS_STATIC_STRIDES = hasattr(ct.ArrayAnnotation(), "static_stride_dims")
+"""Since cuda-tile 1.6."""
 
 
-@ctypes.CFUNCTYPE(ctypes.c_int)
-def success():
-    return 0
+@ct.kernel
+def plain(x):
+    pass
 
 
-@FIND
-def find(name, answer, version, flags, status):
-    function = driver_version if name == b"cuDriverGetVersion" else success
-    answer[0] = ctypes.cast(function, ctypes.c_void_p).value
-    if status:
-        status[0] = 0
-    return 0
+@ct.kernel
+def annotated(x: ct.IndexedWithInt64[ct.Array], n: ct.Constant, w: ct.ScalarInt64, p: tuple[ct.Constant[int], ...]):
+    pass
 
 
-def stand_in() -> types.ModuleType:
-    module = types.ModuleType("cuda.tile._load_libcuda")
-    module.pointer = ctypes.c_void_p(ctypes.cast(find, ctypes.c_void_p).value)
-    module.cuGetProcAddress_v2_ptrptr = ctypes.addressof(module.pointer)
-    return module
+@ct.kernel
+def static_shape(x: Annotated[ct.Array, ct.ArrayAnnotation(static_shape_dims=(-1,))]):
+    pass
 
 
-class OnDevice:
-    """The memory of a NumPy array under the name of a GPU's."""
+def static_strides():
+    """A kernel for one stride of each array, and one for one of each array of a list."""
+    annotation = ct.ArrayAnnotation(static_stride_dims=(0,))
 
-    def __init__(self, array: np.ndarray) -> None:
-        self.array = array
+    @ct.kernel
+    def static_stride(x: Annotated[ct.Array, annotation]):
+        pass
 
-    @property
-    def __cuda_array_interface__(self) -> dict:
-        host = self.array.__array_interface__
-        return {key: host[key] for key in ("typestr", "shape", "data")} | {"strides": self.array.strides, "version": 3}
+    @ct.kernel
+    def static_list(xs: Annotated[list[ct.Array], ct.ListAnnotation(element=annotation)]):
+        pass
 
-
-def on_device(value: object) -> object:
-    if isinstance(value, np.ndarray):
-        return OnDevice(value)
-    return type(value)(map(on_device, value)) if isinstance(value, tuple | list) else value
+    return static_stride, static_list
 
 
 def arrays() -> list[np.ndarray]:
@@ -82,34 +67,50 @@ def arrays() -> list[np.ndarray]:
     return made
 
 
-def main() -> int:
-    sys.modules["cuda.tile._load_libcuda"] = stand_in()
-    import cuda.tile as ct
-    from cuda.tile.compilation import CallingConvention, KernelSignature
-
-    from tileir.cutile.signature import Parameters, signature
-
-    @ct.kernel
-    def plain(x):
-        pass
-
-    @ct.kernel
-    def annotated(x: ct.IndexedWithInt64[ct.Array], n: ct.Constant, w: ct.ScalarInt64, p: tuple[ct.Constant[int], ...]):
-        pass
-
-    calls = [(plain, (array,)) for array in arrays()]
+def launches() -> list[tuple]:
+    some = arrays()
+    ranked = [array for array in some if array.ndim]
+    lists = [[np.zeros(shape, np.float32) for shape in pair] for pair in [
+        ((1, 16), (1, 16)), ((1, 16), (2, 16)), ((16, 1), (16, 16)), ((3, 3), (16, 16)), ((0, 1), (1, 1)),
+    ]]  # fmt: skip
+    calls = [(plain, (array,)) for array in some]
     calls += [(plain, (value,)) for value in (1, True, 1.5, (1, (2.5, np.zeros(16))), [np.zeros(3), np.zeros(16)])]
+    calls += [(plain, (arrays,)) for arrays in lists]
     calls += [(annotated, (np.zeros((3, 32)), value, 1 << 40, (1, 2))) for value in (1, True, -0.0, (1, 2))]
-    faults = 0
+    calls += [(static_shape, (array,)) for array in ranked]
+    if HAS_STATIC_STRIDES:
+        static_stride, static_list = static_strides()
+        calls += [(static_stride, (array,)) for array in ranked]
+        calls += [(static_list, ([array, array[:1]],)) for array in ranked]
+    return calls
+
+
+def differs_by_convention(launcher, kernel, arguments, convention) -> bool:
+    """Whether `KernelSignature.from_kernel_args` is answered otherwise than by the library."""
+    ours = launcher.constraints(kernel, arguments, convention)
+    theirs = _cext.get_parameter_constraints_from_pyargs(kernel, on_device(arguments), convention)
+    if list(ours) == list(theirs):
+        return False
+    print(f"{kernel._pyfunc.__name__}{arguments!r:.60}, {convention}: {ours} but the library {theirs}")
+    return True
+
+
+def main() -> int:
+    calls, faults = launches(), 0
+    launcher = LaunchReplacement("interp", False, {})
+    kernels: dict[tuple, tuple] = {}
     for kernel, arguments in calls:
-        key, _ = Parameters(kernel, ("cpu",)).bind(arguments)
+        key, _ = KernelParameters(kernel, ("cpu",)).bind(arguments)
         ours = signature(key, "k")
-        convention = {1: CallingConvention.cutile_python_v1, 2: CallingConvention.cutile_python_v2}
-        version = convention[ours.calling_convention.version]()
-        theirs = KernelSignature.from_kernel_args(kernel, on_device(arguments), version, symbol="k")
-        if ours.parameters != theirs.parameters:
+        theirs = library_driver.compiled_for((1,), kernel, on_device(arguments))
+        if (ours.parameters, ours.calling_convention) != (theirs.parameters, theirs.calling_convention):
             faults += 1
-            print(f"{kernel._pyfunc.__name__}{arguments!r:.60}: {ours.parameters} but the library {theirs.parameters}")
+            print(f"{kernel._pyfunc.__name__}{arguments!r:.60}: {ours} but the library {theirs}")
+        for convention in (CallingConvention.cutile_python_v1(), CallingConvention.cutile_python_v2()):
+            faults += differs_by_convention(launcher, kernel, arguments, convention)
+        if kernels.setdefault((kernel, repr(theirs)), key) != key:
+            faults += 1
+            print(f"{kernel._pyfunc.__name__}{arguments!r:.60}: a second kernel for {theirs}")
     print(f"{len(calls)} signatures, {faults} differ")
     return faults
 

@@ -1,11 +1,12 @@
 """``tileir cutile``, ``python -m tileir.cutile``, ``--cuda-as-cpu`` and the pytest plugin, each in a process."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.processes import run_module
 
 pytest.importorskip("cuda.tile", reason="needs the package cuda-tile")
 
@@ -36,14 +37,14 @@ def script(tmp_path: Path) -> Path:
     return path
 
 
-def run(*arguments: object) -> subprocess.CompletedProcess:
-    command = [sys.executable, "-m", *map(str, arguments)]
-    quickly = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=quickly)
+def run(module: str, *arguments: object) -> subprocess.CompletedProcess:
+    return run_module(module, *arguments, environment={"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
 
 
 def test_a_script_runs_with_its_arguments(script):
-    done = run("tileir.cutile", "--target", "interp", script, "--target", "mine", "10")
+    """In a new interpreter, where nothing is imported before tileir."""
+    command = [sys.executable, "-m", "tileir.cutile", "--target", "interp", script, "--target", "mine", "10"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert done.stdout == "['--target', 'mine', '10'] [0 1 4 9] __main__\n", done.stderr
     assert done.returncode == 0
 

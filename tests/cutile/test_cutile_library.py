@@ -1,4 +1,4 @@
-"""The library as its own reference: its signatures for a launch, and the examples in its documentation."""
+"""The library as its own reference: its signatures and faults of a launch, and the examples in its documentation."""
 
 import os
 import subprocess
@@ -7,22 +7,30 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import run_module
+
 pytest.importorskip("cuda.tile", reason="needs the package cuda-tile")
 
 FOLDER = Path(__file__).parent
 
 
-def run(program: str, *arguments: str) -> subprocess.CompletedProcess:
-    """Each is a process of its own: one stands in for the driver, the other for CUDA."""
+def run(program: str) -> subprocess.CompletedProcess:
+    """A program that stands in for the driver, before it imports the library."""
     environment = os.environ | {"PYTHONPATH": str(FOLDER.parents[1])}
-    command = [sys.executable, str(FOLDER / program), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, env=environment)
+    return subprocess.run([sys.executable, str(FOLDER / program)], capture_output=True, text=True, env=environment)
 
 
 def test_signatures_are_those_that_the_library_makes_for_a_launch():
     done = run("library_signatures.py")
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.endswith("signatures, 0 differ\n")
+
+
+def test_faults_of_arguments_and_grids_are_of_the_kind_and_begin_with_the_words_of_the_library():
+    pytest.importorskip("cuda.tile", "1.7", reason="the words are those of cuda-tile 1.7")
+    done = run("library_errors.py")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.endswith("launches, 0 differ\n")
 
 
 @pytest.mark.parametrize(("target", "step"), [("interp", "5"), ("cpu", "20")])
@@ -32,6 +40,6 @@ def test_the_examples_of_the_documentation_print_what_it_says(target: str, step:
     pytest.importorskip("cuda.tile", "1.7", reason="the examples are those of cuda-tile 1.7")
     if torch.cuda.is_available():
         pytest.skip("a GPU is there: the examples use it")
-    done = run("library_documentation.py", target, step)
+    done = run_module("tests.cutile.library_documentation", target, step)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.endswith(" examples, 0 differ\n")

@@ -7,12 +7,14 @@ status N, ``<!-- file: NAME -->`` writes it to a file. All happen in one folder 
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.processes import run_module
 from tileir.cli import VERBS
 from tileir.examples import FOLDER as EXAMPLES
 
@@ -42,12 +44,19 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run_shell(script: str, folder: Path, status: int) -> None:
-    path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
     for line in script.replace("\\\n", " ").splitlines():
-        ran = subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, text=True, env=environment)
+        ran = run_line(line, folder)
         assert ran.returncode == status, f"{line}\n{ran.stdout}{ran.stderr}"
         assert "Traceback" not in ran.stderr
+
+
+def run_line(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """A plain command of ours without a shell, any other line by one."""
+    if re.fullmatch(r"tileir [^|<>&;$`*?'\"]+", line):
+        return run_module(*shlex.split(line), cwd=folder)
+    path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, text=True, env=environment)
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if BLOCK.search(page.read_text())], ids=lambda page: page.name)

@@ -15,7 +15,7 @@ from test_known_files import debug_module
 
 from tests.fuzz.run import CORPUS
 from tileir import bytecode
-from tileir.ir.declare import VERSIONS, version_key
+from tileir.ir.versions import VERSIONS, version_key
 from tileir.text.printer import to_text
 
 PER_VERSION = ("for", "if", "reduce", "load_ptr_tko", "load_view_tko", "print_tko", "constant", "assume")

@@ -21,7 +21,7 @@ MEMORY_MB = 2048
 LONGEST_RUN_S = 20
 """One input may take no longer."""
 _RAW_CHANGES = 0.2
-"""How often a file is changed without regard to its sections."""
+"""Share of files that are changed without regard to their sections."""
 
 
 def main() -> None:
@@ -56,13 +56,13 @@ def inside_a_section(mutate: Callable[[bytes, int], bytes], data: bytes, longest
 
     Changes of the bytes as they are seldom come past the section headers.
     """
-    from tileir.bytecode.faults import Fault
+    from tileir.bytecode.faults import BytecodeFault
     from tileir.bytecode.sections import read_file, write_file
 
     random = Random(seed)
     try:
         file = read_file(data)
-    except Fault:
+    except BytecodeFault:
         return mutate(data, longest)
     if random.random() < _RAW_CHANGES:
         return mutate(data, longest)

@@ -1,4 +1,4 @@
-"""What a fuzzer runs on one input; anything but a diagnostic is a bug.
+"""The functions that a fuzzer runs on one input; anything but a diagnostic is a bug.
 
 Knows: what must hold of any input. Does not know: where inputs come from (`run`, `test_coverage_guided`).
 """

@@ -1,4 +1,4 @@
-"""What the entries of the golden programs are run on: one table for every target.
+"""Arguments of the entries of the golden programs: one table for every target.
 
 Knows: arguments that no entry has undefined behaviour on, unless that is the point, with the odd numbers in the data.
 Does not know: how a kernel is launched, nor what comes of it.

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tileir.gpu.arch import Arch
-from tileir.gpu.driver import Device
+from tileir.gpu.driver import GpuDevice
 
 HOPPER = Arch(90)
 
@@ -54,8 +54,8 @@ class FakeDriver:
     current: int = 0
     _memory: dict[int, ctypes.Array] = field(default_factory=dict)
 
-    def device(self) -> Device:
-        return Device(
+    def device(self) -> GpuDevice:
+        return GpuDevice(
             self.current, f"Fake {self.current}", self.arch, self.shared_memory, ((1 << 31) - 1, 65535, 65535)
         )
 
@@ -72,7 +72,7 @@ class FakeDriver:
     def unload(self, library):
         self.unloads += 1
 
-    def function(self, library, kernel, threads, cluster, shared):
+    def function(self, library, kernel, threads, cluster, shared, name=""):
         return FakeFunction(kernel, threads, cluster, shared)
 
     def launch(self, function, grid, parameters, stream):

@@ -24,7 +24,7 @@ class Loop:
     names: tuple[str, ...]
 
     def count(self, start: str) -> int:
-        """How many instructions have a name that begins so."""
+        """Number of instructions whose name begins so."""
         return sum(name.startswith(start) for name in self.names)
 
 
@@ -37,7 +37,7 @@ class MachineCode:
     stack: int
 
     def vectors(self, start: str) -> Counter[str]:
-        """How often each name that begins so occurs."""
+        """Occurrences of each name that begins so."""
         return Counter(name for name in self.names if name.startswith(start))
 
     def loops_with(self, *starts: str) -> list[Loop]:

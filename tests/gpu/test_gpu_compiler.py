@@ -9,7 +9,7 @@ import pytest
 
 from tileir.gpu import compiler, worker
 from tileir.gpu.arch import arch_named
-from tileir.gpu.compiler import Options, Service, compile_ttir
+from tileir.gpu.compiler import CompileOptions, Service, compile_ttir
 from tileir.ir.diagnostics import UnsupportedError
 
 HOPPER = arch_named("sm_90")
@@ -41,13 +41,13 @@ def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
 
 
 def cubin() -> bytes:
-    found = compile_ttir(EMPTY, HOPPER, Options(), ["cubin"]).cubin
+    found = compile_ttir(EMPTY, HOPPER, CompileOptions(), ["cubin"]).cubin
     assert found is not None
     return found
 
 
 def test_stages_are_what_was_asked_for(service: Service) -> None:
-    made = compile_ttir(EMPTY, HOPPER, Options(num_warps=2), ["ttgir", "ptx"])
+    made = compile_ttir(EMPTY, HOPPER, CompileOptions(num_warps=2), ["ttgir", "ptx"])
     assert made.cubin is None
     assert set(made.texts) == {"ttgir", "ptx"}
     assert made.metadata["name"] == "k"
@@ -57,7 +57,7 @@ def test_stages_are_what_was_asked_for(service: Service) -> None:
 def test_what_is_no_ttir_is_refused_with_the_place(service: Service) -> None:
     wrong = EMPTY.replace('"tt.return"() : () -> ()', '"tt.nothing"() : () -> () loc("mine":3:4)')
     with pytest.raises(UnsupportedError, match=r'refused the kernel: .*loc\("mine":3:4\): error: .*tt\.nothing'):
-        compile_ttir(wrong, HOPPER, Options(), ["cubin"])
+        compile_ttir(wrong, HOPPER, CompileOptions(), ["cubin"])
     assert cubin()
 
 
@@ -92,5 +92,5 @@ def test_an_interrupted_request_is_not_answered_to_the_next_one(
 
         patch.setattr(worker, "read_message", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            compile_ttir(EMPTY.replace('"k"', '"other"'), HOPPER, Options(), ["ptx"])
+            compile_ttir(EMPTY.replace('"k"', '"other"'), HOPPER, CompileOptions(), ["ptx"])
     assert cubin() == first

@@ -15,7 +15,7 @@ import cuda.tile as ct
 from tileir import cutile
 from tileir.cutile import launch
 from tileir.gpu.executable import Executable
-from tileir.gpu.kept import Library
+from tileir.gpu.resources import Library
 from tileir.runtime.gpu import Gpu
 
 

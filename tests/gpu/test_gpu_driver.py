@@ -38,7 +38,7 @@ def libraries(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def calls(libraries):
-    """What a script does with a `driver` that the fake library serves: its output, and the calls."""
+    """Output and calls of a script with a `driver` that the fake library serves."""
 
     def run(script: str, **environment: int) -> tuple[list[str], list[str]]:
         start = "from tileir.gpu.driver import shared_driver\ndriver = shared_driver()\n"
@@ -67,7 +67,7 @@ class TestCalls:
     def test_devices(self, calls):
         out, _ = calls("print(driver.device()); print(driver.devices()); print(driver.version())")
         assert out == [
-            "Device(ordinal=0, name='Fake GPU 0', arch=Arch(capability=90), shared_memory=232448, "
+            "GpuDevice(ordinal=0, name='Fake GPU 0', arch=Arch(capability=90), shared_memory=232448, "
             "grid=(2147483647, 65535, 65535))",
             "['Fake GPU 0, compute capability 9.0', 'Fake GPU 1, compute capability 9.0']",
             "driver for CUDA 13.1",
@@ -126,7 +126,8 @@ driver.free(address)
 
     def test_code_and_memory_are_given_up_when_kernels_no_longer_run(self, calls):
         script = (
-            "from tileir.gpu.kept import *\nwith driver.on(1):\n  one = Library(driver, b'x', 'kernel @k')\ndel one\n"
+            "from tileir.gpu.resources import *\nwith driver.on(1):\n  one = Library(driver, b'x', 'kernel @k')\n"
+            "del one\n"
         )
         _, said = calls(script + "two = DeviceMemory(driver, b'abcd', 512)\nassert two.address % 512 == 0\ndel two")
         assert said[1:3] == ["drain", "unload"]
@@ -177,7 +178,7 @@ driver.free(address)
         ran = subprocess.run(command, capture_output=True, text=True, env=variables)
         assert ran.returncode == 0, ran.stderr
         assert "up 32 on 0" in ran.stderr
-        assert "launch k over 2 1 1 of " in ran.stderr
+        assert "launch tileir_k over 2 1 1 of " in ran.stderr
         assert "down 32 on 0" in ran.stderr
         assert "@k: 2 tile blocks" in ran.stdout
         assert "written" not in ran.stdout

@@ -16,8 +16,8 @@ from fake_driver import FakeDriver, OnGpu
 import tileir
 from tileir.gpu import mailbox
 from tileir.gpu.executable import Executable, Scratch
-from tileir.gpu.kept import Library
-from tileir.gpu.launch import Launcher
+from tileir.gpu.launch import KernelLauncher
+from tileir.gpu.resources import Library
 from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, Mailbox
 from tileir.runtime.arguments import ArrayArgument, ScalarArgument
 from tileir.runtime.arrays import described
@@ -31,7 +31,7 @@ NO_GLOBALS = {}.__getitem__
 def launcher(driver, given, sites=(), global_address=NO_GLOBALS, **facts):
     made = Executable(b"", "k", **facts)
     driver.count = given + len(made.hidden) + (2 if made.scratch else 0)
-    return Launcher(driver, made, Library(driver, b"", "kernel @k"), sites, given, global_address)
+    return KernelLauncher(driver, made, Library(driver, b"", "kernel @k"), sites, given, global_address, "k")
 
 
 class TestParameters:

@@ -8,7 +8,7 @@ import tileir
 from tileir.cache import Cache
 from tileir.gpu import program
 from tileir.gpu.arch import arch_named
-from tileir.gpu.compiler import Artifacts, Options
+from tileir.gpu.compiler import Artifacts, CompileOptions
 from tileir.gpu.cubin import kernels_of
 from tileir.gpu.executable import Executable, Scratch
 from tileir.gpu.program import ALIGNED, UNKNOWN, aligned_facts, executable, has_facts
@@ -75,7 +75,7 @@ class TestCache:
         executable(source(COPY.replace("weak %from", "relaxed device %from")), SM_90, [UNKNOWN], cache)
         executable(source(COPY), SM_80, [UNKNOWN], cache)
         executable(source(COPY), SM_90, [ALIGNED], cache)
-        monkeypatch.setattr(program, "options_for", lambda entry, arch: Options(num_warps=8))
+        monkeypatch.setattr(program, "options_for", lambda entry, arch: CompileOptions(num_warps=8))
         executable(source(COPY), SM_90, [UNKNOWN], cache)
         assert len(compilations) == 5
 
@@ -135,7 +135,7 @@ class TestMemoryOfABlock:
             return Artifacts({}, b"", {name: size * options.num_stages for name, size in self.sizes.items()})
 
         monkeypatch.setattr(program, "compile_ttir", compile_ttir)
-        monkeypatch.setattr(program, "options_for", lambda entry, arch: Options(num_stages=4))
+        monkeypatch.setattr(program, "options_for", lambda entry, arch: CompileOptions(num_stages=4))
         return asked
 
     @pytest.mark.parametrize(
@@ -175,19 +175,19 @@ class TestCompiler:
     def test_parameters_of_every_type_take_what_a_launch_passes(self, arch, cache):
         text = f"entry @k({', '.join(f'%p{i}: tile<{ty}>' for i, ty in enumerate(ELEMENTS))}) {{ return }}"
         made = executable(source(text), arch, [], cache)
-        info = kernels_of(made.cubin)["k"]
+        info = kernels_of(made.cubin)["tileir_k"]
         assert info.parameters == (1, 1, 1, 2, 4, 8, 2, 2, 4, 4, 8, 1, 1, 1, 8, 8, 8, 8)
-        assert (made.kernel, made.threads, made.cluster, made.hidden) == ("k", info.threads, 1, ())
+        assert (made.kernel, made.threads, made.cluster, made.hidden) == ("tileir_k", info.threads, 1, ())
         assert made.scratch == Scratch(0, 1)
 
     def test_hidden_memory_is_passed_too(self, cache):
         made = executable(source(ASSERTING), SM_90, [], cache)
         assert made.hidden == (Mailbox(),)
-        assert len(kernels_of(made.cubin)["k"].parameters) == 4
+        assert len(kernels_of(made.cubin)["tileir_k"].parameters) == 4
 
     def test_a_cubin_tells_its_registers(self, cache):
         made = executable(source(COPY), SM_90, [], cache)
-        info = kernels_of(made.cubin)["k"]
+        info = kernels_of(made.cubin)["tileir_k"]
         assert 0 < info.registers < 64
         assert info.stack == 0
 

@@ -10,10 +10,10 @@ import pytest
 import tileir
 from tests.cpu.native_programs import ASSERT, ASSERT_BLOCK, SCALAR_ASSERT
 from tests.differential import outcome
-from tests.gpu import ttir_target
+from tests.targets import ttir
 from tileir.gpu import mailbox
 from tileir.gpu.arch import arch_named
-from tileir.gpu.compiler import Options, compile_ttir
+from tileir.gpu.compiler import CompileOptions, compile_ttir
 from tileir.gpu.mailbox import HEAD_BYTES, LARGEST, initial, read, record_places, size_for, used
 from tileir.ir import types as t
 from tileir.ir.core import Op
@@ -134,7 +134,7 @@ def test_elements_of_every_type_print_as_in_the_interpreter() -> None:
     first = outcome(kernel, (1,), (), "interp")
     assert first.printed.count("\n") == len(ELEMENTS) - 1
     for arch in ARCHS:
-        assert ttir_target.outcome(kernel, (1,), (), arch).printed == first.printed
+        assert ttir.outcome(kernel, (1,), (), arch).printed == first.printed
 
 
 FOUR_BITS = """entry @k(%p: tile<ptr<f64>>) {
@@ -152,7 +152,7 @@ def test_half_bytes_and_pointers_print_as_in_the_interpreter() -> None:
     kernel, array = kernel_of(FOUR_BITS), np.zeros(1)
     first = outcome(kernel, (1,), (array,), "interp")
     assert first.printed == "[-8, -1, 0, 7] 0x0 100%\nnothing\n"
-    assert ttir_target.outcome(kernel, (1,), (array,), "sm_90").printed == first.printed
+    assert ttir.outcome(kernel, (1,), (array,), "sm_90").printed == first.printed
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_a_failed_assertion_is_reported_as_in_the_interpreter(
     kernel = kernel_of(text)
     first = outcome(kernel, grid, args, "interp").trap
     for arch in ARCHS:
-        second = ttir_target.outcome(kernel, grid, args, arch).trap
+        second = ttir.outcome(kernel, grid, args, arch).trap
         assert (first is None) == (second is None)
         if first is not None and second is not None:
             assert (second.message, second.block, second.op) == (first.message, first.block, first.op)
@@ -189,7 +189,7 @@ ENDS = """entry @k(%c: tile<i1>) {
 
 @pytest.mark.parametrize(("c", "message"), [(True, "inner"), (False, "outer")])
 def test_a_failed_assertion_ends_the_tile_block_outside_loops(c: bool, message: str) -> None:
-    found = ttir_target.outcome(kernel_of(ENDS), (1,), (c,), "sm_90")
+    found = ttir.outcome(kernel_of(ENDS), (1,), (c,), "sm_90")
     assert found.printed == "before "
     assert found.trap is not None
     assert message in found.trap.message
@@ -213,7 +213,7 @@ entry @k(%n: tile<i32>) {
 
 @pytest.mark.parametrize(("n", "fails"), [(1, False), (3, True)])
 def test_the_first_assertion_to_fail_in_a_loop_is_reported(n: int, fails: bool) -> None:
-    trap = ttir_target.outcome(kernel_of(IN_LOOPS), (1,), (n,), "sm_90").trap
+    trap = ttir.outcome(kernel_of(IN_LOOPS), (1,), (n,), "sm_90").trap
     assert (trap is not None) == fails
     assert trap is None or "looped" in trap.message
 
@@ -221,10 +221,10 @@ def test_the_first_assertion_to_fail_in_a_loop_is_reported(n: int, fails: bool) 
 def test_code_with_sites_compiles() -> None:
     pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
     for arch, text in zip(ARCHS, (all_elements(), ENDS, IN_LOOPS)):
-        code = ttir_target.lowered(kernel_of(text), arch)
-        assert compile_ttir(code.text, arch_named(arch), Options(), ("cubin",)).cubin
+        code = ttir.lowered(kernel_of(text), arch)
+        assert compile_ttir(code.text, arch_named(arch), CompileOptions(), ("cubin",)).cubin
 
 
 def test_only_code_with_sites_has_a_mailbox() -> None:
-    code = ttir_target.lowered(kernel_of("entry @k() { return }"), "sm_90")
+    code = ttir.lowered(kernel_of("entry @k() { return }"), "sm_90")
     assert (code.hidden, code.sites) == ((), ())

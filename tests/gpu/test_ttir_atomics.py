@@ -1,4 +1,4 @@
-"""What is tested of atomics in the interpreter holds on the TTIR machine; every mode, type, order, scope and mask."""
+"""The tests of atomics in the interpreter hold on the TTIR machine; every mode, type, order, scope and mask."""
 
 import itertools
 import re
@@ -9,9 +9,7 @@ import pytest
 
 import tileir
 from tests.differential import assert_equal, outcome
-from tests.gpu import ttir_target
-from tests.gpu.ttir_follow import follow_launches
-from tests.interp.test_atomics import *  # noqa: F403
+from tests.targets import ttir
 from tileir.gpu.arch import arch_named
 from tileir.ir.diagnostics import UnsupportedError
 
@@ -24,11 +22,6 @@ ORDERS = ("relaxed", "acquire", "release", "acq_rel")
 SCOPES = {"tl_blk": "cta", "device": "gpu", "sys": "sys"}
 DTYPES = {"i32": np.int32, "i64": np.int64, "f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32,
           "f64": np.float64}  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def _as_ttir_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    follow_launches(monkeypatch)
 
 
 def kernel(steps, count=64):
@@ -121,7 +114,7 @@ STEPS = [
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
 def test_every_kind_of_update_leaves_and_gives_what_it_does_in_the_interpreter(count, arch):
     code, args = kernel(STEPS, count), arguments(STEPS, count, distinct=True)
-    first, second = outcome(code, (1,), args, "interp"), ttir_target.outcome(code, (1,), args, arch)
+    first, second = outcome(code, (1,), args, "interp"), ttir.outcome(code, (1,), args, arch)
     for number, (expected, found) in enumerate(zip(first.arrays, second.arrays)):
         assert_equal(expected, found, True, f"array {number}")
 
@@ -129,17 +122,17 @@ def test_every_kind_of_update_leaves_and_gives_what_it_does_in_the_interpreter(c
 def test_equal_addresses_in_one_tile_are_all_served():
     steps = [step for step in STEPS if step[0] != "cas"]
     code, args = kernel(steps, 128), arguments(steps, 128, distinct=False)
-    first, second = outcome(code, (1,), args, "interp"), ttir_target.outcome(code, (1,), args, "sm_90")
+    first, second = outcome(code, (1,), args, "interp"), ttir.outcome(code, (1,), args, "sm_90")
     for number, (expected, found) in enumerate(zip(first.arrays, second.arrays)):
         assert_equal(expected, found, True, f"array {number}")
 
 
-def test_compare_and_swap_compares_bits():
+def test_compare_and_swap_compares_bits(gpu_code):
     steps = [("cas", "f32", "relaxed", "device", False)]
     nan = np.float32("nan")
     memory, expected = np.array([0.0, -0.0, nan, 1.0], np.float32), np.array([-0.0, -0.0, nan, 1.0], np.float32)
     args = [np.ones(4, np.bool_), np.arange(4, dtype=np.int32), np.full(4, 9, np.float32), memory, expected]
-    after = ttir_target.outcome(kernel(steps, 4), (1,), [*args, np.zeros(4, np.float32)], "sm_90").arrays
+    after = gpu_code.outcome(kernel(steps, 4), (1,), [*args, np.zeros(4, np.float32)], "sm_90").arrays
     assert after[3].tolist() == [0, 9, 9, 9]
     assert after[5].tobytes() == memory.tobytes()
 
@@ -149,9 +142,9 @@ def test_compare_and_swap_compares_bits():
 
 def ptx_of(code, arch):
     pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
-    from tileir.gpu.compiler import Options, compile_ttir
+    from tileir.gpu.compiler import CompileOptions, compile_ttir
 
-    made = compile_ttir(ttir_target.lowered(code, arch).text, arch_named(arch), Options(), ["ptx", "cubin"])
+    made = compile_ttir(ttir.lowered(code, arch).text, arch_named(arch), CompileOptions(), ["ptx", "cubin"])
     assert made.cubin
     return made.texts["ptx"]
 
@@ -231,4 +224,4 @@ def test_sums_of_bf16_are_loops_below_sm_90_and_then_of_one_device():
     wide = kernel([("addf", "bf16", "relaxed", "sys", False)], 32)
     assert "atom.global.sys.relaxed.add.noftz.bf16" in ptx_of(wide, "sm_90")
     with pytest.raises(UnsupportedError, match="'atomic_rmw_tko' adds bf16 with scope sys only from sm_90 on"):
-        ttir_target.lowered(wide, "sm_89")
+        ttir.lowered(wide, "sm_89")

@@ -9,13 +9,13 @@ import pytest
 
 import tileir
 from tests.differential import Outcome, assert_same, outcome
-from tests.gpu import ttir_target
-from tests.gpu.ttir_shadow import compiled, evaluated, follow_evaluations
-from tests.interp import test_machine_reduction
 from tests.interp.interp_kernels import evaluate, function
+from tests.targets import ttir
+from tests.targets.gpu_code import GpuCode
+from tests.targets.ttir_functions import compiled, evaluated
 from tileir.gpu.arch import arch_named
-from tileir.gpu.compiler import Options, compile_ttir
-from tileir.gpu.ttir.libdevice import SIGNATURES
+from tileir.gpu.compiler import CompileOptions, compile_ttir
+from tileir.gpu.ttir.lib.libdevice import SIGNATURES
 from tileir.ir.diagnostics import UnsupportedError
 
 ARCHS = ("sm_80", "sm_90", "sm_100")
@@ -28,16 +28,16 @@ def kernel_of(text: str) -> tileir.Kernel:
     return module["k"]
 
 
-def both(text: str, *args: object) -> tuple[Outcome, Outcome]:
+def both(gpu_code: GpuCode, text: str, *args: object) -> tuple[Outcome, Outcome]:
     kernel = kernel_of(text)
-    return outcome(kernel, (1,), args, "interp"), ttir_target.outcome(kernel, (1,), args, "sm_90")
+    return outcome(kernel, (1,), args, "interp"), gpu_code.outcome(kernel, (1,), args, "sm_90")
 
 
 def require_compiled(text: str) -> None:
     pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
     for arch in ARCHS:
-        code = ttir_target.lowered(kernel_of(text), arch)
-        assert compile_ttir(code.text, arch_named(arch), Options(), ("cubin",)).cubin
+        code = ttir.lowered(kernel_of(text), arch)
+        assert compile_ttir(code.text, arch_named(arch), CompileOptions(), ("cubin",)).cubin
 
 
 # ---------------------------------------------------------------- calls
@@ -73,8 +73,8 @@ entry @k(%from: tile<ptr<i32>>, %n: tile<i32>) {{
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 5])
-def test_views_and_tokens_go_into_functions_and_come_back_from_any_return(n: int) -> None:
-    first, second = both(CALLS, np.arange(32, dtype=np.int32).reshape(4, 8), n)
+def test_views_and_tokens_go_into_functions_and_come_back_from_any_return(gpu_code: GpuCode, n: int) -> None:
+    first, second = both(gpu_code, CALLS, np.arange(32, dtype=np.int32).reshape(4, 8), n)
     assert second.printed == first.printed
 
 
@@ -137,10 +137,10 @@ GENERATE = function(
 )  # fmt: skip
 
 
-def test_a_generated_tile_has_what_the_body_yields_for_each_index() -> None:
+def test_a_generated_tile_has_what_the_body_yields_for_each_index(gpu_code: GpuCode) -> None:
     expected = evaluate(GENERATE, np.int32(9), np.float32(0.5))
     assert isinstance(expected, tuple)
-    for mine, other in zip(evaluated(GENERATE, 9, 0.5), expected):
+    for mine, other in zip(gpu_code.evaluated(GENERATE, 9, 0.5), expected):
         np.testing.assert_array_equal(mine, other)
 
 
@@ -148,11 +148,6 @@ def test_generated_tiles_compile() -> None:
     pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
     for arch in ARCHS:
         assert compiled(GENERATE, arch).cubin
-
-
-def test_what_the_interpreter_generates_gpu_code_generates(monkeypatch: pytest.MonkeyPatch) -> None:
-    follow_evaluations(monkeypatch, test_machine_reduction)
-    test_machine_reduction.test_generate_evaluates_its_body_at_every_index()
 
 
 # ---------------------------------------------------------------- functions by name
@@ -229,11 +224,13 @@ ROWS = """entry @k(%p: tile<ptr<ELEMENT>>, %out: tile<ptr<ELEMENT>>, %off: tile<
 
 @pytest.mark.parametrize(("element", "fill"), [("i32", "zero"), ("f16", "nan"), ("tf32", "neg_inf"), ("i1", "zero")])
 @pytest.mark.parametrize("offset", [0, 5, 9])
-def test_rows_are_gathered_and_scattered_as_in_the_interpreter(element: str, fill: str, offset: int) -> None:
+def test_rows_are_gathered_and_scattered_as_in_the_interpreter(
+    gpu_code: GpuCode, element: str, fill: str, offset: int
+) -> None:
     text = ROWS.replace("ELEMENT", element).replace("FILL", fill)
     dtype = {"i32": np.int32, "f16": np.float16, "tf32": np.float32, "i1": np.bool_}[element]
     source = (np.arange(32).reshape(4, 8) * 1.001 % 2.7).astype(dtype)
-    first, second = both(text, source, np.zeros((8, 4), dtype), offset)
+    first, second = both(gpu_code, text, source, np.zeros((8, 4), dtype), offset)
     assert_same(first, second, [True, True], ["source", "result"])
 
 
@@ -258,10 +255,10 @@ def barrier_text() -> str:
     return function(given, ", ".join(types), "\n".join([*lines, f"return {values} : {', '.join(types)}"]))
 
 
-def test_the_optimization_barrier_is_the_identity() -> None:
+def test_the_optimization_barrier_is_the_identity(gpu_code: GpuCode) -> None:
     text, shapes = barrier_text(), [(), (4,)] * len(BARRIERS)
     given = [np.arange(3, 3 + int(np.prod(shape))).reshape(shape) for shape in shapes]
-    for mine, expected in zip(evaluated(text, *given), given):
+    for mine, expected in zip(gpu_code.evaluated(text, *given), given):
         np.testing.assert_array_equal(mine.astype(np.float64), expected.astype(mine.dtype).astype(np.float64))
 
 

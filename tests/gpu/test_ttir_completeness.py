@@ -7,12 +7,12 @@ import pytest
 from tileir import ops
 from tileir.gpu.ttir.rules import RULES
 from tileir.ir.core import Op
-from tileir.ops import control, extension, module
+from tileir.ops import calls, control, module
 
 ELSEWHERE: dict[type[Op], str] = {
     module.ModuleOp: "an entry is lowered by itself",
     module.Global: "memory that the launch makes; `get_global` has code",
-    extension.Func: "it is lowered where it is called",
+    calls.Func: "it is lowered where it is called",
     control.Break: "an exit, which the operation around it makes structured",
     control.Continue: "an exit, which the operation around it makes structured",
     control.Return: "an exit, which the function around it makes structured",

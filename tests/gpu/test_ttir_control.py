@@ -9,24 +9,18 @@ import pytest
 
 import tileir
 from tests.differential import outcome
-from tests.gpu import ttir_target
 from tests.gpu.ttir_nests import program
-from tests.gpu.ttir_shadow import evaluated, follow_evaluations
-from tests.interp import test_machine_control
-from tests.interp.test_machine_control import *  # noqa: F403
-from tests.interp.test_machine_control import sum_loop
+from tests.interp.interp_kernels import evaluate
+from tests.language.test_control import sum_loop
+from tests.targets import ttir
+from tests.targets.gpu_code import GpuCode
 from tileir.gpu.arch import arch_named
-from tileir.gpu.compiler import Options, compile_ttir
+from tileir.gpu.compiler import CompileOptions, compile_ttir
 
 ARCHS = ("sm_80", "sm_90", "sm_100")
 GRID = (5,)
 PROGRAMS = 40
 COMPILED = 3
-
-
-@pytest.fixture(autouse=True)
-def _on_the_ttir_machine_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    follow_evaluations(monkeypatch, test_machine_control)
 
 
 def kernel_of(text: str) -> tileir.Kernel:
@@ -45,7 +39,7 @@ def by_block(printed: str) -> dict[str, list[str]]:
 
 def names(text: str, *parts: str) -> list[str]:
     """The instructions in the TTIR of a kernel whose names begin with one of the parts."""
-    function = ttir_target.lowered(kernel_of(text), "sm_90").function
+    function = ttir.lowered(kernel_of(text), "sm_90").function
     return [instruction.name for instruction in function.body.walk() if instruction.name.startswith(parts)]
 
 
@@ -55,7 +49,7 @@ def names(text: str, *parts: str) -> list[str]:
 @pytest.mark.parametrize("seed", range(PROGRAMS))
 def test_exits_from_random_nests_do_what_they_do_in_the_interpreter(seed: int) -> None:
     kernel = kernel_of(program(seed))
-    first, second = outcome(kernel, GRID, (), "interp"), ttir_target.outcome(kernel, GRID, (), "sm_90")
+    first, second = outcome(kernel, GRID, (), "interp"), ttir.outcome(kernel, GRID, (), "sm_90")
     assert by_block(second.printed) == by_block(first.printed)
 
 
@@ -63,8 +57,8 @@ def test_exits_from_random_nests_do_what_they_do_in_the_interpreter(seed: int) -
 def test_random_nests_compile(seed: int) -> None:
     pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
     arch = ARCHS[seed % len(ARCHS)]
-    code = ttir_target.lowered(kernel_of(program(seed)), arch)
-    assert compile_ttir(code.text, arch_named(arch), Options(), ("cubin",)).cubin
+    code = ttir.lowered(kernel_of(program(seed)), arch)
+    assert compile_ttir(code.text, arch_named(arch), CompileOptions(), ("cubin",)).cubin
 
 
 EARLY_RETURN = """entry @k(%stop: tile<i1>, %later: tile<i1>) {
@@ -94,14 +88,14 @@ EARLY_RETURN = """entry @k(%stop: tile<i1>, %later: tile<i1>) {
 @pytest.mark.parametrize(
     ("stop", "later", "text"), [(True, False, "stopped\n"), (False, True, ""), (False, False, "went on with 2\n")]
 )
-def test_nothing_happens_after_an_early_return(stop: bool, later: bool, text: str) -> None:
+def test_nothing_happens_after_an_early_return(gpu_code: GpuCode, stop: bool, later: bool, text: str) -> None:
     kernel = kernel_of(EARLY_RETURN)
     for arch in ARCHS:
-        assert ttir_target.outcome(kernel, (1,), (stop, later), arch).printed == text
+        assert gpu_code.outcome(kernel, (1,), (stop, later), arch).printed == text
 
 
 def test_the_only_return_of_the_code_is_its_last_instruction() -> None:
-    function = ttir_target.lowered(kernel_of(EARLY_RETURN), "sm_90").function
+    function = ttir.lowered(kernel_of(EARLY_RETURN), "sm_90").function
     assert [instruction.name for instruction in function.body.walk()].count("tt.return") == 1
     assert function.body.instructions[-1].name == "tt.return"
 
@@ -142,17 +136,17 @@ def many(count: int) -> str:
 
 
 def test_many_exits_one_after_the_other_are_no_deep_recursion() -> None:
-    code = ttir_target.lowered(kernel_of(many(300)), "sm_90")
+    code = ttir.lowered(kernel_of(many(300)), "sm_90")
     assert code.function.body.instructions[-1].name == "tt.return"
     kernel = kernel_of(many(20))
-    assert [ttir_target.outcome(kernel, (1,), (n, True), "sm_90").printed for n in (0, 19, 20)] == ["0", "19", ""]
+    assert [ttir.outcome(kernel, (1,), (n, True), "sm_90").printed for n in (0, 19, 20)] == ["0", "19", ""]
 
 
 def test_a_loop_without_a_break_compiles() -> None:
     pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
     for arch in ARCHS:
-        code = ttir_target.lowered(kernel_of(ENDLESS), arch)
-        assert compile_ttir(code.text, arch_named(arch), Options(), ("cubin",)).cubin
+        code = ttir.lowered(kernel_of(ENDLESS), arch)
+        assert compile_ttir(code.text, arch_named(arch), CompileOptions(), ("cubin",)).cubin
 
 
 # ---------------------------------------------------------------- only programs that need it pay
@@ -194,10 +188,10 @@ ONCE = """entry @k(%n: tile<i32>, %c: tile<i1>) {
 }"""
 
 
-def test_a_loop_that_never_goes_round_is_none() -> None:
+def test_a_loop_that_never_goes_round_is_none(gpu_code: GpuCode) -> None:
     assert "scf.while" not in names(ONCE, "scf")
     kernel = kernel_of(ONCE)
-    assert [ttir_target.outcome(kernel, (1,), (3, c), "sm_90").printed for c in (False, True)] == ["6", "3"]
+    assert [gpu_code.outcome(kernel, (1,), (3, c), "sm_90").printed for c in (False, True)] == ["6", "3"]
 
 
 # ---------------------------------------------------------------- counting
@@ -214,17 +208,18 @@ RANGES = [
 
 
 @pytest.mark.parametrize(("element", "flag", "bounds"), RANGES)
-def test_a_range_ends_where_its_type_does(element: str, flag: str, bounds: tuple[int, ...]) -> None:
+def test_a_range_ends_where_its_type_does(gpu_code: GpuCode, element: str, flag: str, bounds: tuple[int, ...]) -> None:
     values = [np.dtype(f"i{element[1:]}".replace(element[1:], str(int(element[1:]) // 8))).type(x) for x in bounds]
-    test_machine_control.evaluate(sum_loop(element, flag), *values)
+    expected, found = evaluate(sum_loop(element, flag), *values), gpu_code.evaluated(sum_loop(element, flag), *values)
+    assert [int(x) for x in found] == [int(x) for x in expected]
 
 
 @pytest.mark.parametrize("element", ["i1", "i8", "i32", "i64"])
 @pytest.mark.parametrize("flag", ["", "unsigned"])
 @pytest.mark.parametrize("step", [0, -1])
-def test_a_step_that_is_not_positive_gives_no_iteration(element: str, flag: str, step: int) -> None:
+def test_a_step_that_is_not_positive_gives_no_iteration(gpu_code: GpuCode, element: str, flag: str, step: int) -> None:
     text = sum_loop(element, flag)
-    assert [int(x) for x in evaluated(text, 0, 1, step)] == [0, 0]
+    assert [int(x) for x in gpu_code.evaluated(text, 0, 1, step)] == [0, 0]
 
 
 CONSTANT_STEP = """entry @k(%n: tile<i32>) {
@@ -245,14 +240,14 @@ def test_iterations_are_counted_only_where_the_sum_may_overflow(step: int, upper
 
 
 @pytest.mark.parametrize("n", [0, 1, 64, 65, 200, -5])
-def test_a_counted_loop_has_the_values_of_the_program(n: int) -> None:
+def test_a_counted_loop_has_the_values_of_the_program(gpu_code: GpuCode, n: int) -> None:
     kernel = kernel_of(CONSTANT_STEP.replace("STEP", "64").replace("UPPER", "%n"))
-    assert ttir_target.outcome(kernel, (1,), (n,), "sm_90").printed == "".join(f"{i} " for i in range(0, n, 64))
+    assert gpu_code.outcome(kernel, (1,), (n,), "sm_90").printed == "".join(f"{i} " for i in range(0, n, 64))
 
 
 def test_loops_of_every_type_compile() -> None:
     pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
-    from tests.gpu.ttir_shadow import compiled
+    from tests.targets.ttir_functions import compiled
 
     for number, (element, flag) in enumerate([("i1", ""), ("i8", ""), ("i32", "unsigned"), ("i64", "unsigned")]):
         assert compiled(sum_loop(element, flag), ARCHS[number % len(ARCHS)]).cubin

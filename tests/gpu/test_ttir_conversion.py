@@ -102,7 +102,7 @@ def padded(x: np.ndarray) -> np.ndarray:
 
 
 def wrong(found: Case, array: np.ndarray, arch: str) -> list[tuple[object, ...]]:
-    """Where machine and interpreter disagree."""
+    """Elements on which machine and interpreter disagree."""
     result, expected = executed(found.op, [array], arch_named(arch)), interpreted(found.op, [array])
     places = np.flatnonzero(differing(result, expected, found.op.results[0].type.element))
     return [(array[place], result[place], expected[place]) for place in places[:5]]

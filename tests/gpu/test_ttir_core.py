@@ -1,13 +1,11 @@
-"""What is tested of the core operations in the interpreter holds for GPU code, and that code compiles."""
+"""The tests of the core operations in the interpreter hold for GPU code, and that code compiles."""
 
 import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.gpu.ttir_shadow import compiled, evaluated, follow_evaluations
-from tests.interp import test_machine_core
 from tests.interp.interp_kernels import evaluate, function
-from tests.interp.test_machine_core import *  # noqa: F403
+from tests.targets.ttir_functions import compiled
 
 ARCHS = ("sm_80", "sm_90", "sm_100")
 ELEMENTS = {
@@ -24,11 +22,6 @@ ELEMENTS = {
     "f4E2M1FN": ml_dtypes.float4_e2m1fn,
     "ptr<f16>": np.uint64,
 }
-
-
-@pytest.fixture(autouse=True)
-def _on_the_ttir_machine_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    follow_evaluations(monkeypatch, test_machine_core)
 
 
 def tile(element: str, *shape: int) -> str:
@@ -75,10 +68,10 @@ def content(dtype: np.dtype | type) -> np.ndarray:
 
 
 @pytest.mark.parametrize("element", ELEMENTS)
-def test_elements_of_every_type_are_moved(element):
+def test_elements_of_every_type_are_moved(gpu_code, element):
     values = (content(ELEMENTS[element]), np.int32(1), np.int32(0), content(np.bool_), np.bool_(True))
     expected = evaluate(moves(element), *values)
-    for wanted, got in zip(expected, evaluated(moves(element), *values), strict=True):
+    for wanted, got in zip(expected, gpu_code.evaluated(moves(element), *values), strict=True):
         assert np.array(wanted, order="C").tobytes() == got.tobytes()
 
 

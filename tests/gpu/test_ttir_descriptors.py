@@ -8,12 +8,12 @@ import pytest
 
 import tileir
 from tests.differential import outcome
-from tests.gpu import ttir_target
 from tests.gpu.ttir_gemm import Gemm
-from tests.gpu.ttir_values import MachineFault
+from tests.targets import ttir
+from tests.ttir_machine import MachineFault
 from tileir.gpu.arch import arch_named
 from tileir.gpu.compiler import compile_ttir
-from tileir.gpu.ttir.hints import options_for
+from tileir.gpu.ttir.analysis.hints import options_for
 from tileir.gpu.ttir.lowering import ParameterFacts
 
 SMALL = (64, 64, 32)
@@ -21,7 +21,7 @@ SMALL = (64, 64, 32)
 
 
 def lowered(text: str, arch: str = "sm_90", facts: tuple[ParameterFacts, ...] = ()) -> str:
-    return ttir_target.lowered(tileir.parse(text)["k"], arch, facts).text
+    return ttir.lowered(tileir.parse(text)["k"], arch, facts).text
 
 
 def descriptors(text: str) -> int:
@@ -153,13 +153,13 @@ def matrices(rng: np.random.Generator, gemm: Gemm, m: int, n: int, k: int, more:
     ],
     ids=repr,
 )
-def test_products_are_those_of_the_interpreter(gemm, sizes, arch):
+def test_products_are_those_of_the_interpreter(gpu_code, gemm, sizes, arch):
     m, n, k = sizes
     args = matrices(np.random.default_rng(0), gemm, m, n, k, 16)
     kernel = tileir.parse(gemm.text)["k"]
     grid = (-(-m // gemm.tile[0]), -(-n // gemm.tile[1]))
     expected = outcome(kernel, grid, args, "interp").arrays
-    found = ttir_target.outcome(kernel, grid, args, arch).arrays
+    found = gpu_code.outcome(kernel, grid, args, arch).arrays
     for first, second in zip(expected, found):
         np.testing.assert_array_equal(first.astype(np.float64), second.astype(np.float64))
 
@@ -213,20 +213,20 @@ def stack(view: str, kind: str) -> tileir.Kernel:
     [("i32", (0, 0)), ("i32", (2, 1)), ("i32", (1, -1)), ("i32", (1 << 30, 0)), ("i64", (1, 1)), ("i64", (1, 1 << 58))],
 )
 @pytest.mark.parametrize("rows", [70, 0])
-def test_a_tile_of_a_stack_turned_around(view, kind, index, rows):
+def test_a_tile_of_a_stack_turned_around(gpu_code, view, kind, index, rows):
     kernel = stack(view, kind)
     numbers = np.random.default_rng(1).integers(-9, 9, 3 * 8192).astype(np.float16)
     args = [numbers, np.zeros((64, 64), np.float32), *index, rows]
     expected = outcome(kernel, (1,), args, "interp").arrays[1]
-    assert '"tt.descriptor_load"' in ttir_target.lowered(kernel, "sm_90").text
+    assert '"tt.descriptor_load"' in ttir.lowered(kernel, "sm_90").text
     for arch in ("sm_80", "sm_90"):
-        np.testing.assert_array_equal(ttir_target.outcome(kernel, (1,), args, arch).arrays[1], expected)
+        np.testing.assert_array_equal(gpu_code.outcome(kernel, (1,), args, arch).arrays[1], expected)
 
 
 def test_an_extent_that_coordinates_cannot_reach_ends_the_kernel():
     args = [np.zeros(3 * 8192, np.float16), np.zeros((64, 64), np.float32), 0, 0, -1]
     with pytest.raises(MachineFault, match="the PTX stops at a trap"):
-        ttir_target.outcome(stack(STACKED[0], "i32"), (1,), args, "sm_90")
+        ttir.outcome(stack(STACKED[0], "i32"), (1,), args, "sm_90")
 
 
 # ---------------------------------------------------------------- what it is compiled to
@@ -236,7 +236,7 @@ def ptx(text: str, arch: str) -> str:
     pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
     kernel = tileir.parse(text)["k"]
     options = options_for(kernel.entry, arch_named(arch))
-    made = compile_ttir(ttir_target.lowered(kernel, arch).text, arch_named(arch), options, ["ptx"])
+    made = compile_ttir(ttir.lowered(kernel, arch).text, arch_named(arch), options, ["ptx"])
     assert made.metadata["shared"] <= arch_named(arch).shared_memory
     return made.texts["ptx"]
 

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from tests.cpu.samples import differing, ulps
-from tests.gpu.ttir_operations import Case, case, compiled, executed, interpreted, lowering_into
+from tests.gpu.ttir_operations import Case, case, compiled, executed, interpreted, lowering_into, require_compilable
 from tileir.gpu.arch import Arch, arch_named
-from tileir.gpu.compiler import Options, compile_ttir
-from tileir.gpu.ttir.code import Block, Function, Type
-from tileir.gpu.ttir.text import function_text
+from tileir.gpu.compiler import CompileOptions, compile_ttir
+from tileir.gpu.ttir.ir.code import TtirBlock, TtirFunction, TtirType
+from tileir.gpu.ttir.ir.text import function_text
 from tileir.ir import core
 from tileir.ir import types as t
 from tileir.ir.attributes import Ordering, Predicate, Rounding
@@ -103,7 +103,7 @@ needs_triton = pytest.mark.skipif(find_spec("triton") is None, reason="needs tri
 @pytest.mark.parametrize(("arch", "shape"), [*((arch, ()) for arch in ARCHS), ("sm_90", SHAPE)])
 def test_every_operation_compiles(arch: str, shape: tuple[int, ...]) -> None:
     cases = [*rounded(shape), *exact(shape), *approximate(shape)]
-    assert compiled([found.op for found in cases], arch_named(arch), "cubin").cubin
+    require_compilable([found.op for found in cases], arch_named(arch))
 
 
 def float_instructions(ptx: str) -> list[str]:
@@ -145,7 +145,7 @@ def product_plus(element: t.ElementType, arch: Arch) -> str:
     x, y, z = block.args
     product = block.append(floats.MulF.build([type], lhs=x, rhs=y, **mode))
     total = block.append(floats.AddF.build([type], lhs=product.results[0], rhs=z, **mode))
-    body = Block((*[Type(element.name)] * 3, Type(f"!tt.ptr<{element.name}>")))
+    body = TtirBlock((*[TtirType(element.name)] * 3, TtirType(f"!tt.ptr<{element.name}>")))
     lowering = lowering_into(body, arch)
     for value, argument in zip(block.args, body.arguments):
         lowering.bind(value, argument)
@@ -153,7 +153,7 @@ def product_plus(element: t.ElementType, arch: Arch) -> str:
     lowering.lower(total)
     lowering.build.effect("tt.store", body.arguments[-1], lowering.value(total.results[0]))
     lowering.build.effect("tt.return")
-    return compile_ttir(function_text(Function("kernel", body)), arch, Options(), ["ptx"]).texts["ptx"]
+    return compile_ttir(function_text(TtirFunction("kernel", body)), arch, CompileOptions(), ["ptx"]).texts["ptx"]
 
 
 @needs_triton

@@ -14,25 +14,25 @@ import pytest
 import tileir
 from tests.differential import Outcome, assert_same, exact_part, observed_names, outcome
 from tests.golden.arguments import Run, arguments, runs
-from tests.gpu import ttir_target
 from tests.gpu.ttir_refusals import refusal
 from tests.observe import Observed, observe
+from tests.targets import ttir
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES, largest_error
-from tileir.interp import extern
+from tileir.host import extern
 from tileir.ir.diagnostics import UnsupportedError
-from tileir.ops.memory import Alloca
+from tileir.ops.pointers import Alloca
 
 ARCHS = ("sm_80", "sm_90", "sm_100")
 RUNS = [(f"{file}.{entry}", text, entry, run) for file, text, entry, run in runs()]
 GUARDED = ("divi", "remi", "for", "extract", "insert")
-"""Operations whose undefined behaviour ends the interpreter, and must not stop anything on a GPU (semantics 11)."""
+"""Operations whose undefined behaviour (spec: undefined#catalogue) ends the interpreter, and stops nothing on a GPU."""
 UNSPECIFIED = {
     "reductions.argmax": ("reduce #1", "itof #0", "addf #0"),  # which of equal elements comes first
     "reductions.identities": ("reduce #0",),  # identities that are none
     "version_13_4.bodies": ("reduce #0",),
 }
-"""Values that depend on the order of a reduction (semantics 12), in all entries but these they do not."""
+"""Values that depend on the order of a reduction (spec: numerics#determinism), in all entries but these they do not."""
 
 
 @pytest.fixture(autouse=True)
@@ -75,17 +75,17 @@ def test_a_grid_leaves_what_the_interpreter_leaves(place: str, text: str, entry:
 
 
 def _outcomes(place: str, kernel: tileir.Kernel, grid: tuple[int, ...], args: list[object]) -> list[Outcome]:
-    """What comes of each architecture that has code of its own; those that are to refuse the kernel do."""
+    """Outcomes on each architecture that has code of its own; those that are to refuse the kernel do."""
     found: dict[str, Outcome] = {}
     for arch in ARCHS:
         expected = refusal(place, arch)
         if expected is not None:
             with pytest.raises(UnsupportedError, match=expected):
-                ttir_target.lowered(kernel, arch)
+                ttir.lowered(kernel, arch)
             continue
-        text = ttir_target.lowered(kernel, arch).text
+        text = ttir.lowered(kernel, arch).text
         if text not in found:
-            found[text] = ttir_target.outcome(kernel, grid, args, arch)
+            found[text] = ttir.outcome(kernel, grid, args, arch)
     return list(found.values())
 
 
@@ -95,7 +95,7 @@ def _assert_same(first: Outcome, second: Outcome, exact: list[bool], names: list
 
 
 def _forget_unspecified(place: str, observed: list[Observed], first: Outcome, second: Outcome, own: int) -> None:
-    """Where `alloca` finds memory is its own affair, as is the order of a reduction."""
+    """Addresses of an `alloca` are its own affair, as is the order of a reduction."""
     for number, value in enumerate(observed, own):
         if isinstance(value.op, Alloca) or f"{value.op.spec.name} #{value.result}" in UNSPECIFIED.get(place, ()):
             second.arrays[number] = first.arrays[number]
@@ -107,7 +107,7 @@ def test_an_example_gives_what_numpy_gives(example: Example, arch: str) -> None:
     given = example.arguments(example.sizes, np.random.default_rng(1))
     answer = example.answer(given)
     kernel = tileir.load(example.path)[example.kernel]
-    result = ttir_target.outcome(kernel, example.grid(example.sizes), list(given.values()), arch)
+    result = ttir.outcome(kernel, example.grid(example.sizes), list(given.values()), arch)
     arrays = iter(result.arrays)
     found = {name: next(arrays) if isinstance(value, np.ndarray) else value for name, value in given.items()}
     assert largest_error(found, answer) <= example.tolerance

@@ -1,22 +1,22 @@
-"""How kernels are spread over the hardware: by their hints, else by what they work with."""
+"""Kernels are spread over the hardware by their hints, else by what they work with."""
 
 import re
 
 import pytest
 
 import tileir
-from tests.gpu import ttir_target
 from tests.gpu.ttir_gemm import Gemm
+from tests.targets import ttir
 from tileir.examples.checks import EXAMPLES
 from tileir.gpu.arch import arch_named
-from tileir.gpu.compiler import Options, compile_ttir
+from tileir.gpu.compiler import CompileOptions, compile_ttir
 from tileir.gpu.program import aligned_facts
-from tileir.gpu.ttir.hints import options_for
+from tileir.gpu.ttir.analysis.hints import options_for
 
 KILO = 1 << 10
 
 
-def options(text: str, arch: str = "sm_90") -> Options:
+def options(text: str, arch: str = "sm_90") -> CompileOptions:
     return options_for(tileir.parse(text)["k"].entry, arch_named(arch))
 
 
@@ -52,16 +52,16 @@ def test_warps_for_rows_that_are_reduced(count, warps):
 @pytest.mark.parametrize(
     ("tile", "arch", "expected"),
     [
-        ((128, 128, 64), "sm_90", Options(4, 3)),
-        ((128, 256, 64), "sm_90", Options(8, 4)),
-        ((128, 256, 64), "sm_100", Options(8, 4)),
-        ((128, 128, 32), "sm_80", Options(4, 4)),
-        ((128, 128, 64), "sm_80", Options(4, 3)),
-        ((128, 256, 64), "sm_80", Options(8, 4)),
-        ((128, 128, 64), "sm_86", Options(4, 4)),
-        ((128, 256, 64), "sm_120", Options(8, 3)),
-        ((64, 64, 32), "sm_90", Options(4, 4)),
-        ((256, 256, 64), "sm_90", Options(16, 3)),
+        ((128, 128, 64), "sm_90", CompileOptions(4, 3)),
+        ((128, 256, 64), "sm_90", CompileOptions(8, 4)),
+        ((128, 256, 64), "sm_100", CompileOptions(8, 4)),
+        ((128, 128, 32), "sm_80", CompileOptions(4, 4)),
+        ((128, 128, 64), "sm_80", CompileOptions(4, 3)),
+        ((128, 256, 64), "sm_80", CompileOptions(8, 4)),
+        ((128, 128, 64), "sm_86", CompileOptions(4, 4)),
+        ((128, 256, 64), "sm_120", CompileOptions(8, 3)),
+        ((64, 64, 32), "sm_90", CompileOptions(4, 4)),
+        ((256, 256, 64), "sm_90", CompileOptions(16, 3)),
     ],
 )
 def test_products_take_registers_for_the_sums_and_shared_memory_for_the_stages(tile, arch, expected):
@@ -71,7 +71,7 @@ def test_products_take_registers_for_the_sums_and_shared_memory_for_the_stages(t
 def test_two_products_in_a_loop_take_three_stages():
     attention = next(example for example in EXAMPLES if example.name == "attention")
     kernel = tileir.load(attention.path)[attention.kernel]
-    assert options_for(kernel.entry, arch_named("sm_90")) == Options(4, 3)
+    assert options_for(kernel.entry, arch_named("sm_90")) == CompileOptions(4, 3)
 
 
 # ---------------------------------------------------------------- hints
@@ -97,11 +97,11 @@ def hinted(gemm: Gemm, hints: str) -> str:
 @pytest.mark.parametrize(
     ("tile", "occupancy", "expected"),
     [
-        ((128, 256, 64), 1, Options(8, 4)),
-        ((64, 64, 64), 2, Options(4, 4)),
-        ((64, 64, 64), 4, Options(4, 3, maxnreg=128)),
-        ((128, 256, 64), 2, Options(8, 2)),
-        ((64, 64, 64), 33, Options(4, 4)),
+        ((128, 256, 64), 1, CompileOptions(8, 4)),
+        ((64, 64, 64), 2, CompileOptions(4, 4)),
+        ((64, 64, 64), 4, CompileOptions(4, 3, maxnreg=128)),
+        ((128, 256, 64), 2, CompileOptions(8, 2)),
+        ((64, 64, 64), 33, CompileOptions(4, 4)),
     ],
 )
 def test_occupancy_shares_registers_and_shared_memory_as_long_as_the_sums_fit(tile, occupancy, expected):
@@ -142,7 +142,7 @@ entry @k(%x: tile<ptr<f32>>, %y: tile<ptr<f32>>, %n: tile<i32>) {
 
 def ptx(kernel: tileir.Kernel, arch: str) -> str:
     pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
-    program = ttir_target.lowered(kernel, arch, aligned_facts(kernel.entry))
+    program = ttir.lowered(kernel, arch, aligned_facts(kernel.entry))
     chosen = options_for(kernel.entry, arch_named(arch))
     return compile_ttir(program.text, arch_named(arch), chosen, ["ptx"]).texts["ptx"]
 

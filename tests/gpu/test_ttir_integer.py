@@ -14,6 +14,7 @@ from tileir.gpu.arch import arch_named
 from tileir.ir import types as t
 from tileir.ir.attributes import Predicate, Rounding, Signedness
 from tileir.ir.storage import dtype_of
+from tileir.ops import division
 from tileir.ops import integer as ops
 
 HOPPER = arch_named("sm_90")
@@ -25,12 +26,12 @@ PLAIN = (
 def cases(element: t.ElementType, shape: tuple[int, ...]) -> Iterator[Case]:
     for cls in PLAIN:
         yield case(cls, [element] * len(cls.spec.operands), element, shape)
-    for cls, signedness in itertools.product((ops.MaxI, ops.MinI, ops.ShrI, ops.RemI), Signedness):
+    for cls, signedness in itertools.product((ops.MaxI, ops.MinI, ops.ShrI, division.RemI), Signedness):
         yield case(cls, [element] * 2, element, shape, signedness=signedness)
     for predicate, signedness in itertools.product(Predicate, Signedness):
         yield case(ops.CmpI, [element] * 2, t.I1, shape, comparison_predicate=predicate, signedness=signedness)
     for rounding, signedness in divisions():
-        yield case(ops.DivI, [element] * 2, element, shape, signedness=signedness, rounding=rounding)
+        yield case(division.DivI, [element] * 2, element, shape, signedness=signedness, rounding=rounding)
 
 
 def divisions() -> Iterator[tuple[Rounding, Signedness]]:
@@ -42,7 +43,7 @@ def divisions() -> Iterator[tuple[Rounding, Signedness]]:
 
 def divisible(found: Case, arrays: list[np.ndarray]) -> list[np.ndarray]:
     """Without zero divisors, which the interpreter stops at."""
-    if not isinstance(found.op, ops.DivI | ops.RemI):
+    if not isinstance(found.op, division.DivI | division.RemI):
         return arrays
     dividend, divisor = arrays
     return [dividend, np.where(divisor == 0, divisor.dtype.type(1), divisor)]
@@ -79,7 +80,7 @@ def test_a_division_by_zero_is_given_to_no_instruction(element: t.ElementType) -
     """The machine refuses to divide by zero, as the compiler may assume that nobody does."""
     zero = np.zeros(COUNT, dtype_of(element))
     for found in cases(element, (COUNT,)):
-        if isinstance(found.op, ops.DivI | ops.RemI):
+        if isinstance(found.op, division.DivI | division.RemI):
             executed(found.op, [integers(element, 1), zero], HOPPER)
 
 

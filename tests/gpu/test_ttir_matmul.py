@@ -5,21 +5,11 @@ import numpy as np
 import pytest
 
 from tests.differential import assert_equal
-from tests.gpu.ttir_shadow import compiled, evaluated, follow_evaluations
-from tests.interp import test_machine_matmul
 from tests.interp.interp_kernels import evaluate
-from tests.interp.test_machine_matmul import *  # noqa: F403
-from tests.interp.test_machine_matmul import DTYPES, mma, scaled
+from tests.language.test_matmul import DTYPES, mma, scaled
+from tests.targets.ttir_functions import compiled
 
 ARCHS = ("sm_80", "sm_90", "sm_100")
-FREE = ("test_the_integer_sum_saturates",)
-"""What the specification leaves open: whether an accumulator that overflows saturates or wraps."""
-
-
-@pytest.fixture(autouse=True)
-def _on_the_ttir_machine_too(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    if request.node.name not in FREE:
-        follow_evaluations(monkeypatch, test_machine_matmul)
 
 
 def tile(element, *shape):
@@ -33,8 +23,8 @@ def text_of(operation, element, accumulator, shape, suffix=""):
     )
 
 
-def assert_agrees(text, *values, arch="sm_90"):
-    (got,) = evaluated(text, *values, arch=arch)
+def assert_agrees(gpu_code, text, *values, arch="sm_90"):
+    (got,) = gpu_code.evaluated(text, *values, arch=arch)
     assert_equal(np.array(evaluate(text, *values), order="C"), got, True, f"TTIR for {arch}")
 
 
@@ -43,29 +33,29 @@ SHAPES = [(1, 1, 1), (2, 4, 2), (1, 32, 8), (64, 8, 4), (1, 64, 4, 16), (4, 2, 2
 
 @pytest.mark.parametrize("arch", ARCHS)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_matrices_of_any_size_are_multiplied(shape, arch):
+def test_matrices_of_any_size_are_multiplied(gpu_code, shape, arch):
     *batch, m, n, k = shape
     generator = np.random.default_rng(7)
     for element, accumulator in [("bf16", "f32"), ("f64", "f64"), ("f8E4M3FN", "f32"), ("f8E5M2", "f16")]:
         shapes = [(*batch, m, k), (*batch, k, n), (*batch, m, n)]
         types = (element, element, accumulator)
         values = [generator.integers(-3, 4, size).astype(DTYPES[ty]) for size, ty in zip(shapes, types)]
-        assert_agrees(text_of("mmaf", element, accumulator, shape), *values, arch=arch)
+        assert_agrees(gpu_code, text_of("mmaf", element, accumulator, shape), *values, arch=arch)
 
 
-def test_what_fills_up_a_matrix_adds_nothing():
+def test_what_fills_up_a_matrix_adds_nothing(gpu_code):
     """Not even where a factor is infinite or not a number."""
     a = np.array([[np.inf, 1.0], [np.nan, 1.0], [1.0, 2.0], [3.0, 4.0]], np.float16)
     b = np.array([[1.0, -np.inf, 5.0, 6.0], [1.0, 1.0, 1.0, 1.0]], np.float16)
-    assert_agrees(text_of("mmaf", "f16", "f32", (4, 4, 2)), a, b, np.zeros((4, 4), np.float32))
+    assert_agrees(gpu_code, text_of("mmaf", "f16", "f32", (4, 4, 2)), a, b, np.zeros((4, 4), np.float32))
 
 
 @pytest.mark.parametrize("signs", ["signed signed", "signed unsigned", "unsigned signed", "unsigned unsigned"])
-def test_bytes_are_multiplied_as_their_signedness_says_in_batches(signs):
+def test_bytes_are_multiplied_as_their_signedness_says_in_batches(gpu_code, signs):
     generator = np.random.default_rng(8)
     a, b = (generator.integers(-128, 128, shape, np.int8) for shape in [(2, 4, 8), (2, 8, 16)])
     c = generator.integers(-100, 100, (2, 4, 16), np.int32)
-    assert_agrees(text_of("mmai", "i8", "i32", (2, 4, 16, 8), signs), a, b, c)
+    assert_agrees(gpu_code, text_of("mmai", "i8", "i32", (2, 4, 16, 8), signs), a, b, c)
 
 
 SCALED = [
@@ -80,7 +70,7 @@ def scaled_text(element, scale, block, m=128, n=16, k=64):
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_100"])
 @pytest.mark.parametrize(("element", "scale", "block"), SCALED)
-def test_blocks_are_scaled_by_the_hardware_or_without(element, scale, block, arch):
+def test_blocks_are_scaled_by_the_hardware_or_without(gpu_code, element, scale, block, arch):
     m, n, k = 128, 16, 64
     generator = np.random.default_rng(9)
     factors = {"f4E2M1FN": ml_dtypes.float4_e2m1fn, **DTYPES}[element]
@@ -93,17 +83,17 @@ def test_blocks_are_scaled_by_the_hardware_or_without(element, scale, block, arc
     else:
         d, e = (generator.integers(112, 136, shape, np.uint8) for shape in shapes)
     c = generator.integers(-4, 5, (m, n)).astype(np.float32)
-    assert_agrees(scaled_text(element, scale, block), a, b, c, d, e, arch=arch)
+    assert_agrees(gpu_code, scaled_text(element, scale, block), a, b, c, d, e, arch=arch)
 
 
 @pytest.mark.parametrize("powers", [(0, 254), (254, 0), (127, 127), (1, 200), (254, 100)])
-def test_scales_reach_as_far_as_their_type(powers):
+def test_scales_reach_as_far_as_their_type(gpu_code, powers):
     text = scaled_text("f8E5M2", "f8E8M0FNU", 32, 2, 2, 32)
     a, b = np.full((2, 32), 57344.0, ml_dtypes.float8_e5m2), np.full((32, 2), 2.0**-16, ml_dtypes.float8_e5m2)
     d, e = (
         np.full(shape, code, np.uint8).view(ml_dtypes.float8_e8m0fnu) for shape, code in zip([(2, 1), (1, 2)], powers)
     )
-    assert_agrees(text, a, b, np.zeros((2, 2), np.float32), d, e)
+    assert_agrees(gpu_code, text, a, b, np.zeros((2, 2), np.float32), d, e)
 
 
 # ---------------------------------------------------------------- instructions

@@ -8,7 +8,7 @@ import pytest
 
 import tileir
 from tests.differential import assert_equal, outcome
-from tests.gpu import ttir_target
+from tests.targets import ttir
 from tileir.gpu.arch import arch_named
 from tileir.ir.diagnostics import UnsupportedError
 
@@ -78,7 +78,7 @@ def arguments(element, steps):
 
 def assert_same(element, *steps):
     code, args = kernel(element, *steps), arguments(element, steps)
-    first, second = outcome(code, (1,), args, "interp"), ttir_target.outcome(code, (1,), args, "sm_90")
+    first, second = outcome(code, (1,), args, "interp"), ttir.outcome(code, (1,), args, "sm_90")
     for number, (expected, found) in enumerate(zip(first.arrays, second.arrays)):
         assert_equal(expected, found, True, f"array {number}")
 
@@ -105,25 +105,25 @@ def test_a_strong_store_is_one_instruction(element):
 
 def test_elements_of_16_bits_are_stored_weakly_only():
     with pytest.raises(UnsupportedError, match="cannot store f16 with an ordering other than weak: no GPU has"):
-        ttir_target.lowered(kernel("f16", ("store", "release sys", "")), "sm_100")
+        ttir.lowered(kernel("f16", ("store", "release sys", "")), "sm_100")
 
 
 def test_there_is_no_multicast_memory_before_sm_90():
     with pytest.raises(UnsupportedError, match="needs multicast memory, which GPUs have from sm_90 on"):
-        ttir_target.lowered(kernel("f32", ("load", "weak", "add")), "sm_89")
+        ttir.lowered(kernel("f32", ("load", "weak", "add")), "sm_89")
 
 
 @pytest.mark.parametrize("arch", ["sm_90", "sm_100"])
 @pytest.mark.parametrize("element", DTYPES)
 def test_the_instructions_are_those_of_ptx(arch, element):
     pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
-    from tileir.gpu.compiler import Options, compile_ttir
+    from tileir.gpu.compiler import CompileOptions, compile_ttir
 
     reductions = [kind for one, kind in REDUCTIONS if one == element]
     steps = [("load", how, kind) for one, kind in LOADS if one == element for how in ("weak", "acquire sys")]
     steps += [("reduce", "release device", kind) for kind in reductions] + [("store", "weak", "")]
-    program = ttir_target.lowered(kernel(element, *steps), arch)
-    made = compile_ttir(program.text, arch_named(arch), Options(), ["ptx", "cubin"])
+    program = ttir.lowered(kernel(element, *steps), arch)
+    made = compile_ttir(program.text, arch_named(arch), CompileOptions(), ["ptx", "cubin"])
     found = set(re.findall(r"multimem\.[\w.]+", made.texts["ptx"]))
     name = f"{element}x2" if element in ("f16", "bf16") else f"u{element[1:]}" if element[0] == "i" else element
     assert made.cubin

@@ -11,7 +11,7 @@ from tests.cpu.samples import operands
 from tests.gpu.ttir_operations import ARCHS, Case, case, executed, interpreted, require_compilable
 from tileir.gpu.arch import arch_named
 from tileir.ir import types as t
-from tileir.ops import core as ops
+from tileir.ops import packing
 
 HOPPER = arch_named("sm_90")
 PACKABLE = (t.I1, t.I4, t.F4E2M1FN, t.I16, t.F16, t.BF16, t.I32, t.F32, t.TF32, t.I64, t.F64)
@@ -22,8 +22,8 @@ def cases(byte_count: int) -> Iterator[Case]:
     for element in PACKABLE:
         count = 8 * byte_count // stream_bits(element)
         if count:
-            yield case(ops.Pack, [element], t.I8, (count,), (byte_count,))
-            yield case(ops.Unpack, [t.I8], element, (byte_count,), (count,))
+            yield case(packing.Pack, [element], t.I8, (count,), (byte_count,))
+            yield case(packing.Unpack, [t.I8], element, (byte_count,), (count,))
 
 
 def stream_bits(element: t.ElementType) -> int:

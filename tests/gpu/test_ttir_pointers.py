@@ -1,4 +1,4 @@
-"""What is tested of pointers in the interpreter holds on the TTIR machine; strong accesses, `alloca`, other kernels."""
+"""The tests of pointers in the interpreter hold on the TTIR machine; strong accesses, `alloca`, other kernels."""
 
 import itertools
 import re
@@ -7,22 +7,11 @@ import numpy as np
 import pytest
 
 import tileir
-from tests.gpu import ttir_target
-from tests.gpu.ttir_follow import follow_launches
-from tests.interp.test_pointers import *  # noqa: F403
+from tests.targets import ttir
 from tileir.gpu.arch import arch_named
 from tileir.gpu.ttir.lowering import BlockMemory
 from tileir.ir import types as t
 from tileir.ir.storage import dtype_of
-
-FREE = ("test_fresh_storage_holds_0xcd", "test_another_tile_block_may_use_it_only_if_it_is_global")
-"""What the specification leaves to compiled code: the content of new memory, and where it is."""
-
-
-@pytest.fixture(autouse=True)
-def _as_ttir_too(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    if request.node.name not in FREE:
-        follow_launches(monkeypatch)
 
 
 def names(program):
@@ -65,7 +54,7 @@ def moved(element, load, store):
 
 @pytest.mark.parametrize("element", ELEMENTS, ids=lambda element: element.name)
 @pytest.mark.parametrize(("load", "store"), PAIRS)
-def test_elements_go_where_they_should_as_strongly_as_asked(element, load, store):
+def test_elements_go_where_they_should_as_strongly_as_asked(gpu_code, element, load, store):
     dtype = dtype_of(element)
     random = np.random.default_rng(1).integers(0, 256, 64 * dtype.itemsize).astype(np.uint8)
     a = random.view(dtype).copy() if dtype != np.bool_ else random > 127
@@ -73,29 +62,29 @@ def test_elements_go_where_they_should_as_strongly_as_asked(element, load, store
         a.view(np.uint32)[...] &= np.uint32(0xFFFFE000)
     b = np.zeros(64, dtype)
     arch = "sm_90" if "8" in element.name and element.is_float else "sm_80"
-    after = ttir_target.outcome(moved(element, load, store), (1,), [a, b, 37], arch).arrays
+    after = gpu_code.outcome(moved(element, load, store), (1,), [a, b, 37], arch).arrays
     assert after[1][:38].tobytes() == a[:38].tobytes()
     assert not after[1][38:].view(np.uint8).any()
 
 
-def test_tf32_is_read_without_its_low_bits():
+def test_tf32_is_read_without_its_low_bits(gpu_code):
     a, b = np.full(64, 0x3F801FFF, np.uint32).view(np.float32), np.zeros(64, np.float32)
-    after = ttir_target.outcome(moved(t.TF32, "weak", "weak"), (1,), [a, b, 63], "sm_80").arrays
+    after = gpu_code.outcome(moved(t.TF32, "weak", "weak"), (1,), [a, b, 63], "sm_80").arrays
     assert (after[1].view(np.uint32) == 0x3F800000).all()
 
 
-def test_any_byte_other_than_0_is_true_and_is_stored_as_1():
+def test_any_byte_other_than_0_is_true_and_is_stored_as_1(gpu_code):
     text = MOVED.replace("<E>", "<i1>").replace("xE>", "xi1>").replace("LOAD", "weak").replace("STORE", "weak")
     a, b = np.full(64, 0x80, np.uint8), np.zeros(64, np.uint8)
-    after = ttir_target.outcome(tileir.parse(text)["k"], (1,), [a.view(np.bool_), b.view(np.bool_), 63], "sm_80").arrays
+    after = gpu_code.outcome(tileir.parse(text)["k"], (1,), [a.view(np.bool_), b.view(np.bool_), 63], "sm_80").arrays
     assert (after[1].view(np.uint8) == 1).all()
 
 
 def ptx_of(kernel, arch):
     pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
-    from tileir.gpu.compiler import Options, compile_ttir
+    from tileir.gpu.compiler import CompileOptions, compile_ttir
 
-    made = compile_ttir(ttir_target.lowered(kernel, arch).text, arch_named(arch), Options(), ["ptx", "cubin"])
+    made = compile_ttir(ttir.lowered(kernel, arch).text, arch_named(arch), CompileOptions(), ["ptx", "cubin"])
     assert made.cubin
     return made.texts["ptx"]
 
@@ -125,11 +114,11 @@ def test_weak_accesses_of_neighbours_are_vectors():
     text = ptx_of(tileir.parse(whole)["k"], "sm_90")
     assert "ld.global.v4" not in text  # nothing is known of the alignment
     kernel = tileir.parse(whole)["k"]
-    from tileir.gpu.compiler import Options, compile_ttir
+    from tileir.gpu.compiler import CompileOptions, compile_ttir
     from tileir.gpu.ttir.lowering import ParameterFacts
 
-    program = ttir_target.lowered(kernel, "sm_90", [ParameterFacts(16)] * 3)
-    text = compile_ttir(program.text, arch_named("sm_90"), Options(), ["ptx"]).texts["ptx"]
+    program = ttir.lowered(kernel, "sm_90", [ParameterFacts(16)] * 3)
+    text = compile_ttir(program.text, arch_named("sm_90"), CompileOptions(), ["ptx"]).texts["ptx"]
     assert "ld.global.v4" in text and "st.global.v4" in text
 
 
@@ -163,17 +152,17 @@ PLACES = """entry @k(%out: tile<ptr<i64>>) {
 }"""
 
 
-def test_every_block_has_memory_of_its_own_as_aligned_as_asked():
+def test_every_block_has_memory_of_its_own_as_aligned_as_asked(gpu_code):
     grid = (3, 2, 2)
     out = np.zeros(36, np.int64)
-    a, b, c = ttir_target.outcome(tileir.parse(PLACES)["k"], grid, [out], "sm_90").arrays[0].reshape(-1, 3).T
+    a, b, c = gpu_code.outcome(tileir.parse(PLACES)["k"], grid, [out], "sm_90").arrays[0].reshape(-1, 3).T
     assert (a % 4 == 0).all() and (b % 256 == 0).all() and (c % 8 == 0).all()
     used = sorted([(place, place + 20) for place in a] + [(place, place + 3) for place in b])
     assert all(end <= start for (_, end), (start, _) in itertools.pairwise(used))
 
 
 def test_blocks_ask_for_as_much_memory_as_they_use():
-    program = ttir_target.lowered(tileir.parse(PLACES)["k"], "sm_80")
+    program = ttir.lowered(tileir.parse(PLACES)["k"], "sm_80")
     (memory,) = (hidden for hidden in program.hidden if isinstance(hidden, BlockMemory))
     assert 23 <= memory.size <= 5 * 4 + 3 + 256 + 32
 
@@ -200,4 +189,4 @@ def test_a_kernel_waits_for_the_one_before_it_where_they_may_overlap(arch, waits
     accesses = ("bar.sync", "ld.global", "bar.sync", "st.global", "bar.sync", "fence.proxy.alias", "ld.global")
     expected = wait * waits + accesses + launch * waits + ("bar.sync", "st.global")
     assert tuple(found) == expected
-    assert ttir_target.outcome(kernel, (1,), [np.array([7], np.int32)], arch).arrays[0][0] == 7
+    assert ttir.outcome(kernel, (1,), [np.array([7], np.int32)], arch).arrays[0][0] == 7

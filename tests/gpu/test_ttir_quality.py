@@ -1,4 +1,4 @@
-"""What the machine code of common kernels must have, and what it must not: as good as code from Triton's own programs.
+"""Machine code of common kernels has what it must have, and nothing it must not: as code from Triton's own programs.
 
 No register is spilled; the loops of products hold what is needed and nothing else.
 """
@@ -17,9 +17,9 @@ from bench import gpu_kernels
 from bench.gpu_attention import CausalAttention
 from tests.gpu.machine_code import MachineCode, machine_code
 from tileir.gpu.arch import arch_named
-from tileir.gpu.compiler import Artifacts, Options
+from tileir.gpu.compiler import Artifacts, CompileOptions
 from tileir.gpu.program import aligned_facts, compiled
-from tileir.gpu.ttir.hints import options_for
+from tileir.gpu.ttir.analysis.hints import options_for
 from tileir.runtime.gpu_routes import source_of
 
 THROUGH_SHARED_MEMORY = ("LDS", "STS", "LDSM", "STSM")
@@ -42,7 +42,7 @@ def ptx(text: str, arch: str = "sm_90") -> str:
     return made(text, arch).texts["ptx"]
 
 
-def options(text: str, arch: str = "sm_90") -> Options:
+def options(text: str, arch: str = "sm_90") -> CompileOptions:
     (kernel,) = tileir.parse(text).kernels.values()
     return options_for(kernel.entry, arch_named(arch))
 

@@ -17,7 +17,7 @@ import tileir
 from tests.cpu.generated import STORED, Builder
 from tests.cpu.generated_data import arrays
 from tests.differential import assert_same, outcome
-from tests.gpu import ttir_target
+from tests.targets import ttir
 from tileir.ir import types as t
 
 T = TypeVar("T")
@@ -47,5 +47,5 @@ def test_a_random_program_does_what_it_does_in_the_interpreter(data: st.DataObje
     note(f"for {arch}:\n{tileir.to_text(module)}")
     args = arrays(elements)
     first = outcome(module["k"], (1,), args, "interp")
-    second = ttir_target.outcome(module["k"], (1,), args, arch, ordered=True)
+    second = ttir.outcome(module["k"], (1,), args, arch, ordered=True)
     assert_same(first, second, [True] * len(args), [element.name for element in elements])

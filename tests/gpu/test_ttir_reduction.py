@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from tests.differential import assert_equal
-from tests.gpu.ttir_shadow import compiled, evaluated, shadow_of
 from tests.interp.interp_kernels import evaluate, function
-from tests.interp.test_machine_reduction import ARGMAX, FLOATS, INTS, fold_text, random_tile
+from tests.language.test_reduction import ARGMAX, FLOATS, INTS, fold_text, random_tile
+from tests.targets.ttir_functions import compiled, shadow_of
 
 ARCHS = ("sm_80", "sm_90", "sm_100")
 LOWEST = {"f16": "0xFC00", "bf16": "0xFF80", "f32": "0xFF800000", "f64": "0xFFF0000000000000"}
@@ -29,31 +29,31 @@ def text_of(kind, ty, dim, operation, identity, reverse=False, shape=(4, 16, 8))
     return fold_text(kind, ty, dim, f"%y = {operation.format('%l', '%r')} : tile<{ty}>", identity, reverse, shape)
 
 
-def assert_agrees(text, *values):
+def assert_agrees(gpu_code, text, *values):
     expected = evaluate(text, *values)
-    for wanted, got in zip(expected if isinstance(expected, tuple) else (expected,), evaluated(text, *values)):
+    for wanted, got in zip(expected if isinstance(expected, tuple) else (expected,), gpu_code.evaluated(text, *values)):
         assert_equal(np.array(wanted, order="C"), got, True, "TTIR")
 
 
 @pytest.mark.parametrize(("ty", "operation", "identity"), NEUTRAL)
-def test_elements_are_combined_along_every_dimension(ty, operation, identity):
+def test_elements_are_combined_along_every_dimension(gpu_code, ty, operation, identity):
     x = random_tile(ty)
     for kind, dim, reverse in FOLDS:
-        assert_agrees(text_of(kind, ty, dim, operation, identity, reverse), x)
+        assert_agrees(gpu_code, text_of(kind, ty, dim, operation, identity, reverse), x)
 
 
 @pytest.mark.parametrize("ty", FLOATS)
-def test_sums_of_small_numbers_are_exact_in_any_order(ty):
+def test_sums_of_small_numbers_are_exact_in_any_order(gpu_code, ty):
     x = np.random.default_rng(3).integers(-4, 5, (4, 16, 8)).astype(random_tile(ty).dtype)
     for kind, dim, reverse in FOLDS:
-        assert_agrees(text_of(kind, ty, dim, "addf {}, {}", "0.0", reverse), x)
+        assert_agrees(gpu_code, text_of(kind, ty, dim, "addf {}, {}", "0.0", reverse), x)
 
 
-def test_several_operands_are_combined_in_lock_step():
+def test_several_operands_are_combined_in_lock_step(gpu_code):
     v = np.random.default_rng(1).random((4, 8)).astype(np.float32)
     positions = np.broadcast_to(np.arange(8, dtype=np.int32), (4, 8))
     results = "tile<4xf32>, tile<4xi32>"
-    assert_agrees(function("%v: tile<4x8xf32>, %pos: tile<4x8xi32>", results, ARGMAX), v, positions)
+    assert_agrees(gpu_code, function("%v: tile<4x8xf32>, %pos: tile<4x8xi32>", results, ARGMAX), v, positions)
 
 
 PICK = """
@@ -64,7 +64,7 @@ PICK = """
 """
 
 
-def test_elements_of_one_byte_travel_along():
+def test_elements_of_one_byte_travel_along(gpu_code):
     types = "tile<2x32xi32>, tile<2x32xf8E4M3FN>, tile<2x32xi1>"
     rest = "tile<2xi32>, tile<2xf8E4M3FN>, tile<2xi1>"
     arguments = "%a: tile<i32>, %b: tile<i32>, %c: tile<f8E4M3FN>, %d: tile<f8E4M3FN>, %e: tile<i1>, %f: tile<i1>"
@@ -80,7 +80,7 @@ def test_elements_of_one_byte_travel_along():
     generator = np.random.default_rng(4)
     keys = generator.permutation(64).astype(np.int32).reshape(2, 32) + 1
     values = generator.integers(-8, 8, (2, 32)).astype(ml_dtypes.float8_e4m3fn)
-    assert_agrees(text, keys, values, generator.integers(0, 2, (2, 32)).astype(np.bool_))
+    assert_agrees(gpu_code, text, keys, values, generator.integers(0, 2, (2, 32)).astype(np.bool_))
 
 
 BRANCHES = """
@@ -121,20 +121,22 @@ def any_body(body, identity="0", shape=(2, 8)):
 
 
 @pytest.mark.parametrize(("body", "identity"), [(BRANCHES, "-100"), (NESTED, "0")])
-def test_any_body_is_run(body, identity):
+def test_any_body_is_run(gpu_code, body, identity):
     x = np.random.default_rng(5).integers(0, 50, (2, 8)).astype(np.int32)
-    assert_agrees(any_body(body, identity), x, np.int32(0))
+    assert_agrees(gpu_code, any_body(body, identity), x, np.int32(0))
 
 
-def test_a_tile_of_one_element_along_the_dimension_is_its_own_result():
+def test_a_tile_of_one_element_along_the_dimension_is_its_own_result(gpu_code):
     text = text_of("reduce", "f32", 0, "addf {}, {}", "0.0", shape=(1,))
-    assert_agrees(text, np.array([2.5], np.float32))
+    assert_agrees(gpu_code, text, np.array([2.5], np.float32))
     text = text_of("scan", "f32", 1, "addf {}, {}", "0.0", shape=(4, 1))
-    assert_agrees(text, np.arange(4, dtype=np.float32).reshape(4, 1))
+    assert_agrees(gpu_code, text, np.arange(4, dtype=np.float32).reshape(4, 1))
 
 
-def test_a_vector_is_reduced_to_a_scalar():
-    assert_agrees(text_of("reduce", "i32", 0, "addi {}, {}", "0", shape=(256,)), np.arange(256, dtype=np.int32))
+def test_a_vector_is_reduced_to_a_scalar(gpu_code):
+    assert_agrees(
+        gpu_code, text_of("reduce", "i32", 0, "addi {}, {}", "0", shape=(256,)), np.arange(256, dtype=np.int32)
+    )
 
 
 def test_a_body_of_one_instruction_stays_one():

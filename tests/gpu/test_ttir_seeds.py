@@ -8,9 +8,9 @@ import pytest
 import tileir
 from tests.differential import assert_same, exact_part, observed_names, outcome
 from tests.golden.arguments import aligned
-from tests.gpu import ttir_target
 from tests.observe import observe
 from tests.seeds.listings import appendix, mutex_program, needed
+from tests.targets import ttir
 from tileir.ir import types as t
 from tileir.ir.storage import DTYPES
 from tileir.runtime.module import Kernel
@@ -37,7 +37,7 @@ def test_a_listing_leaves_what_the_interpreter_leaves(number: str) -> None:
     own = sum(isinstance(value, np.ndarray) for value in given)
     exact = [len(certain) == sum(1 for _ in kernel.entry.walk())] * own + [value.op in certain for value in observed]
     first = outcome(kernel, (1,), args, "interp")
-    second = ttir_target.outcome(kernel, (1,), args, "sm_90")
+    second = ttir.outcome(kernel, (1,), args, "sm_90")
     assert_same(first, second, exact, [f"array {place}" for place in range(own)] + observed_names(observed))
 
 
@@ -57,7 +57,7 @@ def test_saxpy_with_views() -> None:
     size = 300
     x, y = np.random.default_rng(2).standard_normal((2, size, size), np.float32)
     grid = (-(-size // 128), -(-size // 256))
-    result = ttir_target.outcome(_kernel(appendix()["12.2.6"]), grid, [x, y, 2.5, size, size], "sm_90")
+    result = ttir.outcome(_kernel(appendix()["12.2.6"]), grid, [x, y, 2.5, size, size], "sm_90")
     np.testing.assert_array_equal(result.arrays[1], np.float32(2.5) * x + y)
 
 
@@ -68,11 +68,11 @@ def test_dynamic_gemm_with_views(arch: str) -> None:
     a, b = (aligned(rng.standard_normal(shape).astype(np.float16)) for shape in ((k, m), (n, k)))
     c = aligned(np.zeros((m, n), np.float32))
     args = [a, b, c, m, n, k, m, k, n]
-    result = ttir_target.outcome(_kernel(appendix()["12.2.7"]), (m // 128, n // 128), args, arch)
+    result = ttir.outcome(_kernel(appendix()["12.2.7"]), (m // 128, n // 128), args, arch)
     exact = a.astype(np.float64).T @ b.astype(np.float64).T
     assert np.abs(result.arrays[2] - exact).max() <= 1e-5 * np.abs(exact).max()
 
 
 def test_cross_block_mutex_ends() -> None:
-    result = ttir_target.outcome(_kernel(mutex_program()), (8,), [], "sm_90")
+    result = ttir.outcome(_kernel(mutex_program()), (8,), [], "sm_90")
     assert sorted(result.printed.splitlines()) == [f"current tile: {block} / 8" for block in range(8)]

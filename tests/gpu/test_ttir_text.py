@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 import tileir
-from tests.gpu.ttir_target import lowered
+from tests.targets.ttir import lowered
 from tileir.gpu.arch import arch_named
-from tileir.gpu.compiler import Options, compile_ttir
-from tileir.gpu.ttir.builder import Builder
-from tileir.gpu.ttir.code import BF16, F16, F32, F64, I1, I8, I32, I64, Block, Function, Type
-from tileir.gpu.ttir.text import function_text
+from tileir.gpu.compiler import CompileOptions, compile_ttir
+from tileir.gpu.ttir.ir.builder import Builder
+from tileir.gpu.ttir.ir.code import BF16, F16, F32, F64, I1, I8, I32, I64, TtirBlock, TtirFunction, TtirType
+from tileir.gpu.ttir.ir.text import function_text
 from tileir.ir.loc import FileLoc
 
 PROGRAM = """cuda_tile.module @m {
@@ -26,10 +26,10 @@ PROGRAM = """cuda_tile.module @m {
 }"""
 
 
-def _everything() -> Function:
+def _everything() -> TtirFunction:
     """Numbers of every type, a name and places that need quoting, regions in regions, instructions without results."""
-    pointer = Type("!tt.ptr<f32>")
-    block = Block((pointer, I32))
+    pointer = TtirType("!tt.ptr<f32>")
+    block = TtirBlock((pointer, I32))
     build = Builder(block)
     build.loc = FileLoc('é "b"\\c\n.py', 3, 4)
     for type, bits in ((I1, 1), (I8, 0x80), (I32, 5), (I64, 1 << 63), (F16, 0x7E00), (BF16, 0x8000), (F32, 0xFF800000)):
@@ -46,13 +46,13 @@ def _everything() -> Function:
         build.effect("scf.yield")
     build.insert("scf.for", [build.integer(I32, 0), block.arguments[1], build.integer(I32, 1)], regions=[outer])
     build.effect("tt.return")
-    return Function('odd "name"\\', block, {0: {"tt.divisibility": 16}})
+    return TtirFunction('odd "name"\\', block, {0: {"tt.divisibility": 16}})
 
 
 def test_text_is_read_by_tritons_compiler() -> None:
     pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
     text = function_text(_everything())
-    read = compile_ttir(text, arch_named("sm_90"), Options(), ["ttir"]).texts["ttir"]
+    read = compile_ttir(text, arch_named("sm_90"), CompileOptions(), ["ttir"]).texts["ttir"]
     assert "scf.for" in read
     assert "tt.divisibility = 16" in read
     assert r'"\C3\A9 \22b\22\\c\0A.py":3:4' in read

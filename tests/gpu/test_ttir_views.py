@@ -6,42 +6,27 @@ import numpy as np
 import pytest
 
 import tileir
+from tests import ttir_machine
 from tests.differential import assert_equal, outcome
-from tests.gpu import ttir_machine, ttir_target
-from tests.gpu.ttir_follow import follow_launches
-from tests.gpu.ttir_memory import allocation
 from tests.gpu.ttir_view_programs import view_program
-from tests.interp import test_views
-from tests.interp.test_views import *  # noqa: F403
+from tests.targets import ttir
+from tests.ttir_machine import allocation
 from tileir.gpu.arch import arch_named
-from tileir.gpu.compiler import Options, compile_ttir
-from tileir.gpu.ttir.lowering import ParameterFacts, Program
+from tileir.gpu.compiler import CompileOptions, compile_ttir
+from tileir.gpu.ttir.entry import LoweredEntry
+from tileir.gpu.ttir.lowering import ParameterFacts
 
 ARCHS = ("sm_80", "sm_90", "sm_100")
 ALIGNED = ParameterFacts(16)
 
-del test_multicast_memory_has_one_replica  # noqa: F821  (not every architecture has it)
+
+def lowered(text: str, arch: str = "sm_90", facts: tuple[ParameterFacts, ...] = ()) -> LoweredEntry:
+    return ttir.lowered(tileir.parse(text)["k"], arch, facts)
 
 
-class TestIndices(test_views.TestIndices):
-    test_a_broken_inbounds_promise_is_a_warning = None  # undefined: nothing is tested there
-
-
-@pytest.fixture
-def _as_ttir_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    follow_launches(monkeypatch)
-
-
-pytestmark = pytest.mark.usefixtures("_as_ttir_too")
-
-
-def lowered(text: str, arch: str = "sm_90", facts: tuple[ParameterFacts, ...] = ()) -> Program:
-    return ttir_target.lowered(tileir.parse(text)["k"], arch, facts)
-
-
-def ptx(program: Program, arch: str = "sm_90", options: Options | None = None) -> str:
+def ptx(program: LoweredEntry, arch: str = "sm_90", options: CompileOptions | None = None) -> str:
     pytest.importorskip("triton", reason="needs Triton: pip install 'tileir[gpu]'")
-    return compile_ttir(program.text, arch_named(arch), options or Options(), ["ptx"]).texts["ptx"]
+    return compile_ttir(program.text, arch_named(arch), options or CompileOptions(), ["ptx"]).texts["ptx"]
 
 
 @pytest.mark.parametrize("start", range(0, 200, 20))
@@ -51,7 +36,7 @@ def test_random_views_on_random_tensors(start):
         kernel = tileir.parse(program.text)["k"]
         expected = outcome(kernel, (1,), program.args, "interp").arrays
         for arch in ("sm_80", "sm_90"):
-            for first, second in zip(expected, ttir_target.outcome(kernel, (1,), program.args, arch).arrays):
+            for first, second in zip(expected, ttir.outcome(kernel, (1,), program.args, arch).arrays):
                 assert_equal(first, second, True, f"seed {seed} on {arch}")
 
 

@@ -11,20 +11,19 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from unittest import mock
 from uuid import uuid4
 
 import tileir
-from tests.gpu import ttir_target
+from tests.targets import ttir
 from tileir import cutile
 from tileir.gpu.arch import arch_named
 from tileir.gpu.program import UNKNOWN, Compiled, aligned_facts, compiled
-from tileir.runtime import interpreter
 from tileir.runtime.arguments import Argument, Binder, Parameter, binder
 from tileir.runtime.arrays import CPU
 from tileir.runtime.gpu_routes import source_of
 from tileir.runtime.grid import Grid
+from tileir.runtime.interpreter import Interpreter
 from tileir.runtime.targets import Run
 
 ARCHS = ("sm_80", "sm_90", "sm_100")
@@ -50,12 +49,12 @@ class Machine:
         self.kernels.append(kernel)
         arch = self._arch
         if arch is None:
-            return interpreter.TARGET.prepare(kernel, check, options)
+            return Interpreter().prepare(kernel, check, options)
 
         def run(grid: Grid, arguments: Sequence[Argument]) -> None:
-            mail = ttir_target.run(kernel, tuple(grid), arguments, arch)
-            sys.stdout.write(ttir_target.printed(mail))
-            if (trap := ttir_target.trap(mail, kernel)) is not None:
+            mail = ttir.run(kernel, tuple(grid), arguments, arch)
+            sys.stdout.write(ttir.printed(mail))
+            if (trap := ttir.trap(mail, kernel)) is not None:
                 raise trap
 
         return run
@@ -76,7 +75,7 @@ def compile_kernel(kernel: tileir.Kernel, arch: str, aligned: bool) -> Compiled:
 
 
 def main(stage: str, step: int = 1) -> int:
-    import library_documentation
+    from tests.cutile import library_documentation
 
     with on_machine("sm_90" if stage == "machine" else None) as target:
         wrong = library_documentation.main(target.name, step)
@@ -90,5 +89,4 @@ def main(stage: str, step: int = 1) -> int:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[1] / "cutile"))
     sys.exit(1 if main(sys.argv[1], *map(int, sys.argv[2:])) else 0)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 SCALAR, LANES = "tile<i32>", "tile<4xi32>"
 TYPES = (SCALAR, LANES)
 ROUNDS = 3
-"""How often a `loop` goes round at most."""
+"""Most iterations of a `loop`."""
 DEPTH = 5
 
 Types = tuple[str, ...]
@@ -21,7 +21,7 @@ Types = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Place:
-    """What may be done where a region stands: the types that each exit takes, None for an exit that is not allowed."""
+    """Exits that are possible where a region stands: the types that each takes, None for one that is not allowed."""
 
     depth: int
     indent: str

@@ -12,24 +12,23 @@ from itertools import count
 import numpy as np
 
 from tests.cpu.samples import COUNT, operands
-from tests.gpu.ttir_machine import Frame, finished
-from tests.gpu.ttir_memory import Memory
-from tests.gpu.ttir_values import Lanes, bits_of, from_bits
+from tests.ttir_machine.machine import RunningBlock, finished
+from tests.ttir_machine.memory import Memory
+from tests.ttir_machine.values import Lanes, bits_of, from_bits
 from tileir.gpu.arch import Arch
-from tileir.gpu.compiler import Artifacts, Options, compile_ttir
-from tileir.gpu.ttir.builder import Builder
-from tileir.gpu.ttir.code import I32, Block, Function, Type, Value
+from tileir.gpu.compiler import Artifacts, CompileOptions, compile_ttir
 from tileir.gpu.ttir.forms import tile_type
-from tileir.gpu.ttir.lowering import Lowering
+from tileir.gpu.ttir.ir.builder import Builder
+from tileir.gpu.ttir.ir.code import I32, TtirBlock, TtirFunction, TtirType, TtirValue
+from tileir.gpu.ttir.ir.text import function_text
+from tileir.gpu.ttir.lowering import TtirLowering
 from tileir.gpu.ttir.rules import RULES
-from tileir.gpu.ttir.text import function_text
 from tileir.interp.machine import TABLES
 from tileir.ir import core
 from tileir.ir import types as t
 from tileir.ir.attributes import Ordering, Predicate, Signedness
 from tileir.ir.core import Op
 from tileir.ir.storage import dtype_of
-from tileir.ops.module import Entry
 
 Element = t.ElementType | t.PointerType
 ARCHS = ("sm_80", "sm_90", "sm_100")
@@ -77,14 +76,14 @@ def case(
     return Case(op, "-".join(filter(None, (cls.spec.name, *types, *details))))
 
 
-def lowering_into(body: Block, arch: Arch) -> Lowering:
+def lowering_into(body: TtirBlock, arch: Arch) -> TtirLowering:
     """For operations outside an entry."""
-    return Lowering(arch, RULES, Entry.build([], sym_name="kernel"), {}, (), body, Builder(body))
+    return TtirLowering(arch, RULES, {}, body, Builder(body))
 
 
 def executed(op: Op, arrays: Sequence[np.ndarray], arch: Arch, constant: bool = False) -> np.ndarray:
-    """What the machine makes of the operands; with `constant` the code knows the last one, which repeats a number."""
-    body = Block(tuple(tile_type(value.type) for value in op.operands))
+    """Results of the machine for the operands; with `constant` the code knows the last one, which repeats a number."""
+    body = TtirBlock(tuple(tile_type(value.type) for value in op.operands))
     lowering = lowering_into(body, arch)
     for value, argument in zip(op.operands, body.arguments):
         lowering.bind(value, argument)
@@ -95,20 +94,20 @@ def executed(op: Op, arrays: Sequence[np.ndarray], arch: Arch, constant: bool = 
     lowering.build.effect("tt.return", lowering.value(result))
     lanes = [Lanes(from_bits(bits_of(array), value.type.element)) for array, value in zip(arrays, body.arguments)]
     with np.errstate(all="ignore"):
-        (found,) = finished(Frame((0, 0, 0), (1, 1, 1), Memory([])).run(body, lanes))
+        (found,) = finished(RunningBlock((0, 0, 0), (1, 1, 1), Memory([])).run(body, lanes))
     assert isinstance(result.type, t.TileType)
     return bits_of(found.required("the result")).view(dtype_of(result.type.element))
 
 
 def interpreted(op: Op, arrays: Sequence[np.ndarray]) -> np.ndarray:
-    """What the interpreter makes of them."""
+    """Results of the interpreter for them."""
     with np.errstate(all="ignore"):
         return TABLES.pure[type(op)](op)(*arrays)
 
 
 def compiled(ops: Iterable[Op], arch: Arch, *stages: str) -> Artifacts:
     """A kernel of all the operations, each on operands from memory and with its result in memory."""
-    body = Block((Type("!tt.ptr<i8>"),))
+    body = TtirBlock((TtirType("!tt.ptr<i8>"),))
     places = count(0, PLACE)
     for op in ops:
         lowering = lowering_into(body, arch)
@@ -118,7 +117,7 @@ def compiled(ops: Iterable[Op], arch: Arch, *stages: str) -> Artifacts:
         for result in op.results:
             _store(lowering, lowering.value(result), next(places))
     Builder(body).effect("tt.return")
-    return compile_ttir(function_text(Function("kernel", body)), arch, Options(), stages)
+    return compile_ttir(function_text(TtirFunction("kernel", body)), arch, CompileOptions(), stages)
 
 
 def require_compilable(ops: Sequence[Op], arch: Arch) -> None:
@@ -127,7 +126,7 @@ def require_compilable(ops: Sequence[Op], arch: Arch) -> None:
         assert compiled(ops[start : start + GROUP], arch, "cubin").cubin
 
 
-def _loaded(lowering: Lowering, type: Type, place: int) -> Value:
+def _loaded(lowering: TtirLowering, type: TtirType, place: int) -> TtirValue:
     """A tile from memory; an i1 is a byte there."""
     build = lowering.build
     memory = type.of("i64" if type.is_pointer else "i8" if type.element == "i1" else type.element)
@@ -138,7 +137,7 @@ def _loaded(lowering: Lowering, type: Type, place: int) -> Value:
     return build.resized(value, "i1", signed=False) if type.element == "i1" else value
 
 
-def _store(lowering: Lowering, value: Value, place: int) -> None:
+def _store(lowering: TtirLowering, value: TtirValue, place: int) -> None:
     build = lowering.build
     if value.type.is_pointer:
         value = build.op("tt.ptr_to_int", value, type=value.type.of("i64"))
@@ -147,7 +146,7 @@ def _store(lowering: Lowering, value: Value, place: int) -> None:
     build.effect("tt.store", _addresses(build, value.type, place), value)
 
 
-def _addresses(build: Builder, type: Type, place: int) -> Value:
+def _addresses(build: Builder, type: TtirType, place: int) -> TtirValue:
     """A place of its own in the memory of the kernel."""
     (pointer,) = build.block.arguments
     start = build.op("tt.addptr", pointer, build.integer(I32, place))

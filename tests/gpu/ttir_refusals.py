@@ -25,7 +25,7 @@ REFUSALS: dict[str, Refusal] = {
 
 
 def refusal(place: str, arch: str) -> str | None:
-    """What the error says that is to come of an entry; None if it is to compile."""
+    """Text of the error that is to come of an entry; None if it is to compile."""
     found = REFUSALS.get(place)
     if found is None or (found.archs and arch not in found.archs):
         return None

@@ -102,6 +102,6 @@ def from_patterns(bits: np.ndarray, element: t.ElementType) -> np.ndarray:
 
 
 def same(actual: np.ndarray, expected: list[float]) -> np.ndarray:
-    """Where floats are equal, signs of zeros included; any NaN equals any NaN."""
+    """Mask of equal floats, signs of zeros included; any NaN equals any NaN."""
     left, right = actual.astype(np.float64), np.array(expected)
     return ((left == right) & (np.signbit(left) == np.signbit(right))) | (np.isnan(left) & np.isnan(right))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from tileir.host.allocation import Allocation
+from tileir.host.coverage import Runs
 from tileir.interp import machine
-from tileir.interp.allocation import Allocation
 from tileir.interp.api import BlockState, LaunchState, Options
-from tileir.interp.coverage import Runs
 from tileir.interp.memory import Memory
 from tileir.interp.prepare import Linker
 from tileir.ir.storage import dtype_of
 from tileir.ir.types import PointerType
-from tileir.ops.extension import Func
+from tileir.ops.calls import Func
 from tileir.ops.module import Entry, Global
 from tileir.text.parser import parse
 from tileir.verify import verify
@@ -47,7 +47,7 @@ def _allocation(name, array):
 
 
 def evaluate(text, *values, verified=True, **options):
-    """What device function @f of the program returns for these values: a value, or a tuple of several."""
+    """Results of device function @f of the program for these values: a value, or a tuple of several."""
     options = Options(**options)
     module = checked(text) if verified else parse(text)
     op = next(item for item in module.items if isinstance(item, Func) and item.sym_name == "f")
@@ -88,7 +88,7 @@ def _scalar(argument, ty):
 
 
 def printed(text, *arguments, grid=(1, 1, 1), **options):
-    """What the only entry prints."""
+    """Output of the only entry."""
     pieces = []
     launch(text, *arguments, grid=grid, output=pieces.append, **options)
     return "".join(pieces)

@@ -5,7 +5,7 @@ import pytest
 from tileir import ops
 from tileir.interp.machine import TABLES
 from tileir.interp.prepare import EXITS
-from tileir.ops.extension import Func
+from tileir.ops.calls import Func
 from tileir.ops.module import Entry, Global, ModuleOp
 
 STRUCTURE = (ModuleOp, Entry, Global, Func)

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from tileir.interp.allocation import Allocation
-from tileir.interp.api import Fault
+from tileir.host.allocation import Allocation
+from tileir.host.coverage import Coverage, Runs, runs_of
+from tileir.interp.accesses import CheckedAccess
 from tileir.interp.cells import CELLS
-from tileir.interp.coverage import Coverage, Runs, runs_of
-from tileir.interp.faults import Access
+from tileir.interp.faults import Fault
 from tileir.interp.memory import MAX_STORAGE, QUARANTINE, UNINITIALISED, Memory
 from tileir.ir import types as t
 
@@ -309,13 +309,15 @@ class TestOverlappingArrays:
 class TestWindows:
     def test_a_box_inside_an_array_is_seen_in_place(self):
         array = numbers(16, 16)
-        window = Memory([given(array)]).window(int(at(array, 18)), (4, 8), (64, 4), Access(CELLS[t.F32], BLOCK, "load"))
+        window = Memory([given(array)]).window(
+            int(at(array, 18)), (4, 8), (64, 4), CheckedAccess(CELLS[t.F32], BLOCK, "load")
+        )
         assert np.array_equal(window, array[1:5, 2:10])
         assert np.shares_memory(window, array)
 
     def test_a_box_that_sticks_out_or_is_misaligned_is_refused(self):
         array = numbers(4, 4)
-        memory, access = Memory([given(array)]), Access(CELLS[t.F32], BLOCK, "load")
+        memory, access = Memory([given(array)]), CheckedAccess(CELLS[t.F32], BLOCK, "load")
         assert memory.window(int(at(array, 0)), (4, 5), (16, 4), access) is None
         assert memory.window(int(at(array, 0)) - 4, (1, 1), (16, 4), access) is None
         assert memory.window(int(at(array, 0)) + 2, (1, 1), (16, 4), access) is None
@@ -324,15 +326,15 @@ class TestWindows:
     @pytest.mark.parametrize(("columns", "allowed"), [(6, True), (7, False)])
     def test_a_box_of_a_strided_array_must_miss_the_gaps(self, columns, allowed):
         array = numbers(8, 16)[:, 3:9]
-        access = Access(CELLS[t.F32], BLOCK, "load")
+        access = CheckedAccess(CELLS[t.F32], BLOCK, "load")
         window = Memory([given(array)]).window(int(at(array, 0)), (4, columns), (64, 4), access)
         assert (window is not None) == allowed
 
     def test_constant_memory_gives_no_window_to_write(self):
         array = numbers(4)
         memory = Memory([given(array, writable=False)])
-        assert memory.window(int(at(array, 0)), (4,), (4,), Access(CELLS[t.F32], BLOCK, "load")) is not None
-        assert memory.window(int(at(array, 0)), (4,), (4,), Access(CELLS[t.F32], BLOCK, "store")) is None
+        assert memory.window(int(at(array, 0)), (4,), (4,), CheckedAccess(CELLS[t.F32], BLOCK, "load")) is not None
+        assert memory.window(int(at(array, 0)), (4,), (4,), CheckedAccess(CELLS[t.F32], BLOCK, "store")) is None
 
 
 class TestAllocate:

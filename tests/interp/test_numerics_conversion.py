@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from exact_rounding import NAN, as_float, near, quantum, random_patterns, rounded, same
 
-from tileir.interp.numerics import conversion, formats
 from tileir.ir import types as t
 from tileir.ir.attributes import Rounding, Signedness
 from tileir.ir.storage import bits_dtype, dtype_of
+from tileir.numerics import conversion, formats
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 SIGNED, UNSIGNED = Signedness.SIGNED, Signedness.UNSIGNED
@@ -203,7 +203,9 @@ def exact_reference(value: int, target: t.ElementType) -> float:
 
 @pytest.mark.parametrize("source", t.FLOATS, ids=lambda source: source.name)
 @INTEGER_TARGETS
-def test_ftoi_truncates_then_saturates(source: t.ElementType, element: t.ElementType, signedness: Signedness) -> None:
+def test_ftoi_truncates_then_saturates_but_to_i1_tests_for_zero(
+    source: t.ElementType, element: t.ElementType, signedness: Signedness
+) -> None:
     bits = random_patterns(source, 300, 9)
     if source.format.signed:
         bits = np.concatenate([bits, near(bits, source, 2)])
@@ -214,6 +216,8 @@ def test_ftoi_truncates_then_saturates(source: t.ElementType, element: t.Element
     below, above = conversion.integer_range(signedness, element)
 
     def expected(value: float) -> int:
+        if element is t.I1:
+            return int(value != 0)
         if math.isnan(value):
             return 0
         limited = value if math.isfinite(value) else math.copysign(1e30, value)

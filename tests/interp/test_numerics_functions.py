@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from exact_rounding import BASE_FLOATS, random_patterns, same
 
-from tileir.interp.numerics import formats, functions, selection
-from tileir.interp.numerics.rounding import Function, narrowed
 from tileir.ir import types as t
 from tileir.ir.attributes import Ordering, Predicate, Rounding
 from tileir.ir.storage import bits_dtype, dtype_of
+from tileir.numerics import formats, functions, selection
+from tileir.numerics.rounding import Function, narrowed
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 ELEMENTS = pytest.mark.parametrize("element", BASE_FLOATS, ids=lambda element: element.name)

@@ -10,10 +10,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tileir.interp.numerics import integers
 from tileir.ir import types as t
 from tileir.ir.attributes import Predicate, Rounding, Signedness
 from tileir.ir.storage import dtype_of
+from tileir.numerics import integers
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 SIGNED, UNSIGNED = Signedness.SIGNED, Signedness.UNSIGNED

@@ -20,9 +20,9 @@ from exact_rounding import (
     same,
 )
 
-from tileir.interp.numerics import rounding
 from tileir.ir import types as t
 from tileir.ir.attributes import Rounding
+from tileir.numerics import rounding
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 COUNT = 500

@@ -1,4 +1,4 @@
-"""What a kernel takes for each parameter, and how everything else is refused."""
+"""A kernel takes the values that fit each parameter, and refuses everything else."""
 
 import array as stdlib_array
 import ctypes

@@ -135,7 +135,7 @@ STRIDED = Name("torch.strided")
 
 
 class Tensor:
-    """What a launch looks at of a torch tensor; `Tensor` stands for the library's own type."""
+    """The fields of a torch tensor that a launch looks at; `Tensor` stands for the library's own type."""
 
     def __init__(self, dtype="torch.float32", device="cuda:1", negative=False, layout=STRIDED, address=ADDRESS):
         self.dtype, self.device, self.layout = Name(dtype), Name(device), layout

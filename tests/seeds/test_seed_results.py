@@ -1,4 +1,4 @@
-"""The listings of the seed appendix run, and their values are those that the specification gives (operations 12)."""
+"""The listings of the early documents run, and give the values of spec: listings#verdicts."""
 
 from __future__ import annotations
 

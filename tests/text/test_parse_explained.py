@@ -7,8 +7,8 @@ import pytest
 
 import tileir
 from tileir.ir.diagnostics import DiagnosticError
-from tileir.text import codes
 from tileir.text.parser import parse
+from tileir.text.reading import codes
 
 PAGES = sorted((Path(tileir.__file__).parent / "explain").glob("E01*.md"))
 LISTING = re.compile(r"```mlir (wrong|mended)\n(.*?)```", re.S)

@@ -6,7 +6,7 @@ import time
 import pytest
 from parse_programs import check_faults, entry, op
 
-from tileir.ir.attributes import DenseElements, element_bytes
+from tileir.ir.attributes import DenseElements
 from tileir.ir.types import ElementType, TileType
 from tileir.text.parser import parse
 
@@ -23,7 +23,7 @@ def patterns(text: str) -> list[int]:
     element = found.type.element
     assert isinstance(found.type, TileType)
     assert isinstance(element, ElementType)
-    size = element_bytes(element)
+    size = element.byte_size
     return [int.from_bytes(found.data[at : at + size], "little") for at in range(0, len(found.data), size)]
 
 

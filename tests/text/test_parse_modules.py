@@ -1,4 +1,4 @@
-"""What may stand in a file, legacy spellings, and how reading goes on after a fault."""
+"""Contents of a file, early spellings, and reading on after a fault."""
 
 import pytest
 from parse_programs import check_faults, entry, faults, op, ops
@@ -60,7 +60,7 @@ def test_globals_have_a_visibility() -> None:
     assert "symbol_visibility" not in parse(program).items[1].attributes
 
 
-# ---------------------------------------------------------------- legacy spellings (specification, section 9)
+# ---------------------------------------------------------------- legacy spellings (spec: legacy#spellings)
 
 
 @pytest.mark.parametrize(

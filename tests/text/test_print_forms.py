@@ -1,4 +1,4 @@
-"""What the forms, levels and fallbacks of printing are."""
+"""Forms, levels and fallbacks of printing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from tileir.ir.core import Module
 from tileir.ops import OPS
 from tileir.text.parser import parse
 from tileir.text.printer import to_text
-from tileir.text.structured_text import rules
+from tileir.text.syntax.format import DIRECTIVES, directives
+from tileir.text.syntax.operations import OWN_SYNTAX
 
 
 def entry(body: str, arguments: str = "%n: tile<i32>, %x: tile<f32>") -> Module:
@@ -209,8 +210,13 @@ def test_the_integer_type_of_a_hint_does_not_matter() -> None:
 
 
 def test_every_operation_has_a_way_to_be_written() -> None:
-    assert [name for name, op in OPS.items() if op.spec.format is None and op not in rules] == []
+    assert [name for name, op in OPS.items() if op.spec.format is None and op not in OWN_SYNTAX] == []
 
 
 def test_an_empty_module_disassembles_to_an_empty_line() -> None:
     assert to_text(parse(""), form="disassembly") == "\n"
+
+
+def test_every_directive_is_used():
+    used = {type(directive) for op in OPS.values() for directive in directives(op.spec)}
+    assert set(DIRECTIVES.values()) <= used

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tileir.ir.core import Module, Op
-from tileir.text.naming import name_values
 from tileir.text.parser import parse
 from tileir.text.printer import to_text
+from tileir.text.printing.names import name_values
 
 
 def body_lines(body: str, arguments: str = "%n: tile<i32>, %p: tile<ptr<f32>>, %flag: tile<i1>") -> list[str]:
@@ -17,7 +17,7 @@ def body_lines(body: str, arguments: str = "%n: tile<i32>, %p: tile<ptr<f32>>, %
 
 
 def names_of(body: str) -> list[str]:
-    """What stands before ``=`` on each line."""
+    """The names before ``=`` on each line."""
     return [line.partition(" = ")[0] for line in body_lines(body) if " = " in line]
 
 

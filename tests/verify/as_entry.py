@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from tileir.ir import types as t
-from tileir.ir.attributes import DenseElements, element_bytes
+from tileir.ir.attributes import DenseElements
 from tileir.ir.core import Block, Module, Op, Value
 from tileir.ops import OPS
-from tileir.ops.extension import Func
+from tileir.ops.calls import Func
 from tileir.ops.module import Entry
 
 _VIEWS = {
@@ -62,7 +62,7 @@ def _tile(type: t.TileType, body: Block) -> Value:
         return _made(body, "int_to_ptr", type, source=_value(type.with_element(t.I64), body))
     if type.element is t.I4:
         return _made(body, "trunci", type, **{"from": _value(type.with_element(t.I8), body)})
-    zero = DenseElements(type, bytes(element_bytes(type.element)))
+    zero = DenseElements(type, bytes(type.element.byte_size))
     return _made(body, "constant", type, value=zero)
 
 

@@ -9,8 +9,8 @@ from chunks import operation_chunks
 
 from tileir.ir import types as t
 from tileir.ir.core import Module, Op, Value
-from tileir.ir.declare import Operand, Result
-from tileir.ops.extension import Func
+from tileir.ir.fields import Operand, Result
+from tileir.ops.calls import Func
 from tileir.text.parser import parse
 from tileir.verify import verify
 

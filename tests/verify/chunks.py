@@ -16,8 +16,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from tileir.ir.declare import NEWEST
 from tileir.ir.diagnostics import Diagnostic, DiagnosticError, Report, place_text
+from tileir.ir.versions import NEWEST
 from tileir.text.parser import parse
 from tileir.verify import verify
 

@@ -21,12 +21,12 @@ from tileir.ir.attributes import (
     StringAttr,
 )
 from tileir.ir.core import Block, Module, Op, Value
-from tileir.ir.declare import VERSIONS
 from tileir.ir.loc import FileLoc
+from tileir.ir.versions import VERSIONS
 from tileir.ops import OPS
+from tileir.ops.calls import Func
 from tileir.ops.control import If, Loop, Return
 from tileir.ops.core import Constant
-from tileir.ops.extension import Func
 from tileir.ops.floating import AddF, NegF
 from tileir.ops.integer import AddI
 from tileir.ops.module import Entry, Global, ModuleOp

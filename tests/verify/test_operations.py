@@ -8,8 +8,10 @@ from chunks import operation_chunks
 
 from tileir.ir.attributes import TextEnum
 from tileir.ir.core import Value
-from tileir.ir.declare import VERSIONS, Operand, Relation, Result, Same, TypeFrom, version_key
+from tileir.ir.fields import Operand, Result
+from tileir.ir.traits import Relation, Same, TypeFrom
 from tileir.ir.types import TOKEN, TileType, Type
+from tileir.ir.versions import VERSIONS, version_key
 from tileir.ops import OPS
 from tileir.verify import verify
 

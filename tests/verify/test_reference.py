@@ -11,10 +11,10 @@ from chunks import TESTS, Chunk, chunks, error_chunks
 
 from tileir.bytecode import encode
 from tileir.ir.core import Module, Op
-from tileir.ir.declare import Placement
 from tileir.ir.diagnostics import DiagnosticError
+from tileir.ir.spec import Placement
 from tileir.ir.types import TileType, Type
-from tileir.ops.extension import Func
+from tileir.ops.calls import Func
 from tileir.ops.module import Entry
 from tileir.text.parser import parse
 from tileir.verify import verify

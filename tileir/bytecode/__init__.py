@@ -1,4 +1,4 @@
-"""Bytecode in and out, versions 13.1 to 13.5 (bytecode specification).
+"""Bytecode in and out, versions 13.1 to 13.5 (spec: bytecode#top).
 
 Everything about operations is derived from their declarations. The layers, lowest first: `wire` (numbers), `sections`
 (the file), `tables` and `types` (what is referred to by index), `attributes`, `debug`, `layout` (the shape of an

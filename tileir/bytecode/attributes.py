@@ -1,4 +1,4 @@
-"""Attributes on the wire (bytecode specification, chapter 9), in both directions.
+"""Attributes on the wire (spec: bytecode-instructions#attributes), in both directions.
 
 Knows: the encoding of each kind of declared attribute, and of each tagged (self-describing) attribute.
 Does not know: which operation has which attribute; that comes from the declarations (`layout`).
@@ -11,10 +11,10 @@ from functools import cache
 from typing import Any
 
 from tileir.bytecode import faults
-from tileir.bytecode.faults import MAX_NESTING, Fault, shown, shown_type
-from tileir.bytecode.tables import Tables, TablesWriter
-from tileir.bytecode.versions import REDUCTION_ATTR_SINCE, version_text
-from tileir.bytecode.wire import Cursor, Sink, check_width, signed
+from tileir.bytecode.faults import MAX_NESTING, BytecodeFault, shown_type
+from tileir.bytecode.tables import TableReaders, TableWriters
+from tileir.bytecode.versions import REDUCTION_ATTR_SINCE
+from tileir.bytecode.wire import ByteCursor, Sink, check_width, signed
 from tileir.ir import types as t
 from tileir.ir.attributes import (
     ArrayAttr,
@@ -34,7 +34,9 @@ from tileir.ir.attributes import (
     TextEnum,
     TypeAttr,
 )
-from tileir.ir.declare import Attr, AttrKind, Version, version_key
+from tileir.ir.fields import Attr, AttributeKind, AttrKind
+from tileir.ir.shown import shown
+from tileir.ir.versions import Version, version_key, version_text
 
 _MAX_U64 = (1 << 64) - 1
 _I32_EXTREMES = (-(1 << 31), (1 << 31) - 1)
@@ -44,27 +46,27 @@ _DENSE_TAG = 7
 
 # ---------------------------------------------------------------- reading, by declared kind
 
-KindReader = Callable[[Tables, Cursor, Attr, list[t.Type]], Any]
+KindReader = Callable[[TableReaders, ByteCursor, Attr, list[t.Type]], Any]
 """``read(tables, cursor, attr, result_types)``."""
 
 
-def _read_enum(tables: Tables, cursor: Cursor, attr: Attr, results: list[t.Type]) -> TextEnum:
+def _read_enum(tables: TableReaders, cursor: ByteCursor, attr: Attr, results: list[t.Type]) -> TextEnum:
     assert attr.enum is not None
     return read_case(cursor, attr.enum, tables.version)
 
 
-def read_case(cursor: Cursor, cases: type[TextEnum], version: Version) -> TextEnum:
+def read_case(cursor: ByteCursor, cases: type[TextEnum], version: Version) -> TextEnum:
     """A case of an enumeration that files of `version` know."""
     begin = cursor.at
     number = cursor.varint()
     found = _cases(cases).get(number)
     if found is None:
         message = f"expected a case of {cases.__name__} (0 to {max(cases)}), got {number}"
-        raise Fault(faults.ENUM, message, begin)
+        raise BytecodeFault(faults.ENUM, message, begin)
     case, since = found
     if since > version:
         message = f"'{case.text}' needs bytecode version {version_text(since)}, the file has {version_text(version)}"
-        raise Fault(faults.GATE, message, begin)
+        raise BytecodeFault(faults.GATE, message, begin)
     return case
 
 
@@ -77,49 +79,51 @@ def _read_integer(width: int) -> KindReader:
     return lambda tables, cursor, attr, results: signed(cursor.pattern(width), width)
 
 
-def _read_string(tables: Tables, cursor: Cursor, attr: Attr, results: list[t.Type]) -> str:
+def _read_string(tables: TableReaders, cursor: ByteCursor, attr: Attr, results: list[t.Type]) -> str:
     return tables.strings.read(cursor)
 
 
-def _read_symbol(tables: Tables, cursor: Cursor, attr: Attr, results: list[t.Type]) -> str:
+def _read_symbol(tables: TableReaders, cursor: ByteCursor, attr: Attr, results: list[t.Type]) -> str:
     return tables.strings.read_name(cursor, "the name of a symbol")
 
 
-def _read_dense(tables: Tables, cursor: Cursor, attr: Attr, results: list[t.Type]) -> DenseElements:
+def _read_dense(tables: TableReaders, cursor: ByteCursor, attr: Attr, results: list[t.Type]) -> DenseElements:
     return tables.constants.read(cursor, results[0])
 
 
-def _read_i32_array(tables: Tables, cursor: Cursor, attr: Attr, results: list[t.Type]) -> tuple[int, ...]:
+def _read_i32_array(tables: TableReaders, cursor: ByteCursor, attr: Attr, results: list[t.Type]) -> tuple[int, ...]:
     begin = cursor.at
     values = cursor.i32_array()
     for extreme in _I32_EXTREMES:
         if extreme in values:
-            raise Fault(faults.RANGE, f"expected array elements other than the extremes of i32, got {extreme}", begin)
+            raise BytecodeFault(
+                faults.RANGE, f"expected array elements other than the extremes of i32, got {extreme}", begin
+            )
     return values
 
 
-def _read_identities(tables: Tables, cursor: Cursor, attr: Attr, results: list[t.Type]) -> ArrayAttr:
+def _read_identities(tables: TableReaders, cursor: ByteCursor, attr: Attr, results: list[t.Type]) -> ArrayAttr:
     items: list[Attribute] = []
     for _ in range(cursor.count()):
         begin = cursor.at
         item = read_tagged(tables, cursor)
         if not isinstance(item, IntegerAttr | FloatAttr | BoolAttr):
             message = f"expected an integer or float attribute, got {type(item).__name__}"
-            raise Fault(faults.KIND, message, begin)
+            raise BytecodeFault(faults.KIND, message, begin)
         items.append(item)
     return ArrayAttr(tuple(items))
 
 
-def _read_predicate(tables: Tables, cursor: Cursor, attr: Attr, results: list[t.Type]) -> Attribute:
+def _read_predicate(tables: TableReaders, cursor: ByteCursor, attr: Attr, results: list[t.Type]) -> Attribute:
     begin = cursor.at
     value = read_tagged(tables, cursor)
     if not isinstance(value, DivBy | SameElements | Bounded):
         message = f"expected div_by, same_elements or bounded, got {type(value).__name__}"
-        raise Fault(faults.KIND, message, begin)
+        raise BytecodeFault(faults.KIND, message, begin)
     return value
 
 
-READ_KIND: dict[AttrKind, KindReader] = {
+READ_KIND: dict[AttributeKind, KindReader] = {
     AttrKind.ENUM: _read_enum,
     AttrKind.I32: _read_integer(32),
     AttrKind.I64: _read_integer(64),
@@ -138,106 +142,106 @@ READ_KIND: dict[AttrKind, KindReader] = {
 
 # ---------------------------------------------------------------- reading tagged attributes
 
-TagReader = Callable[[Tables, Cursor, int], Attribute]
+TagReader = Callable[[TableReaders, ByteCursor, int], Attribute]
 """``read(tables, cursor, depth)``."""
 
 
-def read_tagged(tables: Tables, cursor: Cursor, depth: int = 0) -> Attribute:
+def read_tagged(tables: TableReaders, cursor: ByteCursor, depth: int = 0) -> Attribute:
     """An attribute that starts with its tag."""
     begin = cursor.at
     tag = cursor.varint()
     read = _READ_TAG.get(tag)
     if read is None:
-        raise Fault(faults.TAG, f"expected the tag of an attribute, got {tag}", begin)
+        raise BytecodeFault(faults.TAG, f"expected the tag of an attribute, got {tag}", begin)
     since = _TAG_SINCE.get(tag)
     if since is not None and since > tables.version:
         wanted, got = version_text(since), version_text(tables.version)
         message = f"attribute tag {tag} needs bytecode version {wanted}, the file has {got}"
-        raise Fault(faults.GATE, message, begin)
+        raise BytecodeFault(faults.GATE, message, begin)
     if depth >= MAX_NESTING:
-        raise Fault(faults.NESTING, f"expected attributes nested at most {MAX_NESTING} deep, got more", begin)
+        raise BytecodeFault(faults.NESTING, f"expected attributes nested at most {MAX_NESTING} deep, got more", begin)
     return read(tables, cursor, depth + 1)
 
 
-def read_hints(tables: Tables, cursor: Cursor) -> OptimizationHints:
+def read_hints(tables: TableReaders, cursor: ByteCursor) -> OptimizationHints:
     """Optimization hints with their tag."""
     begin = cursor.at
     value = read_tagged(tables, cursor)
     if not isinstance(value, OptimizationHints):
-        raise Fault(faults.KIND, f"expected optimization hints, got {type(value).__name__}", begin)
+        raise BytecodeFault(faults.KIND, f"expected optimization hints, got {type(value).__name__}", begin)
     return value
 
 
-def _read_number(tables: Tables, cursor: Cursor, depth: int) -> Attribute:
+def _read_number(tables: TableReaders, cursor: ByteCursor, depth: int) -> Attribute:
     begin = cursor.at
     type = tables.types.read(cursor)
     if not isinstance(type, t.ElementType) or not type.is_int:
-        raise Fault(faults.KIND, f"expected an integer type, got {shown_type(type)}", begin)
+        raise BytecodeFault(faults.KIND, f"expected an integer type, got {shown_type(type)}", begin)
     if type is t.I1:
         return BoolAttr(cursor.boolean())
     return IntegerAttr(signed(cursor.pattern(type.bits), type.bits), type)
 
 
-def _read_float(tables: Tables, cursor: Cursor, depth: int) -> FloatAttr:
+def _read_float(tables: TableReaders, cursor: ByteCursor, depth: int) -> FloatAttr:
     begin = cursor.at
     type = tables.types.read(cursor)
     if not isinstance(type, t.ElementType) or not type.is_float:
-        raise Fault(faults.KIND, f"expected a float type, got {shown_type(type)}", begin)
+        raise BytecodeFault(faults.KIND, f"expected a float type, got {shown_type(type)}", begin)
     return FloatAttr(cursor.apint(type.bits), type)
 
 
-def _read_array(tables: Tables, cursor: Cursor, depth: int) -> ArrayAttr:
+def _read_array(tables: TableReaders, cursor: ByteCursor, depth: int) -> ArrayAttr:
     items = []
     for _ in range(cursor.count()):
         items.append(read_tagged(tables, cursor, depth))
     return ArrayAttr(tuple(items))
 
 
-def _read_dictionary(tables: Tables, cursor: Cursor, depth: int) -> DictAttr:
+def _read_dictionary(tables: TableReaders, cursor: ByteCursor, depth: int) -> DictAttr:
     entries: dict[str, Attribute] = {}
     for _ in range(cursor.count()):
         begin = cursor.at
         key = tables.strings.read_name(cursor, "the key of a dictionary")
         if key in entries:
-            raise Fault(faults.DUPLICATE, f"expected each key once, got '{shown(key)}' twice", begin)
+            raise BytecodeFault(faults.DUPLICATE, f"expected each key once, got '{shown(key)}' twice", begin)
         entries[key] = read_tagged(tables, cursor, depth)
     return DictAttr.of(entries)
 
 
-def _read_hints(tables: Tables, cursor: Cursor, depth: int) -> OptimizationHints:
+def _read_hints(tables: TableReaders, cursor: ByteCursor, depth: int) -> OptimizationHints:
     begin = cursor.at
     targets = _read_dictionary(tables, cursor, depth)
     for target, value in targets.entries:
         if not isinstance(value, DictAttr):
             message = f"expected a dictionary of hints for '{shown(target)}', got {type(value).__name__}"
-            raise Fault(faults.KIND, message, begin)
+            raise BytecodeFault(faults.KIND, message, begin)
     return OptimizationHints(targets)
 
 
-def _read_optional_numbers(cursor: Cursor, names: tuple[str, str]) -> tuple[int | None, int | None]:
+def _read_optional_numbers(cursor: ByteCursor, names: tuple[str, str]) -> tuple[int | None, int | None]:
     """A byte of flags, then the numbers whose bit is set."""
     begin = cursor.at
     flags = cursor.byte()
     if flags > 3:
         message = f"expected no flags but bit 0 ('{names[0]}') and bit 1 ('{names[1]}'), got {flags:#x}"
-        raise Fault(faults.FLAGS, message, begin)
+        raise BytecodeFault(faults.FLAGS, message, begin)
     first = cursor.svarint() if flags & 1 else None
     second = cursor.svarint() if flags & 2 else None
     return first, second
 
 
-def _read_div_by(tables: Tables, cursor: Cursor, depth: int) -> DivBy:
+def _read_div_by(tables: TableReaders, cursor: ByteCursor, depth: int) -> DivBy:
     divisor = cursor.varint()
     every, along = _read_optional_numbers(cursor, ("every", "along"))
     return DivBy(divisor, every, None if every is None else along)
 
 
-def _read_bounded(tables: Tables, cursor: Cursor, depth: int) -> Bounded:
+def _read_bounded(tables: TableReaders, cursor: ByteCursor, depth: int) -> Bounded:
     return Bounded(*_read_optional_numbers(cursor, ("lower", "upper")))
 
 
-def _read_dense_elements(tables: Tables, cursor: Cursor, depth: int) -> Attribute:
-    raise Fault(faults.TAG, f"tag {_DENSE_TAG} (dense elements) has no meaning in an attribute", cursor.at)
+def _read_dense_elements(tables: TableReaders, cursor: ByteCursor, depth: int) -> Attribute:
+    raise BytecodeFault(faults.TAG, f"tag {_DENSE_TAG} (dense elements) has no meaning in an attribute", cursor.at)
 
 
 _READ_TAG: dict[int, TagReader] = {
@@ -260,34 +264,36 @@ _TAG_SINCE = {13: REDUCTION_ATTR_SINCE}
 
 # ---------------------------------------------------------------- writing, by declared kind
 
-KindWriter = Callable[[TablesWriter, Sink, Any], None]
+KindWriter = Callable[[TableWriters, Sink, Any], None]
 """``write(tables, sink, value)``."""
 
 
-def _write_symbol(tables: TablesWriter, sink: Sink, value: str) -> None:
+def _write_symbol(tables: TableWriters, sink: Sink, value: str) -> None:
     if not value:
-        raise Fault(faults.MALFORMED, "expected the name of a symbol, got an empty string")
+        raise BytecodeFault(faults.MALFORMED, "expected the name of a symbol, got an empty string")
     sink.varint(tables.strings.number(value))
 
 
-def _write_dense(tables: TablesWriter, sink: Sink, value: DenseElements) -> None:
+def _write_dense(tables: TableWriters, sink: Sink, value: DenseElements) -> None:
     sink.varint(tables.constants.number(value))
 
 
-def _write_array(tables: TablesWriter, sink: Sink, value: ArrayAttr, depth: int = 0) -> None:
+def _write_array(tables: TableWriters, sink: Sink, value: ArrayAttr, depth: int = 0) -> None:
     sink.varint(len(value))
     for item in value:
         write_tagged(tables, sink, item, depth)
 
 
-def _write_hints(tables: TablesWriter, sink: Sink, value: OptimizationHints, depth: int = 0) -> None:
+def _write_hints(tables: TableWriters, sink: Sink, value: OptimizationHints, depth: int = 0) -> None:
     for target, hints in value.targets.entries:
         if not isinstance(hints, DictAttr):
-            raise Fault(faults.MALFORMED, f"expected a dictionary of hints for '{shown(target)}', got {hints!r}")
+            raise BytecodeFault(
+                faults.MALFORMED, f"expected a dictionary of hints for '{shown(target)}', got {hints!r}"
+            )
     _write_dictionary(tables, sink, value.targets, depth)
 
 
-HELD: dict[AttrKind, type] = {
+HELD: dict[AttributeKind, type] = {
     AttrKind.ENUM: TextEnum,
     AttrKind.I32: int,
     AttrKind.I64: int,
@@ -305,7 +311,7 @@ HELD: dict[AttrKind, type] = {
 }
 """The class of the value that an operation holds for an attribute of each kind."""
 
-WRITE_KIND: dict[AttrKind, KindWriter] = {
+WRITE_KIND: dict[AttributeKind, KindWriter] = {
     AttrKind.ENUM: lambda tables, sink, value: sink.varint(int(value)),
     AttrKind.I32: lambda tables, sink, value: sink.pattern(value, 32),
     AttrKind.I64: lambda tables, sink, value: sink.pattern(value, 64),
@@ -325,18 +331,18 @@ WRITE_KIND: dict[AttrKind, KindWriter] = {
 # ---------------------------------------------------------------- writing tagged attributes
 
 
-def write_tagged(tables: TablesWriter, sink: Sink, value: Attribute, depth: int = 0) -> None:
+def write_tagged(tables: TableWriters, sink: Sink, value: Attribute, depth: int = 0) -> None:
     """An attribute with its tag in front."""
     tag, write = _WRITE_TAG.get(type(value), (0, None))
     if write is None:
-        raise Fault(faults.WRITE_ATTR, f"expected an attribute that bytecode can hold, got {value!r}")
+        raise BytecodeFault(faults.WRITE_ATTR, f"expected an attribute that bytecode can hold, got {value!r}")
     if depth >= MAX_NESTING:
-        raise Fault(faults.NESTING, f"expected attributes nested at most {MAX_NESTING} deep, got more")
+        raise BytecodeFault(faults.NESTING, f"expected attributes nested at most {MAX_NESTING} deep, got more")
     sink.varint(tag)
     write(tables, sink, value, depth + 1)
 
 
-def _write_integer(tables: TablesWriter, sink: Sink, value: IntegerAttr, depth: int) -> None:
+def _write_integer(tables: TableWriters, sink: Sink, value: IntegerAttr, depth: int) -> None:
     sink.varint(tables.types.number(value.type))
     if value.type is t.I1:
         sink.byte(value.value != 0)
@@ -344,20 +350,20 @@ def _write_integer(tables: TablesWriter, sink: Sink, value: IntegerAttr, depth: 
         sink.pattern(value.value, value.type.bits)
 
 
-def _write_float(tables: TablesWriter, sink: Sink, value: FloatAttr, depth: int) -> None:
+def _write_float(tables: TableWriters, sink: Sink, value: FloatAttr, depth: int) -> None:
     sink.varint(tables.types.number(value.type))
     sink.apint(check_width(value.bits, value.type.bits, 0), value.type.bits)
 
 
-def _write_bool(tables: TablesWriter, sink: Sink, value: BoolAttr, depth: int) -> None:
+def _write_bool(tables: TableWriters, sink: Sink, value: BoolAttr, depth: int) -> None:
     _write_integer(tables, sink, IntegerAttr(int(value.value), t.I1), depth)
 
 
-def _write_dictionary(tables: TablesWriter, sink: Sink, value: DictAttr, depth: int) -> None:
+def _write_dictionary(tables: TableWriters, sink: Sink, value: DictAttr, depth: int) -> None:
     sink.varint(len(value.entries))
     for key, item in value.entries:
         if not key:
-            raise Fault(faults.MALFORMED, "expected a dictionary without an empty key")
+            raise BytecodeFault(faults.MALFORMED, "expected a dictionary without an empty key")
         sink.varint(tables.strings.number(key))
         write_tagged(tables, sink, item, depth)
 
@@ -367,28 +373,28 @@ def _write_optional_numbers(sink: Sink, first: int | None, second: int | None) -
     for number in (first, second):
         if number is not None:
             if not -(1 << 63) <= number < 1 << 63:
-                raise Fault(faults.RANGE, f"expected a 64-bit integer, got {number}")
+                raise BytecodeFault(faults.RANGE, f"expected a 64-bit integer, got {number}")
             sink.svarint(number)
 
 
-def _write_div_by(tables: TablesWriter, sink: Sink, value: DivBy, depth: int) -> None:
+def _write_div_by(tables: TableWriters, sink: Sink, value: DivBy, depth: int) -> None:
     if not 0 <= value.divisor <= _MAX_U64:
-        raise Fault(faults.RANGE, f"expected an unsigned 64-bit divisor, got {value.divisor}")
+        raise BytecodeFault(faults.RANGE, f"expected an unsigned 64-bit divisor, got {value.divisor}")
     sink.varint(value.divisor)
     _write_optional_numbers(sink, value.every, value.along)
 
 
-def _write_bounded(tables: TablesWriter, sink: Sink, value: Bounded, depth: int) -> None:
+def _write_bounded(tables: TableWriters, sink: Sink, value: Bounded, depth: int) -> None:
     _write_optional_numbers(sink, value.lower, value.upper)
 
 
-def _write_case(tables: TablesWriter, sink: Sink, value: EnumAttr, depth: int) -> None:
+def _write_case(tables: TableWriters, sink: Sink, value: EnumAttr, depth: int) -> None:
     if not isinstance(value.case, MultimemReduction):
-        raise Fault(faults.WRITE_ATTR, f"expected an attribute that bytecode can hold, got {value!r}")
+        raise BytecodeFault(faults.WRITE_ATTR, f"expected an attribute that bytecode can hold, got {value!r}")
     sink.varint(value.case)
 
 
-_WRITE_TAG: dict[type[Attribute], tuple[int, Callable[[TablesWriter, Sink, Any, int], None]]] = {
+_WRITE_TAG: dict[type[Attribute], tuple[int, Callable[[TableWriters, Sink, Any, int], None]]] = {
     IntegerAttr: (1, _write_integer),
     FloatAttr: (2, _write_float),
     BoolAttr: (1, _write_bool),

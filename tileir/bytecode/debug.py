@@ -1,4 +1,4 @@
-"""The debug section (bytecode specification, chapter 12), in both directions.
+"""The debug section (spec: bytecode-debug#top), in both directions.
 
 Knows: the layout of every debug record, as data, and the lists that give each operation of a function its location.
 Does not know: which operation comes when; it hands locations out, and takes them, in decode order.
@@ -12,19 +12,20 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tileir.bytecode import faults
-from tileir.bytecode.faults import MAX_NESTING, Fault
-from tileir.bytecode.tables import Numbering, OffsetTable, StringReader, StringWriter
-from tileir.bytecode.wire import Cursor, Sink
+from tileir.bytecode.faults import MAX_NESTING, BytecodeFault
+from tileir.bytecode.offsets import Numbering, OffsetTable
+from tileir.bytecode.tables import StringReader, StringWriter
+from tileir.bytecode.wire import ByteCursor, Sink
 from tileir.ir import loc as l
 from tileir.ir.attributes import Attribute
-from tileir.ir.declare import Version, version_key
+from tileir.ir.versions import Version, version_key
 
 MAX_LOCATION_SIZE = 1024
 """Most positions that one location may be made of: shared records must not blow up when they are walked."""
 _U32 = (1 << 32) - 1
 
 
-class Number(enum.Enum):
+class DebugScalar(enum.Enum):
     """Fields that are no reference to a record."""
 
     STRING = "a string"
@@ -32,27 +33,29 @@ class Number(enum.Enum):
 
 
 @dataclass(frozen=True)
-class Field:
+class DebugField:
     """A field of a record: a string, a number, or another record of one of the classes `holds`."""
 
     name: str
-    holds: Literal[Number.STRING, Number.UINT32] | type[Attribute]
+    holds: Literal[DebugScalar.STRING, DebugScalar.UINT32] | type[Attribute]
 
 
 @dataclass(frozen=True)
-class Record:
+class DebugRecord:
     """A kind of record; `build` makes the object from the fields by name, `parts` gives them back in order."""
 
     tag: int
     name: str
     cls: type[Attribute]
-    fields: tuple[Field, ...]
+    fields: tuple[DebugField, ...]
     build: Callable[..., Attribute]
     parts: Callable[[Any], tuple[Any, ...]]
     flags_since: Version | None = None
 
 
-def _plain(tag: int, name: str, cls: type[Attribute], *fields: Field, flags_since: str | None = None) -> Record:
+def _plain(
+    tag: int, name: str, cls: type[Attribute], *fields: DebugField, flags_since: str | None = None
+) -> DebugRecord:
     """A record whose fields are the attributes of its class."""
     names = [field.name for field in fields]
 
@@ -60,7 +63,7 @@ def _plain(tag: int, name: str, cls: type[Attribute], *fields: Field, flags_sinc
         return tuple(getattr(value, name) for name in names)
 
     since = None if flags_since is None else version_key(flags_since)
-    return Record(tag, name, cls, fields, cls, parts, since)
+    return DebugRecord(tag, name, cls, fields, cls, parts, since)
 
 
 def _debug_loc(scope: l.LocalScope, file: str, line: int, column: int) -> l.DILoc:
@@ -71,29 +74,36 @@ def _debug_loc_parts(loc: l.DILoc) -> tuple[Any, ...]:
     return loc.scope, loc.position.file, loc.position.line, loc.position.column
 
 
-_FILE = Field("file", l.DIFile)
-_SCOPE = Field("scope", l.LocalScope)
-_LINE = Field("line", Number.UINT32)
-_COLUMN = Field("column", Number.UINT32)
+_FILE = DebugField("file", l.DIFile)
+_SCOPE = DebugField("scope", l.LocalScope)
+_LINE = DebugField("line", DebugScalar.UINT32)
+_COLUMN = DebugField("column", DebugScalar.UINT32)
 
 RECORDS = (
     _plain(1, "di_compile_unit", l.DICompileUnit, _FILE),
-    _plain(2, "di_file", l.DIFile, Field("name", Number.STRING), Field("directory", Number.STRING)),
+    _plain(2, "di_file", l.DIFile, DebugField("name", DebugScalar.STRING), DebugField("directory", DebugScalar.STRING)),
     _plain(3, "di_lexical_block", l.DILexicalBlock, _SCOPE, _FILE, _LINE, _COLUMN),
-    Record(4, "di_loc", l.DILoc, (_SCOPE, Field("file", Number.STRING), _LINE, _COLUMN), _debug_loc, _debug_loc_parts),
+    DebugRecord(
+        4,
+        "di_loc",
+        l.DILoc,
+        (_SCOPE, DebugField("file", DebugScalar.STRING), _LINE, _COLUMN),
+        _debug_loc,
+        _debug_loc_parts,
+    ),
     _plain(
         5,
         "di_subprogram",
         l.DISubprogram,
         _FILE,
         _LINE,
-        Field("name", Number.STRING),
-        Field("linkage_name", Number.STRING),
-        Field("compile_unit", l.DICompileUnit),
-        Field("scope_line", Number.UINT32),
+        DebugField("name", DebugScalar.STRING),
+        DebugField("linkage_name", DebugScalar.STRING),
+        DebugField("compile_unit", l.DICompileUnit),
+        DebugField("scope_line", DebugScalar.UINT32),
         flags_since="13.5",
     ),
-    _plain(6, "call_site", l.CallSiteLoc, Field("callee", l.Location), Field("caller", l.Location)),
+    _plain(6, "call_site", l.CallSiteLoc, DebugField("callee", l.Location), DebugField("caller", l.Location)),
 )
 _BY_TAG = {record.tag: record for record in RECORDS}
 _BY_CLASS = {record.cls: record for record in RECORDS}
@@ -105,30 +115,32 @@ _BY_CLASS = {record.cls: record for record in RECORDS}
 class DebugReader:
     """The debug section; a record is decoded when it is first used."""
 
-    def __init__(self, payload: Cursor | None, strings: StringReader, version: Version) -> None:
+    def __init__(self, payload: ByteCursor | None, strings: StringReader, version: Version) -> None:
         self._strings = strings
         self._version = version
         self._records: dict[int, tuple[Attribute, int]] = {}
         self._open: set[int] = set()
-        self._lists = _Numbers(payload, "location lists", 4)
-        self._entries = _Numbers(payload, "locations", 8)
+        self._lists = _NumberList(payload, "location lists", 4)
+        self._entries = _NumberList(payload, "locations", 8)
         self._table = OffsetTable.read(payload, "debug records", 4, padded=True)
 
     def __len__(self) -> int:
         return len(self._table)
 
-    def locations(self, cursor: Cursor) -> Callable[[], l.Location | None]:
-        """What gives the locations of a function whose list number stands at `cursor`, one per call in order."""
+    def locations(self, cursor: ByteCursor) -> Callable[[], l.Location | None]:
+        """A function that gives, one per call, the locations of the function whose list number stands at `cursor`."""
         begin = cursor.at
         number = cursor.varint()
         if number == 0:
             return lambda: None
         if number > len(self._lists):
-            raise Fault(faults.LOC, f"expected one of {len(self._lists)} location lists, got list {number}", begin)
+            raise BytecodeFault(
+                faults.LOC, f"expected one of {len(self._lists)} location lists, got list {number}", begin
+            )
         start = self._lists[number - 1]
         if start >= len(self._entries):
             message = f"expected the list to start at one of {len(self._entries)} locations, got {start}"
-            raise Fault(faults.LOC, message, self._lists.offset(number - 1))
+            raise BytecodeFault(faults.LOC, message, self._lists.offset(number - 1))
         return _LocationList(self, self._entries, start)
 
     def location(self, number: int, offset: int) -> l.Location | None:
@@ -136,11 +148,13 @@ class DebugReader:
         if number == 0:
             return None
         if number > len(self._table):
-            raise Fault(faults.LOC, f"expected one of {len(self._table)} debug records, got record {number}", offset)
+            raise BytecodeFault(
+                faults.LOC, f"expected one of {len(self._table)} debug records, got record {number}", offset
+            )
         record = self.get(number - 1)
         if not isinstance(record, l.Location):
             message = f"expected a location, got debug record {number}, a {_BY_CLASS[type(record)].name}"
-            raise Fault(faults.LOC, message, offset)
+            raise BytecodeFault(faults.LOC, message, offset)
         return None if record is l.UNKNOWN else record
 
     def get(self, index: int) -> Attribute:
@@ -149,13 +163,13 @@ class DebugReader:
             self._open.add(index)
             try:
                 self._records[index] = self._decode(self._table.entry(index), index)
-            except Fault as fault:
+            except BytecodeFault as fault:
                 raise fault.inside(f"debug record {index + 1}") from None
             finally:
                 self._open.discard(index)
         return self._records[index][0]
 
-    def _decode(self, entry: Cursor, index: int) -> tuple[Attribute, int]:
+    def _decode(self, entry: ByteCursor, index: int) -> tuple[Attribute, int]:
         """A record, and the number of positions that it is made of."""
         begin = entry.at
         record = _BY_TAG.get(entry.varint())
@@ -163,67 +177,71 @@ class DebugReader:
             entry.note(begin, f"debug record {index + 1}: unknown")
             return l.UNKNOWN, 1
         if len(self._open) > MAX_NESTING:
-            raise Fault(faults.NESTING, f"expected debug records nested at most {MAX_NESTING} deep, got more", begin)
+            raise BytecodeFault(
+                faults.NESTING, f"expected debug records nested at most {MAX_NESTING} deep, got more", begin
+            )
         fields, size = self._fields(record, entry)
         if record.flags_since is not None and self._version >= record.flags_since:
             self._check_flags(entry)
         if size > MAX_LOCATION_SIZE:
             message = f"expected a location of at most {MAX_LOCATION_SIZE} positions, got {size}"
-            raise Fault(faults.NESTING, message, begin)
+            raise BytecodeFault(faults.NESTING, message, begin)
         entry.note(begin, f"debug record {index + 1}: {record.name}")
         return record.build(**fields), size
 
-    def _fields(self, record: Record, entry: Cursor) -> tuple[dict[str, object], int]:
+    def _fields(self, record: DebugRecord, entry: ByteCursor) -> tuple[dict[str, object], int]:
         fields: dict[str, object] = {}
         size = 1
         for field in record.fields:
             try:
-                if field.holds is Number.STRING:
+                if field.holds is DebugScalar.STRING:
                     fields[field.name] = self._strings.read(entry)
-                elif field.holds is Number.UINT32:
+                elif field.holds is DebugScalar.UINT32:
                     fields[field.name] = entry.varint() & _U32
                 else:
                     fields[field.name], inner = self._reference(field.holds, entry)
                     size += inner
-            except Fault as fault:
+            except BytecodeFault as fault:
                 raise fault.inside(f"field '{field.name}' of '{record.name}'") from None
         return fields, size
 
-    def _reference(self, holds: type[Attribute], entry: Cursor) -> tuple[Attribute, int]:
+    def _reference(self, holds: type[Attribute], entry: ByteCursor) -> tuple[Attribute, int]:
         begin = entry.at
         number = entry.varint()
         if number == 0 and holds is l.Location:
             return l.UNKNOWN, 1
         if not 0 < number <= len(self._table):
             message = f"expected one of {len(self._table)} debug records, got record {number}"
-            raise Fault(faults.DEBUG_INFO, message, begin)
+            raise BytecodeFault(faults.DEBUG_INFO, message, begin)
         if number - 1 in self._open:
-            raise Fault(faults.RECURSION, f"expected a record that does not contain itself, got record {number}", begin)
+            raise BytecodeFault(
+                faults.RECURSION, f"expected a record that does not contain itself, got record {number}", begin
+            )
         found = self.get(number - 1)
         if not isinstance(found, holds):
             message = f"expected a {holds.__name__}, got debug record {number}, a {type(found).__name__}"
-            raise Fault(faults.DEBUG_INFO, message, begin)
+            raise BytecodeFault(faults.DEBUG_INFO, message, begin)
         return found, self._records[number - 1][1]
 
     @staticmethod
-    def _check_flags(entry: Cursor) -> None:
+    def _check_flags(entry: ByteCursor) -> None:
         begin = entry.at
         flags = entry.varint()
         if flags > 1:
-            raise Fault(faults.FLAGS, f"expected no flags but bit 0 (declaration), got {flags:#x}", begin)
+            raise BytecodeFault(faults.FLAGS, f"expected no flags but bit 0 (declaration), got {flags:#x}", begin)
 
 
-class _Numbers:
+class _NumberList:
     """A counted list of fixed-width numbers."""
 
-    def __init__(self, payload: Cursor | None, what: str, width: int) -> None:
+    def __init__(self, payload: ByteCursor | None, what: str, width: int) -> None:
         self._data = b""
         self._begin = self._count = 0
         self._width = width
         if payload is not None:
             self._read(payload, what)
 
-    def _read(self, payload: Cursor, what: str) -> None:
+    def _read(self, payload: ByteCursor, what: str) -> None:
         begin = payload.at
         self._data = payload.data
         self._count = payload.fitting_count(what, self._width)
@@ -247,7 +265,7 @@ class _Numbers:
 class _LocationList:
     """Hands out the locations of one function; its end is not stored."""
 
-    def __init__(self, debug: DebugReader, entries: _Numbers, start: int) -> None:
+    def __init__(self, debug: DebugReader, entries: _NumberList, start: int) -> None:
         self._debug = debug
         self._entries = entries
         self._next = start
@@ -256,7 +274,7 @@ class _LocationList:
         index = self._next
         if index >= len(self._entries):
             message = f"expected a location for every operation, got only {len(self._entries)} in the debug section"
-            raise Fault(faults.LOC, message, self._entries.offset(index))
+            raise BytecodeFault(faults.LOC, message, self._entries.offset(index))
         self._next += 1
         return self._debug.location(self._entries[index], self._entries.offset(index))
 
@@ -293,7 +311,7 @@ class DebugWriter:
     def number(self, loc: l.Location) -> int:
         """The record number of `loc`; 0 if it cannot be stored."""
         if self._strict and isinstance(loc, l.NameLoc | l.FusedLoc):
-            raise Fault(faults.WRITE_LOC, f"expected a location with a debug scope, got a {type(loc).__name__}")
+            raise BytecodeFault(faults.WRITE_LOC, f"expected a location with a debug scope, got a {type(loc).__name__}")
         found = _storable(loc)
         return 0 if found is None else self._record(found, 0)
 
@@ -305,7 +323,7 @@ class DebugWriter:
 
     def _encode(self, value: Attribute, depth: int) -> bytes:
         if depth >= MAX_NESTING:
-            raise Fault(faults.NESTING, f"expected locations nested at most {MAX_NESTING} deep, got more")
+            raise BytecodeFault(faults.NESTING, f"expected locations nested at most {MAX_NESTING} deep, got more")
         record = _BY_CLASS[type(value)]
         sink = Sink()
         sink.varint(record.tag)

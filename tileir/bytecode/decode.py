@@ -1,4 +1,4 @@
-"""Reading a bytecode file: producer, globals, functions (bytecode specification, chapters 2, 6, 7, 13 and 14).
+"""Reading a bytecode file: producer, globals, functions (spec: bytecode-errors#reader).
 
 Knows: the entries of the global and function sections, and how the parts of a file make a module.
 Does not know: what is inside a function body (`instruction_reader`), nor the rules of the language (`verify`).
@@ -9,17 +9,18 @@ from __future__ import annotations
 from tileir.bytecode import faults
 from tileir.bytecode.attributes import read_case, read_hints, read_tagged
 from tileir.bytecode.debug import DebugReader
-from tileir.bytecode.faults import Fault, inside, shown, shown_type
+from tileir.bytecode.faults import BytecodeFault, inside, shown_type
 from tileir.bytecode.instruction_reader import BodyReader
 from tileir.bytecode.sections import Section, read_file
-from tileir.bytecode.tables import ConstantReader, StringReader, Tables
+from tileir.bytecode.tables import ConstantReader, StringReader, TableReaders
 from tileir.bytecode.types import TypeReader
-from tileir.bytecode.wire import Cursor, Trace, signed
+from tileir.bytecode.wire import ByteCursor, Trace, signed
 from tileir.ir import types as t
 from tileir.ir.attributes import ArrayAttr, OptimizationHints, Visibility
 from tileir.ir.core import Block, Module, Op
-from tileir.ir.declare import version_key
 from tileir.ir.loc import BytecodeLoc, Location
+from tileir.ir.shown import shown
+from tileir.ir.versions import version_key
 from tileir.ops.module import Entry, Global, ModuleOp
 
 MODULE_NAME = "kernels"
@@ -55,7 +56,7 @@ class FileReader:
             self.constants = ConstantReader(file.payloads.get(Section.CONSTANT))
         with inside(Section.DEBUG.label):
             self.debug = DebugReader(file.payloads.get(Section.DEBUG), self.strings, file.version)
-        self._tables = Tables(file.version, self.strings, self.types, self.constants)
+        self._tables = TableReaders(file.version, self.strings, self.types, self.constants)
 
     def module(self) -> Module:
         attributes: dict[str, object] = {"sym_name": MODULE_NAME}
@@ -80,13 +81,13 @@ class FileReader:
         cursor.note(begin, f'producer: "{shown(producer)}"')
         return producer
 
-    def _name(self, cursor: Cursor, what: str) -> str:
+    def _name(self, cursor: ByteCursor, what: str) -> str:
         """The name of a global or function, which must be new."""
         begin = cursor.at
         name = self.strings.read_name(cursor, f"the name of a {what}")
         cursor.note(begin, f"{what} @{shown(name)}")
         if name in self._names:
-            raise Fault(faults.DUPLICATE, f"expected each symbol once, got @{shown(name)} twice", begin)
+            raise BytecodeFault(faults.DUPLICATE, f"expected each symbol once, got @{shown(name)} twice", begin)
         self._names.add(name)
         return name
 
@@ -102,7 +103,7 @@ class FileReader:
         cursor.note(begin, f"number of globals: {count}")
         return [self._global(cursor, index) for index in range(count)]
 
-    def _global(self, cursor: Cursor, index: int) -> Op:
+    def _global(self, cursor: ByteCursor, index: int) -> Op:
         begin = cursor.at
         with inside(f"global {index}"):
             name = self._name(cursor, "global")
@@ -111,7 +112,7 @@ class FileReader:
             attributes = self._global_fields(cursor)
         return Global([], [], {"sym_name": name} | attributes, loc=self._place(place, begin))
 
-    def _global_fields(self, cursor: Cursor) -> dict[str, object]:
+    def _global_fields(self, cursor: ByteCursor) -> dict[str, object]:
         begin = cursor.at
         type = self.types.read(cursor)
         cursor.note(begin, f"type: {shown_type(type)}")
@@ -127,7 +128,7 @@ class FileReader:
             attributes |= self._global_flags(cursor)
         return attributes
 
-    def _global_flags(self, cursor: Cursor) -> dict[str, object]:
+    def _global_flags(self, cursor: ByteCursor) -> dict[str, object]:
         begin = cursor.at
         visibility = read_case(cursor, Visibility, self._version)
         constant = cursor.varint() != 0
@@ -149,7 +150,7 @@ class FileReader:
         cursor.note(begin, f"number of functions: {count}")
         return [self._function(cursor, index) for index in range(count)]
 
-    def _function(self, cursor: Cursor, index: int) -> Op:
+    def _function(self, cursor: ByteCursor, index: int) -> Op:
         begin = cursor.at
         if cursor.trace is not None:
             cursor.trace.heading(begin, f"function {index}")
@@ -159,7 +160,7 @@ class FileReader:
         with inside(place):
             return self._entry(cursor, name, place, begin)
 
-    def _entry(self, cursor: Cursor, name: str, place: str, begin: int) -> Op:
+    def _entry(self, cursor: ByteCursor, name: str, place: str, begin: int) -> Op:
         with inside("signature"):
             signature = self._signature(cursor)
         flags = self._entry_flags(cursor)
@@ -177,7 +178,7 @@ class FileReader:
         BodyReader(self._tables, cursor.sub(length), self._filename, place, next_location, self._strict).read(block)
         return Entry([], [], attributes, (block,), loc)
 
-    def _signature(self, cursor: Cursor) -> t.FunctionType:
+    def _signature(self, cursor: ByteCursor) -> t.FunctionType:
         begin = cursor.at
         signature = self.types.read_signature(cursor)
         cursor.note(begin, f"signature: {shown_type(signature)}")
@@ -185,23 +186,23 @@ class FileReader:
         most = ARGUMENTS_PER_BYTE * len(cursor.data) + FREE_ARGUMENTS
         if self._arguments > most:
             message = f"expected at most {most} arguments of all entries in a file of this size, got {self._arguments}"
-            raise Fault(faults.LIMIT, message, begin)
+            raise BytecodeFault(faults.LIMIT, message, begin)
         return signature
 
-    def _entry_flags(self, cursor: Cursor) -> int:
+    def _entry_flags(self, cursor: ByteCursor) -> int:
         begin = cursor.at
         flags = cursor.byte()
         cursor.note(begin, f"flags {flags:#b}")
         known = PRIVATE | KERNEL | (0 if self._version >= ALWAYS_HINTS_SINCE else HAS_HINTS)
         if self._version >= FLAGS_CHECKED_SINCE and flags & ~known:
-            raise Fault(faults.FLAGS, f"expected no function flags but {known:#b}, got {flags:#b}", begin)
+            raise BytecodeFault(faults.FLAGS, f"expected no function flags but {known:#b}, got {flags:#b}", begin)
         if not flags & KERNEL:
-            raise Fault(faults.NOT_ENTRY, f"expected a kernel (flag {KERNEL:#b}), got flags {flags:#b}", begin)
+            raise BytecodeFault(faults.NOT_ENTRY, f"expected a kernel (flag {KERNEL:#b}), got flags {flags:#b}", begin)
         if flags & PRIVATE:
-            raise Fault(faults.FLAGS, "expected a public kernel, got a private one", begin)
+            raise BytecodeFault(faults.FLAGS, "expected a public kernel, got a private one", begin)
         return flags
 
-    def _entry_attributes(self, cursor: Cursor, flags: int) -> dict[str, object]:
+    def _entry_attributes(self, cursor: ByteCursor, flags: int) -> dict[str, object]:
         attributes: dict[str, object] = {}
         hints = self._entry_hints(cursor, flags)
         if hints:
@@ -215,7 +216,7 @@ class FileReader:
                 attributes["arg_attrs"] = arg_attrs
         return attributes
 
-    def _entry_hints(self, cursor: Cursor, flags: int) -> OptimizationHints | None:
+    def _entry_hints(self, cursor: ByteCursor, flags: int) -> OptimizationHints | None:
         if self._version < ALWAYS_HINTS_SINCE and not flags & HAS_HINTS:
             return None
         begin = cursor.at
@@ -235,5 +236,5 @@ def decode(data: bytes, filename: str = "<bytes>", *, strict: bool = False) -> M
     """
     try:
         return FileReader(bytes(data), filename, strict).module()
-    except Fault as fault:
+    except BytecodeFault as fault:
         raise fault.reading_error(filename) from None

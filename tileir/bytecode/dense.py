@@ -1,4 +1,4 @@
-"""The elements of a constant on the wire (bytecode specification 5.1).
+"""The elements of a constant on the wire (spec: bytecode#raw-data).
 
 Knows: how wire elements differ from those of `ir.attributes.DenseElements`: i1 is packed into bits, tf32 takes three
 bytes, and the upper half of a four-bit element is noise. All other elements are laid out alike.
@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import struct
 
-from tileir.bytecode.faults import CONST_SIZE, KIND, MALFORMED, Fault, shown_type
+from tileir.bytecode.faults import CONST_SIZE, KIND, MALFORMED, BytecodeFault, shown_type
 from tileir.ir import types as t
-from tileir.ir.attributes import DenseElements, element_bytes
+from tileir.ir.attributes import DenseElements
 
-_TF32_SHIFT = 13
 _TF32_BYTES = 3
 _LOW_NIBBLE = bytes(byte & 0xF for byte in range(256))
 _BITS = [bytes(byte >> bit & 1 for bit in range(8)) for byte in range(256)]
@@ -24,10 +23,10 @@ def unpack(raw: bytes, count: int, element: t.ElementType, offset: int) -> bytes
     """The wire bytes of a splat or of `count` elements as `DenseElements.data`; `offset` is where `raw` stands."""
     if element is t.I1:
         return _unpack_bits(raw, count, offset)
-    size = _TF32_BYTES if element is t.TF32 else element_bytes(element)
+    size = _TF32_BYTES if element is t.TF32 else element.byte_size
     if len(raw) not in (size, size * count):
         message = f"expected {size} bytes (all elements equal) or {size * count} bytes, got {len(raw)}"
-        raise Fault(CONST_SIZE, message, offset)
+        raise BytecodeFault(CONST_SIZE, message, offset)
     if element is t.TF32:
         return _unpack_tf32(raw)
     return raw.translate(_LOW_NIBBLE) if element.bits == 4 else raw
@@ -40,12 +39,12 @@ def _unpack_bits(raw: bytes, count: int, offset: int) -> bytes:
     if len(raw) == 1:
         return _BITS[raw[0]][:1]
     message = f"expected {packed} bytes of packed bits or 1 byte (all elements equal), got {len(raw)}"
-    raise Fault(CONST_SIZE, message, offset)
+    raise BytecodeFault(CONST_SIZE, message, offset)
 
 
 def _unpack_tf32(raw: bytes) -> bytes:
     parts = zip(raw[0::3], raw[1::3], raw[2::3])
-    words = [(low | middle << 8 | (high & 7) << 16) << _TF32_SHIFT for low, middle, high in parts]
+    words = [(low | middle << 8 | (high & 7) << 16) << t.TF32_UNUSED_BITS for low, middle, high in parts]
     return struct.pack(f"<{len(words)}I", *words)
 
 
@@ -53,12 +52,12 @@ def pack(value: DenseElements) -> bytes:
     """The wire bytes of a constant: one element if all are equal, else all of them."""
     element = value.type.element
     if not isinstance(element, t.ElementType):
-        raise Fault(KIND, f"expected a constant of numbers, got {shown_type(value.type)}")
-    size = element_bytes(element)
+        raise BytecodeFault(KIND, f"expected a constant of numbers, got {shown_type(value.type)}")
+    size = element.byte_size
     full = size * value.type.count
     if len(value.data) not in (size, full):
         message = f"expected {size} or {full} bytes of data for {shown_type(value.type)}, got {len(value.data)}"
-        raise Fault(MALFORMED, message)
+        raise BytecodeFault(MALFORMED, message)
     data = DenseElements.of(value.type, value.data).data
     if element is t.I1:
         return _pack_bits(data)
@@ -73,4 +72,4 @@ def _pack_bits(data: bytes) -> bytes:
 
 def _pack_tf32(data: bytes) -> bytes:
     words = struct.unpack(f"<{len(data) // 4}I", data)
-    return b"".join((word >> _TF32_SHIFT).to_bytes(_TF32_BYTES, "little") for word in words)
+    return b"".join((word >> t.TF32_UNUSED_BITS).to_bytes(_TF32_BYTES, "little") for word in words)

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from tileir.bytecode.decode import FileReader
-from tileir.bytecode.faults import Fault
+from tileir.bytecode.faults import BytecodeFault
 from tileir.bytecode.wire import PADDING_BYTE
 
 _ROW = 8
@@ -43,7 +43,7 @@ def dump(data: bytes) -> str:
         reader = FileReader(data, "<bytes>", trace=spans)
         reader.module()
         _read_unused(reader)
-    except Fault as fault:
+    except BytecodeFault as fault:
         spans.heading(fault.offset or 0, f"error[{fault.code}]: {fault.path}: {fault.message}")
     return "\n".join(_lines(data, spans)) + "\n"
 
@@ -54,7 +54,7 @@ def _read_unused(reader: FileReader) -> None:
         for index in range(len(table)):
             try:
                 table.get(index)
-            except Fault:
+            except BytecodeFault:
                 continue
 
 

@@ -1,4 +1,4 @@
-"""Writing a bytecode file (bytecode specification, chapters 6 to 8 and 15).
+"""Writing a bytecode file (spec: bytecode-errors#writer).
 
 Knows: how a module, its globals and its entries are laid out, and how the layout of an instruction is followed.
 Does not know: any operation; the layouts (`layout`) come from the declarations.
@@ -16,19 +16,21 @@ from tileir.bytecode import faults
 from tileir.bytecode.attributes import write_tagged
 from tileir.bytecode.debug import DebugWriter
 from tileir.bytecode.decode import ALWAYS_HINTS_SINCE, GLOBAL_FIELDS_SINCE, HAS_HINTS, KERNEL
-from tileir.bytecode.faults import Fault, inside
+from tileir.bytecode.faults import BytecodeFault, inside
 from tileir.bytecode.instruction_writer import BodyWriter, check_terminated, held
 from tileir.bytecode.sections import ALIGNMENT, Section, write_file
-from tileir.bytecode.tables import TablesWriter
+from tileir.bytecode.tables import TableWriters
 from tileir.bytecode.types import TypeWriter
 from tileir.bytecode.versions import lowest_version, needs, parse_version
 from tileir.bytecode.wire import Sink
 from tileir.ir.attributes import ArrayAttr, DictAttr, OptimizationHints
 from tileir.ir.core import Module, Op
-from tileir.ir.declare import NO_MEMORY_EFFECT, PURE, Placement, Version, version_key
 from tileir.ir.diagnostics import Diagnostic, DiagnosticError
-from tileir.ops.core import Reduce, Scan
+from tileir.ir.spec import Placement
+from tileir.ir.traits import NO_MEMORY_EFFECT, PURE
+from tileir.ir.versions import Version, version_key
 from tileir.ops.module import Entry, Global
+from tileir.ops.reduction import Reduce, Scan
 
 PRODUCER_SINCE = version_key("13.3")
 NO_HINTS = OptimizationHints(DictAttr())
@@ -89,7 +91,7 @@ class _ModuleWriter:
 
     def __init__(self, version: Version, strict: bool) -> None:
         self._version = version
-        self._tables = TablesWriter(version, TypeWriter(version))
+        self._tables = TableWriters(version, TypeWriter(version))
         self._debug = DebugWriter(self._tables.strings, version, strict)
 
     def write(self, module: Module) -> bytes:
@@ -125,14 +127,14 @@ class _ModuleWriter:
             try:
                 self._name(sink, item)
                 write(sink, item)
-            except Fault as fault:
+            except BytecodeFault as fault:
                 raise fault.writing_error(item) from None
         return sink
 
     def _name(self, sink: Sink, item: Op) -> None:
         name = held_by(item, "sym_name")
         if not name:
-            raise Fault(faults.MALFORMED, "expected a name, got an empty string")
+            raise BytecodeFault(faults.MALFORMED, "expected a name, got an empty string")
         sink.varint(self._tables.strings.number(name))
 
     def _global(self, sink: Sink, item: Op) -> None:
@@ -162,7 +164,7 @@ class _ModuleWriter:
     def _body(self, item: Op, locations: list[int] | None) -> bytearray:
         block = item.regions[0] if item.regions else None
         if block is None:
-            raise Fault(faults.MALFORMED, "expected a body, got none")
+            raise BytecodeFault(faults.MALFORMED, "expected a body, got none")
         check_terminated(block)
         sink = Sink()
         BodyWriter(self._tables, self._debug, sink, locations).write(block)

@@ -1,7 +1,8 @@
 """Faults of bytecode: the codes, one per category, and the exception that gathers the path to the faulty field.
 
-Knows: the category of every structural error (bytecode specification, chapter 16) and how a fault becomes a diagnostic.
-Does not know: where faults are found; every reader raises `Fault` at the field and each level around adds its name.
+Knows: the category of every structural error (spec: bytecode-errors#errors) and how a fault becomes a diagnostic.
+Does not know: where faults are found; every reader raises `BytecodeFault` at the field, and each level around adds its
+name.
 """
 
 from __future__ import annotations
@@ -56,12 +57,11 @@ MALFORMED = "E0956"
 
 MAX_NESTING = 128
 """Deepest nesting of regions, attributes and locations that is read or written."""
-_SHOWN_NAME = 80
 _SHOWN_TYPE = 200
 _SHOWN_PARTS = 16
 
 
-class Fault(Exception):
+class BytecodeFault(Exception):
     """One fault: `code` is the category, `offset` counts bytes from the start of the file (None when writing)."""
 
     def __init__(self, code: str, message: str, offset: int | None = None, hint: str | None = None) -> None:
@@ -73,12 +73,12 @@ class Fault(Exception):
         self._path: list[str] = []
         self._has_op = False
 
-    def inside(self, part: str) -> Fault:
+    def inside(self, part: str) -> BytecodeFault:
         """Name the part of the file around what has been named so far."""
         self._path.append(part)
         return self
 
-    def inside_op(self, number: int, name: str) -> Fault:
+    def inside_op(self, number: int, name: str) -> BytecodeFault:
         """Name the operation; of nested ones only the innermost is named, by its number in the function."""
         if not self._has_op:
             self._has_op = True
@@ -105,7 +105,7 @@ def inside(part: str) -> Iterator[None]:
     """Add `part` to the path of a fault raised within."""
     try:
         yield
-    except Fault as fault:
+    except BytecodeFault as fault:
         raise fault.inside(part) from None
 
 
@@ -121,13 +121,5 @@ def _few(types: tuple[Type, ...]) -> str:
 
 
 def op_label(number: int, name: str) -> str:
-    """How an operation is named in paths: operations count from 0 within their function, outer before inner."""
+    """The name of an operation in paths: operations count from 0 within their function, outer before inner."""
     return f"op {number} '{name}'"
-
-
-def shown(name: str) -> str:
-    """A name from a file as it may be printed: without control characters and broken UTF-8, and not too long."""
-    cut = name if len(name) <= _SHOWN_NAME else name[:_SHOWN_NAME] + "..."
-    if cut.isprintable():
-        return cut
-    return cut.encode("unicode_escape", "backslashreplace").decode("ascii")

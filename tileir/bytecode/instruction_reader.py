@@ -1,4 +1,4 @@
-"""Reading the body of a function: instructions, regions and value numbers (bytecode specification, chapter 8).
+"""Reading the body of a function: instructions, regions and value numbers (spec: bytecode-instructions#format).
 
 Knows: how the layout of an instruction is walked and which values are visible where.
 Does not know: any operation; the layouts (`layout`) come from the declarations.
@@ -11,16 +11,19 @@ from typing import Any
 
 from tileir.bytecode import faults
 from tileir.bytecode.attributes import READ_KIND
-from tileir.bytecode.faults import MAX_NESTING, Fault, op_label, shown, shown_type
-from tileir.bytecode.layout import AttrStep, Layout, OperandStep, layouts
-from tileir.bytecode.tables import Tables
-from tileir.bytecode.versions import max_opcode, version_text
-from tileir.bytecode.wire import Cursor
+from tileir.bytecode.faults import MAX_NESTING, BytecodeFault, op_label, shown_type
+from tileir.bytecode.layout import AttrStep, InstructionLayout, OperandStep, layouts
+from tileir.bytecode.tables import TableReaders
+from tileir.bytecode.versions import max_opcode
+from tileir.bytecode.wire import ByteCursor
 from tileir.ir import types as t
 from tileir.ir.attributes import TextEnum
 from tileir.ir.core import Block, Op, Value
-from tileir.ir.declare import OperandLayout, Placement, RegionField
+from tileir.ir.fields import RegionField
 from tileir.ir.loc import BytecodeLoc, Location
+from tileir.ir.shown import shown
+from tileir.ir.spec import OperandLayout, Placement
+from tileir.ir.versions import version_text
 
 
 class BodyReader:
@@ -31,8 +34,8 @@ class BodyReader:
 
     def __init__(
         self,
-        tables: Tables,
-        cursor: Cursor,
+        tables: TableReaders,
+        cursor: ByteCursor,
         filename: str,
         place: str,
         next_location: Callable[[], Location | None],
@@ -61,7 +64,7 @@ class BodyReader:
         layout = self._opcode(number)
         try:
             op = self._fields(layout, number, begin, depth)
-        except Fault as fault:
+        except BytecodeFault as fault:
             raise fault.inside_op(number, layout.name) from None
         self._define(op.results[: layout.stored_results])
         return op
@@ -74,7 +77,7 @@ class BodyReader:
                 trace.heading(self._cursor.at, f"value {index}: {_source(value)}")
         self._values += values
 
-    def _fields(self, layout: Layout, number: int, begin: int, depth: int) -> Op:
+    def _fields(self, layout: InstructionLayout, number: int, begin: int, depth: int) -> Op:
         loc = self._location(layout, number, begin)
         types = self._result_types(layout)
         flags = self._flags(layout) if layout.has_flags else 0
@@ -90,7 +93,7 @@ class BodyReader:
 
     # ------------------------------------------------------------ the head of an instruction
 
-    def _opcode(self, number: int) -> Layout:
+    def _opcode(self, number: int) -> InstructionLayout:
         cursor = self._cursor
         begin = cursor.at
         try:
@@ -98,31 +101,31 @@ class BodyReader:
             layout = self._layouts.get(opcode)
             if layout is None or layout.spec.placement is not Placement.INSTRUCTION:
                 raise self._unknown_opcode(opcode, begin)
-        except Fault as fault:
+        except BytecodeFault as fault:
             raise fault.inside(f"op {number}") from None
         if cursor.trace is not None:
             cursor.trace.heading(begin, op_label(number, layout.name))
             cursor.note(begin, f"opcode: {layout.name}")
         return layout
 
-    def _unknown_opcode(self, opcode: int, begin: int) -> Fault:
+    def _unknown_opcode(self, opcode: int, begin: int) -> BytecodeFault:
         version = self._tables.version
         greatest = max_opcode(version)
         if opcode > greatest:
             message = f"expected an opcode of at most {greatest:#x} in version {version_text(version)}, got {opcode:#x}"
-            return Fault(faults.GATE, message, begin)
-        return Fault(faults.TAG, f"expected the opcode of an instruction, got {opcode:#x}", begin)
+            return BytecodeFault(faults.GATE, message, begin)
+        return BytecodeFault(faults.TAG, f"expected the opcode of an instruction, got {opcode:#x}", begin)
 
-    def _location(self, layout: Layout, number: int, begin: int) -> Location:
+    def _location(self, layout: InstructionLayout, number: int, begin: int) -> Location:
         try:
             found = self._next_location()
-        except Fault as fault:
+        except BytecodeFault as fault:
             raise fault.inside("location") from None
         if found is not None:
             return found
         return BytecodeLoc(self._filename, f"{self._place}, {op_label(number, layout.name)}", begin)
 
-    def _result_types(self, layout: Layout) -> list[t.Type]:
+    def _result_types(self, layout: InstructionLayout) -> list[t.Type]:
         count = self._result_count(layout) if layout.result_count else layout.stored_results
         assert count is not None
         cursor, types = self._cursor, []
@@ -130,7 +133,7 @@ class BodyReader:
             begin, label = cursor.at, layout.result_labels[min(position, len(layout.result_labels) - 1)]
             try:
                 type = self._tables.types.read(cursor)
-            except Fault as fault:
+            except BytecodeFault as fault:
                 raise fault.inside(label) from None
             types.append(type)
             if cursor.trace is not None:
@@ -138,30 +141,32 @@ class BodyReader:
         types += layout.implicit_results
         return types
 
-    def _result_count(self, layout: Layout) -> int:
+    def _result_count(self, layout: InstructionLayout) -> int:
         begin = self._cursor.at
         count = self._cursor.count()
         self._cursor.note(begin, f"number of results: {count}")
         if layout.stored_results not in (None, count):
-            raise Fault(faults.FIELD_COUNT, f"expected {layout.stored_results} results, got {count}", begin)
+            raise BytecodeFault(faults.FIELD_COUNT, f"expected {layout.stored_results} results, got {count}", begin)
         if layout.stored_results is None and count > self._cursor.left:
-            raise Fault(faults.TRUNCATED, f"expected {count} result types, got {self._cursor.left} bytes", begin)
+            raise BytecodeFault(
+                faults.TRUNCATED, f"expected {count} result types, got {self._cursor.left} bytes", begin
+            )
         return count
 
-    def _flags(self, layout: Layout) -> int:
+    def _flags(self, layout: InstructionLayout) -> int:
         begin = self._cursor.at
         flags = self._cursor.varint()
         self._cursor.note(begin, f"flags {flags:#b}")
         if flags & layout.newer_flags:
             message = f"flags {flags & layout.newer_flags:#b} need a newer bytecode version than the file has"
-            raise Fault(faults.GATE, message, begin)
+            raise BytecodeFault(faults.GATE, message, begin)
         if self._strict and flags & ~layout.known_flags:
-            raise Fault(faults.FLAGS, f"expected no flags but {layout.known_flags:#b}, got {flags:#b}", begin)
+            raise BytecodeFault(faults.FLAGS, f"expected no flags but {layout.known_flags:#b}, got {flags:#b}", begin)
         return flags
 
     # ------------------------------------------------------------ attributes and operands
 
-    def _attributes(self, layout: Layout, flags: int, types: list[t.Type]) -> dict[str, Any]:
+    def _attributes(self, layout: InstructionLayout, flags: int, types: list[t.Type]) -> dict[str, Any]:
         attributes: dict[str, Any] = {step.attr.name: True for step in layout.units if flags & step.mask}
         for step in layout.attrs:
             if not step.mask or flags & step.mask:
@@ -173,24 +178,24 @@ class BodyReader:
         begin = cursor.at
         try:
             value = READ_KIND[step.attr.kind](self._tables, cursor, step.attr, types)
-        except Fault as fault:
+        except BytecodeFault as fault:
             raise fault.inside(step.label) from None
         if cursor.trace is not None:
             cursor.note(begin, f"{step.label}: {_shown_value(value)}")
         return value
 
-    def _check_sizes(self, layout: Layout, attributes: dict[str, Any], segments: tuple[int, ...]) -> None:
+    def _check_sizes(self, layout: InstructionLayout, attributes: dict[str, Any], segments: tuple[int, ...]) -> None:
         """Hold boolean lists against the operands that they are about, and leave out those that say nothing."""
         for step, position in layout.sized_attrs:
             values, count = attributes[step.attr.name], segments[position]
             if len(values) != count:
                 label = layout.operands[position].label
                 message = f"expected {count} booleans, one for each value of {label}, got {len(values)}"
-                raise Fault(faults.FIELD_COUNT, message, self._cursor.at).inside(step.label)
+                raise BytecodeFault(faults.FIELD_COUNT, message, self._cursor.at).inside(step.label)
             if not any(values):
                 del attributes[step.attr.name]
 
-    def _operands(self, layout: Layout, flags: int) -> tuple[list[Value], tuple[int, ...]]:
+    def _operands(self, layout: InstructionLayout, flags: int) -> tuple[list[Value], tuple[int, ...]]:
         if layout.operand_layout is OperandLayout.FIXED:
             return [self._value(step.label) for step in layout.operands], layout.spec.default_segments(0)
         if layout.operand_layout is OperandLayout.COUNTED:
@@ -203,14 +208,14 @@ class BodyReader:
             segments.append(len(group))
         return operands, tuple(segments)
 
-    def _counted_operands(self, layout: Layout) -> tuple[list[Value], tuple[int, ...]]:
+    def _counted_operands(self, layout: InstructionLayout) -> tuple[list[Value], tuple[int, ...]]:
         begin = self._cursor.at
         total = self._cursor.count()
         self._cursor.note(begin, f"number of operands: {total}")
         least, most = layout.least_operands, layout.most_operands
         if total < least or (most is not None and total > most):
             wanted = f"at least {least}" if most is None else str(most) if least == most else f"{least} to {most}"
-            raise Fault(faults.FIELD_COUNT, f"expected {wanted} operands, got {total}", begin)
+            raise BytecodeFault(faults.FIELD_COUNT, f"expected {wanted} operands, got {total}", begin)
         segments = layout.spec.default_segments(total)
         operands = []
         for step, size in zip(layout.operands, segments):
@@ -234,8 +239,8 @@ class BodyReader:
             index = cursor.varint()
             if index >= len(values):
                 message = f"expected one of the {len(values)} values visible here, got value {index}"
-                raise Fault(faults.INDEX, message, begin)
-        except Fault as fault:
+                raise BytecodeFault(faults.INDEX, message, begin)
+        except BytecodeFault as fault:
             raise fault.inside(label) from None
         if cursor.trace is not None:
             cursor.note(begin, f"{label}: value {index}")
@@ -243,12 +248,12 @@ class BodyReader:
 
     # ------------------------------------------------------------ regions
 
-    def _check_region_count(self, layout: Layout) -> None:
+    def _check_region_count(self, layout: InstructionLayout) -> None:
         begin = self._cursor.at
         count = self._cursor.count()
         self._cursor.note(begin, f"number of regions: {count}")
         if count != layout.regions:
-            raise Fault(faults.REGION_COUNT, f"expected {layout.regions} regions, got {count}", begin)
+            raise BytecodeFault(faults.REGION_COUNT, f"expected {layout.regions} regions, got {count}", begin)
 
     def _region(self, region: RegionField, depth: int) -> Block | None:
         label = f"region '{region.name}'"
@@ -256,7 +261,7 @@ class BodyReader:
             if not self._has_block(region):
                 return None
             block, count = self._block_head(depth)
-        except Fault as fault:
+        except BytecodeFault as fault:
             raise fault.inside(label) from None
         visible = len(self._values)
         self._define(block.args)
@@ -264,7 +269,7 @@ class BodyReader:
             block.append(self._instruction(depth))
         try:
             self._check_end(block)
-        except Fault as fault:
+        except BytecodeFault as fault:
             raise fault.inside(label) from None
         del self._values[visible:]
         return block
@@ -275,7 +280,7 @@ class BodyReader:
         self._cursor.note(begin, f"region '{region.name}', number of blocks: {count}")
         if count > 1 or (count == 0 and not region.optional):
             wanted = "at most one block" if region.optional else "one block"
-            raise Fault(faults.BLOCK, f"expected {wanted}, got {count}", begin)
+            raise BytecodeFault(faults.BLOCK, f"expected {wanted}, got {count}", begin)
         return count == 1
 
     def _block_head(self, depth: int) -> tuple[Block, int]:
@@ -283,7 +288,7 @@ class BodyReader:
         cursor = self._cursor
         begin = cursor.at
         if depth > MAX_NESTING:
-            raise Fault(faults.NESTING, f"expected regions nested at most {MAX_NESTING} deep, got more", begin)
+            raise BytecodeFault(faults.NESTING, f"expected regions nested at most {MAX_NESTING} deep, got more", begin)
         types = self._tables.types.read_list(cursor)
         if cursor.trace is not None:
             cursor.note(begin, f"block arguments: {', '.join(map(shown_type, types))}")
@@ -295,7 +300,9 @@ class BodyReader:
     def _check_end(self, block: Block) -> None:
         if block.terminator is None:
             got = f"'{block.ops[-1].spec.name}'" if block.ops else "an empty block"
-            raise Fault(faults.BLOCK, f"expected a block that ends with a terminator, got {got}", self._cursor.at)
+            raise BytecodeFault(
+                faults.BLOCK, f"expected a block that ends with a terminator, got {got}", self._cursor.at
+            )
 
 
 def _source(value: Value) -> str:

@@ -1,4 +1,4 @@
-"""Writing the body of a function: instructions, regions and value numbers (bytecode specification, chapter 8).
+"""Writing the body of a function: instructions, regions and value numbers (spec: bytecode-instructions#format).
 
 Knows: how the layout of an instruction is followed, and how values are numbered.
 Does not know: any operation; the layouts (`layout`) come from the declarations.
@@ -11,18 +11,19 @@ from typing import Any
 from tileir.bytecode import faults
 from tileir.bytecode.attributes import HELD, WRITE_KIND
 from tileir.bytecode.debug import DebugWriter
-from tileir.bytecode.faults import MAX_NESTING, Fault
-from tileir.bytecode.layout import Layout, layout_of
-from tileir.bytecode.tables import TablesWriter
+from tileir.bytecode.faults import MAX_NESTING, BytecodeFault
+from tileir.bytecode.layout import InstructionLayout, layout_of
+from tileir.bytecode.tables import TableWriters
 from tileir.bytecode.wire import Sink
 from tileir.ir.core import Block, Op, Value
-from tileir.ir.declare import Attr, OperandLayout
+from tileir.ir.fields import Attr
+from tileir.ir.spec import OperandLayout
 
 
 class BodyWriter:
     """Writes the operations of a function to `sink`, and their locations to `locations` (None: they are lost)."""
 
-    def __init__(self, tables: TablesWriter, debug: DebugWriter, sink: Sink, locations: list[int] | None) -> None:
+    def __init__(self, tables: TableWriters, debug: DebugWriter, sink: Sink, locations: list[int] | None) -> None:
         self._tables = tables
         self._debug = debug
         self._sink = sink
@@ -53,20 +54,20 @@ class BodyWriter:
             self._operands(op, layout)
             if layout.regions:
                 self._regions(op, layout, depth + 1)
-        except Fault as fault:
+        except BytecodeFault as fault:
             raise fault.writing_error(op) from None
         self._define(op.results[: len(op.results) - len(layout.implicit_results)])
 
-    def _result_types(self, op: Op, layout: Layout) -> None:
+    def _result_types(self, op: Op, layout: InstructionLayout) -> None:
         count = len(op.results) - len(layout.implicit_results)
         if layout.stored_results not in (None, count):
-            raise Fault(faults.MALFORMED, f"expected {len(layout.spec.results)} results, got {len(op.results)}")
+            raise BytecodeFault(faults.MALFORMED, f"expected {len(layout.spec.results)} results, got {len(op.results)}")
         if layout.result_count:
             self._sink.varint(count)
         for result in op.results[:count]:
             self._sink.varint(self._tables.types.number(result.type))
 
-    def _flags(self, op: Op, layout: Layout) -> int:
+    def _flags(self, op: Op, layout: InstructionLayout) -> int:
         flags = 0
         for bit in layout.flag_bits:
             field = bit.field
@@ -82,7 +83,7 @@ class BodyWriter:
 
     # ------------------------------------------------------------ attributes and operands
 
-    def _attributes(self, op: Op, layout: Layout, flags: int) -> None:
+    def _attributes(self, op: Op, layout: InstructionLayout, flags: int) -> None:
         sizes = {step.attr.name: op.segments[position] for step, position in layout.sized_attrs}
         for step in layout.attrs:
             if step.mask and not flags & step.mask:
@@ -92,10 +93,10 @@ class BodyWriter:
                 if step.attr.name in sizes:
                     value = _sized(value, sizes[step.attr.name])
                 WRITE_KIND[step.attr.kind](self._tables, self._sink, value)
-            except Fault as fault:
+            except BytecodeFault as fault:
                 raise fault.inside(step.label) from None
 
-    def _operands(self, op: Op, layout: Layout) -> None:
+    def _operands(self, op: Op, layout: InstructionLayout) -> None:
         self._check_operands(op, layout)
         if layout.operand_layout is OperandLayout.COUNTED:
             self._sink.varint(len(op.operands))
@@ -111,28 +112,28 @@ class BodyWriter:
                 self._sink.varint(self._number(value))
 
     @staticmethod
-    def _check_operands(op: Op, layout: Layout) -> None:
+    def _check_operands(op: Op, layout: InstructionLayout) -> None:
         """Operand groups must be as declared, or the file could not be read."""
         sizes = op.segments
         fits = len(sizes) == len(layout.operands) and sum(sizes) == len(op.operands)
         for step, size in zip(layout.operands, sizes):
             fits = fits and (size == 1 if step.operand.single else step.operand.variadic or size <= 1)
         if not fits:
-            raise Fault(faults.MALFORMED, f"expected the declared operands, got groups of {list(sizes)}")
+            raise BytecodeFault(faults.MALFORMED, f"expected the declared operands, got groups of {list(sizes)}")
 
     def _number(self, value: Value) -> int:
         number = self._numbers.get(value)
         if number is None:
-            raise Fault(faults.MALFORMED, "expected operands that are defined before and visible here")
+            raise BytecodeFault(faults.MALFORMED, "expected operands that are defined before and visible here")
         return number
 
     # ------------------------------------------------------------ regions
 
-    def _regions(self, op: Op, layout: Layout, depth: int) -> None:
+    def _regions(self, op: Op, layout: InstructionLayout, depth: int) -> None:
         if depth > MAX_NESTING:
-            raise Fault(faults.NESTING, f"expected regions nested at most {MAX_NESTING} deep, got more")
+            raise BytecodeFault(faults.NESTING, f"expected regions nested at most {MAX_NESTING} deep, got more")
         if len(op.regions) != layout.regions:
-            raise Fault(faults.MALFORMED, f"expected {layout.regions} regions, got {len(op.regions)}")
+            raise BytecodeFault(faults.MALFORMED, f"expected {layout.regions} regions, got {len(op.regions)}")
         self._sink.varint(layout.regions)
         for region, block in zip(layout.spec.regions, op.regions):
             if block is not None:
@@ -140,7 +141,7 @@ class BodyWriter:
             elif region.optional:
                 self._sink.varint(0)
             else:
-                raise Fault(faults.MALFORMED, f"expected a block in region '{region.name}', got none")
+                raise BytecodeFault(faults.MALFORMED, f"expected a block in region '{region.name}', got none")
 
     def _block(self, block: Block, depth: int) -> None:
         """A region of one block; the values in it are not visible afterwards."""
@@ -167,7 +168,7 @@ def held(op: Op, attr: Attr) -> Any:
     wanted = attr.enum or HELD[attr.kind]
     if not isinstance(value, wanted):
         got = "nothing" if attr.required and attr.name not in op.attributes else type(value).__name__
-        raise Fault(faults.MALFORMED, f"expected a value of {wanted.__name__}, got {got}")
+        raise BytecodeFault(faults.MALFORMED, f"expected a value of {wanted.__name__}, got {got}")
     return value
 
 
@@ -175,11 +176,11 @@ def check_terminated(block: Block) -> None:
     """Files hold no implicit terminators."""
     if block.terminator is None:
         got = f"'{block.ops[-1].spec.name}'" if block.ops else "an empty block"
-        raise Fault(faults.MALFORMED, f"expected a block that ends with a terminator, got {got}")
+        raise BytecodeFault(faults.MALFORMED, f"expected a block that ends with a terminator, got {got}")
 
 
 def _sized(values: tuple[bool, ...], count: int) -> tuple[bool, ...]:
     """One boolean per operand; an attribute that is left out is all false."""
     if values and len(values) != count:
-        raise Fault(faults.MALFORMED, f"expected {count} booleans, got {len(values)}")
+        raise BytecodeFault(faults.MALFORMED, f"expected {count} booleans, got {len(values)}")
     return values or (False,) * count

@@ -1,5 +1,5 @@
 """The shape of an instruction in files of one version, derived from the declaration of the operation
-(bytecode specification 8.1).
+(spec: bytecode-instructions#fields).
 
 Knows: which declared fields stand in the stream, in which order, and what an absent one means.
 Does not know: how a field is encoded (`attributes`, `wire`). Nothing here is about a particular operation.
@@ -12,7 +12,9 @@ from functools import cache
 
 from tileir.ir import types as t
 from tileir.ir.core import Op
-from tileir.ir.declare import Attr, AttrKind, FlagBit, Operand, OperandLayout, OpSpec, Version, version_key
+from tileir.ir.fields import Attr, AttrKind, Operand
+from tileir.ir.spec import FlagBit, OperandLayout, OpSpec
+from tileir.ir.versions import Version, version_key
 from tileir.ops import OPCODES
 
 
@@ -36,7 +38,7 @@ class OperandStep:
 
 
 @dataclass(frozen=True)
-class Layout:
+class InstructionLayout:
     """An instruction in stream order: opcode, [result count], result types, [flags], attributes, operands, regions.
 
     ``stored_results`` is the number of declared results in the stream, None if one of them is variadic;
@@ -68,7 +70,7 @@ class Layout:
 
 
 @cache
-def layout_of(spec: OpSpec, version: Version) -> Layout:
+def layout_of(spec: OpSpec, version: Version) -> InstructionLayout:
     """The layout of the instructions of one operation in files of `version`."""
     assert spec.opcode is not None
     bits = spec.flag_bits
@@ -79,8 +81,8 @@ def layout_of(spec: OpSpec, version: Version) -> Layout:
     steps = [AttrStep(attr, f"attribute '{attr.name}'", masks.get(attr.name, 0)) for attr in present]
     stored = [result for result in spec.results if _known(result.since, version)]
     singles = sum(operand.single for operand in spec.operands)
-    return Layout(
-        cls=spec.cls,
+    return InstructionLayout(
+        cls=OPCODES[spec.opcode],
         spec=spec,
         opcode=spec.opcode,
         name=spec.name,
@@ -127,7 +129,7 @@ def _implicit_types(spec: OpSpec, version: Version) -> tuple[t.Type, ...]:
 
 
 @cache
-def layouts(version: Version) -> dict[int, Layout]:
+def layouts(version: Version) -> dict[int, InstructionLayout]:
     """The layouts of all instructions that files of `version` may hold, by opcode."""
     known = [op.spec for op in OPCODES.values() if version_key(op.spec.since) <= version]
     return {layout.opcode: layout for layout in (layout_of(spec, version) for spec in known)}

@@ -1,4 +1,4 @@
-"""The file around the sections (bytecode specification, chapter 2): magic, version, section headers, end marker.
+"""The file around the sections (spec: bytecode#file): magic, version, section headers, end marker.
 
 Knows: which sections exist, their alignment, which must be there and in which order they are written.
 Does not know: what a section holds.
@@ -10,10 +10,10 @@ import enum
 from dataclasses import dataclass
 
 from tileir.bytecode import faults
-from tileir.bytecode.faults import Fault
-from tileir.bytecode.versions import SUPPORTED, version_text
-from tileir.bytecode.wire import Cursor, Sink, Trace
-from tileir.ir.declare import Version
+from tileir.bytecode.faults import BytecodeFault
+from tileir.bytecode.versions import SUPPORTED
+from tileir.bytecode.wire import ByteCursor, Sink, Trace
+from tileir.ir.versions import Version, version_text
 
 MAGIC = b"\x7fTileIR\x00"
 _MLIR_MAGIC = b"ML\xefR"
@@ -55,7 +55,7 @@ class File:
     """A file cut into sections: each payload as a cursor."""
 
     version: Version
-    payloads: dict[Section, Cursor]
+    payloads: dict[Section, ByteCursor]
 
 
 def is_bytecode(data: bytes) -> bool:
@@ -65,26 +65,26 @@ def is_bytecode(data: bytes) -> bool:
 
 def read_file(data: bytes, strict: bool = False, trace: Trace | None = None) -> File:
     """Cut a file into its sections; with `strict` a section may not come twice (else the last one counts)."""
-    cursor = Cursor(data, 0, len(data), trace)
+    cursor = ByteCursor(data, 0, len(data), trace)
     if trace is not None:
         trace.heading(0, "header")
     try:
         version = _read_header(cursor)
-    except Fault as fault:
+    except BytecodeFault as fault:
         raise fault.inside("header") from None
     payloads = _read_sections(cursor, strict)
     for section in MANDATORY:
         if section not in payloads:
-            raise Fault(faults.SECTION_MISSING, f"expected a {section.label}, got none", len(data))
+            raise BytecodeFault(faults.SECTION_MISSING, f"expected a {section.label}, got none", len(data))
     return File(version, payloads)
 
 
-def _read_header(cursor: Cursor) -> Version:
+def _read_header(cursor: ByteCursor) -> Version:
     magic = cursor.data[: len(MAGIC)]
     if magic != MAGIC:
         wrong = next((at for at, byte in enumerate(magic) if byte != MAGIC[at]), len(magic))
         hint = "this is MLIR bytecode, not Tile IR bytecode" if magic.startswith(_MLIR_MAGIC) else None
-        raise Fault(
+        raise BytecodeFault(
             faults.MAGIC, f"expected the magic number {MAGIC.hex(' ')}, got {magic.hex(' ') or 'nothing'}", wrong, hint
         )
     cursor.take(len(MAGIC))
@@ -92,47 +92,47 @@ def _read_header(cursor: Cursor) -> Version:
     return _read_version(cursor)
 
 
-def _read_version(cursor: Cursor) -> Version:
+def _read_version(cursor: ByteCursor) -> Version:
     begin = cursor.at
     version = cursor.byte(), cursor.byte()
     tag = cursor.uint(2)
     cursor.note(begin, f"version {version_text(version)}, tag {tag}")
     if version not in SUPPORTED:
         known = f"{version_text(SUPPORTED[0])} to {version_text(SUPPORTED[-1])}"
-        raise Fault(faults.VERSION, f"expected a version from {known}, got {version_text(version)}", begin)
+        raise BytecodeFault(faults.VERSION, f"expected a version from {known}, got {version_text(version)}", begin)
     if tag:
         hint = "a tag marks preview content, which has no fixed format"
-        raise Fault(faults.VERSION, f"expected version tag 0, got {tag:#x}", begin + 2, hint)
+        raise BytecodeFault(faults.VERSION, f"expected version tag 0, got {tag:#x}", begin + 2, hint)
     return version
 
 
-def _read_sections(cursor: Cursor, strict: bool) -> dict[Section, Cursor]:
-    payloads: dict[Section, Cursor] = {}
+def _read_sections(cursor: ByteCursor, strict: bool) -> dict[Section, ByteCursor]:
+    payloads: dict[Section, ByteCursor] = {}
     while True:
         begin = cursor.at
         section = _read_section_id(cursor)
         if section is Section.END:
             break
         if strict and section in payloads:
-            raise Fault(faults.DUPLICATE, f"expected one {section.label}, got another", begin)
+            raise BytecodeFault(faults.DUPLICATE, f"expected one {section.label}, got another", begin)
         try:
             payloads[section] = _read_payload(cursor, section, begin)
-        except Fault as fault:
+        except BytecodeFault as fault:
             raise fault.inside(section.label) from None
     if cursor.left:
-        raise Fault(faults.END, f"expected nothing after the end marker, got {cursor.left} bytes", cursor.at)
+        raise BytecodeFault(faults.END, f"expected nothing after the end marker, got {cursor.left} bytes", cursor.at)
     return payloads
 
 
-def _read_section_id(cursor: Cursor) -> Section:
+def _read_section_id(cursor: ByteCursor) -> Section:
     begin = cursor.at
     if not cursor.left:
-        raise Fault(faults.TRUNCATED, "expected a section or the end marker, got the end of the file", begin)
+        raise BytecodeFault(faults.TRUNCATED, "expected a section or the end marker, got the end of the file", begin)
     number = cursor.data[begin] & ~_HAS_ALIGNMENT
     if number > max(Section):
-        raise Fault(faults.SECTION_ID, f"expected a section id of at most {max(Section)}, got {number}", begin)
+        raise BytecodeFault(faults.SECTION_ID, f"expected a section id of at most {max(Section)}, got {number}", begin)
     if cursor.data[begin] == _HAS_ALIGNMENT:
-        raise Fault(faults.END, "expected an end marker without the alignment bit", begin)
+        raise BytecodeFault(faults.END, "expected an end marker without the alignment bit", begin)
     if cursor.trace is not None:
         cursor.trace.heading(begin, Section(number).label if number else "end")
     if not number:
@@ -141,7 +141,7 @@ def _read_section_id(cursor: Cursor) -> Section:
     return Section(number)
 
 
-def _read_payload(cursor: Cursor, section: Section, begin: int) -> Cursor:
+def _read_payload(cursor: ByteCursor, section: Section, begin: int) -> ByteCursor:
     aligned = cursor.byte() & _HAS_ALIGNMENT
     length_at = cursor.at
     length = cursor.varint()
@@ -157,30 +157,32 @@ def _read_payload(cursor: Cursor, section: Section, begin: int) -> Cursor:
     return cursor.sub(length)
 
 
-def _check_length(cursor: Cursor, length: int, offset: int) -> None:
+def _check_length(cursor: ByteCursor, length: int, offset: int) -> None:
     if length > cursor.left:
         message = f"expected a length of at most the {cursor.left} bytes that follow, got {length}"
-        raise Fault(faults.SECTION_LENGTH, message, offset)
+        raise BytecodeFault(faults.SECTION_LENGTH, message, offset)
 
 
 def _check_unaligned(section: Section, begin: int) -> None:
     least = ALIGNMENT.get(section)
     if least is not None:
-        raise Fault(faults.ALIGNMENT, f"expected an alignment that is a multiple of {least}, got none", begin)
+        raise BytecodeFault(faults.ALIGNMENT, f"expected an alignment that is a multiple of {least}, got none", begin)
 
 
-def _read_alignment(cursor: Cursor, section: Section) -> int:
+def _read_alignment(cursor: ByteCursor, section: Section) -> int:
     at = cursor.at
     alignment = cursor.varint()
     if alignment == 0 or alignment & (alignment - 1):
-        raise Fault(faults.ALIGNMENT, f"expected an alignment that is a power of two, got {alignment}", at)
+        raise BytecodeFault(faults.ALIGNMENT, f"expected an alignment that is a power of two, got {alignment}", at)
     least = ALIGNMENT.get(section, 1)
     if alignment % least:
-        raise Fault(faults.ALIGNMENT, f"expected an alignment that is a multiple of {least}, got {alignment}", at)
+        raise BytecodeFault(
+            faults.ALIGNMENT, f"expected an alignment that is a multiple of {least}, got {alignment}", at
+        )
     return alignment
 
 
-def _skip_padding(cursor: Cursor, alignment: int) -> None:
+def _skip_padding(cursor: ByteCursor, alignment: int) -> None:
     """Padding in front of a payload counts from the start of the file."""
     begin = cursor.at
     cursor.take(-begin % alignment)

@@ -1,4 +1,4 @@
-"""The type section (bytecode specification, chapter 4), in both directions.
+"""The type section (spec: bytecode#types), in both directions.
 
 Knows: the layout of every type, as data: its tag, its first version, its fields in stream order, its optional field.
 Does not know: the invariants of types (`ir.types`), which are checked when a type is built.
@@ -12,19 +12,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from tileir.bytecode import faults
-from tileir.bytecode.faults import Fault, shown_type
-from tileir.bytecode.tables import Numbering, OffsetTable
-from tileir.bytecode.versions import POINTER_ATTR_SINCE, version_text
-from tileir.bytecode.wire import Cursor, Sink
+from tileir.bytecode.faults import BytecodeFault, shown_type
+from tileir.bytecode.offsets import Numbering, OffsetTable
+from tileir.bytecode.versions import POINTER_ATTR_SINCE
+from tileir.bytecode.wire import ByteCursor, Sink
 from tileir.ir import types as t
-from tileir.ir.declare import Version, version_key
+from tileir.ir.versions import Version, version_key, version_text
 
 _DYNAMIC = -(1 << 63)
 _MAX_U32 = (1 << 32) - 1
 
 
 class Encoding(enum.Enum):
-    """How a field of a type is laid out."""
+    """The encoding of a field of a type."""
 
     TYPE = enum.auto()
     TYPES = enum.auto()
@@ -35,7 +35,7 @@ class Encoding(enum.Enum):
 
 
 @dataclass(frozen=True)
-class Field:
+class TypeField:
     """A field by the name that it has on the type class; a type inside must be one of `accepts`, else `code`."""
 
     name: str
@@ -45,7 +45,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class OptionalField:
+class OptionalTypeField:
     """An enumeration that may be absent: a flags field in front tells from `flags_since` on.
 
     In older files a byte in its place tells (`presence_byte`), or there is no such field.
@@ -58,15 +58,15 @@ class OptionalField:
 
 
 @dataclass(frozen=True)
-class Layout:
-    """How the types of one class are written: tag, [flags], fields, [optional field]."""
+class TypeLayout:
+    """The layout of the types of one class: tag, [flags], fields, [optional field]."""
 
     tag: int
     cls: type[t.Type]
     name: str
     since: Version
-    fields: tuple[Field, ...]
-    optional: OptionalField | None = None
+    fields: tuple[TypeField, ...]
+    optional: OptionalTypeField | None = None
 
     @property
     def accepts(self) -> tuple[type[t.Type], ...]:
@@ -77,68 +77,71 @@ _V13_1, _V13_3, _V13_4 = map(version_key, ("13.1", "13.3", "13.4"))
 _NUMBER = (t.ElementType,)
 _NUMBER_OR_POINTER = (t.ElementType, t.PointerType)
 _VALUE = (t.ElementType, t.PointerType, t.TileType, t.TensorViewType, t.TileViewType, t.TokenType)
-_TENSOR_VIEW = Field("tensor_view", Encoding.TYPE, (t.TensorViewType,))
-_TILE_SHAPE = Field("tile_shape", Encoding.I32S)
-_DIM_MAP = Field("dim_map", Encoding.I32S)
-_POINTER_ATTR = OptionalField("attr", t.PointerAttr, _V13_4)
-_PADDING = OptionalField("padding", t.PaddingValue, _V13_3, presence_byte=True)
+_TENSOR_VIEW = TypeField("tensor_view", Encoding.TYPE, (t.TensorViewType,))
+_TILE_SHAPE = TypeField("tile_shape", Encoding.I32S)
+_DIM_MAP = TypeField("dim_map", Encoding.I32S)
+_POINTER_ATTR = OptionalTypeField("attr", t.PointerAttr, _V13_4)
+_PADDING = OptionalTypeField("padding", t.PaddingValue, _V13_3, presence_byte=True)
 
 LAYOUTS = (
-    Layout(
+    TypeLayout(
         12,
         t.PointerType,
         "ptr",
         _V13_1,
-        (Field("pointee", Encoding.TYPE, _NUMBER, faults.TYPE_VERIFY),),
+        (TypeField("pointee", Encoding.TYPE, _NUMBER, faults.TYPE_VERIFY),),
         _POINTER_ATTR,
     ),
-    Layout(
+    TypeLayout(
         13,
         t.TileType,
         "tile",
         _V13_1,
-        (Field("element", Encoding.TYPE, _NUMBER_OR_POINTER, faults.TYPE_VERIFY), Field("shape", Encoding.I64S)),
+        (
+            TypeField("element", Encoding.TYPE, _NUMBER_OR_POINTER, faults.TYPE_VERIFY),
+            TypeField("shape", Encoding.I64S),
+        ),
     ),
-    Layout(
+    TypeLayout(
         14,
         t.TensorViewType,
         "tensor_view",
         _V13_1,
         (
-            Field("element", Encoding.TYPE, _NUMBER, faults.TYPE_VERIFY),
-            Field("shape", Encoding.DIMS),
-            Field("strides", Encoding.DIMS),
+            TypeField("element", Encoding.TYPE, _NUMBER, faults.TYPE_VERIFY),
+            TypeField("shape", Encoding.DIMS),
+            TypeField("strides", Encoding.DIMS),
         ),
         _POINTER_ATTR,
     ),
-    Layout(15, t.PartitionViewType, "partition_view", _V13_1, (_TILE_SHAPE, _TENSOR_VIEW, _DIM_MAP), _PADDING),
-    Layout(
+    TypeLayout(15, t.PartitionViewType, "partition_view", _V13_1, (_TILE_SHAPE, _TENSOR_VIEW, _DIM_MAP), _PADDING),
+    TypeLayout(
         16,
         t.FunctionType,
         "function",
         _V13_1,
-        (Field("inputs", Encoding.TYPES, _VALUE), Field("results", Encoding.TYPES, _VALUE)),
+        (TypeField("inputs", Encoding.TYPES, _VALUE), TypeField("results", Encoding.TYPES, _VALUE)),
     ),
-    Layout(
+    TypeLayout(
         20,
         t.GatherScatterViewType,
         "gather_scatter_view",
         _V13_3,
-        (_TILE_SHAPE, _TENSOR_VIEW, Field("sparse_dim", Encoding.U32)),
+        (_TILE_SHAPE, _TENSOR_VIEW, TypeField("sparse_dim", Encoding.U32)),
         _PADDING,
     ),
-    Layout(
+    TypeLayout(
         21,
         t.StridedViewType,
         "strided_view",
         _V13_3,
-        (_TILE_SHAPE, Field("traversal_strides", Encoding.I32S), _TENSOR_VIEW, _DIM_MAP),
+        (_TILE_SHAPE, TypeField("traversal_strides", Encoding.I32S), _TENSOR_VIEW, _DIM_MAP),
         _PADDING,
     ),
 )
 _TOKEN_TAG = 17
 _BY_TAG = {layout.tag: layout for layout in LAYOUTS}
-_BY_CLASS: dict[type[t.Type], Layout] = {layout.cls: layout for layout in LAYOUTS}
+_BY_CLASS: dict[type[t.Type], TypeLayout] = {layout.cls: layout for layout in LAYOUTS}
 _SIMPLE: dict[int, t.Type] = {element.tag: element for element in t.ELEMENTS.values()} | {_TOKEN_TAG: t.TOKEN}
 _SIMPLE_TAGS = {type: tag for tag, type in _SIMPLE.items()}
 
@@ -146,7 +149,7 @@ _SIMPLE_TAGS = {type: tag for tag, type in _SIMPLE.items()}
 class TypeReader:
     """The type section; a type is decoded when it is first used."""
 
-    def __init__(self, payload: Cursor | None, version: Version) -> None:
+    def __init__(self, payload: ByteCursor | None, version: Version) -> None:
         self._table = OffsetTable.read(payload, "types", 4)
         self._version = version
         self._types: dict[int, t.Type] = {}
@@ -155,25 +158,25 @@ class TypeReader:
     def __len__(self) -> int:
         return len(self._table)
 
-    def read(self, cursor: Cursor) -> t.Type:
+    def read(self, cursor: ByteCursor) -> t.Type:
         """The type whose index stands at `cursor`, of a value or an attribute."""
         begin = cursor.at
         index = self._table.index(cursor)
         found = self._types.get(index) or self.get(index)
         if isinstance(found, t.FunctionType):
-            raise Fault(faults.KIND, f"expected a type other than a function's, got type {index}", begin)
+            raise BytecodeFault(faults.KIND, f"expected a type other than a function's, got type {index}", begin)
         return found
 
-    def read_signature(self, cursor: Cursor) -> t.FunctionType:
+    def read_signature(self, cursor: ByteCursor) -> t.FunctionType:
         """The function type whose index stands at `cursor`."""
         begin = cursor.at
         index = self._table.index(cursor)
         found = self.get(index)
         if not isinstance(found, t.FunctionType):
-            raise Fault(faults.KIND, f"expected a function type, got {shown_type(found)}", begin)
+            raise BytecodeFault(faults.KIND, f"expected a function type, got {shown_type(found)}", begin)
         return found
 
-    def read_list(self, cursor: Cursor) -> tuple[t.Type, ...]:
+    def read_list(self, cursor: ByteCursor) -> tuple[t.Type, ...]:
         return tuple([self.read(cursor) for _ in range(cursor.count())])
 
     def get(self, index: int) -> t.Type:
@@ -182,13 +185,13 @@ class TypeReader:
             self._open.add(index)
             try:
                 found = self._types[index] = self._decode(self._table.entry(index), index)
-            except Fault as fault:
+            except BytecodeFault as fault:
                 raise fault.inside(f"type {index}") from None
             finally:
                 self._open.discard(index)
         return found
 
-    def _decode(self, entry: Cursor, index: int) -> t.Type:
+    def _decode(self, entry: ByteCursor, index: int) -> t.Type:
         begin = entry.at
         tag = _read_tag(entry)
         type = _SIMPLE.get(tag)
@@ -203,9 +206,9 @@ class TypeReader:
     def _gate(self, since: Version, what: str, offset: int) -> None:
         if since > self._version:
             message = f"{what} needs bytecode version {version_text(since)}, the file has {version_text(self._version)}"
-            raise Fault(faults.GATE, message, offset)
+            raise BytecodeFault(faults.GATE, message, offset)
 
-    def _composite(self, layout: Layout, entry: Cursor) -> t.Type:
+    def _composite(self, layout: TypeLayout, entry: ByteCursor) -> t.Type:
         begin = entry.origin
         self._gate(layout.since, f"type '{layout.name}'", begin)
         flags = self._flags(layout.optional, entry)
@@ -213,25 +216,25 @@ class TypeReader:
         for field in layout.fields:
             try:
                 fields[field.name] = self._field(field, entry)
-            except Fault as fault:
+            except BytecodeFault as fault:
                 raise fault.inside(f"field '{field.name}' of '{layout.name}'") from None
         if layout.optional is not None:
             fields[layout.optional.name] = self._optional(layout.optional, flags, entry)
         if layout.cls is t.TileType and entry.left:
             message = f"expected the end of the tile type, got {entry.left} more bytes"
-            raise Fault(faults.TYPE_VERIFY, message, entry.at)
+            raise BytecodeFault(faults.TYPE_VERIFY, message, entry.at)
         return _build(layout, fields, begin)
 
-    def _flags(self, optional: OptionalField | None, entry: Cursor) -> int:
+    def _flags(self, optional: OptionalTypeField | None, entry: ByteCursor) -> int:
         if optional is None or self._version < optional.flags_since:
             return 0
         begin = entry.at
         flags = entry.varint()
         if flags > 1:
-            raise Fault(faults.FLAGS, f"expected no flags but bit 0 ('{optional.name}'), got {flags:#x}", begin)
+            raise BytecodeFault(faults.FLAGS, f"expected no flags but bit 0 ('{optional.name}'), got {flags:#x}", begin)
         return flags
 
-    def _optional(self, optional: OptionalField, flags: int, entry: Cursor) -> object:
+    def _optional(self, optional: OptionalTypeField, flags: int, entry: ByteCursor) -> object:
         if self._version < optional.flags_since:
             flags = optional.presence_byte and entry.boolean()
         if not flags:
@@ -240,13 +243,13 @@ class TypeReader:
         number = entry.varint()
         if number not in list(optional.cases):
             message = f"expected a {optional.cases.__name__} of at most {max(optional.cases)}, got {number}"
-            raise Fault(faults.ENUM, message, begin)
+            raise BytecodeFault(faults.ENUM, message, begin)
         case = optional.cases(number)
         if isinstance(case, t.PointerAttr):
             self._gate(POINTER_ATTR_SINCE[case], f"pointer attribute '{case.text}'", begin)
         return case
 
-    def _field(self, field: Field, entry: Cursor) -> object:
+    def _field(self, field: TypeField, entry: ByteCursor) -> object:
         if field.encoding is Encoding.TYPE:
             return self._component(field, entry)
         if field.encoding is Encoding.TYPES:
@@ -259,25 +262,27 @@ class TypeReader:
             return tuple([None if extent == _DYNAMIC else extent for extent in entry.i64_array()])
         return entry.bounded_varint(_MAX_U32, "a 32-bit number")
 
-    def _component(self, field: Field, entry: Cursor) -> t.Type:
+    def _component(self, field: TypeField, entry: ByteCursor) -> t.Type:
         """A type inside a type: its class is looked at first, so that only well-founded types are decoded."""
         begin = entry.at
         index = self._table.index(entry)
         if index in self._open:
-            raise Fault(faults.RECURSION, f"expected a type that does not contain itself, got type {index}", begin)
+            raise BytecodeFault(
+                faults.RECURSION, f"expected a type that does not contain itself, got type {index}", begin
+            )
         found = self._types.get(index)
         cls = type(found) if found is not None else _class_of(_read_tag(self._table.entry(index)))
         if not issubclass(cls, field.accepts):
             wanted = " or ".join(accepted.__name__ for accepted in field.accepts)
-            raise Fault(field.code, f"expected {wanted}, got type {index}, a {cls.__name__}", begin)
+            raise BytecodeFault(field.code, f"expected {wanted}, got type {index}, a {cls.__name__}", begin)
         return self.get(index)
 
 
-def _read_tag(entry: Cursor) -> int:
+def _read_tag(entry: ByteCursor) -> int:
     begin = entry.at
     tag = entry.varint()
     if tag not in _SIMPLE and tag not in _BY_TAG:
-        raise Fault(faults.TAG, f"expected the tag of a type, got {tag}", begin)
+        raise BytecodeFault(faults.TAG, f"expected the tag of a type, got {tag}", begin)
     return tag
 
 
@@ -285,11 +290,11 @@ def _class_of(tag: int) -> type[t.Type]:
     return type(_SIMPLE[tag]) if tag in _SIMPLE else _BY_TAG[tag].cls
 
 
-def _build(layout: Layout, fields: dict[str, object], offset: int) -> t.Type:
+def _build(layout: TypeLayout, fields: dict[str, object], offset: int) -> t.Type:
     try:
         return layout.cls(**fields)
     except t.InvalidType as error:
-        raise Fault(faults.TYPE_VERIFY, f"{error.message} [{error.code}]", offset) from None
+        raise BytecodeFault(faults.TYPE_VERIFY, f"{error.message} [{error.code}]", offset) from None
 
 
 class TypeWriter(Numbering):

@@ -14,8 +14,10 @@ from tileir.bytecode.faults import WRITE_GATE, WRITE_VERSION
 from tileir.ir import attributes as a
 from tileir.ir import types as t
 from tileir.ir.core import Module, Op, Value
-from tileir.ir.declare import VERSIONS, Attr, AttrKind, Operand, OpSpec, Placement, Result, Version, version_key
 from tileir.ir.diagnostics import Diagnostic, DiagnosticError
+from tileir.ir.fields import Attr, AttrKind, Operand, Result
+from tileir.ir.spec import OpSpec, Placement
+from tileir.ir.versions import VERSIONS, Version, version_key, version_text
 from tileir.ops import OPCODES
 
 SUPPORTED: tuple[Version, ...] = tuple(map(version_key, VERSIONS))
@@ -27,10 +29,6 @@ POINTER_ATTR_SINCE = {
     t.PointerAttr.UNICAST: version_key("13.5"),
     t.PointerAttr.MULTICAST: version_key("13.5"),
 }
-
-
-def version_text(version: Version) -> str:
-    return f"{version[0]}.{version[1]}"
 
 
 def parse_version(text: str) -> Version:

@@ -1,4 +1,4 @@
-"""Primitive encodings of bytecode (bytecode specification, chapter 1): bytes, varints, fixed-width arrays, padding.
+"""Primitive encodings of bytecode (spec: bytecode#primitives): bytes, varints, fixed-width arrays, padding.
 
 Knows: how one number or array is laid out, and the bounds of the part of the file it stands in. Every fault carries
 the byte offset from the start of the file.
@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from typing import Any, Protocol
 
-from tileir.bytecode.faults import COUNT, LIMIT, RANGE, TRUNCATED, VARINT, Fault
+from tileir.bytecode.faults import COUNT, LIMIT, RANGE, TRUNCATED, VARINT, BytecodeFault
 
 PADDING_BYTE = 0xCB
 MAX_COUNT = (1 << 32) - 2
@@ -26,7 +26,7 @@ class Trace(Protocol):
     def heading(self, begin: int, text: str) -> None: ...
 
 
-class Cursor:
+class ByteCursor:
     """A reading position in `data` that never passes `end`; `origin` is where padding counts from."""
 
     __slots__ = ("at", "data", "end", "origin", "trace")
@@ -47,17 +47,17 @@ class Cursor:
         if self.trace is not None and begin < self.at:
             self.trace.add(begin, self.at, meaning)
 
-    def sub(self, length: int) -> Cursor:
+    def sub(self, length: int) -> ByteCursor:
         """The next `length` bytes as a cursor of their own; this one steps over them."""
         begin = self.take(length)
-        return Cursor(self.data, begin, begin + length, self.trace)
+        return ByteCursor(self.data, begin, begin + length, self.trace)
 
     def take(self, size: int) -> int:
         """Step over `size` bytes and return where they begin."""
         begin = self.at
         if size > self.end - begin:
             message = f"expected {_bytes(size)} more, got {_bytes(self.end - begin)} before the end"
-            raise Fault(TRUNCATED, message, begin)
+            raise BytecodeFault(TRUNCATED, message, begin)
         self.at = begin + size
         return begin
 
@@ -81,12 +81,14 @@ class Cursor:
         begin, value = self.at, 0
         for position in range(MAX_VARINT_BYTES):
             if self.at >= self.end:
-                raise Fault(TRUNCATED, "expected a variable-length integer, got the end of the data", begin)
+                raise BytecodeFault(TRUNCATED, "expected a variable-length integer, got the end of the data", begin)
             byte = self.byte()
             value |= (byte & 0x7F) << (7 * position)
             if byte < 0x80:
                 return value & _MASK64
-        raise Fault(VARINT, f"expected a variable-length integer of at most {MAX_VARINT_BYTES} bytes, got more", begin)
+        raise BytecodeFault(
+            VARINT, f"expected a variable-length integer of at most {MAX_VARINT_BYTES} bytes, got more", begin
+        )
 
     def svarint(self) -> int:
         """A zigzag-encoded signed 64-bit number."""
@@ -97,7 +99,7 @@ class Cursor:
         begin = self.at
         value = self.varint()
         if value > limit:
-            raise Fault(RANGE, f"expected {what} of at most {limit:#x}, got {value:#x}", begin)
+            raise BytecodeFault(RANGE, f"expected {what} of at most {limit:#x}, got {value:#x}", begin)
         return value
 
     def count(self) -> int:
@@ -105,7 +107,7 @@ class Cursor:
         begin = self.at
         value = self.varint()
         if value > MAX_COUNT:
-            raise Fault(LIMIT, f"expected a count of at most {MAX_COUNT}, got {value}", begin)
+            raise BytecodeFault(LIMIT, f"expected a count of at most {MAX_COUNT}, got {value}", begin)
         return value
 
     def fitting_count(self, what: str, entry_bytes: int) -> int:
@@ -118,7 +120,7 @@ class Cursor:
         most = self.left // entry_bytes
         if value > most:
             message = f"expected at most {most} {what} in the {_bytes(self.left)} that follow, got {value}"
-            raise Fault(COUNT, message, begin)
+            raise BytecodeFault(COUNT, message, begin)
         return value
 
     def uint(self, size: int) -> int:
@@ -154,7 +156,7 @@ class Cursor:
         """Step to the next multiple of `alignment`; something must follow, whether or not a step is needed."""
         begin = self.at
         if begin >= self.end:
-            raise Fault(TRUNCATED, "expected padding and a table, got the end of the data", begin)
+            raise BytecodeFault(TRUNCATED, "expected padding and a table, got the end of the data", begin)
         self.take(-(begin - self.origin) % alignment)
         self.note(begin, "padding")
 
@@ -197,7 +199,7 @@ class Sink:
             self.data += struct.pack(f"<{len(values)}{code}", *values)
         except struct.error:
             bits = 8 * struct.calcsize(f"<{code}")
-            raise Fault(RANGE, f"expected {bits}-bit integers, got {list(values)}") from None
+            raise BytecodeFault(RANGE, f"expected {bits}-bit integers, got {list(values)}") from None
 
     def apint(self, value: int, width: int) -> None:
         if width <= 8:
@@ -208,7 +210,7 @@ class Sink:
     def pattern(self, value: int, width: int) -> None:
         """`value` as a two's complement pattern of `width` bits."""
         if not -(1 << (width - 1)) <= value < 1 << width:
-            raise Fault(RANGE, f"expected an integer of {width} bits, got {value}")
+            raise BytecodeFault(RANGE, f"expected an integer of {width} bits, got {value}")
         self.varint(value & ((1 << width) - 1))
 
     def padding(self, alignment: int) -> None:
@@ -217,7 +219,7 @@ class Sink:
 
 def check_width(value: int, width: int, offset: int) -> int:
     if value >> width:
-        raise Fault(RANGE, f"expected a value of {width} bits, got {value:#x}", offset)
+        raise BytecodeFault(RANGE, f"expected a value of {width} bits, got {value:#x}", offset)
     return value
 
 

@@ -21,6 +21,7 @@ VERBS = {
     "check": ("check", "parse and verify programs; show every fault"),
     "opt": ("opt", "print a program in canonical form"),
     "run": ("run", "run a kernel on arrays"),
+    "sanitize": ("sanitize", "run a kernel and report races, missing tokens, uninitialised values, padding"),
     "cutile": ("cutile", "run a cuTile Python script without a GPU"),
     "compile": ("compile", "compile a kernel for the CPU or a GPU; show or keep the code"),
     "bench": ("bench", "time a kernel"),
@@ -117,8 +118,10 @@ def _parsed(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argpar
 
 
 def _complain(verb: str, message: str, status: int) -> int:
+    from tileir.ir.shown import shown_lines
+
     sys.stdout.flush()
-    print(f"tileir {verb}: error: {message}", file=sys.stderr)
+    print(shown_lines(f"tileir {verb}: error: {message}"), file=sys.stderr)
     return status
 
 

@@ -1,4 +1,4 @@
-"""What the words after ``tileir run FILE`` say about kernel arguments: ``x=f32[64,64]:randn``, ``@a.npy``, ``i32:7``.
+"""Kernel arguments as words after ``tileir run FILE``: ``x=f32[64,64]:randn``, ``@a.npy``, ``i32:7``.
 
 Knows: the grammar of these words, and which parameter each belongs to.
 Does not know: how arrays are filled (`fill`), nor how a kernel is launched.
@@ -33,7 +33,7 @@ _FILLS = ("zeros", "ones", "arange", "rand", "randn")
 
 @dataclass(frozen=True)
 class Fill:
-    """How an array is filled: `how` is one of the words above or ``value``; `numbers` what they need."""
+    """The contents of an array: `how` is one of the words above or ``value``; `numbers` what they need."""
 
     how: str
     numbers: tuple[int | float, ...] = ()

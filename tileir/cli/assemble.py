@@ -9,7 +9,7 @@ import argparse
 
 from tileir.cli import FINE, files
 from tileir.cli.options import add_output
-from tileir.ir.declare import NEWEST, VERSIONS
+from tileir.ir.versions import NEWEST, VERSIONS
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -1,7 +1,7 @@
 """``tileir bench``: time a kernel.
 
 Knows: how often a launch is timed, and what the times say about the machine's limits.
-Does not know: how the command line describes a launch (`launching`), nor how the limits are measured (`cpu.peaks`).
+Does not know: how the command line describes a launch (`launching`), nor how the limits are measured (`cpu.run.peaks`).
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from math import prod
 from time import perf_counter
 
 from tileir.cli import FINE, UsageError, arguments, files, show
-from tileir.cli.launching import Settings, add_launch, add_threads, checked, chosen_kernel, given_values
+from tileir.cli.launching import add_launch, add_threads, checked, chosen_kernel, given_values
 from tileir.cli.options import add_level, add_target, chosen_target
 from tileir.runtime.launch import launch_kernel
+from tileir.runtime.options import LaunchOptions
 from tileir.runtime.staging import placed
 from tileir.runtime.targets import DeviceTarget
 
 MIN_SECONDS = 0.2
-"""How long launches are timed if the number of runs is not given."""
+"""Seconds for which launches are timed if the number of runs is not given."""
 LEAST, MOST = 5, 10_000
 
 
@@ -62,13 +63,13 @@ def run(options: argparse.Namespace) -> int:
     kernel = chosen_kernel(files.verified(options.file, options.level), options.kernel)
     target = chosen_target(options.target)
     given = given_values(kernel, options.arguments, options.seed)
-    settings: Settings = {"threads": options.threads} if options.threads else {}
+    settings: LaunchOptions = {"threads": options.threads} if options.threads else {}
     with placed(target, [one.value for one in given]) as values:
         grid = checked(kernel, target, options.grid, values, settings)
         launch = partial(launch_kernel, kernel, grid, values, target.name, True, settings)
         clock = target.seconds if isinstance(target, DeviceTarget) else _seconds
         first, times = timed(launch, options.runs, clock)
-    print(f"@{kernel.name}: {prod(grid)} tile blocks, target {target.name}, {len(times.seconds)} launches")
+    show.line(f"@{kernel.name}: {prod(grid)} tile blocks, target {target.name}, {len(times.seconds)} launches")
     peaks = _peaks(options) if target.name == "cpu" and (options.flops or options.bytes) else {}
     rows: list[list[str | show.Text]] = [*_time_rows(first, times), *_rate_rows(options, times.median, peaks)]
     show.print_table(show.table({"what": "left", "value": "right", "share of the machine's": "left"}, rows))
@@ -99,8 +100,8 @@ def _time_rows(first: float, times: Times) -> list[list[str | show.Text]]:
 
 def _peaks(options: argparse.Namespace) -> dict[str, float]:
     """The machine's limits by unit."""
-    from tileir.cpu.peaks import measured
-    from tileir.cpu.pool import default_threads
+    from tileir.cpu.run.peaks import measured
+    from tileir.cpu.run.pool import default_threads
 
     found = measured(options.threads or default_threads())
     return {"GFLOP/s": found.flops / 1e9, "GB/s": found.bytes / 1e9}

@@ -25,7 +25,7 @@ _DIVIDER = re.compile(rb"(?m)^[ \t]*// -----[^\n]*$")
 
 @dataclass(frozen=True)
 class Checked:
-    """What checking one program found."""
+    """The diagnostics of one program."""
 
     file: str
     report: Report
@@ -91,7 +91,7 @@ def _show(checked: list[Checked]) -> None:
         if len(one.report):
             show.diagnostics(one.report.render(), sys.stdout)
         if one.report.ok and one.module is not None:
-            print(f"{one.file}: ok, {_contents(one.module)}")
+            show.line(f"{one.file}: ok, {_contents(one.module)}")
     errors = sum(len(one.report.errors) for one in checked)
     if errors:
         print(f"{show.counted(errors, 'error')} in {show.counted(len(checked), 'program')}")

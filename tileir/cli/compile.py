@@ -16,7 +16,7 @@ from tileir.gpu.arch import CAPABILITIES
 CPU = "cpu"
 GPUS = tuple(f"sm_{capability}" for capability in CAPABILITIES)
 FORMS = {CPU: ("asm", "llvm", "obj"), "open": ("ptx", "ttir", "ttgir", "llir", "cubin"), "tileiras": ("cubin",)}
-"""What can be made by each route, the default first."""
+"""The forms that each route can make, the default first."""
 BINARY = ("obj", "cubin")
 
 
@@ -84,7 +84,7 @@ def _whose(options: argparse.Namespace) -> str:
 
 
 def _require_place(options: argparse.Namespace, form: str | None) -> str | None:
-    """What is no text does not go to a terminal."""
+    """Refuse to write a form that is no text to a terminal."""
     if form in BINARY and options.output is None and (form == "obj" or sys.stdout.isatty()):
         what = "an object file" if form == "obj" else "a cubin"
         raise UsageError(f"{what} is not text: say where it goes with -o FILE")

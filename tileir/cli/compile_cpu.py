@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from tileir.cli import show
-from tileir.cpu import explain
-from tileir.cpu.engine import Host, assembly, host, object_code, optimized_text
-from tileir.cpu.lowering import Kernel
-from tileir.cpu.program import lowered
+from tileir.cpu.llvm.engine import Host, assembly, host, object_code, optimized_text
+from tileir.cpu.lowering.entry import LoweredKernel
+from tileir.cpu.run import explain
+from tileir.cpu.run.program import lowered
 from tileir.ir.diagnostics import place_text
 from tileir.runtime import module
 
@@ -21,15 +21,15 @@ EMITS: dict[str, Callable[[str, Host], str | bytes]] = {"llvm": optimized_text, 
 
 def compiled(kernel: module.Kernel, form: str | None, explained: bool) -> str | bytes | None:
     """The code of a kernel in a form; what became of it is printed first if `explained`."""
-    found = lowered(kernel.entry, tuple(kernel.module.globals.addresses))
+    found = lowered(kernel.entry, tuple(kernel.module.globals.addresses), checked=True)
     text = str(found.module)
     if explained:
         _explain(kernel.name, found, assembly(text, host()))
     return None if form is None else EMITS[form](text, host())
 
 
-def _explain(name: str, kernel: Kernel, assembly: str) -> None:
-    print(f"@{name}, for {host().cpu}")
+def _explain(name: str, kernel: LoweredKernel, assembly: str) -> None:
+    show.line(f"@{name}, for {host().cpu}")
     print(f"arena: {kernel.arena_size} bytes for each running tile block")
     print(f"vectors: {_vectors(assembly)}")
     rows: list[list[str | show.Text]] = [list(row) for row in _loads(kernel)]
@@ -47,6 +47,6 @@ def _vectors(assembly: str) -> str:
     return ", ".join(f"{count} instructions of {bits} bits" for bits, count in found.items()) or "none"
 
 
-def _loads(kernel: Kernel) -> Iterator[tuple[str, str, str, str]]:
+def _loads(kernel: LoweredKernel) -> Iterator[tuple[str, str, str, str]]:
     for load in explain.loads(kernel):
         yield load.op.spec.name, place_text(load.op.loc), repr(load.type), load.became

@@ -38,7 +38,7 @@ _ACCESSES = {
 
 @dataclass(frozen=True)
 class Request:
-    """What is wanted: `form` None is nothing but the explanation."""
+    """The form asked for; `form` None is nothing but the explanation."""
 
     target: str
     route: str
@@ -73,7 +73,7 @@ def _by_tileiras(kernel: Kernel, request: Request) -> bytes | None:
     cubin = vendor_cubin(kernel.module, arch_named(request.target))
     made = vendor.executable(cubin, kernel.name, len(kernel.parameters))
     if request.explained:
-        print(f"@{kernel.name}, for {request.target}, by the vendor's assembler")
+        show.line(f"@{kernel.name}, for {request.target}, by the vendor's assembler")
         info = kernels_of(cubin)[made.kernel]
         print(f"tile block: {info.threads} threads")
         _explain_code(info)
@@ -86,7 +86,7 @@ def _by_tileiras(kernel: Kernel, request: Request) -> bytes | None:
 def _explain_triton(name: str, target: str, made: Compiled) -> None:
     options, facts = made.options, made.artifacts.metadata
     assert made.artifacts.cubin is not None
-    print(f"@{name}, for {target}, by Triton's compiler")
+    show.line(f"@{name}, for {target}, by Triton's compiler")
     cluster = f", in each of {facts['num_ctas']} blocks of a cluster" if facts["num_ctas"] > 1 else ""
     warps = show.counted(facts["num_warps"], "warp")
     print(f"tile block: {warps}{cluster}, pipelines of {show.counted(options.num_stages, 'stage')}")
@@ -95,7 +95,7 @@ def _explain_triton(name: str, target: str, made: Compiled) -> None:
     hidden = [_hidden(one) for one in made.program.hidden]
     if facts["global_scratch_size"]:
         hidden.append(f"{facts['global_scratch_size']} bytes for each tile block for descriptors")
-    print(f"memory beside the arguments: {', '.join(hidden) or 'none'}")
+    show.line(f"memory beside the arguments: {', '.join(hidden) or 'none'}")
     rows: list[list[str | show.Text]] = [[place, what, str(count)] for (place, what), count in _accesses(made)]
     if rows:
         show.print_table(show.table({"place": "left", "became": "left", "times": "right"}, rows))
@@ -116,7 +116,7 @@ def _hidden(hidden: Hidden) -> str:
 
 
 def _accesses(made: Compiled) -> Iterator[tuple[tuple[str, str], int]]:
-    """What operations at a place in the program became, and how often."""
+    """The instructions that the operations at a place in the program became, and how often."""
     found = Counter(
         (place_text(instruction.loc), _ACCESSES[instruction.name])
         for instruction in made.program.function.body.walk()

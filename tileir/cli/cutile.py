@@ -16,6 +16,7 @@ from tileir.cutile.switch import DEFAULT
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", default=DEFAULT, help=f"where kernels run (default: {DEFAULT})")
+    parser.add_argument("--sanitize", action="store_true", help="run on the interpreter; report races and other faults")
     parser.add_argument("--cuda-as-cpu", action="store_true", help="let a script that asks for CUDA use the CPU")
     parser.add_argument("script", metavar="SCRIPT.py", help="a Python file, which stays as it is")
     parser.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="passed on to the script")
@@ -23,6 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 examples:
   tileir cutile train.py --steps 10
   tileir cutile --target interp kernel.py      exact, every access to memory checked
+  tileir cutile --sanitize kernel.py           races, missing tokens, padding in results, at lines of the file
   tileir cutile --cuda-as-cpu sample.py        for torch and cupy code that wants a GPU
 """
 
@@ -32,4 +34,5 @@ def run(options: argparse.Namespace) -> int:
     path = Path(options.script)
     if not path.is_file():
         raise UsageError(f"{path}: no such file")
-    return run_script(path, options.arguments, options.target, options.cuda_as_cpu)
+    target = "interp" if options.sanitize else options.target
+    return run_script(path, options.arguments, target, options.cuda_as_cpu, options.sanitize)

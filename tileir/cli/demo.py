@@ -15,24 +15,25 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 import tileir
 from tileir.cli import FAULT, FINE, UsageError, files, show
-from tileir.cli.launching import Settings, launch
+from tileir.cli.launching import launch
 from tileir.cli.options import add_target, chosen_target
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES, largest_error
 from tileir.runtime.grid import GridLike, checked_grid
 from tileir.runtime.module import Kernel
+from tileir.runtime.options import LaunchOptions
 from tileir.runtime.staging import placed
 from tileir.runtime.targets import Target
 
 Arguments = dict[str, np.ndarray | np.generic]
 
-_COLUMNS = {
+_COLUMNS: dict[str, JustifyMethod] = {
     "example": "left",
     "grid": "right",
     "time": "right",
@@ -44,7 +45,7 @@ _COLUMNS = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one example went; `fault` is what stopped it, or how what it printed is wrong."""
+    """The outcome of one example; `fault` says what stopped it, or what is wrong with its output."""
 
     example: Example
     seconds: float
@@ -136,7 +137,7 @@ def _launch(
     """Seconds that a launch took."""
     with placed(target, list(arguments.values())) as values:
         begin = time.perf_counter()
-        settings: Settings = {"output": output} if target.gives_output else {}
+        settings: LaunchOptions = {"output": output} if target.gives_output else {}
         launch(kernel, target, checked_grid(grid, kernel.name), values, settings)
         return time.perf_counter() - begin
 
@@ -150,7 +151,7 @@ def _ignore(text: str) -> None:
 
 
 def _wrong_output(example: Example, printed: str) -> str | None:
-    """How the lines printed differ from those expected, which may come in any order; None if they do not."""
+    """The difference of the lines printed from those expected, which may come in any order; None without one."""
     expected, got = example.printed(example.sizes), printed.splitlines()
     return None if sorted(got) == sorted(expected) else f"expected {len(expected)} other lines, got {got}"
 
@@ -159,7 +160,7 @@ def _show(outcomes: list[Outcome]) -> None:
     show.print_table(show.table(_COLUMNS, [_row(outcome) for outcome in outcomes]))
     for outcome in outcomes:
         if outcome.fault is not None:
-            print(f"{outcome.example.name}: {outcome.fault}")
+            show.line(f"{outcome.example.name}: {outcome.fault}")
     wrong = sum(not outcome.right for outcome in outcomes)
     total = sum(outcome.seconds for outcome in outcomes if outcome.fault is None)
     verdict = f"{wrong} of {len(outcomes)} examples are wrong" if wrong else f"{len(outcomes)} examples are right"

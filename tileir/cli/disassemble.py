@@ -1,6 +1,7 @@
 """``tileir dis``: bytecode to text.
 
-Knows: the forms that can be printed. Does not know: the encoding (`bytecode`), nor how text is made (`text.printer`).
+Knows: the forms that can be printed. Does not know: the encoding (`bytecode`), nor how text is made
+(`text.printer`).
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 from tileir.cli import UsageError
+from tileir.runtime.loading import read_stream
 from tileir.runtime.module import Module, from_content
 from tileir.verify import verify
 
@@ -20,16 +21,22 @@ STANDARD_INPUT = "<stdin>"
 
 
 def display_name(file: str) -> str:
-    """How `file` is called in messages."""
+    """The name of `file` in messages."""
     return STANDARD_INPUT if file == "-" else file
 
 
 def read(file: str) -> bytes:
-    """The content of a file, or of standard input for ``-``."""
+    """The content of a file, or of standard input for ``-``. Raises `DiagnosticError` if there is no end of it."""
+    name = display_name(file)
     try:
-        return sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        if file == "-":
+            return read_stream(sys.stdin.buffer, name)
+        with Path(file).open("rb") as stream:
+            return read_stream(stream, name)
     except OSError as error:
-        raise UsageError(f"cannot read '{display_name(file)}': {_reason(error)}") from None
+        raise UsageError(f"cannot read '{name}': {_reason(error)}") from None
+    except ValueError as error:  # a name that no file can have
+        raise UsageError(f"cannot read '{name}': {error}") from None
 
 
 def program(file: str) -> Module:

@@ -10,6 +10,8 @@ same arrays. f4E2M1FN lies in memory two to a byte: its arrays are bytes, half a
 from __future__ import annotations
 
 import math
+import tokenize
+import zipfile
 import zlib
 from dataclasses import dataclass
 
@@ -17,13 +19,19 @@ import numpy as np
 
 from tileir.cli import UsageError
 from tileir.cli.arguments import ArrayWord, FileWord, ScalarWord
-from tileir.interp.numerics.conversion import float_to_float
-from tileir.interp.numerics.formats import widened
 from tileir.ir import types as t
 from tileir.ir.attributes import Rounding
 from tileir.ir.storage import dtype_of
+from tileir.numerics import nibbles
+from tileir.numerics.conversion import float_to_float
+from tileir.numerics.formats import widened
 
 Array = np.ndarray
+_UNREADABLE = (
+    OSError, ValueError, EOFError, MemoryError, OverflowError, TypeError, SyntaxError, RecursionError,
+    tokenize.TokenError, zipfile.BadZipFile,
+)  # fmt: skip
+"""The exceptions of NumPy for files that are damaged or lie."""
 
 
 def array(word: ArrayWord, random: np.random.Generator) -> Array:
@@ -44,9 +52,7 @@ def _packed(values: Array, element: t.ElementType) -> Array:
         return values
     if not values.shape or values.shape[-1] % 2:
         raise UsageError(f"f4E2M1FN lies two to a byte: expected an even last extent, got {list(values.shape)}")
-    nibbles = values.view(np.uint8)
-    packed: Array = nibbles[..., 0::2] | nibbles[..., 1::2] << np.uint8(4)
-    return packed
+    return nibbles.packed(values)
 
 
 def numbers(values: Array, element: t.ElementType) -> Array:
@@ -54,8 +60,7 @@ def numbers(values: Array, element: t.ElementType) -> Array:
     if element.is_int:
         return values
     if element is t.F4E2M1FN:
-        pairs = np.stack([values & np.uint8(15), values >> np.uint8(4)], axis=-1)
-        values = pairs.reshape(*values.shape[:-1], -1).view(dtype_of(element))
+        values = nibbles.unpacked(values).view(dtype_of(element))
     if element is not t.FNV8E5M3FNU and values.dtype != dtype_of(element):
         values = values.view(dtype_of(element))
     return widened(values, element)
@@ -136,19 +141,29 @@ def scalar(word: ScalarWord, element: t.ElementType) -> int | float | bool:
 def loaded(word: FileWord, element: t.ElementType | None) -> Array:
     """The array in a ``.npy`` file; raw bytes, as NumPy writes ml_dtypes, are read as the parameter's type."""
     try:
-        values = np.load(word.path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise UsageError(f"cannot read '{word.path}': {str(error).splitlines()[0]}") from None
-    if not isinstance(values, Array):
-        raise UsageError(f"'{word.path}': expected one array, got an archive of several")
+        # Mapped first: what a header says of the size is held to the size of the file before memory is asked for.
+        mapped = np.load(word.path, mmap_mode="r", allow_pickle=False)
+        if not isinstance(mapped, Array):
+            raise UsageError(f"'{word.path}': expected one array, got an archive of several")
+        values = np.array(mapped)
+    except _UNREADABLE as error:
+        raise UsageError(f"cannot read '{word.path}': {_why_unreadable(error)}") from None
     if element is not None and values.dtype.kind == "V" and values.dtype.itemsize == dtype_of(element).itemsize:
         return values.view(dtype_of(element))
     return values
 
 
+def _why_unreadable(error: Exception) -> str:
+    if "mmap length" in str(error):
+        return "expected as many elements as its header says, got fewer"
+    if isinstance(error, OSError | MemoryError) or type(error) is ValueError:
+        return (str(error).splitlines() or ["not enough memory"])[0]
+    return "expected a .npy file, got one whose header makes no sense"
+
+
 @dataclass(frozen=True)
 class Summary:
-    """What a table says of an array: smallest, largest and mean element, and a checksum of its bytes."""
+    """Summary of an array for a table: smallest, largest and mean element, and a checksum of its bytes."""
 
     low: float | int
     high: float | int

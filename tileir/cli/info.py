@@ -15,10 +15,10 @@ from importlib.metadata import PackageNotFoundError, version
 from tileir import __version__
 from tileir.cache import MAX_BYTES, Cache, default_directory
 from tileir.cli import FINE, show
-from tileir.cpu.engine import host
-from tileir.cpu.pool import default_threads
+from tileir.cpu.llvm.engine import host
+from tileir.cpu.run.pool import default_threads
 from tileir.gpu.driver import shared_driver
-from tileir.ir.declare import VERSIONS
+from tileir.ir.versions import VERSIONS
 from tileir.runtime.targets import available
 
 _PACKAGES = ("numpy", "ml_dtypes", "rich", "torch", "cuda-tile", "nvidia-cuda-tileiras", "triton", "cuda-bindings")
@@ -74,11 +74,14 @@ def _threads() -> str:
 
 
 def _cache() -> str:
-    """Where compiled kernels are kept, and how much there is."""
+    """The folder of compiled kernels, and its size."""
     directory = default_directory()
     if directory is None:
         return "none: this user has no home directory"
-    count, size = Cache(directory).used()
+    cache = Cache(directory)
+    if reason := cache.distrust():
+        return f"{directory}: not used, as {reason}"
+    count, size = cache.used()
     return f"{directory}: {count} kernels, {size / 1e6:.1f} of at most {MAX_BYTES / 1e6:.0f} MB"
 
 

@@ -19,15 +19,13 @@ from tileir.runtime.arguments import Parameter
 from tileir.runtime.grid import Grid, checked_grid
 from tileir.runtime.launch import bind, launch_kernel
 from tileir.runtime.module import Kernel, Module
+from tileir.runtime.options import LaunchOptions
 from tileir.runtime.targets import DeviceTarget, Target
-
-Settings = dict[str, object]
-"""Options of the target."""
 
 
 @dataclass(frozen=True)
 class Given:
-    """What a parameter is given. `before` is the checksum of an array before the launch, None for a scalar."""
+    """The argument of a parameter. `before` is the checksum of an array before the launch, None for a scalar."""
 
     name: str
     element: t.ElementType
@@ -102,7 +100,7 @@ def _element(parameter: Parameter) -> tuple[t.ElementType, bool]:
     raise UsageError(f"parameter '{parameter.name}': a launch cannot pass a {ty!r}")
 
 
-def checked(kernel: Kernel, target: Target, grid: str, values: Sequence[object], settings: Settings) -> Grid:
+def checked(kernel: Kernel, target: Target, grid: str, values: Sequence[object], settings: LaunchOptions) -> Grid:
     """The grid, when it and the values are what the kernel takes, and the settings those of the target."""
     try:
         extents = [int(extent) for extent in grid.split(",")]
@@ -117,7 +115,7 @@ def checked(kernel: Kernel, target: Target, grid: str, values: Sequence[object],
     return found
 
 
-def launch(kernel: Kernel, target: Target, grid: Grid, values: Sequence[object], settings: Settings) -> None:
+def launch(kernel: Kernel, target: Target, grid: Grid, values: Sequence[object], settings: LaunchOptions) -> None:
     """Run a kernel to its end."""
     launch_kernel(kernel, grid, values, target.name, True, settings)
     if isinstance(target, DeviceTarget):

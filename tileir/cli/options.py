@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 
 from tileir.cli import UsageError
-from tileir.ir.declare import NEWEST, VERSIONS
+from tileir.ir.versions import NEWEST, VERSIONS
 from tileir.runtime.targets import DEFAULT, Target, names, target_named
 
 

@@ -14,11 +14,11 @@ import warnings
 from math import prod
 
 import numpy as np
+from rich.console import JustifyMethod
 
 from tileir.cli import FINE, UsageError, arguments, files, fill, show
 from tileir.cli.launching import (
     Given,
-    Settings,
     add_launch,
     add_threads,
     checked,
@@ -27,12 +27,14 @@ from tileir.cli.launching import (
     launch,
 )
 from tileir.cli.options import add_level, add_target, chosen_target
+from tileir.ir.shown import shown
 from tileir.runtime.grid import Grid
 from tileir.runtime.module import Kernel
+from tileir.runtime.options import LaunchOptions
 from tileir.runtime.staging import placed
 from tileir.runtime.targets import Target
 
-_COLUMNS = {
+_COLUMNS: dict[str, JustifyMethod] = {
     "array": "left",
     "shape": "right",
     "type": "left",
@@ -44,7 +46,7 @@ _COLUMNS = {
 }
 
 CHECKED = "interp"
-"""The default of this verb: a program tried by hand is run where every access to memory is checked."""
+"""The default of this verb: a program tried by hand is run where most is noticed."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -71,7 +73,9 @@ def run(options: argparse.Namespace) -> int:
     kernel = chosen_kernel(files.verified(options.file, options.level), options.kernel)
     target = chosen_target(options.target)
     given = given_values(kernel, options.arguments, options.seed)
-    settings = {name: value for name, value in (("mode", options.mode), ("threads", options.threads)) if value}
+    settings: LaunchOptions = {"mode": options.mode} if options.mode else {}
+    if options.threads:
+        settings["threads"] = options.threads
     saves = {name: file for name, _, file in (entry.partition("=") for entry in options.save)}
     with placed(target, [one.value for one in given]) as values:
         grid = checked(kernel, target, options.grid, values, settings)
@@ -83,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
     _show(kernel.name, grid, given, seconds)
     for name in options.print:
         one = _array_named(name, given)
-        print(f"{name} =\n{fill.shown(one.array, one.element)}")
+        print(f"{shown(name)} =\n{fill.shown(one.array, one.element)}")
     return FINE
 
 
@@ -98,7 +102,7 @@ def _array_named(name: str, given: list[Given]) -> Given:
 # ---------------------------------------------------------------- the launch, and after it
 
 
-def _launch(kernel: Kernel, target: Target, grid: Grid, values: list[object], settings: Settings) -> float:
+def _launch(kernel: Kernel, target: Target, grid: Grid, values: list[object], settings: LaunchOptions) -> float:
     """Seconds that the launch took. What the kernel warns of is shown, also when it traps."""
     begin = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
@@ -121,7 +125,7 @@ def _npy(array: np.ndarray) -> bytes:
 
 def _show(kernel: str, grid: Grid, given: list[Given], seconds: float) -> None:
     blocks = prod(grid)
-    print(f"@{kernel}: {blocks} tile block{'' if blocks == 1 else 's'} in {seconds * 1e3:.1f} ms")
+    show.line(f"@{shown(kernel)}: {blocks} tile block{'' if blocks == 1 else 's'} in {seconds * 1e3:.1f} ms")
     rows = [_row(one, one.before) for one in given if one.before is not None]
     if rows:
         show.print_table(show.table(_COLUMNS, rows))

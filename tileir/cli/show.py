@@ -1,6 +1,6 @@
-"""How the command line shows things: diagnostics in colour, tables, pages of text.
+"""Output of the command line: diagnostics in colour, tables, pages of text.
 
-Knows: the terminal. Does not know: what is shown.
+Knows: the terminal, and that names of a program must not control it. Does not know: what is shown.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ import sys
 from typing import TextIO
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
+
+from tileir.ir.shown import shown_lines
 
 _STYLES = (
     (re.compile(r"(?m)^(?:\S.*?: )?(error(?:\[\w+\])?):"), "bold red"),
@@ -36,11 +38,17 @@ def console(stream: TextIO | None = None) -> Console:
 
 def diagnostics(text: str, stream: TextIO) -> None:
     """Print rendered diagnostics; in colour where `stream` is a terminal."""
-    styled = Text(text)
+    shown = shown_lines(text)
+    styled = Text(shown)
     for pattern, style in _STYLES:
-        for match in pattern.finditer(text):
+        for match in pattern.finditer(shown):
             styled.stylize(style, *match.span(1))
     console(stream).print(styled)
+
+
+def line(text: str, stream: TextIO | None = None) -> None:
+    """Print text in which names of a program may be."""
+    print(shown_lines(text), file=stream or sys.stdout)
 
 
 def page(markdown: str) -> None:
@@ -54,13 +62,13 @@ def page(markdown: str) -> None:
         print(markdown, end="")
 
 
-def table(columns: dict[str, str], rows: list[list[str | Text]]) -> Table:
+def table(columns: dict[str, JustifyMethod], rows: list[list[str | Text]]) -> Table:
     """A table; `columns` maps each heading to its justification."""
     result = Table(box=SIMPLE_HEAD, pad_edge=False)
     for heading, justify in columns.items():
-        result.add_column(heading, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+        result.add_column(heading, justify=justify, no_wrap=True)
     for row in rows:
-        result.add_row(*row)
+        result.add_row(*(shown_lines(cell) if isinstance(cell, str) else cell for cell in row))
     return result
 
 

@@ -8,21 +8,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from tileir.cutile.launch import installed
-from tileir.cutile.plugin import pytest_addoption, pytest_configure, pytest_report_header, pytest_unconfigure
+from tileir.cutile.plugin import (
+    pytest_addoption,
+    pytest_load_initial_conftests,
+    pytest_report_header,
+    pytest_sessionfinish,
+    pytest_terminal_summary,
+)
+from tileir.cutile.sanitizing import SanitizerSession
 from tileir.cutile.switch import DEFAULT, disable, enable
+from tileir.runtime.targets import TargetName
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from tileir.runtime.options import LaunchOptions, SanitizerOptions
 
 __all__ = [
     "DEFAULT",
+    "SanitizerSession",
     "disable",
     "enable",
     "enabled",
     "on",
     "pytest_addoption",
-    "pytest_configure",
+    "pytest_load_initial_conftests",
     "pytest_report_header",
-    "pytest_unconfigure",
+    "pytest_sessionfinish",
+    "pytest_terminal_summary",
 ]
 
 
@@ -33,12 +49,21 @@ def enabled() -> str | None:
 
 
 @contextmanager
-def on(target: str = DEFAULT, *, gpu: bool = True, **options: object) -> Iterator[None]:
-    """Run launches on `target` within the block; see `enable`. What was enabled before is so again after it."""
+def on(
+    target: TargetName | str = DEFAULT,
+    *,
+    gpu: bool = True,
+    sanitize: bool | SanitizerOptions = False,
+    **options: Unpack[LaunchOptions],
+) -> Iterator[SanitizerSession | None]:
+    """Run launches on `target` within the block; see `enable`. What was enabled before is so again after it.
+
+    With ``sanitize`` the block is given a session, whose ``report`` has the findings of all launches so far.
+    """
     before = installed()
-    enable(target, gpu=gpu, **options)
+    session = enable(target, gpu=gpu, sanitize=sanitize, **options)
     try:
-        yield
+        yield session
     finally:
         disable()
         if before is not None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import ml_dtypes
@@ -49,6 +49,14 @@ class NegativeStride(Exception):
     """An array that runs backwards, which cuTile does not take."""
 
 
+class StaticValuesVary(Exception):
+    """Arrays of a list that differ where the kernel is compiled for a value: in cuTile's words."""
+
+
+class WrongStaticAxis(Exception):
+    """An annotation that names an axis which the array does not have, or one twice: in cuTile's words."""
+
+
 @dataclass(frozen=True)
 class ArrayClass:
     """Everything about an array that a kernel is compiled for."""
@@ -57,13 +65,14 @@ class ArrayClass:
     rank: int
     index_bits: int
     aligned: bool
-    unit_strides: tuple[bool, ...]
+    strides: tuple[int | None, ...]
+    """Those that the kernel is compiled for; None where it takes any."""
+    shape: tuple[int | None, ...]
+    """Likewise."""
     divisible_strides: tuple[bool, ...]
+    """Divisibility of each stride in bytes, which is not asked where it is compiled for; likewise of extents."""
     divisible_shape: tuple[bool, ...]
     overlaps_itself: bool
-    static_shape: tuple[int | None, ...]
-    static_strides: tuple[int | None, ...] | None
-    """None where nothing says which strides are static: then those that are 1 are."""
 
     def __hash__(self) -> int:
         return self._hash
@@ -80,43 +89,35 @@ class ArrayClass:
             self.rank,
             self.index_bits,
             self.aligned and other.aligned,
-            _both(self.unit_strides, other.unit_strides),
+            _agreed(self.strides, other.strides),
+            _agreed(self.shape, other.shape),
             _both(self.divisible_strides, other.divisible_strides),
             _both(self.divisible_shape, other.divisible_shape),
             self.overlaps_itself or other.overlaps_itself,
-            _agreed(self.static_shape, other.static_shape),
-            self.static_strides and _agreed(self.static_strides, other.static_strides or ()),
         )
 
     def constraint(self, shared: bool) -> ArrayConstraint:
-        """What the library is told about such an array; `shared`: its memory is another argument's too."""
+        """The constraint for the library of such an array; `shared`: its memory is another argument's too."""
         import cuda.tile as ct
         from cuda.tile.compilation import ArrayConstraint
 
-        strides = self.stride_constants
         step = max(1, DIVISOR // self.dtype.itemsize)
         return ArrayConstraint(
             cutile_dtype(self.dtype),
             self.rank,
             index_dtype=ct.int64 if self.index_bits == 64 else ct.int32,
-            stride_lower_bound_incl=[0 if stride is None else None for stride in strides],
+            stride_lower_bound_incl=[0 if stride is None else None for stride in self.strides],
             alias_groups=SHARED if shared else (),
             may_alias_internally=self.overlaps_itself,
-            stride_constant=strides,
-            shape_constant=self.static_shape if any(extent is not None for extent in self.static_shape) else None,
-            stride_divisible_by=_divisors(self.divisible_strides, strides, step),
-            shape_divisible_by=_divisors(self.divisible_shape, self.static_shape, DIVISOR),
+            stride_constant=self.strides,
+            shape_constant=self.shape if any(extent is not None for extent in self.shape) else None,
+            stride_divisible_by=[step if divisible else 1 for divisible in self.divisible_strides],
+            shape_divisible_by=[DIVISOR if divisible else 1 for divisible in self.divisible_shape],
             base_addr_divisible_by=DIVISOR if self.aligned else 1,
         )
 
-    @cached_property
-    def stride_constants(self) -> tuple[int | None, ...]:
-        if self.static_strides is not None:
-            return self.static_strides
-        return tuple(1 if unit else None for unit in self.unit_strides)
 
-
-class Layout(NamedTuple):
+class ArrayLayout(NamedTuple):
     """An array without its address: its class, the scalars after its pointer, and how many bytes it reaches over."""
 
     kind: ArrayClass
@@ -136,20 +137,22 @@ def is_known(dtype: np.dtype | None) -> bool:
     return dtype in _NAMES
 
 
-class Layouts:
+class ArrayLayouts:
     """The layouts of the arrays that a parameter has been given, found again by shape and strides."""
 
     LIMIT = 1024
     """Entries kept: a program that never repeats a shape must not fill the memory."""
 
-    def __init__(self, name: str, annotation: ArrayAnnotation | None) -> None:
+    def __init__(self, name: str, annotation: ArrayAnnotation | None, for_one: bool) -> None:
+        """`for_one`: a kernel is compiled for extents of 1, where the annotation names none."""
         self._name = name
+        self._for_one = for_one
         self._annotation = annotation
-        self._found: dict[tuple, Layout] = {}
+        self._found: dict[tuple, ArrayLayout] = {}
         self._kinds: dict[ArrayClass, ArrayClass] = {}
 
-    def of(self, array: Array) -> Layout:
-        """Raises `IndexOverflow` and `NegativeStride`."""
+    def of(self, array: Array) -> ArrayLayout:
+        """Raises `IndexOverflow`, `NegativeStride` and `WrongStaticAxis`."""
         key = (array.dtype, array.shape, array.strides, array.address % DIVISOR == 0)
         layout = self._found.get(key)
         if layout is None:
@@ -158,7 +161,7 @@ class Layouts:
             layout = self._found[key] = self._made(array)
         return layout
 
-    def _made(self, array: Array) -> Layout:
+    def _made(self, array: Array) -> ArrayLayout:
         assert array.dtype is not None
         strides = tuple(stride // array.itemsize for stride in array.strides)
         if min(strides, default=0) < 0:
@@ -169,36 +172,69 @@ class Layouts:
         scalars = [self._scalar("shape", axis, index.type(extent)) for axis, extent in enumerate(array.shape)]
         scalars += [self._scalar("strides", axis, index.type(stride)) for axis, stride in enumerate(strides)]
         kind = self._kind(array, strides)
-        return Layout(self._kinds.setdefault(kind, kind), tuple(scalars), reach(array))
+        return ArrayLayout(self._kinds.setdefault(kind, kind), tuple(scalars), reach(array))
 
     def _scalar(self, what: str, axis: int, value: np.generic) -> ScalarArgument:
         return ScalarArgument(f"{self._name}.{what}[{axis}]", value)
 
     def _kind(self, array: Array, strides: tuple[int, ...]) -> ArrayClass:
         assert array.dtype is not None
-        shape, rank = array.shape, len(array.shape)
-        static_strides = self._static("static_stride_dims", rank)
+        fixed_strides = self._fixed("static_stride_dims", strides, one=True)
+        fixed_shape = self._fixed("static_shape_dims", array.shape, one=self._for_one)
         return ArrayClass(
             dtype=array.dtype,
-            rank=rank,
+            rank=len(array.shape),
             index_bits=self._index_bits,
             aligned=array.address % DIVISOR == 0,
-            unit_strides=tuple(stride == 1 for stride in strides),
-            divisible_strides=tuple(stride % DIVISOR == 0 for stride in array.strides),
-            divisible_shape=tuple(extent % DIVISOR == 0 for extent in shape),
-            overlaps_itself=overlaps_itself(shape, strides),
-            static_shape=_chosen(self._static("static_shape_dims", rank), shape),
-            static_strides=_chosen(static_strides, strides) if static_strides else None,
+            strides=fixed_strides,
+            shape=fixed_shape,
+            divisible_strides=_divisible(array.strides, fixed_strides),
+            divisible_shape=_divisible(array.shape, fixed_shape),
+            overlaps_itself=overlaps_itself(array.shape, strides),
         )
+
+    def require_agreement(self, layouts: Sequence[ArrayLayout]) -> None:
+        """Raises `StaticValuesVary` if arrays of one list differ where the annotation says that a value is static."""
+        first = layouts[0].kind
+        for kind in {id(layout.kind): layout.kind for layout in layouts}.values():
+            if getattr(self._annotation, "static_shape_dims", ()):
+                _require_equal("shape", first.shape, kind.shape)
+            if getattr(self._annotation, "static_stride_dims", ()):
+                _require_equal("stride", first.strides, kind.strides)
 
     @cached_property
     def _index_bits(self) -> int:
         return 32 if self._annotation is None else self._annotation.index_dtype.bitwidth
 
-    def _static(self, field: str, rank: int) -> frozenset[int]:
-        """The axes that the annotation names; one out of range is left to the library to report."""
+    def _fixed(self, field: str, values: Sequence[int], one: bool) -> tuple[int | None, ...]:
+        """The values that a kernel is compiled for: of the axes that the annotation names, or else (`one`) those 1."""
         axes: tuple[int, ...] = getattr(self._annotation, field, ())
-        return frozenset(axis % rank for axis in axes if -rank <= axis < rank)
+        if not axes:
+            return tuple(1 if one and value == 1 else None for value in values)
+        rank = len(values)
+        static: set[int] = set()
+        for axis in axes:
+            counted = axis + rank if axis < 0 else axis
+            if not 0 <= counted < rank:
+                raise WrongStaticAxis(f"{field} contains axis {counted} but array rank is {rank}")
+            if counted in static:
+                raise WrongStaticAxis(f"{field} contains duplicate axis {axis}")
+            static.add(counted)
+        return tuple(value if axis in static else None for axis, value in enumerate(values))
+
+
+def _require_equal(what: str, one: Sequence[int | None], other: Sequence[int | None]) -> None:
+    for axis, (a, b) in enumerate(zip(one, other)):
+        if a != b:
+            raise StaticValuesVary(f"Arrays in list vary in static {what} at axis {axis} ({a} vs {b})")
+
+
+@cache
+def compiles_for_one() -> bool:
+    """Whether the library compiles for extents of 1: since 1.6, which has static strides, too."""
+    from cuda.tile import ArrayAnnotation
+
+    return "static_stride_dims" in {field.name for field in fields(ArrayAnnotation)}
 
 
 def overlaps_itself(shape: Sequence[int], strides: Sequence[int]) -> bool:
@@ -238,10 +274,5 @@ def _agreed(one: Sequence[int | None], other: Sequence[int | None]) -> tuple[int
     return tuple(a if a == b else None for a, b in zip(one, other))
 
 
-def _chosen(axes: frozenset[int], values: Sequence[int]) -> tuple[int | None, ...]:
-    return tuple(value if axis in axes else None for axis, value in enumerate(values))
-
-
-def _divisors(divisible: Sequence[bool], constants: Sequence[int | None], step: int) -> list[int]:
-    """`step` where it holds and says more than the constant does."""
-    return [step if holds and constant is None else 1 for holds, constant in zip(divisible, constants)]
+def _divisible(values: Sequence[int], fixed: Sequence[int | None]) -> tuple[bool, ...]:
+    return tuple(known is None and value % DIVISOR == 0 for value, known in zip(values, fixed))

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 
 from tileir.cutile.errors import at_python_line
 from tileir.cutile.export import exported, python_file
-from tileir.cutile.signature import Binding, Parameters, signature
+from tileir.cutile.keys import signature
+from tileir.cutile.signature import Binding, KernelParameters
 from tileir.ir.diagnostics import DiagnosticError, Trap
 from tileir.runtime.grid import Grid
+from tileir.runtime.options import LaunchOptions
 from tileir.runtime.targets import DeviceTarget, Run, Target
 
 if TYPE_CHECKING:
@@ -38,8 +40,8 @@ class Specialisation:
 class Specialisations:
     """All that has been made of one Python kernel for one target with its options."""
 
-    def __init__(self, kernel: TileKernel, target: Target, options: dict[str, object]) -> None:
-        self.parameters = Parameters(kernel, target.devices)
+    def __init__(self, kernel: TileKernel, target: Target, options: LaunchOptions) -> None:
+        self.parameters = KernelParameters(kernel, target.devices)
         self._target = target
         self._options = options
         self._made: dict[Hashable, Specialisation] = {}
@@ -58,7 +60,7 @@ class Specialisations:
             entry.module.require_valid()
         except DiagnosticError as error:
             raise at_python_line(error, file) from None
-        usual = self._target.prepare(entry, True, dict(self._options))
+        usual = self._target.prepare(entry, True, self._options)
         if not isinstance(self._target, DeviceTarget):
             return Specialisation(file, lambda stream: usual)
 
@@ -70,7 +72,7 @@ class Specialisations:
         return Specialisation(file, prepared)
 
 
-class Cache:
+class SpecialisationCache:
     """The specialisations of every kernel for one target with its options.
 
     They are kept on the kernel object, as the library keeps its own, and go when it goes.
@@ -78,10 +80,10 @@ class Cache:
 
     _ATTRIBUTE = "_tileir_specialisations"
 
-    def __init__(self, target: Target, options: dict[str, object]) -> None:
+    def __init__(self, target: Target, options: LaunchOptions) -> None:
         self._target = target
         self._options = options
-        self._key = (target.name, *sorted(options.items()))
+        self._key = (target, *sorted(options.items()))
 
     def of(self, kernel: TileKernel) -> Specialisations:
         kept: dict[Hashable, Specialisations] = vars(kernel).setdefault(self._ATTRIBUTE, {})

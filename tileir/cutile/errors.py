@@ -1,6 +1,7 @@
-"""What a user of cuTile is told when something is wrong, and where.
+"""Errors as a user of cuTile is told of them, and their places.
 
-Knows: how an argument of a launch is named, and how a fault of a run is shown at the line of the kernel's Python file.
+Knows: how an argument of a launch is named, by cuTile and here, and how a fault of a run is shown at the line of the
+kernel's Python file.
 Does not know: what is wrong (`signature`, the targets).
 """
 
@@ -13,30 +14,54 @@ from typing import TypeVar
 from tileir.ir.diagnostics import DiagnosticError, Note, Trap
 from tileir.ir.loc import CallSiteLoc, FileLoc, Location, Source, file_position
 
-Fault = TypeVar("Fault", Trap, DiagnosticError)
+Raised = TypeVar("Raised", Trap, DiagnosticError)
 Error = TypeVar("Error", TypeError, ValueError, OverflowError)
 
 
 @dataclass(frozen=True)
 class Place:
-    """An argument of a launch, or an item of one: ``path`` is ``xs`` or ``xs[2]``."""
+    """An argument of a launch, or an item of one: ``path`` is ``xs`` or ``xs[2]``.
+
+    `cutile_name` is what cuTile calls it: ``kernel argument #0`` or ``item #2 of kernel argument #0``.
+    """
 
     kernel: str
     path: str
+    cutile_name: str
 
     def item(self, index: int) -> Place:
-        return Place(self.kernel, f"{self.path}[{index}]")
+        return Place(self.kernel, f"{self.path}[{index}]", f"item #{index} of {self.cutile_name}")
 
-    def error(self, kind: type[Error], expected: str, got: str) -> Error:
-        return kind(f"kernel '{self.kernel}', argument '{self.path}': expected {expected}, got {got}")
+    def error(self, kind: type[Error], expected: str, got: str, cutile: str = "") -> Error:
+        """An error whose text begins with cuTile's own, where cuTile has one: suites match it."""
+        return worded(kind, cutile, f"kernel '{self.kernel}', argument '{self.path}': expected {expected}, got {got}")
 
-    def type_error(self, expected: str, value: object) -> TypeError:
-        kind = type(value)
-        name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
-        return self.error(TypeError, expected, name)
+    def invalid(self, expected: str, value: object, cutile: str) -> TypeError:
+        """A value of a type that is not taken there; `cutile` is what cuTile finds wrong with it."""
+        return self.error(TypeError, expected, type_name(value), f"Invalid {self.cutile_name}: {cutile}")
 
 
-def at_python_line(fault: Fault, file: str) -> Fault:
+def worded(kind: type[Error], cutile: str, ours: str) -> Error:
+    """An error of a launch: cuTile's text, if it has one, and what can be said better."""
+    return kind(f"{cutile} ({ours})" if cutile else ours)
+
+
+def type_name(value: object) -> str:
+    kind = type(value)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+
+
+def cutile_type_name(value: object) -> str:
+    """A type as C code names it: with its module only if it is built into an extension."""
+    kind = type(value)
+    return kind.__name__ if kind.__flags__ & _HEAP_TYPE else type_name(value)
+
+
+_HEAP_TYPE = 1 << 9
+"""``Py_TPFLAGS_HEAPTYPE``: a class that Python code made."""
+
+
+def at_python_line(fault: Raised, file: str) -> Raised:
     """`fault` with the source of the kernel's file at hand, so that its text shows the line and a caret.
 
     The columns that cuTile writes count from 0; those of a location count from 1.
@@ -44,7 +69,7 @@ def at_python_line(fault: Fault, file: str) -> Fault:
     if isinstance(fault, Trap):
         place = file_position(fault.loc)
         if isinstance(place, FileLoc):
-            fault.notes = _calls(fault.loc)
+            fault.notes = calls_to(fault.loc)
             fault.loc = _from_one(place)
             file = place.file
     fault.source = source_of(file)
@@ -57,7 +82,7 @@ def source_of(file: str) -> Source | None:
     return Source(file, "".join(lines)) if lines else None
 
 
-def _calls(loc: Location) -> tuple[Note, ...]:
+def calls_to(loc: Location) -> tuple[Note, ...]:
     """A note for each call that led to `loc`, the innermost first."""
     notes = []
     while isinstance(loc, CallSiteLoc):
@@ -66,6 +91,12 @@ def _calls(loc: Location) -> tuple[Note, ...]:
             notes.append(Note("called from here", _from_one(place)))
         loc = loc.caller
     return tuple(notes)
+
+
+def python_place(loc: Location) -> Location:
+    """The position in a Python file that `loc` stands for; `loc` itself if it has none."""
+    place = file_position(loc)
+    return _from_one(place) if isinstance(place, FileLoc) else loc
 
 
 def _from_one(place: FileLoc) -> FileLoc:

@@ -12,7 +12,9 @@ import io
 from functools import cache
 from typing import TYPE_CHECKING
 
-from tileir.bytecode.versions import SUPPORTED, version_text
+from tileir.bytecode.versions import SUPPORTED
+from tileir.cutile.promises import drop_promises_of_single_strides
+from tileir.ir.versions import version_text
 from tileir.runtime.module import Kernel, from_bytecode
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ def exported(kernel: TileKernel, signature: KernelSignature) -> Kernel:
         bytecode_version=newest_version(),
     )
     module = from_bytecode(file.getvalue(), python_file(kernel))
+    drop_promises_of_single_strides(module)
     assert signature.symbol is not None
     return module[signature.symbol]
 

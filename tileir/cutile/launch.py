@@ -1,9 +1,9 @@
-"""What stands in for the library's launch while cuTile runs on a tileir target.
+"""The stand-in for the library's launch while cuTile runs on a tileir target.
 
 Knows: how the library's entry points are replaced and put back, and what a launch does: bind, find or compile, run.
 Does not know: arguments (`signature`), compilation (`cache`), targets.
 
-The state is in the library alone: `cuda.tile.launch` is a method of a `Launcher` while a target is enabled.
+The state is in the library alone: `cuda.tile.launch` is a method of a `LaunchReplacement` while a target is enabled.
 """
 
 from __future__ import annotations
@@ -11,26 +11,33 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tileir.cutile.cache import Cache, Specialisation
-from tileir.cutile.signature import Binding, OnGpu
-from tileir.runtime.grid import Grid, checked_grid
-from tileir.runtime.targets import DeviceTarget, target_named
+from tileir.cutile.cache import Specialisation, SpecialisationCache
+from tileir.cutile.errors import cutile_type_name
+from tileir.cutile.grid import cutile_grid
+from tileir.cutile.keys import constraints
+from tileir.cutile.replacing import Function, rebind
+from tileir.cutile.sanitizing import SanitizerSession
+from tileir.cutile.signature import Binding, KernelParameters, OnGpu
+from tileir.cutile.tracebacks import trimmed
+from tileir.runtime.grid import Grid
+from tileir.runtime.options import LaunchOptions
+from tileir.runtime.targets import DeviceTarget, Target, target_named
 
 if TYPE_CHECKING:
     from cuda.tile import kernel as TileKernel
+    from cuda.tile.compilation import CallingConvention
 
-Function = Callable[..., object]
+_CALL = "launch(stream, grid, kernel, kernel_args, /, *, programmatic_dependent_launch=False)"
 
 
-class Launcher:
+class LaunchReplacement:
     """A target, and the library's functions that it replaces."""
 
-    def __init__(self, target: str, gpu: bool, options: dict[str, object]) -> None:
+    def __init__(self, target: str, gpu: bool, options: LaunchOptions, session: SanitizerSession | None = None) -> None:
         """``gpu``: launches on arrays of a GPU that the target does not use go to the library. What is installed now is
-        removed.
+        removed. With a `session` kernels run under the sanitizer.
 
         Raises `UnsupportedError` for a target that is not there, ImportError without cuda-tile.
         """
@@ -39,24 +46,27 @@ class Launcher:
         self.target = target
         self._kernel_type: type = kernel
         self._gpu = gpu
-        self._target = target_named(target)
-        self._cache = Cache(self._target, options)
+        self._target: Target = target_named(target) if session is None else session.target
+        self.session = session
+        self._cache = SpecialisationCache(self._target, options)
         before = installed()
         if before is not None:
             before.remove()
         self._original_launch: Function = _cext.launch
         self._original_benchmark: Function = _cext._benchmark
+        self._original_constraints: Callable[..., list[Any]] = _cext.get_parameter_constraints_from_pyargs
         self._replacements: list[tuple[Function, Function]] = [
             (_cext.launch, self.launch),
             (_cext._benchmark, self.benchmark),
             (_cext._export_ipc_benchmark_payload, self.no_payload),
+            (_cext.get_parameter_constraints_from_pyargs, self.constraints),
         ]
 
     def install(self) -> None:
-        _rebind(self._replacements)
+        rebind(self._replacements)
 
     def remove(self) -> None:
-        _rebind([(replacement, original) for original, replacement in self._replacements])
+        rebind([(replacement, original) for original, replacement in self._replacements])
 
     # ------------------------------------------------------------ the replacements
 
@@ -71,26 +81,41 @@ class Launcher:
         programmatic_dependent_launch: bool = False,
     ) -> None:
         """`cuda.tile.launch` on the target. Only GPUs have streams: elsewhere the kernel has run when this returns."""
+        __tracebackhide__ = True
         try:
             found, extents, binding = self._ready(grid, kernel, kernel_args)
+            found.run(extents, binding, stream)
         except OnGpu as place:
             self._require_gpu(place)
             # cuda-tile 1.5 has no such option, and takes no keyword.
             options = {"programmatic_dependent_launch": True} if programmatic_dependent_launch else {}
             self._original_launch(stream, grid, kernel, kernel_args, **options)
-            return
-        found.run(extents, binding, stream)
+        except Exception as error:
+            raise trimmed(error)  # noqa: B904 - it is the same error
 
     def benchmark(
         self, stream: object, grid: tuple[int, ...], kernel: TileKernel, kernel_args: tuple, flush_l2: bool = True, /
     ) -> object:
         """Microseconds of one run, for `cuda.tile.tune`; compiling is not counted."""
+        __tracebackhide__ = True
         try:
             found, extents, binding = self._ready(grid, kernel, kernel_args)
+            return self._seconds(lambda: found.run(extents, binding, stream)) * 1e6
         except OnGpu as place:
             self._require_gpu(place)
             return self._original_benchmark(stream, grid, kernel, kernel_args, flush_l2)
-        return self._seconds(lambda: found.run(extents, binding, stream)) * 1e6
+        except Exception as error:
+            raise trimmed(error)  # noqa: B904 - it is the same error
+
+    def constraints(self, kernel: TileKernel, arguments: tuple, convention: CallingConvention, /) -> list[Any]:
+        """The signature that `KernelSignature.from_kernel_args` makes of arguments, for any calling convention."""
+        parameters = KernelParameters(kernel, self._target.devices, for_one=convention.version > 1)
+        try:
+            key, _ = parameters.bind(arguments)
+        except OnGpu as place:
+            self._require_gpu(place)
+            return self._original_constraints(kernel, arguments, convention)
+        return constraints(key)
 
     def _seconds(self, action: Callable[[], object]) -> float:
         if isinstance(self._target, DeviceTarget):
@@ -105,38 +130,29 @@ class Launcher:
     def _ready(
         self, grid: tuple[int, ...], kernel: TileKernel, arguments: tuple
     ) -> tuple[Specialisation, Grid, Binding]:
-        if not isinstance(kernel, self._kernel_type):
-            raise TypeError(f"cuda.tile.launch: expected a tile kernel, got {type(kernel).__name__}")
-        if not isinstance(arguments, tuple):
-            raise TypeError(f"cuda.tile.launch: expected a tuple of arguments, got {type(arguments).__name__}")
-        known = self._cache.of(kernel)
-        key, binding = known.parameters.bind(arguments)
-        return known.find(kernel, key), self._extents(grid, known.parameters.kernel), binding
+        extents, key, binding = self.bound(grid, kernel, arguments)
+        return self._cache.of(kernel).find(kernel, key), extents, binding
 
-    def _extents(self, grid: tuple[int, ...], kernel: str) -> Grid:
-        if not isinstance(grid, tuple):
-            raise TypeError(f"kernel '{kernel}': expected a tuple as the grid, got {type(grid).__name__}")
-        return checked_grid(grid or (1,), kernel)
+    def bound(self, grid: tuple[int, ...], kernel: TileKernel, arguments: tuple) -> tuple[Grid, tuple, Binding]:
+        """Bind a launch: its grid, the key of what it compiles for, and what it passes.
+
+        Raises the kinds of errors that the library raises, with texts that begin with its own, and `OnGpu`.
+        """
+        if not isinstance(kernel, self._kernel_type):
+            raise TypeError(f"{_CALL} expects a tile kernel as the third argument, got {cutile_type_name(kernel)}")
+        if not isinstance(arguments, tuple):
+            raise TypeError(f"{_CALL} expects a tuple as the fourth argument, got {cutile_type_name(arguments)}")
+        parameters = self._cache.of(kernel).parameters
+        extents = cutile_grid(grid, parameters.kernel)
+        return extents, *parameters.bind(arguments)
 
     def _require_gpu(self, place: OnGpu) -> None:
         if not self._gpu:
             raise ValueError(f"expected arrays in the memory of this machine, got one on {place}") from None
 
 
-def installed() -> Launcher | None:
+def installed() -> LaunchReplacement | None:
     """The launcher that the library calls now; None if it launches by itself."""
     tile = sys.modules.get("cuda.tile")
     owner = getattr(getattr(tile, "launch", None), "__self__", None)
-    return owner if isinstance(owner, Launcher) else None
-
-
-def _rebind(pairs: list[tuple[Function, Function]]) -> None:
-    """Put each new function in the place of the old one in every module that has it.
-
-    So `from cuda.tile import launch` follows, also where it was imported before.
-    """
-    replacement = {id(old): new for old, new in pairs}
-    for module in list(sys.modules.values()):
-        if isinstance(module, ModuleType):
-            for name in [name for name, value in list(vars(module).items()) if id(value) in replacement]:
-                setattr(module, name, replacement[id(vars(module)[name])])
+    return owner if isinstance(owner, LaunchReplacement) else None

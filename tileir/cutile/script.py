@@ -15,33 +15,37 @@ from pathlib import Path
 from types import TracebackType
 
 from tileir.cutile import switch
-from tileir.cutile.shim import cuda_as_cpu
+from tileir.cutile.as_cpu import NOTICE, cuda_as_cpu
+from tileir.cutile.children import handed_on
+from tileir.cutile.tracebacks import is_ours
 
-_PACKAGE = str(Path(__file__).parents[1])
 
-
-def run_script(path: Path, arguments: Sequence[str], target: str, as_cpu: bool = False) -> int:
+def run_script(path: Path, arguments: Sequence[str], target: str, as_cpu: bool = False, sanitize: bool = False) -> int:
     """Run the file as ``__main__`` with `arguments`; gives 0, or 1 after an error, which has been shown.
+
+    With `sanitize` what the sanitizer reports is shown too, however the script ends; its errors count.
 
     SystemExit passes through. Raises `UnsupportedError` if the target or cuda-tile is not there.
     """
-    if as_cpu:
-        cuda_as_cpu()
-    switch.enable(target)
+    if as_cpu and cuda_as_cpu():
+        print(NOTICE, file=sys.stderr)
+    session = switch.enable(target, sanitize=sanitize)
     try:
-        with _process_of(path, arguments):
+        with handed_on(target, as_cpu), _process_of(path, arguments):
             runpy.run_path(str(path), run_name="__main__")
     except Exception as error:
         print(_shown(error), file=sys.stderr)
         return 1
     finally:
         switch.disable()
-    return 0
+        if session is not None:
+            print(session.report, file=sys.stderr)
+    return 0 if session is None or session.report.ok else 1
 
 
 @contextmanager
 def _process_of(path: Path, arguments: Sequence[str]) -> Iterator[None]:
-    """What a script sees of its process: its arguments, and its folder first among the places of modules."""
+    """Give a script its process: its arguments, and its folder first among the places of modules."""
     before, places = sys.argv, list(sys.path)
     sys.argv = [str(path), *arguments]
     sys.path.insert(0, str(path.resolve().parent))
@@ -54,7 +58,7 @@ def _process_of(path: Path, arguments: Sequence[str]) -> Iterator[None]:
 
 def _shown(error: Exception) -> str:
     """The traceback without the frames of tileir and of running a script."""
-    frames = [frame for frame in traceback.extract_tb(_from_script(error.__traceback__)) if not _is_ours(frame)]
+    frames = [frame for frame in traceback.extract_tb(_from_script(error.__traceback__)) if not is_ours(frame.filename)]
     head = ["Traceback (most recent call last):\n", *traceback.format_list(frames)] if frames else []
     return "".join([*head, *traceback.format_exception_only(type(error), error)]).rstrip("\n")
 
@@ -67,9 +71,3 @@ def _from_script(trace: TracebackType | None) -> TracebackType | None:
 
 def _is_runpy(trace: TracebackType) -> bool:
     return trace.tb_frame.f_globals.get("__name__") == "runpy"
-
-
-def _is_ours(frame: traceback.FrameSummary) -> bool:
-    folder = Path(_PACKAGE)
-    path = Path(frame.filename)
-    return folder in path.parents and folder / "examples" not in path.parents

@@ -1,121 +1,53 @@
 """The arguments of a launch: what a kernel is compiled for, and what its entry is given.
 
-Knows: which Python values `ct.launch` takes for which annotation, the order of an entry's parameters (an array is its
-pointer, its extents and its strides; a list is a table of arrays and its length; constants are not passed), and the
-calling convention that a signature needs.
-Does not know: what is measured on an array (`arrays`), nor how a kernel is compiled (`export`).
-
-Binding a value gives a key. Keys of one parameter are equal exactly when the kernel can be used again, and a key is
-enough to make the library's constraint.
+Knows: which Python values `ct.launch` takes for which annotation, and the order of an entry's parameters (an array is
+its pointer, its extents and its strides; a list is a table of arrays and its length; constants are not passed).
+Does not know: what is measured on an array (`arrays`), what a key is compiled to (`keys`), how an error reads
+(`errors`).
 """
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, cast
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
 
-from tileir.cutile.arrays import ArrayClass, IndexOverflow, Layout, Layouts, NegativeStride, is_known, shared
-from tileir.cutile.errors import Place
+from tileir.cutile.arrays import (
+    ArrayClass,
+    ArrayLayout,
+    ArrayLayouts,
+    IndexOverflow,
+    NegativeStride,
+    StaticValuesVary,
+    WrongStaticAxis,
+    compiles_for_one,
+    is_known,
+    shared,
+)
+from tileir.cutile.errors import Place, cutile_type_name, type_name, worded
+from tileir.cutile.keys import ArrayKey, ConstantKey, Key, ListKey, ScalarKey, TupleKey
 from tileir.runtime.arguments import Argument, ArrayArgument, ScalarArgument
 from tileir.runtime.arrays import CPU, Array, described, from_numpy
 
 if TYPE_CHECKING:
     from cuda.tile import kernel as TileKernel
     from cuda.tile._annotated_function import LeafAnnotationNode, ParameterAnnotationNode
-    from cuda.tile.compilation import KernelSignature
 
 
 _NUMBERS = (bool, int, float)
+_TOO_LARGE = "Python int too large to convert to C "
 
 
 class OnGpu(Exception):
     """An array in the memory of a GPU that the target does not use: this launch is not for it."""
 
 
-class Key(Protocol):
-    """What a kernel is compiled for in one argument."""
-
-    def constraint(self, shared: frozenset[int]) -> Any:
-        """The library's constraint; `shared` are the numbers of the arrays whose memory is shared."""
-
-
-@dataclass(frozen=True)
-class ConstantKey:
-    """A value that is part of the kernel. 1, True and 1.0 are three values, 0.0 and -0.0 are two, and NaN is one."""
-
-    type: type
-    bits: int | bytes
-    value: bool | int | float = field(compare=False)
-
-    @staticmethod
-    def of(value: bool | int | float) -> ConstantKey:
-        if isinstance(value, float):
-            return ConstantKey(float, struct.pack("=d", value), float(value))
-        kind = bool if isinstance(value, bool) else int
-        return ConstantKey(kind, int(value), kind(value))
-
-    def constraint(self, shared: frozenset[int]) -> Any:
-        from cuda.tile.compilation import ConstantConstraint
-
-        return ConstantConstraint(self.value)
-
-
-@dataclass(frozen=True)
-class ScalarKey:
-    """A number that is passed; `dtype` is the library's name of its type."""
-
-    dtype: str
-
-    def constraint(self, shared: frozenset[int]) -> Any:
-        import cuda.tile as ct
-        from cuda.tile.compilation import ScalarConstraint
-
-        return ScalarConstraint(getattr(ct, self.dtype))
-
-
-@dataclass(frozen=True)
-class ArrayKey:
-    """An array; `number` counts arrays and lists of a launch."""
-
-    kind: ArrayClass
-    number: int
-
-    def constraint(self, shared: frozenset[int]) -> Any:
-        return self.kind.constraint(self.number in shared)
-
-
-@dataclass(frozen=True)
-class ListKey:
-    """A list of arrays that have `kind` in common. Its table is ours alone; its elements may be one array twice."""
-
-    kind: ArrayClass
-    number: int
-
-    def constraint(self, shared: frozenset[int]) -> Any:
-        from cuda.tile.compilation import ListConstraint
-
-        element = self.kind.constraint(self.number in shared)
-        return ListConstraint(element, alias_groups=(), elements_may_alias=True)
-
-
-@dataclass(frozen=True)
-class TupleKey:
-    items: tuple[Key, ...]
-
-    def constraint(self, shared: frozenset[int]) -> Any:
-        from cuda.tile.compilation import TupleConstraint
-
-        return TupleConstraint([item.constraint(shared) for item in self.items])
-
-
 @dataclass
 class Binding:
-    """What becomes of the arguments of one launch; `devices` are those whose memory the target uses."""
+    """The arguments of one launch, made ready; `devices` are those whose memory the target uses."""
 
     devices: tuple[str, ...]
     arguments: list[Argument] = field(default_factory=list)
@@ -128,7 +60,7 @@ class Binding:
         return self.numbers
 
 
-class Parameter(Protocol):
+class ParameterBinder(Protocol):
     """A parameter of a kernel, or an item of one that is a tuple."""
 
     def bind(self, value: object, binding: Binding) -> Key:
@@ -138,8 +70,9 @@ class Parameter(Protocol):
 class LeafParameter:
     """A parameter whose annotation is not a tuple; a tuple it is given has that annotation in each item."""
 
-    def __init__(self, place: Place, annotation: LeafAnnotationNode) -> None:
+    def __init__(self, place: Place, annotation: LeafAnnotationNode, for_one: bool) -> None:
         self._place = place
+        self._for_one = for_one
         self._annotation = annotation
         self._items: dict[int, LeafParameter] = {}
         self._array_keys: dict[tuple[int, int], ArrayKey] = {}
@@ -147,10 +80,17 @@ class LeafParameter:
 
     def _constant(self, value: object, binding: Binding) -> Key:
         if isinstance(value, _NUMBERS):
-            return ConstantKey.of(value)
-        if isinstance(value, tuple):
+            return self._checked_constant(value)
+        if type(value) is tuple:
             return self._tuple(value, binding)
-        raise self._place.type_error("a constant: bool, int, float, or a tuple of them", value)
+        cutile = f"Could not interpret object of type '{cutile_type_name(value)}' as a constant."
+        raise self._place.invalid("a constant: bool, int, float, or a tuple of them", value, cutile)
+
+    def _checked_constant(self, value: bool | int | float) -> Key:
+        if not isinstance(value, float) and not -(1 << 63) <= value < 1 << 64:
+            limit = "can't convert negative value to unsigned int" if value < 0 else _TOO_LARGE + "unsigned long"
+            raise self._place.error(OverflowError, "a constant in [-2^63, 2^64)", hex(value), limit)
+        return ConstantKey.of(value)
 
     def _value(self, value: object, binding: Binding) -> Key:
         if isinstance(value, _NUMBERS):
@@ -163,12 +103,13 @@ class LeafParameter:
 
     def _tuple(self, value: tuple, binding: Binding) -> Key:
         if type(value) is not tuple:
-            raise self._place.type_error("a plain tuple", value)
+            cutile = f"'{cutile_type_name(value)}' is a subclass of 'tuple'. Only plain tuples are accepted."
+            raise self._place.invalid("a plain tuple", value, cutile)
         return TupleKey(tuple(self._item(index).bind(item, binding) for index, item in enumerate(value)))
 
     def _item(self, index: int) -> LeafParameter:
         if index not in self._items:
-            self._items[index] = LeafParameter(self._place.item(index), self._annotation)
+            self._items[index] = LeafParameter(self._place.item(index), self._annotation, self._for_one)
         return self._items[index]
 
     # ------------------------------------------------------------ numbers
@@ -176,10 +117,12 @@ class LeafParameter:
     def _scalar(self, value: bool | int | float, binding: Binding) -> Key:
         key, make = self._kind_of(value)
         try:
-            number = make(value)
+            with np.errstate(over="ignore"):
+                number = make(value)
         except OverflowError:
             hint = "" if self._is_wide else " (ct.ScalarInt64 as its annotation makes it 64 bits wide)"
-            raise self._place.error(OverflowError, f"an integer that fits {key.dtype}{hint}", str(value)) from None
+            expected, cutile = f"an integer that fits {key.dtype}{hint}", f"{_TOO_LARGE}{key.dtype}_t"
+            raise self._place.error(OverflowError, expected, hex(value), cutile) from None  # type: ignore[arg-type]
         binding.arguments.append(ScalarArgument(self._place.path, number))
         return key
 
@@ -198,16 +141,20 @@ class LeafParameter:
     # ------------------------------------------------------------ arrays
 
     @cached_property
-    def _layouts(self) -> Layouts:
-        return Layouts(self._place.path, getattr(self._annotation, "array", None))
+    def _layouts(self) -> ArrayLayouts:
+        return ArrayLayouts(self._place.path, getattr(self._annotation, "array", None), self._for_one)
 
     @cached_property
-    def _element_layouts(self) -> Layouts:
+    def _element_layouts(self) -> ArrayLayouts:
         annotation = getattr(self._annotation, "list", None)
-        return Layouts(self._place.path, None if annotation is None else annotation.element)
+        return ArrayLayouts(self._place.path, None if annotation is None else annotation.element, self._for_one)
 
     def _array(self, value: object, binding: Binding) -> Key:
-        array = self._described(value, binding.devices)
+        array = described(value, binding.devices)
+        if array is None:
+            cutile = f"Objects of type '{cutile_type_name(value)}' are not supported."
+            raise self._place.invalid("a number, an array, or a tuple or list of arrays", value, cutile)
+        self._check(array, binding.devices)
         layout = self._layout(array, self._layouts)
         number = binding.number()
         binding.arguments.append(ArrayArgument(self._place.path, array))
@@ -216,23 +163,20 @@ class LeafParameter:
         return self._array_key(layout.kind, number)
 
     def _array_key(self, kind: ArrayClass, number: int) -> ArrayKey:
-        """One key for one kind, found again by identity: `Layouts` keeps the kinds."""
+        """One key for one kind, found again by identity: `ArrayLayouts` keeps the kinds."""
         key = self._array_keys.get((id(kind), number))
         if key is None:
             key = self._array_keys[id(kind), number] = ArrayKey(kind, number)
         return key
 
-    def _described(self, value: object, devices: tuple[str, ...]) -> Array:
-        array = described(value, devices)
-        if array is None:
-            raise self._place.type_error("a number, an array, or a tuple or list of arrays", value)
+    def _check(self, array: Array, devices: tuple[str, ...]) -> None:
         if array.device not in devices and array.device.partition(":")[0] not in devices:
             self._complain_about_device(array, devices)
         if not is_known(array.dtype):
-            raise self._place.error(TypeError, "an array of an element type that cuTile has", array.dtype_name)
+            expected = "an array of an element type that cuTile has"
+            raise self._place.error(TypeError, expected, array.dtype_name, "Unsupported array dtype")
         if not array.writable:
             raise self._place.error(ValueError, "a writable array", "a read-only one (pass a copy of it)")
-        return array
 
     def _complain_about_device(self, array: Array, devices: tuple[str, ...]) -> NoReturn:
         if array.device != CPU:
@@ -240,7 +184,7 @@ class LeafParameter:
         expected = f"an array in the memory of device {' or '.join(devices)}, which the target uses"
         raise self._place.error(ValueError, expected, f"one on device {CPU}")
 
-    def _layout(self, array: Array, layouts: Layouts) -> Layout:
+    def _layout(self, array: Array, layouts: ArrayLayouts) -> ArrayLayout:
         try:
             return layouts.of(array)
         except NegativeStride:
@@ -251,30 +195,57 @@ class LeafParameter:
             expected = "extents and strides that fit int32 (ct.IndexedWithInt64 as its annotation allows more)"
             got = f"shape {array.shape} with strides of {array.strides} bytes"
             raise self._place.error(OverflowError, expected, got) from None
+        except WrongStaticAxis as error:
+            expected = "an array that has each axis of its annotation, once"
+            raise self._place.error(ValueError, expected, f"shape {array.shape}", str(error)) from None
 
     # ------------------------------------------------------------ lists
 
     def _list(self, value: list, binding: Binding) -> Key:
         """A list is passed as a table with a row for each array: address, extents, strides, 64 bits each."""
-        if not value:
-            raise self._place.error(TypeError, "a list of at least one array", "an empty list")
-        arrays = [self._described(item, binding.devices) for item in value]
-        self._require_alike(arrays)
+        arrays = self._arrays_of(value, binding.devices)
         layouts = [self._layout(array, self._element_layouts) for array in arrays]
+        try:
+            self._element_layouts.require_agreement(layouts)
+        except StaticValuesVary as error:
+            shapes = ", ".join(str(array.shape) for array in arrays)
+            expected = "arrays that agree where the annotation says that a value is static"
+            raise self._place.error(ValueError, expected, f"shapes {shapes}", str(error)) from None
         number = binding.number()
         spans = zip(arrays, layouts)
         binding.spans += [(array.address, array.address + layout.reach, number) for array, layout in spans]
         self._pass_table(arrays, layouts, binding)
         return ListKey(_joined(layouts), number)
 
-    def _require_alike(self, arrays: Sequence[Array]) -> None:
+    def _arrays_of(self, value: list, devices: tuple[str, ...]) -> list[Array]:
+        """The items of a list, which are arrays of one rank and element type."""
+        expected = "a list of at least one array, all of one rank and element type"
+        if not value:
+            cutile = "Empty lists are not supported as kernel arguments"
+            raise self._place.error(TypeError, expected, "an empty list", cutile)
+        arrays = [self._array_in_list(index, item, devices) for index, item in enumerate(value)]
         first = arrays[0]
         for array in arrays[1:]:
-            if len(array.shape) != len(first.shape) or array.dtype != first.dtype:
-                expected = f"arrays of one rank and element type ({len(first.shape)}, {first.dtype_name})"
-                raise self._place.error(TypeError, expected, f"one of {len(array.shape)}, {array.dtype_name}")
+            got = f"a list with {_named(first)} and {_named(array)}"
+            if array.dtype != first.dtype:
+                raise self._place.error(TypeError, expected, got, "Arrays in list vary in data type")
+            if len(array.shape) != len(first.shape):
+                raise self._place.error(TypeError, expected, got, "Arrays in list vary in rank")
+        return arrays
 
-    def _pass_table(self, arrays: Sequence[Array], layouts: Sequence[Layout], binding: Binding) -> None:
+    def _array_in_list(self, index: int, item: object, devices: tuple[str, ...]) -> Array:
+        known = (*_NUMBERS, list)
+        array = None if isinstance(item, known) else described(item, devices)
+        if array is None:
+            name = cutile_type_name(item)
+            cutile = f"Invalid list item #{index}: unsupported object type '{name}'"
+            if isinstance(item, known):
+                cutile = f"Expected list items to be arrays, got {name}"
+            raise self._place.item(index).error(TypeError, "an array", name, cutile)
+        self._check(array, devices)
+        return array
+
+    def _pass_table(self, arrays: Sequence[Array], layouts: Sequence[ArrayLayout], binding: Binding) -> None:
         rows = [
             (array.address, *(int(scalar.value) for scalar in layout.scalars)) for array, layout in zip(arrays, layouts)
         ]
@@ -288,20 +259,25 @@ class LeafParameter:
 class TupleParameter:
     """A parameter annotated as a tuple: `items` for each item, or one that stands for any number of them."""
 
-    def __init__(self, place: Place, items: Sequence[Parameter] | None, each: Callable[[int], Parameter]) -> None:
+    def __init__(
+        self, place: Place, items: Sequence[ParameterBinder] | None, each: Callable[[int], ParameterBinder]
+    ) -> None:
         self._place = place
         self._items = items
         self._each = each
-        self._made: dict[int, Parameter] = {}
+        self._made: dict[int, ParameterBinder] = {}
 
     def bind(self, value: object, binding: Binding) -> Key:
         if type(value) is not tuple:
-            raise self._place.type_error("a tuple, as it is annotated", value)
+            cutile = "Received a non-tuple argument for a parameter annotated as a tuple"
+            raise self._place.error(TypeError, "a tuple, as it is annotated", type_name(value), cutile)
         if self._items is not None and len(value) != len(self._items):
-            raise self._place.error(TypeError, f"a tuple of {len(self._items)} items", f"one of {len(value)}")
+            wanted, got = len(self._items), len(value)
+            cutile = f"Received a tuple of length {got} for a parameter annotated as a tuple of length {wanted}"
+            raise self._place.error(TypeError, f"a tuple of {wanted} items", f"one of {got}", cutile)
         return TupleKey(tuple(self._item(index).bind(item, binding) for index, item in enumerate(value)))
 
-    def _item(self, index: int) -> Parameter:
+    def _item(self, index: int) -> ParameterBinder:
         if self._items is not None:
             return self._items[index]
         if index not in self._made:
@@ -309,16 +285,22 @@ class TupleParameter:
         return self._made[index]
 
 
-class Parameters:
+class KernelParameters:
     """All parameters of a kernel."""
 
-    def __init__(self, kernel: TileKernel, devices: tuple[str, ...]) -> None:
-        """``devices`` are those whose memory the target uses."""
+    def __init__(self, kernel: TileKernel, devices: tuple[str, ...], for_one: bool | None = None) -> None:
+        """``devices`` are those whose memory the target uses; `for_one`: kernels are compiled for extents of 1.
+
+        By default they are where the library's launch compiles for them.
+        """
+        for_one = compiles_for_one() if for_one is None else for_one
         self._devices = devices
         function = kernel._annotated_function
         self.kernel = function.pyfunc.__name__
-        places = [Place(self.kernel, name) for name in function.pysig.parameters]
-        self._parameters = [_parameter(place, node) for place, node in zip(places, function.parameter_annotations)]
+        names = function.pysig.parameters
+        places = [Place(self.kernel, name, f"kernel argument #{index}") for index, name in enumerate(names)]
+        annotated = zip(places, function.parameter_annotations)
+        self._parameters = [_parameter(place, node, for_one) for place, node in annotated]
 
     def bind(self, arguments: Sequence[object]) -> tuple[tuple, Binding]:
         """The key of a launch, whole, and its arguments. Raises TypeError, ValueError, OverflowError, `OnGpu`."""
@@ -330,41 +312,32 @@ class Parameters:
 
     def _complain_about_number(self, got: int) -> NoReturn:
         count = len(self._parameters)
-        raise TypeError(
-            f"kernel '{self.kernel}': expected {count} argument{'' if count == 1 else 's'}, got {got}"
-            " (cuTile has no default values at launch)"
-        )
+        cutile = f"Kernel expects {count} argument{'' if count == 1 else 's'}"
+        cutile += f" but {got} {'was' if got == 1 else 'were'} given"
+        raise worded(TypeError, cutile, f"kernel '{self.kernel}'; cuTile has no default values at launch")
 
 
-def signature(key: tuple, symbol: str) -> KernelSignature:
-    """The library's signature for the key of a launch, in the oldest calling convention that has all it needs."""
-    from cuda.tile.compilation import CallingConvention, KernelSignature
-
-    keys, shared_arrays = cast("tuple[tuple[Key, ...], frozenset[int]]", key)
-    constraints = [item.constraint(shared_arrays) for item in keys]
-    try:
-        return KernelSignature(constraints, CallingConvention.cutile_python_v1(), symbol)
-    except ValueError:
-        return KernelSignature(constraints, CallingConvention.cutile_python_v2(), symbol)
-
-
-def _parameter(place: Place, node: ParameterAnnotationNode) -> Parameter:
+def _parameter(place: Place, node: ParameterAnnotationNode, for_one: bool) -> ParameterBinder:
     """A parameter by the kind of its annotation, which the library names."""
     kind = node.KIND
     if kind == "homogeneous_tuple":
-        return TupleParameter(place, None, lambda index: _parameter(place.item(index), node.each))
+        return TupleParameter(place, None, lambda index: _parameter(place.item(index), node.each, for_one))
     if kind == "heterogeneous_tuple":
-        items = [_parameter(place.item(index), item) for index, item in enumerate(node.items)]
+        items = [_parameter(place.item(index), item, for_one) for index, item in enumerate(node.items)]
         return TupleParameter(place, items, lambda index: items[index])
-    return LeafParameter(place, node)
+    return LeafParameter(place, node, for_one)
 
 
-def _joined(layouts: Sequence[Layout]) -> ArrayClass:
+def _joined(layouts: Sequence[ArrayLayout]) -> ArrayClass:
     kind = layouts[0].kind
     for layout in layouts[1:]:
         if layout.kind is not kind:
             kind = kind.joined(layout.kind)
     return kind
+
+
+def _named(array: Array) -> str:
+    return f"{array.dtype_name} of rank {len(array.shape)}"
 
 
 _BOOL, _INT32, _INT64, _FLOAT32 = ScalarKey("bool_"), ScalarKey("int32"), ScalarKey("int64"), ScalarKey("float32")

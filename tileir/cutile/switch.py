@@ -6,26 +6,45 @@ Does not know: how a launch is replaced (`launch`).
 
 from __future__ import annotations
 
-from tileir.cutile.launch import Launcher, installed
-from tileir.ir.diagnostics import UnsupportedError
+from typing import TYPE_CHECKING
 
-DEFAULT = "cpu"
+from tileir.cutile.launch import LaunchReplacement, installed
+from tileir.cutile.sanitizing import SanitizerSession
+from tileir.ir.diagnostics import UnsupportedError
+from tileir.runtime.targets import TargetName
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from tileir.runtime.options import LaunchOptions, SanitizerOptions
+
+DEFAULT: TargetName = "cpu"
 """The target of cuTile kernels where none is named."""
 
 
-def enable(target: str = DEFAULT, *, gpu: bool = True, **options: object) -> None:
+def enable(
+    target: TargetName | str = DEFAULT,
+    *,
+    gpu: bool = True,
+    sanitize: bool | SanitizerOptions = False,
+    **options: Unpack[LaunchOptions],
+) -> SanitizerSession | None:
     """Let `cuda.tile.launch` run kernels on `target`, from now on and wherever it has been imported already.
 
     Launches on arrays of a GPU that the target does not use go to the library as before, or, with ``gpu=False``, raise
-    ValueError. ``options`` are those of the target: ``threads``, ``output``, ``max_iterations``, ... Raises
-    `UnsupportedError` if the target or cuda-tile is not there.
+    ValueError. With ``sanitize``, which takes target ``interp``, kernels run under the sanitizer, and the session that
+    is given has the report; instead of True it may be ``checks``, ``schedules`` and ``seed`` as a dictionary.
+    ``options`` are those of the target: ``threads``, ``output``, ``max_iterations``, ... Raises `UnsupportedError` if
+    the target or cuda-tile is not there.
     """
+    session = SanitizerSession(target, {} if sanitize is True else sanitize) if sanitize is not False else None
     try:
-        launcher = Launcher(target, gpu, options)
+        launcher = LaunchReplacement(target, gpu, options, session)
     except ImportError as error:
         what = f"needs the package cuda-tile (pip install 'tileir[cutile]'): {error}"
         raise UnsupportedError(what, target) from error
     launcher.install()
+    return session
 
 
 def disable() -> None:

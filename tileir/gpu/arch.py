@@ -1,6 +1,6 @@
 """The GPU architectures that code can be made for.
 
-Knows: their names and what each can do, as far as lowering depends on it (specification, semantics 13.2 and 13.3).
+Knows: their names and what each can do, as far as lowering depends on it (spec: support#architectures).
 Does not know: what the machine at hand has (`gpu.driver`).
 """
 
@@ -10,8 +10,14 @@ import re
 from dataclasses import dataclass
 
 from tileir.ir.diagnostics import UnsupportedError
+from tileir.ir.hints import ARCHITECTURES
 
-CAPABILITIES = (80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121)
+UNKNOWN_TO_COMPILERS = (107,)
+CAPABILITIES = tuple(
+    capability
+    for capability in (int(name.removeprefix("sm_")) for name in ARCHITECTURES)
+    if capability not in UNKNOWN_TO_COMPILERS
+)
 """Ampere (8.0-8.8), Ada (8.9), Hopper (9.0), Blackwell (10.0-12.1)."""
 
 SHARED_MEMORY = dict.fromkeys((80, 87), 163 << 10) | dict.fromkeys((90, 100, 103, 110), 227 << 10)

@@ -26,8 +26,8 @@ from tileir.ir.diagnostics import UnsupportedError
 
 
 @dataclass(frozen=True)
-class Options:
-    """How a kernel is spread over the hardware: warps of a block, depth of software pipelines, blocks of a cluster, and
+class CompileOptions:
+    """The spread of a kernel over the hardware: warps of a block, depth of software pipelines, blocks of a cluster, and
     the most registers a thread may have (None: no limit)."""
 
     num_warps: int = 4
@@ -37,12 +37,12 @@ class Options:
 
 
 EXACT = {"enable_fp_fusion": False, "enable_reflect_ftz": False}
-"""No contraction of products and sums, and subnormals kept in the device library (specification, semantics 10)."""
+"""No contraction of products and sums, and subnormals kept in the device library (spec: numerics#floats)."""
 
 
 @dataclass(frozen=True)
 class Artifacts:
-    """What the compiler made: the texts of the stages asked for, the cubin if it was, what a launch needs to know."""
+    """Results of the compiler: the texts of the stages asked for, the cubin if it was, what a launch needs to know."""
 
     texts: dict[str, str]
     cubin: bytes | None
@@ -55,7 +55,7 @@ def require_triton() -> None:
         raise ImportError("needs Triton's compiler: pip install 'tileir[gpu]'")
 
 
-def compile_ttir(text: str, arch: Arch, options: Options, stages: Sequence[str]) -> Artifacts:
+def compile_ttir(text: str, arch: Arch, options: CompileOptions, stages: Sequence[str]) -> Artifacts:
     """Compile TTIR; `stages` are of `worker.STAGES`. Raises `UnsupportedError` with the compiler's words."""
     request = {
         "ttir": spelled(text, _triton_version()),

@@ -16,13 +16,13 @@ _FUNCTION = 2
 """The ELF symbol type of code."""
 _TEXT, _INFO = ".text.", ".nv.info"
 _NO_VALUE, _BYTE, _HALF, _SIZED = 1, 2, 3, 4
-"""How the value of a record is kept: in a byte, in two bytes, or behind a length."""
+"""Forms of the value of a record: none, a byte, two bytes, or bytes behind a length."""
 _REQUIRED_THREADS, _FRAME_SIZE, _PARAMETER, _REGISTERS, _STACK = 0x10, 0x11, 0x17, 0x2F, 0x12
 
 
 @dataclass(frozen=True)
 class KernelInfo:
-    """What a cubin says of a kernel. ``parameters`` are their sizes in bytes; ``stack`` the bytes of a thread, into
+    """Properties of a kernel in a cubin. ``parameters`` are their sizes in bytes; ``stack`` the bytes of a thread, into
     which registers are spilled too; ``threads`` of a block are 0 where any number will do."""
 
     name: str
@@ -73,7 +73,7 @@ def _parameter(value: bytes) -> tuple[int, int]:
 
 
 def _counts(records: list[tuple[int, bytes]], function: int) -> dict[int, int]:
-    """What the common section counts for the symbol `function`, by attribute."""
+    """Counts of the common section for the symbol `function`, by attribute."""
     pairs = [(attribute, struct.unpack_from("<II", value)) for attribute, value in records if len(value) >= 8]
     return {attribute: count for attribute, (symbol, count) in pairs if symbol == function}
 

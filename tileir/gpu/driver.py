@@ -19,16 +19,17 @@ from typing import Any
 from tileir.gpu.arch import CAPABILITIES, Arch
 from tileir.gpu.faults import failure
 from tileir.ir.diagnostics import UnsupportedError
+from tileir.ir.shown import as_bytes, shown
 
 TARGET = "cuda"
 KEPT_BYTES = 64 << 20
-"""How much of the memory that launches have borrowed is kept for the next ones."""
+"""Limit of the borrowed memory that is kept from one launch to the next."""
 STATIC_SHARED = 48 << 10
 """Bytes of shared memory that every kernel may have without asking."""
 
 
 @dataclass(frozen=True)
-class Device:
+class GpuDevice:
     """A GPU: its number, and what a launch on it is held to."""
 
     ordinal: int
@@ -41,7 +42,7 @@ class Device:
 
 
 @dataclass(frozen=True, eq=False)
-class Function:
+class LoadedKernel:
     """A kernel that is loaded, and how it is launched: see `executable.Executable`."""
 
     handle: Any
@@ -57,7 +58,7 @@ class Driver:
         """Start the driver. Raises ImportError if it, a GPU or the bindings are missing, and says which."""
         self._cuda = cuda = _bindings()
         self._success = cuda.CUresult.CUDA_SUCCESS
-        self._devices: dict[int, Device] = {}
+        self._devices: dict[int, GpuDevice] = {}
         self._contexts: dict[int, Any] = {}
         self._pools: dict[int, Any] = {}
         self._launch = cuda.cuLaunchKernel
@@ -67,7 +68,7 @@ class Driver:
 
     # ------------------------------------------------------------ contexts and devices
 
-    def device(self) -> Device:
+    def device(self) -> GpuDevice:
         """The device of the thread's context; without one the first device, whose context is then the thread's."""
         status, context = self._current()
         found = self._devices.get(int(context))
@@ -81,7 +82,7 @@ class Driver:
         return [self._line(ordinal) for ordinal in range(count)]
 
     def version(self) -> str:
-        """Which CUDA the driver is for."""
+        """The version of CUDA that the driver is for."""
         number = self._do("asking for a version", self._cuda.cuDriverGetVersion)
         return f"driver for CUDA {number // 1000}.{number % 1000 // 10}"
 
@@ -103,7 +104,7 @@ class Driver:
             self._contexts[ordinal] = self._do(doing, self._cuda.cuDevicePrimaryCtxRetain, device)
         return self._contexts[ordinal]
 
-    def _met(self, context: int) -> Device:
+    def _met(self, context: int) -> GpuDevice:
         """The device of a context that is new here."""
         doing = "choosing a GPU"
         if not context:
@@ -113,14 +114,14 @@ class Driver:
         device = self._devices[context] = self._described(ordinal)
         return device
 
-    def _described(self, ordinal: int) -> Device:
+    def _described(self, ordinal: int) -> GpuDevice:
         name, capability = self._identity(ordinal)
         if capability < min(CAPABILITIES):
             lowest, found = (f"{number // 10}.{number % 10}" for number in (min(CAPABILITIES), capability))
             raise UnsupportedError(f"needs a GPU of compute capability {lowest} or higher, {name} has {found}", TARGET)
         shared = self._attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN", ordinal)
         x, y, z = (self._attribute(f"MAX_GRID_DIM_{axis}", ordinal) for axis in "XYZ")
-        return Device(ordinal, name, Arch(capability), shared, (x, y, z))
+        return GpuDevice(ordinal, name, Arch(capability), shared, (x, y, z))
 
     def _identity(self, ordinal: int) -> tuple[str, int]:
         """Name and capability of a device."""
@@ -147,19 +148,25 @@ class Driver:
         """Give up what was loaded. Nothing is said of failure, as of `free`."""
         self._cuda.cuLibraryUnload(library)
 
-    def function(self, library: Any, kernel: str, threads: int, cluster: int, shared: int) -> Function:
+    def function(
+        self, library: Any, kernel: str, threads: int, cluster: int, shared: int, name: str = ""
+    ) -> LoadedKernel:
         """A kernel of a library, to be launched on the thread's device as `executable.Executable` says.
 
-        Raises UnsupportedError.
+        ``name`` is what messages call it, if not that. Raises UnsupportedError.
         """
         device = self.device()
         if shared > device.shared_memory:
-            what = f"kernel @{kernel} needs {shared} bytes of shared memory in a block, {device.name} has"
+            what = (
+                f"kernel @{shown(name or kernel)} needs {shared} bytes of shared memory in a block, {device.name} has"
+            )
             hint = "smaller tiles or fewer pipeline stages need less"
             raise UnsupportedError(f"{what} {device.shared_memory} ({hint})", TARGET)
-        handle = self._do(f"finding kernel @{kernel}", self._cuda.cuLibraryGetKernel, library, kernel.encode())
+        handle = self._do(
+            f"finding kernel @{shown(name or kernel)}", self._cuda.cuLibraryGetKernel, library, as_bytes(kernel)
+        )
         self._allow(handle, cluster, shared, device.ordinal)
-        return Function(self._cuda.CUfunction(int(handle)), threads, cluster, shared)
+        return LoadedKernel(self._cuda.CUfunction(int(handle)), threads, cluster, shared)
 
     def _allow(self, kernel: Any, cluster: int, shared: int, ordinal: int) -> None:
         """Let a kernel have what goes beyond that which every kernel may have."""
@@ -172,7 +179,7 @@ class Driver:
             attribute = getattr(self._cuda.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
             self._do("preparing a kernel", self._cuda.cuKernelSetAttribute, attribute, value, kernel, ordinal)
 
-    def launch(self, function: Function, grid: tuple[int, int, int], parameters: int, stream: int) -> None:
+    def launch(self, function: LoadedKernel, grid: tuple[int, int, int], parameters: int, stream: int) -> None:
         """Start a kernel; `parameters` is the address of the addresses of its parameters."""
         x, y, z = grid
         if function.cluster == 1:
@@ -184,7 +191,7 @@ class Driver:
         if status:
             raise self._failure(status, "launching a kernel")
 
-    def _config(self, function: Function, grid: tuple[int, int, int], stream: int) -> Any:
+    def _config(self, function: LoadedKernel, grid: tuple[int, int, int], stream: int) -> Any:
         """A launch whose tile blocks are clusters of hardware blocks, spread over the GPU."""
         cuda = self._cuda
         config = cuda.CUlaunchConfig()
@@ -230,7 +237,7 @@ class Driver:
             raise self._failure(status, "giving back memory")
 
     def _pool(self, ordinal: int) -> Any:
-        """What memory is borrowed from; None if the device has no such thing."""
+        """The pool that memory is borrowed from; None if the device has none."""
         try:
             return self._pools[ordinal]
         except KeyError:
@@ -281,7 +288,7 @@ class Driver:
         self._cuda.cuCtxSynchronize()
 
     def seconds(self, action: Callable[[], object], stream: int = 0) -> float:
-        """How long the device takes for what `action` launches on the stream."""
+        """Measure the device's time for what `action` launches on the stream, in seconds."""
         cuda, doing = self._cuda, "measuring time"
         begin, end = (self._do(doing, cuda.cuEventCreate, 0) for _ in range(2))
         self._do(doing, cuda.cuEventRecord, begin, stream)

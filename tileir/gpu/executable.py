@@ -1,4 +1,4 @@
-"""What a launch needs of a compiled kernel, whichever route made it.
+"""A compiled kernel as a launch needs it, whichever route made it.
 
 Knows: the facts that are kept with a cubin, and how they are written down beside it in the cache.
 Does not know: how cubins are made (`gpu.program`, `gpu.vendor`) or launched (`gpu.launch`).
@@ -14,9 +14,10 @@ from typing import Any
 from tileir.gpu.cubin import kernels_of
 from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, Hidden, Mailbox
 from tileir.ir.diagnostics import UnsupportedError
+from tileir.ir.shown import shown
 
 PARAMETER_BYTES = 8
-"""What a launch passes for every parameter, a smaller value in the low bytes."""
+"""Bytes passed for every parameter, a smaller value in the low ones."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +55,10 @@ class Executable:
         count = given + len(self.hidden) + (0 if self.scratch is None else 2)
         found = kernels_of(self.cubin)
         if self.kernel not in found:
-            raise UnsupportedError(f"there is no code for kernel @{self.kernel} in its cubin", "cuda")
+            raise UnsupportedError(f"there is no code for kernel @{shown(self.kernel)} in its cubin", "cuda")
         sizes = found[self.kernel].parameters
         if len(sizes) != count or max(sizes, default=0) > PARAMETER_BYTES:
-            what = f"the code of kernel @{self.kernel} takes parameters of {list(sizes)} bytes"
+            what = f"the code of kernel @{shown(self.kernel)} takes parameters of {list(sizes)} bytes"
             raise UnsupportedError(f"{what}, a launch passes {count} of at most {PARAMETER_BYTES}", "cuda")
 
     def to_parts(self) -> tuple[bytes, bytes]:

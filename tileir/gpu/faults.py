@@ -1,4 +1,4 @@
-"""What the CUDA driver reports, in our words.
+"""Reports of the CUDA driver, in our words.
 
 Knows: which of its errors is whose fault. Does not know: how it is called (`gpu.driver`).
 """

@@ -19,11 +19,12 @@ from operator import mul
 
 from tileir.gpu.driver import TARGET, Driver
 from tileir.gpu.executable import PARAMETER_BYTES, Executable
-from tileir.gpu.kept import DeviceMemory, Library
 from tileir.gpu.mailbox import HEAD_BYTES, Mail, initial, read, size_for, used
+from tileir.gpu.resources import DeviceMemory, Library
 from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, Hidden, Mailbox
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import UnsupportedError
+from tileir.ir.shown import shown
 
 Grid = tuple[int, int, int]
 NOTHING = Mail((), 0, None)
@@ -53,7 +54,7 @@ class _Wish:
     alignment: int = 1
 
 
-class Launcher:
+class KernelLauncher:
     """A kernel that is loaded on one device, ready to be launched any number of times, from any thread."""
 
     def __init__(
@@ -64,20 +65,21 @@ class Launcher:
         sites: Sequence[Op],
         given: int,
         global_address: Callable[[str], int],
+        name: str,
     ) -> None:
         """Make the kernel of `executable` ready, which has been loaded as `library` on the thread's device.
 
         ``sites`` are the operations that have the numbers of ``executable.sites``. A launch gives ``given`` values;
-        ``global_address`` tells where the globals of the module are on that device. Raises UnsupportedError for what
-        the device does not have.
+        ``global_address`` tells where the globals of the module are on that device; ``name`` is what messages call the
+        kernel. Raises UnsupportedError for what the device does not have.
         """
         self._driver = driver
         self.device = driver.device()
-        self._kernel = executable.kernel
+        self._name = name
         x, y, z = self.device.grid
         self._largest = x // executable.cluster, y, z
         how = executable.threads, executable.cluster, executable.shared
-        self._function = driver.function(library.handle, executable.kernel, *how)
+        self._function = driver.function(library.handle, executable.kernel, *how, name)
         self._library = library
         self._constants: list[DeviceMemory] = []
         self._fixed = tuple(self._address(hidden, global_address) for hidden in executable.hidden)
@@ -96,7 +98,9 @@ class Launcher:
         """
         x, y, z = self._largest
         if grid[0] > x or grid[1] > y or grid[2] > z:
-            what = f"kernel @{self._kernel}: a grid of {grid}, the largest that {self.device.name} has is {(x, y, z)}"
+            what = (
+                f"kernel @{shown(self._name)}: a grid of {grid}, the largest that {self.device.name} has is {(x, y, z)}"
+            )
             raise UnsupportedError(what, TARGET)
         if self._wishes:
             return self._launch_with_memory(grid, values, stream)
@@ -137,7 +141,7 @@ class Launcher:
         self._driver.upload(address, initial(size, self._sites), stream)
 
     def _mail(self, address: int, size: int, stream: int) -> Mail:
-        """What is in the mailbox, when the kernel has run."""
+        """Content of the mailbox, when the kernel has run."""
         head = bytearray(HEAD_BYTES)
         self._driver.download(address, head, stream)
         if head == initial(size, self._sites):
@@ -147,7 +151,7 @@ class Launcher:
         return read(content, self._sites)
 
     def _address(self, hidden: Hidden, global_address: Callable[[str], int]) -> int:
-        """Where hidden memory is; 0 for what every launch borrows."""
+        """Address of hidden memory; 0 for what every launch borrows."""
         if isinstance(hidden, GlobalMemory):
             return global_address(hidden.name)
         if isinstance(hidden, ConstantMemory):

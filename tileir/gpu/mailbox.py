@@ -1,7 +1,7 @@
 """The memory in which the blocks of a launch leave what the host is to do: print, report a failed assertion.
 
 Knows: what lies where in it, how the host prepares it, and what it reads out of it. Does not know: how blocks write
-(`ttir.posting`), nor how a tile is put into words.
+(`ttir.lib.posting`), nor how a tile is put into words.
 
 The host clears the mailbox before a launch and writes its `initial` head; after the launch has ended it reads the head
 again, and of what lies behind as much as is `used`. Numbers are little-endian; a site is the number of an operation
@@ -31,6 +31,7 @@ import numpy as np
 
 from tileir.ir import types as t
 from tileir.ir.core import Op
+from tileir.ir.diagnostics import Coordinates
 from tileir.ir.storage import dtype_of
 from tileir.ops.control import Assert
 from tileir.ops.misc import PrintTko
@@ -43,12 +44,10 @@ ALIGNMENT = 16
 SMALLEST, LARGEST = 1 << 16, 1 << 26
 """Bytes for records that a launch gets at least and at most."""
 EXECUTIONS = 4
-"""How often each block is expected to print at one site."""
+"""Number of prints expected of each block at one site."""
 
 _HEAD = struct.Struct("<i3i4q")
 _RECORD = struct.Struct("<i3i")
-
-Coordinates = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Mail:
-    """What a launch left: `lost` records are missing in `printed`."""
+    """Records that a launch left; `lost` of them are missing in `printed`."""
 
     printed: tuple[Printed, ...]
     lost: int
@@ -86,9 +85,8 @@ class Mail:
 # ---------------------------------------------------------------- sizes
 
 
-def tile_bytes(type: t.Type) -> int:
+def tile_bytes(type: t.TileType) -> int:
     """The bytes that a tile takes in the mailbox."""
-    assert isinstance(type, t.TileType), type
     return type.count * dtype_of(type.element).itemsize
 
 
@@ -96,8 +94,8 @@ def aligned(size: int) -> int:
     return -(-size // ALIGNMENT) * ALIGNMENT
 
 
-def record_places(types: Sequence[t.Type]) -> tuple[list[int], int]:
-    """Where in a record the tiles of the types begin, and the size of the record."""
+def record_places(types: Sequence[t.TileType]) -> tuple[list[int], int]:
+    """The offsets of tiles of the types in a record, and its size."""
     places, end = [], RECORD_HEAD
     for type in types:
         places.append(end)
@@ -133,7 +131,7 @@ def used(head: bytes | bytearray) -> int:
 
 
 def read(content: bytes | bytearray, sites: Sequence[Op]) -> Mail:
-    """What the blocks of a launch left in the used part; `sites` are the operations of the program, in order."""
+    """Read what the blocks of a launch left in the used part; `sites` are the operations of the program, in order."""
     site, *block, _, lost, begin, _ = _HEAD.unpack_from(content)
     failure = None
     if site:
@@ -163,10 +161,9 @@ def _coordinates(block: Sequence[int]) -> Coordinates:
     return x, y, z
 
 
-def _types(op: PrintTko) -> list[t.Type]:
+def _types(op: PrintTko) -> list[t.TileType]:
     return [value.type for value in op.args]
 
 
-def _tile(content: bytes | bytearray, begin: int, type: t.Type) -> np.ndarray:
-    assert isinstance(type, t.TileType)
+def _tile(content: bytes | bytearray, begin: int, type: t.TileType) -> np.ndarray:
     return np.frombuffer(content, dtype_of(type.element), type.count, begin).reshape(type.shape)

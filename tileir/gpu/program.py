@@ -16,16 +16,16 @@ from pathlib import Path
 
 from tileir.cache import Cache, key_of
 from tileir.gpu.arch import Arch
-from tileir.gpu.compiler import Artifacts, Options, compile_ttir
+from tileir.gpu.compiler import Artifacts, CompileOptions, compile_ttir
 from tileir.gpu.executable import Executable, Scratch
-from tileir.gpu.ttir import lowering
-from tileir.gpu.ttir.hints import options_for
-from tileir.gpu.ttir.lowering import ParameterFacts, lower_entry
-from tileir.gpu.ttir.rules import RULES
+from tileir.gpu.ttir.analysis.hints import options_for
+from tileir.gpu.ttir.entry import LoweredEntry, lower_entry
+from tileir.gpu.ttir.lowering import ParameterFacts
 from tileir.ir import types as t
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import UnsupportedError
-from tileir.ops.extension import Func
+from tileir.ir.shown import shown
+from tileir.ops.calls import Func
 from tileir.ops.module import Entry
 
 ALIGNED, UNKNOWN = ParameterFacts(16), ParameterFacts()
@@ -35,7 +35,7 @@ TENSOR_MEMORY = 512
 
 
 @dataclass(frozen=True)
-class Source:
+class KernelSource:
     """An entry and all that its code depends on: `text` says what that is in the entry and the functions."""
 
     entry: Entry
@@ -49,10 +49,10 @@ class Source:
 
 @dataclass(frozen=True)
 class Compiled:
-    """What came of an entry: the program that was lowered, how it was compiled, what the compiler made."""
+    """An entry made into code: the program that was lowered, the options, what the compiler made."""
 
-    program: lowering.Program
-    options: Options
+    program: LoweredEntry
+    options: CompileOptions
     artifacts: Artifacts
 
 
@@ -66,7 +66,7 @@ def aligned_facts(entry: Entry) -> list[ParameterFacts]:
     return [ALIGNED if has_facts(argument.type) else UNKNOWN for argument in entry.body.args]
 
 
-def executable(source: Source, arch: Arch, facts: Sequence[ParameterFacts], cache: Cache) -> Executable:
+def executable(source: KernelSource, arch: Arch, facts: Sequence[ParameterFacts], cache: Cache) -> Executable:
     """The cubin of an entry: from the cache if it is there. Raises UnsupportedError for what has no GPU code."""
     options = options_for(source.entry, arch)
     key = key_of("open route", toolchain(), arch.name, repr(options), repr(list(facts)), source.text)
@@ -78,20 +78,20 @@ def executable(source: Source, arch: Arch, facts: Sequence[ParameterFacts], cach
     return made
 
 
-def compiled(source: Source, arch: Arch, facts: Sequence[ParameterFacts], stages: Sequence[str]) -> Compiled:
+def compiled(source: KernelSource, arch: Arch, facts: Sequence[ParameterFacts], stages: Sequence[str]) -> Compiled:
     """Lower and compile an entry; `stages` are of `worker.STAGES`.
 
     A kernel whose pipelines take more memory than the GPU has is compiled again with shorter ones. Raises
     UnsupportedError.
     """
-    program = lower_entry(source.entry, source.functions, RULES, arch, facts)
+    program = lower_entry(source.entry, source.functions, arch, facts)
     options = options_for(source.entry, arch)
     artifacts = compile_ttir(program.text, arch, options, stages)
     while (excess := _excess(artifacts, arch)) and options.num_stages > 1:
         options = replace(options, num_stages=options.num_stages - 1)
         artifacts = compile_ttir(program.text, arch, options, stages)
     if excess:
-        what = f"kernel @{source.entry.sym_name} needs {excess}: smaller tiles need less"
+        what = f"kernel @{shown(source.entry.sym_name)} needs {excess}: smaller tiles need less"
         raise UnsupportedError(what, arch.name, source.entry.loc)
     return Compiled(program, options, artifacts)
 
@@ -106,7 +106,7 @@ def _excess(artifacts: Artifacts, arch: Arch) -> str | None:
     return None
 
 
-def _executable(compiled: Compiled, source: Source) -> Executable:
+def _executable(compiled: Compiled, source: KernelSource) -> Executable:
     program, facts, cubin = compiled.program, compiled.artifacts.metadata, compiled.artifacts.cubin
     assert cubin is not None and not facts["profile_scratch_size"]
     number = {op: position for position, op in enumerate(source.operations())}
@@ -126,7 +126,7 @@ def _executable(compiled: Compiled, source: Source) -> Executable:
 
 @cache
 def toolchain() -> str:
-    """What a cubin depends on beside the program: this package and Triton."""
+    """Versions that a cubin depends on beside the program: of this package and of Triton."""
     try:
         triton = version("triton")
     except PackageNotFoundError:

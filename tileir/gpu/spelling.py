@@ -103,4 +103,4 @@ _MENDS: tuple[tuple[Version, Callable[[str], str]], ...] = (
     ((3, 9), _grid_dependencies),
     ((3, 9), _atomic_accesses),
 )
-"""What to do for versions before the one named."""
+"""Changes for versions before the one named."""

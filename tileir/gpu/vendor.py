@@ -4,7 +4,7 @@ Knows: where that program is, how it is run, what its cubins are like, and what 
 how bytecode is written (the caller does), how a cubin is launched (`gpu.launch`).
 
 Kernels of these cubins take the parameters of the entry and no others, and are launched with blocks of one thread: the
-driver, which must be one for CUDA 13.1 or newer, finds the rest in the cubin (specification, semantics 3).
+driver, which must be one for CUDA 13.1 or newer, finds the rest in the cubin (spec: launch#grid).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SHOWN_LINES = 5
 
 @cache
 def program() -> Path | None:
-    """Where `tileiras` is: in the package `nvidia-cuda-tileiras`, or on the search path."""
+    """Find `tileiras`: in the package `nvidia-cuda-tileiras`, or on the search path."""
     package = importlib.util.find_spec("nvidia")
     places = [] if package is None else [Path(place) for place in package.submodule_search_locations or ()]
     found = [file for place in places for file in sorted(place.glob(f"*/bin/{PROGRAM}*")) if file.is_file()]
@@ -42,7 +42,7 @@ def program() -> Path | None:
 
 
 def require_program() -> Path:
-    """Where `tileiras` is. Raises ImportError if it is not installed."""
+    """The path of `tileiras`. Raises ImportError if it is not installed."""
     path = program()
     if path is None:
         raise ImportError("needs the vendor's assembler: pip install nvidia-cuda-tileiras")

@@ -24,7 +24,7 @@ METADATA = (
     "name", "num_warps", "num_ctas", "shared", "tmem_size", "global_scratch_size", "global_scratch_align",
     "profile_scratch_size", "profile_scratch_align",
 )  # fmt: skip
-"""What the launcher needs to know of a cubin."""
+"""Properties of a cubin that the launcher needs."""
 
 FILE = "kernel.ttir"
 

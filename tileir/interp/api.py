@@ -1,4 +1,4 @@
-"""What the parts of the interpreter share: faults, the shape of a rule, the state of a tile block, the options.
+"""The parts that all of the interpreter shares: the shape of a rule, the state of a tile block, the options.
 
 Knows: how a rule is called and what it may ask of the tile block that runs it.
 Does not know: any operation, nor how a program is run (`machine`, `scheduler`).
@@ -17,20 +17,21 @@ Element-wise rules use plain broadcasting: the bodies of `reduce` and `scan` are
 
 from __future__ import annotations
 
-import sys
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TextIO
+from time import perf_counter
+from typing import Literal, get_args
 
+from tileir.host import limits
+from tileir.host.limits import MAX_ITERATIONS
+from tileir.host.output import Output, write
+from tileir.interp.faults import Fault, Index, KernelWarning
+from tileir.interp.memory import Memory
 from tileir.ir.core import Op
-from tileir.ir.diagnostics import Trap
-from tileir.ir.loc import Location, Source
+from tileir.ir.diagnostics import Coordinates, LaunchTimeout, Trap
+from tileir.ir.loc import Source
 
-if TYPE_CHECKING:
-    from tileir.interp.memory import Memory
-
-Index = int | tuple[int, ...]
-Coordinates = tuple[int, int, int]
 PureRule = Callable[[Op], Callable[..., object]]
 """``rule(op)`` gives ``fn(*values)``, which gives the result, or a tuple when the operation has several results."""
 EffectRule = Callable[[Op], Callable[..., object]]
@@ -39,51 +40,32 @@ StrictRule = Callable[[Op], Callable[..., None] | None]
 """``rule(op)`` gives ``fn(*values)`` that raises `Fault` for undefined behaviour whose default is a value, or None
 where this operation has none. Called before the operation itself, in strict mode only."""
 
-MODES = ("default", "strict", "off")
-MAX_ITERATIONS = 1 << 24
-
-
-class Fault(Exception):
-    """Something wrong at run time, raised by a rule; the machine adds kernel, tile block, operation and place.
-
-    ``array`` is the kernel parameter or global concerned, ``index`` a byte offset in it, or the index of the first
-    offending element of the tile.
-    """
-
-    def __init__(self, message: str, array: str | None = None, index: Index | None = None) -> None:
-        super().__init__(message)
-        self.message = message
-        self.array = array
-        self.index = index
-
-
-class KernelWarning(UserWarning):
-    """Behaviour that a program should not rely on, met while a kernel ran (one per operation and launch)."""
-
-    def __init__(self, message: str, kernel: str, block: Coordinates, op: str, loc: Location) -> None:
-        super().__init__(f"{message} ['{op}', kernel @{kernel}, tile block {block}]")
-        self.message = message
-        self.kernel = kernel
-        self.block = block
-        self.op = op
-        self.loc = loc
+REPETITIONS = 2
+"""Iterations that change nothing, after which the next ones will not either: what they read is then as it is."""
+LOOKS = 1 << 6
+"""Iterations between two looks at the clock."""
+Mode = Literal["default", "strict", "off"]
+MODES: tuple[Mode, ...] = get_args(Mode)
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a launch runs (specification, semantics 11).
+    """Options of a launch (spec: undefined#catalogue).
 
     ``check``: a violated `assume` traps. ``mode``: ``default``, ``strict`` (all undefined behaviour traps, unspecified
-    behaviour warns) or ``off`` (no warnings, nothing checked that costs time). ``max_iterations``: `loop` iterations of
-    one tile block before it counts as hanging. ``output``: where `print_tko` writes; None is standard output.
-    ``seed``: None starts tile blocks in order and switches between them evenly, a number does both at random.
+    behaviour warns) or ``off`` (no warnings, nothing checked that costs time). ``max_iterations``: of one tile block in
+    its loops before it counts as hanging. ``output``: where `print_tko` writes; None is standard output. ``seed``: None
+    starts tile blocks in order and switches between them evenly, a number does both at random. ``timeout``: seconds
+    that a launch may take. ``progress`` is told now and then how many tile blocks have begun, of how many.
     """
 
     check: bool = True
-    mode: str = "default"
+    mode: Mode = "default"
     max_iterations: int = MAX_ITERATIONS
-    output: TextIO | Callable[[str], object] | None = None
+    output: Output = None
     seed: int | None = None
+    timeout: float | None = None
+    progress: Callable[[int, int], object] | None = None
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
@@ -95,16 +77,12 @@ class Options:
 
     def write(self, text: str) -> None:
         """Hand `text` to the output, at once."""
-        output = sys.stdout if self.output is None else self.output
-        if callable(output):
-            output(text)
-        else:
-            output.write(text)
+        write(self.output, text)
 
 
 @dataclass
 class LaunchState:
-    """What the tile blocks of one launch share.
+    """The state that the tile blocks of one launch share.
 
     ``source`` is the text of the program, for messages; ``warnings`` holds the first warning of each operation.
     """
@@ -115,6 +93,11 @@ class LaunchState:
     options: Options
     source: Source | None = None
     warnings: dict[Op, KernelWarning] = field(default_factory=dict)
+    deadline: float = math.inf
+    """What the clock `time.perf_counter` shows when the time is up."""
+
+    def timed_out(self) -> LaunchTimeout:
+        return limits.timed_out(self.kernel, self.options.timeout or 0.0, self.source)
 
 
 class BlockState:
@@ -122,10 +105,23 @@ class BlockState:
 
     ``id`` and ``grid`` are (x, y, z). ``allocations`` holds the base address of every live `alloca` of this block, in
     order: the rule of `alloca` appends to it, the machine frees what a region leaves behind (``memory.free(base)``).
-    ``budget`` counts the switch points left before another tile block gets its turn, ``iterations`` those of `loop`.
+    ``budget`` counts the switch points left before another tile block gets its turn, ``iterations`` those of its loops.
+    ``loop`` is the `loop` of which it last ended an iteration.
     """
 
-    __slots__ = ("allocations", "budget", "grid", "id", "iterations", "launch", "memory", "options")
+    __slots__ = (
+        "_quiet",
+        "_seen",
+        "allocations",
+        "budget",
+        "grid",
+        "id",
+        "iterations",
+        "launch",
+        "loop",
+        "memory",
+        "options",
+    )
 
     def __init__(self, id: Coordinates, launch: LaunchState) -> None:
         self.id = id
@@ -136,10 +132,42 @@ class BlockState:
         self.allocations: list[int] = []
         self.budget = 0
         self.iterations = 0
+        self.loop: Op | None = None
+        self._quiet, self._seen = 0, -1
 
     def write(self, text: str) -> None:
         """Print `text`, which is the whole output of one operation."""
+        self.changes()
         self.options.write(text)
+
+    # ------------------------------------------------------------ loops, and waiting in them
+
+    def begin_iteration(self) -> None:
+        """Count an iteration of a loop. Raises Fault if there are too many, LaunchTimeout if the time is up."""
+        self.iterations += 1
+        if self.iterations > self.options.max_iterations:
+            raise Fault(limits.hang_text(self.options.max_iterations))
+        if self.iterations % LOOKS == 0 and perf_counter() > self.launch.deadline:
+            raise self.launch.timed_out()
+
+    def changes(self) -> None:
+        """Something has changed that ends the waiting of this tile block, or of others."""
+        self.memory.changes += 1
+
+    def repeats(self, loop: Op) -> None:
+        """An iteration of `loop` has ended that hands on what it was given."""
+        self.loop = loop
+        if self._seen == self.memory.changes:
+            self._quiet += 1
+        else:
+            self._seen, self._quiet = self.memory.changes, 0
+
+    @property
+    def waits(self) -> bool:
+        """Whether it can do nothing but repeat itself until something changes."""
+        return self._quiet >= REPETITIONS and self._seen == self.memory.changes
+
+    # ------------------------------------------------------------ faults
 
     def warn(self, op: Op, message: str) -> None:
         """Record a warning, unless this operation has one already."""

@@ -1,4 +1,4 @@
-"""Atomic operations: each element is a transaction of its own (specification, operations 4).
+"""Atomic operations: each element is a transaction of its own (spec: atomics#top).
 
 Knows: what each mode computes, and what equal addresses in one tile see of each other: they take effect in row-major
 order, as the catalogue of unspecified behaviour fixes it.
@@ -12,11 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tileir.interp.accesses import CheckedAccess
 from tileir.interp.api import BlockState, EffectRule
 from tileir.interp.cells import CELLS
-from tileir.interp.faults import Access
 from tileir.interp.memory import Memory
-from tileir.interp.pointers import pointee
 from tileir.interp.tiling import Part, TensorView, TileView, locator
 from tileir.interp.views import scattered, window
 from tileir.ir import types as t
@@ -36,7 +35,7 @@ MANY = 16
 
 
 class Mode(NamedTuple):
-    """What an atomic operation computes; without `running` only turn by turn."""
+    """The computation of an atomic operation; without `running` only turn by turn."""
 
     combine: Combine
     running: Running | None = None
@@ -76,7 +75,7 @@ def update(
     addresses: np.ndarray,
     arguments: tuple[np.ndarray, ...],
     mode: Mode,
-    access: Access,
+    access: CheckedAccess,
     mask: np.ndarray | None = None,
 ) -> np.ndarray:
     """Replace the element at each address by ``mode.combine(old, *arguments)``; gives the old ones.
@@ -85,11 +84,15 @@ def update(
     addresses.
     """
     old = np.empty(addresses.size, access.cell.raw)
+    if mask is None:
+        mask = np.ones(addresses.shape, np.bool_)
     flat_arguments = [np.ravel(argument) for argument in arguments]
     for part in memory.resolve(addresses.ravel(), access, mask):
         lanes = slice(None) if part.lanes is None else part.lanes
         served = [argument[lanes] for argument in flat_arguments]
-        old[lanes] = _update_places(part.flat, np.asarray(part.where), served, mode)
+        places = np.asarray(part.where)
+        found = old[lanes] = _update_places(part.flat, places, served, mode)
+        memory.changes += part.flat[places].tobytes() != found.tobytes()
     return old.reshape(addresses.shape)
 
 
@@ -141,12 +144,12 @@ def _by_address(
 
 @effects(AtomicRmw)
 def atomic_rmw(op: AtomicRmw) -> Callable[..., object]:
-    cell, mode = CELLS[pointee(op.pointers)], MODES[op.mode]
+    cell, mode = CELLS[op.pointers.tile.pointer.pointee], MODES[op.mode]
 
     def run(
         block: BlockState, pointers: np.ndarray, argument: np.ndarray, mask: np.ndarray | None, token: None
     ) -> tuple[np.ndarray, None]:
-        access = Access(cell, block.id, "update")
+        access = CheckedAccess(cell, block.id, "update")
         if mask is None or mask.all():
             return update(block.memory, pointers, (argument,), mode, access), None
         if block.options.strict:
@@ -161,7 +164,7 @@ def atomic_rmw(op: AtomicRmw) -> Callable[..., object]:
 
 @effects(AtomicCas)
 def atomic_cas(op: AtomicCas) -> Callable[..., object]:
-    cell = CELLS[pointee(op.pointers)]
+    cell = CELLS[op.pointers.tile.pointer.pointee]
     bits = f"u{cell.size}"
 
     def combine(old: np.ndarray, expected: np.ndarray, value: np.ndarray) -> np.ndarray:
@@ -177,7 +180,7 @@ def atomic_cas(op: AtomicCas) -> Callable[..., object]:
         mask: np.ndarray | None,
         token: None,
     ) -> tuple[np.ndarray, None]:
-        access = Access(cell, block.id, "update")
+        access = CheckedAccess(cell, block.id, "update")
         if mask is None or mask.all():
             return update(block.memory, pointers, (expected, value), mode, access), None
         old = np.array(expected)
@@ -211,7 +214,7 @@ def reduce_tile(
     mode: Mode,
 ) -> None:
     """Combine the elements of `value` that lie in the tensor into memory."""
-    access = Access(CELLS[element], block.id, "update")
+    access = CheckedAccess(CELLS[element], block.id, "update")
     raw = window(block, tensor, part, access) if part.distinct and part.sparse is None else None
     if raw is not None:
         raw[...] = mode.combine(raw, value if part.full else value[part.selector])

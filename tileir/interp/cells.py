@@ -1,4 +1,4 @@
-"""How one element lies in memory and how it becomes a tile value and back (specification, semantics 5).
+"""Cells of memory: how one element lies there, and becomes a tile value and back (spec: memory#layout).
 
 Knows: the bytes of every element type, the reading of i1 (any nonzero byte is 1) and tf32 (low 13 bits ignored), the
 padding patterns of view loads.
@@ -15,8 +15,6 @@ import numpy as np
 from tileir.ir import types as t
 from tileir.ir.storage import DTYPES, bits_dtype
 from tileir.ir.types import ElementType, PaddingValue
-
-TF32_MASK = np.uint32(0xFFFFE000)
 
 Convert = Callable[[np.ndarray], np.ndarray]
 
@@ -52,7 +50,7 @@ def _bool_to_bytes(values: np.ndarray) -> np.ndarray:
 
 
 def _words_to_tf32(raw: np.ndarray) -> np.ndarray:
-    return (raw & TF32_MASK).view(np.float32)
+    return (raw & np.uint32(t.TF32_MASK)).view(np.float32)
 
 
 def _tf32_to_words(values: np.ndarray) -> np.ndarray:
@@ -84,38 +82,9 @@ def _cell(element: ElementType) -> Cell:
 CELLS: dict[ElementType, Cell] = {element: _cell(element) for element in t.NUMBERS}
 
 
-def padding_bits(element: ElementType, padding: PaddingValue) -> int | None:
-    """The bit pattern of a padding value in the tile's dtype; None where the type has no such value."""
-    if padding is PaddingValue.ZERO:
-        return 0
-    layout = element.format
-    if layout is None:
-        return None
-    if element is t.TF32:
-        return padding_bits(t.F32, padding)
-    sign = 1 << (layout.exponent + layout.fraction)
-    if padding is PaddingValue.NEG_ZERO:
-        return sign if layout.signed else None
-    if padding is PaddingValue.NAN:
-        return _nan_bits(element)
-    if not layout.has_inf:
-        return None
-    infinity = ((1 << layout.exponent) - 1) << layout.fraction
-    return infinity if padding is PaddingValue.POS_INF else infinity | sign
-
-
-def _nan_bits(element: ElementType) -> int | None:
-    """The positive quiet NaN: only the top fraction bit set where there are infinities, else all ones."""
-    layout = element.format
-    if layout is None or not layout.has_nan:
-        return None
-    exponent = ((1 << layout.exponent) - 1) << layout.fraction
-    return exponent | (1 << (layout.fraction - 1) if layout.has_inf else (1 << layout.fraction) - 1)
-
-
 def padding_value(element: ElementType, padding: PaddingValue | None) -> np.generic | None:
     """The element that stands outside a view: zero without a padding value; None if the type lacks the value."""
-    bits = padding_bits(element, padding or PaddingValue.ZERO)
+    bits = element.padding_bits(padding or PaddingValue.ZERO)
     if bits is None:
         return None
     value: np.generic = np.array(bits, bits_dtype(element)).reshape(1).view(DTYPES[element])[0]

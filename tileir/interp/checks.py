@@ -1,4 +1,4 @@
-"""How strict mode turns masks of offending elements into faults.
+"""Checks of strict mode: from masks of offending elements to faults.
 
 Knows: the fault of the first offending element, and which readings an overflow promise concerns.
 Does not know: which elements offend (`numerics.promises`), nor operations.
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tileir.interp.api import Fault
-from tileir.interp.numerics.bits import Array, first_index
-from tileir.interp.numerics.promises import Check, promised
+from tileir.interp.faults import Fault
 from tileir.ir.attributes import Overflow, Signedness
+from tileir.numerics.bits import Array, first_index
+from tileir.numerics.promises import Check, promised
 
 Trapping = Callable[..., None]
 """Called with the operands; raises `Fault`."""
@@ -43,7 +43,5 @@ def trapping_where(message: str, check: Check) -> Trapping:
         found = check(*operands)
         if found.any():
             raise Fault(message, index=first_index(found))
-
-    return run
 
     return run

@@ -1,4 +1,4 @@
-"""How control flow runs (specification, operations 5): if, for, loop, assert, and calls of device functions.
+"""Control flow (spec: control#top): if, for, loop, assert.
 
 Knows: which region runs when, with which values, and where an exit ends.
 Does not know: how a region is executed (`program`).
@@ -12,21 +12,25 @@ from collections.abc import Callable, Generator
 
 import numpy as np
 
-from tileir.interp.api import BlockState, EffectRule, Fault
-from tileir.interp.failures import assertion_text, first_index
+from tileir.analysis.exits import RegionExit
+from tileir.host.assertions import assertion_text
+from tileir.interp.api import BlockState, EffectRule
+from tileir.interp.faults import Fault
 from tileir.interp.prepare import ControlRule, Preparation
-from tileir.interp.program import Control, Exit, ExitKind, Frame, store
+from tileir.interp.program import Control, Exit, Frame, store
 from tileir.ir.rules import Rules
 from tileir.ir.storage import dtype_of
-from tileir.ir.types import TileType
+from tileir.numerics.bits import first_index
 from tileir.ops.control import Assert, For, If, Loop
-from tileir.ops.extension import Call
 
 controls: Rules[ControlRule] = Rules()
 effects: Rules[EffectRule] = Rules()
 
 ITERATIONS_PER_TURN = 1 << 8
 """A `loop` gives way to other tile blocks this often, so that one that spins on weak loads ends."""
+
+MAX_COMPARED = 64
+"""Elements of a tile that is compared with what it was an iteration ago."""
 
 Steps = Generator[None, None, Exit | None]
 
@@ -43,7 +47,7 @@ def _if(op: If, preparation: Preparation) -> Control:
         if region is None:
             return None
         left = yield from region.run(frame, block)
-        if left.kind is not ExitKind.YIELD:
+        if left.kind is not RegionExit.YIELD:
             return left
         store(frame, results, left.values)
         return None
@@ -61,9 +65,11 @@ def _for(op: For, preparation: Preparation) -> Control:
     def run(frame: Frame, block: BlockState) -> Steps:
         values = initial(frame)
         for induction in counter(block, *bounds(frame)):
+            block.begin_iteration()
+            block.changes()
             store(frame, body.arguments, (induction, *values))
             left = yield from body.run(frame, block)
-            if left.kind is not ExitKind.CONTINUE:
+            if left.kind is not RegionExit.CONTINUE:
                 return left
             values = left.values
         store(frame, results, values)
@@ -75,7 +81,6 @@ def _for(op: For, preparation: Preparation) -> Control:
 def _counter(op: For) -> Callable[..., Generator[object, None, None]]:
     """The induction values. The mathematical range ends where the type overflows, which strict mode traps."""
     ty = op.lower.type
-    assert isinstance(ty, TileType)
     scalar, modulus, limit = dtype_of(ty.element).type, 1 << ty.element.bits, 1 << (ty.element.bits - 1)
 
     def number(value: object, unsigned: bool) -> int:
@@ -102,13 +107,15 @@ def _loop(op: Loop, preparation: Preparation) -> Control:
     results = preparation.results(op)
 
     def run(frame: Frame, block: BlockState) -> Steps:
-        left = Exit(ExitKind.CONTINUE, initial(frame))
-        while left.kind is ExitKind.CONTINUE:
-            store(frame, body.arguments, left.values)
+        left = Exit(RegionExit.CONTINUE, initial(frame))
+        while left.kind is RegionExit.CONTINUE:
+            block.begin_iteration()
+            values = left.values
+            store(frame, body.arguments, values)
             left = yield from body.run(frame, block)
-            if _counts_turn(block):
+            if left.kind is RegionExit.CONTINUE and _ends_turn(block, op, values, left.values):
                 yield
-        if left.kind is not ExitKind.BREAK:
+        if left.kind is not RegionExit.BREAK:
             return left
         store(frame, results, left.values)
         return None
@@ -116,26 +123,22 @@ def _loop(op: Loop, preparation: Preparation) -> Control:
     return run
 
 
-def _counts_turn(block: BlockState) -> bool:
-    """Count an iteration; whether it is another tile block's turn."""
-    block.iterations += 1
-    if block.iterations > block.options.max_iterations:
-        raise Fault(f"hang: a tile block ran more than {block.options.max_iterations} iterations of 'loop'")
-    return block.iterations % ITERATIONS_PER_TURN == 0
+def _ends_turn(block: BlockState, op: Loop, given: tuple[object, ...], passed: tuple[object, ...]) -> bool:
+    """After an iteration that is not the last: whether it is another tile block's turn."""
+    if all(map(_same, given, passed)):
+        block.repeats(op)
+    else:
+        block.changes()
+    return block.waits or block.iterations % ITERATIONS_PER_TURN == 0
 
 
-@controls(Call)
-def _call(op: Call, preparation: Preparation) -> Control:
-    arguments = preparation.fetch(op.args)
-    function = preparation.linker.callee(op.callee, op)
-    results = preparation.results(op)
-
-    def run(frame: Frame, block: BlockState) -> Steps:
-        left = yield from function.body.run(function.frame(arguments(frame)), block)
-        store(frame, results, left.values)
-        return None
-
-    return run
+def _same(old: object, new: object) -> bool:
+    """Whether a value is what it was. Of a large tile or a view this is seen only if it has been handed on."""
+    if old is new:
+        return True
+    if not isinstance(old, np.ndarray | np.generic) or not isinstance(new, np.ndarray | np.generic):
+        return False
+    return old.size <= MAX_COMPARED and old.tobytes() == new.tobytes()
 
 
 @effects(Assert)

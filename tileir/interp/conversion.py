@@ -1,6 +1,6 @@
-"""What the conversions compute (specification, operations 4).
+"""Rules of the conversions (spec: conversion#top).
 
-Knows: which function of `interp.numerics.conversion` an operation with its types and attributes stands for.
+Knows: which function of `numerics.conversion` an operation with its types and attributes stands for.
 Does not know: encodings or rounding.
 """
 
@@ -8,70 +8,59 @@ from __future__ import annotations
 
 from tileir.interp.api import PureRule, StrictRule
 from tileir.interp.checks import Trapping, promise_check, trapping_where
-from tileir.interp.numerics import conversion, promises
-from tileir.interp.numerics.conversion import Conversion
-from tileir.ir.core import Op
+from tileir.ir import types as t
 from tileir.ir.rules import Rules
 from tileir.ir.storage import dtype_of
-from tileir.ir.types import ElementType
+from tileir.numerics import conversion, promises
+from tileir.numerics.conversion import Conversion
 from tileir.ops.conversion import Bitcast, ExtI, FToF, FToI, IntToPtr, IToF, PtrToInt, PtrToPtr, TruncI
 
 rules: Rules[PureRule] = Rules()
 strict: Rules[StrictRule] = Rules()
 
 
-def _source(op: Op) -> ElementType:
-    element: ElementType = op.operands[0].type.element  # type: ignore[attr-defined]
-    return element
-
-
-def _target(op: Op) -> ElementType:
-    element: ElementType = op.results[0].type.element  # type: ignore[attr-defined]
-    return element
-
-
 @rules(Bitcast, IntToPtr, PtrToInt, PtrToPtr)
-def _reinterpreted(op: Op) -> Conversion:
-    dtype = dtype_of(_target(op))
+def _reinterpreted(op: Bitcast | IntToPtr | PtrToInt | PtrToPtr) -> Conversion:
+    dtype = dtype_of(op.result.type.element)
     return lambda source: source.view(dtype)
 
 
 @rules(ExtI)
 def _exti(op: ExtI) -> Conversion:
-    return conversion.extended(op.signedness, _source(op), _target(op))
+    return conversion.extended(op.signedness, op.source.type.number, op.to.type.number)
 
 
 @rules(TruncI)
 def _trunci(op: TruncI) -> Conversion:
-    return conversion.truncated(_target(op))
+    return conversion.truncated(op.to.type.number)
 
 
 @rules(FToF)
 def _ftof(op: FToF) -> Conversion:
-    return conversion.float_to_float(_source(op), _target(op), op.rounding_mode)
+    return conversion.float_to_float(op.source.type.number, op.to.type.number, op.rounding_mode)
 
 
 @rules(FToI)
 def _ftoi(op: FToI) -> Conversion:
     """Saturates also without `saturating`, where a value out of range is undefined behaviour."""
-    return conversion.float_to_integer(op.signedness, _source(op), _target(op))
+    return conversion.float_to_integer(op.signedness, op.source.type.number, op.to.type.number)
 
 
 @rules(IToF)
 def _itof(op: IToF) -> Conversion:
-    return conversion.integer_to_float(op.signedness, _target(op))
+    return conversion.integer_to_float(op.signedness, op.to.type.number)
 
 
 @strict(TruncI)
 def _trunci_promised(op: TruncI) -> Trapping | None:
-    source, target = _source(op), _target(op)
+    source, target = op.source.type.number, op.to.type.number
     return promise_check(op.overflow, lambda reading: promises.truncation_overflows(reading, source, target))
 
 
 @strict(FToI)
 def _ftoi_fits(op: FToI) -> Trapping | None:
-    if op.saturating:
+    target = op.to.type.number
+    if op.saturating or target is t.I1:
         return None
-    target = _target(op)
     message = f"the value does not fit {target.name} when {op.signedness.text}"
-    return trapping_where(message, promises.conversion_overflows(op.signedness, _source(op), target))
+    return trapping_where(message, promises.conversion_overflows(op.signedness, op.source.type.number, target))

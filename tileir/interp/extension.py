@@ -1,42 +1,44 @@
-"""What the operations of early documents do (specification, operations 8).
+"""Rules of the operations of early documents (spec: extension#operations).
 
-Knows: arc sine, host functions, the optimization barrier, gathering and scattering of rows.
-Does not know: calls (`control`) and `experimental$generate` (`reduction`).
+Knows: arc sine, host functions, the optimization barrier, generators, gathering and scattering of rows.
+Does not know: calls (`calls`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Callable
 
 import numpy as np
 
-from tileir.interp import extern, views
+from tileir.analysis.effects import MemoryAccess
+from tileir.host import extern
+from tileir.interp import views
 from tileir.interp.api import BlockState, EffectRule, PureRule
-from tileir.interp.core import tile_type
-from tileir.interp.numerics.functions import evaluated
+from tileir.interp.bodies import combination, is_elementwise
+from tileir.interp.prepare import Preparation, RegionRule
+from tileir.interp.program import Frame, Step
 from tileir.interp.tiling import TensorView, locator
-from tileir.ir.attributes import OpaqueAttr
 from tileir.ir.core import Value
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.rules import Rules
-from tileir.ir.types import F4E2M1FN, ElementType, GatherScatterViewType, PaddingValue, TensorViewType
-from tileir.ops.extension import Asin, ExternElementwise, GatherLoad, OptimizationBarrier, ScatterStore
+from tileir.ir.shown import shown
+from tileir.ir.storage import dtype_of
+from tileir.ir.types import F4E2M1FN, GatherScatterViewType, PaddingValue
+from tileir.numerics.functions import evaluated
+from tileir.ops.extension import Asin, ExternElementwise, GatherLoad, Generate, OptimizationBarrier, ScatterStore
 
 pure: Rules[PureRule] = Rules()
 effects: Rules[EffectRule] = Rules()
+regions: Rules[RegionRule] = Rules()
 
 TARGET = "interp"
 Array = np.ndarray
 Offsets = tuple[Array, ...]
-Coordinate = TypeVar("Coordinate")
 
 
 @pure(Asin)
 def _asin(op: Asin) -> Callable[[Array], Array]:
-    element = tile_type(op.source).element
-    assert isinstance(element, ElementType)
-    return evaluated(np.arcsin)(element)
+    return evaluated(np.arcsin)(op.source.tile.number)
 
 
 @pure(OptimizationBarrier)
@@ -48,17 +50,22 @@ def _barrier(op: OptimizationBarrier) -> Callable[[Array], Array]:
 def _extern_elementwise(op: ExternElementwise) -> Callable[[BlockState, tuple[Array, ...]], Array]:
     symbol = op.symbol
     if not extern.is_registered(symbol):
-        raise UnsupportedError(f"'{op.spec.name}': no host function is registered as '{symbol}'", TARGET, op.loc)
-    elements, result = [tile_type(value).element for value in op.args], tile_type(op.result).element
-    return lambda block, tiles: extern.apply(symbol, tiles, elements, result)
+        raise UnsupportedError(f"'{op.spec.name}': no host function is registered as '{shown(symbol)}'", TARGET, op.loc)
+    elements, result = [value.tile.element for value in op.args], op.result.tile.element
+
+    def run(block: BlockState, tiles: tuple[Array, ...]) -> Array:
+        block.changes()
+        return extern.apply(symbol, tiles, elements, result)
+
+    return run
 
 
 @effects(GatherLoad)
 def _gather_load(op: GatherLoad) -> Callable[[BlockState, TensorView, Array, Offsets], Array]:
     """A weak load through the gather/scatter view that the operands describe."""
-    view = _view(op, op.source, tile_type(op.result).shape, _padding(op.fill_value))
+    view = _view(op, op.source, op.result.tile.shape, op.padding)
     outside = views.outside_tile(op, view)
-    locate = locator(op, view, _coordinates(op.dim, op.index, op.offsets), ())
+    locate = locator(op, view, MemoryAccess.of(op).indices, ())
     load = views.load_nibbles if view.element is F4E2M1FN else views.load_tile
 
     def run(block: BlockState, source: TensorView, index: Array, offsets: Offsets) -> Array:
@@ -71,8 +78,8 @@ def _gather_load(op: GatherLoad) -> Callable[[BlockState, TensorView, Array, Off
 @effects(ScatterStore)
 def _scatter_store(op: ScatterStore) -> Callable[..., None]:
     """A weak store through the gather/scatter view that the operands describe."""
-    view = _view(op, op.destination, tile_type(op.source).shape, None)
-    locate = locator(op, view, _coordinates(op.dim, op.index, op.offsets), ())
+    view = _view(op, op.destination, op.source.tile.shape, None)
+    locate = locator(op, view, MemoryAccess.of(op).indices, ())
     store = views.store_nibbles if view.element is F4E2M1FN else views.store_tile
 
     def run(
@@ -88,14 +95,30 @@ def _scatter_store(op: ScatterStore) -> Callable[..., None]:
 def _view(
     op: GatherLoad | ScatterStore, tensor: Value, shape: tuple[int, ...], padding: PaddingValue | None
 ) -> GatherScatterViewType:
-    assert isinstance(tensor.type, TensorViewType)
-    return GatherScatterViewType(shape, tensor.type, op.dim, padding)
+    return GatherScatterViewType(shape, tensor.tensor_view, op.dim, padding)
 
 
-def _padding(fill: OpaqueAttr | None) -> PaddingValue | None:
-    return None if fill is None else PaddingValue[fill.keyword.upper()]
-
-
-def _coordinates(dim: int, index: Coordinate, offsets: Sequence[Coordinate]) -> list[Coordinate]:
+def _coordinates(dim: int, index: Array, offsets: Offsets) -> list[Array]:
     """The index of the view: the gathered rows at `dim`, the offsets in the other dimensions."""
     return [*offsets[:dim], index, *offsets[dim:]]
+
+
+@regions(Generate)
+def _generate(op: Generate, preparation: Preparation) -> Step:
+    body = preparation.region(op.body)
+    (result,) = preparation.results(op)
+    ty = op.result.tile
+    shape, dtype, by_slices = ty.shape, dtype_of(ty.element), is_elementwise(op.body)
+
+    def run(frame: Frame, block: BlockState) -> None:
+        combine = combination(body, frame, block)
+        output = np.empty(shape, dtype)
+        if by_slices:
+            (output[...],) = combine(np.indices(shape, np.int32, sparse=True))
+        else:
+            for index in np.ndindex(shape):
+                (value,) = combine(map(np.int32, index))
+                output[index] = np.reshape(value, ())
+        frame[result] = output
+
+    return run

@@ -1,9 +1,8 @@
 """Reductions and scans whose body is one well-known operation, as NumPy accumulations.
 
-Knows: which bodies these are, and how each is evaluated with the bits of the sequential fold of the specification
-(operations 3.15, 3.17): integer operations, minimum and maximum do not depend on the order; sums and products of floats
-are accumulated one by one, starting with the identity.
-Does not know: any other body (`reduction`).
+Knows: which bodies these are, and how each is evaluated with the bits of the tree that the interpreter combines in:
+integer operations, minimum and maximum do not depend on the order, sums and products of floats are joined in it.
+Does not know: the tree (`trees`), any other body (`reduction`).
 """
 
 from __future__ import annotations
@@ -12,13 +11,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tileir.interp.numerics.formats import quiet_nan
+from tileir.interp import trees
 from tileir.ir import types as t
 from tileir.ir.attributes import Overflow, Rounding, Signedness
 from tileir.ir.core import Op
-from tileir.ops.core import Reduce, Scan
+from tileir.numerics.formats import quiet_nan
 from tileir.ops.floating import AddF, MaxF, MinF, MulF
 from tileir.ops.integer import AddI, AndI, MaxI, MinI, MulI, OrI, XOrI
+from tileir.ops.reduction import Reduce, Scan
 
 Array = np.ndarray
 Fold = Callable[[Array], Array]
@@ -37,19 +37,18 @@ _SUMS: dict[type[Op], np.ufunc] = {AddF: np.add, MulF: np.multiply}
 _EXTREMES: dict[type[Op], np.ufunc] = {MaxF: np.maximum, MinF: np.minimum}
 
 
-def fold_of(op: Reduce | Scan, identities: tuple[Array, ...]) -> Fold | None:
+def fold_of(op: Reduce | Scan) -> Fold | None:
     """The accumulation that `op` is, or None if its body is not one operation of the kinds known here."""
     combine = _only_operation(op)
-    if combine is None or len(identities) != 1:
+    if combine is None or len(op.sources) != 1:
         return None
-    (source,), (identity,) = op.sources, identities
-    kind, element = type(combine), source.type.element
+    kind, element = type(combine), op.sources[0].type.element
     if kind in _INTEGERS and _is_plain_integer(combine, element):
-        return _integer_fold(op, combine, identity)
+        return _integer_fold(op, combine)
     if kind in _SUMS and _is_plain_sum(combine, element):
-        return _sum_fold(op, _SUMS[kind], identity)
+        return _sum_fold(op, _SUMS[kind])
     if kind in _EXTREMES and not combine.attributes.get("flush_to_zero"):
-        return _extreme_fold(op, combine, identity, element)
+        return _extreme_fold(op, combine, op.sources[0].type.number)
     return None
 
 
@@ -63,73 +62,60 @@ def _only_operation(op: Reduce | Scan) -> Op | None:
     return combine if both and end.operands == combine.results else None
 
 
-def _is_plain_integer(combine: Op, element: t.ElementType) -> bool:
+def _is_plain_integer(combine: Op, element: t.Type) -> bool:
     """Not i1, whose arithmetic is not NumPy's, and without a promise that strict mode checks at every step."""
     promise = combine.attributes.get("overflow", Overflow.NONE)
     return element is not t.I1 and promise is Overflow.NONE
 
 
-def _is_plain_sum(combine: Op, element: t.ElementType) -> bool:
+def _is_plain_sum(combine: Op, element: t.Type) -> bool:
     """Rounded as NumPy rounds. A product of bf16 can underflow f32, through which ml_dtypes evaluates it."""
     rounding = combine.attributes.get("rounding_mode", Rounding.NEAREST_EVEN)
     plain = rounding is Rounding.NEAREST_EVEN and not combine.attributes.get("flush_to_zero")
     return plain and not (isinstance(combine, MulF) and element is t.BF16)
 
 
-def _integer_fold(op: Reduce | Scan, combine: Op, identity: Array) -> Fold:
-    function = _INTEGERS[type(combine)]
-    accumulate = _associative(op, function)
+def _integer_fold(op: Reduce | Scan, combine: Op) -> Fold:
+    accumulate = _in_any_order(op, _INTEGERS[type(combine)])
     if combine.attributes.get("signedness") is not Signedness.UNSIGNED:
-        return lambda source: function(accumulate(source), identity)
-    signed, unsigned = identity.dtype, np.dtype(f"u{identity.dtype.itemsize}")
-    start = identity.view(unsigned)
-    return lambda source: function(accumulate(source.view(unsigned)), start).view(signed)
+        return accumulate
+    return lambda source: accumulate(source.view(f"u{source.dtype.itemsize}")).view(source.dtype)
 
 
-def _associative(op: Reduce | Scan, function: np.ufunc) -> Fold:
-    """The accumulation, without the identity, of a function whose result does not depend on the order."""
+def _in_any_order(op: Reduce | Scan, function: np.ufunc) -> Fold:
+    """The accumulation of a function whose result does not depend on the order."""
     axis = op.dim
     if isinstance(op, Reduce):
         return lambda source: function.reduce(source, axis, source.dtype)
-    return _directed(op, lambda source: function.accumulate(source, axis, source.dtype))
+    accumulated: Fold = lambda source: function.accumulate(source, axis, source.dtype)  # noqa: E731
+    return _backward(accumulated, axis) if op.reverse else accumulated
 
 
-def _directed(op: Reduce | Scan, forward: Fold) -> Fold:
-    """`forward`, or the same from the last index if the scan is reversed."""
-    axis = op.dim
-    if isinstance(op, Scan) and op.reverse:
-        return lambda source: np.flip(forward(np.flip(source, axis)), axis)
-    return forward
+def _backward(forward: Fold, axis: int) -> Fold:
+    return lambda source: np.flip(forward(np.flip(source, axis)), axis)
 
 
-def _sum_fold(op: Reduce | Scan, function: np.ufunc, identity: Array) -> Fold:
-    """Strictly one by one: ``accumulate`` does not regroup, as NumPy's ``reduce`` does."""
-    axis = op.dim
-    first = (slice(None),) * axis + (0,)
-    last = (slice(None),) * axis + (-1,)
+def _sum_fold(op: Reduce | Scan, function: np.ufunc) -> Fold:
+    join: trees.Join = lambda left, right: (function(left[0], right[0]),)  # noqa: E731
 
-    def running(source: Array) -> Array:
-        started = np.array(source)
-        started[first] = function(identity, started[first])
-        return function.accumulate(started, axis)
+    def fold(source: Array) -> Array:
+        (result,) = trees.folded(op, (source,), join)
+        return result
 
-    if isinstance(op, Reduce):
-        return lambda source: running(source)[last]
-    return _directed(op, running)
+    return fold
 
 
-def _extreme_fold(op: Reduce | Scan, combine: Op, identity: Array, element: t.ElementType) -> Fold:
+def _extreme_fold(op: Reduce | Scan, combine: Op, element: t.ElementType) -> Fold:
     """Minimum and maximum of floats, as those of integers in the same order: -0 below +0, NaN at one of the ends."""
     function = _EXTREMES[type(combine)]
-    keys = np.iinfo(f"i{identity.dtype.itemsize}")
     loses = not combine.attributes.get("propagate_nan")
-    nan_key = keys.min if loses == (function is np.maximum) else keys.max
-    accumulate = _associative(op, function)
-    start = _ordered(identity, nan_key)
+    accumulate = _in_any_order(op, function)
     nan = quiet_nan(element)
 
     def fold(source: Array) -> Array:
-        found = function(accumulate(_ordered(source, nan_key)), start)
+        keys = np.iinfo(f"i{source.dtype.itemsize}")
+        nan_key = keys.min if loses == (function is np.maximum) else keys.max
+        found = accumulate(_ordered(source, nan_key))
         result = _flipped(found).view(source.dtype)
         is_nan = found == nan_key
         return np.where(is_nan, nan, result) if is_nan.any() else result

@@ -1,7 +1,7 @@
-"""What the integer and bitwise operations compute (specification, operations 2.3).
+"""Rules of the integer and bitwise operations (spec: integer#semantics).
 
-Knows: which function of `interp.numerics.integers` an operation with its attributes stands for; division by zero traps,
-and in strict mode so does a broken overflow promise.
+Knows: which function of `numerics.integers` an operation with its attributes stands for; in strict mode a broken
+overflow promise traps.
 Does not know: arithmetic, nor the types: the arrays carry the width.
 """
 
@@ -11,33 +11,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tileir.interp.api import Fault, PureRule, StrictRule
+from tileir.interp.api import PureRule, StrictRule
 from tileir.interp.checks import Trapping, promise_check, trapping_where
-from tileir.interp.numerics import integers, promises
-from tileir.interp.numerics.bits import Array
-from tileir.interp.numerics.integers import Binary
-from tileir.interp.numerics.promises import Check
 from tileir.ir.attributes import Signedness
 from tileir.ir.core import Op
 from tileir.ir.rules import Rules
-from tileir.ops.integer import (
-    AbsI,
-    AddI,
-    AndI,
-    CmpI,
-    DivI,
-    MaxI,
-    MinI,
-    MulhiI,
-    MulI,
-    NegI,
-    OrI,
-    RemI,
-    ShlI,
-    ShrI,
-    SubI,
-    XOrI,
-)
+from tileir.numerics import integers, promises
+from tileir.numerics.bits import Array
+from tileir.numerics.integers import Binary
+from tileir.numerics.promises import Check
+from tileir.ops.integer import AbsI, AddI, AndI, CmpI, MaxI, MinI, MulhiI, MulI, NegI, OrI, ShlI, ShrI, SubI, XOrI
 
 rules: Rules[PureRule] = Rules()
 strict: Rules[StrictRule] = Rules()
@@ -67,12 +50,12 @@ _OVERFLOWS: dict[type[Op], Callable[[Signedness], Check]] = {
 }
 
 
-@rules(AbsI, AddI, AndI, MulI, MulhiI, NegI, OrI, ShlI, SubI, XOrI)
+@rules(*_PLAIN)
 def _plain(op: Op) -> Callable[..., Array]:
     return _PLAIN[type(op)]
 
 
-@rules(MaxI, MinI, ShrI)
+@rules(*_BY_READING)
 def _by_reading(op: MaxI | MinI | ShrI) -> Binary:
     return _BY_READING[type(op)](op.signedness)
 
@@ -82,27 +65,7 @@ def _cmpi(op: CmpI) -> Binary:
     return integers.compare(op.comparison_predicate, op.signedness)
 
 
-@rules(DivI)
-def _divi(op: DivI) -> Binary:
-    return _trapping(integers.divide(op.signedness, op.rounding))
-
-
-@rules(RemI)
-def _remi(op: RemI) -> Binary:
-    return _trapping(integers.remainder(op.signedness))
-
-
-def _trapping(function: Binary) -> Binary:
-    def evaluate(lhs: Array, rhs: Array) -> Array:
-        try:
-            return function(lhs, rhs)
-        except integers.DivisionByZero as error:
-            raise Fault("integer division by zero", index=error.index) from None
-
-    return evaluate
-
-
-@strict(AddI, MulI, ShlI, SubI)
+@strict(*_OVERFLOWS)
 def _promised(op: AddI | MulI | ShlI | SubI) -> Trapping | None:
     return promise_check(op.overflow, _OVERFLOWS[type(op)])
 
@@ -113,10 +76,3 @@ def _negi_promised(op: NegI) -> Trapping | None:
     if not promises.promised(op.overflow, Signedness.SIGNED):
         return None
     return trapping_where("the negated smallest integer does not fit", promises.smallest)
-
-
-@strict(DivI)
-def _divi_fits(op: DivI) -> Trapping | None:
-    if op.signedness is Signedness.UNSIGNED:
-        return None
-    return trapping_where("the smallest integer divided by -1 does not fit", promises.quotient_overflows)

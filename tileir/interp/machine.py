@@ -6,47 +6,64 @@ Does not know: what arguments a user may give (`runtime`): values come as tiles 
 
 from __future__ import annotations
 
+import linecache
+import os
 import warnings
 from collections.abc import Sequence
+from functools import cache
+from math import prod
 
 import numpy as np
 
+from tileir.host import running
 from tileir.interp import (
     atomics,
+    calls,
     control,
     conversion,
     core,
+    division,
     extension,
     floating,
+    functions,
     integer,
     matmul,
     misc,
     multimem,
+    packing,
     pointers,
     reduction,
+    shapes,
     views,
 )
-from tileir.interp.api import BlockState, Coordinates, KernelWarning, LaunchState, Options
+from tileir.interp.api import BlockState, LaunchState, Options
+from tileir.interp.faults import KernelWarning
 from tileir.interp.memory import Memory
-from tileir.interp.numerics.reuse import keep_freed_memory
-from tileir.interp.prepare import Tables
+from tileir.interp.prepare import RuleTables
 from tileir.interp.prepare import prepare as prepare_with
-from tileir.interp.program import Program
+from tileir.interp.program import PreparedProgram
 from tileir.interp.scheduler import Running, coordinates, run_all
+from tileir.interp.watch import Watch
 from tileir.ir.core import Module
+from tileir.ir.diagnostics import Coordinates
 from tileir.ir.loc import FileLoc, file_position
 from tileir.ir.rules import joined
 from tileir.ops.module import Entry
 
-TABLES = Tables(
+MAX_SOURCE_BYTES = 1 << 24
+TABLES = RuleTables(
     pure=joined(
         conversion.rules,
         core.pure,
+        division.rules,
         extension.pure,
         floating.rules,
+        functions.rules,
         integer.rules,
         matmul.pure,
+        packing.pure,
         pointers.pure,
+        shapes.pure,
         views.pure,
     ),
     effects=joined(
@@ -60,13 +77,14 @@ TABLES = Tables(
         pointers.effects,
         views.effects,
     ),
-    regions=reduction.regions,
-    controls=control.controls,
-    strict=joined(conversion.strict, core.strict, integer.strict),
+    regions=joined(extension.regions, reduction.regions),
+    controls=joined(calls.controls, control.controls),
+    strict=joined(conversion.strict, core.strict, division.strict, integer.strict),
 )
+_LARGEST_RAISED = 1 << 24
 
 
-def prepare(module: Module, entry: Entry, options: Options) -> Program:
+def prepare(module: Module, entry: Entry, options: Options) -> PreparedProgram:
     """The entry of a verified module, ready to run any number of times with these options' mode.
 
     Raises `UnsupportedError` for a host function that is not registered and for recursive calls.
@@ -74,9 +92,11 @@ def prepare(module: Module, entry: Entry, options: Options) -> Program:
     return prepare_with(module, entry, TABLES, options.strict)
 
 
-def execute(program: Program, grid: Coordinates, arguments: Sequence[object], memory: Memory, options: Options) -> None:
+def execute(
+    program: PreparedProgram, grid: Coordinates, arguments: Sequence[object], memory: Memory, options: Options
+) -> None:
     """Run every tile block of the grid. Raises `Trap`; warnings are issued when the launch ends, however it ends."""
-    keep_freed_memory()
+    _keep_freed_memory()
     launch = LaunchState(program.name, grid, memory, options, program.source)
     function = program.function
 
@@ -85,9 +105,11 @@ def execute(program: Program, grid: Coordinates, arguments: Sequence[object], me
         return state, function.body.run(function.frame(arguments), state)
 
     try:
+        running.begin(launch)
         with np.errstate(all="ignore"):
-            run_all(coordinates(grid), start, options.seed)
+            run_all(coordinates(grid), start, Watch(launch, prod(grid)), options.seed)
     finally:
+        running.end(launch)
         for warning in launch.warnings.values():
             _issue(warning)
 
@@ -95,7 +117,7 @@ def execute(program: Program, grid: Coordinates, arguments: Sequence[object], me
 def _issue(warning: KernelWarning) -> None:
     """At the line of the program's own source where debug info names one, so that Python shows that line."""
     place = file_position(warning.loc)
-    if isinstance(place, FileLoc) and place.line > 0:
+    if isinstance(place, FileLoc) and place.line > 0 and _is_text(place.file):
         # Python keeps in the registry what it has said, in ours as it would in that file's.
         registry = globals().setdefault("__warningregistry__", {})
         warnings.warn_explicit(warning, None, place.file, place.line, registry=registry)
@@ -103,8 +125,29 @@ def _issue(warning: KernelWarning) -> None:
         warnings.warn(warning, stacklevel=3)
 
 
+def _is_text(file: str) -> bool:
+    """Whether Python, which opens what a program calls its file, is to do so: no device, and nothing huge."""
+    if not file.isprintable():
+        return False
+    try:
+        return file in linecache.cache or (os.path.isfile(file) and os.path.getsize(file) <= MAX_SOURCE_BYTES)
+    except OSError:
+        return False
+
+
 def run(
     module: Module, entry: Entry, grid: Coordinates, arguments: Sequence[object], memory: Memory, options: Options
 ) -> None:
     """Prepare and execute an entry of a verified module."""
     execute(prepare(module, entry, options), grid, arguments, memory, options)
+
+
+@cache
+def _keep_freed_memory() -> None:
+    """Let arrays of up to 16 MiB reuse freed memory instead of asking the system for zeroed pages each time.
+
+    Done once in a process. glibc raises its thresholds for mapping and for trimming to the largest mapped chunk freed
+    so far (mallopt(3)), so one untouched array does it; without, the intermediate arrays of an exact multiply-add cost
+    six times the arithmetic. Elsewhere this does nothing.
+    """
+    np.empty(_LARGEST_RAISED, np.uint8)

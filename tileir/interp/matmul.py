@@ -1,14 +1,14 @@
-"""Matrix multiply-accumulate (specification, operations 6).
+"""Matrix multiply-accumulate (spec: matmul#top).
 
 Knows: which precision each combination of types is computed in.
 Does not know: anything about speed but to hand whole tiles to NumPy's matrix product.
 
-The specification leaves order, grouping and intermediate precision of the sum open (semantics 10); any order of f32
-additions is a permitted result. So `mmaf` widens narrow inputs to f32, where their products are exact, multiplies whole
-tiles in f32 (f64 for f64), adds the accumulator and rounds once to its type. The blocked, fused sums of the matrix
-product are at least as close to the exact sum as the sequential order is bound to be, and data whose partial sums are
-exact (small integers) give exact results. `mmai` is computed in floats wide enough to hold every partial sum exactly.
-`mmaf_scaled` is computed in f64, where the scaled products are exact and cannot overflow.
+The specification leaves order, grouping and intermediate precision of the sum open (spec: numerics#floats); any order
+of f32 additions is a permitted result. So `mmaf` widens narrow inputs to f32, where their products are exact,
+multiplies whole tiles in f32 (f64 for f64), adds the accumulator and rounds once to its type. The blocked, fused sums
+of the matrix product are at least as close to the exact sum as the sequential order is bound to be, and data whose
+partial sums are exact (small integers) give exact results. `mmai` is computed in floats wide enough to hold every
+partial sum exactly. `mmaf_scaled` is computed in f64, where the scaled products are exact and cannot overflow.
 """
 
 from __future__ import annotations
@@ -18,13 +18,12 @@ from collections.abc import Callable
 import numpy as np
 
 from tileir.interp.api import BlockState, EffectRule, PureRule
-from tileir.interp.core import tile_type
-from tileir.interp.numerics.formats import widened
 from tileir.ir import types as t
 from tileir.ir.attributes import Signedness
 from tileir.ir.core import Value
 from tileir.ir.rules import Rules
 from tileir.ir.storage import dtype_of
+from tileir.numerics.formats import widened
 from tileir.ops.matmul import MmaF, MmaFScaled, MmaI
 
 pure: Rules[PureRule] = Rules()
@@ -39,8 +38,8 @@ EXACT_IN_F32 = 1 << 24
 
 @pure(MmaF)
 def _mmaf(op: MmaF) -> Callable[[Array, Array, Array], Array]:
-    result = dtype_of(tile_type(op.result).element)
-    working = np.dtype(np.float64 if tile_type(op.lhs).element is t.F64 else np.float32)
+    result = dtype_of(op.result.tile.element)
+    working = np.dtype(np.float64 if op.lhs.tile.element is t.F64 else np.float32)
 
     def multiply(lhs: Array, rhs: Array, acc: Array) -> Array:
         product = np.matmul(_operand(lhs, working), _operand(rhs, working))
@@ -60,7 +59,7 @@ def _operand(tile: Array, dtype: np.dtype) -> Array:
 @effects(MmaI)
 def _mmai(op: MmaI) -> Callable[[BlockState, Array, Array, Array], Array]:
     lhs_dtype, rhs_dtype = (_READINGS[reading] for reading in (op.signedness_lhs, op.signedness_rhs))
-    depth = tile_type(op.lhs).shape[-1]
+    depth = op.lhs.tile.shape[-1]
     working = np.dtype(np.float32 if depth * LARGEST_PRODUCT <= EXACT_IN_F32 else np.float64)
 
     def multiply(block: BlockState, lhs: Array, rhs: Array, acc: Array) -> Array:
@@ -90,11 +89,9 @@ def _mmaf_scaled(op: MmaFScaled) -> Callable[[Array, Array, Array, Array, Array]
 
 def _scaling(operand: Value, scale: Value, axis: int) -> Callable[[Array, Array], Array]:
     """The operand in f64 with each block of elements along `axis` multiplied by its scale."""
-    ty, scale_ty = tile_type(operand), tile_type(scale)
+    ty, scale_ty = operand.tile, scale.tile
     size = ty.shape[axis] // scale_ty.shape[axis]
-    assert isinstance(ty.element, t.ElementType)
-    assert isinstance(scale_ty.element, t.ElementType)
-    element, scale_element = ty.element, scale_ty.element
+    element, scale_element = ty.number, scale_ty.number
 
     def scaled(tile: Array, scales: Array) -> Array:
         return widened(tile, element) * np.repeat(widened(scales, scale_element), size, axis)

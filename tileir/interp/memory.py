@@ -1,8 +1,8 @@
-"""The address space of a launch: real addresses, every access checked (specification, semantics 5, 6 and 11).
+"""The memory of a launch: real addresses, every access checked (spec: memory#top, spec: undefined#catalogue).
 
-Knows: which memory a kernel may use and how tiles of addresses are read and written in it.
-Does not know: views (`views`), what an atomic operation computes (`atomics`), how Python arrays are described
-(`runtime.arguments`).
+Knows: how tiles of addresses are read and written, and the storage of `alloca`.
+Does not know: which other memory a kernel may use (`host.address_space`), views (`views`), what an atomic operation
+computes (`atomics`).
 
 An access outside the memory given, misaligned, to a freed `alloca` or one of another tile block, or a store into
 constant memory raises `Fault` before anything is written.
@@ -10,18 +10,19 @@ constant memory raises `Fault` before anything is written.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from tileir.interp.allocation import Allocation, box_covered, merged
-from tileir.interp.api import Coordinates, Fault
+from tileir.host.address_space import AddressSpace
+from tileir.host.allocation import Allocation, box_covered
+from tileir.host.coverage import Runs
+from tileir.interp.accesses import CheckedAccess, lane_index
 from tileir.interp.cells import CELLS
-from tileir.interp.coverage import Runs
-from tileir.interp.faults import Access, access_fault, lane_index
+from tileir.interp.faults import Fault
+from tileir.ir.diagnostics import Coordinates
 from tileir.ir.types import ElementType
 
 MAX_STORAGE = 1 << 30
@@ -31,7 +32,7 @@ QUARANTINE = 1 << 26
 UNINITIALISED = 0xCD
 
 
-class Places(NamedTuple):
+class ResolvedElements(NamedTuple):
     """Elements found in memory: `flat` holds raw values, `where` are indices in it; `lanes` are the positions in the
     flattened tile that this part serves, None if all."""
 
@@ -40,64 +41,22 @@ class Places(NamedTuple):
     lanes: np.ndarray | None = None
 
 
-class Memory:
-    """All memory that one launch may use.
-
-    ``_sorted`` holds the allocations by address; they are kept apart: those that overlap are merged into one.
-    ``_unbounded`` holds memory of unknown extent behind raw addresses, asked last. ``_given`` is what messages name.
-    """
+class Memory(AddressSpace):
+    """All memory that one launch may use, with the storage that its tile blocks take."""
 
     def __init__(self, allocations: Iterable[Allocation] = (), globals: dict[str, int] | None = None) -> None:
+        super().__init__(allocations)
         self.globals: dict[str, int] = {} if globals is None else globals
-        self._given: list[Allocation] = []
-        self._bases: list[int] = []
-        self._sorted: list[Allocation] = []
-        self._unbounded: list[Allocation] = []
+        self.changes = 0
+        """How often memory has been changed, or something else that a tile block may wait for."""
         self._storage: dict[int, Allocation] = {}
         self._storage_bytes = 0
         self._freed: deque[Allocation] = deque()
         self._freed_bytes = 0
-        for allocation in allocations:
-            self.add(allocation)
 
     def address_of(self, name: str) -> int:
         """The address of the first element of global `name`."""
         return self.globals[name]
-
-    # ------------------------------------------------------------ allocations
-
-    def add(self, allocation: Allocation) -> None:
-        """Let the kernel use `allocation`. One without bytes is only remembered for messages."""
-        self._given.append(allocation)
-        if allocation.size == 0:
-            return
-        begin = bisect_right(self._bases, allocation.base)
-        if begin and self._sorted[begin - 1].overlaps(allocation):
-            begin -= 1
-        end = begin
-        while end < len(self._sorted) and self._sorted[end].overlaps(allocation):
-            end += 1
-        if end > begin:
-            allocation = merged([*self._sorted[begin:end], allocation])
-        self._sorted[begin:end] = [allocation]
-        self._bases[begin:end] = [allocation.base]
-
-    def add_unbounded(self, allocation: Allocation) -> None:
-        """Let the kernel use `allocation` wherever no other memory lies."""
-        self._unbounded.append(allocation)
-
-    def _remove(self, allocation: Allocation) -> None:
-        self._given.remove(allocation)
-        if allocation.size:
-            position = bisect_right(self._bases, allocation.base) - 1
-            del self._sorted[position], self._bases[position]
-
-    def find(self, address: int) -> Allocation | None:
-        """The allocation whose extent holds the byte at `address`."""
-        position = bisect_right(self._bases, address) - 1
-        if position >= 0 and address < self._sorted[position].end:
-            return self._sorted[position]
-        return next((one for one in self._unbounded if one.base <= address < one.end), None)
 
     # ------------------------------------------------------------ alloca
 
@@ -124,7 +83,7 @@ class Memory:
         while self._freed_bytes > QUARANTINE:
             oldest = self._freed.popleft()
             self._freed_bytes -= oldest.size
-            self._remove(oldest)
+            self.remove(oldest)
 
     # ------------------------------------------------------------ tiles of addresses
 
@@ -137,7 +96,7 @@ class Memory:
         block: Coordinates | None = None,
     ) -> np.ndarray:
         """The elements at `addresses` (uint64, any shape). Where `mask` is False: `padding`, or zero without it."""
-        access = Access(CELLS[element], block, "load")
+        access = CheckedAccess(CELLS[element], block, "load")
         if mask is None or mask.all():
             return access.cell.to_tile(self.read(addresses, access))
         result = np.zeros(addresses.shape, access.cell.dtype) if padding is None else np.array(padding)
@@ -145,7 +104,7 @@ class Memory:
             result[mask] = access.cell.to_tile(self.read(addresses[mask], access, mask))
         return result
 
-    def read(self, addresses: np.ndarray, access: Access, mask: np.ndarray | None = None) -> np.ndarray:
+    def read(self, addresses: np.ndarray, access: CheckedAccess, mask: np.ndarray | None = None) -> np.ndarray:
         """The raw values at `addresses`, which `mask` chose, as a new array."""
         parts = self.resolve(addresses, access, mask)
         if parts[0].lanes is None:
@@ -165,41 +124,44 @@ class Memory:
         block: Coordinates | None = None,
     ) -> None:
         """Write `values` at `addresses` where `mask` is True. Of equal addresses the last in row-major order wins."""
-        access = Access(CELLS[element], block, "store")
+        access = CheckedAccess(CELLS[element], block, "store")
         if mask is not None and not mask.all():
             if not mask.any():
                 return
             addresses, values = addresses[mask], values[mask]
         raw = access.cell.to_memory(values)
+        self.changes += 1
         for part in self.resolve(addresses, access, mask):
             part.flat[part.where] = raw if part.lanes is None else raw.ravel()[part.lanes]
 
     # ------------------------------------------------------------ finding elements
 
-    def resolve(self, addresses: np.ndarray, access: Access, mask: np.ndarray | None = None) -> list[Places]:
-        """Where the elements at `addresses` lie; indices without lanes have the shape of `addresses`.
+    def resolve(
+        self, addresses: np.ndarray, access: CheckedAccess, mask: np.ndarray | None = None
+    ) -> list[ResolvedElements]:
+        """The elements at `addresses`; indices without lanes have the shape of `addresses`.
 
         ``mask`` is the mask that chose the addresses: a fault needs it to name the tile element.
         """
         found = self._one(int(addresses), access) if addresses.ndim == 0 else self._together(addresses, access)
         return self._apart(addresses, access, mask) if found is None else [found]
 
-    def _usable(self, low: int, high: int, access: Access) -> Allocation | None:
+    def _usable(self, low: int, high: int, access: CheckedAccess) -> Allocation | None:
         """The allocation that holds all bytes from `low` up to `high` and may be used, if it has no gaps."""
         allocation = self.find(low)
         if allocation is None or high > allocation.end:
             return None
         return allocation if allocation.dense and allocation.usable_by(access.block, access.write) else None
 
-    def _one(self, address: int, access: Access) -> Places | None:
+    def _one(self, address: int, access: CheckedAccess) -> ResolvedElements | None:
         cell = access.cell
         allocation = self._usable(address, address + cell.size, access)
         if allocation is None or address % cell.size:
             return None
         flat, first = allocation.typed(cell.raw)
-        return Places(flat, (address - first) >> cell.shift)
+        return ResolvedElements(flat, (address - first) >> cell.shift)
 
-    def _together(self, addresses: np.ndarray, access: Access) -> Places | None:
+    def _together(self, addresses: np.ndarray, access: CheckedAccess) -> ResolvedElements | None:
         """All elements at once if they lie in one allocation; None if they do not, or if something is wrong."""
         cell = access.cell
         allocation = self._usable(int(addresses.min()), int(addresses.max()) + cell.size, access)
@@ -208,14 +170,22 @@ class Memory:
         flat, first = allocation.typed(cell.raw)
         offsets = addresses - np.uint64(first)
         if cell.size == 1:
-            return Places(flat, offsets.view(np.int64))
+            return ResolvedElements(flat, offsets.view(np.int64))
         if int(np.bitwise_or.reduce(offsets, axis=None)) & (cell.size - 1):
             return None
-        return Places(flat, (offsets >> np.uint64(cell.shift)).view(np.int64))
+        return ResolvedElements(flat, (offsets >> np.uint64(cell.shift)).view(np.int64))
 
-    def _apart(self, tile: np.ndarray, access: Access, mask: np.ndarray | None) -> list[Places]:
+    def _apart(self, tile: np.ndarray, access: CheckedAccess, mask: np.ndarray | None) -> list[ResolvedElements]:
         """Elements in several allocations or in ones with gaps; raises the fault of the first bad element."""
         addresses = tile.ravel()
+        parts, found = self._found(addresses, access)
+        if not found.all():
+            lane = int(np.argmin(found))
+            raise Fault(*self.fault_at(int(addresses[lane]), access.described, lane_index(lane, tile.shape, mask)))
+        return parts
+
+    def _found(self, addresses: np.ndarray, access: CheckedAccess) -> tuple[list[ResolvedElements], np.ndarray]:
+        """The elements that may be accessed, by allocation, and a mask of them."""
         aligned = addresses & np.uint64(access.cell.size - 1) == 0
         position = np.searchsorted(np.array(self._bases, np.uint64), addresses, "right") - 1
         parts, found = [], np.zeros(addresses.size, np.bool_)
@@ -225,18 +195,13 @@ class Memory:
                 parts.append(_places(self._sorted[which], addresses, lanes, access, found))
         for allocation in self._unbounded:
             parts.append(_places(allocation, addresses, np.flatnonzero(aligned & ~found), access, found))
-        if not found.all():
-            lane = int(np.argmin(found))
-            raise self._fault(int(addresses[lane]), access, lane_index(lane, tile.shape, mask))
-        return parts
-
-    def _fault(self, address: int, access: Access, lane: tuple[int, ...]) -> Fault:
-        found = self.find(address)
-        return access_fault(found.parts if found else self._given, address, access, lane)
+        return parts, found
 
     # ------------------------------------------------------------ boxes
 
-    def window(self, address: int, shape: Sequence[int], strides: Sequence[int], access: Access) -> np.ndarray | None:
+    def window(
+        self, address: int, shape: Sequence[int], strides: Sequence[int], access: CheckedAccess
+    ) -> np.ndarray | None:
         """The box of elements from `address` on, as a strided array of raw values in place.
 
         Strides count bytes and are not negative. None if any of it may not be accessed: then `load` and `store` of the
@@ -254,21 +219,22 @@ class Memory:
             return None
         if not (allocation.dense or box_covered(allocation, offset, shape, strides, size)):
             return None
+        self.changes += access.write
         return np.ndarray(shape, access.cell.raw, allocation.bytes, offset, strides)
 
 
 def _places(
-    allocation: Allocation, addresses: np.ndarray, lanes: np.ndarray, access: Access, found: np.ndarray
-) -> Places:
+    allocation: Allocation, addresses: np.ndarray, lanes: np.ndarray, access: CheckedAccess, found: np.ndarray
+) -> ResolvedElements:
     """The elements of `lanes` that may be accessed in `allocation`; marks them in `found`."""
     cell = access.cell
     flat, first = allocation.typed(cell.raw)
     if not allocation.usable_by(access.block, access.write):
-        return Places(flat, lanes[:0], lanes[:0])
+        return ResolvedElements(flat, lanes[:0], lanes[:0])
     inside = (addresses[lanes] >= np.uint64(allocation.base)) & (addresses[lanes] < np.uint64(allocation.end))
     lanes = lanes[inside]
     offsets = (addresses[lanes] - np.uint64(allocation.base)).view(np.int64)
     covered = allocation.covers(offsets, cell.size)
     lanes, offsets = lanes[covered], offsets[covered]
     found[lanes] = True
-    return Places(flat, (offsets + (allocation.base - first)) >> cell.shift, lanes)
+    return ResolvedElements(flat, (offsets + (allocation.base - first)) >> cell.shift, lanes)

@@ -1,7 +1,7 @@
-"""What `assume` checks and `print_tko` prints (specification, operations 7).
+"""Rules of `assume` and `print_tko` (spec: misc#top).
 
 Knows: when a promise holds for a tile, and the output as one string per operation.
-Does not know: how a number is formatted (`printing`).
+Does not know: how a number is formatted (`host.printing`).
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tileir.interp.api import BlockState, EffectRule, Fault
-from tileir.interp.core import tile_type
-from tileir.interp.failures import first_index
-from tileir.interp.numerics.bits import signed
-from tileir.interp.printing import formatter
+from tileir.host.printing import formatter
+from tileir.host.promises import broken_promise
+from tileir.interp.api import BlockState, EffectRule
+from tileir.interp.faults import Fault
 from tileir.interp.tiling import TensorView
 from tileir.ir.attributes import Bounded, DivBy, SameElements
 from tileir.ir.rules import Rules
 from tileir.ir.types import PointerType, TileType, Type
+from tileir.numerics.bits import first_index, signed
 from tileir.ops.misc import Assume, PrintTko
 
 effects: Rules[EffectRule] = Rules()
@@ -40,20 +40,10 @@ def _assume(op: Assume) -> Callable[[BlockState, Array], Array]:
             failing = broken(value)
             if failing.any():
                 index = first_index(failing)
-                raise Fault(f"assumption {_text(predicate)} does not hold for element {list(index)}", index=index)
+                raise Fault(broken_promise(predicate, list(index)), index=index)
         return value
 
     return check
-
-
-def _text(predicate: DivBy | SameElements | Bounded) -> str:
-    if isinstance(predicate, SameElements):
-        return f"same_elements<{list(predicate.values)}>"
-    if isinstance(predicate, Bounded):
-        lower, upper = ("?" if bound is None else bound for bound in (predicate.lower, predicate.upper))
-        return f"bounded<{lower}, {upper}>"
-    groups = "" if predicate.every is None else f", every {predicate.every} along {predicate.along}"
-    return f"div_by<{predicate.divisor}{groups}>"
 
 
 def _broken(predicate: DivBy | SameElements | Bounded, ty: Type) -> Callable[..., Array]:
@@ -96,7 +86,7 @@ def _unequal(sizes: tuple[int, ...], shape: tuple[int, ...]) -> Broken:
 
 def _not_groups(divisor: int, every: int, along: int, ty: TileType) -> Broken:
     """Along one dimension: the first of each group is divisible, each following one is the next number or address."""
-    step = max(1, ty.element.pointee.memory_bits // 8) if isinstance(ty.element, PointerType) else 1
+    step = ty.element.pointee.byte_size if isinstance(ty.element, PointerType) else 1
     extent = ty.shape[along]
     place = np.arange(extent) // max(every, 1) * max(every, 1)
     column = (extent,) + (1,) * (ty.rank - along - 1)
@@ -112,7 +102,7 @@ def _not_groups(divisor: int, every: int, along: int, ty: TileType) -> Broken:
 
 @effects(PrintTko)
 def _print(op: PrintTko) -> Callable[[BlockState, tuple[Array, ...], None], None]:
-    text, mismatch = formatter(op.text, [tile_type(value).element for value in op.args])
+    text, mismatch = formatter(op.text, [value.tile.element for value in op.args])
 
     def write(block: BlockState, tiles: tuple[Array, ...], token: None) -> None:
         if mismatch:

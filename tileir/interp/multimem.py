@@ -1,4 +1,4 @@
-"""Multicast memory (specification, operations 6): in the interpreter it has one replica.
+"""Multicast memory (spec: multimem#top): in the interpreter it has one replica.
 
 Knows: that a load reduces over one replica, that a reduction and a store go to it.
 Does not know: views and atomics, whose functions do the work.
@@ -14,22 +14,10 @@ from tileir.interp.api import BlockState, EffectRule
 from tileir.interp.atomics import MODES, reduce_tile
 from tileir.interp.tiling import TileView, locator
 from tileir.interp.views import load_tile, outside_tile, store_tile
-from tileir.ir.attributes import AtomicMode, MultimemReduction
 from tileir.ir.rules import Rules
 from tileir.ops.multimem import MultimemLoadReduceView, MultimemReduceView, MultimemStoreView
 
 effects: Rules[EffectRule] = Rules()
-
-ATOMIC_MODES: dict[MultimemReduction, AtomicMode] = {
-    MultimemReduction.ADD: AtomicMode.ADD,
-    MultimemReduction.MIN: AtomicMode.MIN,
-    MultimemReduction.MAX: AtomicMode.MAX,
-    MultimemReduction.AND: AtomicMode.AND,
-    MultimemReduction.OR: AtomicMode.OR,
-    MultimemReduction.XOR: AtomicMode.XOR,
-    MultimemReduction.UMIN: AtomicMode.UMIN,
-    MultimemReduction.UMAX: AtomicMode.UMAX,
-}
 
 
 @effects(MultimemLoadReduceView)
@@ -47,7 +35,7 @@ def multimem_load_reduce_view(op: MultimemLoadReduceView) -> Callable[..., objec
 
 @effects(MultimemReduceView)
 def multimem_reduce_view(op: MultimemReduceView) -> Callable[..., object]:
-    view, mode = op.view.type, MODES[ATOMIC_MODES[op.reduction]]
+    view, mode = op.view.type, MODES[op.reduction.atomic_mode(op.view.type.element.is_float)]
     locate = locator(op, view, op.index, op.inbounds)
 
     def run(block: BlockState, view: TileView, tile: np.ndarray, index: tuple[np.ndarray, ...], token: None) -> None:

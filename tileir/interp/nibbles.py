@@ -1,4 +1,4 @@
-"""Elements of f4E2M1FN in memory: two per byte, the even one in the low nibble (specification, operations 5.4).
+"""Elements of f4E2M1FN in memory: two per byte, the even one in the low nibble (spec: views#index-mapping).
 
 Knows: how tiles of such elements are read and written at element offsets. Does not know: index mapping (`tiling`).
 """
@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tileir.interp.api import Coordinates
+from tileir.interp.accesses import CheckedAccess
 from tileir.interp.cells import CELLS
-from tileir.interp.faults import Access
 from tileir.interp.memory import Memory
 from tileir.ir import types as t
+from tileir.ir.diagnostics import Coordinates
 from tileir.ir.storage import DTYPES
 
 ONE = np.int64(1)
@@ -25,13 +25,14 @@ def _byte_addresses(base: int, offsets: np.ndarray) -> np.ndarray:
 
 def load(memory: Memory, base: int, offsets: np.ndarray, block: Coordinates) -> np.ndarray:
     """The elements at `offsets` (int64, counting elements from address `base`)."""
-    raw = memory.read(_byte_addresses(base, offsets), Access(CELLS[t.F4E2M1FN], block, "load"))
+    raw = memory.read(_byte_addresses(base, offsets), CheckedAccess(CELLS[t.F4E2M1FN], block, "load"))
     return np.where(offsets & ONE, raw >> FOUR, raw & LOW).view(DTYPES[t.F4E2M1FN])
 
 
 def store(memory: Memory, base: int, offsets: np.ndarray, values: np.ndarray, block: Coordinates) -> None:
     """Write `values` at `offsets`. The two elements of a byte are not written at once: first all even ones."""
-    places = memory.resolve(_byte_addresses(base, offsets).ravel(), Access(CELLS[t.F4E2M1FN], block, "store"))
+    places = memory.resolve(_byte_addresses(base, offsets).ravel(), CheckedAccess(CELLS[t.F4E2M1FN], block, "store"))
+    memory.changes += 1
     bits, odd = values.view(np.uint8).ravel(), (offsets & ONE == 1).ravel()
     for part in places:
         lanes = slice(None) if part.lanes is None else part.lanes

@@ -1,7 +1,6 @@
-"""Tiles as little-endian bit streams, and back (specification, operations 3.13).
+"""Tiles reread as other elements: `pack` and `unpack` (spec: packing#pack).
 
-Knows: elements of 1 bit (lowest bit first), 4 bits (low nibble first) and whole bytes.
-Does not know: operations.
+Does not know: the order of bits in a stream (`bit_streams`).
 """
 
 from __future__ import annotations
@@ -10,44 +9,21 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tileir.ir.storage import dtype_of
-from tileir.ir.types import I1, I4, ElementType, PointerType
+from tileir.interp.api import PureRule
+from tileir.interp.bit_streams import pack_bytes, unpack_bytes
+from tileir.ir.rules import Rules
+from tileir.ops.packing import Pack, Unpack
 
-Array = np.ndarray
-_NIBBLE = np.uint8(15)
+pure: Rules[PureRule] = Rules()
 
-
-def pack_bytes(element: ElementType | PointerType) -> Callable[[Array], Array]:
-    """The stream of a rank-1 tile of `element`, as i8."""
-    if element is I1:
-        return lambda source: np.packbits(source, bitorder="little").view(np.int8)
-    if element.bits == 4:
-        return _pack_nibbles
-    return lambda source: np.ascontiguousarray(source).view(np.int8)
+Unary = Callable[[np.ndarray], np.ndarray]
 
 
-def unpack_bytes(element: ElementType | PointerType) -> Callable[[Array], Array]:
-    """The rank-1 tile of `element` whose stream the i8 tile is."""
-    dtype = dtype_of(element)
-    if element is I1:
-        return lambda source: np.unpackbits(source.view(np.uint8), bitorder="little").view(dtype)
-    if element is I4:
-        return lambda source: _sign_extended(_nibbles(source))
-    if element.bits == 4:
-        return lambda source: _nibbles(source).view(dtype)
-    return lambda source: np.ascontiguousarray(source).view(dtype)
+@pure(Pack)
+def _pack(op: Pack) -> Unary:
+    return pack_bytes(op.source.tile.element)
 
 
-def _pack_nibbles(source: Array) -> Array:
-    patterns = np.ascontiguousarray(source).view(np.uint8) & _NIBBLE
-    return (patterns[0::2] | (patterns[1::2] << np.uint8(4))).view(np.int8)
-
-
-def _nibbles(source: Array) -> Array:
-    """Two patterns per byte, the low one first."""
-    stream = source.view(np.uint8)
-    return np.stack((stream & _NIBBLE, stream >> np.uint8(4)), axis=-1).reshape(-1)
-
-
-def _sign_extended(nibbles: Array) -> Array:
-    return ((nibbles ^ np.uint8(8)).view(np.int8)) - np.int8(8)
+@pure(Unpack)
+def _unpack(op: Unpack) -> Unary:
+    return unpack_bytes(op.result.tile.element)

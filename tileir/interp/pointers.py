@@ -1,4 +1,4 @@
-"""Memory through pointers: tokens, loads, stores, `alloca`, fences (specification, operations 3).
+"""Memory through pointers: tokens, loads, stores, `alloca`, fences (spec: pointers#top).
 
 Knows: what these operations do with the launch's memory. Does not know: how memory is checked (`memory`), nor when
 another tile block gets its turn (`prepare`).
@@ -12,13 +12,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tileir.interp.api import BlockState, EffectRule, Fault, PureRule
-from tileir.interp.cells import CELLS
-from tileir.ir import types as t
+from tileir.interp.api import BlockState, EffectRule, PureRule
+from tileir.interp.faults import Fault
 from tileir.ir.attributes import MemoryOrdering
-from tileir.ir.core import Op, Value
+from tileir.ir.core import Op
 from tileir.ir.rules import Rules
-from tileir.ops.memory import (
+from tileir.ops.pointers import (
     Alloca,
     GdcLaunchDependents,
     GdcWait,
@@ -39,16 +38,9 @@ def pass_token(op: Op) -> Callable[..., object]:
     return lambda *tokens: None
 
 
-def pointee(pointers: Value) -> t.ElementType:
-    """The element type that a tile of pointers points to."""
-    assert isinstance(pointers.type, t.TileType)
-    assert isinstance(pointers.type.element, t.PointerType)
-    return pointers.type.element.pointee
-
-
 @effects(LoadPtr)
 def load_ptr(op: LoadPtr) -> Callable[..., object]:
-    element = pointee(op.source)
+    element = op.source.tile.pointer.pointee
 
     def run(
         block: BlockState,
@@ -66,7 +58,7 @@ def load_ptr(op: LoadPtr) -> Callable[..., object]:
 
 @effects(StorePtr)
 def store_ptr(op: StorePtr) -> Callable[..., object]:
-    element = pointee(op.destination)
+    element = op.destination.tile.pointer.pointee
     weak = op.memory_ordering_semantics is MemoryOrdering.WEAK
 
     def run(
@@ -90,9 +82,9 @@ def _check_distinct(op: Op, block: BlockState, addresses: np.ndarray, weak: bool
 
 @effects(Alloca)
 def alloca(op: Alloca) -> Callable[..., object]:
-    element = pointee(op.result)
-    size = -(-op.num_elem * element.memory_bits // 8)
-    alignment, shared = max(op.alignment, CELLS[element].size), op.shared
+    element = op.result.tile.pointer.pointee
+    size = element.memory_size(op.num_elem)
+    alignment, shared = max(op.alignment, element.alignment), op.shared
 
     def run(block: BlockState) -> np.uint64:
         base = block.memory.allocate(size, alignment, None if shared else block.id)

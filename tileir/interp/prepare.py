@@ -10,34 +10,41 @@ faults is left for the run, which may never reach it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from tileir.interp.api import BlockState, EffectRule, Fault, PureRule, StrictRule
-from tileir.interp.program import NOTHING, Chunk, Control, Exit, ExitKind, Fetch, Frame, Function, Program, Region, Step
+from tileir.analysis.effects import allocations_in, ordering_of
+from tileir.analysis.exits import EXITS
+from tileir.interp.api import BlockState, EffectRule, PureRule, StrictRule
+from tileir.interp.faults import Fault
+from tileir.interp.program import (
+    NOTHING,
+    Chunk,
+    Control,
+    Exit,
+    Fetch,
+    Frame,
+    PreparedFunction,
+    PreparedProgram,
+    Region,
+    Step,
+)
 from tileir.interp.slots import Slots
 from tileir.interp.steps import Input, effect_step, fetch, pure_step
 from tileir.ir.attributes import MemoryOrdering
 from tileir.ir.core import Block, Module, Op, Value
-from tileir.ir.declare import ALLOCATION_SCOPE
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.rules import Rules
+from tileir.ir.shown import shown
+from tileir.ir.traits import ALLOCATION_SCOPE
 from tileir.ir.types import TileType
-from tileir.ops.control import Break, Continue, Return, Yield
-from tileir.ops.extension import Func
-from tileir.ops.memory import Alloca
+from tileir.ops.calls import Func
 
 TARGET = "interp"
 MAX_KNOWN_ELEMENTS = 1 << 18
 """A result larger than this is not computed beforehand, so that a prepared program stays small."""
-EXITS: dict[type[Op], ExitKind] = {
-    Yield: ExitKind.YIELD,
-    Continue: ExitKind.CONTINUE,
-    Break: ExitKind.BREAK,
-    Return: ExitKind.RETURN,
-}
 
 RegionRule = Callable[[Op, "Preparation"], Step]
 """The rule of an operation that runs its region without switching tile blocks (`reduce`)."""
@@ -46,7 +53,7 @@ ControlRule = Callable[[Op, "Preparation"], Control]
 
 
 @dataclass(frozen=True)
-class Tables:
+class RuleTables:
     """The rules of all chapters. `strict` holds the checks that only strict mode makes."""
 
     pure: Rules[PureRule]
@@ -59,24 +66,24 @@ class Tables:
 class Linker:
     """The device functions of a module, each prepared when it is first called."""
 
-    def __init__(self, module: Module, tables: Tables, strict: bool) -> None:
+    def __init__(self, module: Module, tables: RuleTables, strict: bool) -> None:
         self.tables = tables
         self.strict = strict
         self._declared = {item.sym_name: item for item in module.items if isinstance(item, Func)}
-        self._prepared: dict[str, Function | None] = {}
+        self._prepared: dict[str, PreparedFunction | None] = {}
 
-    def callee(self, name: str, caller: Op) -> Function:
+    def callee(self, name: str, caller: Op) -> PreparedFunction:
         """The function @name. One that is being prepared calls itself, which is not allowed."""
         if name in self._prepared:
             found = self._prepared[name]
             if found is None:
-                raise UnsupportedError(f"'{caller.spec.name}': recursive call of @{name}", TARGET, caller.loc)
+                raise UnsupportedError(f"'{caller.spec.name}': recursive call of @{shown(name)}", TARGET, caller.loc)
             return found
         self._prepared[name] = None
         function = self._prepared[name] = self._function(self._declared[name])
         return function
 
-    def prepare(self, op: Op) -> Function:
+    def prepare(self, op: Op) -> PreparedFunction:
         """Prepare an entry, or a device function as if it were one."""
         try:
             with np.errstate(all="ignore"):
@@ -84,12 +91,12 @@ class Linker:
         except RecursionError:
             raise UnsupportedError("regions and calls nested this deeply", TARGET, op.loc) from None
 
-    def _function(self, op: Op) -> Function:
+    def _function(self, op: Op) -> PreparedFunction:
         (body,) = op.regions
         assert body is not None, f"'{op.spec.name}' has a body"
         preparation = Preparation(self, body)
         region = preparation.region(body)
-        return Function(preparation.slots.template, region)
+        return PreparedFunction(preparation.slots.template, region)
 
 
 class Preparation:
@@ -109,8 +116,8 @@ class Preparation:
         slot = self.slots.of(value)
         return self.slots.keep(value, self._known[value]) if slot is None else slot
 
-    def fetch(self, values: list[Value]) -> Fetch:
-        """What reads all of `values`."""
+    def fetch(self, values: Sequence[Value]) -> Fetch:
+        """The function that reads all of `values`."""
         return fetch(tuple(map(self.slot, values)))
 
     def results(self, op: Op) -> tuple[int, ...]:
@@ -133,7 +140,7 @@ class Preparation:
             if step is not None:
                 steps.append(step)
                 origin[step] = op
-                control = _switch if _is_switch_point(op) else None
+                control = _switch if ordering_of(op) is not MemoryOrdering.WEAK else None
             if control is not None:
                 origin.setdefault(control, op)
                 yield Chunk(tuple(steps), control)
@@ -141,7 +148,7 @@ class Preparation:
         yield Chunk(tuple(steps), None)
 
     def _finish(self, block: Block) -> Callable[[Frame], Exit]:
-        """What makes the exit of the terminator."""
+        """The function that makes the exit of the terminator."""
         terminator = block.terminator
         assert terminator is not None, "a verified region ends in a terminator"
         kind, values = EXITS[type(terminator)], self.fetch(terminator.operands)
@@ -212,10 +219,10 @@ class Preparation:
             yield values if operand.variadic else values[0] if values else None
 
 
-def prepare(module: Module, entry: Op, tables: Tables, strict: bool) -> Program:
+def prepare(module: Module, entry: Op, tables: RuleTables, strict: bool) -> PreparedProgram:
     """Prepare an entry of a verified module."""
     function = Linker(module, tables, strict).prepare(entry)
-    return Program(entry.attributes["sym_name"], function, module.source)
+    return PreparedProgram(entry.attributes["sym_name"], function, module.source)
 
 
 def _switch(frame: Frame, block: BlockState) -> Generator[None, None, None]:
@@ -225,18 +232,10 @@ def _switch(frame: Frame, block: BlockState) -> Generator[None, None, None]:
         yield
 
 
-def _is_switch_point(op: Op) -> bool:
-    return op.attributes.get("memory_ordering_semantics", MemoryOrdering.WEAK) is not MemoryOrdering.WEAK
-
-
 def _allocates(block: Block) -> bool:
-    """Whether what is allocated in this region dies with it (specification, semantics 6.2)."""
+    """Whether what is allocated in this region dies with it (spec: memory#alloca)."""
     owner = block.parent
-    return owner is not None and ALLOCATION_SCOPE in owner.spec.traits and any(map(_contains_alloca, block.ops))
-
-
-def _contains_alloca(op: Op) -> bool:
-    return any(isinstance(inner, Alloca) for inner in op.walk())
+    return owner is not None and ALLOCATION_SCOPE in owner.spec.traits and any(allocations_in(block))
 
 
 def _all_small(op: Op) -> bool:

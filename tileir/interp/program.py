@@ -11,12 +11,13 @@ operation. An early exit is a return value of the generator: the region it leave
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tileir.interp.api import BlockState, Fault
+from tileir.analysis.exits import RegionExit
+from tileir.interp.api import BlockState
+from tileir.interp.faults import Fault
 from tileir.ir.core import Op
 from tileir.ir.loc import Source
 
@@ -25,19 +26,10 @@ NOTHING = 0
 """The slot of absent operands: it always holds None."""
 
 
-class ExitKind(enum.IntEnum):
-    """How control leaves a region."""
-
-    YIELD = 0
-    CONTINUE = 1
-    BREAK = 2
-    RETURN = 3
-
-
 class Exit(NamedTuple):
     """The terminator that ended a region, with the values of its operands."""
 
-    kind: ExitKind
+    kind: RegionExit
     values: tuple[object, ...]
 
 
@@ -115,7 +107,7 @@ class Region:
 
 
 @dataclass(frozen=True)
-class Function:
+class PreparedFunction:
     """A prepared entry or device function: a frame with the constants in place, and the body."""
 
     template: Frame
@@ -129,9 +121,9 @@ class Function:
 
 
 @dataclass(frozen=True)
-class Program:
+class PreparedProgram:
     """A prepared entry: `name` and `source` are for messages."""
 
     name: str
-    function: Function
+    function: PreparedFunction
     source: Source | None

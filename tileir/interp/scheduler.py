@@ -1,12 +1,13 @@
-"""In which order tile blocks run, and when they give way to each other (specification, semantics 1 and 12).
+"""In which order tile blocks run, and when they give way to each other (spec: machine#scheduling).
 
-Knows: fair interleaving over a bounded number of live tile blocks.
+Knows: fair interleaving over a bounded number of live tile blocks, and when all of them wait for ever.
 Does not know: what a tile block does; it is a generator that yields when its turn may end.
 
 Tile blocks start x fastest. Each runs until it is done, or until it has used up its budget of switch points; the others
 that are alive get their turn then. When a whole round finishes none of them, they may be waiting for one that has not
-started: twice as many are let in, so that every tile block is started at last and a spin-wait on it ends. Rounds go
-forward and backward in turn, so that a chain of tile blocks that wait for each other does not cost a round per link.
+started: more are let in, twice as many if the round has changed nothing, so that every tile block is started at last
+and a spin-wait on it ends. Rounds go forward and backward in turn, so that a chain of tile blocks that wait for each
+other does not cost a round per link.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from collections.abc import Callable, Generator, Iterable
 from itertools import islice, product
 from random import Random
 
-from tileir.interp.api import BlockState, Coordinates
+from tileir.interp.api import BlockState
+from tileir.interp.watch import Watch
+from tileir.ir.diagnostics import Coordinates
 
 FIRST_WINDOW = 32
 """Tile blocks alive at a time, at first."""
@@ -33,22 +36,34 @@ def coordinates(grid: Coordinates) -> Iterable[Coordinates]:
     return ((x, y, z) for z, y, x in product(range(depth), range(height), range(width)))
 
 
-def run_all(blocks: Iterable[Coordinates], start: Callable[[Coordinates], Running], seed: int | None = None) -> None:
-    """Run every tile block to its end; `start` makes one. With a seed, turns come at random and last a random time."""
+def run_all(
+    blocks: Iterable[Coordinates], start: Callable[[Coordinates], Running], watch: Watch, seed: int | None = None
+) -> None:
+    """Run every tile block to its end; `start` makes one. With a seed, turns come at random and last a random time.
+
+    Raises Trap if all that run wait for ever, and what `watch` raises.
+    """
     turns = _InOrder() if seed is None else _AtRandom(seed)
     waiting = iter(blocks)
     live: deque[Running] = deque()
     window = FIRST_WINDOW
     while True:
-        live.extend(start(block) for block in islice(waiting, max(0, window - len(live))))
+        for block in islice(waiting, max(0, window - len(live))):
+            live.append(start(block))
+            watch.begun += 1
         if not live:
             return
-        if not _round(live, turns):
-            window *= 2
+        before = watch.changes
+        if not _round(live, turns, watch):
+            quiet = watch.changes == before
+            if len(live) == window:
+                window += window if quiet else FIRST_WINDOW
+            elif quiet:
+                watch.wait([state for state, _ in live])
         live.reverse()
 
 
-def _round(live: deque[Running], turns: _InOrder | _AtRandom) -> int:
+def _round(live: deque[Running], turns: _InOrder | _AtRandom, watch: Watch) -> int:
     """As many turns as there are live tile blocks; how many of these ended."""
     before = len(live)
     for _ in range(before):
@@ -56,6 +71,7 @@ def _round(live: deque[Running], turns: _InOrder | _AtRandom) -> int:
         state.budget = turns.budget()
         if next(flow, _DONE) is not _DONE:
             live.append((state, flow))
+        watch.look()
     return before - len(live)
 
 

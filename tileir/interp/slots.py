@@ -1,4 +1,4 @@
-"""Which slot of the frame holds which value of a function.
+"""Slots of the frame for the values of a function.
 
 Knows: how long values live, so that a slot is used again once its value is dead and its memory is freed.
 Does not know: what operations do.
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
+from tileir.analysis.uses import last_uses
 from tileir.interp.program import NOTHING, Frame
 from tileir.ir.core import Block, Op, Value
 
@@ -24,7 +25,7 @@ class Slots:
         self._free: list[int] = []
         self._slot_of: dict[Value, int] = {}
         self._constants: dict[Value, int] = {}
-        self._last_use = _last_uses(body)
+        self._last_use = last_uses(body)
         self._dying: defaultdict[Op, list[Value]] = defaultdict(list)
         for value, op in self._last_use.items():
             self._dying[op].append(value)
@@ -65,27 +66,3 @@ class Slots:
     def _new(self, content: object) -> int:
         self.template.append(content)
         return len(self.template) - 1
-
-
-def _last_uses(body: Block) -> dict[Value, Op]:
-    """The last operation, in the block of the value, that uses each value."""
-    last: dict[Value, Op] = {}
-    stack: list[Op] = list(reversed(body.ops))
-    while stack:
-        op = stack.pop()
-        for value in op.operands:
-            last[value] = _ancestor_beside(value, op)
-        for region in reversed(op.regions):
-            if region is not None:
-                stack.extend(reversed(region.ops))
-    return last
-
-
-def _ancestor_beside(value: Value, op: Op) -> Op:
-    """`op`, or the operation around it, that stands in the block where `value` is defined."""
-    home = value.owner.parent if isinstance(value.owner, Op) else value.owner
-    while op.parent is not home:
-        around = op.parent_op
-        assert around is not None, "an operand is defined in a block around its user"
-        op = around
-    return op

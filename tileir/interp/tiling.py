@@ -1,4 +1,4 @@
-"""Which elements of a tensor a tile of a view is made of (specification, operations 5.4).
+"""Tiling: the elements of a tensor that a tile of a view is made of (spec: views#index-mapping).
 
 Knows: the index mapping of partition, strided and gather/scatter views and the element test at the tensor's edges.
 Does not know: memory (`views` reads and writes it), nor how an element lies in it (`cells`, `nibbles`).
@@ -8,19 +8,16 @@ Indices are unsigned and coordinates do not wrap around. Offsets and strides cou
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from tileir.interp.api import BlockState, Fault
+from tileir.interp.api import BlockState
+from tileir.interp.faults import Fault
 from tileir.ir.core import Op, Value
 from tileir.ir.types import (
-    ElementType,
     GatherScatterViewType,
-    PartitionViewType,
-    StridedViewType,
-    TileType,
     TileViewType,
 )
 
@@ -107,26 +104,10 @@ Locate = Callable[[BlockState, TensorView, tuple[np.ndarray, ...]], Part | None]
 
 def element_width(value: Value) -> int:
     """The width in bits of the integers of a tile-typed value."""
-    assert isinstance(value.type, TileType)
-    assert isinstance(value.type.element, ElementType)
-    return value.type.element.bits
+    return value.tile.number.bits
 
 
-def tile_steps(view: TileViewType) -> tuple[int, ...]:
-    """How many elements the tile moves when an index grows by one, for each tile dimension."""
-    if isinstance(view, PartitionViewType):
-        return view.tile_shape
-    if isinstance(view, StridedViewType):
-        return view.traversal_strides
-    return (1,) * view.rank
-
-
-def tensor_dims(view: TileViewType) -> tuple[int, ...]:
-    """The tensor dimension of each tile dimension."""
-    return view.dim_map if isinstance(view, PartitionViewType | StridedViewType) else tuple(range(view.rank))
-
-
-def locator(op: Op, view: TileViewType, index: list[Value], inbounds: tuple[bool, ...]) -> Locate:
+def locator(op: Op, view: TileViewType, index: Sequence[Value], inbounds: tuple[bool, ...]) -> Locate:
     """The index mapping of a load, store or reduction through a view of this type.
 
     ``inbounds`` are the dimensions along which the program promises not to leave the tensor.
@@ -139,7 +120,7 @@ def locator(op: Op, view: TileViewType, index: list[Value], inbounds: tuple[bool
 
 
 def _grid_locator(op: Op, view: TileViewType, masks: tuple[int, ...], promised: tuple[int, ...]) -> Locate:
-    axes = tuple(zip(tensor_dims(view), tile_steps(view), view.tile_shape, masks))
+    axes = tuple(zip(view.tensor_dims, view.tile_steps, view.tile_shape, masks))
 
     def locate(block: BlockState, tensor: TensorView, index: tuple[np.ndarray, ...]) -> Part | None:
         start = span = 0

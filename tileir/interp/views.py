@@ -1,4 +1,4 @@
-"""Views: making them, asking their shapes, loading and storing tiles through them (specification, operations 5).
+"""Views: making them, asking their shapes, loading and storing tiles through them (spec: views#top).
 
 Knows: what a view operation does to memory. Does not know: the index mapping (`tiling`), how memory is checked
 (`memory`).
@@ -9,14 +9,15 @@ not possible, and to say what is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from tileir.interp import nibbles
-from tileir.interp.api import BlockState, EffectRule, Fault, PureRule
+from tileir.interp.accesses import CheckedAccess
+from tileir.interp.api import BlockState, EffectRule, PureRule
 from tileir.interp.cells import CELLS, padding_value
-from tileir.interp.faults import Access
+from tileir.interp.faults import Fault
 from tileir.interp.tiling import (
     Part,
     TensorView,
@@ -24,8 +25,6 @@ from tileir.interp.tiling import (
     check_reach,
     element_width,
     locator,
-    tensor_dims,
-    tile_steps,
 )
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value
@@ -69,7 +68,7 @@ def make_tensor_view(op: MakeTensorView) -> Callable[..., object]:
     return run
 
 
-def _masks(values: list[Value]) -> tuple[int, ...]:
+def _masks(values: Sequence[Value]) -> tuple[int, ...]:
     return tuple((1 << element_width(value)) - 1 for value in values)
 
 
@@ -114,7 +113,7 @@ def get_tensor_shape(op: GetTensorShape) -> Callable[..., object]:
 @pure(GetIndexSpaceShape)
 def get_index_space_shape(op: GetIndexSpaceShape) -> Callable[..., object]:
     give, view = _giver(op), op.src.type
-    dims, steps = tensor_dims(view), tile_steps(view)
+    dims, steps = view.tensor_dims, view.tile_steps
     return lambda view: give([-(-view.tensor.shape[dim] // step) for dim, step in zip(dims, steps)])
 
 
@@ -138,7 +137,7 @@ def _low_bits(value: int, dtype: np.dtype) -> np.ndarray:
 # ---------------------------------------------------------------- loading and storing tiles
 
 
-def window(block: BlockState, tensor: TensorView, part: Part, access: Access) -> np.ndarray | None:
+def window(block: BlockState, tensor: TensorView, part: Part, access: CheckedAccess) -> np.ndarray | None:
     """The box of `part` in memory, in place; None if memory has to be asked element by element."""
     size = access.cell.size
     strides = tuple([stride * size for stride in part.strides])
@@ -162,7 +161,7 @@ def load_tile(
     block: BlockState, tensor: TensorView, part: Part, element: t.ElementType, outside: np.ndarray
 ) -> np.ndarray:
     """The tile at `part`; `outside` is the tile of padding that its other elements come from."""
-    access = Access(CELLS[element], block.id, "load")
+    access = CheckedAccess(CELLS[element], block.id, "load")
     raw = window(block, tensor, part, access)
     if raw is None:
         addresses, mask = scattered(tensor, part, access.cell.size, outside.shape)
@@ -178,7 +177,7 @@ def load_tile(
 
 def store_tile(block: BlockState, tensor: TensorView, part: Part, element: t.ElementType, tile: np.ndarray) -> None:
     """Write the elements of `tile` that lie in the tensor; of equal addresses the last in row-major order wins."""
-    access = Access(CELLS[element], block.id, "store")
+    access = CheckedAccess(CELLS[element], block.id, "store")
     raw = window(block, tensor, part, access) if part.distinct else None
     if raw is None:
         addresses, mask = scattered(tensor, part, access.cell.size, tile.shape)

@@ -1,4 +1,4 @@
-"""Attributes: compile-time data on operations (specification, chapter 5).
+"""Attributes: compile-time data on operations (spec: attributes#top).
 
 Knows: the enumerations with their bytecode numbers, and the attribute classes.
 Does not know: which operation carries which attribute (`ops`), nor how attributes are read or printed (`text`).
@@ -12,8 +12,12 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from tileir.ir.types import ElementType, TileType, Type
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class TextEnum(enum.IntEnum):
@@ -29,17 +33,9 @@ class TextEnum(enum.IntEnum):
         return "13.1"
 
     @classmethod
-    def named(cls, keyword: str) -> TextEnum | None:
-        """The case spelled `keyword`, or None."""
-        return _keywords(cls).get(keyword)
-
-
-def _keywords(cls: type[TextEnum]) -> dict[str, TextEnum]:
-    table = cls.__dict__.get("_by_keyword")
-    if table is None:
-        table = {case.text: case for case in cls}
-        type.__setattr__(cls, "_by_keyword", table)
-    return table
+    def keywords(cls) -> dict[str, Self]:
+        """The cases by keyword."""
+        return {case.text: case for case in cls}
 
 
 class Signedness(TextEnum):
@@ -128,6 +124,10 @@ class MultimemReduction(TextEnum):
     XOR = 5
     UMIN = 6
     UMAX = 7
+
+    def atomic_mode(self, is_float: bool) -> AtomicMode:
+        """The mode of the atomic operation that combines two elements in the same way."""
+        return AtomicMode.ADDF if is_float and self is MultimemReduction.ADD else AtomicMode[self.name]
 
 
 class Attribute:
@@ -232,7 +232,7 @@ class OpaqueAttr(Attribute):
 
 @dataclass(frozen=True)
 class OptimizationHints(Attribute):
-    """Architecture name -> dictionary of hints (specification 5.5)."""
+    """Architecture name -> dictionary of hints (spec: hints#text)."""
 
     targets: DictAttr
 
@@ -255,25 +255,27 @@ class DenseElements(Attribute):
     @staticmethod
     def of(type: TileType, data: bytes) -> DenseElements:
         """Build from a splat or full payload, turning an all-equal payload into a splat."""
-        size = element_bytes(type.element)
+        size = type.number.byte_size
         if len(data) > size and data == data[:size] * (len(data) // size):
             data = data[:size]
         return DenseElements(type, data)
 
     @property
+    def element(self) -> ElementType:
+        """The element type, which is never a pointer."""
+        return self.type.number
+
+    @property
     def is_splat(self) -> bool:
-        return len(self.data) == element_bytes(self.type.element)
-
-
-def element_bytes(element: Type) -> int:
-    """Bytes that one element takes in `DenseElements.data`."""
-    assert isinstance(element, ElementType)
-    return max(1, element.memory_bits // 8)
+        return len(self.data) == self.element.byte_size
 
 
 @dataclass(frozen=True)
 class DivBy(Attribute):
-    """Every element (or each `every`-th along dimension `along`) is a multiple of `divisor` (specification 5.6)."""
+    """Every element (or each `every`-th along dimension `along`) is a multiple of `divisor`.
+
+    spec: attributes#assume-predicates
+    """
 
     divisor: int
     every: int | None = None
@@ -283,7 +285,7 @@ class DivBy(Attribute):
 
 @dataclass(frozen=True)
 class SameElements(Attribute):
-    """Blocks of `values` elements along each dimension are equal (specification 5.6)."""
+    """Blocks of `values` elements along each dimension are equal (spec: attributes#assume-predicates)."""
 
     values: tuple[int, ...]
     mnemonic = "same_elements"
@@ -291,7 +293,7 @@ class SameElements(Attribute):
 
 @dataclass(frozen=True)
 class Bounded(Attribute):
-    """Every element, read as signed, lies in [lower, upper]; None is no bound (specification 5.6)."""
+    """Every element, read as signed, lies in [lower, upper]; None is no bound (spec: attributes#assume-predicates)."""
 
     lower: int | None
     upper: int | None

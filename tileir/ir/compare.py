@@ -1,4 +1,4 @@
-"""Whether two modules are the same program.
+"""Comparison of modules: the same program or not.
 
 Knows: what canonical text keeps of a program, and compares exactly that: structure, types, effective attributes.
 Does not know: any operation by name, nor what a program means.
@@ -13,8 +13,9 @@ from typing import Any
 
 from tileir.ir.attributes import Attribute, DictAttr, IntegerAttr
 from tileir.ir.core import Block, Module, Op, Value
-from tileir.ir.declare import REQUIRED, Attr, AttrKind, TerminatedBy
+from tileir.ir.fields import REQUIRED, Attr, AttrKind
 from tileir.ir.loc import UNKNOWN, BytecodeLoc, Location, SourceLoc
+from tileir.ir.traits import TerminatedBy
 from tileir.ir.types import I1, I64
 
 _UNWRITTEN = frozenset(("arg_attrs", "res_attrs"))
@@ -99,7 +100,7 @@ def _attributes(op: Op) -> list[object]:
 
 
 def _effective(attr: Attr, value: Any) -> object:
-    """What an attribute stands for, given or not."""
+    """The value that an attribute stands for, given or not."""
     if value is None:
         value = None if attr.default is REQUIRED else attr.default
     if attr.kind is AttrKind.HINTS:

@@ -1,30 +1,40 @@
 """Values, operations, blocks and modules.
 
 Knows: SSA structure. Regions have one block and control flow is structured, so there is no CFG, no phi, no use list;
-rewriting rebuilds (specification, chapter 3).
+rewriting rebuilds (spec: syntax#regions).
 Does not know: any operation. Operations are classes declared in `ops` with the helpers of `ir.declare`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from tileir.ir.attributes import Attribute
-from tileir.ir.declare import OpSpec, declare
 from tileir.ir.loc import UNKNOWN, Location, Source
-from tileir.ir.types import Type
+from tileir.ir.spec import OpSpec, specify
+from tileir.ir.traits import Trait
+from tileir.ir.types import TensorViewType, TileType, TileViewType, Type, checked_cast
 
 if TYPE_CHECKING:
+    import typing_extensions
     from typing_extensions import Self
 
+    T_co = typing_extensions.TypeVar("T_co", bound=Type, covariant=True, default=Type)
+else:
+    T_co = TypeVar("T_co")
 
-class Value:
-    """A result of an operation or an argument of a block: defined once, of one type."""
+
+class Value(Generic[T_co]):
+    """A result of an operation or an argument of a block: defined once, of one type.
+
+    The parameter is the class of that type as far as the declaration of the operation promises it, which a program
+    keeps once it is verified.
+    """
 
     __slots__ = ("index", "owner", "type")
 
-    def __init__(self, type: Type, owner: Op | Block, index: int) -> None:
+    def __init__(self, type: T_co, owner: Op | Block, index: int) -> None:
         self.type = type
         self.owner = owner
         self.index = index
@@ -33,6 +43,21 @@ class Value:
     def op(self) -> Op | None:
         """The operation that defines this value; None for a block argument."""
         return self.owner if isinstance(self.owner, Op) else None
+
+    @property
+    def tile(self) -> TileType:
+        """The type of a value that is known to be a tile; this and the next two raise TypeError for another."""
+        return checked_cast(self.type, TileType)
+
+    @property
+    def tensor_view(self) -> TensorViewType:
+        """The type of a value that is known to be a tensor view."""
+        return checked_cast(self.type, TensorViewType)
+
+    @property
+    def tile_view(self) -> TileViewType:
+        """The type of a value that is known to be a view of tiles."""
+        return checked_cast(self.type, TileViewType)
 
     def __repr__(self) -> str:
         return f"<value {self.index} of {self.owner!r}: {self.type!r}>"
@@ -79,10 +104,15 @@ class Op:
     """
 
     spec: ClassVar[OpSpec]
+    traits: ClassVar[tuple[Trait, ...]] = ()
+    format: ClassVar[str | None] = None
+    syntax: ClassVar[str] = ""
 
-    def __init_subclass__(cls, **declaration: Any) -> None:
+    def __init_subclass__(cls, name: str = "", traits: tuple[Trait, ...] = (), **declaration: Any) -> None:
         super().__init_subclass__()
-        cls.spec = declare(cls, **declaration)
+        cls.traits += traits
+        if name:
+            cls.spec = specify(cls, name, cls.traits, cls.format, cls.syntax, **declaration)
 
     def __init__(
         self,

@@ -14,9 +14,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tileir.ir.loc import UNKNOWN, BytecodeLoc, FileLoc, Location, Source, SourceLoc, file_position
+from tileir.ir.shown import shown, shown_line, shown_lines
 
 MAX_SHOWN_LINE = 160
 """A source line longer than this is cut around the caret when shown."""
+LONGEST_PATH = 400
 
 
 @dataclass(frozen=True)
@@ -43,11 +45,11 @@ class Diagnostic:
 
     def render(self, sources: Sequence[Source] = ()) -> str:
         """The text a person sees: place, severity, code, message, the source line with a caret, notes, hint."""
-        lines = _shown(self.loc, f"{self.severity}[{self.code}]: {self.message}", sources)
+        lines = shown_place(self.loc, f"{self.severity}[{self.code}]: {self.message}", sources)
         for note in self.notes:
-            lines += _shown(note.loc, f"note: {note.message}", sources)
+            lines += shown_place(note.loc, f"note: {note.message}", sources)
         if self.hint:
-            lines.append(f"  hint: {self.hint}")
+            lines.append(f"  hint: {shown_line(self.hint)}")
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
@@ -117,7 +119,16 @@ class UnsupportedError(Exception):
         self.target = target
         self.loc = loc
         place = place_text(loc)
-        super().__init__(f"{place}: {what} (target '{target}')" if place else f"{what} (target '{target}')")
+        text = f"{what} (target '{target}')"
+        super().__init__(shown_lines(f"{place}: {text}" if place else text))
+
+    def __repr__(self) -> str:
+        place = "" if self.loc is UNKNOWN else f", loc={self.loc!r}"
+        return f"UnsupportedError({self.what!r}, {self.target!r}{place})"
+
+
+Coordinates = tuple[int, int, int]
+"""The place of a tile block in the grid: (x, y, z)."""
 
 
 class Trap(Exception):
@@ -132,7 +143,7 @@ class Trap(Exception):
         message: str,
         *,
         kernel: str | None = None,
-        block: tuple[int, int, int] | None = None,
+        block: Coordinates | None = None,
         op: str | None = None,
         loc: Location = UNKNOWN,
         array: str | None = None,
@@ -151,18 +162,28 @@ class Trap(Exception):
         self.notes = notes
         super().__init__(message)
 
+    def __repr__(self) -> str:
+        names = ("kernel", "block", "op", "array", "index")
+        known = [f"{name}={getattr(self, name)!r}" for name in names if getattr(self, name) is not None]
+        place = [] if self.loc is UNKNOWN else [f"loc={self.loc!r}"]
+        return f"Trap({', '.join([repr(self.message), *known, *place])})"
+
     def __str__(self) -> str:
         where = [f"'{self.op}'"] if self.op else []
         if self.kernel is not None:
-            where.append(f"kernel @{self.kernel}")
+            where.append(f"kernel @{shown(self.kernel)}")
         if self.block is not None:
             where.append(f"tile block {self.block}")
         text = f"trap: {self.message}" + (f" [{', '.join(where)}]" if where else "")
         sources = (self.source,) if self.source else ()
-        lines = _shown(self.loc, text, sources)
+        lines = shown_place(self.loc, text, sources)
         for note in self.notes:
-            lines += _shown(note.loc, f"note: {note.message}", sources)
+            lines += shown_place(note.loc, f"note: {note.message}", sources)
         return "\n".join(lines)
+
+
+class LaunchTimeout(Trap):
+    """A launch that took longer than its `timeout`; it has stopped, and what was written before is there."""
 
 
 def render_all(diagnostics: Iterable[Diagnostic], source: Source | None = None) -> str:
@@ -171,11 +192,11 @@ def render_all(diagnostics: Iterable[Diagnostic], source: Source | None = None) 
 
 
 def place_text(loc: Location) -> str:
-    """``file:line:column`` of a location, a bytecode path and offset, or the empty string."""
+    """``file:line:column`` of a location, a bytecode path and offset, or the empty string; as messages show it."""
     if isinstance(loc, BytecodeLoc):
-        return f"{loc.file}: {loc.path} (offset {loc.offset:#x})"
+        return f"{shown(loc.file, LONGEST_PATH)}: {loc.path} (offset {loc.offset:#x})"
     place = _file_loc(loc)
-    return f"{place.file}:{place.line}:{place.column}" if place else ""
+    return f"{shown(place.file, LONGEST_PATH)}:{place.line}:{place.column}" if place else ""
 
 
 def _file_loc(loc: Location) -> FileLoc | None:
@@ -192,9 +213,9 @@ def _place(loc: Location) -> dict[str, Any]:
     return {"file": place.file, "line": place.line, "column": place.column}
 
 
-def _shown(loc: Location, text: str, sources: Sequence[Source]) -> list[str]:
+def shown_place(loc: Location, text: str, sources: Sequence[Source]) -> list[str]:
     """`text` with its place in front and, where the source is at hand, the line and a caret below."""
-    place = place_text(loc)
+    place, text = place_text(loc), shown_lines(text)
     lines = [f"{place}: {text}" if place else text]
     found = file_position(loc)
     if isinstance(found, SourceLoc):
@@ -214,7 +235,14 @@ def _excerpt(line: str, number: int, column: int, width: int) -> list[str]:
         start = max(0, column - 1 - MAX_SHOWN_LINE // 2)
         line = ("..." if start else "") + line[start : start + MAX_SHOWN_LINE] + "..."
         column += (3 if start else 0) - start
-    shown = line.replace("\t", " ")
-    caret = " " * (column - 1) + "^" + "~" * (min(width, max(1, len(shown) - column + 1)) - 1)
+    before, marked, after = _printable(line, column - 1, width)
+    caret = " " * len(before) + "^" + "~" * (len(marked) - 1)
     gutter = str(number)
-    return [f" {gutter} | {shown}", f" {' ' * len(gutter)} | {caret}"]
+    return [f" {gutter} | {before}{marked}{after}", f" {' ' * len(gutter)} | {caret}"]
+
+
+def _printable(line: str, begin: int, width: int) -> tuple[str, str, str]:
+    """The text before the caret, and the parts of the line above and after it."""
+    parts = line[:begin], line[begin : begin + width], line[begin + width :]
+    before, marked, after = (shown_line(part.replace("\t", " ")) for part in parts)
+    return before.ljust(begin), marked, after

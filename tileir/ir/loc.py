@@ -1,4 +1,4 @@
-"""Source locations and debug-info attributes (specification, chapter 7).
+"""Source locations and debug-info attributes (spec: debug#locations).
 
 Knows: every form of location, the debug scopes, how to find the scope and the file position of a location.
 Does not know: the rules that relate scopes to functions (`verify.debug`), nor aliases (`text`).
@@ -35,6 +35,9 @@ class Source:
         end = self.text.find("\n", begin)
         return self.text[begin : len(self.text) if end < 0 else end].rstrip("\r")
 
+    def __repr__(self) -> str:
+        return f"<source {self.name!r}, {len(self._line_starts())} lines>"
+
     def _line_starts(self) -> list[int]:
         if self._starts is None:
             starts, found = [0], self.text.find("\n")
@@ -46,21 +49,33 @@ class Source:
 
 
 class Location(Attribute):
-    """Base of all locations; a location is an attribute too (``fused<...>`` metadata, dictionaries)."""
+    """Base of all locations; a location is an attribute too (``fused<...>`` metadata, dictionaries).
+
+    Shown in a debugger as in text, but in short: ``loc('k.mlir':3:5)``.
+    """
 
     __slots__ = ()
 
+    def _shown(self) -> str:
+        raise NotImplementedError
 
-@dataclass(frozen=True)
+    def __repr__(self) -> str:
+        return f"loc({self._shown()})"
+
+
+@dataclass(frozen=True, repr=False)
 class UnknownLoc(Location):
-    pass
+    """No place at all."""
+
+    def _shown(self) -> str:
+        return "unknown"
 
 
 UNKNOWN = UnknownLoc()
 
 
 class SourceLoc(Location):
-    """Where the parser found something: a range of offsets in a `Source`. Not written in the program itself."""
+    """A place that the parser found: a range of offsets in a `Source`. Not written in the program itself."""
 
     __slots__ = ("end", "offset", "source")
 
@@ -74,8 +89,11 @@ class SourceLoc(Location):
         line, column = self.source.position(self.offset)
         return FileLoc(self.source.name, line, column)
 
+    def _shown(self) -> str:
+        return self.file_loc._shown()
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class FileLoc(Location):
     """``"file":line:column``, optionally ``to end_line:end_column``."""
 
@@ -85,54 +103,77 @@ class FileLoc(Location):
     end_line: int | None = None
     end_column: int | None = None
 
+    def _shown(self) -> str:
+        end = "" if self.end_line is None else f" to {self.end_line}:{self.end_column}"
+        return f"{self.file!r}:{self.line}:{self.column}{end}"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class NameLoc(Location):
+    """``"name"(child)``."""
+
     name: str
     child: Location = UNKNOWN
 
+    def _shown(self) -> str:
+        return repr(self.name) if self.child is UNKNOWN else f"{self.name!r}({self.child._shown()})"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class CallSiteLoc(Location):
+    """``callsite(callee at caller)``."""
+
     callee: Location
     caller: Location
 
+    def _shown(self) -> str:
+        return f"callsite({self.callee._shown()} at {self.caller._shown()})"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class FusedLoc(Location):
+    """``fused<metadata>[member, ...]``."""
+
     members: tuple[Location, ...]
     metadata: Attribute | None = None
 
+    def _shown(self) -> str:
+        metadata = "" if self.metadata is None else f"<{self.metadata!r}>"
+        return f"fused{metadata}[{', '.join(member._shown() for member in self.members)}]"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class BytecodeLoc(Location):
-    """Where the bytecode reader found something that carries no debug info: a path and a byte offset."""
+    """A place in bytecode that carries no debug info: a path and a byte offset."""
 
     file: str
     path: str
     offset: int
 
+    def _shown(self) -> str:
+        return f"{self.file!r}, {self.path}, offset {self.offset:#x}"
 
-class Scope(Attribute):
+
+class DebugScope(Attribute):
     """Base of the debug scopes."""
 
     __slots__ = ()
 
 
-class LocalScope(Scope):
+class LocalScope(DebugScope):
     """A scope that code can lie in: subprogram or lexical block."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True)
-class DIFile(Scope):
+class DIFile(DebugScope):
     name: str
     directory: str
 
 
 @dataclass(frozen=True)
-class DICompileUnit(Scope):
+class DICompileUnit(DebugScope):
     file: DIFile
 
 
@@ -154,24 +195,31 @@ class DILexicalBlock(LocalScope):
     column: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DILoc(Location):
     """A file position inside a debug scope."""
 
     position: FileLoc
     scope: LocalScope
 
+    def _shown(self) -> str:
+        function = subprogram(self.scope)
+        return self.position._shown() if function is None else f"{self.position._shown()} in {function.name!r}"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class LocAlias(Location):
     """A ``loc(#name)`` whose definition comes later in the file; the parser replaces it before it returns."""
 
     name: str
     at: SourceLoc = field(compare=False)
 
+    def _shown(self) -> str:
+        return f"#{self.name}"
+
 
 def debug_scope(loc: Location) -> LocalScope | None:
-    """The debug scope that `loc` lies in (specification 15.2 of the semantics), or None."""
+    """The debug scope that `loc` lies in (spec: debug#scopes), or None."""
     if isinstance(loc, DILoc):
         return loc.scope
     if isinstance(loc, CallSiteLoc):

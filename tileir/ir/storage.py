@@ -1,4 +1,4 @@
-"""Which NumPy dtype holds which element type.
+"""NumPy dtypes of the element types.
 
 Knows: the dtype of a tile element in the interpreter and of an array given to a launch.
 Does not know: arithmetic. Kept apart from `ir.types` so that importing tileir does not import NumPy.

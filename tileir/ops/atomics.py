@@ -1,21 +1,13 @@
-"""Atomic operations (specification 8.10): every lane is a transaction of its own."""
+"""Atomic operations (spec: atomics#top): every lane is a transaction of its own."""
 
 from __future__ import annotations
 
 from tileir.ir.attributes import AtomicMode, MemoryOrdering, MemoryScope
 from tileir.ir.core import Op
-from tileir.ir.declare import (
-    SEGMENTED,
-    AttrKind,
-    SameShape,
-    SameType,
-    attr,
-    enum_attr,
-    operand,
-    optional,
-    output,
-    variadic,
-)
+from tileir.ir.declare import attr, enum_attr, operand, optional, output, variadic
+from tileir.ir.effects import updates
+from tileir.ir.fields import AttrKind
+from tileir.ir.traits import SEGMENTED, SameShape, SameType
 from tileir.ops.constraints import I1_TILE, INT_TILE, POINTER_TILE, TILE, TILE_VIEW, TOKEN
 
 
@@ -25,6 +17,7 @@ class AtomicRmw(
     opcode=0x08,
     traits=(
         SEGMENTED,
+        updates("pointers", value="arg", result="result", mask="mask"),
         SameShape("pointers", "arg", "result"),
         SameType("arg", "result"),
         SameShape("pointers", "arg", "mask"),
@@ -53,6 +46,7 @@ class AtomicCas(
     opcode=0x07,
     traits=(
         SEGMENTED,
+        updates("pointers", value="val", result="result", expected="cmp", mask="mask"),
         SameShape("pointers", "cmp", "val", "result"),
         SameType("cmp", "val", "result"),
         SameShape("pointers", "val", "cmp", "mask"),
@@ -75,7 +69,13 @@ class AtomicCas(
     )
 
 
-class AtomicRedView(Op, name="atomic_red_view_tko", opcode=0x75, since="13.3", traits=(SEGMENTED,)):
+class AtomicRedView(
+    Op,
+    name="atomic_red_view_tko",
+    opcode=0x75,
+    since="13.3",
+    traits=(SEGMENTED, updates("view", value="value", indices="index")),
+):
     """Combines a tile into memory through a view, element by element atomically; gives no old values."""
 
     memory_ordering_semantics = enum_attr(MemoryOrdering, plain_i32=True)

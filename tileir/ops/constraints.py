@@ -1,4 +1,4 @@
-"""The sets of types that operands and results may have (specification 4.1, operations 0.1).
+"""The sets of types that operands and results may have (spec: conventions#type-sets).
 
 Knows: named element sets and the constraints made from them. Does not know: which operation uses which.
 """
@@ -6,15 +6,18 @@ Knows: named element sets and the constraints made from them. Does not know: whi
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeVar
 
 from tileir.ir import types as t
-from tileir.ir.declare import TypeConstraint
+from tileir.ir.traits import TypeConstraint
+
+T = TypeVar("T", bound=t.Type)
 
 BASE_FLOATS = (t.F16, t.BF16, t.F32, t.F64)
 WIDE_INTS = (*t.INTS, t.I4)
 
 
-def tile_of(elements: Iterable[t.ElementType], rank: int | None = None) -> TypeConstraint:
+def tile_of(elements: Iterable[t.ElementType], rank: int | None = None) -> TypeConstraint[t.TileType]:
     """A tile whose element type is one of `elements`, of any shape or of the given rank."""
     members = tuple(elements)
     allowed = frozenset(members)
@@ -27,7 +30,7 @@ def tile_of(elements: Iterable[t.ElementType], rank: int | None = None) -> TypeC
     return TypeConstraint(f"{what} of {_listed([element.name for element in members])}", accepts, only)
 
 
-def _pointer_tile(rank: int | None = None) -> TypeConstraint:
+def _pointer_tile(rank: int | None = None) -> TypeConstraint[t.TileType]:
     def accepts(type: t.Type) -> bool:
         if not (isinstance(type, t.TileType) and isinstance(type.element, t.PointerType)):
             return False
@@ -36,7 +39,7 @@ def _pointer_tile(rank: int | None = None) -> TypeConstraint:
     return TypeConstraint("a scalar tile of a pointer" if rank == 0 else "a tile of pointers", accepts)
 
 
-def _instance(text: str, cls: type[t.Type], only: t.Type | None = None) -> TypeConstraint:
+def _instance(text: str, cls: type[T], only: T | None = None) -> TypeConstraint[T]:
     return TypeConstraint(text, lambda type: isinstance(type, cls), only)
 
 

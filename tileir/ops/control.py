@@ -1,30 +1,31 @@
-"""Control flow (specification 8.5): structured regions of one block each, and the operations that end them."""
+"""Control flow (spec: control#top): structured regions of one block each, and the operations that end them."""
 
 from __future__ import annotations
 
 from tileir.ir.core import Op
-from tileir.ir.declare import (
+from tileir.ir.declare import attr, flag, operand, optional_region, region, variadic, variadic_output
+from tileir.ir.effects import MAY_STOP
+from tileir.ir.fields import AttrKind
+from tileir.ir.traits import (
     ALLOCATION_SCOPE,
     PURE,
     RECURSIVE_EFFECTS,
     TERMINATOR,
-    AttrKind,
     HasParent,
     RegionTerminator,
     SameType,
-    attr,
-    flag,
-    operand,
-    region,
-    variadic,
-    variadic_output,
 )
 from tileir.ops.constraints import ANY, I1_TILE, SCALAR_I1, SCALAR_INT
 
-_EXIT_FORMAT = "attr-dict exit_operands($operands)"
+
+class _Exit(Op):
+    """The end of a block, which hands its operands on."""
+
+    values = variadic(ANY, name="operands")
+    format = "attr-dict exit_operands($operands)"
 
 
-class Assert(Op, name="assert", opcode=0x05):
+class Assert(Op, name="assert", opcode=0x05, traits=(MAY_STOP,)):
     """Stops the launch with `message` if any element of the condition is 0."""
 
     message = attr(AttrKind.STRING)
@@ -32,18 +33,12 @@ class Assert(Op, name="assert", opcode=0x05):
     format = "$condition `,` $message attr-dict `:` type($condition)"
 
 
-class Break(Op, name="break", opcode=0x0A, traits=(TERMINATOR, HasParent("if", "loop"))):
+class Break(_Exit, name="break", opcode=0x0A, traits=(TERMINATOR, HasParent("if", "loop"))):
     """Leaves the innermost `loop`, through any `if` around; the operands become the results of the loop."""
 
-    values = variadic(ANY, name="operands")
-    format = _EXIT_FORMAT
 
-
-class Continue(Op, name="continue", opcode=0x11, traits=(TERMINATOR, HasParent("for", "if", "loop"))):
+class Continue(_Exit, name="continue", opcode=0x11, traits=(TERMINATOR, HasParent("for", "if", "loop"))):
     """Starts the next iteration of the innermost `for` or `loop` with the operands as carried values."""
-
-    values = variadic(ANY, name="operands")
-    format = _EXIT_FORMAT
 
 
 class For(
@@ -88,7 +83,7 @@ class If(
     condition = operand(SCALAR_I1)
     outputs = variadic_output(ANY, name="results")
     then = region()
-    otherwise = region(optional=True)
+    otherwise = optional_region()
     syntax = "if %condition [-> (T, ...)] { ... } [else { ... }] {attrs}"
 
 
@@ -107,21 +102,15 @@ class Loop(
 
 
 class Return(
-    Op, name="return", opcode=0x5C, traits=(TERMINATOR, HasParent("entry", "if", "loop", "experimental$func"))
+    _Exit, name="return", opcode=0x5C, traits=(TERMINATOR, HasParent("entry", "if", "loop", "experimental$func"))
 ):
     """Ends the tile block, or the function with the operands as its results. Inside `loop` since 13.4."""
 
-    values = variadic(ANY, name="operands")
-    format = _EXIT_FORMAT
-
 
 class Yield(
-    Op,
+    _Exit,
     name="yield",
     opcode=0x6D,
     traits=(PURE, TERMINATOR, HasParent("if", "reduce", "scan", "experimental$generate")),
 ):
     """Ends a region and hands its operands to the operation around it."""
-
-    values = variadic(ANY, name="operands")
-    format = _EXIT_FORMAT

@@ -1,10 +1,11 @@
-"""Conversions between element types (specification 8.4)."""
+"""Conversions between element types (spec: conversion#top)."""
 
 from __future__ import annotations
 
 from tileir.ir.attributes import Overflow, Rounding, Signedness
 from tileir.ir.core import Op
-from tileir.ir.declare import ELEMENTWISE, PURE, SameShape, enum_attr, flag, operand, output
+from tileir.ir.declare import enum_attr, flag, operand, output
+from tileir.ir.traits import ELEMENTWISE, PURE, SameShape
 from tileir.ops.constraints import (
     FLOAT_TILE,
     I64_TILE,
@@ -14,20 +15,25 @@ from tileir.ops.constraints import (
     WIDE_INT_TILE,
 )
 
-_SOURCE_RESULT = (PURE, ELEMENTWISE, SameShape("source", "result"))
-_FROM_TO = (PURE, ELEMENTWISE, SameShape("from", "to"))
-_CAST_FORMAT = "$source attr-dict `:` type($source) `->` type($result)"
+
+class _Cast(Op, traits=(PURE, ELEMENTWISE, SameShape("source", "result"))):
+    """The same bits as elements of another type."""
+
+    format = "$source attr-dict `:` type($source) `->` type($result)"
 
 
-class Bitcast(Op, name="bitcast", opcode=0x09, traits=_SOURCE_RESULT):
+class _Conversion(Op, traits=(PURE, ELEMENTWISE, SameShape("from", "to"))):
+    """The same numbers, as far as the other element type has them."""
+
+
+class Bitcast(_Cast, name="bitcast", opcode=0x09):
     """Reads the bits of each element as another number type of the same width."""
 
     source = operand(NUMBER_TILE)
     result = output(NUMBER_TILE)
-    format = _CAST_FORMAT
 
 
-class ExtI(Op, name="exti", opcode=0x25, traits=_FROM_TO):
+class ExtI(_Conversion, name="exti", opcode=0x25):
     """Widens integers, by zero or sign extension."""
 
     signedness = enum_attr(Signedness)
@@ -36,7 +42,7 @@ class ExtI(Op, name="exti", opcode=0x25, traits=_FROM_TO):
     format = "$from $signedness attr-dict `:` type($from) `->` type($to)"
 
 
-class TruncI(Op, name="trunci", opcode=0x6B, traits=_FROM_TO):
+class TruncI(_Conversion, name="trunci", opcode=0x6B):
     """Narrows integers by dropping high bits; `overflow` promises that they carry nothing."""
 
     overflow = enum_attr(Overflow, default=Overflow.NONE)
@@ -45,7 +51,7 @@ class TruncI(Op, name="trunci", opcode=0x6B, traits=_FROM_TO):
     format = "$from clause($overflow) attr-dict `:` type($from) `->` type($to)"
 
 
-class FToF(Op, name="ftof", opcode=0x2A, traits=_FROM_TO):
+class FToF(_Conversion, name="ftof", opcode=0x2A):
     """Converts between float types with a single rounding."""
 
     rounding_mode = enum_attr(Rounding, default=Rounding.NEAREST_EVEN)
@@ -54,7 +60,7 @@ class FToF(Op, name="ftof", opcode=0x2A, traits=_FROM_TO):
     format = "$from rounding($rounding_mode) attr-dict `:` type($from) `->` type($to)"
 
 
-class FToI(Op, name="ftoi", opcode=0x2B, traits=_FROM_TO):
+class FToI(_Conversion, name="ftoi", opcode=0x2B):
     """Truncates floats to integers. Out of range is undefined unless `saturating` (13.4) is given."""
 
     signedness = enum_attr(Signedness)
@@ -65,7 +71,7 @@ class FToI(Op, name="ftoi", opcode=0x2B, traits=_FROM_TO):
     format = "$from $signedness rounding($rounding_mode) $saturating attr-dict `:` type($from) `->` type($to)"
 
 
-class IToF(Op, name="itof", opcode=0x3B, traits=_FROM_TO):
+class IToF(_Conversion, name="itof", opcode=0x3B):
     """Converts integers to floats, rounded to nearest even."""
 
     signedness = enum_attr(Signedness)
@@ -75,25 +81,22 @@ class IToF(Op, name="itof", opcode=0x3B, traits=_FROM_TO):
     format = "$from $signedness rounding($rounding_mode) attr-dict `:` type($from) `->` type($to)"
 
 
-class IntToPtr(Op, name="int_to_ptr", opcode=0x33, traits=_SOURCE_RESULT):
+class IntToPtr(_Cast, name="int_to_ptr", opcode=0x33):
     """Takes the unsigned reading of each integer as an address."""
 
     source = operand(I64_TILE)
     result = output(POINTER_TILE)
-    format = _CAST_FORMAT
 
 
-class PtrToInt(Op, name="ptr_to_int", opcode=0x56, traits=_SOURCE_RESULT):
+class PtrToInt(_Cast, name="ptr_to_int", opcode=0x56):
     """The address of each pointer as an integer, to be read as unsigned."""
 
     source = operand(POINTER_TILE)
     result = output(I64_TILE)
-    format = _CAST_FORMAT
 
 
-class PtrToPtr(Op, name="ptr_to_ptr", opcode=0x57, traits=_SOURCE_RESULT):
+class PtrToPtr(_Cast, name="ptr_to_ptr", opcode=0x57):
     """The same addresses with another pointee type."""
 
     source = operand(POINTER_TILE)
     result = output(POINTER_TILE)
-    format = _CAST_FORMAT

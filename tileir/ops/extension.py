@@ -7,71 +7,23 @@ diagnostic that names the operation.
 from __future__ import annotations
 
 from tileir.ir import types as t
+from tileir.ir.attributes import OpaqueAttr
 from tileir.ir.core import Op
-from tileir.ir.declare import (
-    ALLOCATION_SCOPE,
-    ELEMENTWISE,
-    ISOLATED,
-    PURE,
-    RECURSIVE_EFFECTS,
-    SEGMENTED,
-    SYMBOL,
-    AttrKind,
-    RegionTerminator,
-    SameType,
-    attr,
-    flag,
-    operand,
-    optional,
-    output,
-    region,
-    variadic,
-    variadic_output,
-)
-from tileir.ops.constraints import ANY, BASE_FLOAT_TILE, SCALAR_INT, TENSOR_VIEW, TILE, TOKEN, tile_of
+from tileir.ir.declare import attr, flag, operand, optional, output, region, variadic
+from tileir.ir.effects import HIDES, calls_host, reads, writes
+from tileir.ir.fields import Attr, AttrKind
+from tileir.ir.traits import RECURSIVE_EFFECTS, SEGMENTED, RegionTerminator, SameType
+from tileir.ops.constraints import SCALAR_INT, TENSOR_VIEW, TILE, TOKEN, tile_of
+from tileir.ops.elementwise import UnaryFloat
 
 INDEX_VECTOR = tile_of(t.INTS, 1)
 
 
-class Func(
-    Op,
-    name="experimental$func",
-    traits=(ISOLATED, SYMBOL, ALLOCATION_SCOPE, RegionTerminator("return")),
-    aliases=("testing$func",),
-):
-    """A device function: called, never launched; takes and returns values of any type."""
-
-    sym_name = attr(AttrKind.SYMBOL_NAME)
-    function_type = attr(AttrKind.TYPE)
-    arg_attrs = attr(AttrKind.ARRAY, default=None)
-    res_attrs = attr(AttrKind.ARRAY, default=None)
-    body = region()
-    syntax = "experimental$func @name(%a: T, ...) [-> R | -> (R, ...)] { ... } {attrs}"
-
-
-class Call(Op, name="experimental$call"):
-    """Runs a device function of the same module; recursion is not allowed."""
-
-    callee = attr(AttrKind.SYMBOL)
-    args = variadic(ANY)
-    outputs = variadic_output(ANY, name="results")
-    syntax = "experimental$call @f(%a, ...) {attrs} : (T, ...) -> R"
-
-
-class Asin(
-    Op,
-    name="experimental$asin",
-    traits=(PURE, ELEMENTWISE, SameType("source", "result")),
-    aliases=("experimental.asin",),
-):
+class Asin(UnaryFloat, name="experimental$asin", aliases=("experimental.asin",)):
     """Arc sine in [-pi/2, pi/2]; NaN outside [-1, 1]."""
 
-    source = operand(BASE_FLOAT_TILE)
-    result = output(BASE_FLOAT_TILE)
-    format = "$source attr-dict `:` type($result)"
 
-
-class ExternElementwise(Op, name="experimental$extern_elementwise"):
+class ExternElementwise(Op, name="experimental$extern_elementwise", traits=(calls_host(unless="pure"),)):
     """Applies a scalar function of the host, found by `symbol`, to every element."""
 
     libname = attr(AttrKind.STRING)
@@ -94,19 +46,30 @@ class Generate(Op, name="experimental$generate", traits=(RECURSIVE_EFFECTS, Regi
     syntax = "experimental$generate { ^bb0(%i: tile<i32>, ...): ... yield %v : E } {attrs} : R"
 
 
-class GatherLoad(Op, name="experimental$gather_load"):
+class GatherLoad(
+    Op, name="experimental$gather_load", traits=(reads("src", result="result", indices="offsets", rows="index"),)
+):
     """Loads rows at arbitrary positions along dimension `dim`; elements outside the tensor read as the fill value."""
 
     dim = attr(AttrKind.I64)
-    fill_value = attr(AttrKind.TAGGED, default=None, name="fillValue")
+    fill_value: Attr[OpaqueAttr | None] = attr(AttrKind.TAGGED, default=None, name="fillValue")
     source = operand(TENSOR_VIEW, name="src")
     index = operand(INDEX_VECTOR)
     offsets = variadic(SCALAR_INT)
     result = output(TILE)
     syntax = "experimental$gather_load %src, %index, [%offset, ...] <{dim = D : i64}> {attrs} : V, I, O -> R"
 
+    @property
+    def padding(self) -> t.PaddingValue | None:
+        """The fill value, as a view names it."""
+        return None if self.fill_value is None else t.PaddingValue[self.fill_value.keyword.upper()]
 
-class ScatterStore(Op, name="experimental$scatter_store", traits=(SEGMENTED,)):
+
+class ScatterStore(
+    Op,
+    name="experimental$scatter_store",
+    traits=(SEGMENTED, writes("dst", value="src", indices="offsets", rows="index")),
+):
     """Stores rows at arbitrary positions along dimension `dim`; elements outside the tensor are skipped."""
 
     dim = attr(AttrKind.I64)
@@ -122,7 +85,7 @@ class ScatterStore(Op, name="experimental$scatter_store", traits=(SEGMENTED,)):
     )
 
 
-class OptimizationBarrier(Op, name="internal$optimization_barrier", traits=(SameType("source", "result"),)):
+class OptimizationBarrier(Op, name="internal$optimization_barrier", traits=(HIDES, SameType("source", "result"))):
     """Hands its operand on; the optimizer must neither remove it nor look through it."""
 
     keep_axis_info = flag()

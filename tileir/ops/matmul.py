@@ -1,10 +1,11 @@
-"""Matrix multiply-accumulate (specification 8.3, 8.7): whole tiles, optionally with a leading batch dimension."""
+"""Matrix multiply-accumulate (spec: matmul#top): whole tiles, optionally with a leading batch dimension."""
 
 from __future__ import annotations
 
 from tileir.ir.attributes import Signedness
 from tileir.ir.core import Op
-from tileir.ir.declare import PURE, SameElement, SameRank, SameType, enum_attr, flag, operand, output
+from tileir.ir.declare import enum_attr, flag, operand, output
+from tileir.ir.traits import PURE, SameElement, SameRank, SameType
 from tileir.ops.constraints import (
     F32_TILE,
     I8_TILE,

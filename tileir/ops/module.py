@@ -1,22 +1,13 @@
-"""The module and what stands directly in it (specification, chapters 3 and 8.3): entries and globals."""
+"""The module and what stands directly in it (spec: module#top): entries and globals."""
 
 from __future__ import annotations
 
 from tileir.ir.attributes import Visibility
 from tileir.ir.core import Op
-from tileir.ir.declare import (
-    ALLOCATION_SCOPE,
-    ISOLATED,
-    SYMBOL,
-    AttrKind,
-    Placement,
-    RegionTerminator,
-    attr,
-    enum_attr,
-    flag,
-    hints,
-    region,
-)
+from tileir.ir.declare import attr, enum_attr, flag, hints, region
+from tileir.ir.fields import AttrKind
+from tileir.ir.spec import Placement
+from tileir.ir.traits import ALLOCATION_SCOPE, ISOLATED, SYMBOL, RegionTerminator
 
 
 class ModuleOp(Op, name="module", opcode=0x4B, traits=(ISOLATED, SYMBOL), placement=Placement.MODULE):

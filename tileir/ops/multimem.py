@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from tileir.ir.attributes import MemoryOrdering, MemoryScope, MultimemReduction
 from tileir.ir.core import Op
-from tileir.ir.declare import (
-    SEGMENTED,
-    AttrKind,
-    attr,
-    enum_attr,
-    operand,
-    optional,
-    output,
-    variadic,
-)
+from tileir.ir.declare import attr, enum_attr, operand, optional, output, variadic
+from tileir.ir.effects import reads, updates, writes
+from tileir.ir.fields import AttrKind
+from tileir.ir.traits import SEGMENTED
 from tileir.ops.constraints import INT_TILE, TILE, TILE_VIEW, TOKEN
 
 
-class MultimemLoadReduceView(Op, name="multimem_load_reduce_view_tko", opcode=0x7B, since="13.5", traits=(SEGMENTED,)):
+class MultimemLoadReduceView(
+    Op,
+    name="multimem_load_reduce_view_tko",
+    opcode=0x7B,
+    since="13.5",
+    traits=(SEGMENTED, reads("view", result="reduced_values", indices="index", replicated=True)),
+):
     """Loads the tile from every replica and gives the reduction of them."""
 
     memory_ordering_semantics = enum_attr(MemoryOrdering, plain_i32=True)
@@ -36,7 +36,13 @@ class MultimemLoadReduceView(Op, name="multimem_load_reduce_view_tko", opcode=0x
     )
 
 
-class MultimemReduceView(Op, name="multimem_reduce_view_tko", opcode=0x7C, since="13.5", traits=(SEGMENTED,)):
+class MultimemReduceView(
+    Op,
+    name="multimem_reduce_view_tko",
+    opcode=0x7C,
+    since="13.5",
+    traits=(SEGMENTED, updates("view", value="tile", indices="index", replicated=True)),
+):
     """Combines a tile into every replica, element by element atomically."""
 
     memory_ordering_semantics = enum_attr(MemoryOrdering, plain_i32=True)
@@ -55,7 +61,13 @@ class MultimemReduceView(Op, name="multimem_reduce_view_tko", opcode=0x7C, since
     )
 
 
-class MultimemStoreView(Op, name="multimem_store_view_tko", opcode=0x7D, since="13.5", traits=(SEGMENTED,)):
+class MultimemStoreView(
+    Op,
+    name="multimem_store_view_tko",
+    opcode=0x7D,
+    since="13.5",
+    traits=(SEGMENTED, writes("view", value="tile", indices="index", replicated=True)),
+):
     """Stores a tile to every replica."""
 
     memory_ordering_semantics = enum_attr(MemoryOrdering, plain_i32=True)

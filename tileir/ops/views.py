@@ -1,25 +1,14 @@
-"""Views (specification 8.11): tensors in memory and the tiles cut from them."""
+"""Views (spec: views#top): tensors in memory and the tiles cut from them."""
 
 from __future__ import annotations
 
 from tileir.ir import types as t
 from tileir.ir.attributes import MemoryOrdering, MemoryScope
 from tileir.ir.core import Op
-from tileir.ir.declare import (
-    NO_MEMORY_EFFECT,
-    PURE,
-    SEGMENTED,
-    AttrKind,
-    DerivedType,
-    attr,
-    enum_attr,
-    hints,
-    operand,
-    optional,
-    output,
-    variadic,
-    variadic_output,
-)
+from tileir.ir.declare import attr, enum_attr, hints, operand, optional, output, variadic, variadic_output
+from tileir.ir.effects import reads, writes
+from tileir.ir.fields import AttrKind
+from tileir.ir.traits import NO_MEMORY_EFFECT, PURE, SEGMENTED, DerivedType
 from tileir.ops.constraints import (
     GATHER_SCATTER_VIEW,
     INT_TILE,
@@ -38,8 +27,14 @@ def _tensor_view_of(type: t.Type) -> t.Type | None:
     return type.tensor_view if isinstance(type, t.TileViewType) else None
 
 
-_VIEW_TRAITS = (PURE, DerivedType("tensor_view", "result", _tensor_view_of, "the tensor_view inside the view type"))
-_VIEW_FORMAT = "$tensor_view attr-dict `:` type($result)"
+_TENSOR_VIEW_INSIDE = DerivedType("tensor_view", "result", _tensor_view_of, "the tensor_view inside the view type")
+
+
+class _MakeView(Op, traits=(PURE, _TENSOR_VIEW_INSIDE)):
+    """Tiles cut from a tensor."""
+
+    tensor_view = operand(TENSOR_VIEW)
+    format = "$tensor_view attr-dict `:` type($result)"
 
 
 class MakeTensorView(Op, name="make_tensor_view", opcode=0x43, hint="tview", traits=(NO_MEMORY_EFFECT, SEGMENTED)):
@@ -52,30 +47,22 @@ class MakeTensorView(Op, name="make_tensor_view", opcode=0x43, hint="tview", tra
     syntax = "make_tensor_view %base, shape = [d, ...], strides = [s, ...] {attrs} : [I ->] tensor_view<...>"
 
 
-class MakePartitionView(Op, name="make_partition_view", opcode=0x42, hint="pview", traits=_VIEW_TRAITS):
+class MakePartitionView(_MakeView, name="make_partition_view", opcode=0x42, hint="pview"):
     """Cuts a tensor into a grid of equal tiles."""
 
-    tensor_view = operand(TENSOR_VIEW)
     result = output(PARTITION_VIEW)
-    format = _VIEW_FORMAT
 
 
-class MakeStridedView(Op, name="make_strided_view", opcode=0x74, since="13.3", hint="sview", traits=_VIEW_TRAITS):
+class MakeStridedView(_MakeView, name="make_strided_view", opcode=0x74, since="13.3", hint="sview"):
     """Tiles that start at multiples of the traversal strides; they may overlap or leave gaps."""
 
-    tensor_view = operand(TENSOR_VIEW)
     result = output(STRIDED_VIEW)
-    format = _VIEW_FORMAT
 
 
-class MakeGatherScatterView(
-    Op, name="make_gather_scatter_view", opcode=0x73, since="13.3", hint="gsview", traits=_VIEW_TRAITS
-):
+class MakeGatherScatterView(_MakeView, name="make_gather_scatter_view", opcode=0x73, since="13.3", hint="gsview"):
     """Tiles whose positions along one dimension are given by a tile of indices."""
 
-    tensor_view = operand(TENSOR_VIEW)
     result = output(GATHER_SCATTER_VIEW)
-    format = _VIEW_FORMAT
 
 
 class GetTensorShape(Op, name="get_tensor_shape", opcode=0x2F, traits=(NO_MEMORY_EFFECT,)):
@@ -94,7 +81,9 @@ class GetIndexSpaceShape(Op, name="get_index_space_shape", opcode=0x2D, traits=(
     format = "$src `:` type($src) `->` repeated_type($result)"
 
 
-class LoadView(Op, name="load_view_tko", opcode=0x3E, traits=(SEGMENTED,)):
+class LoadView(
+    Op, name="load_view_tko", opcode=0x3E, traits=(SEGMENTED, reads("view", result="tile", indices="index"))
+):
     """Loads the tile at an index of the view; elements outside the tensor read as the view's padding value."""
 
     memory_ordering_semantics = enum_attr(MemoryOrdering, plain_i32=True)
@@ -113,7 +102,9 @@ class LoadView(Op, name="load_view_tko", opcode=0x3E, traits=(SEGMENTED,)):
     )
 
 
-class StoreView(Op, name="store_view_tko", opcode=0x66, traits=(SEGMENTED,)):
+class StoreView(
+    Op, name="store_view_tko", opcode=0x66, traits=(SEGMENTED, writes("view", value="tile", indices="index"))
+):
     """Stores a tile at an index of the view; elements outside the tensor are skipped."""
 
     memory_ordering_semantics = enum_attr(MemoryOrdering, plain_i32=True)

@@ -1,1 +1,1 @@
-"""What all targets share: modules and kernels as Python sees them, arguments, grids, launches."""
+"""Parts that all targets share: modules and kernels as Python sees them, arguments, grids, launches."""

@@ -14,6 +14,7 @@ import ml_dtypes
 import numpy as np
 
 from tileir.ir import types as t
+from tileir.ir.shown import shown
 from tileir.ir.storage import DTYPES
 from tileir.runtime.arrays import Array, described
 from tileir.runtime.pointer import Pointer
@@ -36,7 +37,7 @@ class Parameter:
         return ValueError(self._text(expected, got))
 
     def _text(self, expected: str, got: str) -> str:
-        place = f"kernel @{self.kernel}, parameter {self.index} '{self.name}' ({self.type!r})"
+        place = f"kernel @{shown(self.kernel)}, parameter {self.index} '{shown(self.name)}' ({self.type!r})"
         return f"{place}: expected {expected}, got {got}"
 
 
@@ -50,6 +51,11 @@ class ArrayArgument(NamedTuple):
     array: Array
     reaches: tuple[ArrayArgument, ...] = ()
 
+    @property
+    def bits(self) -> int:
+        """The 8 bytes that the kernel is given, as an unsigned number."""
+        return self.array.address
+
 
 class PointerArgument(NamedTuple):
     """A raw address for a pointer parameter."""
@@ -57,12 +63,22 @@ class PointerArgument(NamedTuple):
     name: str
     pointer: Pointer
 
+    @property
+    def bits(self) -> int:
+        """The 8 bytes that the kernel is given, as an unsigned number."""
+        return self.pointer.address
+
 
 class ScalarArgument(NamedTuple):
     """A number, of the dtype that holds the parameter's element type."""
 
     name: str
     value: np.generic
+
+    @property
+    def bits(self) -> int:
+        """The bytes that the kernel is given, 8 at most, as an unsigned number."""
+        return int.from_bytes(self.value.tobytes(), "little")
 
 
 Argument = ArrayArgument | PointerArgument | ScalarArgument
@@ -90,7 +106,7 @@ def accepted_dtypes(element: t.ElementType) -> tuple[np.dtype, ...]:
 
 
 def binder(parameter: Parameter, devices: Sequence[str], target: str) -> Binder:
-    """What turns a Python value into the argument of `parameter`.
+    """The function that makes the argument of `parameter` of a Python value.
 
     ``devices`` are those whose memory the target can use: ``cpu``, or prefixes of device names.
     """

@@ -1,4 +1,4 @@
-"""What an array is in memory, whichever library made it.
+"""Arrays in memory, whichever library made them.
 
 Knows: NumPy arrays, torch tensors, the array interfaces, DLPack and the buffer protocol; nothing is copied, and torch
 is not imported unless the program has.
@@ -90,7 +90,7 @@ def from_numpy(array: np.ndarray, owner: object = None) -> Array:
 
 
 def _address(array: np.ndarray, lends: bool) -> int:
-    """Where the elements are. Memory that the array lends is found several times faster than the array tells it."""
+    """Address of the elements. Memory that the array lends is found several times faster than the array tells it."""
     if lends and array.size:
         try:
             return ctypes.addressof(ctypes.c_char.from_buffer(array))  # type: ignore[arg-type]

@@ -71,7 +71,7 @@ class _Versioned(ctypes.Structure):
 
 @dataclass(frozen=True)
 class DLPackArray:
-    """What a capsule says; `capsule` keeps the memory alive. Strides count bytes."""
+    """An array as a capsule describes it; `capsule` keeps the memory alive. Strides count bytes."""
 
     address: int
     shape: tuple[int, ...]

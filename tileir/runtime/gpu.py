@@ -1,8 +1,7 @@
-"""What the GPU targets share: from the arguments of a launch to the driver, and from the driver back.
+"""Parts that the GPU targets share: from the arguments of a launch to the driver, and from the driver back.
 
 Knows: which device and which stream a launch goes to, what its code may rely on, and what becomes of what tile blocks
-leave for the host. Does not know: how code is made (the routes: `runtime.cuda`, `runtime.tileiras`), nor how a cubin is
-launched (`gpu.launch`).
+leave for the host. Does not know: how code is made (`runtime.gpu_routes`), nor how a cubin is launched (`gpu.launch`).
 """
 
 from __future__ import annotations
@@ -15,22 +14,24 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from tileir.gpu.driver import Device, Driver
+from tileir.gpu.driver import Driver, GpuDevice
 from tileir.gpu.executable import Executable
-from tileir.gpu.kept import DeviceMemory, Library
-from tileir.gpu.launch import Launcher
+from tileir.gpu.launch import KernelLauncher
 from tileir.gpu.mailbox import Failure, Mail
-from tileir.interp.api import Options
-from tileir.interp.failures import assertion_text
-from tileir.interp.printing import formatter
+from tileir.gpu.resources import DeviceMemory, Library
+from tileir.host.assertions import assertion_text
+from tileir.host.output import Output, write
+from tileir.host.printing import formatter
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import Trap
+from tileir.ir.shown import shown
 from tileir.ops.module import Global
 from tileir.runtime.arguments import Argument, Binder, Parameter
 from tileir.runtime.arrays import GPU, Array
 from tileir.runtime.gpu_binding import Ready, gathered, gpu_binder
 from tileir.runtime.grid import Grid
 from tileir.runtime.module import Kernel, Module
+from tileir.runtime.options import GpuOptions, LaunchOptions, VendorOptions, require_known
 from tileir.runtime.storage import alignment_of, memory_image
 from tileir.runtime.streams import current_stream, stream_number
 from tileir.runtime.targets import Run
@@ -38,27 +39,27 @@ from tileir.runtime.targets import Run
 _LOW_BITS = 15
 """A number without these bits is a multiple of 16, which lets code load and store more at a time."""
 
-Write = Callable[[str], None]
-
 
 class Route(Protocol):
-    """How the code of one kernel is made."""
+    """A way to make the code of one kernel."""
 
     @property
     def watched(self) -> Sequence[int]:
         """The parameters whose code depends on whether the argument is a multiple of 16."""
 
-    def code(self, driver: Driver, device: Device, aligned: Sequence[bool]) -> tuple[Executable, Library, Sequence[Op]]:
+    def code(
+        self, driver: Driver, device: GpuDevice, aligned: Sequence[bool]
+    ) -> tuple[Executable, Library, Sequence[Op]]:
         """Code for the device of the thread, for arguments that are multiples of 16 where `aligned` says so of the
         parameters watched; and the operations that the host has a part in. Raises UnsupportedError."""
 
 
 @dataclass(frozen=True)
 class _Settings:
-    """How a launch runs; `stream` None is the current one."""
+    """Options of a launch; `stream` None is the current one."""
 
-    stream: int | None
-    write: Write
+    stream: int | None = None
+    output: Output = None
 
 
 class Gpu:
@@ -80,14 +81,14 @@ class Gpu:
         self.driver = driver
         self._route = route
 
-    def prepare(self, kernel: Kernel, check: bool, options: dict[str, object]) -> Run:
+    def prepare(self, kernel: Kernel, check: bool, options: LaunchOptions) -> Run:
         """Options: ``stream``, a number or a stream of any library (default: torch's or CuPy's current one); and, if
         the target gives output, ``output``, where `print_tko` writes (a text stream or a function; standard output by
         default).
 
         A launch returns before the kernel has run, unless the kernel prints or has an `assert`.
         """
-        prepared = kernel.prepared(self.name, lambda: _Prepared(kernel, self.driver, self._route(kernel)))
+        prepared = kernel.prepared(self.name, lambda: _GpuKernel(kernel, self.driver, self._route(kernel)))
         settings = self._settings(options) if options else prepared.usual
 
         def run(grid: Grid, arguments: Sequence[Argument]) -> None:
@@ -95,15 +96,10 @@ class Gpu:
 
         return run
 
-    def _settings(self, options: dict[str, object]) -> _Settings:
-        known = ("output", "stream") if self.gives_output else ("stream",)
-        unknown = options.keys() - set(known)
-        if unknown:
-            what = f"target '{self.name}' has no option {', '.join(sorted(unknown))}"
-            raise TypeError(f"{what}: it has {', '.join(known)}")
+    def _settings(self, options: LaunchOptions) -> _Settings:
+        require_known(options, GpuOptions if self.gives_output else VendorOptions, self.name)
         stream = options.get("stream")
-        host = Options(output=options.get("output"))  # type: ignore[arg-type]
-        return _Settings(None if stream is None else stream_number(stream), host.write)
+        return _Settings(None if stream is None else stream_number(stream), options.get("output"))
 
     def binder(self, parameter: Parameter) -> Binder:
         return gpu_binder(parameter, self.name)
@@ -132,11 +128,11 @@ class Gpu:
         self.driver.finish()
 
     def seconds(self, action: Callable[[], object]) -> float:
-        """How long the device takes for what `action` launches."""
+        """Measure the device's time for what `action` launches, in seconds."""
         return self.driver.seconds(action)
 
 
-class _Prepared:
+class _GpuKernel:
     """A kernel for one route; `usual` are the settings of launches without options."""
 
     def __init__(self, kernel: Kernel, driver: Driver, route: Route) -> None:
@@ -144,8 +140,8 @@ class _Prepared:
         self._driver = driver
         self._route = route
         self._watched = [(position, 1 << number) for number, position in enumerate(route.watched)]
-        self._launchers: dict[tuple[int, int], Launcher] = {}
-        self.usual = _Settings(None, Options().write)
+        self._launchers: dict[tuple[int, int], KernelLauncher] = {}
+        self.usual = _Settings()
 
     def run(self, grid: Grid, arguments: Sequence[Argument | Ready], settings: _Settings) -> None:
         values, places, tables = gathered(arguments)
@@ -158,16 +154,22 @@ class _Prepared:
                 self._launch(self._driver.device(), grid, values, tables, settings)
 
     def _launch(
-        self, device: Device, grid: Grid, values: list[int], tables: dict[int, bytes], settings: _Settings
+        self, device: GpuDevice, grid: Grid, values: list[int], tables: dict[int, bytes], settings: _Settings
     ) -> None:
         stream = current_stream(device.ordinal) if settings.stream is None else settings.stream
         if tables:
-            self._launch_with_tables(device, grid, values, tables, stream, settings.write)
+            self._launch_with_tables(device, grid, values, tables, stream, settings.output)
         else:
-            self._start(device, grid, values, stream, settings.write)
+            self._start(device, grid, values, stream, settings.output)
 
     def _launch_with_tables(
-        self, device: Device, grid: Grid, values: list[int], tables: dict[int, bytes], stream: int, write: Write
+        self,
+        device: GpuDevice,
+        grid: Grid,
+        values: list[int],
+        tables: dict[int, bytes],
+        stream: int,
+        output: Output,
     ) -> None:
         borrowed: list[int] = []
         try:
@@ -175,12 +177,12 @@ class _Prepared:
                 borrowed.append(self._driver.borrow(len(table), stream))
                 self._driver.upload(borrowed[-1], table, stream)
                 values[position] = borrowed[-1]
-            self._start(device, grid, values, stream, write)
+            self._start(device, grid, values, stream, output)
         finally:
             for address in borrowed:
                 self._driver.give_back(address, stream)
 
-    def _start(self, device: Device, grid: Grid, values: list[int], stream: int, write: Write) -> None:
+    def _start(self, device: GpuDevice, grid: Grid, values: list[int], stream: int, output: Output) -> None:
         pattern = 0
         for position, bit in self._watched:
             if not values[position] & _LOW_BITS:
@@ -190,9 +192,9 @@ class _Prepared:
             launcher = self._launchers[device.ordinal, pattern] = self._made(device, pattern)
         mail = launcher.launch(grid, values, stream)
         if mail is not None:
-            self._deliver(mail, write)
+            self._deliver(mail, output)
 
-    def _made(self, device: Device, pattern: int) -> Launcher:
+    def _made(self, device: GpuDevice, pattern: int) -> KernelLauncher:
         kernel, driver = self._kernel, self._driver
         aligned = [bool(pattern & bit) for _, bit in self._watched]
         executable, library, sites = self._route.code(driver, device, aligned)
@@ -201,15 +203,15 @@ class _Prepared:
             key = "globals on GPU", id(driver), device.ordinal
             return kernel.module.prepared(key, lambda: _globals(kernel.module, driver))[name].address
 
-        return Launcher(driver, executable, library, sites, len(kernel.parameters), global_address)
+        return KernelLauncher(driver, executable, library, sites, len(kernel.parameters), global_address, kernel.name)
 
-    def _deliver(self, mail: Mail, write: Write) -> None:
+    def _deliver(self, mail: Mail, output: Output) -> None:
         """Print what was printed. Raises the Trap of a failed assertion."""
         for one in mail.printed:
             text, _ = formatter(one.op.text, [tile.type.element for tile in one.op.args])
-            write(text(one.tiles))
+            write(output, text(one.tiles))
         if mail.lost:
-            what = f"kernel @{self._kernel.name} printed more than there was room for"
+            what = f"kernel @{shown(self._kernel.name)} printed more than there was room for"
             warnings.warn(f"{what}: {mail.lost} outputs are missing", RuntimeWarning, stacklevel=2)
         if mail.failure is not None:
             raise self._trap(mail.failure)

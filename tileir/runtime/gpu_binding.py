@@ -12,7 +12,7 @@ from math import prod
 from typing import Any, NamedTuple, cast
 
 from tileir.ir import types as t
-from tileir.runtime.arguments import Argument, ArrayArgument, Binder, Parameter, PointerArgument, binder
+from tileir.runtime.arguments import Argument, ArrayArgument, Binder, Parameter, binder
 from tileir.runtime.arrays import CPU, GPU, Array
 
 
@@ -24,14 +24,13 @@ class Located(NamedTuple):
 
 
 Ready = Located | int
-"""What the short way gives: an address, or a scalar as the unsigned number that has its bits."""
+"""Result of the short way: an address, or a scalar as the unsigned number that has its bits."""
 
 
 def gpu_binder(parameter: Parameter, target: str) -> Binder:
     """`arguments.binder` with the short way in front: what it gives may also be `Ready`."""
     usual = binder(parameter, (GPU,), target)
-    ty = parameter.type
-    assert isinstance(ty, t.TileType)
+    ty = t.checked_cast(parameter.type, t.TileType)
     if isinstance(ty.element, t.PointerType):
         return _tensor_binder(usual)
     return _integer_binder(usual, ty.element) if ty.element.is_int and ty.element.bits >= 8 else usual
@@ -73,13 +72,13 @@ def gathered(arguments: Sequence[Argument | Ready]) -> tuple[list[int], list[str
     place, places = "", []
     tables = {}
     for argument in arguments:
-        if type(argument) is int:
+        if isinstance(argument, int):
             values.append(argument)
             continue
-        if type(argument) is Located:
+        if isinstance(argument, Located):
             value, found = argument
         else:
-            value, found = _slot(argument), _place(argument) or place
+            value, found = argument.bits, _place(argument) or place
             if isinstance(argument, ArrayArgument) and argument.reaches:
                 tables[len(values)] = _content(argument.array)
         values.append(value)
@@ -89,24 +88,11 @@ def gathered(arguments: Sequence[Argument | Ready]) -> tuple[list[int], list[str
     return values, places, tables
 
 
-def _slot(argument: Argument | Ready) -> int:
-    """The value of a parameter as the unsigned number that has its bits."""
-    if isinstance(argument, int):
-        return argument
-    if isinstance(argument, Located):
-        return argument.address
-    if isinstance(argument, ArrayArgument):
-        return argument.array.address
-    if isinstance(argument, PointerArgument):
-        return argument.pointer.address
-    return int.from_bytes(argument.value.tobytes(), "little")
-
-
-def _place(argument: Argument | Ready) -> str:
+def _place(argument: Argument) -> str:
     """The device that an argument, or what its addresses lead to, is on; empty where there are no addresses."""
     if isinstance(argument, ArrayArgument):
         return argument.reaches[0].array.device if argument.reaches else argument.array.device
-    return argument.place if isinstance(argument, Located) else ""
+    return ""
 
 
 def _content(array: Array) -> bytes:

@@ -1,7 +1,7 @@
-"""How the code of a loaded kernel is made for a GPU: through Triton's compiler, or by `tileiras`.
+"""Routes to code of a loaded kernel for a GPU, and the target of each: through Triton's compiler, or by `tileiras`.
 
-Knows: what of a module each route is given, and what of its code kernels share. Does not know: how code is made
-(`gpu.program`, `gpu.vendor`) or launched (`runtime.gpu`).
+Knows: what of a module each route is given, what of its code kernels share, and what must be there for a target. Does
+not know: how code is made (`gpu.program`, `gpu.vendor`) or launched (`runtime.gpu`).
 """
 
 from __future__ import annotations
@@ -12,22 +12,25 @@ from tileir.bytecode import encode
 from tileir.cache import shared_cache
 from tileir.gpu import program, vendor
 from tileir.gpu.arch import Arch
-from tileir.gpu.driver import Device, Driver
+from tileir.gpu.compiler import require_triton
+from tileir.gpu.driver import Driver, GpuDevice, shared_driver
 from tileir.gpu.executable import Executable
-from tileir.gpu.kept import Library
-from tileir.gpu.program import ALIGNED, UNKNOWN, Source
+from tileir.gpu.program import ALIGNED, UNKNOWN, KernelSource
+from tileir.gpu.resources import Library
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import DiagnosticError, UnsupportedError
-from tileir.ops.extension import Func
+from tileir.ir.shown import shown
+from tileir.ops.calls import Func
+from tileir.runtime.gpu import Gpu
 from tileir.runtime.module import Kernel, Module
 from tileir.text.printer import items_text
 
 
-def source_of(kernel: Kernel) -> Source:
-    """What the open route makes code of."""
+def source_of(kernel: Kernel) -> KernelSource:
+    """The source that the open route makes code of."""
     module = kernel.module
     functions = [item for item in module.items if isinstance(item, Func)]
-    return Source(kernel.entry, functions, items_text(module, [kernel.entry, *functions]))
+    return KernelSource(kernel.entry, functions, items_text(module, [kernel.entry, *functions]))
 
 
 class OpenRoute:
@@ -39,14 +42,16 @@ class OpenRoute:
         self._count = len(arguments)
         self.watched = [position for position, value in enumerate(arguments) if program.has_facts(value.type)]
 
-    def code(self, driver: Driver, device: Device, aligned: Sequence[bool]) -> tuple[Executable, Library, Sequence[Op]]:
+    def code(
+        self, driver: Driver, device: GpuDevice, aligned: Sequence[bool]
+    ) -> tuple[Executable, Library, Sequence[Op]]:
         facts = [UNKNOWN] * self._count
         for position, holds in zip(self.watched, aligned):
             facts[position] = ALIGNED if holds else UNKNOWN
         made = program.executable(self._source, device.arch, facts, shared_cache())
         operations = self._source.operations()
         sites = [operations[number] for number in made.sites]
-        return made, Library(driver, made.cubin, f"kernel @{made.kernel}"), sites
+        return made, Library(driver, made.cubin, f"kernel @{shown(self._source.entry.sym_name)}"), sites
 
 
 class VendorRoute:
@@ -57,16 +62,18 @@ class VendorRoute:
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
 
-    def code(self, driver: Driver, device: Device, aligned: Sequence[bool]) -> tuple[Executable, Library, Sequence[Op]]:
+    def code(
+        self, driver: Driver, device: GpuDevice, aligned: Sequence[bool]
+    ) -> tuple[Executable, Library, Sequence[Op]]:
         module = self._kernel.module
         cubin = module.prepared(("tileiras", device.arch), lambda: vendor_cubin(module, device.arch))
         made = vendor.executable(cubin, self._kernel.name, len(self._kernel.parameters))
         key = "tileiras library", id(driver), device.ordinal
-        return made, module.prepared(key, lambda: Library(driver, cubin, f"module @{_name(module)}")), ()
+        return made, module.prepared(key, lambda: Library(driver, cubin, f"module @{shown(_name(module))}")), ()
 
 
 def vendor_cubin(module: Module, arch: Arch) -> bytes:
-    """What `tileiras` makes of a module. Raises UnsupportedError."""
+    """Compile a module with `tileiras`. Raises UnsupportedError."""
     try:
         bytecode = encode(module)
     except DiagnosticError as error:
@@ -76,3 +83,20 @@ def vendor_cubin(module: Module, arch: Arch) -> bytes:
 
 def _name(module: Module) -> str:
     return str(module.op.attributes.get("sym_name", ""))
+
+
+# ---------------------------------------------------------------- targets
+
+
+def open_target() -> Gpu:
+    """The target ``cuda``. Raises ImportError where something that it needs is missing."""
+    require_triton()
+    description = "GPUs, through Triton's compiler; memory accesses are not checked"
+    return Gpu("cuda", description, shared_driver(), OpenRoute)
+
+
+def vendor_target() -> Gpu:
+    """The target ``cuda:tileiras``. Raises ImportError where something that it needs is missing."""
+    vendor.require_program()
+    description = "GPUs, through the vendor's assembler; memory accesses are not checked"
+    return Gpu(vendor.TARGET, description, shared_driver(), VendorRoute, gives_output=False)

@@ -1,4 +1,4 @@
-"""The grid of a launch (specification, semantics 3).
+"""The grid of a launch (spec: launch#grid).
 
 Knows: which grids are allowed. Does not know: how they are run.
 """
@@ -8,6 +8,8 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable
 from typing import SupportsIndex
+
+from tileir.ir.shown import shown
 
 Grid = tuple[int, int, int]
 GridLike = SupportsIndex | Iterable[SupportsIndex]
@@ -29,7 +31,9 @@ def checked_grid(grid: GridLike, kernel: str) -> Grid:
             return x, y, z
     extents = [_extent(entry, kernel, grid) for entry in _entries(grid, kernel)]
     if not 1 <= len(extents) <= 3:
-        raise ValueError(f"kernel @{kernel}, grid: expected 1 to 3 positive integers, got {len(extents)} of them")
+        raise ValueError(
+            f"kernel @{shown(kernel)}, grid: expected 1 to 3 positive integers, got {len(extents)} of them"
+        )
     x, y, z = [*extents, 1, 1][:3]
     return x, y, z
 
@@ -45,9 +49,9 @@ def _extent(entry: object, kernel: str, grid: GridLike) -> int:
         raise _not_integers(grid, kernel)
     extent = operator.index(entry)
     if not 1 <= extent <= MAX_EXTENT:
-        raise ValueError(f"kernel @{kernel}, grid: expected extents in [1, {MAX_EXTENT}], got {extent}")
+        raise ValueError(f"kernel @{shown(kernel)}, grid: expected extents in [1, {MAX_EXTENT}], got {extent}")
     return extent
 
 
 def _not_integers(grid: object, kernel: str) -> TypeError:
-    return TypeError(f"kernel @{kernel}, grid: expected 1 to 3 positive integers, got {grid!r}")
+    return TypeError(f"kernel @{shown(kernel)}, grid: expected 1 to 3 positive integers, got {grid!r}")

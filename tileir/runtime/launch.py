@@ -6,12 +6,19 @@ Knows: the order of the checks. Does not know: any of them in detail, nor how a 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from tileir.ir import core
+from tileir.ir.shown import shown
 from tileir.runtime.arguments import Argument, Binder
 from tileir.runtime.grid import GridLike, checked_grid
 from tileir.runtime.module import Kernel, Module
-from tileir.runtime.targets import DEFAULT, Target, target_named
+from tileir.runtime.targets import DEFAULT, Target, TargetName, target_named
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from tileir.runtime.options import LaunchOptions
 
 
 def launch(
@@ -19,16 +26,16 @@ def launch(
     name: str,
     grid: GridLike,
     args: Sequence[object] = (),
-    target: str = DEFAULT,
+    target: TargetName | str = DEFAULT,
     check: bool = True,
-    **options: object,
+    **options: Unpack[LaunchOptions],
 ) -> None:
     """Run kernel `name` of `module` for every tile block of `grid`; see `Kernel.launch`. KeyError if there is none."""
     Module.of(module)[name].launch(grid, *args, target=target, check=check, **options)
 
 
 def launch_kernel(
-    kernel: Kernel, grid: GridLike, args: Sequence[object], target: str, check: bool, options: dict[str, object]
+    kernel: Kernel, grid: GridLike, args: Sequence[object], target: str, check: bool, options: LaunchOptions
 ) -> None:
     """Check the program, the grid and the arguments, in this order, and run."""
     chosen = target_named(target)
@@ -43,7 +50,7 @@ def bind(kernel: Kernel, args: Sequence[object], target: Target) -> list[Argumen
     """The arguments of a launch for `target`. Raises TypeError or ValueError naming kernel and parameter."""
     binders = kernel.prepared(("binders", target.name), lambda: _binders(kernel, target))
     if len(args) != len(binders):
-        raise TypeError(f"kernel @{kernel.name}: expected {_signature(kernel)}, got {len(args)}")
+        raise TypeError(f"kernel @{shown(kernel.name)}: expected {_signature(kernel)}, got {len(args)}")
     return [bind_one(value) for bind_one, value in zip(binders, args)]
 
 
@@ -53,5 +60,5 @@ def _binders(kernel: Kernel, target: Target) -> tuple[Binder, ...]:
 
 def _signature(kernel: Kernel) -> str:
     count = len(kernel.parameters)
-    names = ", ".join(f"{parameter.name}: {parameter.type!r}" for parameter in kernel.parameters)
+    names = ", ".join(f"{shown(parameter.name)}: {parameter.type!r}" for parameter in kernel.parameters)
     return f"{count} argument{'' if count == 1 else 's'} ({names})" if count else "no arguments"

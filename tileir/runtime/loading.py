@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import IO
 
 from tileir.ir.diagnostics import Diagnostic, DiagnosticError
 from tileir.runtime.module import Module, from_content, parse
 
 MAX_BYTES = 1 << 30
-"""Larger files are refused unread."""
+"""More is refused; a program of this size would take days to read."""
+MAX_PART = 1 << 24
 MAX_PATH = 4096
 
 
@@ -45,12 +47,21 @@ def read_file(path: Path) -> bytes:
         if path.is_dir():
             raise _failure("E0002", f"cannot read '{path}': expected a file, got a directory")
         with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise _failure("E0001", f"cannot read '{path}': {(error.strerror or str(error)).lower()}") from None
-    if len(content) > MAX_BYTES:
-        raise _failure("E0004", f"cannot read '{path}': expected at most {MAX_BYTES} bytes, got more")
-    return content
+            return read_stream(file, str(path))
+    except (OSError, ValueError) as error:  # a name that no file can have is a ValueError
+        reason = getattr(error, "strerror", None) or str(error)
+        raise _failure("E0001", f"cannot read '{path}': {reason.lower()}") from None
+
+
+def read_stream(file: IO[bytes], name: str) -> bytes:
+    """All that is in a file, which may be endless. Raises `DiagnosticError` E0004."""
+    parts, size = [], 0
+    while part := file.read(min(MAX_PART, MAX_BYTES + 1 - size)):
+        parts.append(part)
+        size += len(part)
+    if size > MAX_BYTES:
+        raise _failure("E0004", f"cannot read '{name}': expected at most {MAX_BYTES} bytes, got more")
+    return b"".join(parts)
 
 
 def _failure(code: str, message: str) -> DiagnosticError:

@@ -1,4 +1,4 @@
-"""How far memory at a raw address reaches, as the operating system tells it.
+"""The extent of memory at a raw address, as the operating system tells it.
 
 Knows: the table of mappings of this process, where the system has one. Does not know: kernels.
 """

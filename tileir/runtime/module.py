@@ -13,13 +13,17 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tileir.ir import core
 from tileir.ir.diagnostics import Diagnostic, DiagnosticError
+from tileir.ir.shown import shown
 from tileir.ir.types import FunctionType
 from tileir.ops.module import Entry
-from tileir.runtime.targets import DEFAULT
+from tileir.runtime.targets import DEFAULT, TargetName
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from tileir.runtime.arguments import Parameter
     from tileir.runtime.grid import GridLike
+    from tileir.runtime.options import LaunchOptions
     from tileir.runtime.storage import GlobalStorage
 
 MAGIC = b"\x7fTileIR\x00"
@@ -42,7 +46,7 @@ class Module(core.Module):
     def __getitem__(self, name: str) -> Kernel:
         """The kernel `name`. Raises KeyError with the names there are."""
         if name not in self.kernels:
-            raise KeyError(f"no kernel @{name} in {self!r}")
+            raise KeyError(f"no kernel @{shown(name)} in {self!r}")
         return self.kernels[name]
 
     @cached_property
@@ -53,7 +57,7 @@ class Module(core.Module):
         return GlobalStorage(self.items)
 
     def prepared(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What a target has made of the whole module under `key`; made on first use."""
+        """The work of a target on the whole module under `key`; made on first use."""
         if key not in self._prepared:
             self._prepared[key] = make()
         return self._prepared[key]  # type: ignore[return-value]
@@ -76,8 +80,8 @@ class Module(core.Module):
 
     def __repr__(self) -> str:
         name = self.op.attributes.get("sym_name", "")
-        kernels = ", ".join(f"@{kernel}" for kernel in self.kernels) or "none"
-        return f"<tileir module @{name}, kernels: {kernels}>"
+        kernels = ", ".join(f"@{shown(kernel)}" for kernel in self.kernels) or "none"
+        return f"<tileir module @{shown(name)}, kernels: {kernels}>"
 
 
 class Kernel:
@@ -101,7 +105,12 @@ class Kernel:
         )
 
     def launch(
-        self, grid: GridLike, *args: object, target: str = DEFAULT, check: bool = True, **options: object
+        self,
+        grid: GridLike,
+        *args: object,
+        target: TargetName | str = DEFAULT,
+        check: bool = True,
+        **options: Unpack[LaunchOptions],
     ) -> None:
         """Run the kernel for every tile block of `grid`; arrays are written in place.
 
@@ -122,14 +131,14 @@ class Kernel:
         return launch_kernel
 
     def prepared(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What a target has made of the kernel under `key`; made on first use."""
+        """The work of a target on the kernel under `key`; made on first use."""
         if key not in self._prepared:
             self._prepared[key] = make()
         return self._prepared[key]  # type: ignore[return-value]
 
     def __repr__(self) -> str:
-        parameters = ", ".join(f"{parameter.name}: {parameter.type!r}" for parameter in self.parameters)
-        return f"<tileir kernel @{self.name}({parameters})>"
+        parameters = ", ".join(f"{shown(parameter.name)}: {parameter.type!r}" for parameter in self.parameters)
+        return f"<tileir kernel @{shown(self.name)}({parameters})>"
 
 
 def _parameter_names(entry: Entry, count: int) -> list[str]:

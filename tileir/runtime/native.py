@@ -1,7 +1,7 @@
 """The target ``cpu``: native code on the memory of this process.
 
 Knows: how arguments become the slots that native code reads, and the options of the target. Does not know: how code is
-made (`cpu.program`) or run (`cpu.execution`).
+made (`cpu.run.program`) or run (`cpu.run.execution`).
 """
 
 from __future__ import annotations
@@ -11,44 +11,50 @@ from collections.abc import Sequence
 import numpy as np
 
 from tileir.cache import shared_cache
-from tileir.cpu.execution import HostCall, Runner, Settings
-from tileir.cpu.pool import default_threads
-from tileir.cpu.program import Program, compiled
-from tileir.interp import extern
-from tileir.interp.api import Options
-from tileir.interp.failures import assertion_text
-from tileir.interp.printing import formatter
+from tileir.cpu.run.execution import Runner
+from tileir.cpu.run.launch import HostCall, Settings
+from tileir.cpu.run.pool import default_threads
+from tileir.cpu.run.program import NativeProgram, compiled
+from tileir.host import extern
+from tileir.host.limits import MAX_ITERATIONS
+from tileir.host.output import Output, write
+from tileir.host.printing import formatter
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import UnsupportedError
-from tileir.ops.extension import ExternElementwise, Func
+from tileir.ir.shown import shown
+from tileir.ir.types import PointerType
+from tileir.ops.calls import Func
+from tileir.ops.extension import ExternElementwise
 from tileir.ops.misc import PrintTko
-from tileir.runtime.arguments import Argument, ArrayArgument, Binder, Parameter, PointerArgument, binder
+from tileir.runtime.arguments import Argument, Binder, Parameter, binder
 from tileir.runtime.arrays import CPU
 from tileir.runtime.grid import Grid
 from tileir.runtime.module import Kernel
+from tileir.runtime.native_memory import NativeArguments
+from tileir.runtime.options import LaunchOptions, NativeOptions, positive, require_known, seconds
 from tileir.runtime.targets import Run
 from tileir.text.printer import items_text
 
-_OPTIONS = ("max_iterations", "output", "threads")
-
 
 class Native:
-    """Compiles kernels with LLVM. Memory accesses are not checked."""
+    """Compiles kernels with LLVM; a launch checks memory accesses and promises unless it is told not to."""
 
     name = "cpu"
-    description = "native code through LLVM; memory accesses are not checked"
+    description = "native code through LLVM; memory accesses are checked unless told otherwise"
     devices = (CPU,)
     gives_output = True
 
     def binder(self, parameter: Parameter) -> Binder:
         return binder(parameter, self.devices, self.name)
 
-    def prepare(self, kernel: Kernel, check: bool, options: dict[str, object]) -> Run:
+    def prepare(self, kernel: Kernel, check: bool, options: LaunchOptions) -> Run:
         """Options: ``threads`` (default: ``TILEIR_NUM_THREADS`` or the processors of this process); ``output``, where
-        `print_tko` writes (a text stream or a function; standard output by default); ``max_iterations`` of a `loop` in
-        one tile block before it counts as hanging (unlimited by default).
+        `print_tko` writes (a text stream or a function; standard output by default); ``max_iterations`` of one tile
+        block in its loops before it counts as hanging (default: `host.limits.MAX_ITERATIONS`); ``timeout`` in seconds;
+        ``progress``, a function that is told now and then how many tile blocks have begun, of how many.
         """
-        prepared = kernel.prepared("cpu", lambda: _Prepared(kernel))
+        checked = bool(check)
+        prepared = kernel.prepared(("cpu", checked), lambda: _Prepared(kernel, checked))
         _require_registered(prepared.program)
         settings = prepared.settings(options) if options else prepared.usual
 
@@ -61,51 +67,43 @@ class Native:
 class _Prepared:
     """A compiled kernel; `usual` are the settings of launches without options."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Kernel, checked: bool) -> None:
         self._source = kernel.module.source
-        self._globals = tuple(kernel.module.globals.addresses.values())
-        self.program = program_of(kernel)
-        self._runner = Runner(self.program, len(kernel.parameters) + len(self._globals))
+        self._storage = kernel.module.globals
+        self._globals = tuple(self._storage.addresses.values())
+        self.program = program_of(kernel, checked)
+        memories = len(self._globals) + sum(
+            isinstance(argument.tile.element, PointerType) for argument in kernel.entry.body.args
+        )
+        self._runner = Runner(self.program, len(kernel.parameters) + len(self._globals) + 3 * memories + 2)
         self.usual = self.settings({})
 
-    def settings(self, options: dict[str, object]) -> Settings:
-        unknown = options.keys() - set(_OPTIONS)
-        if unknown:
-            raise TypeError(f"target 'cpu' has no option {', '.join(sorted(unknown))}: it has {', '.join(_OPTIONS)}")
-        threads = _positive("threads", options.get("threads"))
+    def settings(self, options: LaunchOptions) -> Settings:
+        require_known(options, NativeOptions, Native.name)
+        threads = positive("threads", options.get("threads"))
         return Settings(
             default_threads() if threads is None else threads,
             _host(options.get("output")),
-            assertion_text,
+            positive("max_iterations", options.get("max_iterations")) or MAX_ITERATIONS,
             self._source,
-            _positive("max_iterations", options.get("max_iterations")),
+            seconds("timeout", options.get("timeout")),
+            options.get("progress"),
         )
 
     def run(self, grid: Grid, arguments: Sequence[Argument], settings: Settings) -> None:
-        self._runner.run(grid, [*map(_slot, arguments), *self._globals], settings)
+        self._runner.run(grid, NativeArguments(arguments, self._storage, self._globals), settings)
 
 
-def program_of(kernel: Kernel) -> Program:
+def program_of(kernel: Kernel, checked: bool = True) -> NativeProgram:
     """The compiled kernel, from the cache if it is there. Raises UnsupportedError for what has no native code."""
     module = kernel.module
     functions = [item for item in module.items if isinstance(item, Func)]
     text = items_text(module, [kernel.entry, *functions])
-    return compiled(kernel.entry, functions, tuple(module.globals.addresses), text, shared_cache())
+    return compiled(kernel.entry, functions, tuple(module.globals.addresses), text, shared_cache(), checked)
 
 
-def _positive(name: str, value: object) -> int | None:
-    if value is None:
-        return None
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"{name}: expected a positive integer, got {value!r}")
-    if value < 1:
-        raise ValueError(f"{name}: expected a positive integer, got {value}")
-    return value
-
-
-def _host(output: object) -> HostCall:
-    """What native code leaves to the host: printing to `output`, the functions that `tileir.register_extern` names."""
-    settings = Options(output=output)  # type: ignore[arg-type]
+def _host(output: Output) -> HostCall:
+    """Services of the host for native code: printing to `output`, the functions that `tileir.register_extern` names."""
 
     def call(op: Op, tiles: list[np.ndarray]) -> np.ndarray | None:
         if isinstance(op, ExternElementwise):
@@ -113,27 +111,15 @@ def _host(output: object) -> HostCall:
             return extern.apply(op.symbol, tuple(tiles), elements, op.result.type.element)
         assert isinstance(op, PrintTko)
         text, _ = formatter(op.text, [value.type.element for value in op.args])
-        settings.write(text(tiles))
+        write(output, text(tiles))
         return None
 
     return call
 
 
-def _require_registered(program: Program) -> None:
+def _require_registered(program: NativeProgram) -> None:
     """Raise UnsupportedError for a function of the host that nobody has registered."""
     for op in program.prints:
         if isinstance(op, ExternElementwise) and not extern.is_registered(op.symbol):
-            what = f"'{op.spec.name}': no host function is registered as '{op.symbol}'"
-            raise UnsupportedError(what, TARGET.name, op.loc)
-
-
-def _slot(argument: Argument) -> int:
-    """The 8 bytes of an argument: an address, or a scalar in the low bytes."""
-    if isinstance(argument, ArrayArgument):
-        return argument.array.address
-    if isinstance(argument, PointerArgument):
-        return argument.pointer.address
-    return int.from_bytes(argument.value.tobytes(), "little")
-
-
-TARGET = Native()
+            what = f"'{op.spec.name}': no host function is registered as '{shown(op.symbol)}'"
+            raise UnsupportedError(what, Native.name, op.loc)

@@ -13,10 +13,10 @@ from typing import SupportsFloat, cast
 import ml_dtypes
 import numpy as np
 
-from tileir.interp.numerics.formats import encoded
 from tileir.ir import types as t
 from tileir.ir.attributes import Rounding
 from tileir.ir.storage import DTYPES
+from tileir.numerics.formats import encoded
 
 _NARROW_FLOATS = (ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2, ml_dtypes.float8_e8m0fnu)
 
@@ -84,8 +84,7 @@ def _integer(number: int, element: t.ElementType) -> np.generic:
 def _float(number: float, element: t.ElementType) -> np.generic:
     if element is t.F64:
         return np.float64(number)
-    layout = element.format
-    assert layout is not None
+    layout = element.layout
     negative = math.copysign(1.0, number) < 0
     if not layout.signed and (negative or (number == 0 and element is t.F8E8M0FNU)):
         raise DoesNotFit
@@ -108,8 +107,7 @@ def _rounded(number: float, element: t.ElementType) -> np.generic:
 @cache
 def _limit(element: t.ElementType) -> float:
     """The largest magnitude that rounds to the largest finite number or below it."""
-    layout = element.format
-    assert layout is not None
+    layout = element.layout
     top = math.frexp(layout.max_finite)[1]
     half_step = math.ldexp(1.0, top - layout.precision - 1)
     return math.nextafter(layout.max_finite + half_step, 0.0)

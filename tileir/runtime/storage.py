@@ -1,4 +1,4 @@
-"""The globals of a loaded module in memory (specification, semantics 6.1).
+"""The globals of a loaded module in memory (spec: memory#globals).
 
 Knows: how a dense initialiser becomes bytes, and that globals live and keep their contents as long as the module.
 Does not know: how a kernel gets at them.
@@ -14,6 +14,7 @@ import numpy as np
 from tileir.ir import types as t
 from tileir.ir.attributes import DenseElements
 from tileir.ir.core import Op
+from tileir.numerics import nibbles
 from tileir.ops.module import Global
 
 
@@ -36,8 +37,8 @@ class GlobalStorage:
 
 
 def alignment_of(op: Global) -> int:
-    """What the address of a global is a multiple of: a power of two."""
-    return max(op.value.type.element.alignment, 1 << max(0, op.alignment - 1).bit_length())
+    """Alignment of a global in bytes: a power of two."""
+    return max(op.value.element.alignment, 1 << max(0, op.alignment - 1).bit_length())
 
 
 def _placed(op: Global) -> Placed:
@@ -57,5 +58,4 @@ def memory_image(value: DenseElements) -> np.ndarray:
         data = np.tile(data, value.type.count)
     if value.type.element is not t.F4E2M1FN:
         return data
-    image: np.ndarray = data[0::2] | data[1::2] << np.uint8(4)
-    return image
+    return nibbles.packed(data)

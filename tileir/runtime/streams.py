@@ -24,7 +24,7 @@ def current_stream(ordinal: int) -> int:
 
 
 def _torch_stream(torch: Any, ordinal: int) -> int:
-    """What compiled code of torch calls takes a tenth of the time that its public function does."""
+    """The current stream, by the function that compiled code of torch calls: ten times faster than the public one."""
     quick = getattr(torch._C, "_cuda_getCurrentRawStream", None)
     return int(torch.cuda.current_stream(ordinal).cuda_stream if quick is None else quick(ordinal))
 

@@ -1,4 +1,4 @@
-"""Which targets there are: where a kernel can run.
+"""The targets: places where a kernel can run.
 
 Knows: the names of targets, which part implements each, and what a target must offer.
 Does not know: how any of them works. A new target is one more line in `_IMPLEMENTATIONS`.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, cast, runtime_checkable
 
 from tileir.ir.diagnostics import UnsupportedError
 
@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from tileir.runtime.arrays import Array
     from tileir.runtime.grid import Grid
     from tileir.runtime.module import Kernel
+    from tileir.runtime.options import LaunchOptions
 
-DEFAULT = "cpu"
-"""Where a kernel runs when nothing is said: native code."""
+TargetName = Literal["interp", "cpu", "cuda", "cuda:tileiras"]
+DEFAULT: TargetName = "cpu"
+"""The target of launches that name none: native code."""
 
 Run = Callable[["Grid", "Sequence[Argument]"], None]
 """Runs a prepared kernel over a grid, to the end if the target is no GPU; raises `Trap`."""
@@ -39,10 +41,10 @@ class Target(Protocol):
     """Whether what kernels print goes to the option ``output``; otherwise it goes to standard output."""
 
     def binder(self, parameter: Parameter) -> Binder:
-        """What turns a Python value into what a run is given for the parameter. Raises TypeError for a parameter that
-        a launch cannot pass."""
+        """The function that makes a run's argument of a Python value. Raises TypeError for a parameter that a launch
+        cannot pass."""
 
-    def prepare(self, kernel: Kernel, check: bool, options: dict[str, object]) -> Run:
+    def prepare(self, kernel: Kernel, check: bool, options: LaunchOptions) -> Run:
         """Make a kernel of a verified module ready to run. Cheap when it has been done before with the same options.
 
         Raises TypeError for an option that the target does not have, `UnsupportedError` for what it cannot run.
@@ -63,26 +65,27 @@ class DeviceTarget(Target, Protocol):
         """Wait until all launches are done. Raises Trap for a fault of one."""
 
     def seconds(self, action: Callable[[], object]) -> float:
-        """How long the device takes for what `action` launches."""
+        """Measure the device's time for what `action` launches, in seconds."""
 
 
-_IMPLEMENTATIONS = {
-    "interp": "tileir.runtime.interpreter",
-    "cpu": "tileir.runtime.native",
-    "cuda": "tileir.runtime.cuda",
-    "cuda:tileiras": "tileir.runtime.tileiras",
+_IMPLEMENTATIONS: dict[TargetName, tuple[str, str]] = {
+    "interp": ("tileir.runtime.interpreter", "Interpreter"),
+    "cpu": ("tileir.runtime.native", "Native"),
+    "cuda": ("tileir.runtime.gpu_routes", "open_target"),
+    "cuda:tileiras": ("tileir.runtime.gpu_routes", "vendor_target"),
 }
-"""Each module has a `TARGET` that is a `Target`, or raises ImportError if something it needs is not installed."""
+"""The module of each target, and what in it makes the target; it raises ImportError if something is not installed."""
 
 
 @cache
 def target_named(name: str) -> Target:
     """The target of that name. Raises `UnsupportedError` if there is none, or if it cannot be used here."""
-    implementation = _IMPLEMENTATIONS.get(name)
+    implementation = _IMPLEMENTATIONS.get(cast(TargetName, name))
     if implementation is None:
         raise UnsupportedError(f"no such target: expected one of {', '.join(_IMPLEMENTATIONS)}", name)
     try:
-        target: Target = import_module(implementation).TARGET
+        module, name_of_maker = implementation
+        target: Target = getattr(import_module(module), name_of_maker)()
     except ImportError as error:
         raise UnsupportedError(f"not available: {error}", name) from error
     return target

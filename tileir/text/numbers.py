@@ -1,4 +1,4 @@
-"""How floats are written in Tile IR text (specification 6.1, 6.2).
+"""Text of floats (spec: literals#numbers).
 
 Knows: the decimal or hexadecimal spelling of a bit pattern of every float type, and the bit pattern that a decimal
 literal stands for.
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from math import copysign, isinf, isnan
 
-from tileir.ir.types import F8E8M0FNU, ElementType, FloatFormat
+from tileir.ir.types import F8E8M0FNU, ElementType
 
 _SHORT_DIGITS = 6
 _SHORT_FRACTION = 6
@@ -41,10 +41,10 @@ class _Decimal:
 @lru_cache(maxsize=4096)
 def float_text(bits: int, element: ElementType) -> str:
     """The canonical spelling of the pattern `bits` of the float type `element`; tf32 patterns have 19 bits."""
-    layout = layout_of(element)
+    layout = element.layout
     if is_special(bits, element):
         return _hex(bits)
-    sign = "-" if layout.signed and bits >> (layout.exponent + layout.fraction) else ""
+    sign = "-" if layout.signed and bits & layout.sign_bit else ""
     mantissa, power = _magnitude(bits, element)
     short = sign + _short_text(mantissa, power)
     if _nearest_exact(short, element) == bits:
@@ -53,40 +53,30 @@ def float_text(bits: int, element: ElementType) -> str:
     return _long_text(sign, _decimal(mantissa, power, precision), precision) or _hex(bits)
 
 
-def layout_of(element: ElementType) -> FloatFormat:
-    """The bit layout of a float type."""
-    assert element.format is not None, f"{element.name} is not a float type"
-    return element.format
-
-
 def is_special(bits: int, element: ElementType) -> bool:
     """Whether the pattern is an infinity or a NaN."""
-    layout = layout_of(element)
-    magnitude = bits & _magnitude_mask(layout)
-    if layout.has_inf:
-        return magnitude >> layout.fraction == (1 << layout.exponent) - 1
-    return layout.has_nan and magnitude == _magnitude_mask(layout)
+    layout = element.layout
+    magnitude = bits & layout.magnitude_mask
+    if layout.infinity is not None:
+        return magnitude >= layout.infinity
+    return layout.has_nan and magnitude == layout.magnitude_mask
 
 
 def _hex(bits: int) -> str:
     return f"0x{bits:X}"
 
 
-def _magnitude_mask(layout: FloatFormat) -> int:
-    return (1 << (layout.exponent + layout.fraction)) - 1
-
-
 def _magnitude(bits: int, element: ElementType) -> tuple[int, int]:
     """The absolute value of a finite pattern as ``mantissa * 2**power``."""
-    layout = layout_of(element)
-    exponent, fraction = divmod(bits & _magnitude_mask(layout), 1 << layout.fraction)
+    layout = element.layout
+    exponent, fraction = divmod(bits & layout.magnitude_mask, 1 << layout.fraction)
     if exponent == 0 and element is not F8E8M0FNU:
         return fraction, 1 - layout.bias - layout.fraction
     return fraction | 1 << layout.fraction, exponent - layout.bias - layout.fraction
 
 
 def _digits(bits: int) -> int:
-    """How many decimal digits `bits` bits are surely worth."""
+    """The decimal digits that `bits` bits are surely worth."""
     return bits * _BITS_PER_DIGIT[1] // _BITS_PER_DIGIT[0]
 
 
@@ -120,7 +110,7 @@ def _decimal(mantissa: int, power: int, precision: int) -> _Decimal:
     """``mantissa * 2**power`` (not zero) in at most `precision` digits, as the reference printer rounds it.
 
     Surplus digits are cut off first and only then rounded half up by one digit, so the result is not always the
-    nearest; step 2 of specification 6.2 fixes this.
+    nearest; step 2 fixes this (spec: literals#numbers).
     """
     number, exponent = _exact(mantissa, power)
     ratio, digits = _BITS_PER_DIGIT
@@ -152,15 +142,15 @@ def _stripped(digits: str, exponent: int) -> tuple[str, int]:
 
 
 def is_nan(bits: int, element: ElementType) -> bool:
-    layout = layout_of(element)
+    layout = element.layout
     infinite = layout.has_inf and not bits & ((1 << layout.fraction) - 1)
     return is_special(bits, element) and not infinite
 
 
 def exact_integer(bits: int, element: ElementType) -> int | None:
     """The value of a finite pattern if it is an integer that is not negative, nor negative zero."""
-    layout = layout_of(element)
-    if is_special(bits, element) or bits > _magnitude_mask(layout):
+    layout = element.layout
+    if is_special(bits, element) or bits > layout.magnitude_mask:
         return None
     mantissa, power = _magnitude(bits, element)
     if power >= 0:
@@ -184,9 +174,9 @@ def float_bits(text: str, element: ElementType) -> int:
 
 def float_pattern(value: float, element: ElementType) -> int:
     """The pattern of a Python float, rounded to nearest even; a NaN gives the quiet one with all other bits clear."""
-    layout = layout_of(element)
+    layout = element.layout
     if isnan(value):
-        return _overflow(element) | (layout.has_inf << layout.fraction >> 1)
+        return _overflow(element) if layout.nan is None else layout.nan
     if isinf(value):
         return _signed(_overflow(element), value < 0, element)
     numerator, denominator = abs(value).as_integer_ratio()
@@ -206,14 +196,14 @@ def _nearest_exact(text: str, element: ElementType) -> int:
 
 def _signed(magnitude: int, negative: bool, element: ElementType) -> int:
     """An unsigned format drops the sign."""
-    layout = layout_of(element)
-    return magnitude | (negative and layout.signed) << (layout.exponent + layout.fraction)
+    layout = element.layout
+    return magnitude | (layout.sign_bit if negative and layout.signed else 0)
 
 
 def _nearest(numerator: int, denominator: int, element: ElementType) -> int:
     """The pattern without sign nearest to a ratio that is not negative, ties to even."""
-    layout = layout_of(element)
-    smallest = -layout.bias if element is F8E8M0FNU else 1 - layout.bias
+    layout = element.layout
+    smallest = layout.lowest_exponent
     exponent = max(_floor_log2(numerator, denominator), smallest) if numerator else smallest
     quantum = exponent - layout.fraction
     if quantum >= 0:
@@ -241,7 +231,5 @@ def _divide_even(numerator: int, denominator: int) -> int:
 @cache
 def _overflow(element: ElementType) -> int:
     """The pattern that stands for everything too large: infinity, else NaN, else the largest value."""
-    layout = layout_of(element)
-    if layout.has_inf:
-        return ((1 << layout.exponent) - 1) << layout.fraction
-    return _magnitude_mask(layout)
+    layout = element.layout
+    return layout.magnitude_mask if layout.infinity is None else layout.infinity

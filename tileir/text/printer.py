@@ -1,7 +1,7 @@
-"""Canonical text of a module (specification 8): the way out of `tileir.text`.
+"""Canonical text of a module (spec: printing#outputs): the way out of `tileir.text`.
 
 Knows: the three forms, what stands around the operations, and which operation is written by which part.
-Does not know: how one operation is written (`text.format_text`, `text.structured_text`, `text.generic_text`).
+Does not know: how one operation is written (`text.syntax`, `text.printing.generic`).
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from tileir.ir.core import Module, Op
-from tileir.ir.declare import NEWEST
 from tileir.ir.loc import UNKNOWN, Location
+from tileir.ir.versions import NEWEST
 from tileir.ops.module import Global
-from tileir.text.attribute_text import disassembled_hints_text, hints_text
-from tileir.text.fits import can_be_written, fits
-from tileir.text.format_text import write_formatted
-from tileir.text.generic_text import write_generic
-from tileir.text.location_text import Keep, LocationText, stored, written
-from tileir.text.naming import name_values
-from tileir.text.structured_text import rules, shown_operations
-from tileir.text.writer import Writer
+from tileir.text.printing.aliases import Keep, LocationText, stored, written
+from tileir.text.printing.attributes import disassembled_hints_text, hints_text
+from tileir.text.printing.generic import write_generic
+from tileir.text.printing.names import name_values
+from tileir.text.printing.regions import shown_operations
+from tileir.text.printing.writer import Writer
+from tileir.text.syntax.expressible import is_expressible, is_writable
+from tileir.text.syntax.operations import write_operation
 
 
 def to_text(module: Module, *, form: str = "module", debug: bool = False, level: str = NEWEST) -> str:
@@ -54,13 +54,13 @@ def items_text(module: Module, items: Iterable[Op]) -> str:
 
 def write_custom(writer: Writer, op: Op, indent: str) -> None:
     """Add an operation in its own syntax, or in the generic form if that cannot say all of it."""
-    write = rules.get(type(op), write_formatted) if fits(op) else write_generic
+    write = write_operation if is_expressible(op) else write_generic
     write(writer, op, indent)
 
 
 def write_disassembled(writer: Writer, op: Op, indent: str) -> None:
     """Add an operation as the vendor's disassembler writes it."""
-    write = rules.get(type(op), write_formatted) if can_be_written(op) else write_generic
+    write = write_operation if is_writable(op) else write_generic
     write(writer, op, indent)
 
 
@@ -87,14 +87,14 @@ def _places(items: Iterable[Op], form: str) -> Iterator[tuple[Op, Location]]:
 
 
 def _stored_with(item: Op) -> Keep:
-    """What bytecode keeps of the locations in an item: nothing of a global or where the function itself has none."""
+    """The part of the locations in an item that bytecode keeps: none of a global, nor of a function without its own."""
     known = not isinstance(item, Global) and stored(item.loc) != UNKNOWN
     return stored if known else lambda loc: UNKNOWN
 
 
 def _written_operations(op: Op, form: str) -> Iterator[Op]:
     """`op` and what is inside it, without the terminators that the form leaves out."""
-    in_own_syntax = {"module": fits, "disassembly": can_be_written}.get(form)
+    in_own_syntax = {"module": is_expressible, "disassembly": is_writable}.get(form)
     stack = [(op, in_own_syntax is None)]
     while stack:
         op, generic = stack.pop()

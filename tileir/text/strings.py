@@ -1,4 +1,4 @@
-"""How strings, symbols and dictionary keys are written (specification 2).
+"""Text of strings, symbols and dictionary keys (spec: syntax#lexical).
 
 Knows: escapes, and which names need quotes. Does not know: where they stand.
 """
@@ -6,6 +6,8 @@ Knows: escapes, and which names need quotes. Does not know: where they stand.
 from __future__ import annotations
 
 import re
+
+from tileir.ir.shown import as_bytes
 
 _PLAIN_STRING = re.compile(r"[ !#-\[\]-~]*")
 _BARE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*")
@@ -15,7 +17,7 @@ def string_text(value: str) -> str:
     """`value` in quotes; everything but printable ASCII is escaped byte by byte."""
     if _PLAIN_STRING.fullmatch(value):
         return f'"{value}"'
-    return f'"{"".join(map(_escaped, value.encode("utf-8", "surrogateescape")))}"'
+    return f'"{"".join(map(_escaped, as_bytes(value)))}"'
 
 
 def _escaped(byte: int) -> str:

@@ -7,15 +7,15 @@ Knows: the one entry point. The rules stand in `structure` (from the declaration
 from __future__ import annotations
 
 from tileir.ir.core import Module
-from tileir.ir.declare import NEWEST, VERSIONS, version_key
 from tileir.ir.diagnostics import Report
+from tileir.ir.versions import NEWEST, VERSIONS, version_key
 from tileir.verify.verifier import Verifier
 
 __all__ = ["verify"]
 
 
 def verify(module: Module, level: str = NEWEST, *, warn_hints: bool = False) -> Report:
-    """Find every fault of `module`, in program order; `report.ok` if there is none.
+    """Find every violation of `module`, in program order; `report.ok` if there is none.
 
     `level` is the version of the language, ``"13.1"`` to ``"13.5"``: the newest accepts what any version accepts.
     Warnings do not make the report fail; `warn_hints` asks for those about optimization hints without effect.

@@ -1,4 +1,4 @@
-"""Rules of the atomic operations (operations-2, 4)."""
+"""Rules of the atomic operations (spec: atomics#top)."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from tileir.ir.attributes import AtomicMode, MemoryOrdering, MemoryScope
 from tileir.ir.core import Op
 from tileir.ir.types import BF16, F16, F32, F64, I32, I64, ElementType, GatherScatterViewType
 from tileir.ops.atomics import AtomicCas, AtomicRedView, AtomicRmw
-from tileir.verify import views
-from tileir.verify.memory import no_multicast_rule, ordering_rule, pointee_rule
-from tileir.verify.rule import Fault, Rules, Scope, listed
+from tileir.verify.access import no_multicast_rule, ordering_rule, pointee_rule
+from tileir.verify.rule import CheckContext, RuleTable, Violation, listed
+from tileir.verify.view_access import inbounds_length, index_count, scalar_indices, tile_rule
 
-rules = Rules()
+rules = RuleTable()
 
 _STRONG = (MemoryOrdering.RELAXED, MemoryOrdering.ACQUIRE, MemoryOrdering.RELEASE, MemoryOrdering.ACQ_REL)
 _WIDE = (I32, I64, F32, F64)
@@ -20,57 +20,59 @@ rules.add("E0604", pointee_rule("pointers", "val"), AtomicCas)
 
 
 @rules("E0611", AtomicCas)
-def compared_elements(op: AtomicCas, scope: Scope) -> Fault | None:
+def compared_elements(op: AtomicCas, context: CheckContext) -> Violation | None:
     if op.val.type.element in _WIDE:
         return None
-    return Fault("operand 'val'", "elements of i32, i64, f32 or f64", repr(op.val.type))
+    return Violation("operand 'val'", "elements of i32, i64, f32 or f64", repr(op.val.type))
 
 
 # ---------------------------------------------------------------- reductions through a view
 
 
 @rules("E0612", AtomicRedView)
-def not_gathered(op: AtomicRedView, scope: Scope) -> Fault | None:
+def not_gathered(op: AtomicRedView, context: CheckContext) -> Violation | None:
     if not isinstance(op.view.type, GatherScatterViewType):
         return None
-    return Fault("operand 'view'", "a partition_view or strided_view", repr(op.view.type))
+    return Violation("operand 'view'", "a partition_view or strided_view", repr(op.view.type))
 
 
 @rules("E0613", AtomicRedView)
-def not_padded(op: AtomicRedView, scope: Scope) -> Fault | None:
+def not_padded(op: AtomicRedView, context: CheckContext) -> Violation | None:
     """Since 13.5 padding is accepted: elements outside the tensor are skipped anyway."""
-    if op.view.type.padding is None or scope.level >= (13, 5):
+    if op.view.type.padding is None or context.level >= (13, 5):
         return None
-    return Fault("operand 'view'", "a view without padding_value", repr(op.view.type))
+    return Violation("operand 'view'", "a view without padding_value", repr(op.view.type))
 
 
-rules.add("E0620", views.tile_rule("value"), AtomicRedView)
-rules.add("E0625", views.inbounds_length, AtomicRedView)
+rules.add("E0620", tile_rule("value"), AtomicRedView)
+rules.add("E0625", inbounds_length, AtomicRedView)
 
 
 @rules("E0615", AtomicRedView)
-def no_exchange(op: AtomicRedView, scope: Scope) -> Fault | None:
+def no_exchange(op: AtomicRedView, context: CheckContext) -> Violation | None:
     if op.mode is not AtomicMode.XCHG:
         return None
     modes = listed([mode.text for mode in AtomicMode if mode is not AtomicMode.XCHG])
-    return Fault("attribute 'mode'", modes, op.mode.text, hint="the old values that an exchange gives are not returned")
+    return Violation(
+        "attribute 'mode'", modes, op.mode.text, hint="the old values that an exchange gives are not returned"
+    )
 
 
 @rules("E0610", AtomicRmw, AtomicRedView)
-def mode_elements(op: AtomicRmw | AtomicRedView, scope: Scope) -> Fault | None:
+def mode_elements(op: AtomicRmw | AtomicRedView, context: CheckContext) -> Violation | None:
     what, value = ("arg", op.arg) if isinstance(op, AtomicRmw) else ("value", op.value)
-    allowed = _elements(op.mode, scope)
+    allowed = _elements(op.mode, context)
     if value.type.element in allowed:
         return None
     expected = f"elements of {listed(element.name for element in allowed)} for mode {op.mode.text}"
-    return Fault(f"operand '{what}'", expected, repr(value.type), hint=_mode_hint(op, value.type.element))
+    return Violation(f"operand '{what}'", expected, repr(value.type), hint=_mode_hint(op, value.type.element))
 
 
-def _elements(mode: AtomicMode, scope: Scope) -> tuple[ElementType, ...]:
+def _elements(mode: AtomicMode, context: CheckContext) -> tuple[ElementType, ...]:
     if mode is AtomicMode.XCHG:
         return _WIDE
     if mode is AtomicMode.ADDF:
-        return (F16, BF16, F32, F64) if scope.level >= (13, 3) else (F16, F32, F64)
+        return (F16, BF16, F32, F64) if context.level >= (13, 3) else (F16, F32, F64)
     return (I32, I64)
 
 
@@ -86,13 +88,13 @@ rules.add("E0601", ordering_rule(MemoryOrdering.RELAXED), AtomicRedView)
 
 
 @rules("E0616", AtomicRedView)
-def scope_in_device(op: AtomicRedView, scope: Scope) -> Fault | None:
+def scope_in_device(op: AtomicRedView, context: CheckContext) -> Violation | None:
     if op.memory_scope is not MemoryScope.SYS:
         return None
-    return Fault("attribute 'memory_scope'", "tl_blk or device", "sys")
+    return Violation("attribute 'memory_scope'", "tl_blk or device", "sys")
 
 
-rules.add("E0621", views.index_count, AtomicRedView)
-rules.add("E0622", views.scalar_indices, AtomicRedView)
+rules.add("E0621", index_count, AtomicRedView)
+rules.add("E0622", scalar_indices, AtomicRedView)
 rules.add("E0609", no_multicast_rule("pointers"), AtomicRmw, AtomicCas)
 rules.add("E0609", no_multicast_rule("view"), AtomicRedView)

@@ -1,4 +1,4 @@
-"""Rules of control flow (operations 5): carried values, results, and where the exits of a region lead.
+"""Rules of control flow (spec: control#top): carried values, results, and where the exits of a region lead.
 
 Knows: `for`, `if`, `loop` and the operations that end regions. Does not know: which terminator a region asks for, and
 that it stands last (`verifier`, from the declarations), nor what reduction bodies ask for (`reduction`).
@@ -8,140 +8,138 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from tileir.analysis.exits import TARGETS
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.types import TensorViewType, TileViewType, Type
+from tileir.ops.calls import Func
 from tileir.ops.control import Break, Continue, For, If, Loop, Return, Yield
-from tileir.ops.extension import Func
-from tileir.ops.module import Entry
-from tileir.verify.rule import Fault, Rules, Scope, counted, shown, type_list
+from tileir.verify.bodies import body_values
+from tileir.verify.rule import CheckContext, RuleTable, Violation, counted, noted, type_list
 from tileir.verify.symbols import signature_of
 
-rules = Rules()
+rules = RuleTable()
 
 
 # ---------------------------------------------------------------- for, loop, if
 
 
 @rules("E0503", For)
-def results_are_carried(op: For, scope: Scope) -> Fault | None:
+def results_are_carried(op: For, context: CheckContext) -> Violation | None:
     initial, results = _types(op.initial), _types(op.outputs)
     if initial == results:
         return None
-    return Fault("results", f"the types of the initial values, {type_list(initial)}", type_list(results))
+    return Violation("results", f"the types of the initial values, {type_list(initial)}", type_list(results))
 
 
 @rules("E0504", For, contextual=True)
-def induction_variable(op: For, scope: Scope) -> Fault | None:
+def induction_variable(op: For, context: CheckContext) -> Violation | None:
     args, bound = op.body.args, op.lower.type
     if args and args[0].type is bound:
         return None
-    return Fault("induction variable", f"{bound!r}, the type of the bounds", repr(args[0].type) if args else "none")
+    return Violation("induction variable", f"{bound!r}, the type of the bounds", repr(args[0].type) if args else "none")
 
 
 @rules("E0505", For, Loop, contextual=True)
-def iteration_arguments(op: For | Loop, scope: Scope) -> Fault | None:
+def iteration_arguments(op: For | Loop, context: CheckContext) -> Violation | None:
     body: Block = op.body
     args, initial = _types(body.args[isinstance(op, For) :]), _types(op.initial)
     if len(args) != len(initial):
         what = counted(len(initial), "iteration argument")
-        return Fault("body", f"{what}, one per initial value", str(len(args)))
+        return Violation("body", f"{what}, one per initial value", str(len(args)))
     for index, (found, wanted) in enumerate(zip(args, initial)):
         if found is not wanted:
-            return Fault(f"iteration argument {index}", f"{wanted!r}, the type of its initial value", repr(found))
+            return Violation(f"iteration argument {index}", f"{wanted!r}, the type of its initial value", repr(found))
     return None
 
 
 @rules("E0506", For, If, Loop)
-def views_stay(op: For | If | Loop, scope: Scope) -> Fault | None:
+def views_stay(op: For | If | Loop, context: CheckContext) -> Violation | None:
     for what, values in (("initial value", getattr(op, "initial", ())), ("result", op.outputs)):
         for index, value in enumerate(values):
             if isinstance(value.type, TensorViewType | TileViewType):
                 hint = "make the view again where it is used: that costs nothing"
-                return Fault(f"{what} {index}", "a tile or a token", repr(value.type), hint=hint)
+                return Violation(f"{what} {index}", "a tile or a token", repr(value.type), hint=hint)
     return None
 
 
 @rules("E0507", If, contextual=True)
-def results_need_else(op: If, scope: Scope) -> Fault | None:
+def results_need_else(op: If, context: CheckContext) -> Violation | None:
     if not op.outputs or op.otherwise is not None:
         return None
-    return Fault("", "an else region, as there are results", "none")
+    return Violation("", "an else region, as there are results", "none")
 
 
 # ---------------------------------------------------------------- exits
 
-_EXITS: dict[type[Op], tuple[type[Op], ...]] = {
-    Break: (Loop,),
-    Continue: (For, Loop),
-    Return: (Entry, Func),
-}
 
-
-def _passed(op: Op, scope: Scope) -> tuple[type[Op], ...]:
+def _passed(op: Op, context: CheckContext) -> tuple[type[Op], ...]:
     """The operations that an exit leaves on its way; `return` leaves loops since 13.4."""
-    return (If, Loop) if isinstance(op, Return) and scope.level >= (13, 4) else (If,)
+    return (If, Loop) if isinstance(op, Return) and context.level >= (13, 4) else (If,)
 
 
-def _target(op: Op, scope: Scope) -> Op | None:
+def _target(op: Op, context: CheckContext) -> Op | None:
     """The nearest operation around `op` that its exit does not merely pass through."""
-    passed, parent = _passed(op, scope), op.parent_op
+    passed, parent = _passed(op, context), op.parent_op
     while isinstance(parent, passed):
         parent = parent.parent_op
     return parent
 
 
 @rules("E0501", Break, Continue, Return, contextual=True)
-def exit_target(op: Break | Continue | Return, scope: Scope) -> Fault | None:
-    target, allowed = _target(op, scope), _EXITS[type(op)]
+def exit_target(op: Break | Continue | Return, context: CheckContext) -> Violation | None:
+    target, allowed = _target(op, context), TARGETS[type(op)]
     if isinstance(target, allowed):
         return None
     expected = " or ".join(f"'{cls.spec.name}'" for cls in allowed if cls is not Func)
-    passed = " and ".join(f"'{cls.spec.name}'" for cls in _passed(op, scope))
-    notes = () if target is None else shown(f"this '{target.spec.name}' is in the way", target.loc)
+    passed = " and ".join(f"'{cls.spec.name}'" for cls in _passed(op, context))
+    notes = () if target is None else noted(f"this '{target.spec.name}' is in the way", target.loc)
     hint = (
         "'return' may leave a 'loop' since version 13.4"
         if isinstance(op, Return) and isinstance(target, Loop)
         else None
     )
     got = "none" if target is None else f"'{target.spec.name}'"
-    return Fault(f"nearest operation around other than {passed}", expected, got, notes, hint)
+    return Violation(f"nearest operation around other than {passed}", expected, got, notes, hint)
 
 
 @rules("E0502", Break, Continue, Return, contextual=True)
-def exit_values(op: Break | Continue | Return, scope: Scope) -> Fault | None:
-    target = _target(op, scope)
-    if target is None or target in scope.unsound:
+def exit_values(op: Break | Continue | Return, context: CheckContext) -> Violation | None:
+    target = _target(op, context)
+    if target is None or target in context.unsound:
         return None
     what, wanted = _wanted(op, target)
-    return _values_fault(op, target, what, wanted)
+    return _values_violation(op, target, what, wanted)
 
 
 def _wanted(op: Op, target: Op) -> tuple[str, Sequence[Type]]:
-    """What the operands of an exit become, and the types asked for."""
+    """Words for what the operands of an exit become, and the types asked for."""
     if isinstance(op, Break):
         return "the results of the 'loop'", _types(target.results)
     if isinstance(op, Continue):
-        values = target.outputs if isinstance(target, For) else target.initial  # type: ignore[attr-defined]
+        values = target.initial if isinstance(target, Loop) else target.results
         return f"the values that the '{target.spec.name}' carries", _types(values)
     signature = signature_of(target) if isinstance(target, Func) else None
     return f"the results of the '{target.spec.name}'", () if signature is None else signature.results
 
 
 @rules("E0502", Yield, contextual=True)
-def branch_values(op: Yield, scope: Scope) -> Fault | None:
+def branch_values(op: Yield, context: CheckContext) -> Violation | None:
     parent = op.parent_op
-    if not isinstance(parent, If) or parent in scope.unsound:
+    if not isinstance(parent, If) or parent in context.unsound:
         return None
-    return _values_fault(op, parent, "the results of the 'if'", _types(parent.outputs))
+    return _values_violation(op, parent, "the results of the 'if'", _types(parent.outputs))
 
 
-def _values_fault(op: Op, target: Op, what: str, wanted: Sequence[Type]) -> Fault | None:
+def _values_violation(op: Op, target: Op, what: str, wanted: Sequence[Type]) -> Violation | None:
     found = _types(op.operands)
     if list(wanted) == found:
         return None
-    notes = shown(f"the '{target.spec.name}' is here", target.loc)
-    return Fault("operands", f"{what}, {type_list(wanted)}", type_list(found), notes)
+    notes = noted(f"the '{target.spec.name}' is here", target.loc)
+    return Violation("operands", f"{what}, {type_list(wanted)}", type_list(found), notes)
 
 
 def _types(values: Iterable[Value]) -> list[Type]:
     return [value.type for value in values]
+
+
+rules.add("E0517", body_values, Yield, contextual=True)

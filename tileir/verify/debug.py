@@ -1,4 +1,4 @@
-"""Debug scopes: what the locations of functions and operations must have in common (semantics, chapter 15.3).
+"""Debug scopes: what the locations of functions and operations must have in common (spec: debug#verification).
 
 Knows: the scope rules of functions, of operations in them, and of other items. Does not know: how a scope is found
 (`ir.loc`).
@@ -18,43 +18,45 @@ from tileir.ir.loc import (
     debug_scope,
     subprogram,
 )
-from tileir.ops.extension import Func
-from tileir.ops.module import Entry, Global
-from tileir.verify.rule import Fault, Rules, Scope, shown
+from tileir.verify.rule import CheckContext, RuleTable, Violation, noted
 from tileir.verify.symbols import symbol_name
 
 PLAIN = frozenset((SourceLoc, UnknownLoc, FileLoc, BytecodeLoc))
 """Locations that cannot have a debug scope."""
 
-rules = Rules()
 
-
-@rules("E0821", Entry, Func, contextual=True)
-def not_a_call_site(op: Op, scope: Scope) -> Fault | None:
+def not_a_call_site(op: Op, context: CheckContext) -> Violation | None:
+    """E0821."""
     if not isinstance(op.loc, CallSiteLoc):
         return None
-    return Fault("location", "the place of a definition", "a call site")
+    return Violation("location", "the place of a definition", "a call site")
 
 
-@rules("E0822", Entry, Func, contextual=True)
-def scope_is_subprogram(op: Op, scope: Scope) -> Fault | None:
+def scope_is_subprogram(op: Op, context: CheckContext) -> Violation | None:
+    """E0822."""
     found = debug_scope(op.loc)
     if found is None or isinstance(found, DISubprogram):
         return None
-    return Fault("debug scope", "a di_subprogram", "a di_lexical_block")
+    return Violation("debug scope", "a di_subprogram", "a di_lexical_block")
 
 
-@rules("E0823", Entry, Func, contextual=True)
-def linkage_name(op: Op, scope: Scope) -> Fault | None:
+def linkage_name(op: Op, context: CheckContext) -> Violation | None:
+    """E0823."""
     found = debug_scope(op.loc)
     if not isinstance(found, DISubprogram) or found.linkage_name == symbol_name(op):
         return None
-    return Fault("debug scope", f"a di_subprogram with linkageName {symbol_name(op)!r}", repr(found.linkage_name))
+    return Violation("debug scope", f"a di_subprogram with linkageName {symbol_name(op)!r}", repr(found.linkage_name))
 
 
-@rules("E0826", Global, contextual=True)
-def item_without_scope(op: Op, scope: Scope) -> Fault | None:
-    return None if debug_scope(op.loc) is None else Fault("location", "none with a debug scope", "one")
+def item_without_scope(op: Op, context: CheckContext) -> Violation | None:
+    """E0826."""
+    return None if debug_scope(op.loc) is None else Violation("location", "none with a debug scope", "one")
+
+
+def add_function_scope(table: RuleTable, op: type[Op]) -> None:
+    """The rules of entries and functions."""
+    for code, check in (("E0821", not_a_call_site), ("E0822", scope_is_subprogram), ("E0823", linkage_name)):
+        table.add(code, check, op, contextual=True)
 
 
 class FunctionScope:
@@ -66,21 +68,21 @@ class FunctionScope:
         self._subprogram = None if found is None else subprogram(found)
         self._usable = not isinstance(function.loc, CallSiteLoc) and self._subprogram is found
 
-    def fault(self, loc: Location) -> tuple[str, Fault] | None:
-        """The code and fault of an operation at `loc`; a function without scope is reported only once."""
+    def violation(self, loc: Location) -> tuple[str, Violation] | None:
+        """The code and violation of an operation at `loc`; a function without scope is reported only once."""
         if not self._usable:
             return None
         found = debug_scope(loc)
         if found is None:
             return None
-        notes = shown("the function is here", self._function.loc)
+        notes = noted("the function is here", self._function.loc)
         if self._subprogram is None:
             self._usable = False
-            return "E0824", Fault("location", "no debug scope, as the function has none", "one", notes)
+            return "E0824", Violation("location", "no debug scope, as the function has none", "one", notes)
         own = subprogram(found)
         if own is not None and (own is self._subprogram or own == self._subprogram):
             return None
         expected, got = self._subprogram.name, None if own is None else own.name
-        return "E0825", Fault(
+        return "E0825", Violation(
             "debug scope", f"one in the function's di_subprogram {expected!r}", f"one in {got!r}", notes
         )

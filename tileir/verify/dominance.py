@@ -1,4 +1,4 @@
-"""Which values an operation may use: those defined before it, in its region or in one around it.
+"""Visibility of values: an operation may use those defined before it, in its region or in one around it.
 
 Knows: why a value that is not visible cannot be used. Does not know: the set of visible values (`verifier` keeps it).
 """
@@ -8,31 +8,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tileir.ir.core import Block, Op, Value
-from tileir.ir.declare import ISOLATED
 from tileir.ir.diagnostics import Note
-from tileir.verify.rule import Fault, shown, value_loc
+from tileir.ir.traits import ISOLATED
+from tileir.verify.rule import Violation, noted, value_loc
 
 
-def visibility_fault(op: Op, value: Value) -> tuple[str, Fault]:
-    """The code and fault of an operand that is not visible at `op`."""
+def visibility_violation(op: Op, value: Value) -> tuple[str, Violation]:
+    """The code and violation of an operand that is not visible at `op`."""
     what = _operand_text(op, value)
     definition = value.owner if isinstance(value.owner, Block) else value.owner.parent
-    notes = shown("the value is defined here", value_loc(value))
+    notes = noted("the value is defined here", value_loc(value))
     crossed: Op | None = None
     for block in _enclosing(op):
         if block is definition:
             return _out_of_reach(what, notes, crossed)
         if crossed is None and block.parent is not None and ISOLATED in block.parent.spec.traits:
             crossed = block.parent
-    return "E0221", Fault(what, "a value of this region or of one around it", "a value of another region", notes)
+    return "E0221", Violation(what, "a value of this region or of one around it", "a value of another region", notes)
 
 
-def _out_of_reach(what: str, notes: tuple[Note, ...], crossed: Op | None) -> tuple[str, Fault]:
+def _out_of_reach(what: str, notes: tuple[Note, ...], crossed: Op | None) -> tuple[str, Violation]:
     if crossed is None:
-        return "E0220", Fault(what, "a value that is defined before its use", "one that is defined later", notes)
+        return "E0220", Violation(what, "a value that is defined before its use", "one that is defined later", notes)
     name = crossed.spec.name
     hint = f"hand the value over as an argument of the '{name}'" if name != "module" else None
-    return "E0222", Fault(what, f"a value defined inside the '{name}'", "one from outside", notes, hint)
+    return "E0222", Violation(what, f"a value defined inside the '{name}'", "one from outside", notes, hint)
 
 
 def _enclosing(op: Op) -> Iterator[Block]:

@@ -1,4 +1,4 @@
-"""What each kind of attribute holds, as a check and in words.
+"""Values of each kind of attribute, as a check and in words.
 
 Knows: the Python values that stand for attributes (`ir.attributes`). Does not know: which operation carries which.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from tileir.ir.attributes import (
     ArrayAttr,
@@ -24,34 +25,34 @@ from tileir.ir.attributes import (
     StringAttr,
     TextEnum,
 )
-from tileir.ir.declare import Attr, AttrKind
-from tileir.ir.types import Type
-from tileir.verify.rule import listed
+from tileir.ir.fields import Attr, AttrKind
+from tileir.ir.types import ElementType, Type
+from tileir.verify.rule import Violation, listed
 
 
 @dataclass(frozen=True)
-class Kind:
+class ExpectedAttribute:
     """`text` says what is expected, `accepts` tests it."""
 
     text: str
     accepts: Callable[[object], bool]
 
 
-def _instance(text: str, *classes: type) -> Kind:
-    return Kind(text, lambda value: isinstance(value, classes))
+def _instance(text: str, *classes: type) -> ExpectedAttribute:
+    return ExpectedAttribute(text, lambda value: isinstance(value, classes))
 
 
-def _is_int(value: object) -> bool:
+def _is_int(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool | TextEnum)
 
 
-def _integer(bits: int) -> Kind:
+def _integer(bits: int) -> ExpectedAttribute:
     limit = 1 << (bits - 1)
-    return Kind(f"a {bits}-bit integer", lambda value: _is_int(value) and -limit <= value < limit)  # type: ignore[operator]
+    return ExpectedAttribute(f"a {bits}-bit integer", lambda value: _is_int(value) and -limit <= value < limit)
 
 
-def _list_of(text: str, accepts: Callable[[object], bool]) -> Kind:
-    return Kind(text, lambda value: isinstance(value, tuple) and all(map(accepts, value)))
+def _list_of(text: str, accepts: Callable[[object], bool]) -> ExpectedAttribute:
+    return ExpectedAttribute(text, lambda value: isinstance(value, tuple) and all(map(accepts, value)))
 
 
 def _is_i32(value: object) -> bool:
@@ -76,7 +77,7 @@ _KINDS = {
 }
 
 
-def kind_of(attr: Attr) -> Kind:
+def kind_of(attr: Attr) -> ExpectedAttribute:
     """The kind of a declared attribute."""
     if attr.enum is not None:
         return _instance(listed([case.text for case in attr.enum]), attr.enum)
@@ -115,3 +116,14 @@ def value_text(value: object) -> str:
     if isinstance(value, OpaqueAttr):
         return f"{value.mnemonic} {value.keyword}"
     return _WORDS.get(type(value), "another kind of attribute")
+
+
+def payload_violation(value: DenseElements) -> Violation | None:
+    """E0406: the bytes of dense elements, one for each element or one for all."""
+    if not isinstance(value.type.element, ElementType):
+        return None
+    one = value.type.element.byte_size
+    every = one * value.type.count
+    if len(value.data) in (one, every):
+        return None
+    return Violation("attribute 'value'", f"{one} bytes for all elements or {every} bytes", str(len(value.data)))

@@ -1,4 +1,4 @@
-"""Rules of matrix multiplication (operations 6)."""
+"""Rules of matrix multiplication (spec: matmul#top)."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tileir.ir.types import (
     ElementType,
 )
 from tileir.ops.matmul import MmaF, MmaFScaled, MmaI
-from tileir.verify.rule import Fault, Rules, Scope, listed
+from tileir.verify.rule import CheckContext, RuleTable, Violation, listed
 
-rules = Rules()
+rules = RuleTable()
 
 Mma = MmaF | MmaI | MmaFScaled
 Match = tuple[str, str, int, str, int]
-"""What an extent is called, then operand and dimension (counted without the batch) of the two that must agree."""
+"""The name of an extent, then operand and dimension (counted without the batch) of the two that must agree."""
 
 _PLAIN: tuple[Match, ...] = (
     ("K", "lhs", 1, "rhs", 0),
@@ -40,22 +40,22 @@ _BATCHES: tuple[Match, ...] = (("batch", "lhs", -1, "rhs", -1), ("batch", "lhs",
 
 
 @rules("E0440", MmaF, MmaI, MmaFScaled)
-def matrices(op: Mma, scope: Scope) -> Fault | None:
+def matrices(op: Mma, context: CheckContext) -> Violation | None:
     type = op.lhs.type
-    return None if type.rank in (2, 3) else Fault("operand 'lhs'", "a tile of rank 2 or 3", repr(type))
+    return None if type.rank in (2, 3) else Violation("operand 'lhs'", "a tile of rank 2 or 3", repr(type))
 
 
 @rules("E0441", MmaF, MmaI, MmaFScaled)
-def extents(op: Mma, scope: Scope) -> Fault | None:
+def extents(op: Mma, context: CheckContext) -> Violation | None:
     batched = op.lhs.type.rank - 2
     for match in (*_BATCHES, *_PLAIN, *(_SCALED if isinstance(op, MmaFScaled) else ())):
-        fault = _mismatch(op, match, batched)
-        if fault is not None:
-            return fault
+        violation = _mismatch(op, match, batched)
+        if violation is not None:
+            return violation
     return None
 
 
-def _mismatch(op: Mma, match: Match, batched: int) -> Fault | None:
+def _mismatch(op: Mma, match: Match, batched: int) -> Violation | None:
     name, first, first_dim, second, second_dim = match
     if first_dim + batched < 0:
         return None
@@ -64,7 +64,7 @@ def _mismatch(op: Mma, match: Match, batched: int) -> Fault | None:
     if wanted == found:
         return None
     where = f"operand '{second}' dimension {second_dim + batched} ({name})"
-    return Fault(
+    return Violation(
         where, f"{wanted}, as dimension {first_dim + batched} of '{first}'", f"{found} in {type!r} and {other!r}"
     )
 
@@ -81,12 +81,12 @@ _ACCUMULATORS: dict[ElementType, tuple[ElementType, ...]] = {
 
 
 @rules("E0442", MmaF)
-def accumulator(op: MmaF, scope: Scope) -> Fault | None:
-    allowed = _ACCUMULATORS[op.lhs.type.element]
+def accumulator(op: MmaF, context: CheckContext) -> Violation | None:
+    allowed = _ACCUMULATORS[op.lhs.type.number]
     if op.acc.type.element in allowed:
         return None
     expected = f"{listed(element.name for element in allowed)} to accumulate {op.lhs.type.element!r}"
-    return Fault("operand 'acc'", expected, repr(op.acc.type))
+    return Violation("operand 'acc'", expected, repr(op.acc.type))
 
 
 _SCALE_INPUTS: dict[ElementType, tuple[ElementType, ...]] = {
@@ -97,32 +97,32 @@ _SCALE_INPUTS: dict[ElementType, tuple[ElementType, ...]] = {
 
 
 @rules("E0443", MmaFScaled)
-def scale_of_input(op: MmaFScaled, scope: Scope) -> Fault | None:
-    scale, found = op.lhs_scale.type.element, op.lhs.type.element
+def scale_of_input(op: MmaFScaled, context: CheckContext) -> Violation | None:
+    scale, found = op.lhs_scale.type.number, op.lhs.type.number
     allowed = _SCALE_INPUTS[scale]
     if found in allowed:
         return None
-    return Fault(
+    return Violation(
         "operand 'lhs'", f"{listed(element.name for element in allowed)} for scales of {scale!r}", repr(op.lhs.type)
     )
 
 
 @rules("E0444", MmaFScaled)
-def blocks_divide(op: MmaFScaled, scope: Scope) -> Fault | None:
+def blocks_divide(op: MmaFScaled, context: CheckContext) -> Violation | None:
     length, blocks = op.lhs.type.shape[-1], op.lhs_scale.type.shape[-1]
     if length % blocks == 0:
         return None
-    return Fault("operand 'lhs_scale'", f"a divisor of K = {length} as last extent", repr(op.lhs_scale.type))
+    return Violation("operand 'lhs_scale'", f"a divisor of K = {length} as last extent", repr(op.lhs_scale.type))
 
 
 @rules("E0445", MmaFScaled)
-def block_size(op: MmaFScaled, scope: Scope) -> Fault | None:
+def block_size(op: MmaFScaled, context: CheckContext) -> Violation | None:
     size = op.lhs.type.shape[-1] // op.lhs_scale.type.shape[-1]
-    allowed = _block_sizes(op.lhs.type.element, op.lhs_scale.type.element)
+    allowed = _block_sizes(op.lhs.type.number, op.lhs_scale.type.number)
     if size in allowed:
         return None
     pair = f"{op.lhs.type.element!r} with scales of {op.lhs_scale.type.element!r}"
-    return Fault("block size K / K_scale", f"{listed(map(str, allowed))} for {pair}", str(size))
+    return Violation("block size K / K_scale", f"{listed(map(str, allowed))} for {pair}", str(size))
 
 
 def _block_sizes(element: ElementType, scale: ElementType) -> tuple[int, ...]:

@@ -1,6 +1,6 @@
-"""What a rule of the verifier is: a code, and a function that looks at one operation.
+"""Rules of the verifier: a code, and a function that looks at one operation.
 
-Knows: the shape of a fault, how its message is made, and the table a chapter registers its rules in.
+Knows: the shape of a violation, how its message is made, and the table a chapter registers its rules in.
 Does not know: any rule.
 """
 
@@ -11,19 +11,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from tileir.ir.core import Op, Value
-from tileir.ir.declare import Version
 from tileir.ir.diagnostics import Note
 from tileir.ir.loc import UNKNOWN, Location, UnknownLoc
-from tileir.ir.spelling import types_text
 from tileir.ir.types import Type
+from tileir.ir.versions import Version
 
 if TYPE_CHECKING:
     from tileir.verify.symbols import Symbols
 
 
 @dataclass(frozen=True)
-class Fault:
-    """What is wrong with an operation: ``'addf' operand 'rhs': expected ..., got ...``.
+class Violation:
+    """A fault of an operation: ``'addf' operand 'rhs': expected ..., got ...``.
 
     ``subject`` follows the operation's name in the message. Without ``expected`` it is the whole message.
     """
@@ -41,8 +40,8 @@ class Fault:
         return text if self.got is None else f"{text}, got {self.got}"
 
 
-class Scope:
-    """What a rule may know besides the operation: the language level and the symbols of the module.
+class CheckContext:
+    """All that a rule may know besides the operation: the language level and the symbols of the module.
 
     ``unsound`` holds the operations that break their declaration; a rule must not rely on their fields.
     ``refused_types`` holds the types that were reported, which is done once for each.
@@ -57,8 +56,8 @@ class Scope:
         self.refused_types: set[Type] = set()
 
 
-Check = Callable[..., Fault | None]
-"""``check(op, scope)``: the fault of an operation, or None."""
+Check = Callable[..., Violation | None]
+"""``check(op, context)``: the violation of an operation, or None."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ class Rule:
 C = TypeVar("C", bound=Check)
 
 
-class Rules(dict[type[Op], list[Rule]]):
+class RuleTable(dict[type[Op], list[Rule]]):
     """The rules of one chapter, per operation in the order of checking: ``@rules("E0401", Broadcast)``."""
 
     def __call__(self, code: str, *ops: type[Op], contextual: bool = False) -> Callable[[C], C]:
@@ -114,11 +113,11 @@ def counted(number: int, noun: str) -> str:
 
 def type_list(types: Iterable[Type]) -> str:
     """``(tile<i32>, token)``."""
-    return f"({types_text(tuple(types))})"
+    return f"({', '.join(type.text for type in types)})"
 
 
 def value_loc(value: Value) -> Location:
-    """Where a value is defined: its operation, its block argument, or the operation that holds the block."""
+    """Location of the definition of a value: its operation, its block argument, or the operation around the block."""
     owner = value.owner
     if isinstance(owner, Op):
         return owner.loc
@@ -133,6 +132,6 @@ def defined(value: Value, what: str) -> tuple[Note, ...]:
     return () if isinstance(loc, UnknownLoc) else (Note(f"{what} is defined here, as {value.type!r}", loc),)
 
 
-def shown(message: str, loc: Location) -> tuple[Note, ...]:
+def noted(message: str, loc: Location) -> tuple[Note, ...]:
     """A note, unless its place is unknown."""
     return () if isinstance(loc, UnknownLoc) else (Note(message, loc),)

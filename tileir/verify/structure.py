@@ -1,8 +1,9 @@
 """The rules that follow from the declaration of an operation.
 
-Knows: counts, attributes, operand and result types, relations between types, derived types, parents. Everything is
-read from `OpSpec` once and turned into a list of rules, in the specification's order of checking (operations 1.4, 0.2).
-Does not know: any particular operation, nor the order of operations in a block (`verifier`).
+Knows: counts, attributes, operand and result types, relations between types, derived types, parents. Everything is read
+from `OpSpec` once and turned into a list of rules, in the specification's order of checking
+(spec: conventions#checking-order). Does not know: any particular operation, nor the order of operations in a block
+(`verifier`).
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tileir.ir.core import Op
-from tileir.ir.declare import Attr, Operand, OpSpec, ParentOneOf, Relation, Result, Same, TerminatedBy, TypeFrom
+from tileir.ir.fields import Attr, Operand, Result
+from tileir.ir.spec import OpSpec
+from tileir.ir.traits import ParentOneOf, Relation, Same, TerminatedBy, TypeFrom
 from tileir.ir.types import TileType, Type, dims_text
 from tileir.verify import versions
+from tileir.verify.fixits import relation_hint, twin_hint
 from tileir.verify.kinds import kind_of, value_text
-from tileir.verify.mends import relation_hint, twin_hint
-from tileir.verify.rule import Check, Fault, Rule, Scope, counted, defined, listed
+from tileir.verify.rule import Check, CheckContext, Rule, Violation, counted, defined, listed
 
 
 def rules(spec: OpSpec) -> tuple[Rule, ...]:
@@ -49,26 +52,26 @@ def _counts(spec: OpSpec) -> list[Rule]:
 def _operand_count(spec: OpSpec) -> Check:
     total = len(spec.operands)
 
-    def check(op: Op, scope: Scope) -> Fault | None:
+    def check(op: Op, context: CheckContext) -> Violation | None:
         if op.segments == spec.fixed_segments:
             found = len(op.operands)
-            return None if found == total else Fault("", counted(total, "operand"), str(found))
+            return None if found == total else Violation("", counted(total, "operand"), str(found))
         return _segments(op, spec)
 
     return check
 
 
-def _segments(op: Op, spec: OpSpec) -> Fault | None:
+def _segments(op: Op, spec: OpSpec) -> Violation | None:
     sizes = op.segments
     if len(sizes) != len(spec.operands) or any(type(size) is not int or size < 0 for size in sizes):
-        return Fault("operand segment sizes", counted(len(spec.operands), "size"), str(len(sizes)))
+        return Violation("operand segment sizes", counted(len(spec.operands), "size"), str(len(sizes)))
     for operand, size in zip(spec.operands, sizes):
         if operand.single and size != 1:
-            return Fault(f"operand '{operand.name}'", "one value", str(size))
+            return Violation(f"operand '{operand.name}'", "one value", str(size))
         if operand.optional and size > 1:
-            return Fault(f"operand '{operand.name}'", "at most one value", str(size))
+            return Violation(f"operand '{operand.name}'", "at most one value", str(size))
     if sum(sizes) != len(op.operands):
-        return Fault("", counted(sum(sizes), "operand"), str(len(op.operands)))
+        return Violation("", counted(sum(sizes), "operand"), str(len(op.operands)))
     return None
 
 
@@ -76,11 +79,11 @@ def _result_count(spec: OpSpec) -> Check:
     total = len(spec.results)
     variadic = any(field.variadic for field in spec.results)
 
-    def check(op: Op, scope: Scope) -> Fault | None:
+    def check(op: Op, context: CheckContext) -> Violation | None:
         found = len(op.results)
         if variadic or found == total:
             return None
-        return Fault("", counted(total, "result") if total else "no results", str(found))
+        return Violation("", counted(total, "result") if total else "no results", str(found))
 
     return check
 
@@ -89,12 +92,12 @@ def _regions(spec: OpSpec) -> Check:
     total = len(spec.regions)
     terminated = spec.trait(TerminatedBy)
 
-    def check(op: Op, scope: Scope) -> Fault | None:
+    def check(op: Op, context: CheckContext) -> Violation | None:
         if len(op.regions) != total:
-            return Fault("", counted(total, "region") if total else "no regions", str(len(op.regions)))
+            return Violation("", counted(total, "region") if total else "no regions", str(len(op.regions)))
         for field, block in zip(spec.regions, op.regions):
             if block is None and not field.optional and terminated is not None:
-                return Fault(f"region '{field.name}'", "a block", "none")
+                return Violation(f"region '{field.name}'", "a block", "none")
         return None
 
     return check
@@ -107,11 +110,11 @@ def _parent(trait: ParentOneOf) -> Rule:
     allowed = frozenset(trait.parents)
     expected = listed([f"'{name}'" for name in trait.parents])
 
-    def check(op: Op, scope: Scope) -> Fault | None:
+    def check(op: Op, context: CheckContext) -> Violation | None:
         parent = op.parent_op
         if parent is not None and parent.spec.name in allowed:
             return None
-        return Fault("parent operation", expected, "none" if parent is None else f"'{parent.spec.name}'")
+        return Violation("parent operation", expected, "none" if parent is None else f"'{parent.spec.name}'")
 
     return _rule("E0213", check)
 
@@ -119,8 +122,8 @@ def _parent(trait: ParentOneOf) -> Rule:
 def _missing(attr: Attr) -> Rule:
     name, text = attr.name, kind_of(attr).text
 
-    def check(op: Op, scope: Scope) -> Fault | None:
-        return None if name in op.attributes else Fault(f"attribute '{name}'", text, "none")
+    def check(op: Op, context: CheckContext) -> Violation | None:
+        return None if name in op.attributes else Violation(f"attribute '{name}'", text, "none")
 
     return _rule("E0201", check)
 
@@ -129,10 +132,10 @@ def _kind(attr: Attr) -> Rule:
     name, kind = attr.name, kind_of(attr)
     accepts = kind.accepts
 
-    def check(op: Op, scope: Scope) -> Fault | None:
+    def check(op: Op, context: CheckContext) -> Violation | None:
         if name not in op.attributes or accepts(op.attributes[name]):
             return None
-        return Fault(f"attribute '{name}'", kind.text, value_text(op.attributes[name]))
+        return Violation(f"attribute '{name}'", kind.text, value_text(op.attributes[name]))
 
     return _rule("E0202", check)
 
@@ -144,13 +147,13 @@ def _operand_type(operand: Operand) -> Rule:
     name, position, constraint = operand.name, operand.position, operand.constraint
     accepts = constraint.accepts
 
-    def check(op: Op, scope: Scope) -> Fault | None:
+    def check(op: Op, context: CheckContext) -> Violation | None:
         group = op.operand_group(position)
         for index, value in enumerate(group):
             if not accepts(value.type):
                 what = f"operand '{name}'" if operand.single or operand.optional else f"operand '{name}[{index}]'"
                 notes, hint = defined(value, what), twin_hint(op, value.type)
-                return Fault(what, constraint.text, repr(value.type), notes, hint)
+                return Violation(what, constraint.text, repr(value.type), notes, hint)
         return None
 
     return _rule("E0203", check)
@@ -159,12 +162,12 @@ def _operand_type(operand: Operand) -> Rule:
 def _result_type(field: Result) -> Rule:
     accepts = field.constraint.accepts
 
-    def check(op: Op, scope: Scope) -> Fault | None:
+    def check(op: Op, context: CheckContext) -> Violation | None:
         results = op.results if field.variadic else [op.results[field.position]]
         for index, value in enumerate(results):
             if not accepts(value.type):
                 what = _result_text(field.name) + (f" {index}" if field.variadic else "")
-                return Fault(what, field.constraint.text, repr(value.type), hint=twin_hint(op, value.type))
+                return Violation(what, field.constraint.text, repr(value.type), hint=twin_hint(op, value.type))
         return None
 
     return _rule("E0204", check)
@@ -175,13 +178,13 @@ def _result_text(name: str) -> str:
 
 
 def _result_versions(spec: OpSpec) -> list[Rule]:
-    return [_type_rule(code, fault) for code, fault in versions.TYPE_RULES if spec.results]
+    return [_type_rule(code, violation) for code, violation in versions.TYPE_RULES if spec.results]
 
 
-def _type_rule(code: str, fault: Callable[[str, Type, Scope], Fault | None]) -> Rule:
-    def check(op: Op, scope: Scope) -> Fault | None:
+def _type_rule(code: str, violation: Callable[[str, Type, CheckContext], Violation | None]) -> Rule:
+    def check(op: Op, context: CheckContext) -> Violation | None:
         for value in op.results:
-            found = fault("result", value.type, scope)
+            found = violation("result", value.type, context)
             if found is not None:
                 return found
         return None
@@ -219,7 +222,7 @@ def _relation(spec: OpSpec, trait: Same) -> Rule:
     code, aspect = _ASPECTS[trait.relation]
     members = [_member(spec, name) for name in trait.fields]
 
-    def check(op: Op, scope: Scope) -> Fault | None:
+    def check(op: Op, context: CheckContext) -> Violation | None:
         first: tuple[str, Type] | None = None
         for what, types_of in members:
             for type in types_of(op):
@@ -232,11 +235,11 @@ def _relation(spec: OpSpec, trait: Same) -> Rule:
     return _rule(code, check)
 
 
-def differs(what: str, type: Type, relation: Relation, other: str, other_type: Type) -> Fault:
-    """The fault of a field that has not the type, shape, rank or element type of another."""
+def differs(what: str, type: Type, relation: Relation, other: str, other_type: Type) -> Violation:
+    """The violation of a field that has not the type, shape, rank or element type of another."""
     wanted = _wanted(relation, other_type)
     expected = f"{wanted}, as {other}" + ("" if relation is Relation.TYPE else f" of {other_type!r}")
-    return Fault(what, expected, repr(type), hint=relation_hint(relation, type, other_type))
+    return Violation(what, expected, repr(type), hint=relation_hint(relation, type, other_type))
 
 
 def _wanted(relation: Relation, type: Type) -> str:
@@ -262,8 +265,8 @@ def _derived(spec: OpSpec, trait: TypeFrom) -> Rule:
     what, types_of = _member(spec, trait.field)
     _, sources_of = _member(spec, trait.source)
 
-    def check(op: Op, scope: Scope) -> Fault | None:
+    def check(op: Op, context: CheckContext) -> Violation | None:
         found, expected = types_of(op)[0], trait.derive(sources_of(op)[0])
-        return None if found is expected else Fault(what, f"{trait.text}, {expected!r}", repr(found))
+        return None if found is expected else Violation(what, f"{trait.text}, {expected!r}", repr(found))
 
     return _rule("E0212", check)

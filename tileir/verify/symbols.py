@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from tileir.ir.core import Op
 from tileir.ir.types import FunctionType
-from tileir.ops.extension import Call, Func
+from tileir.ops.calls import Call, Func
 
 
 class Symbols:

@@ -11,37 +11,47 @@ from tileir.ir.core import Op
 from tileir.ops import OPS
 from tileir.verify import (
     atomics,
+    calls,
     control,
     conversion,
     core,
+    division,
     extension,
     floating,
+    functions,
     integer,
     matmul,
-    memory,
     misc,
     module,
     multimem,
+    packing,
+    pointers,
     reduction,
+    shapes,
     structure,
     views,
 )
 from tileir.verify.rule import Rule
 
-_CHAPTERS = (
+CHAPTERS = (
     atomics,
+    calls,
     control,
     conversion,
     core,
+    division,
     extension,
     floating,
+    functions,
     integer,
     matmul,
-    memory,
     misc,
     module,
     multimem,
+    packing,
+    pointers,
     reduction,
+    shapes,
     views,
 )
 
@@ -56,7 +66,7 @@ class Checks:
 
 def own_rules(op: type[Op]) -> tuple[Rule, ...]:
     """The rules that the chapters give an operation, besides those of its declaration."""
-    return tuple(rule for chapter in _CHAPTERS for rule in chapter.rules.get(op, ()))
+    return tuple(rule for chapter in CHAPTERS for rule in chapter.rules.get(op, ()))
 
 
 def _checks(op: type[Op]) -> Checks:

@@ -1,4 +1,4 @@
-"""The walk over a program that applies the rules and collects the faults.
+"""The walk over a program that applies the rules and collects the violations.
 
 Knows: the order of checking, which values are visible where, where terminators stand, when to stop. An operation whose
 types, attributes and parent were found sound before is not looked at again, which is what makes large programs cheap.
@@ -12,17 +12,18 @@ from dataclasses import replace
 
 from tileir.ir.attributes import DenseElements
 from tileir.ir.core import Block, Module, Op, Value
-from tileir.ir.declare import ISOLATED, TerminatedBy, Version
 from tileir.ir.diagnostics import Diagnostic, Note, Report
 from tileir.ir.loc import Location
-from tileir.ops.extension import Func
+from tileir.ir.traits import ISOLATED, TerminatedBy
+from tileir.ir.versions import Version
+from tileir.ops.calls import Func
 from tileir.ops.module import Entry, ModuleOp
 from tileir.verify import hints, versions
+from tileir.verify.bodies import body_around, effect_violation, shape_violation
 from tileir.verify.debug import PLAIN, FunctionScope
-from tileir.verify.dominance import visibility_fault
-from tileir.verify.module import item_fault
-from tileir.verify.reduction import body_around, effect_fault, shape_fault
-from tileir.verify.rule import Fault, Rule, Scope, listed, shown, value_loc
+from tileir.verify.dominance import visibility_violation
+from tileir.verify.items import item_violation
+from tileir.verify.rule import CheckContext, Rule, Violation, listed, noted, value_loc
 from tileir.verify.symbols import Symbols
 from tileir.verify.table import CHECKS
 
@@ -30,7 +31,7 @@ MAX_SHOWN = 100
 """So many errors, and so many warnings, are reported; more errors end the walk."""
 
 Verdict = tuple[Rule, ...]
-"""What remains to be checked of an operation that was found sound: its contextual rules."""
+"""Contextual rules: all that remains to be checked of an operation that was found sound."""
 
 
 class _Full(Exception):
@@ -63,7 +64,7 @@ class Verifier:
     def __init__(self, module: Module, level: Version, warn_hints: bool) -> None:
         self._module = module
         self._warn_hints = warn_hints
-        self._scope = Scope(level, Symbols(module.op))
+        self._context = CheckContext(level, Symbols(module.op))
         self._sound: dict[type[Op], dict[object, Verdict]] = {}
         self._found: list[Diagnostic] = []
         self._counts = {"error": 0, "warning": 0}
@@ -137,62 +138,65 @@ class Verifier:
     # ------------------------------------------------------------ one operation
 
     def _inspect(self, op: Op, frame: Frame | None, key: object) -> None:
-        """Apply all rules in order up to the first fault; remember an operation without one."""
+        """Apply all rules in order up to the first violation; remember an operation without one."""
         misplaced = None if frame is None else self._misplaced(op, frame)
         if misplaced is not None:
-            self._scope.unsound.add(op)
+            self._context.unsound.add(op)
             self._report(*misplaced, op)
             return
         checks = CHECKS[op.__class__]
         for rule in checks.local:
-            fault = rule.check(op, self._scope)
-            if fault is not None:
+            violation = rule.check(op, self._context)
+            if violation is not None:
                 if rule.structural:
-                    self._scope.unsound.add(op)
-                self._report(rule.code, fault, op)
+                    self._context.unsound.add(op)
+                self._report(rule.code, violation, op)
                 return
-        if key is not None and not op.regions and not op.spec.terminator and not self._warns(op):
-            frame.sound[key] = checks.contextual  # type: ignore[union-attr]
+        if frame is not None and key is not None and not op.regions and not op.spec.terminator and not self._warns(op):
+            frame.sound[key] = checks.contextual
         self._contextual(op, checks.contextual)
 
     def _contextual(self, op: Op, rules: Verdict) -> None:
         for rule in rules:
-            fault = rule.check(op, self._scope)
-            if fault is not None:
-                self._report(rule.code, fault, op)
+            violation = rule.check(op, self._context)
+            if violation is not None:
+                self._report(rule.code, violation, op)
                 if rule.code[0] != "W":
                     return
         if self._warns(op):
-            for code, fault in hints.warnings(op, self._scope.level):
-                self._report(code, fault, op)
+            for code, violation in hints.warnings(op, self._context.level):
+                self._report(code, violation, op)
 
     def _warns(self, op: Op) -> bool:
         return self._warn_hints and "optimization_hints" in op.attributes
 
-    def _misplaced(self, op: Op, frame: Frame) -> tuple[str, Fault] | None:
-        """The fault of an operation that cannot stand where it does, whatever it is made of."""
+    def _misplaced(self, op: Op, frame: Frame) -> tuple[str, Violation] | None:
+        """The violation of an operation that cannot stand where it does, whatever it is made of."""
         if isinstance(frame.block.parent, ModuleOp):
-            fault = item_fault(op)
-            return None if fault is None else ("E0803", fault)
+            violation = item_violation(op)
+            return None if violation is None else ("E0803", violation)
         if op.spec.terminator and op is not frame.block.ops[-1]:
             frame.misplaced = True
-            return "E0214", Fault("must be the last operation of its block")
+            return "E0214", Violation("must be the last operation of its block")
         return None
 
     def _invisible(self, op: Op, visible: set[Value]) -> None:
         for value in dict.fromkeys(op.operands):
             if value not in visible:
-                self._report(*visibility_fault(op, value), op)
+                self._report(*visibility_violation(op, value), op)
 
     def _debug(self, op: Op, frame: Frame) -> None:
-        found = None if frame.debug is None else frame.debug.fault(op.loc)
+        found = None if frame.debug is None else frame.debug.violation(op.loc)
         if found is not None:
             self._report(*found, op)
 
     def _in_body(self, op: Op, body: Op) -> None:
-        for code, fault in (("E0518", effect_fault(op, body, self._scope)), ("E0472", shape_fault(op, body))):
-            if fault is not None:
-                self._report(code, fault, op)
+        for code, violation in (
+            ("E0518", effect_violation(op, body, self._context)),
+            ("E0472", shape_violation(op, body)),
+        ):
+            if violation is not None:
+                self._report(code, violation, op)
                 return
 
     # ------------------------------------------------------------ blocks
@@ -200,9 +204,9 @@ class Verifier:
     def _argument_types(self, block: Block) -> None:
         for index, value in enumerate(block.args):
             for code, check in versions.TYPE_RULES:
-                fault = check(f"argument {index}", value.type, self._scope)
-                if fault is not None and block.parent is not None:
-                    self._report(code, fault, block.parent, value_loc(value))
+                violation = check(f"argument {index}", value.type, self._context)
+                if violation is not None and block.parent is not None:
+                    self._report(code, violation, block.parent, value_loc(value))
 
     def _terminator(self, frame: Frame) -> None:
         """E0215: a block ends with the terminator that its operation asks for."""
@@ -214,17 +218,17 @@ class Verifier:
         if last is not None and (last.spec.name in (trait.terminator, *trait.also) or self._is_refused(last)):
             return
         expected = listed(f"'{name}'" for name in (trait.terminator, *trait.also))
-        fault = Fault("last operation of the body", expected, "none" if last is None else f"'{last.spec.name}'")
-        notes = () if last is None else shown(f"of this '{parent.spec.name}'", parent.loc)
-        self._report("E0215", replace(fault, notes=notes), parent, parent.loc if last is None else last.loc)
+        violation = Violation("last operation of the body", expected, "none" if last is None else f"'{last.spec.name}'")
+        notes = () if last is None else noted(f"of this '{parent.spec.name}'", parent.loc)
+        self._report("E0215", replace(violation, notes=notes), parent, parent.loc if last is None else last.loc)
 
     def _is_refused(self, terminator: Op) -> bool:
         """A terminator that may not stand here at all has been reported for that."""
-        return terminator.spec.terminator and terminator in self._scope.unsound
+        return terminator.spec.terminator and terminator in self._context.unsound
 
     # ------------------------------------------------------------ reporting
 
-    def _report(self, code: str, fault: Fault, op: Op, loc: Location | None = None) -> None:
+    def _report(self, code: str, violation: Violation, op: Op, loc: Location | None = None) -> None:
         severity = "warning" if code[0] == "W" else "error"
         self._counts[severity] += 1
         if self._counts[severity] > MAX_SHOWN:
@@ -235,14 +239,14 @@ class Verifier:
         self._found.append(
             Diagnostic(
                 code,
-                fault.message(name),
+                violation.message(name),
                 op.loc if loc is None else loc,
-                fault.notes,
-                fault.hint,
+                violation.notes,
+                violation.hint,
                 severity,
                 name,
-                fault.expected,
-                fault.got,
+                violation.expected,
+                violation.got,
             )
         )
 

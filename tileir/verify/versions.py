@@ -1,4 +1,4 @@
-"""What a language level knows: operations, attributes, enumeration cases, types.
+"""Language levels: the operations, attributes, enumeration cases and types that each one knows.
 
 Knows: how the `since` marks of declarations and types are compared with a level. Does not know: rules that a version
 changed (they stand with the other rules of their operation).
@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tileir.ir.core import Op
-from tileir.ir.declare import Attr, Operand, OpSpec, Version, version_key
+from tileir.ir.fields import Attr, Operand
+from tileir.ir.spec import OpSpec
 from tileir.ir.types import (
     F4E2M1FN,
     ElementType,
@@ -21,7 +22,8 @@ from tileir.ir.types import (
     TileViewType,
     Type,
 )
-from tileir.verify.rule import Fault, Rule, Scope
+from tileir.ir.versions import Version, version_key
+from tileir.verify.rule import CheckContext, Rule, Violation
 
 OLDEST = "13.1"
 _POINTER_ATTR_SINCE = {
@@ -53,30 +55,30 @@ def _parts(type: Type) -> list[str]:
     return [OLDEST]
 
 
-def newer_type(subject: str, type: Type, scope: Scope) -> Fault | None:
+def newer_type(subject: str, type: Type, context: CheckContext) -> Violation | None:
     """E0219: a type that the level does not know; reported where it occurs first."""
-    if type in scope.refused_types or version_key(since := type_since(type)) <= scope.level:
+    if type in context.refused_types or version_key(since := type_since(type)) <= context.level:
         return None
-    scope.refused_types.add(type)
-    return Fault(subject, f"a type of version {_text(scope.level)}", f"{type!r}, which exists since {since}")
+    context.refused_types.add(type)
+    return Violation(subject, f"a type of version {_text(context.level)}", f"{type!r}, which exists since {since}")
 
 
-def shaped_f4_pointers(subject: str, type: Type, scope: Scope) -> Fault | None:
-    """E0320: single 4-bit elements have no address, so 13.5 has no tiles of pointers to them (types, chapter 10)."""
-    if scope.level < (13, 5) or not isinstance(type, TileType) or not type.shape or type in scope.refused_types:
+def shaped_f4_pointers(subject: str, type: Type, context: CheckContext) -> Violation | None:
+    """E0320: 4-bit elements have no address, so 13.5 has no tiles of such pointers (spec: versions#text-additions)."""
+    if context.level < (13, 5) or not isinstance(type, TileType) or not type.shape or type in context.refused_types:
         return None
     if not isinstance(type.element, PointerType) or type.element.pointee is not F4E2M1FN:
         return None
-    scope.refused_types.add(type)
+    context.refused_types.add(type)
     hint = "load and store f4E2M1FN through a tile view"
-    return Fault(subject, "a scalar tile of pointers to f4E2M1FN", repr(type), hint=hint)
+    return Violation(subject, "a scalar tile of pointers to f4E2M1FN", repr(type), hint=hint)
 
 
-TYPE_RULES: tuple[tuple[str, Callable[[str, Type, Scope], Fault | None]], ...] = (
+TYPE_RULES: tuple[tuple[str, Callable[[str, Type, CheckContext], Violation | None]], ...] = (
     ("E0219", newer_type),
     ("E0320", shaped_f4_pointers),
 )
-"""What every type of a value is checked for, besides the constraint of its operation."""
+"""Rules of every type of a value, besides the constraint of its operation."""
 
 
 def op_rules(spec: OpSpec) -> list[Rule]:
@@ -92,19 +94,19 @@ def field_rules(spec: OpSpec) -> list[Rule]:
     return result + [_newer_case(attr) for attr in cases]
 
 
-def _newer_op(op: Op, scope: Scope) -> Fault | None:
-    if version_key(op.spec.since) <= scope.level:
+def _newer_op(op: Op, context: CheckContext) -> Violation | None:
+    if version_key(op.spec.since) <= context.level:
         return None
-    return Fault(f"exists since version {op.spec.since}, and the program is checked at {_text(scope.level)}")
+    return Violation(f"exists since version {op.spec.since}, and the program is checked at {_text(context.level)}")
 
 
 def _newer_field(field: Attr | Operand, since: str) -> Rule:
-    def check(op: Op, scope: Scope) -> Fault | None:
-        if version_key(since) <= scope.level or not _is_used(op, field):
+    def check(op: Op, context: CheckContext) -> Violation | None:
+        if version_key(since) <= context.level or not _is_used(op, field):
             return None
         what = "attribute" if isinstance(field, Attr) else "operand"
-        return Fault(
-            f"{what} '{field.name}' exists since version {since}, and the program is checked at {_text(scope.level)}"
+        return Violation(
+            f"{what} '{field.name}' exists since version {since}, and the program is checked at {_text(context.level)}"
         )
 
     return Rule("E0217", check, structural=True)
@@ -117,13 +119,13 @@ def _is_used(op: Op, field: Attr | Operand) -> bool:
 
 
 def _newer_case(attr: Attr) -> Rule:
-    def check(op: Op, scope: Scope) -> Fault | None:
+    def check(op: Op, context: CheckContext) -> Violation | None:
         case = op.attributes.get(attr.name)
-        if case is None or version_key(case.since) <= scope.level:
+        if case is None or version_key(case.since) <= context.level:
             return None
-        return Fault(
+        return Violation(
             f"attribute '{attr.name}'",
-            f"a value of version {_text(scope.level)}",
+            f"a value of version {_text(context.level)}",
             f"{case.text}, which exists since {case.since}",
         )
 

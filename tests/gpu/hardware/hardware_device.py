@@ -1,7 +1,7 @@
 """A GPU as the tests of the hardware see it: launches on copies of NumPy arrays, and what they leave behind.
 
 Knows: how arrays travel to the memory of a device and back, that nothing beside them may have been written, and how
-addresses there are those here. Does not know: which device it is (`conftest`), what is run on it (the tests).
+addresses there are those here. Does not know: which device it is (`tests.targets.hardware`), nor what is run on it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Device:
         self.target.finish()
 
     def outcome(self, kernel: tileir.Kernel, grid: tuple[int, ...], args: Sequence[object]) -> Outcome:
-        """What a launch on copies of the arrays leaves. Raises Trap only for a fault that ends the use of the GPU."""
+        """Outcome of a launch on copies of the arrays. Raises Trap only for a fault that ends the use of the GPU."""
         lent = Lent(self.target, [value for value in args if isinstance(value, np.ndarray)])
         printed: list[str] = []
         trap = None

@@ -39,7 +39,7 @@ class Computed:
         return element
 
     def examples(self, wrong: np.ndarray) -> list[tuple[object, ...]]:
-        """What went into some of the elements marked, what came out, and what should have."""
+        """Operands, result and expected result of some of the elements marked."""
         places = np.flatnonzero(wrong)[:4]
         rows = ((x[place] for x in (*self.operands, self.actual, self.expected)) for place in places)
         return [(self.case.name, *row) for row in rows]

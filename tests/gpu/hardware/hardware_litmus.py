@@ -38,7 +38,7 @@ def spread(name: str, value: str, element: str, count: int) -> str:
 
 
 def block_start(name: str, count: int) -> str:
-    """What is counted from in an array of which each block has `count` elements."""
+    """First element of a block in an array of which each block has `count` elements."""
     return f"""
   %{name}_size = constant <i32: {count}> : tile<i32>
   %{name} = muli %x, %{name}_size : tile<i32>"""

@@ -14,18 +14,17 @@ from functools import cache
 
 import numpy as np
 
-from tests.gpu import ttir_machine
+from tests import ttir_machine
 from tests.gpu.fake_driver import FakeDriver
 from tests.gpu.hardware.hardware_device import Device
-from tests.gpu.ttir_memory import Allocation
+from tests.ttir_machine import Allocation
 from tileir.gpu.arch import Arch, arch_named
 from tileir.gpu.driver import Driver
 from tileir.gpu.executable import Executable, Scratch
-from tileir.gpu.kept import Library
 from tileir.gpu.program import ALIGNED, UNKNOWN, has_facts
-from tileir.gpu.ttir.code import Type
-from tileir.gpu.ttir.lowering import Program, lower_entry
-from tileir.gpu.ttir.rules import RULES
+from tileir.gpu.resources import Library
+from tileir.gpu.ttir.entry import LoweredEntry, lower_entry
+from tileir.gpu.ttir.ir.code import TtirType
 from tileir.ir.core import Op
 from tileir.runtime.arguments import Argument, ArrayArgument, Binder, Parameter, binder
 from tileir.runtime.arrays import CPU, GPU
@@ -35,29 +34,29 @@ from tileir.runtime.module import Kernel
 
 ARCH = "sm_90"
 _ROOM = 256
-"""What the fake driver allocates beyond what is asked for, to align it."""
+"""Bytes that the fake driver allocates beyond those asked for, to align them."""
 
 
 @dataclass
 class _Function:
     """A kernel that is loaded."""
 
-    program: Program
+    program: LoweredEntry
 
 
 @dataclass
 class MachineDriver(FakeDriver):
     """Memory of the device is memory of this process; `lent` is what a launch may use beside it."""
 
-    programs: list[Program] = field(default_factory=list)
+    programs: list[LoweredEntry] = field(default_factory=list)
     lent: list[Allocation] = field(default_factory=list)
 
-    def keep(self, program: Program) -> bytes:
-        """What stands for the machine code of a program."""
+    def keep(self, program: LoweredEntry) -> bytes:
+        """Stand-in for the machine code of a program."""
         self.programs.append(program)
         return str(len(self.programs) - 1).encode()
 
-    def function(self, library: bytes, kernel: str, threads: int, cluster: int, shared: int) -> _Function:
+    def function(self, library: bytes, kernel: str, threads: int, cluster: int, shared: int, name: str) -> _Function:
         return _Function(self.programs[int(library)])
 
     def launch(self, function: _Function, grid: tuple[int, int, int], parameters: int, stream: int) -> None:
@@ -69,7 +68,7 @@ class MachineDriver(FakeDriver):
         ttir_machine.run(code, grid, [_value(slot, type) for slot, type in zip(slots, types)], [*own, *self.lent])
 
 
-def _value(slot: int, type: Type) -> int | np.generic:
+def _value(slot: int, type: TtirType) -> int | np.generic:
     """A parameter of a kernel from the eight bytes that it is in."""
     if type.is_pointer:
         return slot
@@ -92,7 +91,7 @@ class MachineRoute:
         facts = [UNKNOWN] * self._count
         for position, holds in zip(self.watched, aligned):
             facts[position] = ALIGNED if holds else UNKNOWN
-        program = lower_entry(self._source.entry, self._source.functions, RULES, driver.arch, facts)
+        program = lower_entry(self._source.entry, self._source.functions, driver.arch, facts)
         cubin = driver.keep(program)
         made = Executable(cubin, program.function.name, 32, hidden=program.hidden, scratch=Scratch(0, 1))
         return made, Library(driver, cubin, program.function.name), program.sites

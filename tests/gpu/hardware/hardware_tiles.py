@@ -13,7 +13,7 @@ from tileir.ir import types as t
 from tileir.ir.attributes import DenseElements, MemoryOrdering, Signedness
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.storage import dtype_of
-from tileir.ops import conversion, core, integer, memory
+from tileir.ops import conversion, core, integer, packing, pointers, shapes
 
 
 def in_memory(type: t.TileType) -> t.TileType:
@@ -31,7 +31,7 @@ def pointer_to(type: t.TileType) -> t.TileType:
 
 
 def for_block(body: Block, pointer: Value, type: t.TileType, block: Value) -> Value:
-    """Where in an array of tiles of `type` the one with the number `block` is."""
+    """Place of tile number `block` in an array of tiles of `type`."""
     count = t.tile(t.I32)
     size = np.int32(in_memory(type).count).tobytes()
     many = _made(body, core.Constant.build([count], value=DenseElements(count, size)))
@@ -43,11 +43,11 @@ def load(body: Block, pointer: Value, type: t.TileType) -> Value:
     """The tile at `pointer`."""
     stored = in_memory(type)
     source = addresses(body, pointer, t.PointerType(stored.element), stored)  # type: ignore[arg-type]
-    op = memory.LoadPtr.build([stored, t.TOKEN], memory_ordering_semantics=MemoryOrdering.WEAK, source=source)
+    op = pointers.LoadPtr.build([stored, t.TOKEN], memory_ordering_semantics=MemoryOrdering.WEAK, source=source)
     value = body.append(op).results[0]
     if type.element is t.F4E2M1FN:
-        flat = _made(body, core.Unpack.build([t.tile(type.element, type.count)], source=value))
-        return flat if type.rank == 1 else _made(body, core.Reshape.build([type], source=flat))
+        flat = _made(body, packing.Unpack.build([t.tile(type.element, type.count)], source=value))
+        return flat if type.rank == 1 else _made(body, shapes.Reshape.build([type], source=flat))
     if isinstance(type.element, t.PointerType):
         return _made(body, conversion.IntToPtr.build([type], source=value))
     return value if stored is type else _made(body, conversion.TruncI.build([type], **{"from": value}))
@@ -62,9 +62,9 @@ def store(body: Block, pointer: Value, value: Value) -> None:
         flat = (
             value
             if type.rank == 1
-            else _made(body, core.Reshape.build([t.tile(type.element, type.count)], source=value))
+            else _made(body, shapes.Reshape.build([t.tile(type.element, type.count)], source=value))
         )
-        value = _made(body, core.Pack.build([stored], source=flat))
+        value = _made(body, packing.Pack.build([stored], source=flat))
     elif isinstance(type.element, t.PointerType):
         value = _made(body, conversion.PtrToInt.build([stored], source=value))
     elif stored is not type:
@@ -72,7 +72,7 @@ def store(body: Block, pointer: Value, value: Value) -> None:
         value = _made(body, conversion.ExtI.build([stored], **fields))
     places = addresses(body, pointer, t.PointerType(stored.element), stored)  # type: ignore[arg-type]
     fields = {"memory_ordering_semantics": MemoryOrdering.WEAK, "destination": places, "value": value}
-    body.append(memory.StorePtr.build([t.TOKEN], **fields))
+    body.append(pointers.StorePtr.build([t.TOKEN], **fields))
 
 
 def _made(body: Block, op: Op) -> Value:

@@ -12,9 +12,9 @@ import pytest
 from tests.cpu.samples import COUNT, differing, operands, ulps
 from tests.gpu import test_ttir_conversion as conversions
 from tests.gpu import test_ttir_floating as floating
+from tests.gpu import test_ttir_functions as function_tests
 from tests.gpu import test_ttir_integer as integers
 from tests.gpu import test_ttir_packing as packing
-from tests.gpu import test_ttir_transcendental as functions
 from tests.gpu.hardware.hardware_device import Device
 from tests.gpu.hardware.hardware_elementwise import Computed, computed, groups
 from tests.gpu.ttir_operations import Case, case
@@ -23,6 +23,7 @@ from tileir.ir.attributes import Rounding
 from tileir.ir.storage import dtype_of
 from tileir.ops import conversion as conversion_ops
 from tileir.ops import floating as floats
+from tileir.ops import functions
 from tileir.verify.conversion import conversion_modes
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -77,7 +78,7 @@ def test_float_arithmetic_gives_the_bits_of_the_interpreter(device: Device, grou
 def test_results_at_the_smallest_normal_number_are_flushed_as_the_specification_says(
     device: Device, mode: Rounding
 ) -> None:
-    """Whether a result is flushed depends on its size before or after it is rounded: products next to 2^-126."""
+    """Products next to 2^-126: a result is flushed by its size before it is rounded, or after."""
     steps = np.arange(-COUNT // 2, COUNT // 2)
     near = [np.float32(2.0**-63) * (1 + steps * 2.0**-23), np.float32(2.0**-63) * (1 - steps * 2.0**-24)]
     group = [
@@ -142,14 +143,14 @@ def test_tiles_are_packed_and_unpacked(device: Device, byte_count: int) -> None:
 
 # ---------------------------------------------------------------- functions
 
-FUNCTIONS = list(groups(list(functions.functions()), 8))
+FUNCTIONS = list(groups(list(function_tests.function_cases()), 8))
 
 
 @pytest.mark.parametrize("group", FUNCTIONS, ids=named)
 def test_functions_stay_within_their_bounds(device: Device, group: Sequence[Case]) -> None:
     """On random patterns, on numbers that programs compute with, and on every pair of special ones."""
     hard = [[np.concatenate(parts) for parts in zip(one.operands(), common(one), corners(one))] for one in group]
-    require_near(computed(device, group, hard), [functions.bound(one) for one in group])
+    require_near(computed(device, group, hard), [function_tests.bound(one) for one in group])
 
 
 def common(found: Case) -> list[np.ndarray]:
@@ -168,9 +169,9 @@ def common(found: Case) -> list[np.ndarray]:
 
 def corners(found: Case) -> list[np.ndarray]:
     """Every pair of special numbers."""
-    first, second = (x.ravel() for x in np.meshgrid(functions.SPECIAL, functions.SPECIAL))
+    first, second = (x.ravel() for x in np.meshgrid(function_tests.SPECIAL, function_tests.SPECIAL))
     arrays = [x.astype(dtype_of(found.op.operands[0].type.element)) for x in (first, second)]
-    if isinstance(found.op, floats.FPowI):
+    if isinstance(found.op, functions.FPowI):
         powers = np.resize([0, 1, -1, 2, -2, 3, -3, 127, -128, 7, -7, 64, 100, -100, 31, 33], 256)
         arrays[1] = np.sort(powers).astype(dtype_of(found.op.operands[1].type.element))
     return arrays[: len(found.op.operands)]
@@ -181,13 +182,13 @@ def test_angles_of_any_size_are_reduced(device: Device) -> None:
     turns = generator.integers(1, 1 << 20, COUNT) * (np.pi / 2)
     huge = np.where(generator.random(COUNT) < 0.5, turns, generator.choice(HUGE_ANGLES, COUNT))
     huge *= generator.choice([-1, 1], COUNT)
-    kinds = itertools.product((floats.Sin, floats.Cos, floats.Tan), (t.F32, t.F64))
+    kinds = itertools.product((functions.Sin, functions.Cos, functions.Tan), (t.F32, t.F64))
     group = [case(cls, [element], element) for cls, element in kinds]
     arrays = [[huge.astype(dtype_of(one.op.operands[0].type.element))] for one in group]
-    require_near(computed(device, group, arrays), [functions.bound(one) for one in group])
+    require_near(computed(device, group, arrays), [function_tests.bound(one) for one in group])
 
 
-@pytest.mark.parametrize("element", functions.FLOATS, ids=lambda element: element.name)
+@pytest.mark.parametrize("element", function_tests.FLOATS, ids=lambda element: element.name)
 def test_exp2_of_integers_is_exact(device: Device, element: t.ElementType) -> None:
     """Also by ``ex2.approx``, for which the machine stands in with one that is off on purpose."""
     if device.rehearsal and element is t.F32:
@@ -196,7 +197,7 @@ def test_exp2_of_integers_is_exact(device: Device, element: t.ElementType) -> No
     assert layout is not None
     numbers = np.resize(np.arange(2 - layout.bias - layout.fraction, layout.bias + 1), COUNT)
     x = numbers.astype(dtype_of(element))
-    (found,) = computed(device, [case(floats.Exp2, [element], element)], [[x]])
+    (found,) = computed(device, [case(functions.Exp2, [element], element)], [[x]])
     exact = x.astype(np.float64) == numbers
     wrong = exact & (found.actual.astype(np.float64) != np.ldexp(1.0, numbers))
     assert not wrong.any(), found.examples(wrong)
@@ -205,21 +206,21 @@ def test_exp2_of_integers_is_exact(device: Device, element: t.ElementType) -> No
 @pytest.mark.parametrize("element", [t.F16, t.BF16], ids=lambda element: element.name)
 def test_functions_of_every_pattern_of_16_bits_are_off_by_one_at_most(device: Device, element: t.ElementType) -> None:
     x = np.arange(PATTERNS, dtype=np.uint16).view(dtype_of(element))
-    unary = [cls for cls in functions.BOUNDS if len(cls.spec.operands) == 1]
+    unary = [cls for cls in function_tests.BOUNDS if len(cls.spec.operands) == 1]
     group = [case(cls, [element], element) for cls in unary]
     require_near(computed(device, group, [[x]] * len(group)), [1] * len(group))
 
 
 def test_the_approximate_exponential_is_as_near_as_its_rounded_exponent(device: Device) -> None:
     x = np.linspace(-100, 88, COUNT).astype(np.float32)
-    (found,) = computed(device, [case(floats.Exp, [t.F32], t.F32, rounding_mode=Rounding.APPROX)], [[x]])
+    (found,) = computed(device, [case(functions.Exp, [t.F32], t.F32, rounding_mode=Rounding.APPROX)], [[x]])
     exact = np.exp(x.astype(np.float64))
     wrong = np.abs(found.actual - exact) > exact * (np.abs(x) + 4) * 2.0**-23 + 2.0**-148
     assert not wrong.any(), found.examples(wrong)
 
 
 def test_the_approximate_hyperbolic_tangent_is_near(device: Device) -> None:
-    approximate = case(floats.Tanh, [t.F32], t.F32, rounding_mode=Rounding.APPROX)
+    approximate = case(functions.Tanh, [t.F32], t.F32, rounding_mode=Rounding.APPROX)
     (found,) = computed(device, [approximate], [approximate.operands()])
     np.testing.assert_allclose(found.actual, found.expected, rtol=2.0**-10)
 

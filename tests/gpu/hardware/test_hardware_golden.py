@@ -19,12 +19,12 @@ from tests.observe import Observed, observe
 from tests.seeds.listings import appendix, mutex_program, needed
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES, largest_error
-from tileir.interp import extern
+from tileir.host import extern
 from tileir.ir import types as t
 from tileir.ir.core import Value
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.storage import DTYPES
-from tileir.ops import control, conversion, core, memory, misc
+from tileir.ops import control, conversion, core, misc, pointers
 
 RUNS = [(f"{file}.{entry}", text, entry, run) for file, text, entry, run in runs()]
 UNORDERED = ("atomics.through_views", "debug_info.scale", "extensions.rows", "hints.tuned")
@@ -32,7 +32,7 @@ UNORDERED = ("atomics.through_views", "debug_info.scale", "extensions.rows", "hi
 they run is all there is to see."""
 UNORDERED_LISTINGS = ("12.3.53", "12.3.54", "12.3.60")
 HOST_OPS = (control.Assert, misc.PrintTko)
-"""What the code of the vendor does by itself: a failed assertion ends the use of the GPU, prints go to the terminal."""
+"""Habits of the vendor's code: a failed assertion ends the use of the GPU, prints go to the terminal."""
 
 
 @pytest.fixture(autouse=True)
@@ -94,7 +94,7 @@ def compare_values(
 
 
 def _forget(observed: list[Observed], first: Outcome, second: Outcome, own: int, unspecified: Sequence[str]) -> None:
-    """Where globals and `alloca` find memory is the target's own affair."""
+    """Addresses of globals and of an `alloca` are the target's own affair."""
     for number, value in enumerate(observed, own):
         if _is_private(value.op.results[value.result]) or f"{value.op.spec.name} #{value.result}" in unspecified:
             second.arrays[number] = first.arrays[number]
@@ -102,7 +102,7 @@ def _forget(observed: list[Observed], first: Outcome, second: Outcome, own: int,
 
 def _is_private(value: Value) -> bool:
     """Whether a value is an address that stems from memory of the target."""
-    if value.op is None or isinstance(value.op, memory.Alloca | core.GetGlobal):
+    if value.op is None or isinstance(value.op, pointers.Alloca | core.GetGlobal):
         return value.op is not None
     addresses = [operand for operand in value.op.operands if _is_address(operand)]
     return any(map(_is_private, addresses)) and (_is_address(value) or isinstance(value.op, conversion.PtrToInt))

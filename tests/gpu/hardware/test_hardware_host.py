@@ -1,4 +1,4 @@
-"""What the host has of a launch on a GPU: text, traps, globals, grids, arrays of any kind, streams, threads."""
+"""The host's side of a launch on a GPU: text, traps, globals, grids, arrays of any kind, streams, threads."""
 
 from __future__ import annotations
 
@@ -298,7 +298,7 @@ SUM = f"""entry @k(%a: tile<ptr<f32>>, %b: tile<ptr<f32>>, %n: tile<i32>) {{
 @pytest.mark.parametrize("count", [1024, 1000, 1])
 @pytest.mark.parametrize("skipped", [0, 1, 2, 3, 4])
 def test_arrays_that_begin_anywhere_are_served(device: Device, skipped: int, count: int) -> None:
-    """What is loaded at a time depends on what addresses and extents are multiples of."""
+    """Addresses and extents of other alignments: they decide how much is loaded at a time."""
     whole = np.random.default_rng(1).standard_normal((2, 1100)).astype(np.float32)
     a, b = (line[skipped : skipped + count] for line in whole)
     found = device.outcome(kernel_of(SUM), (-(-count // 256),), [a, b, count]).arrays[1]

@@ -28,7 +28,7 @@ PRODUCTS = [
 ALIGNED = [(128, 128, 64), (256, 384, 192), (512, 512, 1024)]
 ANY = [(1, 1, 1), (129, 70, 65), (513, 257, 129), (300, 1000, 40), (128, 128, 0)]
 REHEARSED = 1 << 21
-"""How many products of numbers the TTIR machine is asked for."""
+"""Products of numbers that the TTIR machine is asked for at most."""
 TOLERANCES = {"f16": 5e-3, "f32": 1e-5, "f64": 1e-12}
 """Of real numbers, by the type of the sums: relative to the largest element of the product."""
 
@@ -60,7 +60,7 @@ def real_numbers(random: np.random.Generator, element: str, *shape: int) -> np.n
 
 
 def multiplied(device: Device, gemm: Gemm, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What the device makes of A and B (which is given as it lies in memory), and the product in f64."""
+    """The product of A and B (which is given as it lies in memory) by the device, and in f64."""
     wide = [x.astype(np.float64) for x in (a, b)]
     expected = wide[0] @ (wide[1] if gemm.b_by_rows else wide[1].T)
     (m, k), n = a.shape, expected.shape[1]

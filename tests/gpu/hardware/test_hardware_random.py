@@ -16,11 +16,11 @@ import tileir
 from tests.cpu.generated import STORED, Builder
 from tests.cpu.generated_data import arrays
 from tests.differential import outcome
-from tests.gpu import ttir_target
 from tests.gpu.hardware.hardware_device import Device
 from tests.gpu.test_ttir_random_programs import EIGHT_BITS
 from tests.gpu.ttir_nests import program
 from tests.gpu.ttir_view_programs import view_program
+from tests.targets import ttir
 from tileir.ir import types as t
 
 T = TypeVar("T")
@@ -49,11 +49,11 @@ def test_a_random_program_does_what_it_does_in_the_interpreter(device: Device, s
 
 @pytest.mark.parametrize("seed", range(NESTS))
 def test_early_exits_from_random_nests_are_taken(device: Device, seed: int) -> None:
-    """What each block prints tells the way that it took."""
+    """Each block prints the way that it took."""
     if not device.is_open:
         pytest.skip("prints, which the vendor's code does not hand to the host")
     kernel = tileir.parse(program(seed))["k"]
-    if len(ttir_target.lowered(kernel, device.arch).text) > LONGEST:
+    if len(ttir.lowered(kernel, device.arch).text) > LONGEST:
         pytest.skip("takes the compiler too long")
     first, second = outcome(kernel, GRID, (), "interp"), device.outcome(kernel, GRID, ())
     assert by_block(second.printed) == by_block(first.printed)

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from llvmlite import ir
 
-from tileir.cpu.algebra import Real, Whole, call_intrinsic
-from tileir.cpu.elements import DOUBLE, I64
-from tileir.cpu.error_free import Pair
+from tileir.cpu.emit.algebra import Int, Real, call_intrinsic
+from tileir.cpu.emit.elements import DOUBLE, I64
+from tileir.cpu.mathlib.error_free import Pair
 from tileir.cpu.mathlib.polynomials import constant_pair, multiply_pairs
 
 _I128 = ir.IntType(128)
@@ -32,7 +32,7 @@ PI_OVER_2 = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33)
 class Turned(NamedTuple):
     """x = quadrant * pi/2 + rest, with the quadrant (an i64) modulo 4 and a rest of at most pi/4."""
 
-    quadrant: Whole
+    quadrant: Int
     rest: Pair
 
 
@@ -49,7 +49,7 @@ def turned(x: Real) -> Turned:
     return Turned((x < 0.0).choose(-low, low), Pair(rest.high * sign, rest.low * sign))
 
 
-def _fraction_of_turns(builder: ir.IRBuilder, significand: Whole, begin: Whole) -> Whole:
+def _fraction_of_turns(builder: ir.IRBuilder, significand: Int, begin: Int) -> Int:
     """The product with 2/pi modulo 4, as an i128 of 126 fraction bits; `begin` is the first bit of the table it needs.
 
     Bits before weigh a multiple of 4, bits after the three words weigh nothing.
@@ -62,15 +62,15 @@ def _fraction_of_turns(builder: ir.IRBuilder, significand: Whole, begin: Whole) 
     return carried + ((high.extended(_I128) * factor) << 64)
 
 
-def _bits(builder: ir.IRBuilder, first: Whole, second: Whole, bit: Whole) -> Whole:
+def _bits(builder: ir.IRBuilder, first: Int, second: Int, bit: Int) -> Int:
     """64 bits of two words, from `bit` on."""
-    return Whole(builder, call_intrinsic(builder, "llvm.fshl", I64, (first.value, second.value, bit.value)))
+    return Int(builder, call_intrinsic(builder, "llvm.fshl", I64, (first.value, second.value, bit.value)))
 
 
-def _table_word(builder: ir.IRBuilder, place: Whole) -> Whole:
+def _table_word(builder: ir.IRBuilder, place: Int) -> Int:
     table = builder.module.globals.get(_TABLE) or _new_table(builder.module)
     address = builder.gep(table, [place.value], source_etype=I64)
-    return Whole(builder, builder.load(address, typ=I64))
+    return Int(builder, builder.load(address, typ=I64))
 
 
 def _new_table(module: ir.Module) -> ir.GlobalVariable:
@@ -81,7 +81,7 @@ def _new_table(module: ir.Module) -> ir.GlobalVariable:
     return table
 
 
-def _pair(turns: Whole) -> Pair:
+def _pair(turns: Int) -> Pair:
     """A signed fraction of 126 bits times pi/2, as two f64."""
     negative = turns < 0
     magnitude = negative.choose(-turns, turns)
@@ -89,7 +89,7 @@ def _pair(turns: Whole) -> Pair:
     normal = magnitude << zeros
     high = (normal >> 75).truncated(I64).converted(DOUBLE)
     low = ((normal >> 22).truncated(I64) & ((1 << 53) - 1)).converted(DOUBLE)
-    scale = ((Whole(zeros.builder, zeros.constant(1023 + 75 - 126)) - zeros).truncated(I64) << 52).as_real()
+    scale = ((Int(zeros.builder, zeros.constant(1023 + 75 - 126)) - zeros).truncated(I64) << 52).as_real()
     scale = negative.choose(-scale, scale)
     fraction = Pair(high * scale, low * scale * 2.0**-53)
     return multiply_pairs(fraction, constant_pair(high, PI_OVER_2[0], PI_OVER_2[1]))

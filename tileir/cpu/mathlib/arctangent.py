@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tileir.cpu.algebra import Real
-from tileir.cpu.error_free import Pair, ordered_sum_pair, product_pair, sum_pair
+from tileir.cpu.emit.algebra import Real
+from tileir.cpu.mathlib.error_free import Pair, ordered_sum_pair, product_pair, sum_pair
 from tileir.cpu.mathlib.polynomials import polynomial
 
 _ATAN_F64 = (-0.33333333333333326, 0.1999999999999767, -0.1428571428538814, 0.11111111088185568, -0.09090908144793623,

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from tileir.cpu.algebra import Real, Whole
-from tileir.cpu.error_free import Pair, ordered_sum_pair, product_pair, sum_pair
+from tileir.cpu.emit.algebra import Int, Real
+from tileir.cpu.mathlib.error_free import Pair, ordered_sum_pair, product_pair, sum_pair
 from tileir.cpu.mathlib.polynomials import (
     add_pairs,
     divide_pairs,
@@ -45,7 +45,7 @@ class Split(NamedTuple):
     """An integral number, and a register whose low bits are that number plus twice the bias of the exponent."""
 
     number: Real
-    biased: Whole
+    biased: Int
 
 
 def nearest_multiple(x: Real, factor: float) -> Split:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from tileir.cpu.algebra import Real
-from tileir.cpu.error_free import Pair, ordered_sum_pair, product_pair, sum_pair
+from tileir.cpu.emit.algebra import Real
+from tileir.cpu.mathlib.error_free import Pair, ordered_sum_pair, product_pair, sum_pair
 from tileir.cpu.mathlib.polynomials import (
     add_pairs,
     constant_pair,

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tileir.cpu.algebra import Real
-from tileir.cpu.error_free import Pair, ordered_sum_pair, product_pair, sum_pair
+from tileir.cpu.emit.algebra import Real
+from tileir.cpu.mathlib.error_free import Pair, ordered_sum_pair, product_pair, sum_pair
 
 
 def polynomial(x: Real, coefficients: Sequence[float]) -> Real:

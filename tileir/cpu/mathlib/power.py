@@ -1,14 +1,14 @@
-"""pow: 2^(y log2 |x|), with the corner cases of C.
+"""pow: 2^(y log2 |x|), with the corner cases of C; and rsqrt.
 
-The exponent is an f64 also where the base is an f32, so that every i32 is one exactly.
+The exponent of pow is an f64 also where the base is an f32, so that every i32 is one exactly.
 """
 
 from __future__ import annotations
 
 import math
 
-from tileir.cpu.algebra import Real
-from tileir.cpu.error_free import Pair, ordered_sum_pair
+from tileir.cpu.emit.algebra import Real
+from tileir.cpu.mathlib.error_free import Pair, ordered_sum_pair, product_pair
 from tileir.cpu.mathlib.exponential import exp_minus_one_tail, exp_of, nearest_multiple, scaled, times_ln2
 from tileir.cpu.mathlib.logarithm import log2_pair, log2_short
 from tileir.cpu.mathlib.polynomials import normalized, power_of_two
@@ -32,7 +32,7 @@ def _power_short(base: Real, exponent: Real) -> Real:
 
 
 def _power(base: Real, exponent: Real) -> Real:
-    """Where y log2 x is out of range only its sign counts; its low part may be NaN there."""
+    """2^(y log2 x). Out of range only the sign of the exponent counts; its low part may be NaN there."""
     binary = log2_pair(base)
     high = exponent * binary.high
     low = exponent.times_plus(binary.high, -high) + exponent * binary.low
@@ -44,7 +44,7 @@ def _power(base: Real, exponent: Real) -> Real:
 
 
 def _with_corners(x: Real, y: Real, power: Real) -> Real:
-    """What the power of magnitudes leaves open: bases 0, 1 and infinity, negative ones, exponent 0, NaN."""
+    """Add what the power of magnitudes leaves open: bases 0, 1 and infinity, negative ones, exponent 0, NaN."""
     magnitude, infinity = abs(x), float("inf")
     limit = (magnitude.equals(0.0) ^ (y < 0.0)).choose(x.of(0.0), infinity)
     result = (magnitude.equals(0.0) | magnitude.equals(infinity)).choose(limit, power)
@@ -56,3 +56,16 @@ def _with_corners(x: Real, y: Real, power: Real) -> Real:
     undefined = (x < 0.0) & (magnitude < infinity) & ~integral
     result = (undefined | x.is_nan() | y.is_nan()).choose(x.of(math.nan), result)
     return (y.equals(0.0) | x.equals(1.0)).choose(x.of(1.0), result)
+
+
+def rsqrt_f32(x: Real) -> Real:
+    return 1.0 / x.root()
+
+
+def rsqrt_f64(x: Real) -> Real:
+    """One Newton step with an exact residual behind root and division."""
+    near = 1.0 / x.root()
+    product = product_pair(x, near)
+    residual = (-product.high).times_plus(near, near.of(1.0)) - product.low * near
+    better = near.times_plus(residual * 0.5, near)
+    return ((x > 0.0) & (x < float("inf"))).choose(better, near)

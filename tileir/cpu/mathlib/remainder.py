@@ -1,16 +1,16 @@
 """remf: the exact remainder of the truncated quotient (C's fmod).
 
 Where the quotient is below 2^52 the nearest integer below it is off by at most one and a fused multiply-add leaves the
-remainder exactly. A larger quotient takes a long division in integers (`cpu.lanes`).
+remainder exactly. A larger quotient takes a long division in integers (`cpu.mathlib.slow_paths`).
 """
 
 from __future__ import annotations
 
 from llvmlite import ir
 
-from tileir.cpu.algebra import Flag, Real, Whole
-from tileir.cpu.elements import DOUBLE, I64
-from tileir.cpu.lanes import corrected
+from tileir.cpu.emit.algebra import Flag, Int, Real
+from tileir.cpu.emit.elements import DOUBLE, I64
+from tileir.cpu.mathlib.slow_paths import corrected
 
 _LARGEST_QUOTIENT = 2.0**52
 _STEP_BITS = 11
@@ -46,10 +46,10 @@ def _divided(dividend: Real, divisor: Real) -> Real:
     builder.branch(body)
     builder.position_at_end(body)
     left, running = builder.phi(I64), builder.phi(I64)
-    step = Whole(builder, left).signed_minimum(_STEP_BITS)
-    shifted = Whole(builder, running) << step
-    found = Whole(builder, builder.urem(shifted.value, modulus.value))
-    fewer = Whole(builder, left) - step
+    step = Int(builder, left).signed_minimum(_STEP_BITS)
+    shifted = Int(builder, running) << step
+    found = Int(builder, builder.urem(shifted.value, modulus.value))
+    fewer = Int(builder, left) - step
     for phi, start, again in ((left, distance, fewer), (running, rest, found)):
         phi.add_incoming(start.value, before)
         phi.add_incoming(again.value, body)
@@ -58,15 +58,15 @@ def _divided(dividend: Real, divisor: Real) -> Real:
     return _times_power(builder, found, low)
 
 
-def _integral(x: Real) -> tuple[Whole, Whole]:
+def _integral(x: Real) -> tuple[Int, Int]:
     """A positive finite f64 as integer times a power of two: the integer and the biased exponent, at least 1."""
     pattern = x.pattern()
     field = pattern >> 52
-    hidden = field.differs(0).whole(I64) << 52
+    hidden = field.differs(0).as_integer(I64) << 52
     return (pattern & ((1 << 52) - 1)) | hidden, field.unsigned_maximum(1)
 
 
-def _times_power(builder: ir.IRBuilder, integer: Whole, exponent: Whole) -> Real:
+def _times_power(builder: ir.IRBuilder, integer: Int, exponent: Int) -> Real:
     """An integer below 2^53 in units of the last bit of numbers with the biased exponent: exact in two steps."""
     near = (exponent << 52).as_real()
     number = integer.converted(DOUBLE)

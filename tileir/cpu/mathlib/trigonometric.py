@@ -1,18 +1,19 @@
 """sin, cos and tan.
 
 An angle is split into a multiple of pi/2 and a rest of at most pi/4, with fused multiply-adds (Cody and Waite); sine
-and cosine of the rest are polynomials. Huge angles are corrected afterwards (`mathlib.angle`, `cpu.lanes`).
+and cosine of the rest are polynomials. Huge angles are corrected afterwards (`mathlib.angle`,
+`cpu.mathlib.slow_paths`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from tileir.cpu.algebra import Flag, Real, Whole
-from tileir.cpu.error_free import Pair, ordered_sum_pair, product_pair, sum_pair
-from tileir.cpu.lanes import corrected
+from tileir.cpu.emit.algebra import Flag, Int, Real
 from tileir.cpu.mathlib.angle import PI_OVER_2, Turned, turned
+from tileir.cpu.mathlib.error_free import Pair, ordered_sum_pair, product_pair, sum_pair
 from tileir.cpu.mathlib.polynomials import divide_pairs, polynomial, value
+from tileir.cpu.mathlib.slow_paths import corrected
 
 _PI_OVER_2_F32 = (1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15)
 _TWO_OVER_PI = 0.6366197723675814
@@ -63,7 +64,7 @@ def _turned_sine_f32(x: Real, quarter: int) -> Real:
     return _by_quadrant(quadrant, sine, cosine)
 
 
-def _by_quadrant(quadrant: Whole, sine: Real, cosine: Real) -> Real:
+def _by_quadrant(quadrant: Int, sine: Real, cosine: Real) -> Real:
     """The sine of a rest in a quadrant, from sine and cosine of the rest."""
     chosen = (quadrant & 1).differs(0).choose(cosine, sine)
     return (chosen.pattern() ^ ((quadrant & 2) << (chosen.width - 2))).as_real()
@@ -81,7 +82,7 @@ def tan_f32(x: Real) -> Real:
     return _corrected("tan", x, x.equals(0.0).choose(x, quotient), _LARGEST_SHORT, _tangent)
 
 
-def _quarters(x: Real) -> tuple[Whole, Real]:
+def _quarters(x: Real) -> tuple[Int, Real]:
     """The nearest number of quarter turns of an f64, as a register with it in its low bits and as a float."""
     shift = 1.5 * 2.0**52
     shifted = x.times_plus(_TWO_OVER_PI, shift)

@@ -1,7 +1,7 @@
-"""How the values of Tile IR are held in TTIR.
+"""Forms of the values of Tile IR in TTIR.
 
-Knows: the TTIR type of a tile, what a view consists of, and how any value becomes a list of TTIR values, as which it is
-carried through control flow. Does not know: what is done with them.
+Knows: the TTIR type of a tile, what a view consists of, how any value becomes a list of TTIR values, as which it is
+carried through control flow, and how comparisons are named. Does not know: what is done with them.
 
 A tile of rank 0 is a scalar, any other a tensor. Elements are held thus: i4 as i8 from -8 to 7; tf32 as f32 whose low
 13 bits are zero; f8E8M0FNU, fnv8E5M3FNU and f4E2M1FN as their bits in an i8, the unused ones zero; all others as
@@ -12,10 +12,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tileir.gpu.ttir.code import I64, Type, Value
+from tileir.gpu.ttir.ir.code import I64, TtirType, TtirValue
 from tileir.ir import types as t
+from tileir.ir.attributes import Predicate
 
 _HELD = {t.I4: "i8", t.TF32: "f32", t.F8E8M0FNU: "i8", t.FNV8E5M3FNU: "i8", t.F4E2M1FN: "i8"}
+
+PREDICATES = {
+    Predicate.EQUAL: "eq",
+    Predicate.NOT_EQUAL: "ne",
+    Predicate.LESS_THAN: "lt",
+    Predicate.LESS_THAN_OR_EQUAL: "le",
+    Predicate.GREATER_THAN: "gt",
+    Predicate.GREATER_THAN_OR_EQUAL: "ge",
+}
+"""The names of comparisons, which a letter in front completes: how integers are read, or what becomes of NaN."""
 
 
 def held(element: t.ElementType | t.PointerType) -> str:
@@ -35,29 +46,28 @@ def pointer_to(element: t.ElementType) -> str:
     return f"!tt.ptr<{stored(element)}>"
 
 
-def tile_type(type: t.Type) -> Type:
+def tile_type(type: t.TileType) -> TtirType:
     """The TTIR type of a tile."""
-    assert isinstance(type, t.TileType), type
-    return Type(held(type.element), type.shape)
+    return TtirType(held(type.element), type.shape)
 
 
 @dataclass(frozen=True)
-class TensorView:
+class LoweredTensorView:
     """A tensor view: the address of its first element, and the extents and the strides in elements, as i64."""
 
     type: t.TensorViewType
-    base: Value
-    shape: tuple[Value, ...]
-    strides: tuple[Value, ...]
+    base: TtirValue
+    shape: tuple[TtirValue, ...]
+    strides: tuple[TtirValue, ...]
 
 
 @dataclass(frozen=True)
-class TileView:
+class LoweredTileView:
     """A partition, strided or gather/scatter view. `descriptor` is there if the copy engine can serve it."""
 
     type: t.TileViewType
-    tensor: TensorView
-    descriptor: Value | None = None
+    tensor: LoweredTensorView
+    descriptor: TtirValue | None = None
 
 
 @dataclass(frozen=True)
@@ -66,27 +76,27 @@ class Token:
 
 
 TOKEN = Token()
-Lowered = Value | TensorView | TileView | Token
+Lowered = TtirValue | LoweredTensorView | LoweredTileView | Token
 
 
-def flat_types(type: t.Type) -> list[Type]:
+def flat_types(type: t.Type) -> list[TtirType]:
     """The types of the TTIR values that a value of `type` is carried as."""
     if isinstance(type, t.TokenType):
         return []
     if isinstance(type, t.TileViewType):
         return flat_types(type.tensor_view)
     if isinstance(type, t.TensorViewType):
-        return [Type(pointer_to(type.element)), *(I64 for entry in (*type.shape, *type.strides) if entry is None)]
-    return [tile_type(type)]
+        return [TtirType(pointer_to(type.element)), *(I64 for entry in (*type.shape, *type.strides) if entry is None)]
+    return [tile_type(t.checked_cast(type, t.TileType))]
 
 
-def flattened(lowered: Lowered) -> list[Value]:
+def flattened(lowered: Lowered) -> list[TtirValue]:
     """The TTIR values that carry a value; a descriptor is left behind."""
     if isinstance(lowered, Token):
         return []
-    if isinstance(lowered, TileView):
+    if isinstance(lowered, LoweredTileView):
         return flattened(lowered.tensor)
-    if isinstance(lowered, TensorView):
+    if isinstance(lowered, LoweredTensorView):
         entries = zip((*lowered.type.shape, *lowered.type.strides), (*lowered.shape, *lowered.strides))
         return [lowered.base, *(value for entry, value in entries if entry is None)]
     return [lowered]

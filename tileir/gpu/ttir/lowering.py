@@ -1,46 +1,40 @@
-"""Turning one entry into a TTIR function.
+"""The state of an entry while it is turned into a TTIR function.
 
-Knows: the parameters of that function, the values of the program while it is built, and which rule serves which
-operation. Does not know: what an operation means (the chapters), nor how code is compiled or launched.
-
-The parameters are those of the entry, then one pointer for each `Hidden` that the code turned out to need.
+Knows: the values of the program and what carries them, the parameters that code turned out to need beyond those of the
+entry, and which rule serves which operation. Does not know: what an operation means (the chapters), nor how a lowering
+begins and ends (`entry`).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tileir.gpu.arch import Arch
-from tileir.gpu.ttir.builder import Builder
-from tileir.gpu.ttir.code import I64, Attribute, Block, Function, Type, Value
-from tileir.gpu.ttir.facts import Facts
-from tileir.gpu.ttir.forms import TOKEN, Lowered, TensorView, TileView, flat_types, tile_type
-from tileir.gpu.ttir.order import Order
-from tileir.gpu.ttir.text import function_text
-from tileir.gpu.ttir.users import Users
+from tileir.gpu.ttir.analysis.barriers import TokenOrder
+from tileir.gpu.ttir.analysis.ranges import ValueRanges
+from tileir.gpu.ttir.analysis.users import Users
+from tileir.gpu.ttir.forms import TOKEN, Lowered, LoweredTensorView, LoweredTileView, flat_types, tile_type
+from tileir.gpu.ttir.ir.builder import Builder
+from tileir.gpu.ttir.ir.code import I64, TtirBlock, TtirType, TtirValue
 from tileir.ir import core
 from tileir.ir import types as t
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import UnsupportedError
-from tileir.ops.extension import Func
+from tileir.ops.calls import Func
 from tileir.ops.module import Entry
 
-Lower = Callable[["Lowering", Op], None]
+Lower = Callable[["TtirLowering", Op], None]
 """A rule: emits the code of an operation and binds its results."""
 
 MAX_ELEMENTS = 1 << 20
-"""What Triton's compiler allows in a tensor."""
+"""Elements that Triton's compiler allows in a tensor."""
 
 HIDDEN_ALIGNMENT = 16
-"""What hidden memory is aligned to."""
+"""Alignment of hidden memory in bytes."""
 
 ALL_MEMORY = 31
 """Of ``ttg.barrier``: shared, global and tensor memory, reads and writes."""
-
-MAX_ALIGNMENT = 1 << 10
-"""The largest divisor of a parameter that Triton's compiler is told of."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +60,7 @@ class BlockMemory:
 
 @dataclass(frozen=True)
 class Mailbox:
-    """Where blocks leave what the host is to do: see `gpu.mailbox`."""
+    """Memory in which blocks leave what the host is to do: see `gpu.mailbox`."""
 
 
 Hidden = GlobalMemory | ConstantMemory | BlockMemory | Mailbox
@@ -74,67 +68,76 @@ Hidden = GlobalMemory | ConstantMemory | BlockMemory | Mailbox
 
 @dataclass(frozen=True)
 class ParameterFacts:
-    """What the code may rely on about a parameter: its value is a multiple of `divisor`."""
+    """Knowledge of a parameter that the code may rely on: its value is a multiple of `divisor`."""
 
     divisor: int = 1
 
 
 @dataclass
-class Lowering:
+class TtirLowering:
     """The state of one entry's lowering."""
 
     arch: Arch
     rules: dict[type[Op], Lower]
-    entry: Entry
     functions: dict[str, Func]
-    facts: Sequence[ParameterFacts]
-    body: Block
+    body: TtirBlock
     build: Builder
     values: dict[core.Value, Lowered] = field(default_factory=dict)
-    hidden: dict[Hidden, Value] = field(default_factory=dict)
+    hidden: dict[Hidden, TtirValue] = field(default_factory=dict)
     sites: list[Op] = field(default_factory=list)
     """The operations that the host has a part in (`print_tko`, `assert`); code names them by number."""
     block_memory: int = 0
     """Bytes that `alloca` takes for one block."""
-    known: Facts = field(default_factory=Facts)
-    """What is known of the values made so far."""
+    known: ValueRanges = field(default_factory=ValueRanges)
+    """Knowledge of the values made so far."""
     users: Users = field(default_factory=Users)
-    order: Order = field(default_factory=Order)
-    """What tokens ask for."""
+    order: TokenOrder = field(default_factory=TokenOrder)
+    """The order that tokens ask for."""
 
-    def value(self, value: core.Value) -> Value:
+    @staticmethod
+    def of(entry: Entry, functions: Sequence[Func], arch: Arch, rules: dict[type[Op], Lower]) -> TtirLowering:
+        """The lowering of an entry, with a parameter for each of its own, before the first operation."""
+        body = TtirBlock(tuple(tile_type(argument.tile) for argument in entry.body.args))
+        named = {function.sym_name: function for function in functions}
+        users, order = Users([entry, *functions]), TokenOrder.of(entry, named)
+        lowering = TtirLowering(arch, rules, named, body, Builder(body), users=users, order=order)
+        for argument, value in zip(entry.body.args, body.arguments):
+            lowering.bind(argument, value)
+        return lowering
+
+    def value(self, value: core.Value) -> TtirValue:
         """The TTIR value of a tile."""
         found = self.values[value]
-        assert isinstance(found, Value), found
+        assert isinstance(found, TtirValue), found
         return found
 
-    def view(self, value: core.Value) -> TileView:
+    def view(self, value: core.Value) -> LoweredTileView:
         found = self.values[value]
-        assert isinstance(found, TileView), found
+        assert isinstance(found, LoweredTileView), found
         return found
 
-    def tensor_view(self, value: core.Value) -> TensorView:
+    def tensor_view(self, value: core.Value) -> LoweredTensorView:
         found = self.values[value]
-        assert isinstance(found, TensorView), found
+        assert isinstance(found, LoweredTensorView), found
         return found
 
-    def type_of(self, value: core.Value) -> Type:
+    def type_of(self, value: core.Value) -> TtirType:
         """The TTIR type of a tile."""
-        return tile_type(value.type)
+        return tile_type(value.tile)
 
     def bind(self, value: core.Value, lowered: Lowered) -> None:
         """Give a value of the program its form."""
-        if isinstance(lowered, Value):
-            assert lowered.type == tile_type(value.type), (lowered.type, value.type)
+        if isinstance(lowered, TtirValue):
+            assert lowered.type == self.type_of(value), (lowered.type, value.type)
         self.values[value] = lowered
 
     def bind_token(self, value: core.Value) -> None:
         self.bind(value, TOKEN)
 
-    def parameter(self, hidden: Hidden, element: str = "i8") -> Value:
+    def parameter(self, hidden: Hidden, element: str = "i8") -> TtirValue:
         """The address of hidden memory as a pointer to `element`; one parameter for each, made when first asked for."""
         if hidden not in self.hidden:
-            address = Value(Type("!tt.ptr<i8>"), self.body)
+            address = TtirValue(TtirType("!tt.ptr<i8>"), self.body)
             self.body.arguments.append(address)
             self.known.promise(address, HIDDEN_ALIGNMENT)
             self.hidden[hidden] = address
@@ -146,14 +149,14 @@ class Lowering:
             self.sites.append(op)
         return self.sites.index(op) + 1
 
-    def rebuilt(self, type: t.Type, values: Iterable[Value]) -> Lowered:
+    def rebuilt(self, type: t.Type, values: Iterable[TtirValue]) -> Lowered:
         """A value of the program from what carried it (`forms.flattened`)."""
         if isinstance(type, t.TokenType):
             return TOKEN
         if isinstance(type, t.TileViewType):
             tensor = self.rebuilt(type.tensor_view, values)
-            assert isinstance(tensor, TensorView)
-            return TileView(type, tensor)
+            assert isinstance(tensor, LoweredTensorView)
+            return LoweredTileView(type, tensor)
         given = iter(values)
         if isinstance(type, t.TensorViewType):
             base = next(given)
@@ -161,10 +164,10 @@ class Lowering:
                 tuple(next(given) if entry is None else self.build.integer(I64, entry) for entry in entries)
                 for entries in (type.shape, type.strides)
             )
-            return TensorView(type, base, shape, strides)
+            return LoweredTensorView(type, base, shape, strides)
         return next(given)
 
-    def rebuilt_all(self, program_values: Sequence[core.Value], values: Sequence[Value]) -> None:
+    def rebuilt_all(self, program_values: Sequence[core.Value], values: Sequence[TtirValue]) -> None:
         """Bind values of the program to what carried them, in order."""
         given = iter(values)
         for value in program_values:
@@ -202,50 +205,3 @@ class Lowering:
         if isinstance(type, t.TileType) and type.count > MAX_ELEMENTS:
             limit = f"Triton's compiler takes tiles of at most {MAX_ELEMENTS} elements"
             raise self.unsupported(op, f"makes {type!r}: {limit}")
-
-
-@dataclass(frozen=True)
-class Program:
-    """A lowered entry: its TTIR, the parameters beyond those of the entry, the operations with a part for the host."""
-
-    function: Function
-    text: str
-    hidden: tuple[Hidden, ...]
-    sites: tuple[Op, ...]
-
-
-def lower_entry(
-    entry: Entry,
-    functions: Sequence[Func],
-    rules: dict[type[Op], Lower],
-    arch: Arch,
-    facts: Sequence[ParameterFacts] = (),
-) -> Program:
-    """The TTIR of `entry`, whose module has the device functions `functions`.
-
-    `facts` says what is known of the parameters, in order; nothing is known of those beyond. Raises UnsupportedError.
-    """
-    body = Block(tuple(tile_type(argument.type) for argument in entry.body.args))
-    named = {function.sym_name: function for function in functions}
-    lowering = Lowering(arch, rules, entry, named, facts, body, Builder(body), order=Order.of(entry, named))
-    lowering.users = Users([entry, *functions])
-    for argument, value in zip(entry.body.args, body.arguments):
-        lowering.bind(argument, value)
-    for value, fact in zip(body.arguments, facts):
-        lowering.known.promise(value, fact.divisor)
-    lowering.lower(entry)
-    hidden = tuple(
-        BlockMemory(lowering.block_memory) if isinstance(kind, BlockMemory) else kind for kind in lowering.hidden
-    )
-    divisors = [min(lowering.known.divisor(value), MAX_ALIGNMENT) for value in body.arguments]
-    attributes: dict[int, dict[str, Attribute]] = {
-        position: {"tt.divisibility": divisor} for position, divisor in enumerate(divisors) if divisor > 1
-    }
-    function = Function(_machine_name(entry.sym_name), body, attributes)
-    return Program(function, function_text(function), hidden, tuple(lowering.sites))
-
-
-def _machine_name(name: str) -> str:
-    """A name that PTX allows."""
-    allowed = re.sub(r"\W", "_", name, flags=re.ASCII)
-    return allowed if re.match(r"[A-Za-z_]", allowed) else f"kernel_{allowed}"

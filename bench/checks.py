@@ -1,0 +1,115 @@
+"""Cost of the checks of native code: each kernel with them and without, on one thread, in turn.
+
+    python bench/checks.py [name ...]
+
+The time is that of the processor, so that what else the machine does counts little. The result is checked first
+(`bench/cpu.py`).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from math import exp, log
+from time import thread_time
+
+import cpu
+import numpy as np
+from table import Skipped, figure
+
+import tileir
+
+RUNS = 15
+Launch = tuple[tileir.Kernel, tuple[int, ...], tuple[object, ...], Callable[[], None]]
+"""Kernel, grid, arguments, and a check of what they hold after a launch."""
+MEAN_AIM, WORST_AIM, GATHER_AIM = 1.03, 1.15, 1.3
+
+GATHER = """
+entry @gather(%x: tile<ptr<f32>>, %at: tile<ptr<i32>>, %out: tile<ptr<f32>>) {
+  %bx, %by, %bz = get_tile_block_id : tile<i32>
+  %count = constant <i32: 1024> : tile<i32>
+  %start = muli %bx, %count : tile<i32>
+  %start_1 = reshape %start : tile<i32> -> tile<1xi32>
+  %starts = broadcast %start_1 : tile<1xi32> -> tile<1024xi32>
+  %lane = iota : tile<1024xi32>
+  %index = addi %starts, %lane : tile<1024xi32>
+  %at_1 = reshape %at : tile<ptr<i32>> -> tile<1xptr<i32>>
+  %at_all = broadcast %at_1 : tile<1xptr<i32>> -> tile<1024xptr<i32>>
+  %at_each = offset %at_all, %index : tile<1024xptr<i32>>, tile<1024xi32> -> tile<1024xptr<i32>>
+  %rows, %t0 = load_ptr_tko weak %at_each : tile<1024xptr<i32>> -> tile<1024xi32>, token
+  %x_1 = reshape %x : tile<ptr<f32>> -> tile<1xptr<f32>>
+  %x_all = broadcast %x_1 : tile<1xptr<f32>> -> tile<1024xptr<f32>>
+  %x_each = offset %x_all, %rows : tile<1024xptr<f32>>, tile<1024xi32> -> tile<1024xptr<f32>>
+  %values, %t1 = load_ptr_tko weak %x_each : tile<1024xptr<f32>> -> tile<1024xf32>, token
+  %out_1 = reshape %out : tile<ptr<f32>> -> tile<1xptr<f32>>
+  %out_all = broadcast %out_1 : tile<1xptr<f32>> -> tile<1024xptr<f32>>
+  %out_each = offset %out_all, %index : tile<1024xptr<f32>>, tile<1024xi32> -> tile<1024xptr<f32>>
+  store_ptr_tko weak %out_each, %values : tile<1024xptr<f32>>, tile<1024xf32> -> token
+}
+"""
+
+
+def gather() -> Launch:
+    """A gather of elements in random order from an array of 4 MiB."""
+    random = np.random.default_rng(0)
+    x = random.standard_normal(1 << 20, np.float32)
+    at = random.integers(0, x.size, 1 << 20, np.int32)
+    out = np.zeros_like(x)
+
+    def check() -> None:
+        assert np.array_equal(out, x[at])
+
+    return tileir.parse(GATHER)["gather"], (1024,), (x, at, out), check
+
+
+def _cases(names: Sequence[str]) -> dict[str, Callable[[], Launch]]:
+    made: dict[str, Callable[[], Launch]] = {make.__name__: _from(make) for make in cpu.CASES}
+    made["gather"] = gather
+    return {name: made[name] for name in names or made}
+
+
+def _from(make: Callable[[], cpu.Case]) -> Callable[[], Launch]:
+    return lambda: _kernel(make())
+
+
+def _kernel(case: cpu.Case) -> Launch:
+    return tileir.load(case.path)[case.kernel], case.grid, case.arguments, case.check
+
+
+def cost(launch: Launch) -> tuple[float, float]:
+    """Seconds without and with checks: of each the shortest of `RUNS` launches, in turn."""
+    kernel, grid, arguments, check = launch
+    times: dict[bool, list[float]] = {False: [], True: []}
+    kernel.launch(grid, *arguments, check=True, threads=1)
+    check()
+    kernel.launch(grid, *arguments, check=False, threads=1)
+    for _ in range(RUNS):
+        for checked, column in times.items():
+            begin = thread_time()
+            kernel.launch(grid, *arguments, check=checked, threads=1)
+            column.append(thread_time() - begin)
+    return min(times[False]), min(times[True])
+
+
+def main(names: Sequence[str]) -> int:
+    print("| kernel | without checks | with checks | cost | aim | met |", "|---|---:|---:|---:|---|---|", sep="\n")
+    costs = []
+    for name, make in _cases(names).items():
+        try:
+            without, with_checks = cost(make())
+        except Skipped as reason:
+            print(f"* {name} left out: {reason}")
+            continue
+        factor, aim = with_checks / without, GATHER_AIM if name == "gather" else WORST_AIM
+        costs.append(factor)
+        met = "yes" if factor <= aim else "**no**"
+        times = " | ".join(f"{figure(seconds * 1e3)} ms" for seconds in (without, with_checks))
+        print(f"| {name} | {times} | {factor:.3f} | <= {aim} | {met} |")
+    mean = exp(sum(map(log, costs)) / len(costs))
+    met = "yes" if mean <= MEAN_AIM else "**no**"
+    print(f"| geometric mean | | | {mean:.3f} | <= {MEAN_AIM} | {met} |")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,180 @@
+"""Native code stops before it touches memory that is not the launch's, in the words of the interpreter."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tileir
+from tileir.ir.effects import AccessTrait
+from tileir.ops import OPS
+
+VIEW = "partition_view<tile=(4x2), tensor_view<64x16xf32, strides=[16,1]>>"
+CAST_TENSOR = "tensor_view<64x16xf32, strides=[16,1], #cuda_tile.ptr_attr<multicast>>"
+CAST = f"partition_view<tile=(4x2), {CAST_TENSOR}>"
+TENSOR = "%t = make_tensor_view %p, shape = [64, 16], strides = [16, 1] : tensor_view<64x16xf32, strides=[16,1]>"
+TILES = f"""
+  {TENSOR}
+  %v = make_partition_view %t : {VIEW}
+  %x = constant <f32: 1.0> : tile<4x2xf32>
+  %i = constant <i32: 3> : tile<i32>
+"""
+POINTERS = """
+  %lane = iota : tile<8xi32>
+  %p_1 = reshape %p : tile<ptr<f32>> -> tile<1xptr<f32>>
+  %p_8 = broadcast %p_1 : tile<1xptr<f32>> -> tile<8xptr<f32>>
+  %at = offset %p_8, %lane : tile<8xptr<f32>>, tile<8xi32> -> tile<8xptr<f32>>
+  %x = constant <f32: 1.0> : tile<8xf32>
+"""
+ROWS = f"""
+  {TENSOR}
+  %rows = constant <i32: [1, 9, 2, 3]> : tile<4xi32>
+  %c = constant <i32: 0> : tile<i32>
+  %x = constant <f32: 1.0> : tile<4x2xf32>
+"""
+MULTICAST = f"""
+  %t = make_tensor_view %p, shape = [64, 16], strides = [16, 1] : tile<ptr<f32, <multicast>>> -> {CAST_TENSOR}
+  %v = make_partition_view %t : {CAST}
+  %x = constant <f32: 1.0> : tile<4x2xf32>
+  %i = constant <i32: 3> : tile<i32>
+"""
+FAULTY = {
+    "load_ptr_tko": POINTERS + "%y, %u = load_ptr_tko weak %at : tile<8xptr<f32>> -> tile<8xf32>, token",
+    "store_ptr_tko": POINTERS + "%u = store_ptr_tko weak %at, %x : tile<8xptr<f32>>, tile<8xf32> -> token",
+    "atomic_rmw_tko": POINTERS
+    + "%y, %u = atomic_rmw_tko relaxed device %at, addf, %x : tile<8xptr<f32>>, tile<8xf32> -> tile<8xf32>, token",
+    "atomic_cas_tko": POINTERS
+    + "%y, %u = atomic_cas_tko relaxed device %at, %x, %x : tile<8xptr<f32>>, tile<8xf32> -> tile<8xf32>, token",
+    "load_view_tko": TILES + f"%y, %u = load_view_tko weak %v[%i, %i] : {VIEW}, tile<i32> -> tile<4x2xf32>, token",
+    "store_view_tko": TILES + f"%u = store_view_tko weak %x, %v[%i, %i] : tile<4x2xf32>, {VIEW}, tile<i32> -> token",
+    "atomic_red_view_tko": TILES
+    + f"%u = atomic_red_view_tko relaxed device %v[%i, %i], addf, %x : tile<4x2xf32>, {VIEW}, tile<i32> -> token",
+    "multimem_load_reduce_view_tko": MULTICAST
+    + f"%y, %u = multimem_load_reduce_view_tko weak %v[%i, %i] : {CAST}, tile<i32> -> tile<4x2xf32>, token",
+    "multimem_reduce_view_tko": MULTICAST
+    + f"%u = multimem_reduce_view_tko relaxed sys %v, %x[%i, %i] : {CAST}, tile<4x2xf32>, tile<i32> -> token",
+    "multimem_store_view_tko": MULTICAST
+    + f"%u = multimem_store_view_tko weak %v, %x[%i, %i] : {CAST}, tile<4x2xf32>, tile<i32> -> token",
+    "experimental$gather_load": ROWS + "%y = experimental$gather_load %t, %rows, [%c] <{dim = 0 : i64}> : "
+    "tensor_view<64x16xf32, strides=[16,1]>, tile<4xi32>, tile<i32> -> tile<4x2xf32>",
+    "experimental$scatter_store": ROWS + "%u = experimental$scatter_store %x, %t, %rows, [%c] <{dim = 0 : i64}> : "
+    "tile<4x2xf32>, tensor_view<64x16xf32, strides=[16,1]>, tile<4xi32>, tile<i32> -> token",
+}
+
+
+def test_every_operation_that_accesses_memory_has_a_case() -> None:
+    assert {name for name, op in OPS.items() if op.spec.trait(AccessTrait)} == FAULTY.keys()
+
+
+def trap(kernel: tileir.Kernel, *arguments: object) -> tuple[object, ...]:
+    """What native code says of a faulty launch, which is what the interpreter says."""
+    found, expected = (_parts(kernel, arguments, target) for target in ("cpu", "interp"))
+    assert found == expected
+    return found
+
+
+def _parts(kernel: tileir.Kernel, arguments: tuple[object, ...], target: str) -> tuple[object, ...]:
+    with pytest.raises(tileir.Trap) as caught:
+        kernel.launch(1, *arguments, target=target)
+    found = caught.value
+    return (found.message, found.op, found.array, found.index, found.block, found.kernel)
+
+
+@pytest.mark.parametrize("name", FAULTY)
+def test_an_access_outside_its_array_traps_as_in_the_interpreter(name: str) -> None:
+    pointer = "ptr<f32, <multicast>>" if name.startswith("multimem") else "ptr<f32>"
+    kernel = tileir.parse(f"entry @k(%p: tile<{pointer}>) {{\n{FAULTY[name]}\n  return\n}}")["k"]
+    array = np.zeros(7, np.float32)
+    found = trap(kernel, array)
+    assert found[1:3] == (name, "p")
+    assert not array.any() or name == "atomic_rmw_tko"
+
+
+@pytest.mark.parametrize(
+    ("predicate", "type", "value"),
+    [
+        ("div_by<8>", "i32", 12),
+        ("bounded<0, ?>", "i32", -1),
+        ("bounded<?, 5>", "i64", 6),
+    ],
+)
+def test_a_broken_promise_traps_as_in_the_interpreter(predicate: str, type: str, value: int) -> None:
+    kernel = tileir.parse(f"entry @k(%n: tile<{type}>) {{\n  %0 = assume {predicate}, %n : tile<{type}>\n  return\n}}")[
+        "k"
+    ]
+    trap(kernel, value)
+    kernel.launch(1, value, check=False)
+
+
+@pytest.mark.parametrize(
+    ("predicate", "values"),
+    [
+        ("div_by<4>", [0, 4, 6, 8]),
+        ("div_by<8, every 2 along 0>", [0, 1, 8, 10]),
+        ("same_elements<[2]>", [3, 3, 4, 5]),
+        ("bounded<-1, 3>", [-1, 3, 4, 0]),
+    ],
+)
+def test_a_promise_about_a_tile_names_the_first_element(predicate: str, values: list[int]) -> None:
+    text = f"""entry @k() {{
+      %x = constant <i32: {values}> : tile<4xi32>
+      %0 = assume {predicate}, %x : tile<4xi32>
+      return
+    }}"""
+    kernel = tileir.parse(text)["k"]
+    trap(kernel)
+
+
+def test_a_dynamic_extent_beyond_63_bits_traps_as_in_the_interpreter() -> None:
+    text = """entry @k(%p: tile<ptr<f32>>, %n: tile<i64>) {
+      %t = make_tensor_view %p, shape = [%n], strides = [1] : tile<i64> -> tensor_view<?xf32, strides=[1]>
+      return
+    }"""
+    kernel, array = tileir.parse(text)["k"], np.zeros(4, np.float32)
+    trap(kernel, array, -2)
+
+
+@pytest.mark.parametrize("extent", [1 << 62, (1 << 63) - 1])
+def test_a_view_that_claims_more_than_memory_has_traps_where_it_is_used(extent: int) -> None:
+    text = """entry @k(%p: tile<ptr<f32>>, %n: tile<i64>, %i: tile<i64>) {
+      %t = make_tensor_view %p, shape = [%n], strides = [%n] : tile<i64> -> tensor_view<?xf32, strides=[?]>
+      %v = make_partition_view %t : partition_view<tile=(4), tensor_view<?xf32, strides=[?]>>
+      %x, %u = load_view_tko weak %v[%i] : partition_view<tile=(4), tensor_view<?xf32, strides=[?]>>, tile<i64>
+        -> tile<4xf32>, token
+      return
+    }"""
+    kernel, array = tileir.parse(text)["k"], np.zeros(4, np.float32)
+    for index in (0, 1, 1 << 40, (1 << 60) - 1):
+        trap(kernel, array, extent, index)
+
+
+def test_without_checks_nothing_is_compared() -> None:
+    text = """entry @k(%p: tile<ptr<i32>>) {
+      %x = constant <i32: 7> : tile<i32>
+      %one = constant <i32: 1> : tile<i32>
+      %q = offset %p, %one : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+      store_ptr_tko weak %q, %x : tile<ptr<i32>>, tile<i32> -> token
+      return
+    }"""
+    kernel, array = tileir.parse(text)["k"], np.zeros(2, np.int32)
+    with pytest.raises(tileir.Trap):
+        kernel.launch(1, array[:1])
+    kernel.launch(1, array[:1], check=False)
+    assert array.tolist() == [0, 7]
+
+
+def test_arrays_that_are_reached_through_others_may_be_used() -> None:
+    """A pointer that is loaded from memory is looked up among all arrays of the launch."""
+    text = """entry @k(%table: tile<ptr<i64>>, %data: tile<ptr<f32>>, %out: tile<ptr<f32>>) {
+      %address, %t0 = load_ptr_tko weak %table : tile<ptr<i64>> -> tile<i64>, token
+      %p = int_to_ptr %address : tile<i64> -> tile<ptr<f32>>
+      %x, %t1 = load_ptr_tko weak %p : tile<ptr<f32>> -> tile<f32>, token
+      store_ptr_tko weak %out, %x : tile<ptr<f32>>, tile<f32> -> token
+      return
+    }"""
+    kernel = tileir.parse(text)["k"]
+    data, out = np.array([5.0, 6.0], np.float32), np.zeros(1, np.float32)
+    kernel.launch(1, np.array([data.ctypes.data + 4]), data, out)
+    assert out[0] == 6
+    with pytest.raises(tileir.Trap, match="byte offset 8 of 'data'"):
+        kernel.launch(1, np.array([data.ctypes.data + 8]), data, out)

@@ -1,0 +1,86 @@
+"""Runs programs on both targets and compares: the child process of a campaign.
+
+Each seed gives one line of JSON: the seed first alone (`begin`), so that a death names its program, then the verdict.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+
+import tileir
+from tests.fuzz.faulty.guarded import Guarded
+from tests.fuzz.faulty.programs import ELEMENTS, Array, Faulty, program
+from tileir.ir.diagnostics import place_text
+
+MAX_ITERATIONS = 10_000
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The end of a launch: the trap in its parts, or None and the bytes of all arrays; and whether canaries stand."""
+
+    trap: tuple[object, ...] | None
+    arrays: tuple[bytes, ...]
+    intact: bool
+
+
+def difference(seed: int) -> str | None:
+    """In what the targets differ, or None. Both run on the same memory, so that addresses in messages are the same."""
+    faulty = program(seed)
+    memories = [_memory(array) if isinstance(array, Array) else None for array in faulty.arguments]
+    expected, found = (outcome(faulty, memories, seed, target) for target in ("interp", "cpu"))
+    if not (expected.intact and found.intact):
+        return f"bytes beside an array changed (interp {not expected.intact}, cpu {not found.intact})"
+    if expected.trap != found.trap:
+        return f"interp: {expected.trap}; cpu: {found.trap}"
+    if expected.trap is None and expected.arrays != found.arrays:
+        return "the arrays differ"
+    return None
+
+
+def outcome(faulty: Faulty, memories: list[Guarded | None], seed: int, target: str) -> Outcome:
+    """What launching the program gives, on the arrays filled anew."""
+    arguments: list[object] = []
+    for given, memory in zip(faulty.arguments, memories):
+        if isinstance(given, Array) and memory is not None:
+            _fill(memory.array, given, seed)
+        arguments.append(given if memory is None else memory.array)
+    trap: tuple[object, ...] | None = None
+    try:
+        kernel = tileir.parse(faulty.text)["k"]
+        kernel.launch((faulty.grid,), *arguments, target=target, max_iterations=MAX_ITERATIONS)
+    except tileir.Trap as error:
+        trap = (error.message, error.op, place_text(error.loc), error.array, error.index, error.block)
+    except (TypeError, ValueError, tileir.UnsupportedError) as error:
+        trap = (type(error).__name__, str(error))
+    used = [memory for memory in memories if memory is not None]
+    return Outcome(trap, tuple(memory.array.tobytes() for memory in used), all(memory.intact for memory in used))
+
+
+def _memory(array: Array) -> Guarded:
+    return Guarded((array.count,), ELEMENTS[array.element], array.at_end)
+
+
+def _fill(memory: np.ndarray, array: Array, seed: int) -> None:
+    """Give an array the numbers that the seed has for it."""
+    values = np.random.default_rng([seed, array.count]).integers(0, array.below or 100, array.count)
+    memory.flags.writeable = True
+    memory[:] = (
+        values.astype(np.int64) if memory.dtype.kind in "iub" else values.astype(np.float32).astype(memory.dtype)
+    )
+    memory.flags.writeable = array.writable
+
+
+def main() -> None:
+    first, count = map(int, sys.argv[1:3])
+    for seed in range(first, first + count):
+        print(json.dumps({"begin": seed}), flush=True)
+        print(json.dumps({"seed": seed, "difference": difference(seed)}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,14 @@
+"""Native code stops faulty accesses where the interpreter does (`make fuzz` tries many more)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fuzz.faulty.campaign import BATCH, findings
+
+COUNT = 100
+
+
+@pytest.mark.parametrize("first", [0, BATCH])
+def test_both_targets_do_the_same_with_faulty_programs(first: int) -> None:
+    assert findings(first, COUNT, jobs=1) == []

@@ -1,0 +1,1 @@
+"""The meaning of programs, chapter by chapter, on every target: see `tests.targets`."""

@@ -1,0 +1,110 @@
+"""Python programs in processes of their own, which start quickly.
+
+Knows: a process that has imported what most programs need, and forks for each of them: a program is as alone as in a
+new interpreter, but does not import torch again. Does not know: the programs.
+
+Where a system cannot fork, a new interpreter is started for each.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import json
+import os
+import runpy
+import subprocess
+import sys
+import tempfile
+import traceback
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import NoReturn
+
+ROOT = Path(__file__).parents[1]
+PRELOADED = ("numpy", "tileir.cli.check", "tileir.runtime.interpreter", "tileir.runtime.native", "cuda.tile", "torch")
+"""Modules that a program finds imported, if they are there."""
+
+
+def run_module(
+    module: str, *arguments: object, cwd: Path = ROOT, environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """``python -m MODULE ARGUMENT...`` with what it wrote."""
+    command = [module, *map(str, arguments)]
+    variables = {"PYTHONPATH": str(ROOT), **os.environ, **(environment or {})}
+    if not hasattr(os, "fork"):
+        return subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True, cwd=cwd, env=variables)
+    with tempfile.TemporaryDirectory() as folder:
+        out, err = Path(folder) / "out", Path(folder) / "err"
+        request = {"command": command, "cwd": str(cwd), "variables": variables, "out": str(out), "err": str(err)}
+        status = _asked(request)
+        return subprocess.CompletedProcess(command, status, out.read_text(), err.read_text())
+
+
+def _asked(request: dict[str, object]) -> int:
+    """The exit status of the program."""
+    server = _server()
+    assert server.stdin is not None and server.stdout is not None
+    server.stdin.write(json.dumps(request) + "\n")
+    server.stdin.flush()
+    return int(server.stdout.readline())
+
+
+@cache
+def _server() -> subprocess.Popen[str]:
+    code = f"import sys; sys.path[:0] = [{str(ROOT)!r}]; from tests.processes import serve; serve()"
+    server = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    atexit.register(server.kill)
+    return server
+
+
+# ---------------------------------------------------------------- the process that forks
+
+
+def serve() -> None:
+    """Run programs one after the other, each in a fork, until nobody asks any more."""
+    for name in PRELOADED:
+        with suppress(ImportError):
+            import_module(name)
+    gc.freeze()  # what has been imported is looked at no more: it stays shared
+    for line in sys.stdin:
+        request = json.loads(line)
+        child = os.fork()
+        if not child:
+            _end(_status_of(**request))
+        _, status = os.waitpid(child, 0)
+        print(os.waitstatus_to_exitcode(status), flush=True)
+
+
+def _status_of(command: list[str], cwd: str, variables: dict[str, str], out: str, err: str) -> int:
+    """Run a program as if this process had been started for it; gives its exit status."""
+    for number, path, mode in ((0, os.devnull, os.O_RDONLY), (1, out, os.O_WRONLY), (2, err, os.O_WRONLY)):
+        os.dup2(os.open(path, mode | os.O_CREAT), number)
+    os.chdir(cwd)
+    os.environ.clear()
+    os.environ.update(variables)
+    sys.path.insert(0, cwd)
+    sys.stdin = open(0)  # noqa: SIM115
+    sys.argv = command
+    try:
+        runpy.run_module(command[0], run_name="__main__", alter_sys=True)
+    except SystemExit as left:
+        if left.code is None or isinstance(left.code, int):
+            return left.code or 0
+        print(left.code, file=sys.stderr)
+        return 1
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    return 0
+
+
+def _end(status: int) -> NoReturn:
+    """Leave without taking everything apart that was imported, which takes longer than most programs."""
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)

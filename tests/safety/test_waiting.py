@@ -1,0 +1,194 @@
+"""Tile blocks that wait run in any number; those that wait or loop for ever are reported, in the same words."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from long_programs import ATOMICS, BUSY, CIRCLE, LOOP, PATIENT, SPIN, WAIT_FOR_LAST
+
+import tileir
+from tileir.host import limits
+
+TARGETS = ("interp", "cpu")
+
+
+def run(text, *arguments, grid=1, **options):
+    tileir.parse(text)["k"].launch(grid, *arguments, **options)
+
+
+def trap(text, *arguments, grid=1, **options):
+    with pytest.raises(tileir.Trap) as caught:
+        run(text, *arguments, grid=grid, **options)
+    return caught.value
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    monkeypatch.setattr(limits, "GRACE", 0.1)
+
+
+@pytest.mark.parametrize(
+    ("target", "options", "blocks"),
+    [
+        ("interp", {}, 1000),
+        ("interp", {"seed": 1}, 300),
+        ("cpu", {}, 10_000),
+        ("cpu", {"threads": 1}, 1000),
+        ("cpu", {"threads": 3}, 5000),
+    ],
+)
+def test_every_tile_block_may_wait_for_the_last(target, options, blocks):
+    flag, count = np.zeros(1, np.int32), np.zeros(1, np.int32)
+    run(WAIT_FOR_LAST, flag, count, blocks - 1, grid=blocks, target=target, **options)
+    assert count[0] == blocks
+
+
+@pytest.mark.usefixtures("impatient")
+class TestDeadlocks:
+    def test_both_targets_say_the_same(self):
+        native, reference = (trap(CIRCLE, np.zeros(3, np.int32), grid=3, target=target) for target in TARGETS)
+        assert str(native) == str(reference)
+        assert native.message == "deadlock: all 3 tile blocks that run wait, and nothing changes"
+        assert (native.kernel, native.block, native.op) == ("k", (0, 0, 0), "loop")
+        assert "tile blocks (0, 0, 0), (1, 0, 0), (2, 0, 0) wait by this 'atomic_cas_tko'" in str(native)
+
+    @pytest.mark.parametrize("threads", [1, 2, 5])
+    def test_whatever_the_threads(self, threads):
+        found = trap(CIRCLE, np.zeros(100, np.int32), grid=100, threads=threads)
+        assert "all 100 tile blocks" in found.message
+        assert "and 97 more wait by" in str(found)
+
+    @pytest.mark.parametrize("target", TARGETS)
+    def test_tile_blocks_that_are_done_are_not_named(self, target):
+        flag, count = np.zeros(1, np.int32), np.zeros(1, np.int32)
+        found = trap(WAIT_FOR_LAST.replace("%flag, %one", "%count, %one"), flag, count, 0, grid=3, target=target)
+        assert "all 2 tile blocks" in found.message
+        assert "(1, 0, 0), (2, 0, 0) wait" in str(found)
+
+    @pytest.mark.parametrize("target", TARGETS)
+    def test_the_next_launch_is_like_any_other(self, target):
+        kernel = tileir.parse(CIRCLE)["k"]
+        for _ in range(2):
+            flags = np.zeros(20, np.int32)
+            with pytest.raises(tileir.Trap, match="deadlock"):
+                kernel.launch(20, flags, target=target)
+            flags[0] = 1
+            kernel.launch(20, flags, target=target)
+            assert flags.tolist() == [1] + [0] * 19
+
+    @pytest.mark.parametrize("target", TARGETS)
+    def test_a_loop_that_hands_on_other_values_is_not_one(self, target):
+        out = np.zeros(1, np.int32)
+        rounds = 200_000 if target == "interp" else 300_000_000
+        run(PATIENT, np.zeros(1, np.int32), out, rounds, target=target)
+        assert out[0] == rounds
+
+    @pytest.mark.parametrize("target", TARGETS)
+    def test_another_launch_may_end_it(self, target):
+        """One launch waits for longer than it would alone, as the other is still at work."""
+        flag, slow = np.zeros(1, np.int32), np.zeros(1, np.float32)
+
+        def help() -> None:
+            run(LOOP, slow, 300_000_000 if target == "cpu" else 200_000, target=target)
+            flag[0] = 1
+
+        helper = threading.Thread(target=help)
+        helper.start()
+        run(SPIN.replace("ORDER", "acquire device"), flag, target=target)
+        helper.join()
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_host_may_end_it_soon(target):
+    flag = np.zeros(1, np.int32)
+    threading.Timer(0.2, lambda: flag.__setitem__(0, 1)).start()
+    run(SPIN.replace("ORDER", "acquire device"), flag, target=target)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_waiting_by_a_weak_load_is_undefined_and_said_to_be():
+    text = SPIN.replace("ORDER", "weak")
+    for target in TARGETS:
+        found = trap(text, np.zeros(1, np.int32), grid=2, target=target, max_iterations=1 << 20)
+        assert found.op == "loop"
+        assert "'load_ptr_tko' is weak: it need not see what another tile block writes, so to wait by it is" in str(
+            found
+        )
+
+
+class TestLimits:
+    @pytest.mark.parametrize("target", TARGETS)
+    @pytest.mark.parametrize(("text", "op"), [(LOOP, "for"), (BUSY, "loop")])
+    def test_loops_that_run_too_often_are_said_to_hang(self, target, text, op):
+        arguments = [np.zeros(1, np.float32), 1 << 62] if text is LOOP else [np.zeros(1, np.int32)]
+        found = trap(text, *arguments, target=target, max_iterations=1000)
+        assert found.message.startswith("hang: a tile block ran more than 1000 iterations of its loops")
+        assert found.op == op
+
+    @pytest.mark.parametrize("target", TARGETS)
+    def test_the_limit_is_exact(self, target):
+        out = np.zeros(1, np.float32)
+        run(LOOP, out, 100, target=target, max_iterations=100)
+        first = out.copy()
+        assert "hang" in trap(LOOP, out, 101, target=target, max_iterations=100).message
+        np.testing.assert_array_equal(out, first)
+
+    @pytest.mark.parametrize("target", TARGETS)
+    def test_it_counts_for_each_tile_block(self, target):
+        run(LOOP, np.zeros(50, np.float32), 60, grid=50, target=target, max_iterations=100)
+
+    def test_there_is_a_limit_by_default(self):
+        assert str(limits.MAX_ITERATIONS) in trap(BUSY, np.zeros(1, np.int32)).message
+
+    @pytest.mark.parametrize("target", TARGETS)
+    def test_a_loop_in_which_nothing_happens_is_said_to_hang(self, target):
+        found = trap("entry @k() { loop { } return }", target=target)
+        assert found.message.startswith("hang: ")
+
+
+@pytest.mark.parametrize("seed", [None, 5])
+def test_many_switch_points_are_no_reason_to_fail(seed):
+    out = np.zeros(1, np.int32)
+    run(ATOMICS, out, grid=3, target="interp", seed=seed)
+    assert out[0] == 6000
+
+
+@pytest.mark.parametrize("target", TARGETS)
+class TestTimeouts:
+    @pytest.mark.parametrize("text", [LOOP, BUSY, SPIN.replace("ORDER", "acquire device")])
+    def test_a_launch_ends_when_its_time_is_up(self, target, text, monkeypatch):
+        monkeypatch.setattr(limits, "GRACE", 60.0)
+        monkeypatch.setattr(limits, "MAX_ITERATIONS", 1 << 62)
+        arguments = [np.zeros(1, np.float32), 1 << 62] if text is LOOP else [np.zeros(1, np.int32)]
+        begin = time.monotonic()
+        with pytest.raises(tileir.LaunchTimeout, match=r"took more than 0\.1 s") as caught:
+            run(text, *arguments, target=target, timeout=0.1)
+        assert caught.value.kernel == "k"
+        assert time.monotonic() - begin < 5
+        before = arguments[0].copy()
+        time.sleep(0.05)
+        np.testing.assert_array_equal(arguments[0], before)
+
+    def test_a_timeout_is_a_trap(self, target):
+        assert isinstance(trap(LOOP, np.zeros(1, np.float32), 1 << 40, target=target, timeout=0.05), tileir.Trap)
+
+    def test_time_enough_changes_nothing(self, target):
+        run(LOOP, np.zeros(4, np.float32), 10, grid=4, target=target, timeout=100)
+
+    @pytest.mark.parametrize(("value", "error"), [(0, ValueError), (-1.0, ValueError), ("1", TypeError)])
+    def test_it_is_a_positive_number(self, target, value, error):
+        with pytest.raises(error, match="timeout: expected a positive number of seconds"):
+            run(LOOP, np.zeros(1, np.float32), 1, target=target, timeout=value)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_progress_is_told_of(target):
+    told = []
+    text = LOOP.replace("%end = for", "%end = for")
+    count = 200 if target == "interp" else 50
+    steps = 500 if target == "interp" else 10_000_000
+    run(text, np.zeros(count, np.float32), steps, grid=count, target=target, progress=lambda *at: told.append(at))
+    begun = [done for done, _ in told]
+    assert told and {total for _, total in told} == {count}
+    assert begun == sorted(begun)

@@ -1,0 +1,92 @@
+"""The interface: arguments, the report and its forms, the command, and that every access is watched."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import tileir
+from tileir import ops
+from tileir.interp.machine import TABLES
+from tileir.ir.effects import AccessTrait, Effect
+from tileir.sanitize.findings import KINDS
+
+RACE = """
+cuda_tile.module @m { entry @k(%x: tile<ptr<i32>>) {
+  %b, %y, %z = get_tile_block_id : tile<i32>
+  %t = store_ptr_tko weak %x, %b : tile<ptr<i32>>, tile<i32> -> token
+} }"""
+TEXT = "ERROR: tileir sanitize: race: store of 'x'[0] conflicts with a store of tile block (0, 0, 0)"
+
+
+def racing() -> tileir.Kernel:
+    return tileir.parse(RACE, "race.mlir")["k"]
+
+
+@pytest.mark.parametrize("op", ops.OPS.values(), ids=lambda op: op.spec.name)
+def test_every_operation_that_accesses_memory_is_watched(op) -> None:
+    effects = {trait.effect for trait in op.spec.traits if isinstance(trait, AccessTrait)}
+    if effects:
+        assert effects <= {Effect.READ, Effect.WRITE, Effect.UPDATE}
+        assert op in TABLES.effects
+        assert op not in TABLES.pure
+
+
+def test_a_finding_has_both_places_and_the_reason() -> None:
+    (found,) = tileir.sanitize(racing(), 4, np.zeros(2, np.int32))
+    assert (found.kind, found.severity, found.array, found.indices) == ("race", "error", "x", ((0,),))
+    assert found.op == found.other_op == "store_ptr_tko"
+    assert found.blocks == ((1, 0, 0), (0, 0, 0))
+    assert (found.count, found.pairs) == (6, 6)
+    assert "nothing orders" in str(found.because)
+
+
+def test_the_text_shows_headline_caret_reason_mend_and_summary() -> None:
+    text = str(tileir.sanitize(racing(), 4, np.zeros(2, np.int32)))
+    assert TEXT in text
+    assert text.count("^~~~~~~~~~~~~") == 2
+    for part in ("the other access: ", "why: ", "instead: ", "and 5 more pairs of blocks"):
+        assert part in text
+    assert text.splitlines()[-1].startswith(
+        "SUMMARY: tileir sanitize: 1 race in kernel @k (1 schedule), first at race."
+    )
+
+
+def test_arrays_are_changed_unless_it_works_on_copies() -> None:
+    x = np.full(1, -1, np.int32)
+    tileir.sanitize(racing(), 4, x, copy=True)
+    assert x[0] == -1
+    tileir.sanitize(racing(), 4, x)
+    assert x[0] == 3
+
+
+def test_only_the_checks_asked_for_are_reported() -> None:
+    x = np.zeros(1, np.int32)
+    assert not len(tileir.sanitize(racing(), 4, x, checks=["padding"]))
+    assert not tileir.sanitize(racing(), 4, x, checks="race").ok
+    with pytest.raises(ValueError, match="'all' or kinds of race"):
+        tileir.sanitize(racing(), 4, x, checks="everything")
+    with pytest.raises(ValueError, match="expected names of x"):
+        tileir.sanitize(racing(), 4, x, uninitialized=["y"])
+
+
+def test_json_and_sarif_name_the_places() -> None:
+    report = tileir.sanitize(racing(), 4, np.zeros(1, np.int32))
+    data = json.loads(json.dumps(report.to_json()))
+    assert data["findings"][0]["place"] == {"file": "race.mlir", "line": 4, "column": 8}
+    log = json.loads(json.dumps(report.to_sarif()))["runs"][0]
+    assert {rule["id"] for rule in log["tool"]["driver"]["rules"]} == set(KINDS)
+    assert log["results"][0]["locations"][0]["physicalLocation"]["region"]["startLine"] == 4
+
+
+def test_the_command_fails_on_errors(tmp_path, capsys) -> None:
+    from tileir.cli import main
+
+    path = tmp_path / "race.mlir"
+    path.write_text(RACE)
+    assert main(["sanitize", str(path), "--grid", "4", "i32[1]:zeros"]) == 1
+    assert TEXT in capsys.readouterr().out
+    assert main(["sanitize", str(path), "--grid", "1", "i32[1]:zeros"]) == 0
+    assert main(["sanitize", str(path), "--grid", "4", "i32[1]:zeros", "--checks", "nothing"]) == 2

@@ -1,0 +1,175 @@
+"""Runs a kernel on the TTIR machine, as a launch on a GPU would.
+
+Knows: what stands for the memory of the device, and what the entry's hidden parameters are. Does not know: what TTIR
+means (`tests.ttir_machine`), nor what is compared (`tests.differential`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+import tileir
+from tests import ttir_machine
+from tests.differential import Outcome
+from tests.golden.arguments import aligned
+from tests.ttir_machine import Allocation, allocation
+from tests.ttir_machine.values import GARBAGE
+from tileir.gpu import mailbox
+from tileir.gpu.arch import arch_named
+from tileir.gpu.mailbox import Mail
+from tileir.gpu.program import ALIGNED, UNKNOWN, has_facts
+from tileir.gpu.ttir.entry import LoweredEntry, lower_entry
+from tileir.gpu.ttir.lowering import (
+    BlockMemory,
+    ConstantMemory,
+    GlobalMemory,
+    Hidden,
+    Mailbox,
+    ParameterFacts,
+)
+from tileir.host.assertions import assertion_text
+from tileir.host.printing import formatter
+from tileir.ir import types as t
+from tileir.ops.calls import Func
+from tileir.runtime.arguments import Argument, ArrayArgument, PointerArgument
+from tileir.runtime.arrays import Array
+from tileir.runtime.launch import bind
+from tileir.runtime.targets import target_named
+
+
+def lowered(kernel: tileir.Kernel, arch: str, facts: Sequence[ParameterFacts] = ()) -> LoweredEntry:
+    """The TTIR of a kernel. Raises UnsupportedError."""
+    functions = [item for item in kernel.module.items if isinstance(item, Func)]
+    return lower_entry(kernel.entry, functions, arch_named(arch), facts)
+
+
+def outcome(
+    kernel: tileir.Kernel, grid: tuple[int, ...], args: Sequence[object], arch: str, ordered: bool = False
+) -> Outcome:
+    """Run on the arrays as they are, and put back what was in them.
+
+    `ordered` holds the code to the order of all accesses. Raises UnsupportedError and MachineFault.
+    """
+    arrays = [value for value in args if isinstance(value, np.ndarray)]
+    before = [array.copy() for array in arrays]
+    kernel.module.require_valid()
+    try:
+        mail = run(kernel, grid, bind(kernel, args, target_named("interp")), arch, ordered)
+        return Outcome([array.copy() for array in arrays], printed(mail), trap(mail, kernel))
+    finally:
+        for array, content in zip(arrays, before):
+            array[...] = content
+
+
+def run(
+    kernel: tileir.Kernel, grid: tuple[int, ...], arguments: Sequence[Argument], arch: str, ordered: bool = False
+) -> Mail:
+    """Run on the memory of the arguments; gives what the blocks left for the host."""
+    launch = _launch(kernel, grid, arguments, arch)
+    ttir_machine.run(launch.program.function, grid, launch.values, launch.allocations, ordered)
+    return launch.mail()
+
+
+@dataclass
+class _Launch:
+    """Arguments of the machine; `keep` are the arrays that memory lies in."""
+
+    program: LoweredEntry
+    values: list[int | np.generic]
+    allocations: list[Allocation]
+    keep: list[np.ndarray]
+    mailbox: np.ndarray | None = None
+
+    def mail(self) -> Mail:
+        """Records that the blocks left for the host."""
+        if self.mailbox is None:
+            return Mail((), 0, None)
+        mail = mailbox.read(self.mailbox.tobytes(), self.program.sites)
+        assert not mail.lost
+        return mail
+
+
+def printed(mail: Mail) -> str:
+    """Text that the host writes of the records."""
+    texts = [formatter(found.op.text, [value.type.element for value in found.op.args])[0] for found in mail.printed]
+    return "".join(text(found.tiles) for text, found in zip(texts, mail.printed))
+
+
+def trap(mail: Mail, kernel: tileir.Kernel) -> tileir.Trap | None:
+    """The assertion that failed first, if any did."""
+    failure = mail.failure
+    if failure is None:
+        return None
+    text = assertion_text(failure.op, failure.block, failure.condition)
+    return tileir.Trap(text, kernel=kernel.name, block=failure.block, op=failure.op.spec.name, loc=failure.op.loc)
+
+
+def _launch(kernel: tileir.Kernel, grid: tuple[int, ...], arguments: Sequence[Argument], arch: str) -> _Launch:
+    facts = [_facts(parameter.type, argument) for parameter, argument in zip(kernel.parameters, arguments)]
+    launch = _Launch(lowered(kernel, arch, facts), [], [], [])
+    for argument in arguments:
+        _pass(launch, argument)
+    for placed in kernel.module.globals.placed.values():
+        launch.allocations.append(Allocation("a global", placed.address, placed.size, not placed.constant))
+    for hidden in launch.program.hidden:
+        launch.values.append(_address(launch, hidden, kernel, int(np.prod(grid))))
+    return launch
+
+
+def _facts(type: t.Type, argument: Argument) -> ParameterFacts:
+    """Facts that a launch tells the compiler about an argument."""
+    return ALIGNED if has_facts(type) and int(_passed(argument)) % ALIGNED.divisor == 0 else UNKNOWN
+
+
+def _passed(argument: Argument) -> int | np.generic:
+    if isinstance(argument, ArrayArgument):
+        return argument.array.address
+    if isinstance(argument, PointerArgument):
+        return argument.pointer.address
+    return argument.value
+
+
+def _pass(launch: _Launch, argument: Argument) -> None:
+    launch.values.append(_passed(argument))
+    if isinstance(argument, ArrayArgument):
+        for lent in (argument, *argument.reaches):
+            launch.allocations.append(_lent(lent.name, lent.array))
+    elif isinstance(argument, PointerArgument):
+        assert argument.pointer.size is not None
+        launch.allocations.append(Allocation(argument.name, argument.pointer.address, argument.pointer.size))
+
+
+def _lent(name: str, array: Array) -> Allocation:
+    """The memory from the first element of an array to the last, whatever lies between them."""
+    if 0 in array.shape:
+        return Allocation(name, array.address, 0)
+    reaches = [(extent - 1) * stride for extent, stride in zip(array.shape, array.strides)]
+    before = sum(reach for reach in reaches if reach < 0)
+    return Allocation(name, array.address + before, sum(map(abs, reaches)) + array.itemsize)
+
+
+def _address(launch: _Launch, hidden: Hidden, kernel: tileir.Kernel, blocks: int) -> int:
+    """The value of a hidden parameter."""
+    if isinstance(hidden, GlobalMemory):
+        return kernel.module.globals.addresses[hidden.name]
+    memory = aligned(np.frombuffer(_content(launch, hidden, blocks), np.uint8))
+    if isinstance(hidden, Mailbox):
+        launch.mailbox = memory
+    found = allocation(type(hidden).__name__, memory)
+    launch.allocations.append(replace(found, writable=not isinstance(hidden, ConstantMemory)))
+    launch.keep.append(memory)
+    return found.address
+
+
+def _content(launch: _Launch, hidden: ConstantMemory | BlockMemory | Mailbox, blocks: int) -> bytes:
+    """Content of hidden memory before a launch."""
+    if isinstance(hidden, ConstantMemory):
+        return hidden.content
+    if isinstance(hidden, BlockMemory):
+        return bytes([GARBAGE]) * hidden.size * blocks
+    sites = launch.program.sites
+    size = mailbox.size_for(sites, blocks)
+    return mailbox.initial(size, sites).ljust(size, b"\0")

@@ -1,0 +1,1 @@
+"""Analyses: facts about a program that are found without running it."""

@@ -1,0 +1,168 @@
+"""Masks and conditions as linear inequalities.
+
+``cmpi less_than %row, %rows, signed`` holds where ``rows - row - 1 >= 0``; ``andi`` of two masks where the inequalities
+of both hold; an unsigned comparison with a number that is not negative where ``0 <= row`` and ``row < rows``.
+
+Knows: what follows from a tile of i1 being true, and whether it is equivalent. Does not know: what is masked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from tileir.analysis.expressions import Expression, TooLarge, number
+from tileir.analysis.forms import NOTHING, Affine, Forms, Needs, Reading, relaned
+from tileir.analysis.layout import permuted, reshaped
+from tileir.analysis.symbols import Either, NoWrap, Unknown
+from tileir.ir.attributes import Predicate, Signedness
+from tileir.ir.core import Op, Value
+from tileir.ir.rules import Rules
+from tileir.ops import core, extension, integer, misc, shapes
+
+DEEPEST = 64
+"""Operations between a mask and the comparisons that it is made of."""
+
+
+@dataclass(frozen=True)
+class Guard:
+    """``form >= 0``, as long as `needs` hold. ``promised``: by the program, in an `assume`."""
+
+    form: Expression
+    needs: Needs = NOTHING
+    promised: bool = False
+
+    def of(self, change: Callable[[Expression], Expression]) -> Guard:
+        """The same of changed expressions."""
+        needs = frozenset(need.of(change(need.form)) for need in self.needs)
+        return Guard(change(self.form), needs, self.promised)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """All of `guards`. ``complete``: there is no more to it than they say."""
+
+    guards: tuple[Guard, ...] = ()
+    complete: bool = True
+
+    def __and__(self, other: Condition) -> Condition:
+        return Condition((*self.guards, *other.guards), self.complete and other.complete)
+
+    def __invert__(self) -> Condition:
+        """The contrary, as far as it can be said."""
+        if len(self.guards) != 1 or not self.complete:
+            return UNKNOWN
+        (guard,) = self.guards
+        return Condition((replace(guard, form=-guard.form - 1),))
+
+    def at(self, index: tuple[Expression, ...]) -> Condition:
+        """The condition of the element at another index."""
+        try:
+            return replace(self, guards=tuple(guard.of(lambda form: relaned(form, index)) for guard in self.guards))
+        except TooLarge:
+            return UNKNOWN
+
+
+UNKNOWN = Condition((), complete=False)
+TRUE = Condition()
+FALSE = Condition((Guard(number(-1)),))
+
+
+def compared(predicate: Predicate, signedness: Signedness, a: Affine, b: Affine) -> Condition:
+    """The condition that a comparison holds."""
+    if predicate in (Predicate.EQUAL, Predicate.NOT_EQUAL):
+        x, y = a.signed, b.signed
+        equal = Condition((_least(x, y), _least(y, x)))
+        return equal if predicate is Predicate.EQUAL else UNKNOWN
+    if predicate in (Predicate.GREATER_THAN, Predicate.GREATER_THAN_OR_EQUAL):
+        a, b = b, a
+    strict = predicate in (Predicate.LESS_THAN, Predicate.GREATER_THAN)
+    if signedness is Signedness.SIGNED or (a.range.low >= 0 and b.range.low >= 0):
+        return Condition((_less(a.signed, b.signed, strict),))
+    return _unsigned_less(a, b, strict)
+
+
+def _least(x: Reading, y: Reading) -> Guard:
+    """``x <= y``."""
+    return Guard(y.form - x.form, x.needs | y.needs)
+
+
+def _less(x: Reading, y: Reading, strict: bool) -> Guard:
+    return Guard(y.form - x.form - int(strict), x.needs | y.needs)
+
+
+def _unsigned_less(a: Affine, b: Affine, strict: bool) -> Condition:
+    """Below a number that is not negative when read as signed, a number is not negative either."""
+    x, y = a.signed, b.signed
+    half = NoWrap(y.form, 0, (1 << (b.bits - 1)) - 1)
+    needs = x.needs | b.needs | (NOTHING if half.holds() else frozenset({half}))
+    return Condition((Guard(x.form, needs), Guard(y.form - x.form - int(strict), needs)))
+
+
+# ---------------------------------------------------------------- masks of a program
+
+
+def condition(value: Value, known: Forms, depth: int = DEEPEST) -> Condition:
+    """The condition that an element of a tile of i1 is 1."""
+    op = value.op
+    rule = None if op is None or depth == 0 else rules.get(type(op))
+    return _set(known.of(value).signed) if op is None or rule is None else rule(op, known, depth - 1)
+
+
+def _set(bit: Reading) -> Condition:
+    """A bit is 1 where its signed reading is below 0."""
+    if bit.form.mentions(lambda symbol: isinstance(symbol, Unknown | Either)):
+        return UNKNOWN
+    return Condition((Guard(-bit.form - 1, bit.needs),))
+
+
+Rule = Callable[[Op, Forms, int], Condition]
+rules: Rules[Rule] = Rules()
+
+
+@rules(core.Constant)
+def _constant(op: core.Constant, known: Forms, depth: int) -> Condition:
+    form = known.of(op.result).form
+    return TRUE if form.is_constant and form.constant else UNKNOWN if not form.is_constant else FALSE
+
+
+@rules(integer.CmpI)
+def _compared(op: integer.CmpI, known: Forms, depth: int) -> Condition:
+    return compared(op.comparison_predicate, op.signedness, known.of(op.lhs), known.of(op.rhs))
+
+
+@rules(integer.AndI)
+def _and(op: integer.AndI, known: Forms, depth: int) -> Condition:
+    return condition(op.lhs, known, depth) & condition(op.rhs, known, depth)
+
+
+@rules(integer.XOrI)
+def _xor(op: integer.XOrI, known: Forms, depth: int) -> Condition:
+    """The contrary, if one operand is true everywhere."""
+    for one, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+        if condition(one, known, 1) == TRUE:
+            return ~condition(other, known, depth)
+    return UNKNOWN
+
+
+@rules(core.Select)
+def _select(op: core.Select, known: Forms, depth: int) -> Condition:
+    if condition(op.val_if_false, known, 1) != FALSE:
+        return UNKNOWN
+    return condition(op.cond, known, depth) & condition(op.val_if_true, known, depth)
+
+
+@rules(misc.Assume, extension.OptimizationBarrier, shapes.Broadcast)
+def _same(op: Op, known: Forms, depth: int) -> Condition:
+    """A dimension of one element is in no expression, so that a broadcast changes none."""
+    return condition(op.operands[0], known, depth)
+
+
+@rules(shapes.Reshape)
+def _reshape(op: shapes.Reshape, known: Forms, depth: int) -> Condition:
+    return condition(op.source, known, depth).at(reshaped(op.source.tile.shape, op.result.tile.shape))
+
+
+@rules(shapes.Permute)
+def _permute(op: shapes.Permute, known: Forms, depth: int) -> Condition:
+    return condition(op.source, known, depth).at(permuted(op.result.tile.shape, op.permutation))

@@ -1,0 +1,322 @@
+"""Proofs that two accesses never touch the same byte: in different tile blocks, or in one.
+
+    disjoint(store, store)                              in any two tile blocks, whatever the arguments and the grid
+    disjoint(store, store, arguments=args)              for these arguments and any grid
+    disjoint(store, load, arguments=args, grid=grid)    for this launch
+    disjoint(load, store, across_blocks=False)          in one and the same tile block
+
+A store at ``4 * columns * row + 4 * column`` with ``0 <= column < columns`` touches one byte from two tile blocks only
+if rows and columns agree: rows are ``columns`` apart, and columns do not reach further. With rows ``128 * block_x + i``
+and ``0 <= i < 128`` the first coordinates of the blocks then agree; if no two blocks have the same coordinates, no two
+touch the same byte.
+
+Knows: when coordinates must agree, and when that tells tile blocks apart. Does not know: the order of accesses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import permutations
+from typing import NamedTuple
+
+from tileir.analysis.enumeration import Closeness, any_close, of_ids_alone
+from tileir.analysis.evaluation import Blocks, Program, Unmapped
+from tileir.analysis.expressions import Expression, TooLarge, number, of
+from tileir.analysis.extents import common
+from tileir.analysis.footprint import Coordinate, Footprint
+from tileir.analysis.narrowing import NarrowedFootprint, multiple_of
+from tileir.analysis.ranges import MAX_GRID, Range
+from tileir.analysis.reach import Term, TooHard, reached
+from tileir.analysis.specialisation import ANY_GRID, Grid, specialised
+from tileir.analysis.symbols import BlockId, NoWrap, StorageKind
+
+Block = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Proved:
+    """They touch no byte in common, provided that `assuming` hold."""
+
+    assuming: frozenset[NoWrap] = frozenset()
+
+
+@dataclass(frozen=True)
+class Refuted:
+    """They do: tile blocks `first` and `second` of a grid of extents `grid` both touch the byte at `offset`."""
+
+    first: Block
+    second: Block
+    grid: tuple[int, int, int]
+    offset: int
+
+
+@dataclass(frozen=True)
+class Undecided:
+    why: str
+
+
+Verdict = Proved | Refuted | Undecided
+
+
+def disjoint(
+    a: Footprint,
+    b: Footprint,
+    *,
+    across_blocks: bool = True,
+    arguments: Sequence[int | None] | None = None,
+    grid: Grid | None = None,
+    trust: bool = True,
+) -> Verdict:
+    """Whether two accesses touch no byte in common, in any two different tile blocks or in any one.
+
+    `arguments` are one per parameter, None where it may be any; those of pointers do not matter: accesses to different
+    memories are not decided. `trust`: the program keeps what it promises.
+    """
+    extents = grid or ANY_GRID
+    for footprint in (a, b):
+        if footprint.unknown:
+            return Undecided(footprint.unknown)
+    if a.storage != b.storage:
+        return Undecided("different pointers may lead to the same memory")
+    assert a.storage is not None, "a footprint that is known lies in a memory"
+    if across_blocks and a.storage.kind is StorageKind.OWN:
+        return Proved()
+    try:
+        pair = _Pair(specialised(a, arguments, extents), specialised(b, arguments, extents), extents, trust)
+        found = pair.verdict(across_blocks)
+    except TooLarge:
+        found = Undecided("the addresses are too large expressions")
+    if isinstance(found, Proved):
+        return found
+    witness = _witness(a, b, across_blocks, arguments, extents)
+    return found if witness is None else witness
+
+
+# ---------------------------------------------------------------- two accesses
+
+
+class Agreement(NamedTuple):
+    """A condition that holds where both touch one byte: `first` less `second` is from `low` to `high`."""
+
+    first: Expression
+    second: Expression
+    low: int
+    high: int
+
+
+class Match(NamedTuple):
+    """A coordinate of each access, the stride by which both addresses grow with it, and a constant that the second
+    coordinate is moved by: that of an access one row further on by one."""
+
+    one: Coordinate
+    other: Coordinate
+    stride: Expression
+    shift: int = 0
+
+
+class _Pair:
+    """Two accesses to the same memory."""
+
+    def __init__(self, a: Footprint, b: Footprint, grid: Grid, trust: bool) -> None:
+        self.a, self.b = NarrowedFootprint(a, grid, trust), NarrowedFootprint(b, grid, trust)
+        self.grid = grid
+
+    def verdict(self, across_blocks: bool) -> Verdict:
+        if self.a.empty or self.b.empty:
+            return Proved(frozenset(self.a.assumed | self.b.assumed))
+        if self.a.footprint.size != self.b.footprint.size and min(self.a.footprint.size, self.b.footprint.size) < 8:
+            return Undecided("elements of less than a byte beside others")
+        agreements = list(self._agreements())
+        if across_blocks:
+            proved = all(self._told_apart(agreements, axis) for axis in range(3) if self.grid[axis] != 1)
+            proved = proved or self._all_apart(agreements)
+        else:
+            proved = any(self._impossible(agreement, ((0, 0),) * 3) for agreement in agreements)
+        if proved:
+            return Proved(frozenset(self.a.assumed | self.b.assumed))
+        return Undecided("nothing tells the tile blocks apart" if across_blocks else "nothing tells the accesses apart")
+
+    # ------------------------------------------------------------ what must agree
+
+    def _agreements(self) -> Iterator[Agreement]:
+        """Coordinates that are equal wherever both touch one byte, and what is left of the addresses."""
+        rest_a, rest_b = self.a.footprint.form, self.b.footprint.form
+        pairs = list(self._coordinates())
+        for pair in pairs:
+            rest_a -= of(pair.one) * pair.stride
+            rest_b -= of(pair.other) * pair.stride
+        pairs = list(_shifted(pairs, rest_b - rest_a))
+        for pair in pairs:
+            rest_b -= pair.stride * pair.shift
+        bounds_a, bounds_b = self.a.bounds(rest_a), self.b.bounds(rest_b)
+        reach = Range(1, bounds_a.low - bounds_b.high - self.b.size + 1, bounds_a.high - bounds_b.low + self.a.size - 1)
+        agreeing = self._agreeing(pairs, reach)
+        for pair in agreeing:
+            yield Agreement(pair.one.form, pair.other.form + pair.shift, 0, 0)
+        if len(agreeing) == len(pairs):
+            yield Agreement(rest_a, rest_b, 1 - self.a.size, self.b.size - 1)
+
+    def _coordinates(self) -> Iterator[Match]:
+        """Pairs of coordinates that the addresses grow by with the same stride."""
+        left = [(one, self.b.footprint.form.step(one)) for one in self.b.footprint.coordinates]
+        for one in self.a.footprint.coordinates:
+            stride = self.a.footprint.form.step(one)
+            match = next((entry for entry in left if stride is not None and entry[1] == stride), None)
+            if match is not None and stride is not None and (stride.terms or stride.constant):
+                left.remove(match)
+                yield Match(one, match[0], stride)
+
+    def _difference(self, pair: Match) -> Range:
+        a, b = self.a.range(pair.one), self.b.range(pair.other)
+        return Range(1, a.low - b.high - pair.shift, a.high - b.low - pair.shift)
+
+    def _agreeing(self, pairs: list[Match], reach: Range) -> list[Match]:
+        """The pairs of coordinates that are equal wherever the addresses are.
+
+        `reach` bounds by how much the rest of the addresses differs there.
+        """
+        if all(pair.stride.is_constant for pair in pairs):
+            return [pair for pair in pairs if all(self._unreachable(pair, pairs, reach, sign) for sign in (1, -1))]
+        in_order = any(self._in_order(order, reach) for order in permutations(pairs))
+        return pairs if in_order else []
+
+    def _unreachable(self, pair: Match, pairs: list[Match], reach: Range, sign: int) -> bool:
+        """Whether no difference of the coordinates of that sign can be made up for by the others."""
+        terms = []
+        for one in pairs:
+            found = self._difference(one)
+            if one is pair:
+                found = replace(found, low=max(1, found.low)) if sign > 0 else replace(found, high=min(-1, found.high))
+            if found.low > found.high:
+                return True
+            terms.append(Term(one.stride.constant, found.low, found.high))
+        return _unreached(-reach.high, -reach.low, terms)
+
+    def _in_order(self, pairs: Sequence[Match], reach: Range) -> bool:
+        """Whether each stride is larger than all that the coordinates before it and the rest can make up for.
+
+        A coordinate may be bounded by a symbol: rows that are ``columns`` apart, columns that do not reach further.
+        """
+        reached_so_far = number(max(-reach.low, reach.high, 0))
+        for pair in pairs:
+            if self.a.bounds(pair.stride - reached_so_far).low < 1:
+                return False
+            span = self._span(pair)
+            if span is None:
+                return pair is pairs[-1]
+            reached_so_far += pair.stride * span
+        return True
+
+    def _span(self, pair: Match) -> Expression | None:
+        """The largest difference of two coordinates, if it is the same for both."""
+        spans = (self.a.span(pair.one), self.b.span(pair.other))
+        return spans[0] + abs(pair.shift) if spans[0] is not None and spans[0] == spans[1] else None
+
+    # ------------------------------------------------------------ tile blocks
+
+    def _told_apart(self, agreements: Sequence[Agreement], axis: int) -> bool:
+        """Whether tile blocks that differ along an axis do not agree."""
+        extent = self.grid[axis] or MAX_GRID
+        ranges = [(1 - (other or MAX_GRID), (other or MAX_GRID) - 1) for other in self.grid]
+        signs = ((1, extent - 1), (1 - extent, -1))
+        return all(
+            any(self._impossible(one, (*ranges[:axis], sign, *ranges[axis + 1 :])) for one in agreements)
+            for sign in signs
+        )
+
+    def _impossible(self, agreement: Agreement, differences: Sequence[tuple[int, int]]) -> bool:
+        """Whether two tile blocks, so far apart along each axis, cannot be in agreement."""
+        one, other = _split(agreement.first), _split(agreement.second)
+        terms = []
+        for axis, (low, high) in enumerate(differences):
+            # With p = q + d: f * p - g * q = (f - g) * q + f * d.
+            f, g = one[0].get(axis, 0), other[0].get(axis, 0)
+            terms += [Term(f - g, 0, (self.grid[axis] or MAX_GRID) - 1)] if f != g else []
+            terms += [Term(f, low, high)] if f else []
+        a, b = self.a.terms(one[1]), self.b.terms(other[1])
+        terms += [*a, *(Term(-distance, low, high) for distance, low, high in b)]
+        apart = other[1].constant - one[1].constant
+        return _unreached(agreement.low + apart, agreement.high + apart, terms)
+
+    def _all_apart(self, agreements: Sequence[Agreement]) -> bool:
+        """Whether no two of all tile blocks agree, of a grid that is known."""
+        x, y, z = self.grid
+        if x is None or y is None or z is None:
+            return False
+        windows = []
+        for one in agreements:
+            (first, rest), (second, others) = (_split_ids(form) for form in (one.first, one.second))
+            a, b = self.a.bounds(rest), self.b.bounds(others)
+            windows.append(Closeness(first, second, one.low - a.high + b.low, one.high - a.low + b.high))
+        return not any_close(windows, (x, y, z))
+
+
+def _shifted(pairs: Sequence[Match], apart: Expression) -> Iterator[Match]:
+    """The pairs, with as much of the distance between the addresses as is a multiple of their strides."""
+    for pair in sorted(pairs, key=lambda pair: (pair.stride.is_constant, -abs(pair.stride.constant))):
+        shift = multiple_of(apart, pair.stride)
+        if pair.stride.is_constant:
+            shift = _nearest(apart.constant, pair.stride.constant)
+        apart -= pair.stride * shift
+        yield pair._replace(shift=shift)
+
+
+def _nearest(distance: int, step: int) -> int:
+    """The multiple of a step that is nearest to a distance."""
+    return (2 * distance + abs(step)) // (2 * abs(step)) * (1 if step > 0 else -1)
+
+
+def _split_ids(form: Expression) -> tuple[Expression, Expression]:
+    """The part of a sum that is computed from tile block ids alone, and the rest."""
+    return form.split(lambda product, factor: all(map(of_ids_alone, product)))
+
+
+def _split(form: Expression) -> tuple[dict[int, int], Expression]:
+    """The factors of the tile block ids in a sum, by their axes, and the rest, of which only bounds are used."""
+    own, rest = form.split(lambda product, factor: len(product) == 1 and isinstance(product[0], BlockId))
+    return {symbol.axis: factor for (symbol,), factor in own.terms.items() if isinstance(symbol, BlockId)}, rest
+
+
+def _unreached(low: int, high: int, terms: Sequence[Term]) -> bool:
+    """Whether it is certain that no numbers for the terms give a sum from `low` to `high`."""
+    try:
+        return reached(low, high, terms) is None
+    except TooHard:
+        return False
+
+
+# ---------------------------------------------------------------- witnesses
+
+
+def _witness(
+    a: Footprint, b: Footprint, across_blocks: bool, arguments: Sequence[int | None] | None, grid: Grid
+) -> Refuted | None:
+    """Two tile blocks that certainly touch one byte, sought among neighbours; None if there are none."""
+    if arguments is None or (a.storage is not None and a.storage.kind >= StorageKind.SHARED):
+        return None
+    extents = tuple(2 if extent is None else extent for extent in grid)
+    program = Program([a, b])
+    whole = (extents[0], extents[1], extents[2])
+    for first, second in _candidates(whole) if across_blocks else [((0, 0, 0),) * 2]:
+        one, other = (program.extents(arguments, whole, _only(block))[at] for at, block in enumerate((first, second)))
+        if isinstance(one, Unmapped) or isinstance(other, Unmapped) or not (one.exact and other.exact):
+            continue
+        offset = common(one, other)
+        if offset is not None:
+            return Refuted(first, second, whole, offset)
+    return None
+
+
+def _candidates(grid: tuple[int, int, int]) -> Iterator[tuple[Block, Block]]:
+    """Pairs of tile blocks next to each other, and at opposite ends, along each axis."""
+    for axis, extent in enumerate(grid):
+        for place in {1, extent - 1} if extent > 1 else ():
+            first, second = [0, 0, 0], [0, 0, 0]
+            second[axis] = place
+            for pair in ((first, second), (second, first)):
+                yield tuple(pair[0]), tuple(pair[1])  # type: ignore[misc]
+
+
+def _only(block: Block) -> Blocks:
+    return ((block[0], block[0] + 1), (block[1], block[1] + 1), (block[2], block[2] + 1))

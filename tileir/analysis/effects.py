@@ -1,0 +1,249 @@
+"""Effects of operations beside computing their results, and their accesses to memory.
+
+Knows: how to read that from the declarations (`ir.effects`), with what is inside regions and functions.
+Does not know: where in memory an access goes, nor what order tokens ask for.
+
+    effects_of(op) & Effect.READ        what an operation does, with all that is in its regions and callees
+    access_of(op).address, .mask        how one operation accesses memory; None if it does not
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
+
+from tileir.ir.attributes import MemoryOrdering, MemoryScope
+from tileir.ir.core import Block, Op, Value
+from tileir.ir.effects import CALLEE_EFFECTS, AccessTrait, Effect, EffectTrait
+from tileir.ir.traits import ALLOCATION_SCOPE, SYMBOL
+from tileir.ir.types import GatherScatterViewType, TokenType
+
+READING = Effect.READ | Effect.UPDATE
+WRITING = Effect.WRITE | Effect.UPDATE
+_ACQUIRING = (MemoryOrdering.ACQUIRE, MemoryOrdering.ACQ_REL)
+_RELEASING = (MemoryOrdering.RELEASE, MemoryOrdering.ACQ_REL)
+
+
+# ------------------------------------------------------------ one access
+
+
+@dataclass(frozen=True)
+class MemoryAccess:
+    """How one operation accesses memory; `declared` says by which of its fields."""
+
+    op: Op
+    declared: AccessTrait = field(repr=False)
+
+    @staticmethod
+    def of(op: Op) -> MemoryAccess:
+        """The access of an operation that is known to make one."""
+        found = access_of(op)
+        assert found is not None, f"'{op.spec.name}' accesses no memory"
+        return found
+
+    @property
+    def reads(self) -> bool:
+        """Whether it reads memory, also as part of an update."""
+        return bool(self.declared.effect & READING)
+
+    @property
+    def writes(self) -> bool:
+        """Whether it writes memory, also as part of an update."""
+        return bool(self.declared.effect & WRITING)
+
+    @property
+    def updates(self) -> bool:
+        """Whether it reads and writes each element as one step."""
+        return self.declared.effect is Effect.UPDATE
+
+    @property
+    def replicated(self) -> bool:
+        """Whether it goes to memory on each of several GPUs."""
+        return self.declared.replicated
+
+    @property
+    def address(self) -> Value:
+        """The tile of pointers, tile view or tensor view through which it goes."""
+        return self._operands(self.declared.through)[0]
+
+    @property
+    def indices(self) -> list[Value]:
+        """The index of each dimension of the view; empty through pointers."""
+        indices, rows = self._operands(self.declared.indices), self._operands(self.declared.rows)
+        dim = self.op.attributes["dim"] if rows else 0
+        return [*indices[:dim], *rows, *indices[dim:]]
+
+    @property
+    def sparse_dim(self) -> int | None:
+        """The dimension of the view whose index has one position for each row of the tile; None if there is none."""
+        if self.declared.rows:
+            return int(self.op.attributes["dim"])
+        type = self.address.type
+        return type.sparse_dim if isinstance(type, GatherScatterViewType) else None
+
+    @property
+    def mask(self) -> Value | None:
+        """Where it is 0 nothing is accessed."""
+        return self._operand(self.declared.mask)
+
+    @property
+    def padding(self) -> Value | None:
+        """The operand that stands for what the mask leaves out."""
+        return self._operand(self.declared.padding)
+
+    @property
+    def value(self) -> Value | None:
+        """The tile that is stored or combined."""
+        return self._operand(self.declared.value)
+
+    @property
+    def expected(self) -> Value | None:
+        """The tile that memory is compared with, to decide whether to store."""
+        return self._operand(self.declared.expected)
+
+    @property
+    def result(self) -> Value | None:
+        """The tile of what was found in memory."""
+        names = [result.name for result in self.op.spec.results]
+        return self.op.results[names.index(self.declared.result)] if self.declared.result else None
+
+    @property
+    def ordering(self) -> MemoryOrdering:
+        """Weak where none is declared."""
+        return ordering_of(self.op)
+
+    @property
+    def scope(self) -> MemoryScope | None:
+        """The threads that the ordering holds for; None for a weak access."""
+        found = self.op.attributes.get("memory_scope")
+        return found if isinstance(found, MemoryScope) else None
+
+    @property
+    def is_strong(self) -> bool:
+        """Whether others may access the same memory meanwhile."""
+        return self.ordering is not MemoryOrdering.WEAK
+
+    @property
+    def acquires(self) -> bool:
+        """Whether what others released is visible after it."""
+        return self.ordering in _ACQUIRING
+
+    @property
+    def releases(self) -> bool:
+        """Whether what comes before it is visible to others that acquire."""
+        return self.ordering in _RELEASING
+
+    def _operands(self, name: str) -> list[Value]:
+        """The operands of a declared field; none of an empty name."""
+        return self.op.operand_group(self.op.spec.operand_index[name].position) if name else []
+
+    def _operand(self, name: str) -> Value | None:
+        return next(iter(self._operands(name)), None)
+
+
+def access_of(op: Op) -> MemoryAccess | None:
+    """How an operation itself accesses memory; None if it does not, whatever is in its regions."""
+    declared = op.spec.trait(AccessTrait)
+    return None if declared is None else MemoryAccess(op, declared)
+
+
+def checked_access(op: Op) -> MemoryAccess:
+    """How an operation accesses memory that is declared to do so."""
+    access = access_of(op)
+    assert access is not None, f"'{op.spec.name}' accesses memory"
+    return access
+
+
+def accesses_of(root: Op | Block) -> Iterator[MemoryAccess]:
+    """All accesses in an operation or block, in program order, with those of the functions that it calls."""
+    return (access for op in reachable(root) if (access := access_of(op)) is not None)
+
+
+def ordering_of(op: Op) -> MemoryOrdering:
+    """The ordering of an operation's access; weak where none is declared."""
+    found = op.attributes.get("memory_ordering_semantics")
+    return found if isinstance(found, MemoryOrdering) else MemoryOrdering.WEAK
+
+
+# ------------------------------------------------------------ effects, with those of regions and functions
+
+
+def own_effect(op: Op) -> Effect:
+    """What an operation does by itself."""
+    declared: EffectTrait | None = op.spec.trait(EffectTrait)
+    if declared is None or (declared.unless and op.attributes.get(declared.unless) is True):
+        return Effect.NONE
+    return declared.effect
+
+
+def effects_of(root: Op | Block) -> Effect:
+    """What an operation or block does, with all that is in its regions and in the functions that it calls."""
+    return reduce(or_, map(own_effect, reachable(root)), Effect.NONE)
+
+
+def reachable(root: Op | Block) -> Iterator[Op]:
+    """The operations in `root`, in program order, and those of each function where it is first called."""
+    return _reachable(root, set())
+
+
+def _reachable(root: Op | Block, seen: set[Op]) -> Iterator[Op]:
+    for op in (op for one in ([root] if isinstance(root, Op) else root.ops) for op in one.walk()):
+        yield op
+        function = callee_of(op) if CALLEE_EFFECTS in op.spec.traits else None
+        if function is not None and function not in seen:
+            seen.add(function)
+            yield from _reachable(function, seen)
+
+
+def callee_of(call: Op) -> Op:
+    """The function that a call of a verified module runs."""
+    around = call
+    while around.parent_op is not None:
+        around = around.parent_op
+    (body,) = around.regions
+    assert body is not None, "a call stands in a module"
+    functions = (op for op in body.ops if SYMBOL in op.spec.traits)
+    return next(op for op in functions if op.attributes["sym_name"] == call.attributes["callee"])
+
+
+def reads(root: Op | Block) -> bool:
+    """Whether memory may be read, also as part of an update."""
+    return bool(effects_of(root) & READING)
+
+
+def writes(root: Op | Block) -> bool:
+    """Whether memory may be written, also as part of an update."""
+    return bool(effects_of(root) & WRITING)
+
+
+def updates(root: Op | Block) -> bool:
+    """Whether memory may be updated, each element as one step."""
+    return bool(effects_of(root) & Effect.UPDATE)
+
+
+def allocations_in(block: Block) -> Iterator[Op]:
+    """The operations that take memory which lives until `block`, or the region around it, is left.
+
+    Those in a region of its own with an allocation scope do not count: that ends there.
+    """
+    for op in block.ops:
+        if own_effect(op) is Effect.ALLOCATE:
+            yield op
+        elif ALLOCATION_SCOPE not in op.spec.traits:
+            for region in filter(None, op.regions):
+                yield from allocations_in(region)
+
+
+# ------------------------------------------------------------ tokens
+
+
+def token_operands(op: Op) -> list[Value]:
+    """The tokens that an operation waits for."""
+    return [value for value in op.operands if isinstance(value.type, TokenType)]
+
+
+def token_results(op: Op) -> list[Value]:
+    """The tokens that an operation gives."""
+    return [value for value in op.results if isinstance(value.type, TokenType)]

@@ -1,0 +1,333 @@
+"""Footprints for given arguments and a grid.
+
+A footprint is made of expressions; here each symbol gets an interval of numbers, parameters a single one, and sums are
+bounded by those of their parts. What guards say narrows the intervals. What is left is linear in the symbols, which
+makes it a set of runs at regular distances (`analysis.extents`).
+
+    program = Program(footprints(kernel.entry))          # once per kernel; can be pickled
+    program.extents([None, None, 1024], (8, 1, 1))       # per launch: one Extent or Unmapped for each footprint
+
+Knows: the order in which symbols are evaluated, intervals of sums, what a guard says of each symbol in it, which sets
+are exact. Does not know: programs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from tileir.analysis.conditions import Guard
+from tileir.analysis.expressions import Expression, Symbol, of
+from tileir.analysis.extents import Extent, empty, extent
+from tileir.analysis.footprint import Coordinate, Footprint
+from tileir.analysis.intervals import Bound, CoordinateSlot, EitherStep, Fits, FunctionStep, State, Step, Sum, TurnStep
+from tileir.analysis.symbols import (
+    BlockId,
+    Either,
+    Function,
+    GridExtent,
+    Lane,
+    NoWrap,
+    ScalarParameter,
+    Turn,
+    Unknown,
+)
+
+Blocks = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
+"""For each axis the first tile block and the one behind the last."""
+
+WIDE = 1 << 31
+"""From so many numbers on a symbol that nothing is known of makes an address that nothing is known of."""
+
+FAR = 1 << 62
+"""Bytes from the beginning of a memory at which addresses might wrap around."""
+
+
+@dataclass(frozen=True)
+class Unmapped:
+    """A footprint that cannot be told, and why."""
+
+    why: str
+
+
+# ---------------------------------------------------------------- accesses
+
+
+@dataclass(frozen=True)
+class Access:
+    """A footprint over slots. `first` are the guards without coordinates, `guards` the others; `sources` says of slots
+    why nothing may be known of an address with them."""
+
+    address: Sum
+    axes: tuple[CoordinateSlot, ...]
+    first: tuple[Bound, ...]
+    guards: tuple[Bound, ...]
+    needs: tuple[Fits, ...]
+    loops: tuple[int, ...]
+    bits: int
+    complete: bool
+    boxed: bool
+    sources: tuple[tuple[int, str], ...]
+
+    def extent(self, shared: State) -> Extent | Unmapped:
+        state = shared.copy()
+        if any(state.high[turn] < 0 for turn in self.loops):
+            return empty()
+        exact = self.complete and all(state.full[turn] for turn in self.loops)
+        kept = _narrow(self.first, state)
+        for axis in self.axes:
+            axis.start(state)
+        started = [(state.low[axis.slot], state.high[axis.slot]) for axis in self.axes]
+        also = _narrow(self.guards, state) if kept is not None else None
+        if kept is None or also is None:
+            return empty()
+        why = self._unmapped(state)
+        return why if why is not None else self._mapped(state, started, exact and kept and also)
+
+    def _unmapped(self, state: State) -> Unmapped | None:
+        for need in self.needs:
+            if not need.holds(state):
+                return Unmapped("index arithmetic may wrap around")
+        for slot, source in self.sources:
+            if state.high[slot] - state.low[slot] >= WIDE:
+                return Unmapped(source)
+        least, most = self.address.bounds(state.low, state.high)
+        return Unmapped("addresses may wrap around") if least < -FAR or most > FAR else None
+
+    def _mapped(self, state: State, started: list[tuple[int, int]], exact: bool) -> Extent:
+        low, high = state.low, state.high
+        box = tuple((low[axis.slot], high[axis.slot] + 1) for axis in self.axes) if self.boxed else ()
+        least, most = self.address.bounds(low, high)
+        start, factors, plain = self.address.linear(low, high)
+        if not plain:
+            return _in_bytes(least, most, least, [(most - least + 1, 1)], self.bits, False, box)
+        axes = {axis.slot: (axis, before) for axis, before in zip(self.axes, started)}
+        dims: list[tuple[int, int]] = []
+        used: list[int] = []
+        for slot, factor in factors.items():
+            if slot in axes and not state.full[slot]:
+                piece = _sparse(*axes[slot], state)
+            else:
+                slots = axes[slot][0].free(state) if slot in axes else [slot]
+                piece = Piece(low[slot], [(high[slot] - low[slot] + 1, 1)], slots, state.full[slot])
+            start += factor * piece.first
+            dims += [(count, factor * distance) for count, distance in piece.dims]
+            used += piece.slots
+            exact = exact and piece.exact
+        exact = exact and len(set(used)) == len(used)
+        return _in_bytes(least, most, start, dims, self.bits, exact, box)
+
+
+def _narrow(guards: Sequence[Bound], state: State) -> bool | None:
+    """Apply guards; whether nothing is lost, None where one holds nowhere."""
+    before = state.copy() if any(guard.needs for guard in guards) else state
+    exact = True
+    for guard in guards:
+        kept = guard.apply(state, before)
+        if kept is None:
+            return None
+        exact = exact and kept
+    return exact
+
+
+@dataclass(frozen=True)
+class Piece:
+    """The numbers of one coordinate: the first, counts and distances, the slots that they come from, and whether all of
+    them occur."""
+
+    first: int
+    dims: list[tuple[int, int]]
+    slots: list[int]
+    exact: bool
+
+
+def _sparse(axis: CoordinateSlot, before: tuple[int, int], state: State) -> Piece:
+    """The numbers of a coordinate with gaps, from those of its parts."""
+    low, high = state.low[axis.slot], state.high[axis.slot]
+    constant, factors, plain = axis.sum.linear(state.low, state.high)
+    full = plain and all(state.full[slot] for slot in factors)
+    if plain and len(factors) == 1:
+        ((slot, factor),) = factors.items()
+        size = abs(factor)
+        first = low + (before[0] - low) % size
+        return Piece(first, [((high - first) // size + 1, size)], [slot], full)
+    if plain and (low, high) == before:
+        counts = [(state.high[slot] - state.low[slot] + 1, factor) for slot, factor in factors.items()]
+        first = constant + sum(factor * state.low[slot] for slot, factor in factors.items())
+        return Piece(first, counts, list(factors), full)
+    return Piece(low, [(high - low + 1, 1)], list(factors), False)
+
+
+def _in_bytes(
+    least: int, most: int, start: int, dims: list[tuple[int, int]], bits: int, exact: bool, box: tuple
+) -> Extent:
+    """From offsets in bytes, or in elements that share bytes."""
+    if bits >= 8:
+        found = extent(start, dims, bits // 8, exact)
+        return replace(found, low=least, high=most + bits // 8, box=box)
+    elements = extent(start, dims, 1, exact)
+    share = 8 // bits
+    low, high = least // share, most // share + 1
+    if elements.start % share or any(distance % share for _, distance in elements.dims):
+        return Extent(low, high, low, (), high - low, exact and not elements.dims, box)
+    kept = tuple((count, distance // share) for count, distance in elements.dims)
+    return Extent(low, high, elements.start // share, kept, -(-elements.run // share), exact, box)
+
+
+# ---------------------------------------------------------------- programs
+
+
+class Program:
+    """Footprints, ready to be evaluated together."""
+
+    def __init__(self, footprints: Sequence[Footprint]) -> None:
+        builder = _Builder()
+        self.accesses = [builder.access(footprint) for footprint in footprints]
+        self.low, self.high, self._full = builder.low, builder.high, builder.full
+        """Bounds of each slot that hold in every launch."""
+        self.steps = builder.steps
+        self.parameters = builder.parameters
+        """Slots of integer parameters, with their index and their bits."""
+        self.block_ids = builder.blocks
+        self.grid_extents = builder.extents
+        """Slots of tile block ids and of the extents of the grid, with their axes."""
+
+    def extents(
+        self,
+        arguments: Sequence[int | None],
+        grid: tuple[int, int, int] | None,
+        blocks: Blocks | None = None,
+        trust: bool = True,
+    ) -> list[Extent | Unmapped]:
+        """The extent of each footprint, in their order.
+
+        `arguments` are one per parameter of the entry; those of pointers and floats do not matter, and None is a number
+        that is not known. Without a `grid` it may be any. `blocks` restricts the tile blocks. Unless the launch checks
+        them, what the program promises can be left aside: ``trust=False``.
+        """
+        state = State(self.low.copy(), self.high.copy(), self._full.copy(), trust)
+        for slot, index, bits in self.parameters:
+            given = arguments[index]
+            if given is not None:
+                state.low[slot] = state.high[slot] = (int(given) + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1)
+        if grid is not None:
+            for slot, axis in self.grid_extents:
+                state.low[slot] = state.high[slot] = grid[axis]
+            for slot, axis in self.block_ids:
+                state.high[slot] = grid[axis] - 1
+        if blocks is not None:
+            for slot, axis in self.block_ids:
+                state.low[slot], state.high[slot] = blocks[axis][0], blocks[axis][1] - 1
+        for step in self.steps:
+            step.run(state)
+        return [found if isinstance(found, Unmapped) else found.extent(state) for found in self.accesses]
+
+
+class _Builder:
+    """Gives each symbol a slot, and notes how its interval is found."""
+
+    def __init__(self) -> None:
+        self.low: list[int] = []
+        self.high: list[int] = []
+        self.full: list[bool] = []
+        self.steps: list[Step] = []
+        self.parameters: list[tuple[int, int, int]] = []
+        self.blocks: list[tuple[int, int]] = []
+        self.extents: list[tuple[int, int]] = []
+        self._slots: dict[Symbol, int] = {}
+        self._sources: dict[int, str] = {}
+
+    # ------------------------------------------------------------ symbols
+
+    def slot(self, symbol: Symbol) -> int:
+        if symbol not in self._slots:
+            self._slots[symbol] = self._new(symbol)
+        return self._slots[symbol]
+
+    def _new(self, symbol: Symbol) -> int:
+        inner = [self.sum(form) for form in symbol.inner()] if isinstance(symbol, Turn | Function | Either) else []
+        slot = len(self.low)
+        bounds = symbol.otherwise if isinstance(symbol, Function) else symbol.range
+        self.low.append(bounds.low)
+        self.high.append(bounds.high)
+        self.full.append(isinstance(symbol, BlockId | Lane))
+        if isinstance(symbol, ScalarParameter):
+            self.parameters.append((slot, symbol.index, symbol.bits))
+        elif isinstance(symbol, BlockId):
+            self.blocks.append((slot, symbol.axis))
+        elif isinstance(symbol, GridExtent):
+            self.extents.append((slot, symbol.axis))
+        elif isinstance(symbol, Turn | Function | Either) and inner:
+            self.steps.append(self._step(symbol, slot, inner))
+        self._note_source(symbol, slot)
+        return slot
+
+    def _step(self, symbol: Turn | Function | Either, slot: int, inner: list[Sum]) -> Step:
+        if isinstance(symbol, Turn):
+            return TurnStep(slot, inner[0], self._fits(symbol.needs))
+        if isinstance(symbol, Function):
+            return FunctionStep(slot, symbol.kind, inner[0], inner[1], self._fits(symbol.needs))
+        return EitherStep(slot, inner[0], inner[1])
+
+    def _note_source(self, symbol: Symbol, slot: int) -> None:
+        """Note the reason to give for an address of which this symbol leaves nothing known."""
+        unknown = next((part for part in of(symbol).all_symbols() if isinstance(part, Unknown)), None)
+        if unknown is not None:
+            self._sources[slot] = f"the address depends on {unknown.why}"
+        elif isinstance(symbol, Turn):
+            self._sources[slot] = "it is not known how often the loop around runs"
+        elif isinstance(symbol, ScalarParameter):
+            self._sources[slot] = f"the address depends on parameter {symbol.index}"
+
+    def sum(self, form: Expression) -> Sum:
+        terms = tuple((factor, tuple(map(self.slot, product))) for product, factor in form.terms.items())
+        return Sum(form.constant, terms)
+
+    def _fits(self, needs: Iterable[NoWrap]) -> tuple[Fits, ...]:
+        return tuple(Fits(self.sum(need.form), need.low, need.high, need.promised) for need in needs)
+
+    # ------------------------------------------------------------ accesses
+
+    def access(self, footprint: Footprint) -> Access | Unmapped:
+        if footprint.unknown:
+            return Unmapped(footprint.unknown)
+        # Coordinates of different accesses are different symbols of the same names.
+        for coordinate in footprint.coordinates:
+            self._slots.pop(coordinate, None)
+        axes = tuple(
+            CoordinateSlot(self.slot(coordinate), self.sum(coordinate.form)) for coordinate in footprint.coordinates
+        )
+        address = self.sum(footprint.form)
+        first = [guard for guard in footprint.guards if not _has_coordinates(guard.form)]
+        others = [guard for guard in footprint.guards if _has_coordinates(guard.form)]
+        slots = dict.fromkeys(slot for _, product in address.terms for slot in product)
+        return Access(
+            address,
+            axes,
+            self._bounds(first),
+            self._bounds(others),
+            self._fits(footprint.needs),
+            tuple(map(self.slot, footprint.loops)),
+            footprint.size,
+            footprint.complete,
+            footprint.through_view,
+            tuple((slot, self._sources[slot]) for slot in slots if slot in self._sources),
+        )
+
+    def _bounds(self, guards: Iterable[Guard]) -> tuple[Bound, ...]:
+        return tuple(Bound(self.sum(guard.form), self._fits(guard.needs), guard.promised) for guard in guards)
+
+
+def _has_coordinates(form: Expression) -> bool:
+    return any(isinstance(symbol, Coordinate) for symbol in form.symbols())
+
+
+def evaluated(
+    footprint: Footprint,
+    arguments: Sequence[int | None],
+    grid: tuple[int, int, int] | None,
+    blocks: Blocks | None = None,
+    trust: bool = True,
+) -> Extent | Unmapped:
+    """One footprint by itself; see `Program.extents`."""
+    return Program([footprint]).extents(arguments, grid, blocks, trust)[0]

@@ -1,0 +1,119 @@
+"""Bytes of memory as runs at regular distances.
+
+A tile of 128 rows of 64 elements of f16, in a matrix whose rows are 192 elements apart, is runs of 128 bytes:
+
+    Extent(low=0, high=127 * 384 + 128, start=0, dims=((128, 384),), run=128)
+
+Knows: how dimensions of elements become the fewest dimensions of runs, which bytes those are, and whether two such sets
+meet. Does not know: where they come from (`analysis.footprint`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tileir.analysis.reach import Term, reached
+
+Dims = tuple[tuple[int, int], ...]
+"""Pairs of a count, more than 1, and a distance in bytes, more than 0; the farthest apart first."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """The bytes ``start + sum(i_k * distance_k) + [0, run)`` for all ``0 <= i_k < count_k``, if in [`low`, `high`).
+
+    Offsets are from the beginning of a memory. ``exact``: these bytes and no others; otherwise no others, but perhaps
+    not all of them. ``box``: for an access through a view, the first index and the one behind the last along each
+    dimension of the tensor.
+    """
+
+    low: int
+    high: int
+    start: int
+    dims: Dims
+    run: int
+    exact: bool
+    box: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        return self.low >= self.high
+
+    @property
+    def contiguous(self) -> bool:
+        """Whether every byte from the first to the last is one of them."""
+        return not self.dims
+
+    def within(self, size: int) -> bool:
+        """Whether all bytes lie in a memory of `size` bytes."""
+        return self.empty or (self.low >= 0 and self.high <= size)
+
+    def starts(self) -> np.ndarray:
+        """The offsets of the runs, in no order; there may be very many."""
+        found = np.array([self.start], np.int64)
+        for count, distance in self.dims:
+            found = np.add.outer(found, np.arange(count, dtype=np.int64) * distance).ravel()
+        return found
+
+    def mask(self, low: int, high: int) -> np.ndarray:
+        """For each byte of [`low`, `high`) whether it is one of them."""
+        edges = np.zeros(high - low + 1, np.int64)
+        starts = self.starts()
+        np.add.at(edges, np.clip(starts - low, 0, high - low), 1)
+        np.add.at(edges, np.clip(starts + self.run - low, 0, high - low), -1)
+        found: np.ndarray = edges[:-1].cumsum() > 0
+        places = np.arange(low, high)
+        return found & (places >= self.low) & (places < self.high)
+
+
+def empty(box: tuple[tuple[int, int], ...] = ()) -> Extent:
+    return Extent(0, 0, 0, (), 0, True, box)
+
+
+def extent(start: int, dims: Iterable[tuple[int, int]], size: int, exact: bool) -> Extent:
+    """The bytes of elements of `size` bytes: the first at `start`, the others at counts and distances of any sign."""
+    upward = []
+    for count, distance in dims:
+        if distance < 0:
+            start += (count - 1) * distance
+        if count > 1 and distance:
+            upward.append((count, abs(distance)))
+    run, kept = merged(upward, size)
+    high = start + sum((count - 1) * distance for count, distance in kept) + run
+    return Extent(start, high, start, kept, run, exact)
+
+
+def merged(dims: Iterable[tuple[int, int]], run: int) -> tuple[int, Dims]:
+    """The same bytes in the fewest dimensions: runs that touch become one, rows without gaps one dimension."""
+    found: list[tuple[int, int]] = []
+    for count, distance in sorted(dims, key=lambda dim: dim[1]):
+        if not found and distance <= run:
+            run += (count - 1) * distance
+        elif found and distance % found[-1][1] == 0 and distance <= found[-1][0] * found[-1][1]:
+            inner, step = found[-1]
+            found[-1] = (inner + (count - 1) * (distance // step), step)
+        else:
+            found.append((count, distance))
+    return run, tuple(reversed(found))
+
+
+def common(a: Extent, b: Extent) -> int | None:
+    """The offset of a byte that both may have, if both have all that they may; None if they have none.
+
+    Raises `TooHard` where that takes too long to find out.
+    """
+    low, high = max(a.low, b.low), min(a.high, b.high)
+    if low >= high:
+        return None
+    terms = [Term(distance, 0, count - 1) for count, distance in a.dims]
+    terms += [Term(-distance, 0, count - 1) for count, distance in b.dims]
+    apart = b.start - a.start
+    numbers = reached(apart - a.run + 1, apart + b.run - 1, terms)
+    if numbers is None:
+        return None
+    first = a.start + sum(n * distance for n, (_, distance) in zip(numbers, a.dims))
+    second = b.start + sum(n * distance for n, (_, distance) in zip(numbers[len(a.dims) :], b.dims))
+    return max(first, second)

@@ -1,0 +1,191 @@
+"""One value of a program as the analysis knows it: an expression for its elements, and when it is right.
+
+In i32, ``block_x * 128 + iota`` is known as the expression ``128 * block_x + lane_0``, to which each element is
+*congruent* modulo 2^32: sums and products need no more than that. Who needs the number itself reads it as signed or as
+unsigned: the reading is the expression, on the condition that it fits (`NoWrap`) unless its bounds show that it does.
+
+Knows: readings and their conditions; views. Does not know: operations (`analysis.arithmetic`, `analysis.layout`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+
+from tileir.analysis import ranges
+from tileir.analysis.expressions import Expression, TooLarge, number
+from tileir.analysis.ranges import Range
+from tileir.analysis.symbols import Lane, NoWrap
+from tileir.ir.attributes import Overflow, Signedness
+from tileir.ir.core import Op, Value
+from tileir.ir.types import PointerType, TensorViewType, TileType, TileViewType, Type
+
+Needs = frozenset[NoWrap]
+NOTHING: Needs = frozenset()
+NEVER: frozenset[Signedness] = frozenset()
+
+PROMISES = {
+    Overflow.NONE: NEVER,
+    Overflow.NO_SIGNED_WRAP: frozenset({Signedness.SIGNED}),
+    Overflow.NO_UNSIGNED_WRAP: frozenset({Signedness.UNSIGNED}),
+    Overflow.NO_WRAP: frozenset(Signedness),
+}
+"""The readings of a result that an overflow flag promises to be exact, if those of the operands are."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A number, as long as `needs` hold."""
+
+    form: Expression
+    needs: Needs = NOTHING
+
+    def __add__(self, other: Reading) -> Reading:
+        return Reading(self.form + other.form, self.needs | other.needs)
+
+    def __mul__(self, other: Reading) -> Reading:
+        return Reading(self.form * other.form, self.needs | other.needs)
+
+
+@dataclass(frozen=True)
+class Affine:
+    """`form` is congruent to each element modulo 2^`bits` if `needs` hold. An element of a tile is one of its `Lane`s.
+
+    ``promised``: the readings that the program promises to be `form` itself.
+    """
+
+    form: Expression
+    bits: int
+    needs: Needs = NOTHING
+    promised: frozenset[Signedness] = NEVER
+
+    def read(self, signedness: Signedness) -> Reading:
+        limits = ranges.signed(self.bits) if signedness is Signedness.SIGNED else ranges.unsigned(self.bits)
+        found = self.form.range
+        if found.within(limits):
+            return Reading(self.form, self.needs)
+        if self.form.is_constant:
+            return Reading(number((found.low - limits.low) % (1 << self.bits) + limits.low), self.needs)
+        condition = NoWrap(self.form, limits.low, limits.high, signedness in self.promised)
+        return Reading(self.form, self.needs | {condition})
+
+    @property
+    def signed(self) -> Reading:
+        return self.read(Signedness.SIGNED)
+
+    @property
+    def unsigned(self) -> Reading:
+        return self.read(Signedness.UNSIGNED)
+
+    @property
+    def range(self) -> Range:
+        """Bounds of the signed reading that hold whatever the program promises, and whether anything wraps or not."""
+        return ranges.signed(self.bits) if self.needs else ranges.wrapped(self.form.range, self.bits)
+
+    def exact(self, signedness: Signedness) -> bool:
+        """Whether the reading is known, or promised, to be `form`."""
+        limits = ranges.signed(self.bits) if signedness is Signedness.SIGNED else ranges.unsigned(self.bits)
+        return signedness in self.promised or self.form.range.within(limits)
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A tensor view: address of its first element; extents and strides (in elements) of its dimensions."""
+
+    type: TensorViewType
+    base: Affine
+    extents: tuple[Reading, ...]
+    strides: tuple[Reading, ...]
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """A tensor cut into tiles."""
+
+    type: TileViewType
+    tensor: Tensor
+
+
+Form = Affine | Tensor | Tiles
+
+
+class Forms:
+    """The values of a program that are known so far."""
+
+    def __init__(self) -> None:
+        self._forms: dict[Value, Form] = {}
+
+    def bind(self, value: Value, form: Form) -> None:
+        self._forms[value] = form
+
+    def give(self, value: Value, given: Value) -> None:
+        """Let `value` be the same as `given`."""
+        self._forms[value] = self._forms[given]
+
+    def __contains__(self, value: Value) -> bool:
+        return value in self._forms
+
+    def form(self, value: Value) -> Form | None:
+        return self._forms.get(value)
+
+    def of(self, value: Value) -> Affine:
+        """A tile of integers or pointers."""
+        found = self._forms[value]
+        assert isinstance(found, Affine)
+        return found
+
+    def tensor(self, value: Value) -> Tensor:
+        """A tensor view, or the tensor that a tile view cuts."""
+        found = self._forms[value]
+        assert not isinstance(found, Affine)
+        return found.tensor if isinstance(found, Tiles) else found
+
+
+Rule = Callable[[Op, Forms], "Form | tuple[Form, ...] | None"]
+"""Gives the form of the result of an operation, or of each of its results; None without one. May raise `TooLarge`."""
+
+
+def is_integer(type: Type) -> bool:
+    """Whether values of the type are tiles of integers or pointers."""
+    if not isinstance(type, TileType):
+        return False
+    return isinstance(type.element, PointerType) or type.element.is_int
+
+
+def width(value: Value) -> int:
+    """Bits of an element of a tile."""
+    element = value.tile.element
+    return 64 if isinstance(element, PointerType) else element.bits
+
+
+def kept(form: Expression, bits: int, *operands: Affine, overflow: Overflow = Overflow.NONE) -> Affine:
+    """A sum or product of operands: their conditions, and the promise of a flag as far as the operands keep it."""
+    needs = reduce(frozenset.union, (operand.needs for operand in operands), NOTHING)
+    promised = {reading for reading in PROMISES[overflow] if all(operand.exact(reading) for operand in operands)}
+    return Affine(form, bits, needs, frozenset(promised))
+
+
+def lanes(shape: tuple[int, ...]) -> tuple[Expression, ...]:
+    """The index of an element of a tile; 0 along a dimension of one element."""
+    return tuple(
+        Expression(0, {(Lane(dim, extent),): 1}) if extent > 1 else number(0) for dim, extent in enumerate(shape)
+    )
+
+
+def relaned(form: Expression, index: tuple[Expression, ...]) -> Expression:
+    """The element at another index: `index` in the place of the lanes. Raises `TooLarge`."""
+    return form.substituted(lambda symbol: index[symbol.dim] if isinstance(symbol, Lane) else None)
+
+
+def mentions_lanes(form: Expression) -> bool:
+    return form.mentions(lambda symbol: isinstance(symbol, Lane))
+
+
+def mapped(affine: Affine, index: tuple[Expression, ...]) -> Affine | None:
+    """The tile whose elements are those of `affine` at another index; None if that cannot be said."""
+    try:
+        needs = frozenset(need.of(relaned(need.form, index)) for need in affine.needs)
+        return Affine(relaned(affine.form, index), affine.bits, needs, affine.promised)
+    except TooLarge:
+        return None

@@ -1,0 +1,353 @@
+"""The walk through a program in which every operation says what it makes of its operands.
+
+    for %i = (%0 to %n, step %1) iter_values(%at = %start) {      %at is start + 64 * turn in every turn
+      %next = offset %at, %16 : ...                                as each turn moves it by 16 elements of 4 bytes
+
+Knows: what arrives where: the order of operations, the condition under which each runs, regions and their exits, calls,
+and values that loops carry, which are sought by a look at the body with a symbol in their place (`analysis.carried`).
+Does not know: what an operation computes (`analysis.arithmetic`, `analysis.layout`, `analysis.sources`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from tileir.analysis import arithmetic, layout, ranges, sources
+from tileir.analysis.carried import Carried, Progress, progress
+from tileir.analysis.conditions import TRUE, UNKNOWN, Condition, condition
+from tileir.analysis.effects import callee_of
+from tileir.analysis.exits import exits_from
+from tileir.analysis.expressions import ZERO, Expression, Symbol, TooLarge, of
+from tileir.analysis.forms import Affine, Forms, Reading, is_integer, lanes, width
+from tileir.analysis.loops import carried_arguments
+from tileir.analysis.promises import Promises
+from tileir.analysis.symbols import Either, Storage, StorageKind, Turn, Unknown, ceiling, largest
+from tileir.ir import types as t
+from tileir.ir.attributes import Signedness
+from tileir.ir.core import Block, Op, Value
+from tileir.ir.diagnostics import place_text
+from tileir.ir.rules import joined
+from tileir.ops import calls, control, core, misc, pointers
+
+RULES = joined(arithmetic.rules, layout.rules, sources.rules)
+
+MOST_LOOKS = 100_000
+"""Operations looked at before the steps of carried values are no longer sought: for each loop around that takes a look
+at its body more."""
+
+
+@dataclass(frozen=True)
+class ProgramPoint:
+    """The surroundings of an operation: the condition under which it runs, and the loops around."""
+
+    runs: Condition = TRUE
+    loops: frozenset[int] = frozenset()
+
+    def where(self, also: Condition) -> ProgramPoint:
+        return replace(self, runs=self.runs & also)
+
+
+Visitor = Callable[["Walk", Op, ProgramPoint], None]
+
+
+class Walk:
+    """One walk through a function, the body of an entry or of a device function.
+
+    `visit` is called for each operation, and for those of the functions that it calls, when its operands are known.
+    """
+
+    def __init__(self, body: Block, visit: Visitor | None = None) -> None:
+        self.known = Forms()
+        self.moves: dict[Value, Progress | None] = {}
+        """The progress of the values that loops carry, by the arguments of their bodies; None if it is not seen."""
+        self.promises = Promises()
+        self._body = body
+        self._visit = visit
+        self._trials = 0
+        self._looks = 0
+        self._calls: tuple[Op, ...] = ()
+        self._numbers: dict[tuple[object, ...], int] = {}
+        self._around: dict[int, frozenset[int]] = {}
+        self._turns: dict[int, Turn] = {}
+        for index, argument in enumerate(body.args):
+            if is_integer(argument.type):
+                found = sources.parameter(argument, index) if argument.tile.rank == 0 else None
+                self.known.bind(argument, found or self._unknown(argument, ProgramPoint()))
+        self._run(body, ProgramPoint())
+
+    def turns(self, point: ProgramPoint) -> tuple[Turn, ...]:
+        """Those of the loops around, from the outside in."""
+        return tuple(turn for loop, turn in self._turns.items() if loop in point.loops)
+
+    # ------------------------------------------------------------ operations
+
+    def _run(self, block: Block, point: ProgramPoint) -> None:
+        self._looks += len(block.ops)
+        for op in block.ops:
+            if self._visit is not None and not self._trials:
+                self._visit(self, op, point)
+            point = self._look_at(op, point)
+
+    def _look_at(self, op: Op, point: ProgramPoint) -> ProgramPoint:
+        """Bind the results of an operation; gives where those behind it stand."""
+        if isinstance(op, control.If):
+            return self._if(op, point)
+        if isinstance(op, control.For | control.Loop):
+            return self._loop(op, point)
+        if isinstance(op, calls.Call):
+            self._call(op, point)
+        else:
+            self._plain(op, point)
+        return point
+
+    def _plain(self, op: Op, point: ProgramPoint) -> None:
+        rule = RULES.get(type(op))
+        try:
+            found = None if rule is None or not self._is_given(op) else rule(op, self.known)
+        except TooLarge:
+            found = None
+        if isinstance(op, misc.Assume) and found is not None and not isinstance(found, tuple) and not self._trials:
+            self.promises.note(op, found, self._body)
+        given = found if isinstance(found, tuple) else (found,) * len(op.results)
+        for result, form in zip(op.results, given):
+            if form is not None:
+                self.known.bind(result, form)
+            elif is_integer(result.type):
+                self.known.bind(result, self._made(op, result, point))
+
+    def _is_given(self, op: Op) -> bool:
+        """Whether all operands are known that may be: there are no floats among them."""
+        return all(value in self.known for value in op.operands if not isinstance(value.type, t.TokenType))
+
+    def _made(self, op: Op, result: Value, point: ProgramPoint) -> Affine:
+        """The result of an operation without a rule: elements that are the same or one of two, or anything."""
+        if isinstance(op, pointers.Alloca):
+            kind = StorageKind.SHARED if op.shared else StorageKind.OWN
+            return Affine(of(Storage(kind, self._number(result))), 64)
+        if isinstance(op, core.Select):
+            return self._either(result, self.known.of(op.val_if_true), self.known.of(op.val_if_false), point)
+        return self._unknown(result, point)
+
+    def _number(self, *key: object) -> int:
+        """The same number for the same key in the same call of a function."""
+        return self._numbers.setdefault((*self._calls, *key), len(self._numbers))
+
+    def _unknown(self, value: Value, point: ProgramPoint) -> Affine:
+        bits, owner = width(value), value.owner
+        source = (
+            f"'{owner.spec.name}' {place_text(owner.loc)}".strip() if isinstance(owner, Op) else "carried by a loop"
+        )
+        bounds = ranges.unsigned(64) if _is_pointer(value) else ranges.signed(bits)
+        symbol = Unknown(self._number(value), bounds, lanes(value.tile.shape), point.loops, source)
+        return Affine(of(symbol), bits)
+
+    def _either(self, value: Value, a: Affine, b: Affine, point: ProgramPoint) -> Affine:
+        """One of two."""
+        if a.form == b.form:
+            return replace(a, needs=a.needs | b.needs, promised=a.promised & b.promised)
+        x, y = (a, b) if _is_pointer(value) else (a.signed, b.signed)
+        common = _storage(x.form) if _is_pointer(value) and _storage(x.form) == _storage(y.form) else ZERO
+        if _is_pointer(value) and not common.terms:
+            return self._unknown(value, point)
+        choices = (x.form - common, y.form - common)
+        symbol = Either(self._number(value), choices, lanes(value.tile.shape), point.loops)
+        return Affine(common + of(symbol), a.bits, x.needs | y.needs)
+
+    # ------------------------------------------------------------ if
+
+    def _if(self, op: control.If, point: ProgramPoint) -> ProgramPoint:
+        holds = UNKNOWN if self._trials else condition(op.condition, self.known)
+        self._run(op.then, point.where(holds))
+        if op.otherwise is not None:
+            self._run(op.otherwise, point.where(~holds))
+        self._join(op, point)
+        return point.where(_behind(op, holds))
+
+    def _join(self, op: control.If, point: ProgramPoint) -> None:
+        ends = [block.terminator for block in op.regions if block is not None]
+        yields = [end.operands for end in ends if isinstance(end, control.Yield)]
+        for at, result in enumerate(op.outputs):
+            given = [self.known.of(values[at]) for values in yields if values[at] in self.known]
+            if is_integer(result.type):
+                self.known.bind(result, self._one_of(result, given, point))
+
+    def _one_of(self, value: Value, given: Sequence[Affine], point: ProgramPoint) -> Affine:
+        """One of several, or anything if there are none."""
+        found = self._unknown(value, point) if not given else given[0]
+        for other in given[1:]:
+            found = self._either(value, found, other, point)
+        return found
+
+    # ------------------------------------------------------------ loops
+
+    def _loop(self, op: control.For | control.Loop, point: ProgramPoint) -> ProgramPoint:
+        loop = self._number(op)
+        self._around[loop] = point.loops
+        inside = replace(point, loops=point.loops | {loop})
+        if isinstance(op, control.Loop) or _returns(op.body):
+            inside = inside.where(UNKNOWN)
+        count = self._count(op) if isinstance(op, control.For) else None
+        turn = Turn(loop, None if count is None else count.form, frozenset() if count is None else count.needs)
+        self._turns[loop] = turn
+        if isinstance(op, control.For):
+            self._bind_induction(op, of(turn))
+        moves = self._moves(op, loop, inside)
+        for argument, initial, move in zip(carried_arguments(op), op.initial, moves):
+            self.moves[argument] = move
+            self._bind_carried(argument, initial, move, of(turn), inside)
+        self._run(op.body, inside)
+        self._leave(op, moves, count, point)
+        return point.where(UNKNOWN) if _returns(op.body) else point
+
+    def _count(self, op: control.For) -> Reading:
+        """The number of turns of a loop that is not left early."""
+        lower, upper, step = self._bounds(op)
+        needs = lower.needs | upper.needs | step.needs
+        return Reading(largest(ZERO, ceiling(upper.form - lower.form, step.form)), needs)
+
+    def _bounds(self, op: control.For) -> tuple[Reading, Reading, Reading]:
+        signedness = Signedness.UNSIGNED if op.unsigned else Signedness.SIGNED
+        lower, upper = (self.known.of(bound).read(signedness) for bound in (op.lower, op.upper))
+        return lower, upper, self.known.of(op.step).signed
+
+    def _bind_induction(self, op: control.For, turn: Expression) -> None:
+        """``lower + step * turn``, which is less than the upper bound and so does not wrap around."""
+        lower, _, step = self._bounds(op)
+        argument = op.body.args[0]
+        exact = frozenset({Signedness.UNSIGNED if op.unsigned else Signedness.SIGNED})
+        self.known.bind(
+            argument, Affine(lower.form + step.form * turn, width(argument), lower.needs | step.needs, exact)
+        )
+
+    def _moves(self, op: control.For | control.Loop, loop: int, point: ProgramPoint) -> list[Progress | None]:
+        """The progress of each carried value from turn to turn; None where it is not seen."""
+        starts = [self.known.of(value) if value in self.known else None for value in op.initial]
+        if not any(starts) or self._looks > MOST_LOOKS:
+            return [None] * len(starts)
+        arguments = carried_arguments(op)
+        symbols = [Carried(self._number(argument), lanes(_shape(argument))) for argument in arguments]
+        for argument, symbol, start in zip(arguments, symbols, starts):
+            if start is not None:
+                self.known.bind(argument, Affine(of(symbol), start.bits))
+        self._trials += 1
+        self._run(op.body, point)
+        self._trials -= 1
+        nexts = [[jump.operands[at] for jump in _jumps(control.Continue, op.body)] for at in range(len(starts))]
+        return [
+            None if start is None else self._progress(start, symbol, values, loop)
+            for start, symbol, values in zip(starts, symbols, nexts)
+        ]
+
+    def _progress(self, start: Affine, symbol: Carried, nexts: Sequence[Value], loop: int) -> Progress | None:
+        try:
+            return progress(
+                start, symbol, [self.known.of(value) for value in nexts], lambda other: self._varies(other, loop)
+            )
+        except TooLarge:
+            return None
+
+    def _varies(self, symbol: Symbol, loop: int) -> bool:
+        """Whether the symbol is another number in each turn of `loop`."""
+        if isinstance(symbol, Turn):
+            return symbol.loop == loop or loop in self._around[symbol.loop]
+        return isinstance(symbol, Unknown | Either) and loop in symbol.loops
+
+    def _bind_carried(
+        self, argument: Value, initial: Value, move: Progress | None, turn: Expression, point: ProgramPoint
+    ) -> None:
+        if is_integer(argument.type):
+            found = None if move is None else move.after(turn, self._drift(argument, point))
+            self.known.bind(argument, found or self._unknown(argument, point))
+
+    def _drift(self, value: Value, point: ProgramPoint) -> Expression:
+        """The distance by which all elements of a carried value have moved."""
+        symbol = Unknown(self._number(value, "drift"), ranges.signed(64), (), point.loops, "moved by a loop")
+        return of(symbol)
+
+    def _leave(
+        self,
+        op: control.For | control.Loop,
+        moves: Sequence[Progress | None],
+        count: Reading | None,
+        point: ProgramPoint,
+    ) -> None:
+        """Bind the results: what is carried when the count is reached, or what a `break` hands over."""
+        for at, result in enumerate(op.outputs):
+            if not is_integer(result.type):
+                continue
+            if count is None:
+                given = [self.known.of(jump.operands[at]) for jump in _jumps(control.Break, op.body)]
+                self.known.bind(result, self._one_of(result, given, point))
+            else:
+                found = self._finished(result, moves[at], count, point)
+                self.known.bind(result, found or self._unknown(result, point))
+
+    def _finished(self, result: Value, move: Progress | None, count: Reading, point: ProgramPoint) -> Affine | None:
+        found = None if move is None else move.after(count.form, self._drift(result, point))
+        return None if found is None else replace(found, needs=found.needs | count.needs)
+
+    # ------------------------------------------------------------ calls
+
+    def _call(self, op: calls.Call, point: ProgramPoint) -> None:
+        function = callee_of(op)
+        body = function.regions[0]
+        assert body is not None
+        for argument, given in zip(body.args, op.args):
+            if given in self.known:
+                self.known.give(argument, given)
+        outside, self._calls = self._calls, (*self._calls, op)
+        self._run(body, point)
+        self._calls = outside
+        returns = [inner.operands for inner in function.walk() if isinstance(inner, control.Return)]
+        for at, result in enumerate(op.outputs):
+            if len(returns) == 1 and returns[0][at] in self.known:
+                self.known.give(result, returns[0][at])
+            elif is_integer(result.type):
+                self.known.bind(result, self._unknown(result, point))
+
+
+def _origin(value: Value) -> str:
+    """The origin of a number, for messages."""
+    return (
+        f"'{value.owner.spec.name}' {place_text(value.owner.loc)}".strip() if isinstance(value.owner, Op) else "a loop"
+    )
+
+
+# ---------------------------------------------------------------- what control flow looks like
+
+
+def _shape(value: Value) -> tuple[int, ...]:
+    return value.type.shape if isinstance(value.type, t.TileType) else ()
+
+
+def _is_pointer(value: Value) -> bool:
+    return isinstance(value.type, t.TileType) and isinstance(value.type.element, t.PointerType)
+
+
+def _storage(form: Expression) -> Expression:
+    """The memory that an address lies in: the part of it that is an address itself; 0 without one."""
+    symbols = [symbol for symbol in form.symbols() if isinstance(symbol, Storage)]
+    return of(symbols[0]) if len(symbols) == 1 and form.terms.get((symbols[0],)) == 1 else ZERO
+
+
+def _jumps(kind: type[Op], block: Block) -> list[Op]:
+    """The exits of one kind from the loop whose body is `block`."""
+    return [op for op in exits_from(block) if isinstance(op, kind)]
+
+
+def _returns(block: Block | None) -> bool:
+    """Whether the tile block or function may end inside."""
+    return block is not None and any(isinstance(op, control.Return) for root in block.ops for op in root.walk())
+
+
+def _behind(op: control.If, holds: Condition) -> Condition:
+    """The condition under which what is behind an `if` runs, one region of which may have left what is around."""
+    then, otherwise = ([] if block is None else list(exits_from(block)) for block in (op.then, op.otherwise))
+    if not then and not otherwise:
+        return UNKNOWN if _returns(op.then) or _returns(op.otherwise) else TRUE
+    if then == [op.then.terminator] and not otherwise:
+        return ~holds
+    if op.otherwise is not None and otherwise == [op.otherwise.terminator] and not then:
+        return holds
+    return UNKNOWN

@@ -1,0 +1,67 @@
+"""``tileir sanitize``: run a kernel under the sanitizer and show what it found.
+
+Knows: the options of the verb and the forms of the report. Does not know: how a launch is described (`launching`),
+nor what is found (`sanitize`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from tileir.cli import FAULT, FINE, UsageError, arguments, files, show
+from tileir.cli.launching import add_launch, checked, chosen_kernel, given_values
+from tileir.cli.options import add_level, chosen_target
+from tileir.runtime.sanitizing import sanitize
+from tileir.sanitize.findings import KINDS
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_launch(parser)
+    parser.add_argument("--checks", default="all", metavar="KIND[,KIND]", help="which kinds of findings (default: all)")
+    parser.add_argument("--schedules", type=int, default=1, metavar="N", help="N - 1 more orders of tile blocks")
+    parser.add_argument("--uninitialized", default="", metavar="NAME[,NAME]", help="arrays that nobody has written yet")
+    add_level(parser)
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print the report as JSON")
+    form.add_argument("--sarif", action="store_true", help="print the report as SARIF 2.1.0")
+    kinds = "\n".join(f"  {kind:16} {text}" for kind, text in KINDS.items())
+    parser.epilog = f"""\
+{arguments.GRAMMAR}
+kinds of findings:
+{kinds}
+
+examples:
+  tileir sanitize examples/vector_add.mlir --grid 2 a=f32[2000]:randn b=f32[2000]:ones c=f32[2000]:zeros n=2000
+  tileir sanitize kernel.mlir --grid 4 x=f32[64]:zeros --schedules 4 --uninitialized x
+"""
+
+
+def run(options: argparse.Namespace) -> int:
+    kernel = chosen_kernel(files.verified(options.file, options.level), options.kernel)
+    given = given_values(kernel, options.arguments, options.seed)
+    values = [one.value for one in given]
+    grid = checked(kernel, chosen_target("interp"), options.grid, values, {})
+    try:
+        report = sanitize(
+            kernel,
+            grid,
+            *values,
+            checks=_names(options.checks),
+            schedules=options.schedules,
+            seed=options.seed,
+            uninitialized=_names(options.uninitialized),
+            output=sys.stderr,
+        )
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    if options.json or options.sarif:
+        print(json.dumps(report.to_json() if options.json else report.to_sarif(), indent=2))
+    else:
+        show.diagnostics(str(report), sys.stdout)
+    return FINE if report.ok else FAULT
+
+
+def _names(text: str) -> list[str]:
+    return [name for name in text.split(",") if name]

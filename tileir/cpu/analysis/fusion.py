@@ -1,0 +1,109 @@
+"""Fusion: the values that are computed in the loop of their one consumer, and those that get a loop of their own.
+
+Knows: uses of values, and the *root* of a value: the operation whose loop computes it. Does not know: LLVM.
+
+An element-wise (or index-mapping) operation fuses into its consumer when all its uses lead, through such operations, to
+one root in the same block. Otherwise it is a root itself: its elements are computed once, where it stands.
+Cheap index arithmetic (`iota`, `constant`, `broadcast`, ...) is repeated rather than stored: it is an expression
+wherever it is used, also in several places and in the regions below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tileir.analysis.uses import Uses, home_of
+from tileir.ir import types as t
+from tileir.ir.core import Block, Op, Value
+from tileir.ir.traits import ELEMENTWISE
+from tileir.ops import calls, core, extension, integer, misc, shapes
+
+INDEX_MAPPING = (shapes.Broadcast, shapes.Reshape, shapes.Permute, shapes.Extract)
+FREE = (core.Constant, core.Iota, shapes.Broadcast, shapes.Reshape)
+"""Operations that cost nothing to repeat."""
+CHEAP = (core.Offset, integer.AddI, integer.SubI, integer.MulI, *FREE)
+"""Address arithmetic: repeated in each use rather than stored, so that LLVM sees neighbouring addresses."""
+ALIASES = (misc.Assume, extension.OptimizationBarrier)
+"""Operations whose result is the very tile that they are given."""
+
+
+DEEPEST = 32
+"""Operations that follow one another in one expression: a longer chain is computed in pieces."""
+
+
+class Fusion:
+    """Decisions for one function, whose `operations` are in program order."""
+
+    def __init__(self, body: Block) -> None:
+        self._uses = Uses(body.ops)
+        self._root: dict[Op, Op] = {}
+        operations = self.operations = [op for root in body.ops for op in root.walk()]
+        for op in reversed(operations):
+            self._root[op] = self._root_of(op)
+        self._cut: set[Op] = set()
+        self._cut_chains(operations)
+
+    def users(self, value: Value) -> Sequence[Op]:
+        return self._uses.of(value)
+
+    def used_once(self, value: Value) -> bool:
+        """Whether one operation is all that reads the tile of `value`, in the block that defines it.
+
+        Not where the tile may be that of another value as well, or a constant.
+        """
+        users, owner = self.users(value), value.owner
+        shared = (*ALIASES, core.Constant) if isinstance(owner, Op) else (calls.Func,)
+        if isinstance(owner if isinstance(owner, Op) else owner.parent, shared):
+            return False
+        return len(users) == 1 and users[0].operands.count(value) == 1 and users[0].parent is home_of(value)
+
+    def fused(self, value: Value) -> bool:
+        """Whether the value is left as an expression for its consumer to compute."""
+        op = value.op
+        if op is None or op in self._cut:
+            return False
+        return isinstance(op, CHEAP) or self._root[op] is not op
+
+    def weight(self, value: Value) -> int:
+        """The operations that compute an element of `value` where it is used, free ones left out."""
+        op = value.op
+        if op is None or not fusible(op) or not self.fused(value):
+            return 0
+        return sum(map(self.weight, op.operands)) + (not isinstance(op, FREE))
+
+    def _cut_chains(self, operations: list[Op]) -> None:
+        """Have expressions computed that have grown too deep."""
+        depth: dict[Value, int] = {}
+        for op in operations:
+            below = max((depth.get(value, 0) for value in op.operands), default=0)
+            if isinstance(op, ALIASES):
+                depth[op.results[0]] = below
+            elif fusible(op) and self.fused(op.results[0]):
+                if below >= DEEPEST:
+                    self._cut.add(op)
+                else:
+                    depth[op.results[0]] = below + 1
+
+    def _root_of(self, op: Op) -> Op:
+        if not fusible(op):
+            return op
+        roots = {self._consumer_root(user, op) for user in self.users(op.results[0])}
+        return roots.pop() if len(roots) == 1 else op
+
+    def _consumer_root(self, user: Op, op: Op) -> Op:
+        """The root that a use leads to; one in another block or one that repeats costly work keeps the value here."""
+        if user.parent is not op.parent:
+            return op
+        if not fusible(user):
+            return user
+        root = self._root[user]
+        widens = isinstance(user, shapes.Broadcast) and user.result.type is not op.results[0].type
+        repeats = widens or isinstance(root, CHEAP)
+        return op if repeats and not isinstance(op, CHEAP) else root
+
+
+def fusible(op: Op) -> bool:
+    """Computes each element from elements of its operands, without effects."""
+    if isinstance(op, INDEX_MAPPING + FREE):
+        return True
+    return ELEMENTWISE in op.spec.traits and all(isinstance(result.type, t.TileType) for result in op.results)

@@ -1,0 +1,171 @@
+"""Decisions where the elements of loaded tiles are read from memory, each made once.
+
+A load that is *put off* copies nothing: memory is read in the loops of the operations that use its tile. It is read
+before memory changes, but for one case: the loop of the store that changes it may read an element and write one at a
+time, where a run-time alias check finds that no element is written before another one at the same place is read.
+
+Knows: which loads may be put off, and which operations not beyond. Does not know: LLVM, nor how the alias check is made
+(`cpu.memory.alias_checks`).
+"""
+
+from __future__ import annotations
+
+import enum
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from tileir.analysis import axes
+from tileir.analysis.affine import Affines
+from tileir.analysis.effects import MemoryAccess, access_of, own_effect
+from tileir.cpu.analysis.fusion import Fusion
+from tileir.cpu.analysis.readers import Readers
+from tileir.ir import types as t
+from tileir.ir.core import Op, Value
+from tileir.ir.effects import Effect
+from tileir.ops.calls import Call
+from tileir.ops.control import For, If, Loop
+
+CHANGES = Effect.WRITE | Effect.UPDATE | Effect.PRINT | Effect.HOST
+"""Effects that may change memory; code of the host, which takes what is printed, may do anything."""
+
+
+class LoadPlacement(enum.Enum):
+    """The place where the elements of a loaded tile are read."""
+
+    AT_ONCE = enum.auto()
+    """At the place of the load: its tile is a copy."""
+    BY_USERS = enum.auto()
+    """In the code of its users, before memory changes."""
+    IN_STORE = enum.auto()
+    """Likewise, and at last in the loop of the store that changes memory, where the alias check allows it."""
+
+
+@dataclass(frozen=True)
+class PutOffLoad:
+    """A load whose elements the loop of a store reads.
+
+    `in_place`: each one only for the element at the same index that is written. `same_tile`: that is certain to be the
+    same place in memory, so that there is nothing to check.
+    """
+
+    access: MemoryAccess
+    tile: Value
+    in_place: bool
+    same_tile: bool
+
+
+class Loads:
+    """The loads of one function: an entry or a device function."""
+
+    def __init__(self, fusion: Fusion, known: Affines) -> None:
+        self._known = known
+        self._readers = Readers(fusion)
+        self._place = {op: place for place, op in enumerate(fusion.operations)}
+        self._barriers = [op for op in fusion.operations if _is_barrier(op)]
+        self._barrier_places = [self._place[op] for op in self._barriers]
+        self._placements: dict[Value, LoadPlacement] = {}
+        self._in_stores: dict[Op, list[PutOffLoad]] = {}
+        accesses = [access for access in map(access_of, fusion.operations) if access is not None]
+        loads = [access for access in accesses if access.declared.effect is Effect.READ]
+        for load in loads:
+            if is_even(known, load):
+                self._decide(load, self._pointer_placement(load))
+        for load in filter(is_box, loads):
+            self._decide(load, self._box_placement(load))
+
+    def placement(self, tile: Value) -> LoadPlacement:
+        """The place where the elements of a loaded tile are read."""
+        return self._placements.get(tile, LoadPlacement.AT_ONCE)
+
+    def read_in(self, store: Op) -> list[PutOffLoad]:
+        """The loads whose elements the loop of `store` reads."""
+        return self._in_stores.get(store, [])
+
+    # ------------------------------------------------------------ deciding
+
+    def _decide(self, load: MemoryAccess, placement: LoadPlacement) -> None:
+        tile, barrier = _tile(load), self._barrier_after(load)
+        self._placements[tile] = placement
+        if barrier is not None and placement is LoadPlacement.IN_STORE:
+            in_place = self._readers.in_place(tile, barrier)
+            put_off = PutOffLoad(load, tile, in_place, in_place and _same_tile(load, access_of(barrier)))
+            self._in_stores.setdefault(barrier, []).append(put_off)
+
+    def _pointer_placement(self, load: MemoryAccess) -> LoadPlacement:
+        """Put off only where one store reads the tile, in the order in which it writes: a masked read has a branch."""
+        tile, barrier = _tile(load), self._barrier_after(load)
+        if barrier is None or {op for op, _ in self._readers.uses(tile)} != {barrier}:
+            return LoadPlacement.AT_ONCE
+        placement = self._placement_before(barrier, tile)
+        if placement is not LoadPlacement.IN_STORE or not self._readers.in_place(tile, barrier):
+            return LoadPlacement.AT_ONCE
+        self._readers.put_off(load.op)
+        return LoadPlacement.IN_STORE
+
+    def _box_placement(self, load: MemoryAccess) -> LoadPlacement:
+        tile, barrier = _tile(load), self._barrier_after(load)
+        return LoadPlacement.BY_USERS if barrier is None else self._placement_before(barrier, tile)
+
+    def _placement_before(self, barrier: Op, tile: Value) -> LoadPlacement:
+        """The placement of the load of `tile`, given the first operation after it that may change memory."""
+        uses, store = self._readers.uses(tile), access_of(barrier)
+        if any(self._place[op] > self._place[barrier] for op, _ in uses):
+            return LoadPlacement.AT_ONCE
+        operands = {operand for op, operand in uses if op is barrier}
+        if store is None or operands <= set(store.indices):
+            return LoadPlacement.BY_USERS
+        if self._stores_one_by_one(store):
+            stored = {store.value, store.mask, *store.indices}
+            return LoadPlacement.IN_STORE if operands <= stored else LoadPlacement.AT_ONCE
+        return LoadPlacement.AT_ONCE if _is_through_pointers(store) else LoadPlacement.BY_USERS
+
+    def _stores_one_by_one(self, store: MemoryAccess) -> bool:
+        """Whether the loop of a store may read what it stores; other accesses compute that before they begin."""
+        return store.declared.effect is Effect.WRITE and (is_box(store) or is_even(self._known, store))
+
+    def _barrier_after(self, load: MemoryAccess) -> Op | None:
+        """The first operation after a load that may change memory, or has a region that runs any number of times."""
+        place = bisect_right(self._barrier_places, self._place[load.op])
+        return self._barriers[place] if place < len(self._barriers) else None
+
+
+def _tile(load: MemoryAccess) -> Value:
+    assert load.result is not None, "a load has a result"
+    return load.result
+
+
+def _is_barrier(op: Op) -> bool:
+    return isinstance(op, If | For | Loop | Call) or bool(own_effect(op) & CHANGES)
+
+
+def is_box(access: MemoryAccess) -> bool:
+    """Whether the tile is a box of the tensor, read and written as a window of memory."""
+    view = access.address.type
+    if access.is_strong or not isinstance(view, t.PartitionViewType | t.StridedViewType):
+        return False
+    return view.element is not t.F4E2M1FN
+
+
+def is_even(known: Affines, access: MemoryAccess) -> bool:
+    """Whether the access goes through pointers that step evenly, as far as the program shows."""
+    if access.is_strong or not _is_through_pointers(access):
+        return False
+    type = access.address.tile
+    return type.count > 1 and type.pointer.pointee.memory_bits >= 8 and steps_evenly(known, access.address)
+
+
+def steps_evenly(known: Affines, pointers: Value) -> bool:
+    """Whether the addresses are a start plus a multiple of each index; whether they wrap around shows at the corners
+    of the tile, when the code runs (`cpu.memory.spans`)."""
+    return axes.is_even(known.of(pointers), pointers.tile.shape)
+
+
+def _is_through_pointers(access: MemoryAccess) -> bool:
+    return isinstance(access.address.type, t.TileType)
+
+
+def _same_tile(load: MemoryAccess, store: MemoryAccess | None) -> bool:
+    """Whether both access the same tile of the same view."""
+    if store is None or not is_box(load) or load.address is not store.address:
+        return False
+    return all(mine is other for mine, other in zip(load.indices, store.indices))

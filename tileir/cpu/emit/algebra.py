@@ -1,0 +1,331 @@
+"""Values in registers, with operators.
+
+Knows: the LLVM instruction behind each operator on floats (`Real`), integers (`Int`) and conditions (`Flag`).
+Does not know: element types, tiles, loops.
+
+Every operator emits straight-line code without a branch, which LLVM's loop vectoriser widens. A Python number beside a
+register is a constant of its type. Nothing is contracted or reordered: what is written is what is computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from llvmlite import ir
+
+from tileir.cpu.emit.elements import DOUBLE, FLOAT, I1
+
+Number = int | float
+
+
+def call_intrinsic(builder: ir.IRBuilder, name: str, result: ir.Type, arguments: Sequence[ir.Value]) -> ir.Value:
+    """`name` overloaded on the type of its first argument."""
+    types = [argument.type for argument in arguments]
+    name = f"{name}.{_suffix(types[0])}"
+    function = builder.module.globals.get(name) or ir.Function(builder.module, ir.FunctionType(result, types), name)
+    return builder.call(function, arguments)
+
+
+def _suffix(type: ir.Type) -> str:
+    """The spelling of a type in the name of an intrinsic that is overloaded on it."""
+    if isinstance(type, ir.VectorType):
+        return f"v{type.count}{type.element.intrinsic_name}"
+    suffix: str = type.intrinsic_name
+    return suffix
+
+
+class Register:
+    """Base: an LLVM value and the builder that adds code."""
+
+    __slots__ = ("builder", "value")
+
+    def __init__(self, builder: ir.IRBuilder, value: ir.Value) -> None:
+        self.builder = builder
+        self.value = value
+
+    @property
+    def type(self) -> ir.Type:
+        return self.value.type
+
+    def constant(self, number: Number) -> ir.Value:
+        """`number` as a constant of this register's type; in a vector, in every lane."""
+        if isinstance(self.type, ir.VectorType):
+            return ir.Constant(self.type, [ir.Constant(self.type.element, number)] * self.type.count)
+        return ir.Constant(self.type, number)
+
+    def lifted(self, other: Register | Number) -> ir.Value:
+        return other.value if isinstance(other, Register) else self.constant(other)
+
+
+R = TypeVar("R", bound=Register)
+
+
+class Flag(Register):
+    """A condition."""
+
+    __slots__ = ()
+
+    def __and__(self, other: Flag) -> Flag:
+        return Flag(self.builder, self.builder.and_(self.value, other.value))
+
+    def __or__(self, other: Flag) -> Flag:
+        return Flag(self.builder, self.builder.or_(self.value, other.value))
+
+    def __xor__(self, other: Flag) -> Flag:
+        return Flag(self.builder, self.builder.xor(self.value, other.value))
+
+    def __invert__(self) -> Flag:
+        return Flag(self.builder, self.builder.xor(self.value, I1(1)))
+
+    def choose(self, met: R, otherwise: R | Number) -> R:
+        """`met` where the condition holds."""
+        value = self.builder.select(self.value, met.value, met.lifted(otherwise))
+        return type(met)(self.builder, value)
+
+    def as_integer(self, type: ir.Type) -> Int:
+        """1 or 0."""
+        return Int(self.builder, self.builder.zext(self.value, type))
+
+
+class Int(Register):
+    """An integer. `>>` shifts in zeros; the comparisons with `unsigned` in their name read without a sign."""
+
+    __slots__ = ()
+
+    @property
+    def width(self) -> int:
+        width: int = self.type.width
+        return width
+
+    def __add__(self, other: Int | int) -> Int:
+        return Int(self.builder, self.builder.add(self.value, self.lifted(other)))
+
+    def __sub__(self, other: Int | int) -> Int:
+        return Int(self.builder, self.builder.sub(self.value, self.lifted(other)))
+
+    def __mul__(self, other: Int | int) -> Int:
+        return Int(self.builder, self.builder.mul(self.value, self.lifted(other)))
+
+    def __and__(self, other: Int | int) -> Int:
+        return Int(self.builder, self.builder.and_(self.value, self.lifted(other)))
+
+    def __or__(self, other: Int | int) -> Int:
+        return Int(self.builder, self.builder.or_(self.value, self.lifted(other)))
+
+    def __xor__(self, other: Int | int) -> Int:
+        return Int(self.builder, self.builder.xor(self.value, self.lifted(other)))
+
+    def __lshift__(self, other: Int | int) -> Int:
+        return Int(self.builder, self.builder.shl(self.value, self.lifted(other)))
+
+    def __rshift__(self, other: Int | int) -> Int:
+        return Int(self.builder, self.builder.lshr(self.value, self.lifted(other)))
+
+    def __neg__(self) -> Int:
+        return Int(self.builder, self.builder.sub(self.constant(0), self.value))
+
+    def __invert__(self) -> Int:
+        return self ^ -1
+
+    def shifted_signed(self, other: Int | int) -> Int:
+        """Shifted right, with copies of the sign shifted in."""
+        return Int(self.builder, self.builder.ashr(self.value, self.lifted(other)))
+
+    def equals(self, other: Int | int) -> Flag:
+        return Flag(self.builder, self.builder.icmp_unsigned("==", self.value, self.lifted(other)))
+
+    def differs(self, other: Int | int) -> Flag:
+        return Flag(self.builder, self.builder.icmp_unsigned("!=", self.value, self.lifted(other)))
+
+    def __lt__(self, other: Int | int) -> Flag:
+        return Flag(self.builder, self.builder.icmp_signed("<", self.value, self.lifted(other)))
+
+    def __gt__(self, other: Int | int) -> Flag:
+        return Flag(self.builder, self.builder.icmp_signed(">", self.value, self.lifted(other)))
+
+    def below_unsigned(self, other: Int | int) -> Flag:
+        return Flag(self.builder, self.builder.icmp_unsigned("<", self.value, self.lifted(other)))
+
+    def compared(self, predicate: str, other: Int | int, signed: bool) -> Flag:
+        compare = self.builder.icmp_signed if signed else self.builder.icmp_unsigned
+        return Flag(self.builder, compare(predicate, self.value, self.lifted(other)))
+
+    def signed_minimum(self, other: Int | int) -> Int:
+        return self._extreme("llvm.smin", other)
+
+    def signed_maximum(self, other: Int | int) -> Int:
+        return self._extreme("llvm.smax", other)
+
+    def unsigned_minimum(self, other: Int | int) -> Int:
+        return self._extreme("llvm.umin", other)
+
+    def unsigned_maximum(self, other: Int | int) -> Int:
+        return self._extreme("llvm.umax", other)
+
+    def _extreme(self, name: str, other: Int | int) -> Int:
+        return Int(self.builder, call_intrinsic(self.builder, name, self.type, (self.value, self.lifted(other))))
+
+    def leading_zeros(self) -> Int:
+        """The width for 0."""
+        return Int(self.builder, call_intrinsic(self.builder, "llvm.ctlz", self.type, (self.value, I1(0))))
+
+    def extended(self, type: ir.Type, signed: bool = False) -> Int:
+        """At least as wide."""
+        extend = self.builder.sext if signed else self.builder.zext
+        return Int(self.builder, extend(self.value, type))
+
+    def truncated(self, type: ir.Type) -> Int:
+        return Int(self.builder, self.builder.trunc(self.value, type))
+
+    def converted(self, type: ir.Type, signed: bool = True) -> Real:
+        """The nearest float."""
+        convert = self.builder.sitofp if signed else self.builder.uitofp
+        return Real(self.builder, convert(self.value, type))
+
+    def as_real(self) -> Real:
+        """The float with this pattern."""
+        return Real(self.builder, self.builder.bitcast(self.value, FLOAT if self.width == 32 else DOUBLE))
+
+
+class Real(Register):
+    """An f32 or f64, rounded to nearest even. Comparisons are false with a NaN."""
+
+    __slots__ = ()
+
+    @property
+    def width(self) -> int:
+        return 32 if self.type == FLOAT else 64
+
+    @property
+    def fraction(self) -> int:
+        """Bits of the significand that are stored."""
+        return 23 if self.type == FLOAT else 52
+
+    @property
+    def bias(self) -> int:
+        return 127 if self.type == FLOAT else 1023
+
+    def __add__(self, other: Real | float) -> Real:
+        return Real(self.builder, self.builder.fadd(self.value, self.lifted(other)))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Real | float) -> Real:
+        return Real(self.builder, self.builder.fsub(self.value, self.lifted(other)))
+
+    def __rsub__(self, other: float) -> Real:
+        return Real(self.builder, self.builder.fsub(self.constant(other), self.value))
+
+    def __mul__(self, other: Real | float) -> Real:
+        return Real(self.builder, self.builder.fmul(self.value, self.lifted(other)))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Real | float) -> Real:
+        return Real(self.builder, self.builder.fdiv(self.value, self.lifted(other)))
+
+    def __rtruediv__(self, other: float) -> Real:
+        return Real(self.builder, self.builder.fdiv(self.constant(other), self.value))
+
+    def __neg__(self) -> Real:
+        return Real(self.builder, self.builder.fneg(self.value))
+
+    def __abs__(self) -> Real:
+        return self._unary("llvm.fabs")
+
+    def __lt__(self, other: Real | float) -> Flag:
+        return self.compared("<", other)
+
+    def __le__(self, other: Real | float) -> Flag:
+        return self.compared("<=", other)
+
+    def __gt__(self, other: Real | float) -> Flag:
+        return self.compared(">", other)
+
+    def __ge__(self, other: Real | float) -> Flag:
+        return self.compared(">=", other)
+
+    def equals(self, other: Real | float) -> Flag:
+        return self.compared("==", other)
+
+    def compared(self, predicate: str, other: Real | float) -> Flag:
+        return Flag(self.builder, self.builder.fcmp_ordered(predicate, self.value, self.lifted(other)))
+
+    def compared_or_unordered(self, predicate: str, other: Real | float) -> Flag:
+        """True with a NaN."""
+        return Flag(self.builder, self.builder.fcmp_unordered(predicate, self.value, self.lifted(other)))
+
+    def is_nan(self) -> Flag:
+        return Flag(self.builder, self.builder.fcmp_unordered("uno", self.value, self.value))
+
+    def times_plus(self, factor: Real | float, addend: Real | float) -> Real:
+        """``self * factor + addend``, rounded once."""
+        return Real(self.builder, self.builder.fma(self.value, self.lifted(factor), self.lifted(addend)))
+
+    def root(self) -> Real:
+        return self._unary("llvm.sqrt")
+
+    def floor(self) -> Real:
+        return self._unary("llvm.floor")
+
+    def ceil(self) -> Real:
+        return self._unary("llvm.ceil")
+
+    def truncated(self) -> Real:
+        return self._unary("llvm.trunc")
+
+    def with_sign_of(self, other: Real) -> Real:
+        """The magnitude of this and the sign of the other, both f32 where the result may become half."""
+        return self._binary("llvm.copysign", other)
+
+    def signed_as(self, other: Real) -> Real:
+        """This number, which is not negative, with the sign of the other.
+
+        By the bits: LLVM rounds the other operand of a `copysign` to half as well, and an f64 by a call of its runtime.
+        """
+        sign = 1 << (self.width - 1)
+        return (self.pattern() | (other.pattern() & sign)).as_real()
+
+    def extreme(self, intrinsic: str, other: Real) -> Real:
+        """One of LLVM's four minima and maxima: they differ in what they do with a NaN."""
+        return self._binary(intrinsic, other)
+
+    def at_most(self, bound: float) -> Real:
+        """The smaller of both; a NaN stays."""
+        return (self > bound).choose(self.of(bound), self)
+
+    def at_least(self, bound: float) -> Real:
+        """The larger of both; a NaN stays."""
+        return (self < bound).choose(self.of(bound), self)
+
+    def of(self, number: float) -> Real:
+        """A constant of this register's type."""
+        return Real(self.builder, self.constant(number))
+
+    def pattern(self) -> Int:
+        """The bits, as an integer of the same width."""
+        return Int(self.builder, self.builder.bitcast(self.value, ir.IntType(self.width)))
+
+    def is_negative(self) -> Flag:
+        """Whether the sign bit is set, also of zero and NaN."""
+        return self.pattern() < 0
+
+    def double(self) -> Real:
+        """The same number as an f64."""
+        return self if self.type == DOUBLE else Real(self.builder, self.builder.fpext(self.value, DOUBLE))
+
+    def single(self) -> Real:
+        """The nearest f32."""
+        return self if self.type == FLOAT else Real(self.builder, self.builder.fptrunc(self.value, FLOAT))
+
+    def to_integer(self, type: ir.Type, signed: bool = True) -> Int:
+        """The integral value, which must fit."""
+        convert = self.builder.fptosi if signed else self.builder.fptoui
+        return Int(self.builder, convert(self.value, type))
+
+    def _unary(self, intrinsic: str) -> Real:
+        return Real(self.builder, call_intrinsic(self.builder, intrinsic, self.type, (self.value,)))
+
+    def _binary(self, intrinsic: str, other: Real) -> Real:
+        return Real(self.builder, call_intrinsic(self.builder, intrinsic, self.type, (self.value, other.value)))

@@ -1,0 +1,282 @@
+"""The LLVM function under construction: loops over tile shapes, arena buffers, traps, safepoints.
+
+Knows: how to emit a counted loop nest whose iterations are independent, how arena space is laid out, how code stops a
+launch, and how it leaves off if something else has. Does not know: operations (`cpu.*` chapters) nor tile values
+(`cpu.emit.tiles`).
+
+The arena is one buffer per thread whose size is known when the kernel is compiled: buffers are given out at constant
+offsets and handed back when the region they were made in is left.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+from llvmlite import ir
+
+from tileir.cpu.emit.coroutines import Coroutine
+from tileir.cpu.emit.elements import I8, I32, I64, Num
+from tileir.cpu.emit.record import ABANDON, CHANGES, STATUS, WAITING
+from tileir.cpu.emit.safepoints import attend, field_of, wanted
+from tileir.cpu.llvm.metadata import Distinct, access_group, parallel_loop
+from tileir.ir import types as t
+from tileir.ir.core import Op
+from tileir.ir.diagnostics import place_text
+
+ARENA_ALIGNMENT = 64
+STRIP = 1 << 14
+"""Elements of a loop nest between two safepoints."""
+ABANDONED = -1
+"""The status of a tile block that left off because the launch has ended."""
+SET_ASIDE = -2
+"""The status of a tile block that waits."""
+RARE = [1, 1 << 20]
+"""Weights of a branch that is hardly ever taken."""
+
+Index = tuple[ir.Value, ...]
+Extent = Any
+"""A number of iterations: an ``int``, or an i64 register (llvmlite is untyped)."""
+
+
+class TrapKind(enum.Enum):
+    """The evidence that a trap leaves in the arena, and so how its text is made."""
+
+    PLAIN = "plain"
+    """None: the message of the site is the text."""
+    ASSERTION = "assertion"
+    """The condition of the `assert`."""
+    ACCESS = "access"
+    """The position of a tile element, in row-major order, the address that it may not access, and from where to where
+    the allocation of the block lies for which that was meant (0 and 0 for none)."""
+    OFFSET = "offset"
+    """The low and high half of the largest element offset of a view, which is too large."""
+    REACH = "reach"
+    """That offset, which is not too large, and the address of the view, from which it leads beyond 64 bits."""
+    NUMBER = "number"
+    """A number that the message has a place for."""
+    LANE = "lane"
+    """The position of a tile element, for whose index the message has a place."""
+
+
+WORDS = t.tile(t.I64, 4)
+"""The type of the evidence of all kinds but assertions."""
+
+
+@dataclass
+class TrapSite:
+    """A place in the code that can stop the launch: its number is what the function returns.
+
+    `place` is where in the arena the evidence lies, if the kind has any.
+    """
+
+    op: Op
+    message: str
+    kind: TrapKind = TrapKind.PLAIN
+    place: int = 0
+
+
+@dataclass
+class Emitter:
+    """`builder` stands where code goes next; `block` names the arguments of the running tile block."""
+
+    module: ir.Module
+    function: ir.Function
+    builder: ir.IRBuilder
+    arena: ir.Value
+    exit: ir.Block
+    status: ir.Value
+    coroutine: Coroutine | None = None
+    """Set if the kernel may wait for other tile blocks: it can be set aside, and counts what it changes."""
+    arena_used: int = 0
+    arena_size: int = 0
+    traps: list[TrapSite] = field(default_factory=list)
+    memo: dict[object, tuple[object, Num]] = field(default_factory=dict)
+    """Elements computed at an index, valid where the builder stands; each entry keeps what its key names alive."""
+    _group: Distinct | None = None
+    """The accesses of the innermost loop nest."""
+
+    # ------------------------------------------------------------ arena
+
+    def buffer(self, size: int) -> ir.Value:
+        """Arena space of `size` bytes, aligned for vectors, until the region around is left."""
+        offset = self.arena_used
+        self.arena_used += -(-size // ARENA_ALIGNMENT) * ARENA_ALIGNMENT
+        self.arena_size = max(self.arena_size, self.arena_used)
+        return self.builder.gep(self.arena, [I64(offset)], source_etype=I8)
+
+    @contextmanager
+    def region(self) -> Iterator[None]:
+        """Buffers made inside are handed back at the end; remembered elements do not leave it."""
+        used, memo = self.arena_used, self.memo
+        self.memo = {}
+        yield
+        self.arena_used, self.memo = used, memo
+
+    def stack(self, type: ir.Type, count: int = 1) -> ir.Value:
+        """Stack cells, made once per call of the function wherever the builder stands."""
+        with self.builder.goto_entry_block():
+            return self.builder.alloca(type, None if count == 1 else count)
+
+    # ------------------------------------------------------------ loops
+
+    def loop_nest(self, shape: Sequence[Extent], body: Callable[[Index], None]) -> None:
+        """Run `body` for every index of `shape`, last dimension fastest, in any order: iterations are independent.
+
+        An extent is a number or an i64 register; every one is at least 1.
+        """
+        with self.region(), self._parallel():
+            self._nest(list(shape), (), body)
+
+    def _nest(self, rest: list[Extent], index: Index, body: Callable[[Index], None]) -> None:
+        if not rest:
+            body(index)
+        elif rest[0] == 1:
+            self._nest(rest[1:], (*index, I64(0)), body)
+        else:
+            with self._positions(rest[0], _elements(rest[1:])) as position:
+                self._nest(rest[1:], (*index, position), body)
+
+    @contextmanager
+    def _positions(self, extent: Extent, inner: int | None) -> Iterator[ir.Value]:
+        """A loop of a nest, with safepoints if it is long; each iteration has `inner` elements.
+
+        Where registers say how long it is (then `inner` may be None), at most a tile is copied: that is done soon.
+        """
+        if not isinstance(extent, int) or inner is None or inner > STRIP or inner * extent <= STRIP:
+            end = I64(extent) if isinstance(extent, int) else extent
+            with self.counted(I64(0), end, parallel=True) as position:
+                yield position
+            return
+        strip = max(1, STRIP // inner)
+        with self.counted(I64(0), I64(extent // strip), parallel=True) as number:
+            self.safepoint()
+            if strip == 1:
+                yield number
+                return
+            first = self.builder.mul(number, I64(strip), flags=("nuw", "nsw"))
+            with self.counted(I64(0), I64(strip), parallel=True) as within:
+                yield self.builder.add(first, within, flags=("nuw", "nsw"))
+
+    @contextmanager
+    def _parallel(self) -> Iterator[None]:
+        outer, self._group = self._group, access_group(self.module)
+        yield
+        self._group = outer
+
+    @contextmanager
+    def counted(self, begin: ir.Value, end: ir.Value, step: int = 1, parallel: bool = False) -> Iterator[ir.Value]:
+        """A loop from `begin` while below `end`, which is known to run at least once.
+
+        `parallel`: the accesses in it that are marked `independent` carry nothing between its iterations.
+        """
+        builder = self.builder
+        before = builder.block
+        body = builder.append_basic_block("body")
+        after = builder.append_basic_block("after")
+        builder.branch(body)
+        builder.position_at_end(body)
+        position = builder.phi(I64)
+        position.add_incoming(begin, before)
+        outer, self.memo = self.memo, dict(self.memo)
+        yield position
+        self.memo = outer
+        following = builder.add(position, I64(step), flags=("nuw", "nsw"))
+        position.add_incoming(following, builder.block)
+        jump = builder.cbranch(builder.icmp_unsigned("<", following, end), body, after)
+        if parallel and self._group is not None:
+            jump.set_metadata("llvm.loop", parallel_loop(self.module, self._group))
+        builder.position_at_end(after)
+
+    def independent(self, access: ir.Instruction) -> ir.Instruction:
+        """Mark a load or store as one that no other iteration of the loop nest around depends on."""
+        if self._group is not None:
+            access.set_metadata("llvm.access.group", self._group)
+        return access
+
+    @contextmanager
+    def when(self, condition: ir.Value, likely: bool | None = None) -> Iterator[None]:
+        """Code that runs only if `condition` holds; elements computed inside are not remembered outside."""
+        outer, self.memo = self.memo, dict(self.memo)
+        with self.builder.if_then(condition, likely=likely):
+            yield
+        self.memo = outer
+
+    # ------------------------------------------------------------ traps
+
+    def trap_if(
+        self, condition: ir.Value, op: Op, message: str, kind: TrapKind = TrapKind.PLAIN, place: int = 0
+    ) -> None:
+        """Stop the tile block and the launch when `condition` holds."""
+        self.traps.append(TrapSite(op, message, kind, place))
+        self.leave_if(condition, len(self.traps))
+
+    def trap_with(self, condition: ir.Value, op: Op, message: str, kind: TrapKind, words: Sequence[ir.Value]) -> None:
+        """Stop as `trap_if` does; `words` are the evidence, at most four i64."""
+        place = self.arena_used
+        evidence = self.buffer(8 * WORDS.count)
+        for position, word in enumerate(words):
+            self.builder.store(word, self.builder.gep(evidence, [I64(position)], source_etype=I64))
+        self.trap_if(condition, op, message, kind, place)
+
+    def leave_if(self, condition: ir.Value, status: int) -> None:
+        """Return `status` when `condition` holds."""
+        builder = self.builder
+        stop = builder.append_basic_block("trap")
+        go_on = builder.append_basic_block("checked")
+        builder.cbranch(condition, stop, go_on).set_weights(RARE)
+        builder.position_at_end(stop)
+        builder.store(I32(status), self.status)
+        builder.branch(self.exit)
+        builder.position_at_end(go_on)
+
+    def safepoint(self) -> None:
+        """Call the host if it wants that, and leave off if it says so."""
+        builder = self.builder
+        look, go_on = builder.append_basic_block("safepoint"), builder.append_basic_block("go_on")
+        builder.cbranch(wanted(builder, self.arena), look, go_on).set_weights(RARE)
+        builder.position_at_end(look)
+        answer = builder.call(attend(self.module), [self.arena])
+        self.leave_if(builder.icmp_unsigned("==", answer, I32(ABANDON)), ABANDONED)
+        builder.branch(go_on)
+        builder.position_at_end(go_on)
+
+    def set_aside(self, loop: int) -> None:
+        """Leave the tile block, which waits in the loop of that number, to go on with it later."""
+        assert self.coroutine is not None
+        builder = self.builder
+        builder.store(I64(loop), field_of(builder, self.arena, WAITING))
+        builder.store(I32(SET_ASIDE), field_of(builder, self.arena, STATUS))
+        self.coroutine.suspend()
+
+    def changed(self, condition: ir.Value | None = None) -> None:
+        """Count a change, if `condition` holds, that others may wait for or that ends the waiting of this block."""
+        if self.coroutine is None:
+            return
+        builder = self.builder
+        place = field_of(builder, self.arena, CHANGES)
+        more = I64(1) if condition is None else builder.zext(condition, I64)
+        builder.store(builder.add(builder.load(place, typ=I64), more), place)
+
+    def place(self, op: Op) -> str:
+        return place_text(op.loc)
+
+
+def either(builder: ir.IRBuilder, type: ir.Type, *choices: tuple[ir.Value, ir.Block]) -> ir.Value:
+    """The value that belongs to the block control came from; no choice where all are the same constant."""
+    values = [value for value, _ in choices]
+    if all(isinstance(value, ir.Constant) and value.constant == values[0].constant for value in values):
+        return values[0]
+    chosen = builder.phi(type)
+    for value, block in choices:
+        chosen.add_incoming(value, block)
+    return chosen
+
+
+def _elements(extents: Sequence[Extent]) -> int | None:
+    """How many elements a nest has; None if a register says it."""
+    return prod(extents) if all(isinstance(extent, int) for extent in extents) else None

@@ -1,0 +1,91 @@
+"""The memory that Python and native code share: the record of a launch, and the first line of each thread's arena.
+
+Knows: what lies where, and how Python fills it. Does not know: who runs the tile blocks (`cpu.run.pool`,
+`cpu.emit.driver`).
+
+The record:
+
+    byte 0     i64  number of the next tile block to be handed out; threads take chunks from it
+    byte 64    i64  limit: tile blocks of this number and above are not started. The number of tile blocks at first,
+                    lowered to that of a tile block that trapped, and to 0 to stop at once
+    byte 128   i64  tile blocks handed out at a time
+    byte 136   i64  iterations that a tile block may run in its loops
+    byte 144   3 x i32  the grid
+    byte 160   8-byte slots: arguments, addresses of globals, the table of bounds (`cpu.memory.bounds`)
+
+The first line of an arena, which one thread writes:
+
+    byte 0     i64  number of the tile block that runs, or that trapped
+    byte 8     i64  tile blocks that the driver has run
+    byte 16    i32  attention: not 0 if the host is to be called at the next safepoint
+    byte 20    i32  status of a tile block that may be set aside, as the driver gives it
+    byte 24    i64  address of the function of the host (`HOST_CALL`)
+    byte 32    i64  address of what an operation hands to the host
+    byte 40    i64  handle of a tile block that is set aside
+    byte 48    i64  counts what the tile block changed, if it may wait for others
+    byte 56    i64  number of the loop in which it waits (`LoweredKernel.waiting`)
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Sequence
+
+from tileir.ir.diagnostics import Coordinates
+
+NEXT, LIMIT, CHUNK, FUEL, GRID, SLOTS = 0, 64, 128, 136, 144, 160
+LINE = 64
+COLUMNS = 8
+BLOCK, COUNT, ATTENTION, STATUS, HOST, HANDED, HANDLE, CHANGES, WAITING = 0, 8, 16, 20, 24, 32, 40, 48, 56
+GO_ON, ABANDON = 1, 0
+"""What the host answers. A call that fails gives 0."""
+SAFEPOINT = -1
+"""The host is called for a safepoint, not for an operation."""
+
+
+class LaunchRecord:
+    """A record for kernels with `count` slots; used for one launch at a time."""
+
+    def __init__(self, count: int) -> None:
+        self._fields = struct.Struct(f"<q56xq56xqq3I4x{count}Q")
+        self._memory = ctypes.create_string_buffer(self._fields.size + LINE)
+        address = ctypes.addressof(self._memory)
+        self._skip = -address % LINE
+        self.address = address + self._skip
+        self._limit = ctypes.c_int64.from_address(self.address + LIMIT)
+        self._next = ctypes.c_int64.from_address(self.address + NEXT)
+
+    def fill(self, total: int, chunk: int, fuel: int, grid: Coordinates, slots: Sequence[int]) -> None:
+        self._fields.pack_into(self._memory, self._skip, 0, total, chunk, fuel, *grid, *slots)
+
+    @property
+    def started(self) -> int:
+        """How many tile blocks have been handed out (or more, at the end)."""
+        return self._next.value
+
+    @property
+    def limit(self) -> int:
+        return self._limit.value
+
+    @property
+    def grid(self) -> Coordinates:
+        x, y, z = (ctypes.c_uint32 * 3).from_address(self.address + GRID)
+        return x, y, z
+
+    def stop(self) -> None:
+        """Start no further tile block."""
+        self._limit.value = 0
+
+
+def block_at(number: int, grid: Coordinates) -> Coordinates:
+    """The tile block of that number: in bands of `COLUMNS` along y, in a band y fastest, then x.
+
+    Neighbours in both directions are run soon after each other, as tiles of a matrix share rows, columns and pages of
+    memory. A grid of one dimension is run in order.
+    """
+    z, within = divmod(number, grid[0] * grid[1])
+    band, rest = divmod(within, grid[0] * COLUMNS)
+    first = band * COLUMNS
+    x, y = divmod(rest, min(COLUMNS, grid[1] - first))
+    return x, first + y, z

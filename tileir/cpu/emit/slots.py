@@ -1,0 +1,175 @@
+"""Storage for values that cross control flow: loop-carried values and results of `if`, `for` and `loop`.
+
+Knows: how such a value is kept between the place that writes it and the place that reads it. A scalar lives in a stack
+slot that LLVM turns into a register; a tile in two arena buffers that trade places, so that a new value may be computed
+from the old one; a view as the numbers it is made of; a token nowhere.
+"""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from tileir.cpu.emit.elements import I1, I64, PTR, memory_type
+from tileir.cpu.emit.emitter import Emitter
+from tileir.cpu.emit.tiles import (
+    Lowered,
+    Scalar,
+    Tile,
+    Window,
+    fill,
+    from_memory,
+    new_buffer,
+    row_major,
+    scalar,
+    to_memory,
+)
+from tileir.cpu.emit.views import NativeTensorView, NativeTileView
+from tileir.ir import types as t
+
+
+class Slot:
+    """One carried value. Write all slots of a jump first (`write`), then make the values current (`publish`)."""
+
+    def read(self, emit: Emitter) -> Lowered:
+        raise NotImplementedError
+
+    def write(self, emit: Emitter, value: Lowered) -> None:
+        raise NotImplementedError
+
+    def differs(self, emit: Emitter) -> ir.Value:
+        """Whether what has been written differs from what is current, as an i1; 1 where that is not looked for."""
+        return I1(1)
+
+    def publish(self, emit: Emitter) -> None:
+        raise NotImplementedError
+
+
+class TokenSlot(Slot):
+    def read(self, emit: Emitter) -> Lowered:
+        return None
+
+    def write(self, emit: Emitter, value: Lowered) -> None:
+        pass
+
+    def differs(self, emit: Emitter) -> ir.Value:
+        return I1(0)
+
+    def publish(self, emit: Emitter) -> None:
+        pass
+
+
+class ScalarSlot(Slot):
+    def __init__(self, emit: Emitter, type: t.TileType) -> None:
+        self.type = type
+        self._memory = memory_type(type.element)
+        self._cell = emit.stack(self._memory)
+        self._written: ir.Value | None = None
+
+    def read(self, emit: Emitter) -> Lowered:
+        loaded = emit.builder.load(self._cell, typ=self._memory)
+        return Scalar(self.type, from_memory(emit.builder, self.type.element, loaded))
+
+    def write(self, emit: Emitter, value: Lowered) -> None:
+        assert isinstance(value, Tile)
+        self._written = to_memory(emit.builder, scalar(emit, value))
+
+    def differs(self, emit: Emitter) -> ir.Value:
+        """Bits are compared: NaN is the same as itself."""
+        builder, pattern = emit.builder, ir.IntType(8 * self.type.element.byte_size)
+        numbers = builder.load(self._cell, typ=self._memory), self._written
+        old, new = (one if self._memory == pattern else builder.bitcast(one, pattern) for one in numbers)
+        return builder.icmp_unsigned("!=", old, new)
+
+    def publish(self, emit: Emitter) -> None:
+        emit.builder.store(self._written, self._cell)
+
+
+class TileSlot(Slot):
+    def __init__(self, emit: Emitter, type: t.TileType) -> None:
+        self.type = type
+        self._current, self._next = emit.stack(PTR), emit.stack(PTR)
+        for cell in (self._current, self._next):
+            emit.builder.store(new_buffer(emit, type).base, cell)
+        self._in_place = False
+        self._read: ir.Value | None = None
+
+    def read(self, emit: Emitter) -> Lowered:
+        self._read = emit.builder.load(self._current, typ=PTR)
+        return Window(self.type, self._read, row_major(self.type.shape))
+
+    def write(self, emit: Emitter, value: Lowered) -> None:
+        assert isinstance(value, Tile)
+        self._in_place = isinstance(value, Window) and value.base is self._read
+        if not self._in_place:
+            target = emit.builder.load(self._next, typ=PTR)
+            fill(emit, Window(self.type, target, row_major(self.type.shape)), value)
+
+    def differs(self, emit: Emitter) -> ir.Value:
+        return I1(not self._in_place)
+
+    def publish(self, emit: Emitter) -> None:
+        if self._in_place:
+            return
+        builder = emit.builder
+        current, following = builder.load(self._current, typ=PTR), builder.load(self._next, typ=PTR)
+        builder.store(following, self._current)
+        builder.store(current, self._next)
+
+
+class TensorSlot(Slot):
+    """A tensor view: its address, extents and strides in stack cells."""
+
+    def __init__(self, emit: Emitter, rank: int) -> None:
+        self._rank = rank
+        self._kinds = [PTR, *[I64] * (2 * rank)]
+        self._cells = [emit.stack(kind) for kind in self._kinds]
+        self._written: list[ir.Value] = []
+
+    def read(self, emit: Emitter) -> NativeTensorView:
+        base, *numbers = (emit.builder.load(cell, typ=kind) for cell, kind in zip(self._cells, self._kinds))
+        return NativeTensorView(base, tuple(numbers[: self._rank]), tuple(numbers[self._rank :]))
+
+    def write(self, emit: Emitter, value: Lowered) -> None:
+        assert isinstance(value, NativeTensorView)
+        self._written = [value.base, *value.extents, *value.strides]
+
+    def publish(self, emit: Emitter) -> None:
+        for value, cell in zip(self._written, self._cells):
+            emit.builder.store(value, cell)
+
+
+class TileViewSlot(Slot):
+    """A tile view: the tensor it cuts into tiles."""
+
+    def __init__(self, emit: Emitter, type: t.TileViewType) -> None:
+        self.type = type
+        self._tensor = TensorSlot(emit, type.tensor_view.rank)
+
+    def read(self, emit: Emitter) -> Lowered:
+        return NativeTileView(self._tensor.read(emit), self.type)
+
+    def write(self, emit: Emitter, value: Lowered) -> None:
+        assert isinstance(value, NativeTileView)
+        self._tensor.write(emit, value.tensor)
+
+    def publish(self, emit: Emitter) -> None:
+        self._tensor.publish(emit)
+
+
+def new_slot(emit: Emitter, type: t.Type) -> Slot:
+    if isinstance(type, t.TokenType):
+        return TokenSlot()
+    if isinstance(type, t.TensorViewType):
+        return TensorSlot(emit, type.rank)
+    if isinstance(type, t.TileViewType):
+        return TileViewSlot(emit, type)
+    tile = t.checked_cast(type, t.TileType)
+    return ScalarSlot(emit, tile) if tile.count == 1 else TileSlot(emit, tile)
+
+
+def pass_values(emit: Emitter, slots: list[Slot], values: list[Lowered]) -> None:
+    """Hand `values` to the reader of `slots`, as one step."""
+    for slot, value in zip(slots, values):
+        slot.write(emit, value)
+    for slot in slots:
+        slot.publish(emit)

@@ -1,0 +1,207 @@
+"""Tile values while a kernel is lowered.
+
+Knows: the forms a tile takes (an expression evaluated per element, a dense buffer in the arena, a strided window of
+memory) and how one is turned into another. Does not know: operations.
+
+Every form answers one question: the element at an index. An element-wise operation only wraps its operands in an
+expression; nothing is computed until something needs all elements (a store, a reduction, a loop-carried value), which
+then runs one loop for the whole chain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from llvmlite import ir
+
+from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR, Num, is_native, memory_type
+from tileir.cpu.emit.emitter import Emitter, Index
+from tileir.cpu.emit.narrow import decode, encode
+from tileir.ir import types as t
+
+
+class Tile:
+    """Base: `type` is the tile's type, `at` gives one element."""
+
+    type: t.TileType
+
+    @property
+    def element(self) -> t.ElementType | t.PointerType:
+        return self.type.element
+
+    def at(self, emit: Emitter, index: Index) -> Num:
+        raise NotImplementedError
+
+
+class ExpressionTile(Tile):
+    """A tile whose elements are computed where they are used."""
+
+    def __init__(self, type: t.TileType, compute: Callable[[Emitter, Index], Num]) -> None:
+        self.type = type
+        self._compute = compute
+
+    def at(self, emit: Emitter, index: Index) -> Num:
+        key = (id(self), *map(id, index))
+        if key not in emit.memo:
+            emit.memo[key] = ((self, index), self._compute(emit, index))
+        return emit.memo[key][1]
+
+
+class Permuted(ExpressionTile):
+    """The elements of `source` in another order of dimensions: dimension i is dimension `permutation[i]` there."""
+
+    def __init__(self, type: t.TileType, source: Tile, permutation: Sequence[int]) -> None:
+        def compute(emit: Emitter, index: Index) -> Num:
+            return source.at(emit, tuple(index[permutation.index(dim)] for dim in range(len(permutation))))
+
+        super().__init__(type, compute)
+        self.source = source
+        self.permutation = permutation
+
+
+@dataclass(frozen=True, eq=False)
+class Scalar(Tile):
+    """A tile with one element, already in a register."""
+
+    type: t.TileType
+    number: Num
+
+    def at(self, emit: Emitter, index: Index) -> Num:
+        return self.number
+
+
+@dataclass(frozen=True, eq=False)
+class Window(Tile):
+    """Elements in memory or the arena at ``base + sum(index * strides)``; strides count elements.
+
+    A dense arena buffer is the window whose strides are those of row-major order. `shared`: it may be memory that a
+    store can change, so its elements must be read before one does.
+    """
+
+    type: t.TileType
+    base: ir.Value
+    strides: tuple[ir.Value, ...]
+    shared: bool = False
+
+    def address(self, emit: Emitter, index: Index) -> ir.Value:
+        builder = emit.builder
+        offset: ir.Value = I64(0)
+        for position, stride in zip(index, self.strides):
+            offset = builder.add(offset, builder.mul(position, stride))
+        return builder.gep(self.base, [offset], source_etype=memory_type(self.element), inbounds=True)
+
+    def at(self, emit: Emitter, index: Index) -> Num:
+        address = self.address(emit, index)
+        loaded = emit.builder.load(address, typ=memory_type(self.element), align=self.element.byte_size)
+        return from_memory(emit.builder, self.element, emit.independent(loaded))
+
+    def put(self, emit: Emitter, index: Index, number: Num) -> None:
+        value = to_memory(emit.builder, number)
+        emit.independent(emit.builder.store(value, self.address(emit, index), align=self.element.byte_size))
+
+
+Lowered = Tile | object
+"""The form of a value while lowering: a tile, a view (`cpu.emit.views`), or None for a token."""
+
+
+def row_major(shape: Sequence[int]) -> tuple[ir.Value, ...]:
+    strides, step = [], 1
+    for extent in reversed(shape):
+        strides.append(I64(step))
+        step *= extent
+    return tuple(reversed(strides))
+
+
+def new_buffer(emit: Emitter, type: t.TileType) -> Window:
+    """An uninitialised dense buffer in the arena."""
+    return Window(type, emit.buffer(type.count * type.element.byte_size), row_major(type.shape))
+
+
+def fill(emit: Emitter, target: Window, tile: Tile) -> None:
+    """Write every element of `tile` into `target`, in one loop nest."""
+    emit.loop_nest(tile.type.shape, lambda index: target.put(emit, index, tile.at(emit, index)))
+
+
+def materialized(emit: Emitter, tile: Tile) -> Tile:
+    """The tile with its elements computed: in a register if there is one, else in an arena buffer of its own."""
+    if isinstance(tile, Scalar) or (isinstance(tile, Window) and not tile.shared):
+        return tile
+    if tile.type.count == 1:
+        return Scalar(tile.type, tile.at(emit, (I64(0),) * tile.type.rank))
+    buffer = new_buffer(emit, tile.type)
+    fill(emit, buffer, tile)
+    return buffer
+
+
+def scalar(emit: Emitter, tile: Tile) -> Num:
+    """The only element of a tile of one element."""
+    return tile.at(emit, (I64(0),) * tile.type.rank)
+
+
+# ---------------------------------------------------------------- the two forms of an element
+
+UNUSED_BITS = {t.F4E2M1FN: I8(0x0F), t.TF32: I32(t.TF32_MASK)}
+"""The bits of the memory form that count, where not all do."""
+
+
+def wide(builder: ir.IRBuilder, number: Num) -> ir.Value:
+    """The register form: an int of the type's width, an f64, or an f32 (exact for every narrower float)."""
+    if number.wide is not None:
+        return number.wide
+    assert number.bits is not None
+    return decode(builder, t.checked_cast(number.element, t.ElementType), number.bits)
+
+
+def bits(builder: ir.IRBuilder, number: Num) -> ir.Value:
+    """The memory form of a narrow float: its bit pattern in an int of `memory_type`'s width."""
+    if number.bits is not None:
+        return number.bits
+    assert number.wide is not None
+    return encode(builder, t.checked_cast(number.element, t.ElementType), number.wide)
+
+
+def from_memory(builder: ir.IRBuilder, element: t.ElementType | t.PointerType, loaded: ir.Value) -> Num:
+    """An element as it is read: of i1 any nonzero byte is 1, unused bits of i4, f4E2M1FN and tf32 are dropped."""
+    if isinstance(element, t.PointerType) or is_native(element):
+        return Num(element, wide=loaded)
+    if element in UNUSED_BITS:
+        return Num(element, bits=builder.and_(loaded, UNUSED_BITS[element]))
+    if element is t.I1:
+        return Num(element, wide=builder.icmp_unsigned("!=", loaded, I8(0)))
+    if element is t.I4:
+        return Num(element, wide=builder.trunc(loaded, ir.IntType(4)))
+    if element.is_int:
+        return Num(element, wide=loaded)
+    return Num(element, bits=loaded)
+
+
+def to_memory(builder: ir.IRBuilder, number: Num) -> ir.Value:
+    element = number.element
+    if isinstance(element, t.ElementType) and element.is_float and not is_native(element):
+        return bits(builder, number)
+    assert number.wide is not None
+    if isinstance(element, t.PointerType):
+        return address_of(builder, number)
+    return builder.zext(number.wide, I8) if element in (t.I1, t.I4) else number.wide
+
+
+def address_of(builder: ir.IRBuilder, pointer: Num) -> ir.Value:
+    """The address as an i64."""
+    assert pointer.wide is not None
+    if pointer.base is None:
+        return pointer.wide
+    return builder.add(builder.ptrtoint(pointer.base, I64), pointer.wide)
+
+
+def pointer_to(builder: ir.IRBuilder, pointer: Num) -> ir.Value:
+    """The address as an LLVM pointer."""
+    assert pointer.wide is not None
+    if pointer.base is None:
+        return builder.inttoptr(pointer.wide, PTR)
+    return builder.gep(pointer.base, [pointer.wide], source_etype=I8)
+
+
+def boolean(value: ir.Value) -> Num:
+    assert value.type == I1
+    return Num(t.I1, wide=value)

@@ -1,0 +1,1 @@
+"""LLVM as a library: target machines, passes, machine code in memory, metadata."""

@@ -1,0 +1,139 @@
+"""LLVM: the host it compiles for, optimisation, and machine code in memory.
+
+Knows: target machine, pass pipeline, how a symbol becomes an address. Does not know: Tile IR.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import llvmlite
+import llvmlite.binding as llvm
+
+from tileir.cpu.llvm.elf import undefined_symbols
+from tileir.ir.diagnostics import UnsupportedError
+
+_PACKAGE = Path(__file__).parents[2]
+CODE_MAKERS = ("analysis", "cpu", "host", "ir", "numerics", "ops")
+"""The parts of the package that machine code depends on: code in the cache is not used after a change in one."""
+
+
+@dataclass(frozen=True)
+class Host:
+    """The processor that code is made for: LLVM's name of it and its features, and how wide its vectors are."""
+
+    triple: str
+    cpu: str
+    features: str
+    vector_bits: int
+    has_bf16_dot: bool
+    has_int8_dot: bool
+
+
+@cache
+def host() -> Host:
+    """The machine that this process runs on."""
+    found = llvm.get_host_cpu_features()
+    bits = 512 if found.get("avx512f") else 256 if found.get("avx2") else 128
+    return Host(
+        triple=llvm.get_process_triple(),
+        cpu=llvm.get_host_cpu_name(),
+        features=found.flatten(),
+        vector_bits=bits,
+        has_bf16_dot=bool(found.get("avx512bf16")),
+        has_int8_dot=bool(found.get("avx512vnni")),
+    )
+
+
+@cache
+def _initialized() -> None:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+
+
+@cache
+def toolchain() -> str:
+    """All that machine code depends on beside the program: this package, LLVM, the processor."""
+    llvm_version = ".".join(map(str, llvm.llvm_version_info))
+    return f"tileir {_sources()}, llvmlite {llvmlite.__version__}, LLVM {llvm_version}, {host()}"
+
+
+def _sources() -> str:
+    """A digest of the code that makes code, and of what it builds on."""
+    digest = hashlib.sha256()
+    for part in CODE_MAKERS:
+        for path in sorted((_PACKAGE / part).rglob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def target_machine(host: Host) -> llvm.TargetMachine:
+    _initialized()
+    features = host.features
+    if host.vector_bits == 512:
+        features += ",-prefer-256-bit"
+    target = llvm.Target.from_triple(host.triple)
+    return target.create_target_machine(cpu=host.cpu, features=features, opt=3, reloc="pic", codemodel="default")
+
+
+def data_layout(host: Host) -> str:
+    """The data layout of the host, as LLVM spells it."""
+    return str(target_machine(host).target_data)
+
+
+def optimized(ir_text: str, machine: llvm.TargetMachine) -> llvm.ModuleRef:
+    """The module of `ir_text` after LLVM's standard pipeline at level 3 with vectorisation."""
+    module = llvm.parse_assembly(ir_text)
+    module.verify()
+    tuning = llvm.PipelineTuningOptions(speed_level=3)
+    tuning.loop_vectorization = True
+    tuning.slp_vectorization = True
+    tuning.loop_interleaving = True
+    # The vectoriser interleaves already; to unroll further doubles the code and its compile time, and gains nothing.
+    tuning.loop_unrolling = False
+    builder = llvm.create_pass_builder(machine, tuning)
+    builder.getModulePassManager().run(module, builder)
+    return module
+
+
+def object_code(ir_text: str, host: Host) -> bytes:
+    """Position-independent machine code of a module.
+
+    Raises UnsupportedError if it calls a function that this process does not have: the loader would take 0 for it.
+    """
+    machine = target_machine(host)
+    code = machine.emit_object(optimized(ir_text, machine))
+    needed = undefined_symbols(code)
+    missing = [name for name in needed if not hasattr(ctypes.CDLL(None), name)] if needed else []
+    if missing:
+        raise UnsupportedError(f"the compiled kernel needs {', '.join(missing)}, which this process lacks", "cpu")
+    return code
+
+
+def optimized_text(ir_text: str, host: Host) -> str:
+    """The module after optimisation, in LLVM's language."""
+    return str(optimized(ir_text, target_machine(host)))
+
+
+def assembly(ir_text: str, host: Host) -> str:
+    """The machine code of a module as assembly text."""
+    machine = target_machine(host)
+    return machine.emit_assembly(optimized(ir_text, machine))
+
+
+class Loaded:
+    """Machine code mapped into this process; `address` finds a function in it. Keep it alive while the code may run."""
+
+    def __init__(self, code: bytes, host: Host) -> None:
+        machine = target_machine(host)
+        empty = llvm.parse_assembly("")
+        self._engine = llvm.create_mcjit_compiler(empty, machine)
+        self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        self._engine.finalize_object()
+
+    def address(self, name: str) -> int:
+        return self._engine.get_function_address(name)

@@ -1,0 +1,131 @@
+"""An entry as an LLVM function.
+
+Knows: the shape of that function. Does not know: what an operation means (`cpu.rules`), nor how code is compiled or
+called (`cpu.llvm.engine`, `cpu.run.execution`).
+
+    i32 kernel(ptr arguments, ptr grid, i32 x, i32 y, i32 z, ptr arena)
+
+`arguments` are the slots of a launch's record (`cpu.emit.record`): one per parameter, then one per global of the module
+with its address, then the table of bounds (`cpu.memory.bounds`). `grid` holds three i32 extents. `arena` is the memory
+behind the first line of the thread's arena. The result is 0, the number of the trap site that stopped the block, or
+`ABANDONED`. A kernel that may wait for other tile blocks is a coroutine, which gives its handle: its result stands in
+the first line of the arena.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from llvmlite import ir
+
+from tileir.analysis.affine import Affines
+from tileir.analysis.effects import reachable
+from tileir.cpu.analysis.fusion import Fusion
+from tileir.cpu.emit.coroutines import Coroutine
+from tileir.cpu.emit.driver import add_driver
+from tileir.cpu.emit.elements import I8, I32, I64, PTR, Num, memory_type
+from tileir.cpu.emit.emitter import Emitter, TrapSite
+from tileir.cpu.emit.record import FUEL, SLOTS, STATUS
+from tileir.cpu.emit.safepoints import field_of
+from tileir.cpu.emit.tiles import Lowered, Scalar, from_memory
+from tileir.cpu.lowering.safepoints import may_wait
+from tileir.cpu.lowering.state import Lower, Lowering
+from tileir.ir import types as t
+from tileir.ir.core import Block, Op, Value
+from tileir.ops.module import Entry
+
+NAME = "tileir.kernel"
+"""Name of the function and of its module, whatever the entry is called: names of programs may be anything."""
+
+
+@dataclass
+class LoweredKernel:
+    """A lowered entry: the LLVM module, what a thread needs, and where it can trap."""
+
+    module: ir.Module
+    arena_size: int
+    traps: list[TrapSite]
+    prints: list[Op]
+    waiting: list[Op]
+    """The loops in which a tile block may be set aside."""
+    values: dict[Value, Lowered]
+    """The form that each value had when everything was lowered."""
+
+
+def lower_entry(
+    entry: Entry,
+    global_names: Sequence[str],
+    rules: dict[type[Op], Lower],
+    triple: str,
+    layout: str,
+    checked: bool,
+) -> LoweredKernel:
+    """The LLVM function of `entry`; `global_names` are the globals of its module, in the order of their slots.
+
+    `checked`: code stops before an access to memory that the launch has not given it, and where a promise is broken.
+
+    Raises UnsupportedError for an operation without native code.
+    """
+    module = ir.Module(NAME)
+    module.triple, module.data_layout = triple, layout
+    waits = may_wait(reachable(entry))
+    kernel_type = ir.FunctionType(PTR if waits else I32, [PTR, PTR, I32, I32, I32, PTR])
+    function = ir.Function(module, kernel_type, NAME)
+    arguments, grid, x, y, z, arena = function.args
+    arena.add_attribute("noalias")
+    start, exit = function.append_basic_block("start"), function.append_basic_block("exit")
+    builder = ir.IRBuilder(start)
+    status = builder.alloca(I32)
+    builder.store(I32(0), status)
+    emit = Emitter(module, function, builder, arena, exit, status, Coroutine(builder) if waits else None)
+    extents = [builder.load(builder.gep(grid, [I64(axis)], source_etype=I32), typ=I32) for axis in range(3)]
+    body = entry.body
+    first = len(body.args)
+    global_slots = {name: first + position for position, name in enumerate(global_names)}
+    fuel = emit.stack(I64)
+    builder.store(builder.load(builder.gep(arguments, [I64(FUEL - SLOTS)], source_etype=I8), typ=I64), fuel)
+    memories = sum(isinstance(argument.tile.element, t.PointerType) for argument in body.args) + len(global_names)
+    lowering = Lowering(
+        emit,
+        Fusion(body),
+        Affines(body),
+        rules,
+        [x, y, z],
+        extents,
+        arguments,
+        global_slots,
+        fuel,
+        checked,
+        first + len(global_names),
+        memories,
+    )
+    _bind_arguments(lowering, body)
+    lowering.run(body)
+    _end(emit)
+    add_driver(module, function)
+    return LoweredKernel(module, emit.arena_size, emit.traps, lowering.prints, lowering.waiting, lowering.values)
+
+
+def _end(emit: Emitter) -> None:
+    """Give the status, where code comes when it ends."""
+    builder = emit.builder
+    builder.position_at_end(emit.exit)
+    status = builder.load(emit.status, typ=I32)
+    if emit.coroutine is None:
+        builder.ret(status)
+    else:
+        builder.store(status, field_of(builder, emit.arena, STATUS))
+        emit.coroutine.end()
+
+
+def _bind_arguments(lowering: Lowering, body: Block) -> None:
+    builder, memories = lowering.builder, 0
+    for position, argument in enumerate(body.args):
+        element = argument.tile.element
+        loaded = builder.load(lowering.slot_address(position), typ=memory_type(element))
+        number = from_memory(builder, element, loaded)
+        if isinstance(element, t.PointerType):
+            number = Num(element, wide=I64(0), base=lowering.given_base(loaded, memories))
+            memories += 1
+        lowering.values[argument] = Scalar(argument.tile, number)

@@ -1,0 +1,113 @@
+"""Checks of the promises of `assume` (spec: misc#assume).
+
+Knows: where each predicate does not hold for a tile, as code. Does not know: what is done with a promise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from llvmlite import ir
+
+from tileir.cpu.emit.elements import I1, I64, Num
+from tileir.cpu.emit.emitter import Emitter, Index, TrapKind
+from tileir.cpu.emit.tiles import Tile, address_of, row_major, wide
+from tileir.cpu.emit.views import NativeTensorView
+from tileir.cpu.lowering.state import Lowering
+from tileir.host.promises import broken_promise
+from tileir.ir import types as t
+from tileir.ir.attributes import Bounded, DivBy, SameElements
+from tileir.ops import misc
+
+Broken = Callable[[Index], ir.Value]
+"""From the index of an element to whether the promise does not hold for it, an i1."""
+
+
+def check_promise(lowering: Lowering, op: misc.Assume) -> None:
+    """Trap where the promise of `op` does not hold; names the first element in row-major order."""
+    emit, value = lowering.emit, lowering.values[op.value]
+    if isinstance(value, NativeTensorView):
+        assert isinstance(op.predicate, DivBy)
+        address = emit.builder.ptrtoint(value.base, I64)
+        _trap(emit, op, _indivisible(emit.builder, address, op.predicate.divisor), I64(0))
+        return
+    tile = lowering.tile(op.value)
+    broken = _broken(emit, op.predicate, tile)
+    if tile.type.count == 1:
+        _trap(emit, op, broken((I64(0),) * tile.type.rank), I64(0))
+        return
+    first = _first(emit, tile.type, broken)
+    _trap(emit, op, emit.builder.icmp_unsigned("<", first, I64(tile.type.count)), first)
+
+
+def _trap(emit: Emitter, op: misc.Assume, condition: ir.Value, position: ir.Value) -> None:
+    emit.trap_with(condition, op, broken_promise(op.predicate, "{}"), TrapKind.LANE, [position])
+
+
+def _first(emit: Emitter, type: t.TileType, broken: Broken) -> ir.Value:
+    """The position of the first element for which the promise does not hold, or the number of elements."""
+    builder, strides, cell = emit.builder, row_major(type.shape), emit.stack(I64)
+    builder.store(I64(type.count), cell)
+
+    def visit(index: Index) -> None:
+        position: ir.Value = I64(0)
+        for at, stride in zip(index, strides):
+            position = builder.add(position, builder.mul(at, stride))
+        found = builder.load(cell, typ=I64)
+        earlier = builder.and_(broken(index), builder.icmp_unsigned("<", position, found))
+        builder.store(builder.select(earlier, position, found), cell)
+
+    emit.loop_nest(type.shape, visit)
+    return builder.load(cell, typ=I64)
+
+
+def _broken(emit: Emitter, predicate: DivBy | SameElements | Bounded, tile: Tile) -> Broken:
+    if isinstance(predicate, Bounded):
+        return lambda index: _out_of_bounds(emit.builder, tile.at(emit, index), predicate)
+    if isinstance(predicate, SameElements):
+        return lambda index: _differs(emit, tile, index, predicate.values)
+    every, along = predicate.every, predicate.along
+    if every is None or along is None:
+        return lambda index: _indivisible(emit.builder, _bits(emit, tile, index), predicate.divisor)
+    return lambda index: _breaks_group(emit, tile, index, predicate.divisor, max(every, 1), along)
+
+
+def _bits(emit: Emitter, tile: Tile, index: Index) -> ir.Value:
+    """An element as an i64: an address, or an integer with its sign extended."""
+    number = tile.at(emit, index)
+    if isinstance(tile.element, t.PointerType):
+        return address_of(emit.builder, number)
+    value = wide(emit.builder, number)
+    return value if value.type == I64 else emit.builder.sext(value, I64)
+
+
+def _indivisible(builder: ir.IRBuilder, bits: ir.Value, divisor: int) -> ir.Value:
+    return builder.icmp_unsigned("!=", builder.and_(bits, I64(divisor - 1)), I64(0))
+
+
+def _out_of_bounds(builder: ir.IRBuilder, number: Num, predicate: Bounded) -> ir.Value:
+    value = wide(builder, number)
+    broken: ir.Value = I1(0)
+    for bound, beyond in ((predicate.lower, "<"), (predicate.upper, ">")):
+        if bound is not None:
+            broken = builder.or_(broken, builder.icmp_signed(beyond, value, value.type(bound)))
+    return broken
+
+
+def _differs(emit: Emitter, tile: Tile, index: Index, sizes: tuple[int, ...]) -> ir.Value:
+    """Whether an element differs from the first one of its block; a size of 0 or 1 says nothing about a dimension."""
+    builder = emit.builder
+    first = tuple(builder.sub(at, builder.urem(at, I64(max(size, 1)))) for at, size in zip(index, sizes))
+    return builder.icmp_unsigned("!=", _bits(emit, tile, index), _bits(emit, tile, first))
+
+
+def _breaks_group(emit: Emitter, tile: Tile, index: Index, divisor: int, every: int, along: int) -> ir.Value:
+    """Whether the first of the group is not divisible, or this element not the next number or address after it."""
+    builder = emit.builder
+    step = tile.element.pointee.byte_size if isinstance(tile.element, t.PointerType) else 1
+    behind = builder.urem(index[along], I64(every))
+    first_index = (*index[:along], builder.sub(index[along], behind), *index[along + 1 :])
+    first = _bits(emit, tile, first_index)
+    expected = builder.add(first, builder.mul(behind, I64(step)))
+    apart = builder.icmp_unsigned("!=", _bits(emit, tile, index), expected)
+    return builder.or_(_indivisible(builder, first, divisor), apart)

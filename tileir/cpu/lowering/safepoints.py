@@ -1,0 +1,69 @@
+"""What the loops of a program do at each iteration: look up from their work, count, and step aside when they wait.
+
+Knows: how iterations are counted, which loops wait for other tile blocks, and what counts as a change in them.
+Does not know: what a safepoint is made of (`cpu.emit.safepoints`), what the host does there (`cpu.run.launch`).
+
+Nothing has changed between two iterations of a loop if it carries the same values, no tile block has changed memory and
+the host was not called: if that holds for every tile block that runs, it holds for ever. An iteration of `for` always
+counts as a change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from tileir.analysis.effects import accesses_of
+from tileir.cpu.emit.elements import I64
+from tileir.cpu.emit.slots import Slot
+from tileir.cpu.lowering.state import Lowering
+from tileir.ir.core import Op
+from tileir.ops.control import For, Loop
+
+HANGS = "hang"
+"""The message of the trap site of a loop that runs too often."""
+PATIENCE = 1 << 10
+"""Iterations of a loop that waits, before the tile block is set aside."""
+
+
+def begin_iteration(lowering: Lowering, op: For | Loop) -> None:
+    """The code in front of the body of a loop."""
+    emit, builder = lowering.emit, lowering.builder
+    if isinstance(op, For):
+        emit.changed()
+    elif waits(op):
+        _step_aside(lowering, op)
+    emit.safepoint()
+    left = builder.sub(builder.load(lowering.fuel, typ=I64), I64(1))
+    builder.store(left, lowering.fuel)
+    emit.trap_if(builder.icmp_signed("<", left, I64(0)), op, HANGS)
+
+
+def _step_aside(lowering: Lowering, op: Loop) -> None:
+    """Let other tile blocks run, every so often."""
+    emit, builder = lowering.emit, lowering.builder
+    patience = emit.stack(I64)
+    with builder.goto_entry_block():
+        builder.store(I64(PATIENCE), patience)
+    left = builder.sub(builder.load(patience, typ=I64), I64(1))
+    builder.store(left, patience)
+    with builder.if_then(builder.icmp_signed("==", left, I64(0)), likely=False):
+        builder.store(I64(PATIENCE), patience)
+        emit.set_aside(len(lowering.waiting))
+    lowering.waiting.append(op)
+
+
+def count_changes(lowering: Lowering, slots: Sequence[Slot]) -> None:
+    """Count a change if what is written to the slots, for the next iteration, differs from what they hold."""
+    if lowering.emit.coroutine is not None:
+        for slot in slots:
+            lowering.emit.changed(slot.differs(lowering.emit))
+
+
+def waits(loop: Op) -> bool:
+    """Whether a `loop` reads memory that another tile block may write meanwhile: it may be waiting for that."""
+    return isinstance(loop, Loop) and any(access.is_strong for access in accesses_of(loop))
+
+
+def may_wait(ops: Iterable[Op]) -> bool:
+    """Whether one of the operations is a loop that waits."""
+    return any(map(waits, ops))

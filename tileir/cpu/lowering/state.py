@@ -1,0 +1,167 @@
+"""The state of an entry while it becomes an LLVM function.
+
+Knows: the form that each value of the program has, where jumps go, and which rule serves which operation.
+Does not know: what an operation means (`cpu.rules`), nor the shape of the function (`cpu.lowering.entry`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from llvmlite import ir
+
+from tileir.analysis.affine import Affines
+from tileir.analysis.effects import access_of
+from tileir.cpu.analysis.fusion import Fusion
+from tileir.cpu.analysis.loads import Loads
+from tileir.cpu.emit.elements import I8, I64, PTR, Num
+from tileir.cpu.emit.emitter import Emitter
+from tileir.cpu.emit.slots import Slot
+from tileir.cpu.emit.tiles import Lowered, Scalar, Tile, materialized, scalar, wide
+from tileir.cpu.emit.views import Bounds, NativeTensorView, NativeTileView
+from tileir.ir.core import Block, Op, Value
+from tileir.ir.diagnostics import UnsupportedError
+
+Lower = Callable[["Lowering", Op], None]
+"""A rule: emits the code of an operation and binds its results."""
+
+
+@dataclass
+class JumpTarget:
+    """The place that a `break` or `continue` leads to: the block, and the slots that take its operands."""
+
+    block: ir.Block
+    slots: list[Slot]
+
+
+@dataclass
+class LoopTargets:
+    """The innermost loop around: where its `break` and `continue` go."""
+
+    leave: JumpTarget | None
+    again: JumpTarget
+
+
+@dataclass
+class Lowering:
+    """The state of one entry's lowering."""
+
+    emit: Emitter
+    fusion: Fusion
+    known: Affines
+    rules: dict[type[Op], Lower]
+    block_id: list[ir.Value]
+    grid: list[ir.Value]
+    arguments: ir.Value
+    global_slots: dict[str, int]
+    fuel: ir.Value
+    """The stack cell that counts down the iterations which the tile block may still run."""
+    checked: bool
+    """Accesses to memory and promises are checked."""
+    bounds_slot: int
+    """The first slot of the table of bounds (`cpu.memory.bounds`)."""
+    bounds_count: int
+    """Memories in the table of bounds: pointer parameters, then globals."""
+    bounds: dict[int, Bounds] = field(default_factory=dict)
+    """The bounds that go with the base of a pointer, by the identity of the base."""
+    allocations: list[Bounds] = field(default_factory=list)
+    """The allocations of the block that are alive where the builder stands."""
+    values: dict[Value, Lowered] = field(default_factory=dict)
+    prints: list[Op] = field(default_factory=list)
+    """Operations that the host carries out; it is called with a number into this list (`cpu.lowering.host_calls`)."""
+    waiting: list[Op] = field(default_factory=list)
+    """The loops in which the tile block may be set aside, by their numbers."""
+    loops: list[LoopTargets] = field(default_factory=list)
+    yields: list[JumpTarget] = field(default_factory=list)
+    """Targets of `yield`, that of the innermost `if` last."""
+    returns: list[JumpTarget] = field(default_factory=list)
+    """Targets of `return` of the device functions whose code is emitted; empty in the entry itself."""
+
+    def __post_init__(self) -> None:
+        self.loads = Loads(self.fusion, self.known)
+
+    @contextmanager
+    def function(self, body: Block, end: JumpTarget) -> Iterator[None]:
+        """While inside, `body` of a device function is lowered, with decisions of its own; `return` jumps to `end`."""
+        outer = self.fusion, self.known, self.loads
+        self.fusion, self.known = Fusion(body), Affines(body)
+        self.loads = Loads(self.fusion, self.known)
+        self.returns.append(end)
+        yield
+        self.returns.pop()
+        self.fusion, self.known, self.loads = outer
+
+    @property
+    def builder(self) -> ir.IRBuilder:
+        return self.emit.builder
+
+    def slot_address(self, number: int) -> ir.Value:
+        return self.builder.gep(self.arguments, [I64(8 * number)], source_etype=I8)
+
+    def slot(self, number: int) -> ir.Value:
+        """The 8 bytes of an argument slot, as an i64."""
+        return self.builder.load(self.slot_address(number), typ=I64)
+
+    def given_base(self, address: ir.Value, memory: int) -> ir.Value:
+        """The pointer to a memory of the launch, known by its position in the table of bounds."""
+        base = self.builder.inttoptr(address, PTR)
+        if self.checked:
+            first = self.bounds_slot + 3 * memory
+            self.bounds[id(base)] = Bounds(*(self.slot(first + word) for word in range(3)))
+        return base
+
+    def tile(self, value: Value) -> Tile:
+        found = self.values[value]
+        assert isinstance(found, Tile)
+        return found
+
+    def tensor_view(self, value: Value) -> NativeTensorView:
+        found = self.values[value]
+        assert isinstance(found, NativeTensorView)
+        return found
+
+    def tile_view(self, value: Value) -> NativeTileView:
+        found = self.values[value]
+        assert isinstance(found, NativeTileView)
+        return found
+
+    def unsigned(self, value: Value) -> ir.Value:
+        """A scalar integer read as unsigned, as an i64."""
+        number = wide(self.builder, scalar(self.emit, self.tile(value)))
+        return number if number.type == I64 else self.builder.zext(number, I64)
+
+    def bind(self, value: Value, lowered: Lowered) -> None:
+        """Give `value` its form; a tile that does not fuse into its consumer is computed now."""
+        if isinstance(lowered, Tile) and not self.fusion.fused(value):
+            lowered = materialized(self.emit, lowered)
+        self.values[value] = lowered
+
+    def bind_number(self, value: Value, number: ir.Value) -> None:
+        """Bind a scalar tile to a register."""
+        self.values[value] = Scalar(value.tile, Num(value.tile.element, wide=number))
+
+    def combined(self, body: Block, arguments: Sequence[Num]) -> list[Num]:
+        """Emit the body of a reduction or generator where the builder stands; gives what it yields for `arguments`."""
+        for value, number in zip(body.args, arguments):
+            self.values[value] = Scalar(value.tile, number)
+        *operations, terminator = body.ops
+        for op in operations:
+            self.lower(op)
+        return [scalar(self.emit, self.tile(value)) for value in terminator.operands]
+
+    def run(self, block: Block) -> None:
+        alive = len(self.allocations)
+        for op in block.ops:
+            self.lower(op)
+        del self.allocations[alive:]
+
+    def lower(self, op: Op) -> None:
+        rule = self.rules.get(type(op))
+        if rule is None:
+            raise UnsupportedError(f"'{op.spec.name}' has no native code", "cpu", op.loc)
+        rule(self, op)
+        access = access_of(op)
+        if access is not None and access.writes and access.result is None:
+            self.emit.changed()

@@ -1,0 +1,1 @@
+"""Matrix products: packed panels and a register-blocked inner loop."""

@@ -1,0 +1,298 @@
+"""Filling panels: the factors of a matrix product copied into the arena in the order in which the inner loop reads.
+
+Knows: where the elements of a factor come from (a window of memory, an expression), and the two layouts of a panel.
+*Rows* keeps each line along K together; *strips* cuts the lines into strips as wide as a register block and stores,
+step by step along K, the words of a strip side by side. Does not know: what is done with the words.
+
+A factor is seen as (line, k): a line is a row of the left one or a column of the right one. Memory is read along the
+dimension in which neighbours lie side by side; where that is K and strips are wanted, squares of words are transposed
+in registers. Elements that a vector load cannot widen are converted in a pass of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from llvmlite import ir
+
+from tileir.cpu.emit.elements import FLOAT, HALF, I32, I64, Num, memory_type
+from tileir.cpu.emit.emitter import Emitter
+from tileir.cpu.emit.tiles import ExpressionTile, Permuted, Tile, Window, wide
+from tileir.cpu.matmul.microkernel import Panel
+from tileir.cpu.matmul.products import Product
+from tileir.ir import types as t
+
+ROW_PADDING = 64
+"""Bytes between long rows, so that the same step of neighbouring rows does not fall into the same cache set."""
+LONG_ROW = 1024
+"""Bytes from which on rows are padded."""
+SMALLEST_SQUARE = 4
+UNROLLED = 8
+"""Vectors of a row that are copied by straight-line code."""
+
+
+@dataclass(frozen=True)
+class Strided:
+    """Elements in memory: (line, k) at ``base[line * by_line + k * by_k]``."""
+
+    element: t.ElementType
+    base: ir.Value
+    by_line: ir.Value
+    by_k: ir.Value
+
+    @property
+    def along_k(self) -> bool:
+        return is_one(self.by_k)
+
+    @property
+    def along_lines(self) -> bool:
+        return is_one(self.by_line)
+
+
+@dataclass(frozen=True)
+class Factor:
+    """One operand, one batch of it: `lines` x `depth` elements.
+
+    `memory`: where the elements lie, if they do; `ahead`: the memory outside the arena that they are made from.
+    """
+
+    element: t.ElementType
+    lines: int
+    depth: int
+    at: Callable[[Emitter, ir.Value, ir.Value], Num]
+    memory: Strided | None
+    ahead: Strided | None
+
+
+class Converted(ExpressionTile):
+    """Each element made from the one of `source` at the same index."""
+
+    def __init__(self, type: t.TileType, source: Tile, convert: Callable[[ir.IRBuilder, Num], Num]) -> None:
+        super().__init__(type, lambda emit, index: convert(emit.builder, source.at(emit, index)))
+        self.source = source
+
+
+def is_one(stride: ir.Value) -> bool:
+    return isinstance(stride, ir.Constant) and stride.constant == 1
+
+
+def factor(emit: Emitter, tile: Tile, which: ir.Value, k_first: bool) -> Factor:
+    """Batch `which` of a tile; `k_first`: K is the first of its two last dimensions."""
+    element, shape = tile.type.number, tile.type.shape
+    batch = (which,) if len(shape) == 3 else ()
+
+    def at(emit: Emitter, line: ir.Value, k: ir.Value) -> Num:
+        return tile.at(emit, (*batch, k, line) if k_first else (*batch, line, k))
+
+    lines, depth = (shape[-1], shape[-2]) if k_first else (shape[-2], shape[-1])
+    source = tile.source if isinstance(tile, Converted) else tile
+    window, strides = _window_of(source)
+    if window is None or not isinstance(source.element, t.ElementType):
+        return Factor(element, lines, depth, at, None, None)
+    offset = emit.builder.mul(which, strides[0]) if batch else I64(0)
+    origin = emit.builder.gep(window.base, [offset], source_etype=memory_type(source.element))
+    by_line, by_k = reversed(strides[-2:]) if k_first else strides[-2:]
+    memory = Strided(source.element, origin, by_line, by_k)
+    return Factor(element, lines, depth, at, memory if source is tile else None, memory if window.shared else None)
+
+
+def _window_of(tile: Tile) -> tuple[Window | None, Sequence[ir.Value]]:
+    """The memory that a tile is read from, and how far apart neighbours of each dimension of the tile lie."""
+    if isinstance(tile, Permuted):
+        window, strides = _window_of(tile.source)
+        return window, [strides[dim] for dim in tile.permutation] if window is not None else ()
+    return (tile, tile.strides) if isinstance(tile, Window) else (None, ())
+
+
+@dataclass
+class Packer:
+    """Copies one factor into a panel for a product, in vectors of at most `lanes` words."""
+
+    emit: Emitter
+    product: Product
+    source: Factor
+    lanes: int
+
+    @property
+    def steps(self) -> int:
+        return self.source.depth // self.product.group
+
+    # ------------------------------------------------------------ the two layouts
+
+    def left(self, rows: int) -> Panel:
+        """A panel to broadcast single words from, for blocks of `rows` rows."""
+        memory = self.source.memory
+        return self.strips(rows) if memory is not None and memory.along_lines and rows >= 4 else self.rows()
+
+    def rows(self) -> Panel:
+        """Each line with its words along K side by side."""
+        size = self.product.element.memory_bits * self.product.group // 8
+        memory = self.source.memory
+        if memory is not None and self._serves_as_rows(memory, size):
+            return Panel(memory.base, self.steps, self.steps, 1)
+        pitch = self.steps + (ROW_PADDING // size if self.steps * size >= LONG_ROW else 0)
+        target = self._buffer(self.source.lines * pitch)
+        if memory is not None and memory.along_k and self._widens(memory):
+            self._copy_rows(target, memory, pitch)
+        else:
+            self._fill(target, I64(pitch * self.product.group), I64(1), (self.source.lines, self.source.depth))
+        return Panel(target, pitch, pitch, 1)
+
+    def _serves_as_rows(self, memory: Strided, word_bytes: int) -> bool:
+        """Whether the elements lie in the arena as the panel would."""
+        if self.source.ahead is not None or memory.element is not self.product.element:
+            return False
+        dense = isinstance(memory.by_line, ir.Constant) and memory.by_line.constant == self.source.depth
+        return dense and memory.along_k and self.steps * word_bytes < LONG_ROW
+
+    def strips(self, width: int) -> Panel:
+        """Strips of `width` lines; in a strip, the words of a step side by side."""
+        target = self._buffer(self.source.lines * self.steps)
+        square = min(self.lanes, self.steps, width)
+        memory = self._readable(square)
+        if memory.along_lines:
+            self._copy_strips(target, memory, width)
+        else:
+            self._transpose_strips(target, memory, width, square)
+        return Panel(target, self.steps, 1, width)
+
+    def _buffer(self, words: int) -> ir.Value:
+        return self.emit.buffer(words * self.product.group * self.product.element.byte_size)
+
+    # ------------------------------------------------------------ element by element
+
+    def _readable(self, square: int) -> Strided:
+        """The source where vectors of words can be read along lines, or along K in squares: else a copy of it."""
+        memory, element, emit = self.source.memory, self.product.element, self.emit
+        in_squares = memory is not None and memory.along_k and square >= SMALLEST_SQUARE
+        if memory is not None and self._widens(memory) and (memory.along_lines or in_squares):
+            return memory
+        lines, depth = self.source.lines, self.source.depth
+        copy = emit.buffer(lines * depth * element.byte_size)
+        by_line, by_k = (I64(depth), I64(1)) if in_squares else (I64(1), I64(lines))
+        self._fill(copy, by_line, by_k, (lines, depth))
+        return Strided(element, copy, by_line, by_k)
+
+    def _fill(self, target: ir.Value, by_line: ir.Value, by_k: ir.Value, extents: tuple[int, int]) -> None:
+        """Write each element as the product takes it, the unit stride of the target innermost."""
+        window = Window(t.tile(self.product.element, *extents), target, (by_line, by_k))
+
+        def one(line: ir.Value, k: ir.Value) -> None:
+            window.put(self.emit, (line, k), self._number(line, k))
+
+        if is_one(by_k):
+            self.emit.loop_nest(extents, lambda index: one(*index))
+        else:
+            self.emit.loop_nest(extents[::-1], lambda index: one(*reversed(index)))
+
+    def _number(self, line: ir.Value, k: ir.Value) -> Num:
+        found, element = self.source.at(self.emit, line, k), self.product.element
+        return found if element is self.source.element else Num(element, wide=wide(self.emit.builder, found))
+
+    # ------------------------------------------------------------ in vectors
+
+    def _widens(self, memory: Strided) -> bool:
+        """Whether a vector load can turn the elements in memory into those of the panel."""
+        element = self.product.element
+        return memory.element is element or (element is t.F32 and memory.element in (t.F16, t.BF16))
+
+    def _load(self, memory: Strided, line: ir.Value, k: ir.Value, count: int) -> ir.Value:
+        """The words of `count` neighbours in memory, as they are in a panel but for their order."""
+        builder = self.emit.builder
+        offset = builder.add(builder.mul(line, memory.by_line), builder.mul(k, memory.by_k))
+        address = builder.gep(memory.base, [offset], source_etype=memory_type(memory.element))
+        stored = HALF if memory.element is t.F16 and self.product.element is t.F32 else memory_type(memory.element)
+        align = memory.element.byte_size
+        loaded = builder.load(address, typ=ir.VectorType(stored, count), align=align)
+        if memory.element is self.product.element:
+            return loaded
+        floats = ir.VectorType(FLOAT, count)
+        if memory.element is t.F16:
+            return builder.fpext(loaded, floats)
+        words = ir.VectorType(I32, count)
+        shift = ir.Constant(words, [16] * count)
+        return builder.bitcast(builder.shl(builder.zext(loaded, words), shift), floats)
+
+    def _store(self, target: ir.Value, word: ir.Value, vector: ir.Value) -> None:
+        address = self.emit.builder.gep(target, [word], source_etype=self.product.word)
+        self.emit.builder.store(vector, address, align=self.product.element.byte_size)
+
+    def _copy_rows(self, target: ir.Value, memory: Strided, pitch: int) -> None:
+        builder, group = self.emit.builder, self.product.group
+        count = min(self.lanes, self.steps)
+        with self.emit.counted(I64(0), I64(self.source.lines)) as line:
+            row = builder.mul(line, I64(pitch))
+
+            def copy(step: ir.Value) -> None:
+                vector = self._load(memory, line, builder.mul(step, I64(group)), count * group)
+                self._store(target, builder.add(row, step), vector)
+
+            each(self.emit, self.steps, count, copy)
+
+    def _copy_strips(self, target: ir.Value, memory: Strided, width: int) -> None:
+        builder, group = self.emit.builder, self.product.group
+        count = min(self.lanes, width)
+        with self.emit.counted(I64(0), I64(self.steps)) as step:
+            k = builder.mul(step, I64(group))
+
+            def copy(line: ir.Value) -> None:
+                rows = [self._load(memory, line, builder.add(k, I64(below)), count) for below in range(group)]
+                self._store(target, self._strip_word(line, step, width), interleaved(builder, rows))
+
+            each(self.emit, self.source.lines, count, copy)
+
+    def _transpose_strips(self, target: ir.Value, memory: Strided, width: int, square: int) -> None:
+        emit, builder, group = self.emit, self.emit.builder, self.product.group
+        words = ir.VectorType(self.product.word, square)
+        all_lines, all_steps = ((I64(0), I64(extent), square) for extent in (self.source.lines, self.steps))
+        with emit.counted(*all_lines) as line, emit.counted(*all_steps) as step:
+            k = builder.mul(step, I64(group))
+            rows = [self._load(memory, builder.add(line, I64(i)), k, square * group) for i in range(square)]
+            columns = transposed(builder, [builder.bitcast(row, words) for row in rows])
+            for below, column in enumerate(columns):
+                self._store(target, self._strip_word(line, builder.add(step, I64(below)), width), column)
+
+    def _strip_word(self, line: ir.Value, step: ir.Value, width: int) -> ir.Value:
+        """The place of a word in strips of `width` lines."""
+        builder = self.emit.builder
+        within = builder.and_(line, I64(width - 1))
+        strip = builder.mul(builder.sub(line, within), I64(self.steps))
+        return builder.add(builder.add(strip, builder.mul(step, I64(width))), within)
+
+
+def each(emit: Emitter, extent: int, step: int, body: Callable[[ir.Value], None]) -> None:
+    """`body` for 0, step, ... below extent: written out if they are few."""
+    if extent // step <= UNROLLED:
+        for position in range(0, extent, step):
+            body(I64(position))
+    else:
+        with emit.counted(I64(0), I64(extent), step) as position:
+            body(position)
+
+
+def interleaved(builder: ir.IRBuilder, rows: Sequence[ir.Value]) -> ir.Value:
+    """Element 0 of every row, then element 1 of every row, and so on; a power of two of rows."""
+    if len(rows) == 1:
+        return rows[0]
+    even, odd = interleaved(builder, rows[::2]), interleaved(builder, rows[1::2])
+    count = even.type.count
+    order = [place for pair in zip(range(count), range(count, 2 * count)) for place in pair]
+    return builder.shuffle_vector(even, odd, ir.Constant(ir.VectorType(I32, 2 * count), order))
+
+
+def transposed(builder: ir.IRBuilder, rows: Sequence[ir.Value]) -> list[ir.Value]:
+    """The columns of a square of vectors, by swapping halves of ever larger blocks across the diagonal."""
+    size = len(rows)
+    found = list(rows)
+    distance = 1
+    while distance < size:
+        low = [c - distance + size if c & distance else c for c in range(size)]
+        high = [c + size if c & distance else c + distance for c in range(size)]
+        masks = [ir.Constant(ir.VectorType(I32, size), order) for order in (low, high)]
+        for i in range(size):
+            if not i & distance:
+                pair = found[i], found[i + distance]
+                found[i], found[i + distance] = (builder.shuffle_vector(*pair, mask) for mask in masks)
+        distance *= 2
+    return found

@@ -1,0 +1,124 @@
+"""Products of a matrix product: how one *step* along K adds to a vector of sums.
+
+Knows: which elements the panels hold, how many of them one step takes, and the instruction that does it. A step takes
+a group of 1, 2 or 4 neighbours along K, together one *word* of 32 or 64 bits.
+Does not know: panels (`cpu.matmul.panels`) nor the loops around (`cpu.matmul.microkernel`).
+
+A dot product of bf16 pairs reads subnormal numbers as zero and sums in two roundings, which is open
+(spec: matmul#mmaf).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from llvmlite import ir
+
+from tileir.cpu.emit.algebra import call_intrinsic
+from tileir.cpu.emit.elements import DOUBLE, FLOAT, I8, I16, I32, I64
+from tileir.cpu.llvm.engine import Host
+from tileir.ir import types as t
+from tileir.ir.attributes import Signedness
+
+Step = Callable[[ir.IRBuilder, ir.Value, ir.Value, ir.Value], ir.Value]
+"""(builder, words of the left factor, words of the right factor, sums) -> sums."""
+
+EXACT_DEPTH = 1 << 15
+"""So many products of two 8-bit numbers of any signedness cannot overflow a sum in i32."""
+
+
+@dataclass(frozen=True)
+class Product:
+    """`element`: what panels hold; `group` of them make a `word`; `total` is the type of one sum.
+
+    `flip_left`: the left factor's sign bits are inverted in its panel, to be made up for by the start of the sums.
+    """
+
+    element: t.ElementType
+    group: int
+    word: ir.Type
+    total: ir.Type
+    step: Step
+    flip_left: bool = False
+
+
+class BFloat(ir.Type):
+    """LLVM's bfloat, for which llvmlite has no name."""
+
+    def _to_string(self) -> str:
+        return "bfloat"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, BFloat)
+
+    def __hash__(self) -> int:
+        return hash(BFloat)
+
+
+def float_product(inputs: t.ElementType, sums: t.ElementType, depth: int, lanes: int, host: Host) -> Product:
+    """The product of floats of type `inputs` over `depth` values of K, in vectors of `lanes` words."""
+    if sums is t.F64:
+        return Product(t.F64, 1, DOUBLE, DOUBLE, _fused)
+    if inputs is t.BF16 and host.has_bf16_dot and depth >= 2 and lanes >= 4:
+        return Product(t.BF16, 2, I32, FLOAT, _bf16_pairs)
+    return Product(t.F32, 1, FLOAT, FLOAT, _fused)
+
+
+def integer_product(lhs: Signedness, rhs: Signedness, depth: int, lanes: int, host: Host) -> Product:
+    """The exact product of 8-bit integers over `depth` values of K."""
+    if depth < 2 or depth > EXACT_DEPTH:
+        return Product(t.I64, 1, I64, I64, _integers)
+    if depth < 4 or lanes < 4 or not host.has_int8_dot:
+        return Product(t.I16, 2, I32, I32, _i16_pairs)
+    unsigned_left = rhs is Signedness.SIGNED
+    return Product(t.I8, 4, I32, I32, _bytes if unsigned_left else _bytes_swapped, flip_left=lhs is rhs)
+
+
+def _fused(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sums: ir.Value) -> ir.Value:
+    return call_intrinsic(builder, "llvm.fma", sums.type, [left, right, sums])
+
+
+def _bf16_pairs(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sums: ir.Value) -> ir.Value:
+    pairs = ir.VectorType(BFloat(), 2 * sums.type.count)
+    operands = [sums, builder.bitcast(left, pairs), builder.bitcast(right, pairs)]
+    return _call(builder, f"llvm.x86.avx512bf16.dpbf16ps.{32 * sums.type.count}", operands)
+
+
+def _bytes(builder: ir.IRBuilder, unsigned: ir.Value, signed: ir.Value, sums: ir.Value) -> ir.Value:
+    """Four products of an unsigned and a signed byte each."""
+    quads = ir.VectorType(I8, 4 * sums.type.count)
+    operands = [sums, builder.bitcast(unsigned, quads), builder.bitcast(signed, quads)]
+    return _call(builder, f"llvm.x86.avx512.vpdpbusd.{32 * sums.type.count}", operands)
+
+
+def _bytes_swapped(builder: ir.IRBuilder, signed: ir.Value, unsigned: ir.Value, sums: ir.Value) -> ir.Value:
+    return _bytes(builder, unsigned, signed, sums)
+
+
+def _i16_pairs(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sums: ir.Value) -> ir.Value:
+    """Two products of 16-bit numbers each, in the form that LLVM knows as one instruction of most processors."""
+    low, high = (builder.mul(_half(builder, left, first), _half(builder, right, first)) for first in (0, 1))
+    return builder.add(sums, builder.add(low, high))
+
+
+def _half(builder: ir.IRBuilder, words: ir.Value, first: int) -> ir.Value:
+    """The low (0) or high (1) 16 bits of each word, sign-extended."""
+    count = words.type.count
+    halves = builder.bitcast(words, ir.VectorType(I16, 2 * count))
+    mask = ir.Constant(ir.VectorType(I32, count), list(range(first, 2 * count, 2)))
+    chosen = builder.shuffle_vector(halves, ir.Constant(halves.type, ir.Undefined), mask)
+    return builder.sext(chosen, words.type)
+
+
+def _integers(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sums: ir.Value) -> ir.Value:
+    return builder.add(sums, builder.mul(left, right))
+
+
+def _call(builder: ir.IRBuilder, name: str, operands: list[ir.Value]) -> ir.Value:
+    """A call of an intrinsic of one processor family, whose result is of the type of its first operand."""
+    function = builder.module.globals.get(name)
+    if function is None:
+        types = [operand.type for operand in operands]
+        function = ir.Function(builder.module, ir.FunctionType(types[0], types), name)
+    return builder.call(function, operands)

@@ -1,0 +1,146 @@
+"""Accesses to single elements of memory: every load, store and update of one is emitted here.
+
+Knows: how an ordering becomes an LLVM instruction, and what a masked load is. Does not know: where elements lie, nor
+boxes of tensors, which are read and written as windows (`cpu.memory.boxes`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from llvmlite import ir
+
+from tileir.cpu.emit.elements import Num, is_native, memory_type
+from tileir.cpu.emit.emitter import Emitter
+from tileir.cpu.emit.tiles import from_memory, to_memory, wide
+from tileir.ir import types as t
+from tileir.ir.attributes import AtomicMode, MemoryOrdering
+
+Element = t.ElementType | t.PointerType
+
+_ORDERINGS = {
+    MemoryOrdering.RELAXED: "monotonic",
+    MemoryOrdering.ACQUIRE: "acquire",
+    MemoryOrdering.RELEASE: "release",
+    MemoryOrdering.ACQ_REL: "acq_rel",
+}
+_INSTRUCTIONS = {
+    AtomicMode.AND: "and",
+    AtomicMode.OR: "or",
+    AtomicMode.XOR: "xor",
+    AtomicMode.ADD: "add",
+    AtomicMode.MAX: "max",
+    AtomicMode.MIN: "min",
+    AtomicMode.UMAX: "umax",
+    AtomicMode.UMIN: "umin",
+    AtomicMode.XCHG: "xchg",
+}
+
+# ---------------------------------------------------------------- loads and stores
+
+
+def load_element(emit: Emitter, element: Element, address: ir.Value, ordering: MemoryOrdering) -> ir.Value:
+    """The element at an address, in its memory form."""
+    builder, kind, size = emit.builder, memory_type(element), element.byte_size
+    if ordering is MemoryOrdering.WEAK:
+        return emit.independent(builder.load(address, typ=kind, align=size))
+    return builder.load_atomic(address, _ORDERINGS[ordering], size, typ=kind)
+
+
+def load_where(
+    emit: Emitter, element: Element, condition: ir.Value, otherwise: ir.Value, load: Callable[[], ir.Value]
+) -> Num:
+    """The element that `load` gives, or another one if the condition does not hold; both in their memory form."""
+    builder = emit.builder
+    before = builder.block
+    with builder.if_then(condition):
+        loaded = load()
+        reading = builder.block
+    chosen = builder.phi(memory_type(element))
+    chosen.add_incoming(otherwise, before)
+    chosen.add_incoming(loaded, reading)
+    return from_memory(builder, element, chosen)
+
+
+def store_element(
+    emit: Emitter, element: Element, address: ir.Value, stored: ir.Value, ordering: MemoryOrdering
+) -> None:
+    """Write an element in its memory form."""
+    builder, size = emit.builder, element.byte_size
+    if ordering is MemoryOrdering.WEAK:
+        emit.independent(builder.store(stored, address, align=size))
+    else:
+        # The builder's own wants to know what the pointer points to, which opaque pointers do not say.
+        builder._insert(ir.instructions.StoreAtomicInstr(builder.block, stored, address, _ORDERINGS[ordering], size))
+
+
+# ---------------------------------------------------------------- updates
+
+
+def update_element(
+    emit: Emitter, mode: AtomicMode, address: ir.Value, number: Num, ordering: MemoryOrdering
+) -> ir.Value:
+    """Combine one element into memory, in one step; gives the old one in its memory form."""
+    builder = emit.builder
+    element = t.checked_cast(number.element, t.ElementType)
+    if mode is AtomicMode.ADDF:
+        return _add_float(emit, address, number, ordering)
+    found = builder.atomic_rmw(_INSTRUCTIONS[mode], address, _pattern(builder, number), _ORDERINGS[ordering])
+    return _from_pattern(builder, element, found)
+
+
+def exchange_element(
+    emit: Emitter, address: ir.Value, expected: Num, replacement: Num, ordering: MemoryOrdering
+) -> ir.Value:
+    """Compare an element of memory with the expected one, bit by bit, and replace it if they are equal, in one step.
+
+    Gives the old one in its memory form.
+    """
+    builder = emit.builder
+    failure = "acquire" if ordering in (MemoryOrdering.ACQUIRE, MemoryOrdering.ACQ_REL) else "monotonic"
+    old, new = _pattern(builder, expected), _pattern(builder, replacement)
+    pair = builder.cmpxchg(address, old, new, _ORDERINGS[ordering], failure)
+    element = t.checked_cast(expected.element, t.ElementType)
+    return _from_pattern(builder, element, builder.extract_value(pair, 0))
+
+
+def count_change(emit: Emitter, element: Element, address: ir.Value, before: ir.Value) -> None:
+    """Count a change, where that matters, if memory does not hold any more what an update has found there."""
+    if emit.coroutine is None:
+        return
+    builder, size = emit.builder, element.byte_size
+    pattern = ir.IntType(8 * size)
+    now = builder.load_atomic(address, "monotonic", size, typ=pattern)
+    old = before if before.type == pattern else builder.bitcast(before, pattern)
+    emit.changed(builder.icmp_unsigned("!=", now, old))
+
+
+def _add_float(emit: Emitter, address: ir.Value, number: Num, ordering: MemoryOrdering) -> ir.Value:
+    """Read, add and compare-and-swap until nobody came between; rounds to nearest even."""
+    builder, element = emit.builder, t.checked_cast(number.element, t.ElementType)
+    addend = wide(builder, number)
+    pattern = ir.IntType(8 * element.byte_size)
+    first = builder.load_atomic(address, "monotonic", element.byte_size, typ=pattern)
+    before = builder.block
+    again, done = builder.append_basic_block("again"), builder.append_basic_block("added")
+    builder.branch(again)
+    builder.position_at_end(again)
+    seen = builder.phi(pattern)
+    seen.add_incoming(first, before)
+    value = from_memory(builder, element, _from_pattern(builder, element, seen))
+    total = Num(element, wide=builder.fadd(wide(builder, value), addend))
+    pair = builder.cmpxchg(address, seen, _pattern(builder, total), _ORDERINGS[ordering], "monotonic")
+    seen.add_incoming(builder.extract_value(pair, 0), builder.block)
+    builder.cbranch(builder.extract_value(pair, 1), done, again)
+    builder.position_at_end(done)
+    return _from_pattern(builder, element, seen)
+
+
+def _pattern(builder: ir.IRBuilder, number: Num) -> ir.Value:
+    """The bits of an element as an int: f32 and f64 too."""
+    value, element = to_memory(builder, number), t.checked_cast(number.element, t.ElementType)
+    return builder.bitcast(value, ir.IntType(element.bits)) if is_native(element) else value
+
+
+def _from_pattern(builder: ir.IRBuilder, element: t.ElementType, pattern: ir.Value) -> ir.Value:
+    return builder.bitcast(pattern, memory_type(element)) if is_native(element) else pattern

@@ -1,0 +1,148 @@
+"""Boxes of tensors: tiles of partition and strided views as strided windows of memory.
+
+Knows: where the box of a tile lies (spec: views#index-mapping), and what happens at the border of a tensor.
+Does not know: tiles that are read and written element by element (`cpu.memory.gather`).
+
+A tile that lies inside its tensor is a window of memory; one that sticks out is first copied into the arena with its
+padding. Both are the same `Window` afterwards: a base and strides chosen by one branch. Every access to a box goes
+through one that `box` has made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from llvmlite import ir
+
+from tileir.cpu.analysis.loads import LoadPlacement
+from tileir.cpu.emit.constants import padding
+from tileir.cpu.emit.elements import I1, I8, I64, PTR
+from tileir.cpu.emit.emitter import Emitter, Index, either
+from tileir.cpu.emit.tiles import Tile, Window, fill, materialized, new_buffer
+from tileir.cpu.emit.views import NativeTileView
+from tileir.cpu.lowering.state import Lowering
+from tileir.cpu.memory.alias_checks import unaliased
+from tileir.cpu.memory.spans import span_of_window
+from tileir.ir import types as t
+from tileir.ir.core import Op, Value
+
+
+@dataclass(frozen=True)
+class Box:
+    """The part of a tensor under a tile: its first element, its strides and how many elements of each dimension are in.
+
+    `base` is the address of the first element, `starts` are its coordinates. Everything is in the order of the tile's
+    dimensions; `full` is an i1: no element is outside.
+    """
+
+    base: ir.Value
+    starts: tuple[ir.Value, ...]
+    strides: tuple[ir.Value, ...]
+    counts: tuple[ir.Value, ...]
+    full: ir.Value
+
+
+def box(lowering: Lowering, view: NativeTileView, index: Sequence[Value]) -> Box:
+    """Place of the tile at `index` of a partition or strided view (spec: views#index-mapping); an index is unsigned."""
+    builder, tensor = lowering.builder, view.tensor
+    dims, steps = view.type.tensor_dims, view.type.tile_steps
+    offset: ir.Value = I64(0)
+    full: ir.Value = I1(1)
+    starts, counts, strides = [], [], []
+    for position, (dim, step, extent) in enumerate(zip(dims, steps, view.type.tile_shape)):
+        start, inside = _start(lowering, index[position], step, tensor.extents[dim])
+        left = builder.select(inside, builder.sub(tensor.extents[dim], start), I64(0))
+        whole = builder.icmp_unsigned(">=", left, I64(extent))
+        counts.append(builder.select(whole, I64(extent), left))
+        full = builder.and_(full, whole)
+        starts.append(start)
+        strides.append(tensor.strides[dim])
+        offset = builder.add(offset, builder.mul(start, tensor.strides[dim]))
+    size = view.type.element.byte_size
+    base = builder.gep(tensor.base, [builder.mul(offset, I64(size))], source_etype=I8)
+    return Box(base, tuple(starts), tuple(strides), tuple(counts), full)
+
+
+def _start(lowering: Lowering, index: Value, step: int, extent: ir.Value) -> tuple[ir.Value, ir.Value]:
+    """The first coordinate of the tile, and whether it lies in the tensor without wrapping around."""
+    builder = lowering.builder
+    position = lowering.unsigned(index)
+    start = builder.mul(position, I64(step))
+    reachable = builder.icmp_unsigned("<=", position, I64(((1 << 64) - 1) // step))
+    return start, builder.and_(reachable, builder.icmp_unsigned("<", start, extent))
+
+
+# ---------------------------------------------------------------- loading
+
+
+def load_box(lowering: Lowering, result: Value, view: NativeTileView, place: Box) -> None:
+    """Bind `result` to the window of memory or, at the border, to a padded copy of what lies inside."""
+    emit, builder, type = lowering.emit, lowering.builder, result.tile
+    copy = _border_buffer(emit, type, view)
+    inside, partial, merge = (builder.append_basic_block(name) for name in ("inside", "partial", "loaded"))
+    builder.cbranch(place.full, inside, partial)
+    builder.position_at_end(inside)
+    builder.branch(merge)
+    builder.position_at_end(partial)
+    _padded_copy(emit, type, view, place, copy)
+    left = builder.block
+    builder.branch(merge)
+    builder.position_at_end(merge)
+    base = either(builder, PTR, (place.base, inside), (copy.base, left))
+    strides = (either(builder, I64, (mine, inside), (dense, left)) for mine, dense in zip(place.strides, copy.strides))
+    window = Window(type, base, tuple(strides), shared=True)
+    at_once = lowering.loads.placement(result) is LoadPlacement.AT_ONCE
+    lowering.values[result] = materialized(emit, window) if at_once else window
+
+
+def _border_buffer(emit: Emitter, type: t.TileType, view: NativeTileView) -> Window:
+    """A dense buffer with the dimensions in the order of the tensor: a unit stride stays one on both ways here."""
+    dims = view.type.tensor_dims
+    order = sorted(range(type.rank), key=lambda dim: dims[dim])
+    buffer = new_buffer(emit, t.tile(type.element, *(type.shape[dim] for dim in order)))
+    return Window(type, buffer.base, tuple(buffer.strides[order.index(dim)] for dim in range(type.rank)))
+
+
+def _padded_copy(emit: Emitter, type: t.TileType, view: NativeTileView, place: Box, copy: Window) -> None:
+    outside = padding(view.type.element, view.type.padding)
+    emit.loop_nest(type.shape, lambda index: copy.put(emit, index, outside))
+    memory = Window(type, place.base, place.strides)
+    _bounded_nest(emit, place.counts, lambda index: copy.put(emit, index, memory.at(emit, index)))
+
+
+def _bounded_nest(emit: Emitter, counts: Sequence[ir.Value], body: Callable[[Index], None]) -> None:
+    """A loop nest over `counts` elements of each dimension, any of which may be 0."""
+    builder = emit.builder
+    some: ir.Value = I1(1)
+    for count in counts:
+        some = builder.and_(some, builder.icmp_unsigned("!=", count, I64(0)))
+    with builder.if_then(some):
+        emit.loop_nest(counts, body)
+
+
+# ---------------------------------------------------------------- storing
+
+
+def store_box(lowering: Lowering, op: Op, tile: Tile, place: Box) -> None:
+    """Write the elements of the tile that lie in the tensor.
+
+    They go straight to memory where all of them are inside and none is written before it is read; else through a copy.
+    """
+    emit, builder = lowering.emit, lowering.builder
+    memory = Window(tile.type, place.base, place.strides)
+    names = ("inside", "straight", "apart", "stored")
+    inside, straight, apart, done = (builder.append_basic_block(name) for name in names)
+    builder.cbranch(place.full, inside, apart)
+    builder.position_at_end(inside)
+    builder.cbranch(unaliased(lowering, op, lambda: span_of_window(emit, memory)), straight, apart)
+    builder.position_at_end(straight)
+    fill(emit, memory, tile)
+    builder.branch(done)
+    builder.position_at_end(apart)
+    with emit.region():
+        copy = new_buffer(emit, tile.type)
+        fill(emit, copy, tile)
+        _bounded_nest(emit, place.counts, lambda index: memory.put(emit, index, copy.at(emit, index)))
+    builder.branch(done)
+    builder.position_at_end(done)

@@ -1,0 +1,184 @@
+"""Tiles of views element by element: each one is tested and addressed by itself (spec: views#index-mapping).
+
+Knows: where the elements of a tile lie in a tensor. Does not know: operations, the instruction of an access
+(`cpu.memory.access`), nor the fast way of tiles whose elements lie in a box (`cpu.memory.boxes`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from llvmlite import ir
+
+from tileir.cpu.emit.constants import padding
+from tileir.cpu.emit.elements import I1, I64, Num, memory_type
+from tileir.cpu.emit.emitter import Emitter, Index
+from tileir.cpu.emit.tiles import ExpressionTile, Tile, materialized, to_memory, wide
+from tileir.cpu.emit.views import NativeTensorView, NativeTileView
+from tileir.cpu.lowering.state import Lowering
+from tileir.cpu.memory.access import load_element, load_where, store_element, update_element
+from tileir.cpu.memory.nibbles import load_nibble, store_nibble
+from tileir.ir import types as t
+from tileir.ir.attributes import AtomicMode, MemoryOrdering
+from tileir.ir.core import Value
+from tileir.ir.types import PaddingValue
+
+
+@dataclass(frozen=True)
+class GatherAxis:
+    """One dimension of a tile: the tensor dimension it runs along, and its coordinates there.
+
+    They are those of `rows`, or count up from `start`. `reachable` is an i1: whether `start` lies in the tensor.
+    """
+
+    dim: int
+    start: ir.Value
+    reachable: ir.Value
+    rows: Tile | None = None
+
+    def coordinate(self, emit: Emitter, position: ir.Value) -> ir.Value:
+        if self.rows is None:
+            return emit.builder.add(self.start, position)
+        row = wide(emit.builder, self.rows.at(emit, (position,)))
+        return row if row.type == I64 else emit.builder.zext(row, I64)
+
+    def last(self, emit: Emitter, extent: int, limit: ir.Value) -> tuple[ir.Value, ir.Value]:
+        """An i1, whether any of `extent` positions has a coordinate below `limit`, and the largest such coordinate."""
+        builder = emit.builder
+        if self.rows is None:
+            left = builder.sub(limit, self.start)
+            whole = builder.icmp_unsigned(">=", left, I64(extent))
+            return self.reachable, builder.sub(
+                builder.select(whole, builder.add(self.start, I64(extent)), limit), I64(1)
+            )
+        largest, some = emit.stack(I64), emit.stack(I64)
+        for cell in (largest, some):
+            builder.store(I64(0), cell)
+
+        def visit(index: Index) -> None:
+            at = self.coordinate(emit, index[0])
+            inside = builder.icmp_unsigned("<", at, limit)
+            found = builder.load(largest, typ=I64)
+            larger = builder.and_(inside, builder.icmp_unsigned(">", at, found))
+            builder.store(builder.select(larger, at, found), largest)
+            builder.store(builder.or_(builder.load(some, typ=I64), builder.zext(inside, I64)), some)
+
+        emit.loop_nest([extent], visit)
+        covered = builder.icmp_unsigned("!=", builder.load(some, typ=I64), I64(0))
+        return covered, builder.load(largest, typ=I64)
+
+
+@dataclass(frozen=True)
+class Gather:
+    """The elements of a tile in a tensor."""
+
+    tensor: NativeTensorView
+    axes: tuple[GatherAxis, ...]
+
+    def last(self, emit: Emitter, shape: Sequence[int]) -> tuple[ir.Value, list[ir.Value]]:
+        """An i1, whether any element lies in the tensor, and the largest coordinate in it along each axis."""
+        some: ir.Value = I1(1)
+        lasts = []
+        for axis, extent in zip(self.axes, shape):
+            covered, last = axis.last(emit, extent, self.tensor.extents[axis.dim])
+            some = emit.builder.and_(some, covered)
+            lasts.append(last)
+        return some, lasts
+
+    def offset(self, emit: Emitter, index: Index) -> tuple[ir.Value, ir.Value]:
+        """The offset of an element from the first of the tensor, in elements, and whether it lies in the tensor."""
+        builder = emit.builder
+        offset: ir.Value = I64(0)
+        inside: ir.Value = I1(1)
+        for axis, position in zip(self.axes, index):
+            at = axis.coordinate(emit, position)
+            below = builder.icmp_unsigned("<", at, self.tensor.extents[axis.dim])
+            inside = builder.and_(inside, builder.and_(axis.reachable, below))
+            offset = builder.add(offset, builder.mul(at, self.tensor.strides[axis.dim]))
+        return offset, inside
+
+    def address(self, emit: Emitter, element: t.ElementType, offset: ir.Value) -> ir.Value:
+        return emit.builder.gep(self.tensor.base, [offset], source_etype=memory_type(element))
+
+    def each_inside(self, emit: Emitter, shape: Sequence[int], act: Callable[[Index, ir.Value], None]) -> None:
+        """Run ``act(index, offset)`` for the elements that lie in the tensor, in row-major order."""
+
+        def body(index: Index) -> None:
+            offset, inside = self.offset(emit, index)
+            with emit.when(inside):
+                act(index, offset)
+
+        emit.loop_nest(shape, body)
+
+
+def gather(lowering: Lowering, view: NativeTileView, index: Sequence[Value]) -> Gather:
+    """The elements of the tile at `index` of a view."""
+    if isinstance(view.type, t.GatherScatterViewType):
+        return gather_rows(lowering, view.tensor, view.type.sparse_dim, index)
+    steps = zip(view.type.tensor_dims, view.type.tile_steps, index)
+    return Gather(view.tensor, tuple(_axis(lowering, view.tensor, dim, value, step) for dim, step, value in steps))
+
+
+def gather_rows(lowering: Lowering, tensor: NativeTensorView, dim: int, index: Sequence[Value]) -> Gather:
+    """From the index operands of a gather/scatter view: one per dimension, a tile of rows at `dim`."""
+    rows = materialized(lowering.emit, lowering.tile(index[dim]))
+    axes = [_axis(lowering, tensor, at, value) for at, value in enumerate(index) if at != dim]
+    return Gather(tensor, (*axes[:dim], GatherAxis(dim, I64(0), I1(1), rows), *axes[dim:]))
+
+
+def _axis(lowering: Lowering, tensor: NativeTensorView, dim: int, index: Value, step: int = 1) -> GatherAxis:
+    """An axis that starts at the unsigned `index` times `step`, without wrapping around."""
+    builder, position = lowering.builder, lowering.unsigned(index)
+    start = builder.mul(position, I64(step))
+    exact = builder.icmp_unsigned("<=", position, I64(((1 << 64) - 1) // step))
+    return GatherAxis(dim, start, builder.and_(exact, builder.icmp_unsigned("<", start, tensor.extents[dim])))
+
+
+# ---------------------------------------------------------------- accesses
+
+
+def load_gather(
+    lowering: Lowering, type: t.TileType, where: Gather, outside: PaddingValue | None, ordering: MemoryOrdering
+) -> Tile:
+    """The tile read now; what lies outside the tensor reads as the padding."""
+    element = type.number
+    other = padding(element, outside)
+
+    def compute(emit: Emitter, index: Index) -> Num:
+        offset, inside = where.offset(emit, index)
+
+        def load() -> ir.Value:
+            if element is t.F4E2M1FN:
+                return load_nibble(emit.builder, where.tensor.base, offset)
+            return load_element(emit, element, where.address(emit, element, offset), ordering)
+
+        return load_where(emit, element, inside, to_memory(emit.builder, other), load)
+
+    return materialized(lowering.emit, ExpressionTile(type, compute))
+
+
+def store_gather(lowering: Lowering, tile: Tile, where: Gather, ordering: MemoryOrdering) -> None:
+    """Write the elements that lie in the tensor."""
+    emit, element = lowering.emit, tile.type.number
+    source = materialized(emit, tile)
+
+    def write(index: Index, offset: ir.Value) -> None:
+        stored = to_memory(emit.builder, source.at(emit, index))
+        if element is t.F4E2M1FN:
+            store_nibble(emit.builder, where.tensor.base, offset, stored)
+        else:
+            store_element(emit, element, where.address(emit, element, offset), stored, ordering)
+
+    where.each_inside(emit, tile.type.shape, write)
+
+
+def update_gather(lowering: Lowering, tile: Tile, where: Gather, mode: AtomicMode, ordering: MemoryOrdering) -> None:
+    """Combine the elements that lie in the tensor into memory."""
+    emit, element = lowering.emit, tile.type.number
+    source = materialized(emit, tile)
+
+    def update(index: Index, offset: ir.Value) -> None:
+        update_element(emit, mode, where.address(emit, element, offset), source.at(emit, index), ordering)
+
+    where.each_inside(emit, tile.type.shape, update)

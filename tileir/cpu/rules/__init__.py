@@ -1,0 +1,47 @@
+"""The native rule of every operation: the chapters joined."""
+
+from __future__ import annotations
+
+from tileir.cpu.lowering.state import Lower
+from tileir.cpu.rules import (
+    atomics,
+    calls,
+    control,
+    conversion,
+    core,
+    division,
+    extension,
+    floating,
+    functions,
+    integer,
+    matmul,
+    misc,
+    multimem,
+    packing,
+    pointers,
+    reduction,
+    shapes,
+    views,
+)
+from tileir.ir.rules import Rules, joined
+
+RULES: Rules[Lower] = joined(
+    atomics.rules,
+    calls.rules,
+    control.rules,
+    conversion.rules,
+    core.rules,
+    division.rules,
+    extension.rules,
+    floating.rules,
+    functions.rules,
+    integer.rules,
+    matmul.rules,
+    misc.rules,
+    multimem.rules,
+    packing.rules,
+    pointers.rules,
+    reduction.rules,
+    shapes.rules,
+    views.rules,
+)

@@ -1,0 +1,192 @@
+"""Native code for control flow (spec: control#top): blocks and jumps; values cross them in slots."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from tileir.analysis.effects import allocations_in
+from tileir.cpu.emit.elements import I8
+from tileir.cpu.emit.emitter import Index, TrapKind
+from tileir.cpu.emit.slots import Slot, new_slot, pass_values
+from tileir.cpu.emit.tiles import new_buffer, scalar, to_memory, wide
+from tileir.cpu.lowering.safepoints import begin_iteration, count_changes
+from tileir.cpu.lowering.state import JumpTarget, LoopTargets, Lower, Lowering
+from tileir.cpu.memory.carried_pointers import carried_slots
+from tileir.ir.core import Block, Value
+from tileir.ir.rules import Rules
+from tileir.ops import control
+
+rules: Rules[Lower] = Rules()
+
+
+def slots_of(lowering: Lowering, values: list[Value]) -> list[Slot]:
+    """A slot for each of the values."""
+    return [new_slot(lowering.emit, value.type) for value in values]
+
+
+def read_into(lowering: Lowering, slots: list[Slot], values: list[Value]) -> None:
+    """Bind the values to what the slots hold."""
+    for slot, value in zip(slots, values):
+        lowering.values[value] = slot.read(lowering.emit)
+
+
+def _jump(lowering: Lowering, target: JumpTarget, operands: list[Value]) -> None:
+    pass_values(lowering.emit, target.slots, [lowering.values[operand] for operand in operands])
+    lowering.builder.branch(target.block)
+
+
+def _jump_back(lowering: Lowering, target: JumpTarget, operands: list[Value]) -> None:
+    """The jump to the next iteration."""
+    for slot, operand in zip(target.slots, operands):
+        slot.write(lowering.emit, lowering.values[operand])
+    count_changes(lowering, target.slots)
+    for slot in target.slots:
+        slot.publish(lowering.emit)
+    lowering.builder.branch(target.block)
+
+
+def _region(lowering: Lowering, block: Block) -> None:
+    """The code of a region, ending with the jump of its terminator."""
+    emit = lowering.emit
+    with emit.region():
+        lowering.run(block)
+        used = emit.arena_used
+    if _allocates_beyond(block):
+        emit.arena_used = used
+
+
+def _allocates_beyond(block: Block) -> bool:
+    """Whether memory allocated in the region of an `if` lives on: until the loop or function around ends."""
+    return isinstance(block.parent, control.If) and any(allocations_in(block))
+
+
+@rules(control.If)
+def lower_if(lowering: Lowering, op: control.If) -> None:
+    builder = lowering.builder
+    condition = wide(builder, scalar(lowering.emit, lowering.tile(op.condition)))
+    results = slots_of(lowering, op.outputs)
+    then, merge = builder.append_basic_block("then"), builder.append_basic_block("merge")
+    otherwise = builder.append_basic_block("else") if op.otherwise is not None else merge
+    builder.cbranch(condition, then, otherwise)
+    lowering.yields.append(JumpTarget(merge, results))
+    for start, block in ((then, op.then), (otherwise, op.otherwise)):
+        if block is not None:
+            builder.position_at_end(start)
+            _region(lowering, block)
+    lowering.yields.pop()
+    builder.position_at_end(merge)
+    read_into(lowering, results, op.outputs)
+
+
+@rules(control.For)
+def lower_for(lowering: Lowering, op: control.For) -> None:
+    emit, builder = lowering.emit, lowering.builder
+    lower, upper, step = (wide(builder, scalar(emit, lowering.tile(bound))) for bound in (op.lower, op.upper, op.step))
+    zero = step.type(0)
+    emit.trap_if(builder.icmp_signed("<=", step, zero), op, "the step of 'for' is not positive")
+    slots = carried_slots(lowering, op)
+    pass_values(emit, slots, [lowering.values[value] for value in op.initial])
+    counter = emit.stack(step.type)
+    builder.store(lower, counter)
+    head, body, latch, done = (builder.append_basic_block(name) for name in ("for", "for.body", "for.next", "for.end"))
+    builder.branch(head)
+    builder.position_at_end(head)
+    position = builder.load(counter, typ=step.type)
+    compare = builder.icmp_unsigned if op.unsigned else builder.icmp_signed
+    builder.cbranch(compare("<", position, upper), body, done)
+    builder.position_at_end(body)
+    begin_iteration(lowering, op)
+    induction, *carried = op.body.args
+    lowering.bind_number(induction, position)
+    read_into(lowering, slots, carried)
+    lowering.loops.append(LoopTargets(None, JumpTarget(latch, slots)))
+    _region(lowering, op.body)
+    lowering.loops.pop()
+    builder.position_at_end(latch)
+    _advance(lowering, op, counter, position, step, head, done)
+    builder.position_at_end(done)
+    read_into(lowering, slots, op.outputs)
+
+
+def _advance(
+    lowering: Lowering,
+    op: control.For,
+    counter: ir.Value,
+    position: ir.Value,
+    step: ir.Value,
+    head: ir.Block,
+    done: ir.Block,
+) -> None:
+    """Add the step; the loop also ends where the sum would leave the type (spec: undefined#catalogue)."""
+    builder = lowering.builder
+    add = builder.uadd_with_overflow if op.unsigned else builder.sadd_with_overflow
+    pair = add(position, step)
+    builder.store(builder.extract_value(pair, 0), counter)
+    builder.cbranch(builder.extract_value(pair, 1), done, head)
+
+
+@rules(control.Loop)
+def lower_loop(lowering: Lowering, op: control.Loop) -> None:
+    emit, builder = lowering.emit, lowering.builder
+    slots, results = slots_of(lowering, op.initial), slots_of(lowering, op.outputs)
+    pass_values(emit, slots, [lowering.values[value] for value in op.initial])
+    head, done = builder.append_basic_block("loop"), builder.append_basic_block("loop.end")
+    builder.branch(head)
+    builder.position_at_end(head)
+    begin_iteration(lowering, op)
+    read_into(lowering, slots, op.body.args)
+    lowering.loops.append(LoopTargets(JumpTarget(done, results), JumpTarget(head, slots)))
+    _region(lowering, op.body)
+    lowering.loops.pop()
+    builder.position_at_end(done)
+    read_into(lowering, results, op.outputs)
+
+
+@rules(control.Break)
+def lower_break(lowering: Lowering, op: control.Break) -> None:
+    target = lowering.loops[-1].leave
+    assert target is not None
+    _jump(lowering, target, op.values)
+
+
+@rules(control.Continue)
+def lower_continue(lowering: Lowering, op: control.Continue) -> None:
+    _jump_back(lowering, lowering.loops[-1].again, op.values)
+
+
+@rules(control.Yield)
+def lower_yield(lowering: Lowering, op: control.Yield) -> None:
+    _jump(lowering, lowering.yields[-1], op.values)
+
+
+@rules(control.Return)
+def lower_return(lowering: Lowering, op: control.Return) -> None:
+    if lowering.returns:
+        _jump(lowering, lowering.returns[-1], op.values)
+    else:
+        lowering.builder.branch(lowering.emit.exit)
+
+
+@rules(control.Assert)
+def lower_assert(lowering: Lowering, op: control.Assert) -> None:
+    """Trap if an element is 0; the condition is left in the arena, for the report to say which."""
+    emit, builder = lowering.emit, lowering.builder
+    condition = lowering.tile(op.condition)
+    if op.condition.type.count == 1:
+        fails = builder.not_(wide(builder, scalar(emit, condition)))
+        emit.trap_if(fails, op, op.message)
+        return
+    holds = emit.stack(I8)
+    builder.store(I8(1), holds)
+    with emit.region():
+        place = emit.arena_used
+        kept = new_buffer(emit, op.condition.type)
+
+        def keep(index: Index) -> None:
+            element = condition.at(emit, index)
+            kept.put(emit, index, element)
+            builder.store(builder.and_(builder.load(holds, typ=I8), to_memory(builder, element)), holds)
+
+        emit.loop_nest(op.condition.type.shape, keep)
+        fails = builder.icmp_unsigned("==", builder.load(holds, typ=I8), I8(0))
+        emit.trap_if(fails, op, op.message, TrapKind.ASSERTION, place)

@@ -1,0 +1,234 @@
+"""Native code for matrix multiplication (spec: matmul#top): panels, then register blocks, accumulated in place.
+
+Knows: which product each operation is computed with and where its sums stand. Does not know: how panels are filled
+(`cpu.matmul.panels`) nor what the inner loop looks like (`cpu.matmul.microkernel`).
+
+The accumulator is updated where it stands when nothing else reads it, so the accumulator of a loop over K never moves;
+one narrower than what is computed with is widened and rounded in registers, once per operation. `mmaf_scaled` is
+computed in f64, where scaled numbers are exact and their products stay in range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from llvmlite import ir
+
+from tileir.cpu.emit.elements import DOUBLE, I8, I32, I64, Num, memory_type
+from tileir.cpu.emit.emitter import Emitter, Index
+from tileir.cpu.emit.tiles import ExpressionTile, Tile, Window, fill, new_buffer, row_major, wide
+from tileir.cpu.llvm.engine import host
+from tileir.cpu.lowering.state import Lower, Lowering
+from tileir.cpu.matmul.accumulators import ColumnStart, FloatSums, IntegerSums
+from tileir.cpu.matmul.microkernel import Accumulator, Blocking, Panel, Shape, blocking, multiply
+from tileir.cpu.matmul.panels import Converted, Factor, Packer, factor
+from tileir.cpu.matmul.prefetch import Prefetch
+from tileir.cpu.matmul.products import Product, float_product, integer_product
+from tileir.ir import types as t
+from tileir.ir.attributes import Signedness
+from tileir.ir.core import Value
+from tileir.ir.rules import Rules
+from tileir.ops import matmul
+
+rules: Rules[Lower] = Rules()
+
+WORD_BITS = 32
+FLIPPED = 0x80808080
+"""A word of bytes, each 128 unsigned and -128 signed: what flipping the sign bits of a factor adds to each."""
+
+
+@dataclass(frozen=True)
+class Factors:
+    """The factors as they are multiplied: `swapped`, the transposed result from the transposed rhs and lhs."""
+
+    left: Tile
+    right: Tile
+    swapped: bool
+
+    @property
+    def batch(self) -> int:
+        return self.left.type.shape[0] if self.left.type.rank == 3 else 1
+
+    @property
+    def shape(self) -> Shape:
+        left, right = self.left.type.shape[-2:], self.right.type.shape[-2:]
+        return Shape(left[1], right[0], left[0]) if self.swapped else Shape(left[0], right[1], left[1])
+
+    @property
+    def lanes(self) -> int:
+        """Words in a vector of 32-bit words that the columns fill."""
+        return min(host().vector_bits // WORD_BITS, self.shape.n)
+
+
+def factors(lhs: Tile, rhs: Tile) -> Factors:
+    """Swapped where the result has too few columns to fill a vector, and more rows."""
+    rows, columns = lhs.type.shape[-2], rhs.type.shape[-1]
+    if columns < min(rows, host().vector_bits // WORD_BITS):
+        return Factors(rhs, lhs, swapped=True)
+    return Factors(lhs, rhs, swapped=False)
+
+
+# ---------------------------------------------------------------- the operations
+
+
+@rules(matmul.MmaF)
+def lower_mmaf(lowering: Lowering, op: matmul.MmaF) -> None:
+    found = factors(lowering.tile(op.lhs), lowering.tile(op.rhs))
+    product = float_product(op.lhs.type.number, op.acc.type.number, found.shape.k, found.lanes, host())
+    _lower(lowering, op, product, found)
+
+
+@rules(matmul.MmaI)
+def lower_mmai(lowering: Lowering, op: matmul.MmaI) -> None:
+    found = factors(lowering.tile(op.lhs), lowering.tile(op.rhs))
+    left, right = op.signedness_lhs, op.signedness_rhs
+    if found.swapped:
+        left, right = right, left
+    product = integer_product(left, right, found.shape.k, found.lanes, host())
+    widened = Factors(
+        _integers(found.left, product.element, left, product.flip_left),
+        _integers(found.right, product.element, right, False),
+        found.swapped,
+    )
+    _lower(lowering, op, product, widened)
+
+
+def _integers(tile: Tile, element: t.ElementType, signedness: Signedness, flip: bool) -> Tile:
+    """8-bit numbers of either signedness as `element`, or with their sign bits inverted."""
+    if element is t.I8 and not flip:
+        return tile
+    kind = memory_type(element)
+
+    def convert(builder: ir.IRBuilder, number: Num) -> Num:
+        value = wide(builder, number)
+        if flip:
+            return Num(element, wide=builder.xor(value, I8(-128)))
+        extend = builder.sext if signedness is Signedness.SIGNED else builder.zext
+        return Num(element, wide=extend(value, kind))
+
+    return Converted(tile.type.with_element(element), tile, convert)
+
+
+@rules(matmul.MmaFScaled)
+def lower_mmaf_scaled(lowering: Lowering, op: matmul.MmaFScaled) -> None:
+    lhs = _scaled(lowering.tile(op.lhs), lowering.tile(op.lhs_scale), axis=-1)
+    rhs = _scaled(lowering.tile(op.rhs), lowering.tile(op.rhs_scale), axis=-2)
+    _lower(lowering, op, float_product(t.F64, t.F64, lhs.type.shape[-1], 1, host()), factors(lhs, rhs))
+
+
+def _scaled(tile: Tile, scale: Tile, axis: int) -> Tile:
+    """The tile as f64, each block of elements along `axis` multiplied by its scale."""
+    block = tile.type.shape[axis] // scale.type.shape[axis]
+
+    def compute(emit: Emitter, index: Index) -> Num:
+        builder, place = emit.builder, list(index)
+        place[axis] = builder.udiv(index[axis], I64(block))
+        numbers = (wide(builder, tile.at(emit, index)), wide(builder, scale.at(emit, tuple(place))))
+        return Num(t.F64, wide=builder.fmul(*(builder.fpext(number, DOUBLE) for number in numbers)))
+
+    return ExpressionTile(tile.type.with_element(t.F64), compute)
+
+
+# ---------------------------------------------------------------- where sums stand
+
+
+def _lower(
+    lowering: Lowering, op: matmul.MmaF | matmul.MmaI | matmul.MmaFScaled, product: Product, found: Factors
+) -> None:
+    acc = accumulator(lowering, op.acc)
+    with lowering.emit.region():
+        if found.swapped:
+            _multiply_transposed(lowering.emit, product, found, acc)
+        else:
+            _multiply_into(lowering.emit, product, found, acc)
+    lowering.values[op.result] = acc
+
+
+def accumulator(lowering: Lowering, value: Value) -> Window:
+    """A dense buffer with the elements of `value`: its own buffer if nothing else will read it."""
+    tile = lowering.tile(value)
+    if isinstance(tile, Window) and not tile.shared and _is_dense(tile) and lowering.fusion.used_once(value):
+        return tile
+    buffer = new_buffer(lowering.emit, tile.type)
+    fill(lowering.emit, buffer, tile)
+    return buffer
+
+
+def _is_dense(window: Window) -> bool:
+    wanted = row_major(window.type.shape)
+    return all(isinstance(stride, ir.Constant) and stride == dense for stride, dense in zip(window.strides, wanted))
+
+
+def _multiply_transposed(emit: Emitter, product: Product, found: Factors, acc: Window) -> None:
+    """Multiply into a transposed copy of the accumulator."""
+    *batch, rows, columns = acc.type.shape
+    copy = new_buffer(emit, t.tile(acc.type.element, *batch, columns, rows))
+    *outer, down, along = copy.strides
+    mirror = Window(acc.type, copy.base, (*outer, along, down))
+    fill(emit, mirror, acc)
+    _multiply_into(emit, product, found, copy)
+    fill(emit, acc, mirror)
+
+
+# ---------------------------------------------------------------- one multiplication
+
+
+def _multiply_into(emit: Emitter, product: Product, found: Factors, acc: Window) -> None:
+    """``acc += left @ right``, batch by batch."""
+    shape, builder = found.shape, emit.builder
+    with emit.counted(I64(0), I64(found.batch)) as which:
+        offset = builder.mul(which, I64(shape.m * shape.n))
+        base = builder.gep(acc.base, [offset], source_etype=memory_type(acc.element))
+        left = factor(emit, found.left, which, k_first=found.swapped)
+        right = factor(emit, found.right, which, k_first=not found.swapped)
+        _multiply_matrices(emit, product, shape, left, right, Window(acc.type, base, ()))
+
+
+def _multiply_matrices(emit: Emitter, product: Product, shape: Shape, left: Factor, right: Factor, acc: Window) -> None:
+    size = blocking(shape, product, host().vector_bits)
+    left_panel = Packer(emit, product, left, size.lanes).left(size.rows)
+    right_panel = Packer(emit, product, right, size.lanes).strips(size.columns)
+    sums = _sums(emit, product, shape, size, right_panel, acc)
+    multiply(emit, product, shape, size, (left_panel, right_panel), sums, _prefetching(emit, shape, size, left, right))
+
+
+def _sums(emit: Emitter, product: Product, shape: Shape, size: Blocking, right: Panel, acc: Window) -> Accumulator:
+    element = acc.type.number
+    if element.is_float:
+        return FloatSums(acc.base, shape.n, element, product.total)
+    start = _flip_correction(emit, product, shape, size, right) if product.flip_left else None
+    return IntegerSums(acc.base, shape.n, product.total, start)
+
+
+def _flip_correction(emit: Emitter, product: Product, shape: Shape, size: Blocking, right: Panel) -> ir.Value:
+    """For each column what takes back the flipped sign bits of the left factor: a product with them, negated."""
+    word, start = emit.buffer(4), emit.buffer(4 * shape.n)
+    emit.builder.store(I32(FLIPPED), word)
+    one_row = Shape(1, shape.n, shape.k)
+    panels = (Panel(word, 0, 0, 0), right)
+    multiply(emit, product, one_row, Blocking(1, size.vectors, size.lanes), panels, ColumnStart(start), _nothing)
+    return start
+
+
+def _nothing(row: ir.Value, column: ir.Value) -> None:
+    pass
+
+
+def _prefetching(
+    emit: Emitter, shape: Shape, size: Blocking, left: Factor, right: Factor
+) -> Callable[[ir.Value, ir.Value], None]:
+    """The code before each register block: it fetches a share of the factors' next tiles."""
+    down, across = shape.m // size.rows, shape.n // size.columns
+    wanted = [
+        Prefetch(side.ahead, side.lines, side.depth, down * across) for side in (left, right) if side.ahead is not None
+    ]
+
+    def between(row: ir.Value, column: ir.Value) -> None:
+        builder = emit.builder
+        number = builder.udiv(row, I64(size.rows))
+        number = builder.add(builder.mul(builder.udiv(column, I64(size.columns)), I64(down)), number)
+        for tile in wanted:
+            tile.fetch(emit, number)
+
+    return between

@@ -1,0 +1,106 @@
+"""Native code for memory through pointers (spec: pointers#top).
+
+A tile of pointers is an expression like any other, so a load computes its addresses in the loop that reads; LLVM turns
+neighbouring addresses into vector accesses and the rest into gathers. Elements are read where the load stands, or in
+the loop of a store (`cpu.analysis.loads`).
+"""
+
+from __future__ import annotations
+
+from tileir.analysis import axes
+from tileir.analysis.effects import checked_access
+from tileir.cpu.analysis.loads import LoadPlacement
+from tileir.cpu.emit.elements import I8, I64, Num
+from tileir.cpu.emit.emitter import ARENA_ALIGNMENT
+from tileir.cpu.emit.tiles import ExpressionTile, Permuted, Scalar, Tile, materialized
+from tileir.cpu.emit.views import Bounds
+from tileir.cpu.lowering.state import Lower, Lowering
+from tileir.cpu.memory.alias_checks import unaliased
+from tileir.cpu.memory.checks import check_pointers
+from tileir.cpu.memory.pointers import loaded, store
+from tileir.cpu.memory.spans import span_of_pointers
+from tileir.ir import types as t
+from tileir.ir.core import Op, Value
+from tileir.ir.rules import Rules
+from tileir.ops import core, matmul, pointers
+
+rules: Rules[Lower] = Rules()
+
+
+@rules(
+    pointers.MakeToken, pointers.JoinTokens, pointers.GdcLaunchDependents, pointers.GdcWait, pointers.MemoryFenceAlias
+)
+def lower_token(lowering: Lowering, op: Op) -> None:
+    """Code runs in program order, so a token needs none; the fences concern hardware that a CPU does not have."""
+    lowering.values[op.results[0]] = None
+
+
+@rules(pointers.LoadPtr)
+def lower_load_ptr(lowering: Lowering, op: pointers.LoadPtr) -> None:
+    check_pointers(lowering, checked_access(op))
+    addresses = lowering.tile(op.source)
+    put_off = lowering.loads.placement(op.result) is LoadPlacement.IN_STORE
+    mask, padding = (_optional(lowering, value, put_off) for value in (op.mask, op.paddingValue))
+    elements = loaded(op.result.type, addresses, mask, padding, op.memory_ordering_semantics)
+    lowering.values[op.result] = elements if put_off else _read(lowering, op, elements)
+    lowering.values[op.result_token] = None
+
+
+def _optional(lowering: Lowering, value: Value | None, put_off: bool) -> Tile | None:
+    """The tile of an operand; for a load that is put off, without anything in it that is still to be read."""
+    if value is None:
+        return None
+    tile = lowering.tile(value)
+    return materialized(lowering.emit, tile) if put_off and not isinstance(value.op, core.Constant) else tile
+
+
+def _read(lowering: Lowering, op: pointers.LoadPtr, elements: ExpressionTile) -> Tile:
+    """The tile read now; for a matrix product in the order of memory, which is as good as any other for it."""
+    size = op.source.tile.pointer.pointee.byte_size
+    fast = axes.unit_dimension(lowering.known.of(op.source), op.source.tile.shape, size)
+    users = lowering.fusion.users(op.result)
+    if fast is None or not all(isinstance(user, matmul.MmaF | matmul.MmaI) for user in users):
+        return materialized(lowering.emit, elements)
+    order = [*(dim for dim in range(elements.type.rank) if dim != fast), fast]
+    turned = t.tile(elements.element, *(elements.type.shape[dim] for dim in order))
+    buffer = materialized(lowering.emit, Permuted(turned, elements, order))
+    return Permuted(elements.type, buffer, [order.index(dim) for dim in range(len(order))])
+
+
+@rules(pointers.StorePtr)
+def lower_store_ptr(lowering: Lowering, op: pointers.StorePtr) -> None:
+    check_pointers(lowering, checked_access(op))
+    emit, ordering = lowering.emit, op.memory_ordering_semantics
+    addresses, value = lowering.tile(op.destination), lowering.tile(op.value)
+    mask = None if op.mask is None else lowering.tile(op.mask)
+    if lowering.loads.read_in(op):
+        straight = unaliased(lowering, op, lambda: span_of_pointers(emit, addresses))
+        with emit.builder.if_else(straight, likely=True) as (at_once, apart):
+            with at_once:
+                store(emit, addresses, value, mask, ordering)
+            with apart, emit.region():
+                # What is loaded may decide the mask as well.
+                read = None if mask is None else materialized(emit, mask)
+                store(emit, addresses, materialized(emit, value), read, ordering)
+    else:
+        store(emit, addresses, materialized(emit, value), mask, ordering)
+    lowering.values[op.result_token] = None
+
+
+@rules(pointers.Alloca)
+def lower_alloca(lowering: Lowering, op: pointers.Alloca) -> None:
+    """Arena space of the region around; an alignment beyond the arena's is made by moving up."""
+    emit, builder = lowering.emit, lowering.builder
+    type = op.result.type
+    size = type.pointer.pointee.memory_size(op.num_elem)
+    base = emit.buffer(size + max(0, op.alignment - ARENA_ALIGNMENT))
+    if op.alignment > ARENA_ALIGNMENT:
+        address = builder.ptrtoint(base, I64)
+        up = builder.and_(builder.neg(address), I64(op.alignment - 1))
+        base = builder.gep(base, [up], source_etype=I8)
+    if lowering.checked:
+        begin = builder.ptrtoint(base, I64)
+        end = builder.add(begin, I64(size))
+        lowering.bounds[id(base)] = bounds = Bounds(begin, end, end)
+        lowering.allocations.append(bounds)
+    lowering.values[op.result] = Scalar(type, Num(type.element, wide=I64(0), base=base))

@@ -1,0 +1,217 @@
+"""Native code for reductions and scans (spec: reduction#top).
+
+Knows: how the trees of the specification become loops without dependences, which vectorise along rows and columns;
+several levels of a reduction are joined in registers before anything is stored.
+Does not know: what a body computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from llvmlite import ir
+
+from tileir.cpu.emit.elements import I64, Num
+from tileir.cpu.emit.emitter import Emitter, Index
+from tileir.cpu.emit.tiles import Scalar, Tile, Window, materialized, new_buffer, scalar
+from tileir.cpu.lowering.state import Lower, Lowering
+from tileir.ir import types as t
+from tileir.ir.rules import Rules
+from tileir.numerics.order import REDUCE_BLOCK, SCAN_BLOCK
+from tileir.ops import reduction
+
+rules: Rules[Lower] = Rules()
+
+FAN = 8
+"""Elements that are joined in registers: three levels of a tree."""
+COSTLY, FAN_OF_COSTLY = 4, 2
+"""Operations that make an element a costly one, and how many of those are joined: the code of each is repeated."""
+
+Read = Callable[[Index], list[Num]]
+"""An element of each operand, at a position along `dim` and an index of the dimensions after it."""
+Write = Callable[[Index, list[Num]], None]
+
+
+def _pairs(first: Sequence[Num], second: Sequence[Num]) -> list[Num]:
+    return [number for pair in zip(first, second) for number in pair]
+
+
+def _at(emit: Emitter, tiles: Sequence[Tile], index: Index) -> list[Num]:
+    return [tile.at(emit, index) for tile in tiles]
+
+
+def _put(emit: Emitter, targets: Sequence[Window], index: Index, numbers: Sequence[Num]) -> None:
+    for target, number in zip(targets, numbers):
+        target.put(emit, index, number)
+
+
+def _is_costly(lowering: Lowering, op: reduction.Reduce | reduction.Scan) -> bool:
+    return sum(map(lowering.fusion.weight, op.sources)) >= COSTLY
+
+
+# ---------------------------------------------------------------- reduce
+
+
+@rules(reduction.Reduce)
+def lower_reduce(lowering: Lowering, op: reduction.Reduce) -> None:
+    emit = lowering.emit
+    sources = [lowering.tile(value) for value in op.sources]
+    targets = [new_buffer(emit, value.type) for value in op.outputs]
+    outer = sources[0].type.shape[: op.dim]
+    emit.loop_nest(outer, lambda index: _reduce_at(lowering, op, sources, targets, index))
+    for value, target in zip(op.outputs, targets):
+        lowering.values[value] = target if value.type.count > 1 else Scalar(value.type, scalar(emit, target))
+
+
+def _reduce_at(
+    lowering: Lowering, op: reduction.Reduce, sources: list[Tile], targets: list[Window], outer: Index
+) -> None:
+    """Everything at one index of the dimensions before `dim`, in rounds that leave ever fewer elements."""
+    emit = lowering.emit
+    extent, *inner = sources[0].type.shape[op.dim :]
+
+    def read(index: Index) -> list[Num]:
+        return _at(emit, sources, (*outer, *index))
+
+    def write(index: Index, numbers: list[Num]) -> None:
+        _put(emit, targets, (*outer, *index[1:]), numbers)
+
+    *counts, last = _counts(extent, FAN_OF_COSTLY if _is_costly(lowering, op) else FAN)
+    for count in counts:
+        parts = [new_buffer(emit, t.tile(source.element, count, *inner)) for source in sources]
+        _round(lowering, op, (extent, *inner), count, read, partial(_put, emit, parts))
+        read, extent = partial(_at, emit, parts), count
+    _round(lowering, op, (extent, *inner), last, read, write)
+
+
+def _counts(extent: int, fan: int) -> list[int]:
+    """The number of elements that each round leaves: `FAN`, which fill a vector, before the only one."""
+    counts = []
+    while extent > FAN:
+        extent, fan = max(extent // fan, FAN), FAN
+        counts.append(extent)
+    return [*counts, 1]
+
+
+def _round(
+    lowering: Lowering, op: reduction.Reduce, shape: tuple[int, ...], count: int, read: Read, write: Write
+) -> None:
+    """Join elements until `count` are left."""
+    extent, *inner = shape
+    width = min(REDUCE_BLOCK, count)
+
+    def step(index: Index) -> None:
+        block, lane, *rest = index
+        joined = _joined(lowering, op, extent, count, (block, lane), lambda place: read((place, *rest)))
+        write((_position(lowering.emit, (block, lane)), *rest), joined)
+
+    lowering.emit.loop_nest((count // width, width, *inner), step)
+
+
+def _joined(
+    lowering: Lowering,
+    op: reduction.Reduce,
+    extent: int,
+    count: int,
+    place: Index,
+    read: Callable[[ir.Value], list[Num]],
+) -> list[Num]:
+    """The element at `place`, a block and a lane, when `count` of `extent` elements are left."""
+    if count == extent:
+        return read(_position(lowering.emit, place))
+    builder = lowering.builder
+    block, lane = place
+    if 2 * count > REDUCE_BLOCK:
+        first = builder.mul(block, I64(2))
+        places = [(first, lane), (builder.add(first, I64(1)), lane)]
+    else:
+        places = [(block, lane), (block, builder.add(lane, I64(count)))]
+    left, right = (_joined(lowering, op, extent, 2 * count, half, read) for half in places)
+    return lowering.combined(op.body, _pairs(left, right))
+
+
+def _position(emit: Emitter, place: Index) -> ir.Value:
+    block, lane = place
+    return emit.builder.add(emit.builder.mul(block, I64(REDUCE_BLOCK)), lane)
+
+
+# ---------------------------------------------------------------- scan
+
+
+@rules(reduction.Scan)
+def lower_scan(lowering: Lowering, op: reduction.Scan) -> None:
+    emit, sources = lowering.emit, [lowering.tile(value) for value in op.sources]
+    targets = [new_buffer(emit, value.type) for value in op.outputs]
+    if _is_costly(lowering, op):
+        sources = [materialized(emit, source) for source in sources]
+    _Scan(lowering, op, sources, targets, bool(op.reverse)).run()
+    for value, target in zip(op.outputs, targets):
+        lowering.values[value] = target
+
+
+@dataclass
+class _Scan:
+    """A scan of `sources` into `targets`, which may be the same."""
+
+    lowering: Lowering
+    op: reduction.Scan
+    sources: Sequence[Tile]
+    targets: Sequence[Window]
+    reverse: bool
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.targets[0].type.shape
+
+    @property
+    def size(self) -> int:
+        """Elements of a block."""
+        return min(SCAN_BLOCK, self.shape[self.op.dim])
+
+    def run(self) -> None:
+        """Scan the blocks, then their results, then join each element with the result of all blocks before its own."""
+        emit, dim = self.lowering.emit, self.op.dim
+        blocks = self.shape[dim] // self.size
+        shape = (*self.shape[:dim], blocks, *self.shape[dim + 1 :])
+        emit.loop_nest(shape, self._scan_block)
+        if blocks == 1:
+            return
+        with emit.region():
+            totals = [new_buffer(emit, t.tile(target.element, *shape)) for target in self.targets]
+            emit.loop_nest(shape, lambda index: self._keep_total(totals, index))
+            _Scan(self.lowering, self.op, totals, totals, reverse=False).run()
+            later = (*self.shape[:dim], blocks - 1, self.size, *self.shape[dim + 1 :])
+            emit.loop_nest(later, lambda index: self._join_before(totals, index))
+
+    def _scan_block(self, index: Index) -> None:
+        """The elements of one block, one after the other."""
+        emit = self.lowering.emit
+        places = [self._place(index, I64(member)) for member in range(self.size)]
+        running = _at(emit, self.sources, places[0])
+        _put(emit, self.targets, places[0], running)
+        for place in places[1:]:
+            running = self.lowering.combined(self.op.body, _pairs(running, _at(emit, self.sources, place)))
+            _put(emit, self.targets, place, running)
+
+    def _keep_total(self, totals: list[Window], index: Index) -> None:
+        emit = self.lowering.emit
+        _put(emit, totals, index, _at(emit, self.targets, self._place(index, I64(self.size - 1))))
+
+    def _join_before(self, totals: list[Window], index: Index) -> None:
+        """A member of a block, but for the first block."""
+        emit, dim = self.lowering.emit, self.op.dim
+        *outer, before, member = index[: dim + 2]
+        inner = index[dim + 2 :]
+        place = self._place((*outer, emit.builder.add(before, I64(1)), *inner), member)
+        pair = _pairs(_at(emit, totals, (*outer, before, *inner)), _at(emit, self.targets, place))
+        _put(emit, self.targets, place, self.lowering.combined(self.op.body, pair))
+
+    def _place(self, index: Index, member: ir.Value) -> Index:
+        """The index of a member of the block that `index` has along `dim`."""
+        builder, dim = self.lowering.builder, self.op.dim
+        position = builder.add(builder.mul(index[dim], I64(self.size)), member)
+        if self.reverse:
+            position = builder.sub(I64(self.shape[dim] - 1), position)
+        return (*index[:dim], position, *index[dim + 1 :])

@@ -1,0 +1,129 @@
+"""Native code for the shape operations (spec: shapes#top).
+
+Operations that only say where an element comes from bind an expression with another index; no element moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from llvmlite import ir
+
+from tileir.cpu.emit.elements import I64, Num
+from tileir.cpu.emit.emitter import Emitter, Index
+from tileir.cpu.emit.tiles import ExpressionTile, Permuted, Tile, Window, new_buffer, scalar, wide
+from tileir.cpu.lowering.state import Lower, Lowering
+from tileir.ir.core import Op, Value
+from tileir.ir.rules import Rules
+from tileir.ops import shapes
+
+rules: Rules[Lower] = Rules()
+
+
+@rules(shapes.Broadcast)
+def lower_broadcast(lowering: Lowering, op: shapes.Broadcast) -> None:
+    source, extents = lowering.tile(op.source), op.source.type.shape
+
+    def compute(emit: Emitter, index: Index) -> Num:
+        return source.at(emit, tuple(I64(0) if extent == 1 else at for at, extent in zip(index, extents)))
+
+    lowering.bind(op.result, ExpressionTile(op.result.type, compute))
+
+
+@rules(shapes.Reshape)
+def lower_reshape(lowering: Lowering, op: shapes.Reshape) -> None:
+    source, before, after = lowering.tile(op.source), op.source.type.shape, op.result.type.shape
+    lowering.bind(
+        op.result,
+        ExpressionTile(
+            op.result.type, lambda emit, index: source.at(emit, reshaped(emit.builder, index, after, before))
+        ),
+    )
+
+
+def reshaped(builder: ir.IRBuilder, index: Index, shape: Sequence[int], target: Sequence[int]) -> Index:
+    """The index in `target` of the element that has `index` in `shape`, both in row-major order.
+
+    Dimensions that both shapes have keep their index; the others go through the linear number, by shifts and masks
+    since extents are powers of two.
+    """
+    kept = [at for at, extent in zip(index, shape) if extent != 1]
+    if [extent for extent in shape if extent != 1] == [extent for extent in target if extent != 1]:
+        rest = iter(kept)
+        return tuple(I64(0) if extent == 1 else next(rest) for extent in target)
+    linear: ir.Value = I64(0)
+    for at, extent in zip(index, shape):
+        linear = builder.add(builder.mul(linear, I64(extent)), at)
+    return split(builder, linear, target)
+
+
+def split(builder: ir.IRBuilder, linear: ir.Value, shape: Sequence[int]) -> Index:
+    """The index of the element number `linear` in row-major order."""
+    index, below = [], prod(shape)
+    for extent in shape:
+        below //= extent
+        shifted = builder.lshr(linear, I64(below.bit_length() - 1))
+        index.append(builder.and_(shifted, I64(extent - 1)) if extent > 1 else I64(0))
+    return tuple(index)
+
+
+@rules(shapes.Permute)
+def lower_permute(lowering: Lowering, op: shapes.Permute) -> None:
+    lowering.bind(op.result, Permuted(op.result.type, lowering.tile(op.source), op.permutation))
+
+
+@rules(shapes.Extract)
+def lower_extract(lowering: Lowering, op: shapes.Extract) -> None:
+    source, extents = lowering.tile(op.source), op.result.type.shape
+    begin = subtile(lowering, op, op.indices, op.source.type.shape, extents)
+
+    def compute(emit: Emitter, index: Index) -> Num:
+        return source.at(emit, tuple(emit.builder.add(start, at) for start, at in zip(begin, index)))
+
+    lowering.bind(op.result, ExpressionTile(op.result.type, compute))
+
+
+def subtile(
+    lowering: Lowering, op: Op, indices: Sequence[Value], whole: Sequence[int], part: Sequence[int]
+) -> list[ir.Value]:
+    """The first element of the subtile at `indices`; out of range traps."""
+    builder, begin = lowering.builder, []
+    for value, extent, size in zip(indices, whole, part):
+        index = builder.zext(wide(builder, scalar(lowering.emit, lowering.tile(value))), I64)
+        outside = builder.icmp_unsigned(">=", index, I64(extent // size))
+        lowering.emit.trap_if(outside, op, f"the subtile index of '{op.spec.name}' is out of range")
+        begin.append(builder.mul(index, I64(size)))
+    return begin
+
+
+@rules(shapes.Insert)
+def lower_insert(lowering: Lowering, op: shapes.Insert) -> None:
+    emit, type = lowering.emit, op.result.type
+    source, destination = lowering.tile(op.source), lowering.tile(op.destination)
+    begin = subtile(lowering, op, op.indices, type.shape, op.source.type.shape)
+    target = new_buffer(emit, type)
+    emit.loop_nest(type.shape, lambda index: target.put(emit, index, destination.at(emit, index)))
+    _place(emit, target, source, begin)
+    lowering.values[op.result] = target
+
+
+@rules(shapes.Cat)
+def lower_cat(lowering: Lowering, op: shapes.Cat) -> None:
+    emit, lhs, rhs = lowering.emit, lowering.tile(op.lhs), lowering.tile(op.rhs)
+    target = new_buffer(emit, op.result.type)
+    begin = [I64(0)] * lhs.type.rank
+    _place(emit, target, lhs, begin)
+    begin[op.dim] = I64(lhs.type.shape[op.dim])
+    _place(emit, target, rhs, begin)
+    lowering.values[op.result] = target
+
+
+def _place(emit: Emitter, target: Window, part: Tile, begin: Sequence[ir.Value]) -> None:
+    """Write `part` into `target` from the element `begin` on."""
+
+    def body(index: Index) -> None:
+        place = tuple(emit.builder.add(start, at) for start, at in zip(begin, index))
+        target.put(emit, place, part.at(emit, index))
+
+    emit.loop_nest(part.type.shape, body)

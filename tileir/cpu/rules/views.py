@@ -1,0 +1,116 @@
+"""Native code for views (spec: views#top): how they are made, asked and accessed.
+
+Does not know: where the elements of a tile lie (`cpu.memory.boxes`, `cpu.memory.gather`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from llvmlite import ir
+
+from tileir.analysis.effects import checked_access
+from tileir.cpu.emit.elements import I64
+from tileir.cpu.emit.emitter import TrapKind
+from tileir.cpu.emit.tiles import pointer_to, scalar
+from tileir.cpu.emit.views import NativeTensorView, NativeTileView
+from tileir.cpu.lowering.state import Lower, Lowering
+from tileir.cpu.memory.checks import fit_of
+from tileir.cpu.memory.views import load_tile, store_tile
+from tileir.ir import types as t
+from tileir.ir.core import Op, Value
+from tileir.ir.rules import Rules
+from tileir.ops import views
+
+rules: Rules[Lower] = Rules()
+
+
+# ---------------------------------------------------------------- making views
+
+
+@rules(views.MakeTensorView)
+def lower_make_tensor_view(lowering: Lowering, op: views.MakeTensorView) -> None:
+    type = op.result.type
+    base = pointer_to(lowering.builder, scalar(lowering.emit, lowering.tile(op.base)))
+    extents = _entries(lowering, type.shape, op.dynamicShape)
+    strides = _entries(lowering, type.strides, op.dynamicStrides)
+    for what, static, given, entries in (
+        ("extent", type.shape, op.dynamicShape, extents),
+        ("stride", type.strides, op.dynamicStrides, strides),
+    ):
+        _check_entries(lowering, op, what, static, given, entries)
+    view = NativeTensorView(base, extents, strides)
+    fit = fit_of(lowering, op.base, view, type.element)
+    lowering.values[op.result] = replace(view, fit=fit)
+
+
+def _check_entries(
+    lowering: Lowering,
+    op: Op,
+    what: str,
+    static: tuple[t.Dim, ...],
+    given: Sequence[Value],
+    entries: Sequence[ir.Value],
+) -> None:
+    """Trap at a dynamic extent or stride of 2^63 or more, which only an i64 can hold."""
+    dynamic = [dim for dim, entry in enumerate(static) if entry is None]
+    for dim, value in zip(dynamic, given):
+        if lowering.checked and value.tile.number.bits == 64:
+            message = (
+                f"the dynamic {what} {{}} of dimension {dim} is not below 2^63 (dynamic values are read as unsigned)"
+            )
+            too_large = lowering.builder.icmp_signed("<", entries[dim], I64(0))
+            lowering.emit.trap_with(too_large, op, message, TrapKind.NUMBER, [entries[dim]])
+
+
+def _entries(lowering: Lowering, static: tuple[t.Dim, ...], dynamic: Sequence[Value]) -> tuple[ir.Value, ...]:
+    given = iter([lowering.unsigned(value) for value in dynamic])
+    return tuple(next(given) if entry is None else I64(entry) for entry in static)
+
+
+@rules(views.MakePartitionView, views.MakeStridedView, views.MakeGatherScatterView)
+def lower_make_tile_view(lowering: Lowering, op: views.MakePartitionView) -> None:
+    lowering.values[op.result] = NativeTileView(lowering.tensor_view(op.tensor_view), op.result.type)
+
+
+# ---------------------------------------------------------------- asking views
+
+
+@rules(views.GetTensorShape)
+def lower_get_tensor_shape(lowering: Lowering, op: views.GetTensorShape) -> None:
+    _bind_extents(lowering, op.extents, lowering.tensor_view(op.src).extents)
+
+
+@rules(views.GetIndexSpaceShape)
+def lower_get_index_space_shape(lowering: Lowering, op: views.GetIndexSpaceShape) -> None:
+    view = lowering.tile_view(op.src)
+    builder = lowering.builder
+    extents = [view.tensor.extents[dim] for dim in view.type.tensor_dims]
+    counts = []
+    for extent, step in zip(extents, view.type.tile_steps):
+        whole = builder.udiv(extent, I64(step))
+        rest = builder.icmp_unsigned("!=", builder.urem(extent, I64(step)), I64(0))
+        counts.append(builder.add(whole, builder.zext(rest, I64)))
+    _bind_extents(lowering, op.extents, counts)
+
+
+def _bind_extents(lowering: Lowering, results: Sequence[Value], extents: Sequence[ir.Value]) -> None:
+    for result, extent in zip(results, extents):
+        bits = result.tile.number.bits
+        lowering.bind_number(result, extent if bits == 64 else lowering.builder.trunc(extent, ir.IntType(bits)))
+
+
+# ---------------------------------------------------------------- accessing tiles
+
+
+@rules(views.LoadView)
+def lower_load_view(lowering: Lowering, op: views.LoadView) -> None:
+    load_tile(lowering, checked_access(op))
+    lowering.values[op.result_token] = None
+
+
+@rules(views.StoreView)
+def lower_store_view(lowering: Lowering, op: views.StoreView) -> None:
+    store_tile(lowering, checked_access(op))
+    lowering.values[op.result_token] = None

@@ -1,0 +1,1 @@
+"""Running native code: compiled entries, threads, arenas."""

@@ -1,0 +1,158 @@
+"""Running a compiled entry over a grid.
+
+Knows: how tile blocks are shared out, and when helpers pay. Does not know: how code is made (`cpu.run.program`), how a
+launch ends before its time (`cpu.run.launch`), arrays (`runtime.native`).
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from time import perf_counter
+
+from tileir.cpu.emit.record import LaunchRecord, block_at
+from tileir.cpu.run.arena import Arena, Arenas
+from tileir.cpu.run.launch import Launch, LaunchArguments, Settings
+from tileir.cpu.run.pool import Job, Pool
+from tileir.cpu.run.program import NativeProgram
+from tileir.cpu.run.ticker import Ticker
+from tileir.cpu.run.traps import TrapReport, report_of, trap_of
+from tileir.cpu.run.waiting import Turns, Waiting
+from tileir.host import running
+from tileir.ir.diagnostics import Coordinates, UnsupportedError
+
+WORTH_SHARING = 40e-6
+"""Seconds of work below which waking a helper costs more than it brings."""
+CHUNKS_PER_THREAD = 16
+LARGEST_CHUNK = 64
+LARGEST_GRID = 1 << 62
+
+
+class _Shared:
+    """What the launches of this process share."""
+
+    def __init__(self) -> None:
+        self.pool, self.arenas, self.ticker = Pool(), Arenas(), Ticker()
+
+
+@cache
+def _shared() -> _Shared:
+    return _Shared()
+
+
+if hasattr(os, "register_at_fork"):
+    # A child has none of the threads that its parent has.
+    os.register_at_fork(after_in_child=_shared.cache_clear)
+
+
+class Runner:
+    """Runs one program; keeps what launches use. Launches may come from any number of threads at once."""
+
+    def __init__(self, program: NativeProgram, slots: int) -> None:
+        self._program = program
+        self._slots = slots
+        self._free: list[_Work] = []
+        self._seconds = 1.0
+        """What a tile block has taken, at the last launch."""
+
+    def run(self, grid: Coordinates, given: LaunchArguments, settings: Settings) -> None:
+        """Run every tile block. Raises the Trap of the first tile block that traps.
+
+        Whatever it raises, no thread is at work any more.
+        """
+        total = grid[0] * grid[1] * grid[2]
+        if total > LARGEST_GRID:
+            raise UnsupportedError(f"a grid of more than {LARGEST_GRID} tile blocks", "cpu")
+        waits = self._program.waits
+        threads = self._threads(total, settings.threads)
+        chunk = 1 if waits else total if threads == 1 else _chunk(total, threads)
+        work = self._free.pop() if self._free else (_WaitingWork if waits else _Work)(self._program, self._slots)
+        work.launch.begin(settings, total)
+        work.record.fill(total, chunk, settings.max_iterations, grid, (*given.values, *given.table))
+        work.run(threads - 1)
+        self._seconds = work.seconds
+        if work.reports:
+            block = block_at(work.first.block, grid)
+            limit, source = settings.max_iterations, settings.source
+            raise trap_of(work.first, block, self._program.name, source, given.access_fault, limit)
+        self._free.append(work)
+
+    def _threads(self, total: int, threads: int) -> int:
+        program = self._program
+        if program.waits:
+            return min(threads, total)
+        return 1 if program.prints or total * self._seconds < WORTH_SHARING else min(threads, total)
+
+
+def _chunk(total: int, threads: int) -> int:
+    return max(1, min(LARGEST_CHUNK, total // (threads * CHUNKS_PER_THREAD)))
+
+
+class _Work:
+    """What each thread does in a launch, the traps that came of it, and the seconds that a tile block took.
+
+    It is used again if nothing has gone wrong.
+    """
+
+    __slots__ = ("_shared", "launch", "record", "reports", "seconds")
+
+    def __init__(self, program: NativeProgram, slots: int) -> None:
+        self.record = LaunchRecord(slots)
+        self.launch = Launch(program, self.record)
+        self.reports: list[TrapReport] = []
+        self.seconds = 0.0
+        self._shared: _Shared
+
+    @property
+    def first(self) -> TrapReport:
+        """The trap that counts."""
+        return min(self.reports, key=lambda report: report.block)
+
+    def run(self, helpers: int) -> None:
+        """Do it here and with helpers. Raises what ended the launch, unless that is a trap."""
+        launch = self.launch
+        shared = self._shared = _shared()
+        try:
+            running.begin(launch)
+            if not shared.ticker.awake:
+                shared.ticker.wake()
+            if helpers:
+                Job(shared.pool, self, launch.stop, launch.look).run(helpers)
+            else:
+                self()
+        finally:
+            running.end(launch)
+        if launch.raised is not None:
+            raise launch.raised
+
+    def __call__(self) -> None:
+        launch, arenas = self.launch, self._shared.arenas
+        program = launch.program
+        arena = arenas.take(program.arena_size)
+        launch.enter(arena)
+        try:
+            begin = perf_counter()
+            status = program.driver(self.record.address, arena.address)
+            self.seconds = (perf_counter() - begin) / (arena.count or 1)
+            if status > 0:
+                self._trapped(status, arena)
+        finally:
+            launch.leave(arena)
+        arenas.give(arena)
+
+    def _trapped(self, status: int, arena: Arena) -> None:
+        self.reports.append(report_of(self.launch.program.traps[status - 1], arena))
+        self.launch.trapped()
+
+
+class _WaitingWork(_Work):
+    """The same, if tile blocks may wait for each other."""
+
+    __slots__ = ("_waiting",)
+
+    def run(self, helpers: int) -> None:
+        self._waiting = Waiting(self.launch, self.record)
+        super().run(helpers)
+
+    def __call__(self) -> None:
+        Turns(self._waiting, self._shared.arenas, self._trapped).run()

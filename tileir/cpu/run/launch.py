@@ -1,0 +1,211 @@
+"""A launch on its way: what its threads share, and how it ends before its time.
+
+Knows: what is done when native code calls (signals, the time that is left, operations of the host), and how every
+thread is told to leave off. Does not know: how tile blocks are shared out (`cpu.run.execution`), when native code is
+asked to call (`cpu.run.ticker`).
+
+The thread that launched is called every now and then, as only there Python handles signals, and an interrupt can end
+the launch. Every thread is called when the launch is to end, and after a trap, when later tile blocks need not go on.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Protocol
+
+import numpy as np
+
+from tileir.cpu.emit.record import ABANDON, GO_ON, SAFEPOINT, LaunchRecord
+from tileir.cpu.run.arena import Arena
+from tileir.cpu.run.program import NativeProgram
+from tileir.cpu.run.traps import FaultyAccess
+from tileir.host import limits
+from tileir.host.access_faults import AccessFault
+from tileir.ir import types as t
+from tileir.ir.core import Op
+from tileir.ir.loc import Source
+from tileir.ir.storage import dtype_of
+
+HostCall = Callable[[Op, list[np.ndarray]], "np.ndarray | None"]
+"""Does what the operations of `NativeProgram.prints` leave to the host, given their tiles: writes what a `print_tko`
+prints, gives the result of an `experimental$extern_elementwise`."""
+Progress = Callable[[int, int], object]
+"""Is told now and then how many tile blocks have been begun, of how many."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a launch runs: `max_iterations` of a tile block in its loops, `timeout` in seconds, if there is one."""
+
+    threads: int
+    call_host: HostCall
+    max_iterations: int
+    source: Source | None = None
+    timeout: float | None = None
+    progress: Progress | None = None
+
+
+class LaunchArguments(Protocol):
+    """Arguments of a launch as native code takes them, and words for an access that was stopped."""
+
+    values: list[int]
+    """The low 8 bytes of each argument, then the address of each global."""
+    table: list[int]
+    """The bounds of all memory (`cpu.memory.bounds`)."""
+
+    def access_fault(self, access: FaultyAccess) -> AccessFault:
+        """What is wrong with an access."""
+
+
+class Launch:
+    """What the threads of a launch share; for one launch after the other, until one `raised` an error.
+
+    `total` is the number of its tile blocks.
+    """
+
+    __slots__ = (
+        "_deadline",
+        "_lock",
+        "_main",
+        "_others",
+        "_own_answer",
+        "_record",
+        "_stopped",
+        "_thread",
+        "program",
+        "raised",
+        "settings",
+        "total",
+    )
+
+    settings: Settings
+    total: int
+    _thread: int
+    _deadline: float | None
+
+    def __init__(self, program: NativeProgram, record: LaunchRecord) -> None:
+        self.program = program
+        self._record = record
+        self._others: dict[int, Arena] = {}
+        """Those of helpers."""
+        self._main: Arena | None = None
+        self._lock = threading.Lock()
+        self.raised: BaseException | None = None
+        self._stopped = False
+        self._own_answer = self._answer
+
+    def begin(self, settings: Settings, total: int) -> None:
+        """The launch begins, on this thread."""
+        self.settings, self.total, self._thread = settings, total, threading.get_ident()
+        self._deadline = None if settings.timeout is None else perf_counter() + settings.timeout
+
+    # ------------------------------------------------------------ threads
+
+    def enter(self, arena: Arena) -> None:
+        """Run native code on `arena` from now on, on this thread."""
+        arena.raised, arena.answer = None, self._own_answer
+        self.goes_on(arena)
+        if self._stopped:
+            arena.call_soon()
+
+    def goes_on(self, arena: Arena) -> None:
+        """Native code on `arena` goes on, on this thread."""
+        if threading.get_ident() == self._thread:
+            self._main = arena
+        else:
+            self._others[id(arena)] = arena
+
+    def leave(self, arena: Arena) -> None:
+        """`arena` is no longer used here; the error that a call on it ended with ends the launch."""
+        if self._main is arena:
+            self._main = None
+        else:
+            self._others.pop(id(arena), None)
+        if arena.raised is not None or not arena.usable:
+            self.fail(arena.raised or KeyboardInterrupt())
+
+    # ------------------------------------------------------------ the end
+
+    def fail(self, error: BaseException) -> None:
+        """End the launch with an error; the first one counts."""
+        if self.raised is None:
+            self.raised = error
+        self.stop()
+
+    def stop(self) -> None:
+        """Have every thread leave off."""
+        self._stopped = True
+        self._record.stop()
+        self.trapped()
+
+    def trapped(self) -> None:
+        """Have every thread look whether it still needs to go on."""
+        for arena in list(self._others.values()):
+            arena.call_soon()
+        self.tick()
+
+    # ------------------------------------------------------------ calls
+
+    def tick(self) -> None:
+        """Have the launching thread called."""
+        arena = self._main
+        if arena is not None:
+            arena.call_soon()
+
+    def look(self) -> None:
+        """What the launching thread does every now and then. Raises LaunchTimeout; Python handles signals meanwhile."""
+        if self._deadline is not None and perf_counter() > self._deadline:
+            raise limits.timed_out(self.program.name, self.settings.timeout or 0.0, self.settings.source)
+        if self.settings.progress is not None:
+            self.settings.progress(self.begun, self.total)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether no thread is to go on."""
+        return self._stopped
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether some tile blocks will not be run: it is stopped, or one trapped."""
+        return self._record.limit < self.total
+
+    @property
+    def all_begun(self) -> bool:
+        return self._record.started >= self.total
+
+    @property
+    def begun(self) -> int:
+        return min(self._record.started, self.total)
+
+    def _answer(self, arena: Arena, number: int) -> int:
+        if number != SAFEPOINT:
+            self._carry_out(arena, number)
+            return ABANDON if self._stopped else GO_ON
+        if arena is self._main:
+            arena.called()
+            self.look()
+        elif not self._stopped:
+            arena.called()
+        return ABANDON if self._record.limit <= arena.block else GO_ON
+
+    def _carry_out(self, arena: Arena, number: int) -> None:
+        """What an operation leaves to the host; one at a time."""
+        op = self.program.prints[number]
+        types = [value.tile for value in op.operand_group(0)]
+        tiles = [_array_at(place, type) for place, type in zip(arena.handed(len(types)), types)]
+        with self._lock:
+            result = self.settings.call_host(op, tiles)
+        if result is not None:
+            *_, place = arena.handed(len(types) + 1)
+            ctypes.memmove(place, np.ascontiguousarray(result).ctypes.data, result.nbytes)
+
+
+def _array_at(address: int, type: t.TileType) -> np.ndarray:
+    """A copy of the dense tile at `address`. Of i4 the native code keeps the four bits, an array the number."""
+    dtype = dtype_of(type.element)
+    tile = np.frombuffer(ctypes.string_at(address, dtype.itemsize * type.count), dtype).reshape(type.shape)
+    return (tile ^ np.int8(8)) - np.int8(8) if type.element is t.I4 else tile

@@ -1,0 +1,170 @@
+"""Threads that stay: work is done by the calling thread and by helpers that wait for it.
+
+Knows: how threads are woken, and when a piece of work is done. Does not know: what the work is.
+
+Work is a function that any number of threads may run at the same time; it returns when nothing is left to do. A helper
+that wakes up after the caller has returned from it does not begin. Any thread may start work at any time: it gets the
+helpers that are idle, and new ones if there are too few.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+
+Work = Callable[[], None]
+
+PERIOD = 0.05
+"""Seconds between two looks of a caller that waits for its helpers."""
+KEPT = 256
+"""Idle helpers beyond this number end."""
+
+
+def default_threads() -> int:
+    """The number of threads of a launch: ``TILEIR_NUM_THREADS``, else the processors that this process may use.
+
+    Raises ValueError if the variable is no positive integer.
+    """
+    text = os.environ.get("TILEIR_NUM_THREADS", "").strip()
+    if not text:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not text.isdecimal() or int(text) < 1:
+        raise ValueError(f"TILEIR_NUM_THREADS: expected a positive integer, got {text!r}")
+    return int(text)
+
+
+def _nothing() -> None:
+    pass
+
+
+class Job:
+    """One piece of work and the threads that do it.
+
+    `stop` has them leave off soon, if the caller cannot go on; `look` is called now and then while the caller has
+    nothing to do but wait for the others, and may raise.
+    """
+
+    def __init__(self, pool: Pool, work: Work, stop: Work, look: Work = _nothing) -> None:
+        self._pool, self._work, self._stop, self._look = pool, work, stop, look
+        self._lock = threading.Lock()
+        self._open = True
+        self._running = 0
+        self._done: threading.Lock | None = None
+        self._raised: BaseException | None = None
+
+    def run(self, helpers: int) -> None:
+        """Do the work here and with helpers; returns, or raises, when every thread that began has returned from it.
+
+        An error of a helper is raised here. Interrupts may come anywhere; a second one while the first ends the work
+        does not end the waiting: helpers must not be left at work on memory that may be given up.
+        """
+        try:
+            for _ in range(helpers):
+                self._pool.idle().begin(self)
+            self._work()
+            self._close()
+            self._wait()
+        except BaseException:
+            try:
+                self._end()
+            except BaseException:
+                self._end()
+                raise
+            raise
+        if self._raised is not None:
+            raise self._raised
+
+    def _end(self) -> None:
+        """Stop, and wait whatever comes."""
+        self._stop()
+        raised: BaseException | None = None
+        while True:
+            try:
+                self._close()
+                self._wait()
+                break
+            except BaseException as error:
+                raised = error
+        if raised is not None:
+            raise raised
+
+    def _close(self) -> None:
+        """Let nobody begin any more."""
+        with self._lock:
+            self._open = False
+            if self._running and self._done is None:
+                self._done = threading.Lock()
+                self._done.acquire()
+
+    def _wait(self) -> None:
+        """Until no helper is at work."""
+        if self._done is not None:
+            while self._running and not self._done.acquire(timeout=PERIOD):
+                self._look()
+
+    def help(self) -> None:
+        """Run by a helper."""
+        with self._lock:
+            if not self._open:
+                return
+            self._running += 1
+        try:
+            self._work()
+        except BaseException as error:
+            self._raised = self._raised or error
+            self._stop()
+        finally:
+            self._leave()
+
+    def _leave(self) -> None:
+        with self._lock:
+            self._running -= 1
+            if self._done is not None and not self._running:
+                self._done.release()
+
+
+class Pool:
+    """The helpers of this process."""
+
+    def __init__(self) -> None:
+        self._idle: list[_Helper] = []
+
+    def idle(self) -> _Helper:
+        """A helper that has nothing to do."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return _Helper(self)
+
+    def back(self, helper: _Helper) -> bool:
+        """Take a helper back; false if there are enough."""
+        if len(self._idle) >= KEPT:
+            return False
+        self._idle.append(helper)
+        return True
+
+
+class _Helper:
+    """A thread that waits for a job, again and again."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._job: Job | None = None
+        self._woken = threading.Lock()
+        self._woken.acquire()
+        threading.Thread(target=self._loop, name="tileir", daemon=True).start()
+
+    def begin(self, job: Job) -> None:
+        self._job = job
+        self._woken.release()
+
+    def _loop(self) -> None:
+        while True:
+            self._woken.acquire()
+            job, self._job = self._job, None
+            assert job is not None
+            job.help()
+            del job
+            if not self._pool.back(self):
+                return

@@ -1,0 +1,114 @@
+"""A compiled entry: machine code, and what a launch needs beside it.
+
+Knows: how an entry becomes loaded code, which facts about it are kept with the code, and how its operations are found
+again from these. Does not know: how tile blocks are run (`cpu.run.execution`), files (`tileir.cache`), arrays
+(`runtime.native`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+
+from tileir.cache import Cache, key_of
+from tileir.cpu.emit.driver import DESTROY, RESUME
+from tileir.cpu.emit.driver import NAME as DRIVER
+from tileir.cpu.emit.emitter import TrapKind, TrapSite
+from tileir.cpu.llvm.engine import Loaded, data_layout, host, object_code, toolchain
+from tileir.cpu.lowering.entry import LoweredKernel, lower_entry
+from tileir.cpu.rules import RULES
+from tileir.ir.core import Op
+from tileir.ops.module import Entry
+
+DRIVER_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
+RESUME_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+DESTROY_TYPE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Facts kept with machine code: all that a launch needs and that would have to be lowered again to know.
+
+    An operation is its number in the order in which `operations` lists them. A trap site is the operation, the message,
+    the kind and the place of its evidence in the arena.
+    """
+
+    arena_size: int
+    prints: list[int]
+    waiting: list[int]
+    traps: list[tuple[int, str, str, int]] = field(default_factory=list)
+
+    def to_bytes(self) -> bytes:
+        return json.dumps(asdict(self)).encode()
+
+    @staticmethod
+    def from_bytes(data: bytes) -> Facts:
+        return Facts(**json.loads(data))
+
+
+class NativeProgram:
+    """Native code of one entry, ready to run.
+
+    `waiting` are the loops in which its tile blocks may wait for each other and be set aside, `prints` the operations
+    that the host carries out, both by the numbers that code has for them.
+    """
+
+    def __init__(self, entry: Entry, ops: Sequence[Op], facts: Facts, code: bytes) -> None:
+        self.name: str = entry.sym_name
+        self.arena_size = facts.arena_size
+        self.prints = [ops[number] for number in facts.prints]
+        self.traps = [
+            TrapSite(ops[number], message, TrapKind(kind), place) for number, message, kind, place in facts.traps
+        ]
+        self.waiting = [ops[number] for number in facts.waiting]
+        self._loaded = Loaded(code, host())
+        self.driver = DRIVER_TYPE(self._loaded.address(DRIVER))
+        if self.waiting:
+            self.resume = RESUME_TYPE(self._loaded.address(RESUME))
+            self.destroy = DESTROY_TYPE(self._loaded.address(DESTROY))
+
+    @property
+    def waits(self) -> bool:
+        """Whether its tile blocks may wait for each other."""
+        return bool(self.waiting)
+
+
+def operations(entry: Entry, functions: Sequence[Op]) -> list[Op]:
+    """The operations that the code of `entry` can come from, in program order."""
+    return [op for item in (entry, *functions) for op in item.walk()]
+
+
+def lowered(entry: Entry, global_names: Sequence[str], checked: bool) -> LoweredKernel:
+    """The entry in LLVM's language. Raises UnsupportedError for what has no native code."""
+    return lower_entry(entry, global_names, RULES, host().triple, data_layout(host()), checked)
+
+
+def compiled(
+    entry: Entry, functions: Sequence[Op], global_names: Sequence[str], text: str, cache: Cache, checked: bool
+) -> NativeProgram:
+    """The program of an entry: from the cache if it is there, else lowered and compiled for this machine.
+
+    `functions` are the device functions of its module; `global_names` the globals, in the order in which a launch gives
+    their addresses; `text` says all that the code depends on in the entry and the functions. Raises UnsupportedError
+    for what has no native code.
+    """
+    ops = operations(entry, functions)
+    key = key_of(toolchain(), "checked" if checked else "unchecked", text, *global_names)
+    found = cache.get(key)
+    if found is not None:
+        facts, code = found
+        return NativeProgram(entry, ops, Facts.from_bytes(facts), code)
+    kernel = lowered(entry, global_names, checked)
+    made = _facts(kernel, ops)
+    code = object_code(str(kernel.module), host())
+    cache.put(key, (made.to_bytes(), code))
+    return NativeProgram(entry, ops, made, code)
+
+
+def _facts(kernel: LoweredKernel, ops: Sequence[Op]) -> Facts:
+    number = {op: position for position, op in enumerate(ops)}
+    traps = [(number[site.op], site.message, site.kind.value, site.place) for site in kernel.traps]
+    prints, waiting = ([number[op] for op in listed] for listed in (kernel.prints, kernel.waiting))
+    return Facts(kernel.arena_size, prints, waiting, traps)

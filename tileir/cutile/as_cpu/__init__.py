@@ -1,0 +1,46 @@
+"""CUDA asked for, CPU given: for programs written for a GPU, on a machine without one.
+
+Knows: which libraries are answered, each as soon as it is imported: torch (`torch_functions`, `torch_cuda`), cuTile
+itself (`device`), and a missing `cupy`, which is NumPy in its clothes (`cupy_module`).
+Does not know: targets of kernels. Opt-in, and lasts until the process ends; it holds for every thread.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from functools import cache
+
+from tileir.cutile.as_cpu.cupy_module import CupyFinder
+from tileir.cutile.as_cpu.device import answer_library
+from tileir.cutile.as_cpu.torch_cuda import answer_torch_cuda
+from tileir.cutile.as_cpu.torch_functions import take_cuda_for_cpu
+from tileir.cutile.importing import when_imported
+
+NOTICE = "tileir: --cuda-as-cpu: whatever asks for CUDA here gets the CPU; times are those of the CPU"
+"""Said once to whoever asked for it."""
+
+
+@cache
+def cuda_as_cpu() -> bool:
+    """Map CUDA to the CPU, for good. Gives whether that was done: not where there is a GPU."""
+    if has_gpu():
+        return False
+    when_imported("torch", take_cuda_for_cpu)
+    when_imported("torch", answer_torch_cuda)
+    when_imported("cuda.tile", answer_library)
+    # Last of all: a cupy that is installed is found before.
+    sys.meta_path.append(CupyFinder())
+    return True
+
+
+def has_gpu() -> bool:
+    """Whether NVIDIA's driver finds a device."""
+    count = ctypes.c_int(0)
+    for name in ("libcuda.so.1", "nvcuda.dll"):
+        try:
+            driver = ctypes.CDLL(name)
+        except OSError:
+            continue
+        return driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(count)) == 0 and count.value > 0
+    return False

@@ -1,0 +1,69 @@
+"""Streams and events where everything has happened when a call returns.
+
+Knows: the part of CUDA's streams and events that scripts use. Does not know: who asks for them (`torch_cuda`,
+`cupy_module`).
+"""
+
+from __future__ import annotations
+
+import time
+
+
+class Stream:
+    """A stream without a queue."""
+
+    null: Stream
+    cuda_stream = 0
+    ptr = 0
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        """Takes what CUDA's streams take: device, priority, non-blocking."""
+
+    def synchronize(self) -> None:
+        """Nothing is ever pending."""
+
+    def wait_stream(self, stream: object) -> None:
+        """Nothing is ever pending."""
+
+    def wait_event(self, event: object) -> None:
+        """Nothing is ever pending."""
+
+    def record_event(self, event: Event | None = None) -> Event:
+        event = Event() if event is None else event
+        event.record(self)
+        return event
+
+    def query(self) -> bool:
+        return True
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Leaves an error to the caller."""
+
+
+Stream.null = Stream()
+
+
+class Event:
+    """A moment. `enable_timing` and its kin make no difference: the time is always kept."""
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        self._at = time.perf_counter()
+
+    def record(self, stream: object = None) -> None:
+        self._at = time.perf_counter()
+
+    def synchronize(self) -> None:
+        """The moment has passed."""
+
+    def wait(self, stream: object = None) -> None:
+        """The moment has passed."""
+
+    def query(self) -> bool:
+        return True
+
+    def elapsed_time(self, end: Event) -> float:
+        """Milliseconds."""
+        return (end._at - self._at) * 1e3

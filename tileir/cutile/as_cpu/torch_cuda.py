@@ -1,0 +1,150 @@
+"""Stand-ins for what programs use of `torch.cuda`.
+
+Knows: what each of its functions says of a device that is the CPU: everything has happened when a call returns, random
+numbers are those of the CPU, memory is that of the machine; and what cannot be had, CUDA graphs.
+Does not know: tensors (`torch_functions`), the device itself (`device`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+from tileir.cutile.as_cpu.device import CAPABILITY, NAME, DeviceProperties, memory
+from tileir.cutile.as_cpu.timing import Event, Stream
+from tileir.ir.diagnostics import UnsupportedError
+
+Function = Callable[..., Any]
+
+
+def answer_torch_cuda(torch: Any) -> None:
+    """Put the stand-ins in place, for good."""
+    _put(torch.cuda, {**_questions(), **_streams(), **_random(torch), **_memory(), **_graphs()})
+    _put(torch.cuda.random, _random(torch))
+    _put(torch.cuda.nvtx, _ranges())
+    _put(torch.cuda.profiler, {"start": _nothing, "stop": _nothing, "profile": _within})
+
+
+def _put(module: Any, stand_ins: dict[str, object]) -> None:
+    for name, stand_in in stand_ins.items():
+        setattr(module, name, stand_in)
+
+
+def _nothing(*args: object, **kwargs: object) -> None:
+    """Nothing is pending here, and nothing is to be chosen."""
+
+
+def _zero(*args: object, **kwargs: object) -> int:
+    return 0
+
+
+def _no(*args: object, **kwargs: object) -> bool:
+    return False
+
+
+def _yes(*args: object, **kwargs: object) -> bool:
+    return True
+
+
+@contextmanager
+def _within(*args: object, **kwargs: object) -> Iterator[None]:
+    yield
+
+
+def _questions() -> dict[str, object]:
+    return {
+        **dict.fromkeys(("is_available", "is_initialized", "is_bf16_supported", "is_tf32_supported"), _yes),
+        **dict.fromkeys(("init", "set_device", "synchronize", "ipc_collect"), _nothing),
+        "device_count": lambda: 1,
+        "current_device": _zero,
+        "can_device_access_peer": _no,
+        "get_device_name": lambda device=None: NAME,
+        "get_device_capability": lambda device=None: CAPABILITY,
+        "get_device_properties": lambda device=None: DeviceProperties(),
+        "get_arch_list": lambda: ["sm_{}{}".format(*CAPABILITY)],
+        "utilization": _zero,
+    }
+
+
+def _streams() -> dict[str, object]:
+    return {
+        "Event": Event,
+        "Stream": Stream,
+        "ExternalStream": Stream,
+        "current_stream": lambda device=None: Stream(),
+        "default_stream": lambda device=None: Stream(),
+        "set_stream": _nothing,
+        **dict.fromkeys(("stream", "device", "device_of"), _within),
+    }
+
+
+def _random(torch: Any) -> dict[str, object]:
+    """The generator of CUDA is that of the CPU, which makes the numbers."""
+    generator = torch.default_generator
+    return {
+        "manual_seed": generator.manual_seed,
+        "manual_seed_all": generator.manual_seed,
+        "seed": generator.seed,
+        "seed_all": generator.seed,
+        "initial_seed": generator.initial_seed,
+        "get_rng_state": lambda device="cuda": generator.get_state(),
+        "get_rng_state_all": lambda: [generator.get_state()],
+        "set_rng_state": lambda new_state, device="cuda": generator.set_state(new_state),
+        "set_rng_state_all": lambda new_states: generator.set_state(new_states[0]),
+        "default_generators": (generator,),
+    }
+
+
+_COUNTS = (
+    *("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved"),
+    *("memory_cached", "max_memory_cached", "device_memory_used"),
+)
+_RESETS = (
+    *("empty_cache", "reset_peak_memory_stats", "reset_max_memory_allocated", "reset_max_memory_cached"),
+    *("reset_accumulated_memory_stats", "set_per_process_memory_fraction"),
+)
+
+
+def _memory() -> dict[str, object]:
+    return {
+        **dict.fromkeys(_COUNTS, _zero),
+        **dict.fromkeys(_RESETS, _nothing),
+        "memory_stats": lambda device=None: {},
+        "memory_summary": lambda device=None, abbreviated=False: "",
+        "mem_get_info": lambda device=None: (memory(), memory()),
+    }
+
+
+def _ranges() -> dict[str, object]:
+    """NVTX: ranges that nobody looks at."""
+    return {"range": _within, **dict.fromkeys(("range_push", "range_pop", "range_start", "range_end", "mark"), _zero)}
+
+
+# ---------------------------------------------------------------- graphs
+
+
+def _graphs() -> dict[str, object]:
+    names = ("graph", "make_graphed_callables", "graph_pool_handle")
+    return {
+        "CUDAGraph": CudaGraph,
+        "is_current_stream_capturing": _no,
+        **{name: _refused(name) for name in names},
+    }
+
+
+def _refused(name: str) -> Function:
+    def refuse(*args: object, **kwargs: object) -> NoReturn:
+        __tracebackhide__ = True
+        what = f"torch.cuda.{name}: a CUDA graph records launches to run them later, and here each runs at once"
+        raise UnsupportedError(what, "CUDA as CPU")
+
+    return refuse
+
+
+class CudaGraph:
+    """Cannot be made; a class, as programs ask of objects whether they are graphs."""
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        __tracebackhide__ = True
+        _refused("CUDAGraph")()

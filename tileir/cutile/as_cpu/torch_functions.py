@@ -1,0 +1,182 @@
+"""Torch's functions and methods that take a device: one of CUDA becomes the CPU.
+
+Knows: which those are, and what tensors say of themselves. All else is left alone and costs nothing; the change is made
+in torch's modules, so that it holds for every thread.
+Does not know: `torch.cuda` (`torch_cuda`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from importlib import import_module
+from typing import Any
+
+Function = Callable[..., Any]
+
+_FACTORIES = (
+    "arange", "as_tensor", "asarray", "bartlett_window", "blackman_window", "empty", "empty_like", "empty_permuted",
+    "empty_quantized", "empty_strided", "eye", "from_file", "full", "full_like", "hamming_window", "hann_window",
+    "kaiser_window", "linspace", "logspace", "normal", "ones", "ones_like", "rand", "rand_like", "randint",
+    "randint_like", "randn", "randn_like", "randperm", "range", "scalar_tensor", "sparse_bsc_tensor",
+    "sparse_bsr_tensor", "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor",
+    "tensor", "tril_indices", "triu_indices", "zeros", "zeros_like",
+)  # fmt: skip
+_NEW = ("new_empty", "new_empty_strided", "new_full", "new_ones", "new_tensor", "new_zeros")
+_PRODUCTS = ("mm", "bmm", "addmm", "baddbmm")
+
+
+def take_cuda_for_cpu(torch: Any) -> None:
+    """Change torch's functions, for good."""
+    contexts = import_module("torch.utils._device")
+    # Kept from here on: the functions that obey ``with torch.device(...)`` are the original ones.
+    contexts._device_constructors()
+    _wrap(torch, _FACTORIES, _on_cpu)
+    _wrap(torch, ("set_default_device",), _to_cpu)
+    _wrap(torch, ("load",), _loading)
+    _wrap(torch, _PRODUCTS, _with_out_dtype(torch))
+    _wrap(torch.fft, ("fftfreq", "rfftfreq"), _on_cpu)
+    _wrap(contexts.DeviceContext, ("__init__",), _method_to_cpu)
+    _wrap(torch.Tensor, _NEW, _on_cpu)
+    _wrap(torch.Tensor, ("to",), _method_to_cpu)
+    _wrap(torch.Tensor, ("type",), _of_type)
+    torch.Generator = _generator(torch)
+    for name, stand_in in _OF_TENSORS.items():
+        setattr(torch.Tensor, name, stand_in)
+
+
+def _wrap(
+    owner: Any,
+    names: Sequence[str],
+    wrapper: Callable[[Function], Function],
+) -> None:
+    for name in names:
+        if hasattr(owner, name):
+            setattr(owner, name, wrapper(getattr(owner, name)))
+
+
+def cpu_for(device: Any) -> Any:
+    """The CPU for a CUDA device, however it is named; anything else as it is."""
+    kind = device.__class__
+    if kind is str:
+        return "cpu" if device == "cuda" or device.startswith("cuda:") else device
+    if kind is int:
+        return "cpu"
+    if kind.__name__ == "device" and device.type == "cuda":
+        return kind("cpu")
+    return device
+
+
+# ---------------------------------------------------------------- wrappers
+
+
+def _on_cpu(function: Function) -> Function:
+    """A function that makes a tensor: its device is a keyword, and its memory may be asked to be pinned."""
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        if "device" in kwargs:
+            kwargs["device"] = cpu_for(kwargs["device"])
+        kwargs.pop("pin_memory", None)
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _to_cpu(function: Function) -> Function:
+    """A function of a device."""
+
+    @wraps(function)
+    def call(device: Any) -> Any:
+        __tracebackhide__ = True
+        return function(cpu_for(device))
+
+    return call
+
+
+def _method_to_cpu(function: Function) -> Function:
+    """A method whose first argument may be a device."""
+
+    @wraps(function)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        if args:
+            args = (cpu_for(args[0]), *args[1:])
+        elif "device" in kwargs:
+            kwargs["device"] = cpu_for(kwargs["device"])
+        return function(self, *args, **kwargs)
+
+    return call
+
+
+def _of_type(function: Function) -> Function:
+    """`Tensor.type`, whose argument may name a tensor of CUDA."""
+
+    @wraps(function)
+    def call(self: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        if isinstance(dtype, str):
+            dtype = dtype.replace("torch.cuda.", "torch.")
+        return function(self, dtype, *args, **kwargs)
+
+    return call
+
+
+def _loading(function: Function) -> Function:
+    """`torch.load`: to the CPU, unless it is told how tensors move."""
+
+    @wraps(function)
+    def call(f: Any, map_location: Any = "cpu", *args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        where = "cpu" if map_location is None else cpu_for(map_location)
+        if isinstance(where, dict):
+            where = {source: cpu_for(target) for source, target in where.items()}
+        return function(f, where, *args, **kwargs)
+
+    return call
+
+
+def _with_out_dtype(torch: Any) -> Callable[[Function], Function]:
+    """Matrix products that may be asked for a wider result, which they do not give on the CPU: factors are widened."""
+
+    def wrapper(function: Function) -> Function:
+        @wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            __tracebackhide__ = True
+            types = [argument for argument in args if isinstance(argument, torch.dtype)]
+            wider = kwargs.pop("out_dtype", types[0] if types else None)
+            if wider is not None:
+                args = tuple(argument.to(wider) for argument in args if not isinstance(argument, torch.dtype))
+            return function(*args, **kwargs)
+
+        return call
+
+    return wrapper
+
+
+def _generator(torch: Any) -> type:
+    """Torch's generator of random numbers, on the CPU whatever is asked for; a class, as annotations want one."""
+
+    class Generator(torch.Generator):
+        def __new__(cls, device: object = "cpu") -> Any:
+            return super().__new__(cls, device=cpu_for(device))
+
+    return Generator
+
+
+# ---------------------------------------------------------------- what tensors say
+
+
+def _itself(tensor: Any, *args: object, **kwargs: object) -> Any:
+    return tensor
+
+
+_OF_TENSORS = {
+    "cuda": _itself,
+    "pin_memory": _itself,
+    "is_pinned": lambda tensor, device=None: True,
+    "is_cuda": property(lambda tensor: True),
+    "get_device": lambda tensor: 0,
+    "record_stream": lambda tensor, stream: None,
+}

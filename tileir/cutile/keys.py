@@ -1,0 +1,110 @@
+"""Keys of arguments: what a kernel is compiled for in each argument of a launch.
+
+Knows: which values are told apart, and the library's constraint for each. Keys of one parameter are equal exactly when
+the kernel can be used again.
+Does not know: how an argument gives a key (`signature`), what is measured on an array (`arrays`).
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from tileir.cutile.arrays import ArrayClass
+
+if TYPE_CHECKING:
+    from cuda.tile.compilation import KernelSignature
+
+
+class Key(Protocol):
+    """One argument as a kernel is compiled for it."""
+
+    def constraint(self, shared: frozenset[int]) -> Any:
+        """The library's constraint; `shared` are the numbers of the arrays whose memory is shared."""
+
+
+@dataclass(frozen=True)
+class ConstantKey:
+    """A value that is part of the kernel. 1, True and 1.0 are three values, 0.0 and -0.0 are two, and NaN is one."""
+
+    type: type
+    bits: int | bytes
+    value: bool | int | float = field(compare=False)
+
+    @staticmethod
+    def of(value: bool | int | float) -> ConstantKey:
+        if isinstance(value, float):
+            return ConstantKey(float, struct.pack("=d", value), float(value))
+        kind = bool if isinstance(value, bool) else int
+        return ConstantKey(kind, int(value), kind(value))
+
+    def constraint(self, shared: frozenset[int]) -> Any:
+        from cuda.tile.compilation import ConstantConstraint
+
+        return ConstantConstraint(self.value)
+
+
+@dataclass(frozen=True)
+class ScalarKey:
+    """A number that is passed; `dtype` is the library's name of its type."""
+
+    dtype: str
+
+    def constraint(self, shared: frozenset[int]) -> Any:
+        import cuda.tile as ct
+        from cuda.tile.compilation import ScalarConstraint
+
+        return ScalarConstraint(getattr(ct, self.dtype))
+
+
+@dataclass(frozen=True)
+class ArrayKey:
+    """An array; `number` counts arrays and lists of a launch."""
+
+    kind: ArrayClass
+    number: int
+
+    def constraint(self, shared: frozenset[int]) -> Any:
+        return self.kind.constraint(self.number in shared)
+
+
+@dataclass(frozen=True)
+class ListKey:
+    """A list of arrays that have `kind` in common. Its table is ours alone; its elements may be one array twice."""
+
+    kind: ArrayClass
+    number: int
+
+    def constraint(self, shared: frozenset[int]) -> Any:
+        from cuda.tile.compilation import ListConstraint
+
+        element = self.kind.constraint(self.number in shared)
+        return ListConstraint(element, alias_groups=(), elements_may_alias=True)
+
+
+@dataclass(frozen=True)
+class TupleKey:
+    items: tuple[Key, ...]
+
+    def constraint(self, shared: frozenset[int]) -> Any:
+        from cuda.tile.compilation import TupleConstraint
+
+        return TupleConstraint([item.constraint(shared) for item in self.items])
+
+
+def constraints(key: tuple) -> list[Any]:
+    """The library's constraint for each argument, of the key of a launch."""
+    keys, shared_arrays = cast("tuple[tuple[Key, ...], frozenset[int]]", key)
+    return [item.constraint(shared_arrays) for item in keys]
+
+
+def signature(key: tuple, symbol: str) -> KernelSignature:
+    """The library's signature for the key of a launch, in the oldest calling convention that has all it needs."""
+    from cuda.tile.compilation import CallingConvention, KernelSignature
+
+    parameters = constraints(key)
+    try:
+        return KernelSignature(parameters, CallingConvention.cutile_python_v1(), symbol)
+    except ValueError:
+        return KernelSignature(parameters, CallingConvention.cutile_python_v2(), symbol)

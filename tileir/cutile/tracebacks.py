@@ -1,0 +1,54 @@
+"""Tracebacks that show the user's frames and the library's, not ours.
+
+Knows: which frames are ours, and which errors are none of ours to explain by them: faults of arguments, programs and
+runs. A fault of tileir itself keeps its frames.
+Does not know: where tracebacks are printed (`script`), nor pytest, which leaves out frames that say so themselves.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+from typing import TypeVar
+
+from tileir.ir.diagnostics import DiagnosticError, Trap, UnsupportedError
+
+E = TypeVar("E", bound=BaseException)
+
+_PACKAGE = Path(__file__).parents[1]
+_EXAMPLES = _PACKAGE / "examples"
+_ARGUMENTS = (_PACKAGE / "cutile", _PACKAGE / "runtime")
+"""Folders of the code that finds faults of arguments and grids."""
+
+
+def is_ours(file: str) -> bool:
+    path = Path(file)
+    return _PACKAGE in path.parents and _EXAMPLES not in path.parents
+
+
+def trimmed(error: E) -> E:
+    """The same error, to be raised on, without our frames if it is none of ours."""
+    entries = list(_entries(error.__traceback__))
+    if not entries or _is_fault_of_ours(error, entries[-1].tb_frame.f_code.co_filename):
+        return error
+    trace = None
+    for entry in reversed(entries):
+        if not is_ours(entry.tb_frame.f_code.co_filename):
+            trace = TracebackType(trace, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return error.with_traceback(trace)
+
+
+def _entries(trace: TracebackType | None) -> list[TracebackType]:
+    found = []
+    while trace is not None:
+        found.append(trace)
+        trace = trace.tb_next
+    return found
+
+
+def _is_fault_of_ours(error: BaseException, file: str) -> bool:
+    """Whether `error`, raised in `file`, is one that only tileir's code explains."""
+    if isinstance(error, Trap | DiagnosticError | UnsupportedError) or not is_ours(file):
+        return False
+    of_arguments = isinstance(error, TypeError | ValueError | OverflowError)
+    return not (of_arguments and any(folder in Path(file).parents for folder in _ARGUMENTS))

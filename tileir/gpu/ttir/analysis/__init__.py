@@ -1,0 +1,1 @@
+"""Knowledge about an entry, gathered before its TTIR is made."""

@@ -1,0 +1,212 @@
+"""Numbers of a kernel as they are known when its code is made.
+
+Knows: divisors (powers of two) and ranges of the values of a TTIR function, of a tensor those of every element: from
+constants, from what is promised of values, and through arithmetic. Does not know: where promises come from
+(`assumptions`, `lowering`), nor what is made of the facts, nor the arithmetic of ranges (`analysis.ranges`).
+
+What is known holds wherever its value is seen. It is only ever too weak: arithmetic that may overflow is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+
+from tileir.analysis import ranges
+from tileir.analysis.ranges import Range, power_in
+from tileir.gpu.ttir.ir.code import ConstantBits, Instruction, TtirType, TtirValue
+from tileir.ir.attributes import Rounding
+
+MAX_DEPTH = 48
+"""Definitions that are followed one after the other."""
+
+
+def unknown(type: TtirType) -> Range:
+    return ranges.signed(type.bits)
+
+
+class ValueRanges:
+    """The facts of one function. `promise` adds one; `of` asks for those of a value."""
+
+    def __init__(self) -> None:
+        self._promised: dict[TtirValue, Range] = {}
+
+    def promise(self, value: TtirValue, divisor: int = 1, low: int | None = None, high: int | None = None) -> None:
+        """Rely on `value` being a multiple of the largest power of two in `divisor`, from `low` to `high`."""
+        limits = unknown(value.type)
+        promised = Range(power_in(divisor), limits.low if low is None else low, limits.high if high is None else high)
+        self._promised[value] = ranges.intersection(self._promised.get(value, limits), promised)
+
+    def count(self, position: TtirValue, lower: TtirValue, upper: TtirValue, step: TtirValue) -> None:
+        """Rely on `position` going from `lower` in steps to below `upper`, all read as signed."""
+        first, last = self.of(lower), self.of(upper).high - 1
+        self.promise(position, min(first.divisor, self.divisor(step)), first.low, max(first.low, last))
+
+    def of(self, value: TtirValue) -> Range:
+        return _Query(self._promised).ask(value, MAX_DEPTH)
+
+    def divisor(self, value: TtirValue) -> int:
+        return self.of(value).divisor
+
+    def constant(self, value: TtirValue) -> int | None:
+        """The value if it is known."""
+        return self.of(value).constant
+
+
+class _Query:
+    """Follows definitions, each once."""
+
+    def __init__(self, promised: dict[TtirValue, Range]) -> None:
+        self.promised = promised
+        self.answers: dict[TtirValue, Range] = {}
+
+    def ask(self, value: TtirValue, depth: int) -> Range:
+        if value not in self.answers:
+            self.answers[value] = self._promised_and(value, self._defined(value, depth))
+        return self.answers[value]
+
+    def _defined(self, value: TtirValue, depth: int) -> Range:
+        owner = value.owner
+        if not isinstance(owner, Instruction) or depth == 0:
+            return unknown(value.type)
+        if owner.name == "arith.constant":
+            return _of_number(owner.attributes["value"], value.type)
+        rule = _RULES.get(owner.name)
+        if rule is None:
+            return unknown(value.type)
+        found = rule(owner, [self.ask(operand, depth - 1) for operand in owner.operands])
+        return unknown(value.type) if found is None else ranges.wrapped(found, value.type.bits)
+
+    def _promised_and(self, value: TtirValue, found: Range) -> Range:
+        promise = self.promised.get(value)
+        if promise is None:
+            return found
+        both = ranges.intersection(promise, found)
+        return Range(both.divisor, both.low, max(both.low, both.high))
+
+
+def _of_number(number: object, type: TtirType) -> Range:
+    assert isinstance(number, ConstantBits)
+    if type.is_float:
+        return unknown(type)
+    sign = number.bits >> (type.bits - 1)
+    return ranges.constant(number.bits - (sign << type.bits))
+
+
+# ---------------------------------------------------------------- arithmetic
+
+Rule = Callable[[Instruction, list[Range]], Range | None]
+"""The exact result of an instruction, before it is kept in the bits of its type; None if nothing is known of it."""
+
+
+def _exact(function: Callable[[Range, Range], Range | None]) -> Rule:
+    return lambda instruction, operands: function(*operands)
+
+
+def _within_bits(function: Callable[[Range, Range, int], Range | None]) -> Rule:
+    return lambda instruction, operands: function(operands[0], operands[1], instruction.results[0].type.bits)
+
+
+def _unsigned(rule: Rule) -> Rule:
+    """The rule for the unsigned form of an instruction: the same for numbers that are not negative."""
+
+    def apply(instruction: Instruction, operands: list[Range]) -> Range | None:
+        return rule(instruction, operands) if all(operand.low >= 0 for operand in operands) else None
+
+    return apply
+
+
+def _quotient(a: Range, b: Range) -> Range | None:
+    return ranges.quotient(a, b, Rounding.ZERO)
+
+
+def _same(instruction: Instruction, operands: list[Range]) -> Range:
+    return operands[0]
+
+
+def _bits_kept(instruction: Instruction, operands: list[Range]) -> Range:
+    full = unknown(instruction.results[0].type)
+    return Range(min(known.divisor for known in operands), full.low, full.high)
+
+
+def _either(instruction: Instruction, operands: list[Range]) -> Range:
+    return reduce(ranges.union, operands[-2:])
+
+
+def _smaller_unsigned(instruction: Instruction, operands: list[Range]) -> Range:
+    """One operand that is not negative bounds the result even if the other may be."""
+    limits = [known.high for known in operands if known.low >= 0]
+    if len(limits) == len(operands):
+        return ranges.minimum(*operands)
+    kept = _bits_kept(instruction, operands)
+    return Range(kept.divisor, 0, min(limits)) if limits else kept
+
+
+def _larger_unsigned(instruction: Instruction, operands: list[Range]) -> Range:
+    if all(known.low >= 0 for known in operands):
+        return ranges.maximum(*operands)
+    return _bits_kept(instruction, operands)
+
+
+def _zero_extended(instruction: Instruction, operands: list[Range]) -> Range:
+    return ranges.zero_extended(operands[0], instruction.operands[0].type.bits)
+
+
+def _address(instruction: Instruction, operands: list[Range]) -> Range:
+    """A pointer moved by a number of elements."""
+    type = instruction.results[0].type
+    size = TtirType(type.pointee).bits // 8
+    full = unknown(type)
+    return Range(min(operands[0].divisor, operands[1].divisor * size), full.low, full.high)
+
+
+def _range(instruction: Instruction, operands: list[Range]) -> Range:
+    start, end = instruction.attributes["start"], instruction.attributes["end"]
+    assert isinstance(start, int) and isinstance(end, int)
+    return Range(1, start, end - 1)
+
+
+def _block_id(instruction: Instruction, operands: list[Range]) -> Range:
+    return ranges.BLOCK_ID
+
+
+def _grid_extent(instruction: Instruction, operands: list[Range]) -> Range:
+    return ranges.GRID_EXTENT
+
+
+_RULES: dict[str, Rule] = {
+    "arith.addi": _exact(ranges.add),
+    "arith.subi": _exact(ranges.subtract),
+    "arith.muli": _exact(ranges.multiply),
+    "arith.shli": _within_bits(ranges.shift_left),
+    "arith.shrui": _unsigned(_within_bits(ranges.shift_right)),
+    "arith.shrsi": _within_bits(ranges.shift_right),
+    "arith.divui": _unsigned(_exact(_quotient)),
+    "arith.divsi": _exact(_quotient),
+    "arith.remui": _unsigned(_exact(ranges.remainder)),
+    "arith.remsi": _exact(ranges.remainder),
+    "arith.andi": _within_bits(ranges.bitwise_and),
+    "arith.ori": _within_bits(ranges.bitwise_or),
+    "arith.xori": _within_bits(ranges.bitwise_xor),
+    "arith.select": _either,
+    "arith.minsi": _exact(ranges.minimum),
+    "arith.maxsi": _exact(ranges.maximum),
+    "arith.minui": _smaller_unsigned,
+    "arith.maxui": _larger_unsigned,
+    "arith.extsi": _same,
+    "arith.extui": _zero_extended,
+    "arith.trunci": _same,
+    "tt.splat": _same,
+    "tt.unsplat": _same,
+    "tt.reshape": _same,
+    "tt.broadcast": _same,
+    "tt.expand_dims": _same,
+    "tt.trans": _same,
+    "tt.int_to_ptr": _bits_kept,
+    "tt.ptr_to_int": _bits_kept,
+    "tt.bitcast": _bits_kept,
+    "tt.addptr": _address,
+    "tt.make_range": _range,
+    "tt.get_program_id": _block_id,
+    "tt.get_num_programs": _grid_extent,
+}

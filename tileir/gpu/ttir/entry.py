@@ -1,0 +1,66 @@
+"""Turning one entry into a TTIR function.
+
+Knows: the parameters of that function, and what is known before the first operation is lowered. Does not know: what an
+operation becomes (`rules`), nor how code is compiled or launched.
+
+The parameters are those of the entry, then one pointer for each `Hidden` that the code turned out to need.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tileir.gpu.arch import Arch
+from tileir.gpu.ttir.ir.code import TtirAttribute, TtirFunction
+from tileir.gpu.ttir.ir.text import function_text
+from tileir.gpu.ttir.lowering import BlockMemory, Hidden, ParameterFacts, TtirLowering
+from tileir.gpu.ttir.rules import RULES
+from tileir.ir.core import Op
+from tileir.ops.calls import Func
+from tileir.ops.module import Entry
+
+PREFIX, MAX_NAME = "tileir_", 100
+"""Beginning of the names of functions, and how much of the program's name follows."""
+
+MAX_ALIGNMENT = 1 << 10
+"""The largest divisor of a parameter that Triton's compiler is told of."""
+
+
+@dataclass(frozen=True)
+class LoweredEntry:
+    """A lowered entry: its TTIR, the parameters beyond those of the entry, the operations with a part for the host."""
+
+    function: TtirFunction
+    text: str
+    hidden: tuple[Hidden, ...]
+    sites: tuple[Op, ...]
+
+
+def lower_entry(
+    entry: Entry, functions: Sequence[Func], arch: Arch, facts: Sequence[ParameterFacts] = ()
+) -> LoweredEntry:
+    """The TTIR of `entry`, whose module has the device functions `functions`.
+
+    `facts` says what is known of the parameters, in order; nothing is known of those beyond. Raises UnsupportedError.
+    """
+    lowering = TtirLowering.of(entry, functions, arch, RULES)
+    body = lowering.body
+    for value, fact in zip(body.arguments, facts):
+        lowering.known.promise(value, fact.divisor)
+    lowering.lower(entry)
+    hidden = tuple(
+        BlockMemory(lowering.block_memory) if isinstance(kind, BlockMemory) else kind for kind in lowering.hidden
+    )
+    divisors = [min(lowering.known.divisor(value), MAX_ALIGNMENT) for value in body.arguments]
+    attributes: dict[int, dict[str, TtirAttribute]] = {
+        position: {"tt.divisibility": divisor} for position, divisor in enumerate(divisors) if divisor > 1
+    }
+    function = TtirFunction(_machine_name(entry.sym_name), body, attributes)
+    return LoweredEntry(function, function_text(function), hidden, tuple(lowering.sites))
+
+
+def _machine_name(name: str) -> str:
+    """A name of ours that PTX allows and no library has, in which users of profilers find theirs."""
+    return PREFIX + re.sub(r"\W", "_", name[:MAX_NAME], flags=re.ASCII)

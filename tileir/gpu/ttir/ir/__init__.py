@@ -1,0 +1,1 @@
+"""TTIR in memory, and as text."""

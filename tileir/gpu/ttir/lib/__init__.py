@@ -1,0 +1,1 @@
+"""Parts of TTIR that several rules are made of."""

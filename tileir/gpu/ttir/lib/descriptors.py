@@ -1,0 +1,207 @@
+"""Tiles copied by the tensor memory accelerator, which takes a descriptor of the tensor (sm_90 and later).
+
+Knows: which views it can serve, which loads gain by it, how a load through a descriptor is written.
+Does not know: loads by address (`views`), which accesses come after which (`barriers`).
+
+Where it is legal. The tensor has one dimension of static stride 1, all other strides and the address are known to be
+multiples of 16 bytes, extents fit 32 bits, there are 1 to 5 dimensions, a row of the tile has at least 16 bytes, and
+padding is zero or, for floats of 16 and 32 bits, NaN. Accesses are weak. The accelerator does not see what threads of
+the block have written before (`TokenOrder.follows_write`), and nobody waits for the end of what it writes.
+
+Where it pays. A descriptor on the device costs each block about a microsecond, and a copy is only fast if it is
+started ahead of time. Triton's pipeliner does that for tiles which a loop multiplies, and for no others. So descriptors
+serve loads of tiles of rank 2 or more, in loops that multiply large tiles; and they are made in front of the loop. A
+small tile comes with the large one that it is multiplied with: two ways of copying in one loop wait for each other.
+Stores go by address: a thread writes 16 bytes at once either way, and a tile on its way
+through shared memory would take the room of a stage of the pipeline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tileir.analysis.loops import enclosing_loop
+from tileir.analysis.ranges import Range
+from tileir.gpu.ttir.analysis.hints import allows_tma
+from tileir.gpu.ttir.analysis.workload import bytes_of
+from tileir.gpu.ttir.forms import LoweredTensorView, LoweredTileView, stored
+from tileir.gpu.ttir.ir.code import I32, TtirType, TtirValue
+from tileir.gpu.ttir.lib import scalars
+from tileir.gpu.ttir.lib.posting import where
+from tileir.gpu.ttir.lib.tiling import MAX_I32
+from tileir.gpu.ttir.lowering import TtirLowering
+from tileir.ir import types as t
+from tileir.ir.attributes import MemoryOrdering
+from tileir.ir.core import Op
+from tileir.ops import views
+
+ALIGNMENT = 16
+"""Bytes that addresses and strides are multiples of, and the fewest in a row of a tile."""
+
+MAX_RANK = 5
+MAX_STRIDE = 1 << 40
+"""Bytes."""
+
+MIN_TILES = 8192
+"""The fewest bytes of tiles which an iteration multiplies that are worth descriptors."""
+
+PADDING_CODES = {None: 1, t.PaddingValue.ZERO: 1, t.PaddingValue.NAN: 2}
+NAN_ELEMENTS = (t.F16, t.BF16, t.F32, t.TF32)
+
+
+# ---------------------------------------------------------------- making
+
+
+def described(lowering: TtirLowering, op: Op, view: LoweredTileView) -> LoweredTileView:
+    """The view that `op` makes, with a descriptor if that is legal and pays."""
+    loads = [user for user in lowering.users.of(op.results[0]) if isinstance(user, views.LoadView)]
+    wanted = any(pays(lowering, load) and enclosing_loop(load) is not enclosing_loop(op) for load in loads)
+    return _made(lowering, view) if wanted and is_legal(lowering, view) else view
+
+
+def is_legal(lowering: TtirLowering, view: LoweredTileView) -> bool:
+    """Whether the hardware takes a descriptor of the view."""
+    type, known = view.type, lowering.known
+    size = TtirType(stored(type.element)).bits // 8
+    if isinstance(type, t.GatherScatterViewType) or type.element is t.F4E2M1FN or not 1 <= type.rank <= MAX_RANK:
+        return False
+    if type.padding not in PADDING_CODES or (type.padding is t.PaddingValue.NAN and type.element not in NAN_ELEMENTS):
+        return False
+    inner = _unit_dim(view.tensor)
+    if inner is None or _tile_extent(type, inner) * size < ALIGNMENT:
+        return False
+    outer = [known.of(stride) for dim, stride in enumerate(view.tensor.strides) if dim != inner]
+    return (
+        lowering.arch.has_descriptors
+        and known.divisor(view.tensor.base) >= ALIGNMENT
+        and all(stride.divisor * size >= ALIGNMENT and _is_within(stride, MAX_STRIDE // size) for stride in outer)
+        and all(_is_within(known.of(extent), 1 << 32) for extent in view.tensor.shape)
+    )
+
+
+def _is_within(known: Range, limit: int) -> bool:
+    return known.low >= 0 and known.high < limit
+
+
+def _unit_dim(tensor: LoweredTensorView) -> int | None:
+    """The dimension of the tensor whose elements lie side by side."""
+    units = [dim for dim, stride in enumerate(tensor.type.strides) if stride == 1]
+    return units[-1] if units else None
+
+
+def _tile_extent(view: t.TileViewType, dim: int) -> int:
+    """The extent of a tile along a dimension of the tensor."""
+    return view.tile_shape[view.tensor_dims.index(dim)]
+
+
+def memory_order(tensor: LoweredTensorView) -> list[int]:
+    """The dimensions of the tensor as the hardware takes them: the one without gaps last."""
+    inner = _unit_dim(tensor)
+    assert inner is not None
+    return [*(dim for dim in range(tensor.type.rank) if dim != inner), inner]
+
+
+def _made(lowering: TtirLowering, view: LoweredTileView) -> LoweredTileView:
+    """The view with a descriptor, and with extents that are known to fit it."""
+    build, type = lowering.build, view.type
+    fitting = [_fitting(lowering, extent) for extent in view.tensor.shape]
+    shape = tuple(extent.known for extent in fitting)
+    dims = memory_order(view.tensor)
+    strides = [view.tensor.strides[dim] for dim in dims]
+    extents = "x".join(str(_tile_extent(type, dim)) for dim in dims)
+    descriptor = build.op(
+        "tt.make_tensor_descriptor",
+        view.tensor.base,
+        *(fitting[dim].described for dim in dims),
+        *strides,
+        type=TtirType(f"!tt.tensordesc<{extents}x{stored(type.element)}>"),
+        operandSegmentSizes=(1, len(dims), len(dims)),
+        padding=PADDING_CODES[type.padding],
+    )
+    return replace(view, tensor=replace(view.tensor, shape=shape), descriptor=descriptor)
+
+
+@dataclass(frozen=True)
+class _Fitting:
+    """An extent: as an i64 known to be from 0 to 2^31 - 1, and as the hardware takes it, an i32 from 1 on."""
+
+    known: TtirValue
+    described: TtirValue
+
+
+def _fitting(lowering: TtirLowering, extent: TtirValue) -> _Fitting:
+    """Coordinates are signed: a larger extent, which a 32-bit operand may hold, ends the kernel. For one of 0 see
+    `_is_empty`."""
+    build, known = lowering.build, lowering.known.of(extent)
+    narrow = scalars.narrowed(lowering, extent)
+    if known.high > MAX_I32:
+        with where(build, build.compare("ugt", extent, scalars.number(lowering, MAX_I32))):
+            build.asm("trap;", "=r", [], I32, pure=False)
+        lowering.known.promise(narrow, known.divisor, 0, MAX_I32)
+        extent = build.resized(narrow, "i64", signed=True)
+    return _Fitting(extent, narrow if known.low > 0 else build.op("arith.maxsi", narrow, build.integer(I32, 1)))
+
+
+# ---------------------------------------------------------------- loading
+
+
+def pays(lowering: TtirLowering, op: views.LoadView) -> bool:
+    """Whether a load may go through a descriptor, and gains by it."""
+    type = op.view.type
+    weak = op.memory_ordering_semantics is MemoryOrdering.WEAK
+    if enclosing_loop(op) is None or len(_wide(type)) < 2 or lowering.order.follows_write(op):
+        return False
+    multiplied = weak and allows_tma(op, lowering.arch) and lowering.users.multiplied(op.tile)
+    return multiplied and _multiplied_bytes(lowering, op) >= MIN_TILES
+
+
+def _multiplied_bytes(lowering: TtirLowering, op: Op) -> int:
+    """The bytes of tiles that are loaded in the block of `op` and multiplied there."""
+    assert op.parent is not None
+    loads = [load for load in op.parent.ops if isinstance(load, views.LoadView)]
+    return sum(bytes_of(load.tile) for load in loads if lowering.users.multiplied(load.tile))
+
+
+def _coordinate(lowering: TtirLowering, index: TtirValue, step: int) -> TtirValue:
+    """The start of the tile at `index` along a dimension. Beyond all extents it does not matter how far."""
+    build, known, last = lowering.build, lowering.known.of(index), MAX_I32 // step
+    narrow = build.resized(index, "i32", signed=False)
+    start = build.op("arith.muli", narrow, build.integer(I32, step))
+    if known.low >= 0 and known.high <= last:
+        return start
+    reachable = build.compare("ule", index, build.integer(index.type, last))
+    return build.select(reachable, start, build.integer(I32, MAX_I32))
+
+
+def _is_empty(lowering: TtirLowering, tensor: LoweredTensorView) -> TtirValue | None:
+    """Whether the tensor has no elements, as an i1; None if it surely has some."""
+    build = lowering.build
+    found: TtirValue | None = None
+    for extent in tensor.shape:
+        if lowering.known.of(extent).low <= 0:
+            test = build.compare("eq", extent, scalars.number(lowering, 0))
+            found = test if found is None else build.op("arith.ori", found, test)
+    return found
+
+
+def _wide(type: t.TileViewType) -> list[int]:
+    return [extent for extent in type.tile_shape if extent > 1]
+
+
+def loaded(lowering: TtirLowering, view: LoweredTileView, indices: Sequence[TtirValue]) -> TtirValue:
+    """The tile at `indices` as it lies in memory, without dimensions of one element."""
+    assert view.descriptor is not None
+    build, dims, counts = lowering.build, view.type.tensor_dims, view.type.tile_shape
+    order = [dims.index(dim) for dim in memory_order(view.tensor)]
+    steps = view.type.tile_steps
+    places = [_coordinate(lowering, indices[position], steps[position]) for position in order]
+    empty = _is_empty(lowering, view.tensor)
+    if empty is not None:
+        places[0] = build.select(empty, build.integer(I32, MAX_I32), places[0])
+    type = TtirType(stored(view.type.element), tuple(counts[position] for position in order))
+    tile = build.op("tt.descriptor_load", view.descriptor, *places, type=type, cache=1, evict=1)
+    kept = [position for position in order if counts[position] > 1]
+    tile = build.reshape(tile, *(counts[position] for position in kept))
+    ranks = [kept.index(position) for position in sorted(kept)]
+    return tile if ranks == sorted(ranks) else build.transpose(tile, *ranks)

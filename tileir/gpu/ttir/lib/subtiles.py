@@ -1,0 +1,142 @@
+"""Parts of tensors: joined, repeated, taken out, put in, padded.
+
+Knows: the instructions of TTIR that keep the order of elements: ``tt.join`` and ``tt.split`` along a new last axis,
+``tt.trans``, ``tt.reshape``. Does not know: Tile IR.
+
+Parts are as long as a tensor divided by a power of two along each axis, and counted, not measured in elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tileir.gpu.ttir.ir.builder import Builder
+from tileir.gpu.ttir.ir.code import TtirType, TtirValue
+from tileir.gpu.ttir.lib.folding import merged
+from tileir.gpu.ttir.lib.words import known_constant
+
+SPLITS = 2
+"""The most halvings of a tensor for a part whose number is known; with more, the part is searched for."""
+
+
+def _along(shape: Sequence[int], axis: int, *extents: int) -> tuple[int, ...]:
+    """The shape with `extents` in place of `axis`."""
+    return (*shape[:axis], *extents, *shape[axis + 1 :])
+
+
+def joined(build: Builder, first: TtirValue, second: TtirValue, axis: int) -> TtirValue:
+    """Two tensors of one shape behind each other along `axis`."""
+    shape = first.type.shape
+    rank = len(shape)
+    pairs = build.op("tt.join", first, second, type=first.type.shaped(*shape, 2))
+    ordered = build.transpose(pairs, *range(axis), rank, *range(axis, rank))
+    return build.reshape(ordered, *_along(shape, axis, 2 * shape[axis]))
+
+
+def repeated(build: Builder, value: TtirValue, *shape: int) -> TtirValue:
+    """The tensor again and again along each axis until it has `shape`."""
+    parts = [extent for pair in zip((1,) * len(shape), value.type.shape) for extent in pair]
+    copies = [extent for whole, part in zip(shape, value.type.shape) for extent in (whole // part, part)]
+    return build.reshape(build.broadcast(build.reshape(value, *parts), *copies), *shape)
+
+
+def padded(build: Builder, value: TtirValue, *shape: int) -> TtirValue:
+    """The tensor in the first part of one of `shape`, whose other elements are 0."""
+    if value.type.shape == shape:
+        return value
+    zeros = [build.integer(TtirType("i32"), 0) for _ in shape]
+    return put(build, build.bits(value.type.shaped(*shape), 0), value, zeros)
+
+
+def cropped(build: Builder, value: TtirValue, *shape: int) -> TtirValue:
+    """The first part of the tensor that has `shape`."""
+    return taken(build, value, shape, [build.integer(TtirType("i32"), 0) for _ in shape])
+
+
+# ---------------------------------------------------------------- parts by number
+
+
+def put(build: Builder, whole: TtirValue, part: TtirValue, numbers: Sequence[TtirValue]) -> TtirValue:
+    """The tensor `whole` with its part of the given numbers, an i32 per axis, replaced."""
+    shape = whole.type.shape
+    inside = build.all_true(
+        *(
+            _is_in_part(build, shape, axis, extent, number)
+            for axis, (extent, number) in enumerate(zip(part.type.shape, numbers))
+            if extent != shape[axis]
+        )
+    )
+    return part if inside is None else build.select(inside, repeated(build, part, *shape), whole)
+
+
+def _is_in_part(build: Builder, shape: Sequence[int], axis: int, extent: int, number: TtirValue) -> TtirValue:
+    """Mark the part of `number` along `axis` in a tensor of `shape`."""
+    line = _line(build, shape[axis], extent, number)
+    return build.broadcast(build.reshape(line, *_along((1,) * len(shape), axis, shape[axis])), *shape)
+
+
+def _line(build: Builder, length: int, extent: int, number: TtirValue) -> TtirValue:
+    """Mark the part of `number` among `length` elements, if parts have `extent` elements."""
+    places = build.range(length)
+    parts = build.op("arith.shrui", places, build.integer(places.type, extent.bit_length() - 1))
+    return build.compare("eq", parts, build.splat(number, length))
+
+
+def taken(build: Builder, whole: TtirValue, shape: Sequence[int], numbers: Sequence[TtirValue]) -> TtirValue:
+    """The part of `shape` that has the given numbers, an i32 per axis. Zeros if there is none of the number."""
+    if whole.type.shape == tuple(shape):
+        return whole
+    element = whole.type.element
+    bits = _bits(build, whole)
+    for axis, (extent, number) in enumerate(zip(shape, numbers)):
+        known, count = known_constant(number), bits.type.shape[axis] // extent
+        if known is not None and known < count <= 1 << SPLITS:
+            bits = _split_off(build, bits, axis, count, known)
+        elif count > 1:
+            bits = _searched(build, bits, axis, extent, number)
+    return _from_bits(build, bits, element)
+
+
+def _split_off(build: Builder, value: TtirValue, axis: int, count: int, number: int) -> TtirValue:
+    """The part of `number`, by halves."""
+    while count > 1:
+        count //= 2
+        value = halves(build, value, axis)[number // count]
+        number %= count
+    return value
+
+
+def parts(build: Builder, value: TtirValue, axis: int, count: int) -> list[TtirValue]:
+    """The tensor in `count` equal parts along `axis`."""
+    if count == 1:
+        return [value]
+    return [part for half in halves(build, value, axis) for part in parts(build, half, axis, count // 2)]
+
+
+def halves(build: Builder, value: TtirValue, axis: int) -> list[TtirValue]:
+    """The lower and the upper half of a tensor along `axis`."""
+    shape = value.type.shape
+    both = build.reshape(value, *_along(shape, axis, 2, shape[axis] // 2))
+    axes = [*range(axis), *range(axis + 1, len(shape) + 1), axis]
+    type = value.type.shaped(*_along(shape, axis, shape[axis] // 2))
+    return build.insert("tt.split", [build.transpose(both, *axes)], [type, type])
+
+
+def _searched(build: Builder, bits: TtirValue, axis: int, extent: int, number: TtirValue) -> TtirValue:
+    """The part of `number`: the only one that is not zeroed, of those merged."""
+    shape = bits.type.shape
+    parts = build.reshape(bits, *_along(shape, axis, shape[axis] // extent, extent))
+    wanted = _is_in_part(build, parts.type.shape, axis, 1, number)
+    return merged(build, build.select(wanted, parts, build.integer(parts.type, 0)), axis)
+
+
+def _bits(build: Builder, value: TtirValue) -> TtirValue:
+    """The elements as integers."""
+    if value.type.is_pointer:
+        return build.op("tt.ptr_to_int", value, type=value.type.of("i64"))
+    return build.bitcast(value, f"i{value.type.bits}")
+
+
+def _from_bits(build: Builder, bits: TtirValue, element: str) -> TtirValue:
+    type = bits.type.of(element)
+    return build.op("tt.int_to_ptr", bits, type=type) if type.is_pointer else build.bitcast(bits, element)

@@ -1,0 +1,49 @@
+"""The TTIR rule of every operation: the chapters joined."""
+
+from __future__ import annotations
+
+from tileir.gpu.ttir.lowering import Lower
+from tileir.gpu.ttir.rules import (
+    atomics,
+    calls,
+    control,
+    conversion,
+    core,
+    division,
+    extension,
+    floating,
+    functions,
+    integer,
+    matmul,
+    misc,
+    module,
+    multimem,
+    packing,
+    pointers,
+    reduction,
+    shapes,
+    views,
+)
+from tileir.ir.rules import Rules, joined
+
+RULES: Rules[Lower] = joined(
+    atomics.rules,
+    calls.rules,
+    control.rules,
+    conversion.rules,
+    core.rules,
+    division.rules,
+    extension.rules,
+    floating.rules,
+    functions.rules,
+    integer.rules,
+    matmul.rules,
+    misc.rules,
+    module.rules,
+    multimem.rules,
+    packing.rules,
+    pointers.rules,
+    reduction.rules,
+    shapes.rules,
+    views.rules,
+)

@@ -1,0 +1,210 @@
+"""TTIR of the conversions (spec: conversion#top).
+
+Knows: for each pair of element types the shortest code that rounds once, and how each instruction treats values out of
+range. Does not know: the encodings of narrow floats (`ttir.lib.narrow`).
+"""
+
+from __future__ import annotations
+
+from tileir.gpu.ttir.forms import held
+from tileir.gpu.ttir.ir.builder import Builder
+from tileir.gpu.ttir.ir.code import TtirValue
+from tileir.gpu.ttir.lib import narrow
+from tileir.gpu.ttir.lib.words import Word, word_of
+from tileir.gpu.ttir.lowering import Lower, TtirLowering
+from tileir.ir import types as t
+from tileir.ir.attributes import Rounding, Signedness
+from tileir.ir.rules import Rules
+from tileir.ops.conversion import Bitcast, ExtI, FToF, FToI, IntToPtr, IToF, PtrToInt, PtrToPtr, TruncI
+
+rules: Rules[Lower] = Rules()
+
+
+# ---------------------------------------------------------------- reinterpretation
+
+
+@rules(Bitcast, PtrToPtr)
+def lower_reinterpretation(lowering: TtirLowering, op: Bitcast | PtrToPtr) -> None:
+    element = lowering.type_of(op.result).element
+    lowering.bind(op.result, lowering.build.bitcast(lowering.value(op.source), element))
+
+
+@rules(IntToPtr, PtrToInt)
+def lower_address(lowering: TtirLowering, op: IntToPtr | PtrToInt) -> None:
+    name = "tt.int_to_ptr" if isinstance(op, IntToPtr) else "tt.ptr_to_int"
+    lowering.bind(op.result, lowering.build.op(name, lowering.value(op.source), type=lowering.type_of(op.result)))
+
+
+# ---------------------------------------------------------------- integers
+
+
+@rules(ExtI)
+def lower_exti(lowering: TtirLowering, op: ExtI) -> None:
+    """An i4 lies sign-extended in its i8. An unsigned i1 becomes 1 in every width."""
+    source, signed = lowering.value(op.source), op.signedness is Signedness.SIGNED
+    if op.source.type.number is t.I4 and not signed:
+        source = (Word(lowering.build, source) & 0xF).value
+    lowering.bind(op.to, lowering.build.resized(source, lowering.type_of(op.to).element, signed))
+
+
+@rules(TruncI)
+def lower_trunci(lowering: TtirLowering, op: TruncI) -> None:
+    """Drops bits whatever `overflow` promises (spec: undefined#catalogue)."""
+    target = op.to.type.number
+    number = Word(lowering.build, lowering.value(op.source)).resized(held(target))
+    if target is t.I4:
+        number = (number << 4).shifted_signed(4)
+    lowering.bind(op.to, number.value)
+
+
+# ---------------------------------------------------------------- integers to floats
+
+
+@rules(IToF)
+def lower_itof(lowering: TtirLowering, op: IToF) -> None:
+    source = Word(lowering.build, lowering.value(op.source))
+    signed, target = op.signedness is Signedness.SIGNED, op.to.type.number
+    if source.width == 1:
+        source = source.resized("i32", signed)
+    if target is t.F64:
+        lowering.bind(op.to, _converted(source, "f64", signed))
+    else:
+        odd = _shows_second_rounding(source, target)
+        number = _odd_f32(source, signed) if odd else _converted(source, "f32", signed)
+        lowering.bind(op.to, _encoded(lowering, number, target, Rounding.NEAREST_EVEN))
+
+
+def _converted(source: Word, element: str, signed: bool) -> TtirValue:
+    """The integer rounded to nearest even."""
+    return source.build.cast("arith.sitofp" if signed else "arith.uitofp", source.value, element)
+
+
+def _shows_second_rounding(source: Word, target: t.ElementType) -> bool:
+    """f32 holds every integer in the range of a narrow type, but bf16 and tf32 have the range of f32."""
+    return source.width > 16 and target in (t.BF16, t.TF32)
+
+
+def _odd_f32(source: Word, signed: bool) -> TtirValue:
+    """The integer as an f32, its last bit set if it is not exact, so that a rounding to fewer bits is single."""
+    build, letter = source.build, "s" if signed else "u"
+    register = "l" if source.width == 64 else "r"
+    integer = f"{letter}{source.width}"
+    type = source.value.type.of("f32")
+    number = build.asm(f"cvt.rz.f32.{integer} $0, $1;", f"=f,{register}", [source.value], type)
+    back = build.asm(f"cvt.rzi.{integer}.f32 $0, $1;", f"={register},f", [number], source.value.type)
+    inexact = source.differs(Word(build, back))
+    return (word_of(build, number) | inexact.resized("i32")).as_float("f32")
+
+
+# ---------------------------------------------------------------- floats to integers
+
+
+@rules(FToI)
+def lower_ftoi(lowering: TtirLowering, op: FToI) -> None:
+    """Saturates also without `saturating`, where a value out of range is undefined behaviour; i1 is a test for zero."""
+    element = op.source.type.number
+    number = lowering.value(op.source)
+    if element is not t.F64:
+        number = _decoded(lowering, number, element)
+    if op.to.type.number is t.I1:
+        lowering.bind(op.to, _is_nonzero(lowering.build, number))
+        return
+    bits, signed = op.to.type.number.bits, op.signedness is Signedness.SIGNED
+    whole = _truncated(lowering.build, number, max(bits, 32), signed)
+    if bits < 32:
+        whole = _saturated(whole, bits, signed).resized(f"i{bits}")
+    lowering.bind(op.to, whole.value)
+
+
+def _is_nonzero(build: Builder, number: TtirValue) -> TtirValue:
+    """Whether a number is not zero, or NaN."""
+    return build.compare_float("une", number, build.bits(number.type, 0))
+
+
+def _truncated(build: Builder, number: TtirValue, bits: int, signed: bool) -> Word:
+    """An i32 or i64; PTX saturates, and makes 0 of NaN, but only where neither side has 64 bits."""
+    letter, source, target = "s" if signed else "u", number.type.element, "l" if bits == 64 else "r"
+    constraints = f"={target},{'d' if source == 'f64' else 'f'}"
+    text = f"cvt.rzi.{letter}{bits}.{source} $0, $1;"
+    whole = Word(build, build.asm(text, constraints, [number], number.type.of(f"i{bits}")))
+    if bits == 32 and source == "f32":
+        return whole
+    return Word(build, build.compare_float("ord", number, number)).choose(whole, 0)
+
+
+def _saturated(whole: Word, bits: int, signed: bool) -> Word:
+    if not signed:
+        return whole.minimum((1 << bits) - 1, signed=False)
+    limit = 1 << (bits - 1)
+    return whole.minimum(limit - 1, signed=True).maximum(-limit, signed=True)
+
+
+# ---------------------------------------------------------------- floats
+
+
+@rules(FToF)
+def lower_ftof(lowering: TtirLowering, op: FToF) -> None:
+    source, target = op.source.type.number, op.to.type.number
+    number, build = lowering.value(op.source), lowering.build
+    if source is t.F64:
+        result = _from_f64(lowering, number, target, op.rounding_mode)
+    elif target is t.F64:
+        result = build.cast("arith.extf", _decoded(lowering, number, source), "f64")
+    elif _is_native_pair(lowering, source, target):
+        result = narrow.native_conversion(build, number, held(target), narrows=source is t.F16)
+    elif target is t.TF32 and target.layout.contains(source.layout):
+        result = _decoded(lowering, number, source)
+    elif target is t.TF32 and op.rounding_mode is Rounding.NEAREST_EVEN and lowering.arch.rounds_to_tf32:
+        result = _nearest_tf32(lowering, op)
+    else:
+        mode = Rounding.NEAREST_EVEN if target.layout.contains(source.layout) else op.rounding_mode
+        result = _encoded(lowering, _decoded(lowering, number, source), target, mode)
+    lowering.bind(op.to, result)
+
+
+def _is_native_pair(lowering: TtirLowering, source: t.ElementType, target: t.ElementType) -> bool:
+    """f16 and an 8-bit format between which the hardware converts without f32."""
+    pair = {source, target}
+    return lowering.arch.has_fp8 and t.F16 in pair and not pair.isdisjoint(narrow.NATIVE)
+
+
+def _nearest_tf32(lowering: TtirLowering, op: FToF) -> TtirValue:
+    """By an instruction. PTX does not say what is in the bits that a tf32 has no use for: products do not care."""
+    build, number = lowering.build, lowering.value(op.source)
+    words = build.asm("cvt.rn.tf32.f32 $0, $1;", "=r,f", [number], number.type.of("i32"))
+    if not lowering.users.only_multiplied(op.to):
+        words = build.op("arith.andi", words, build.integer(words.type, t.TF32_MASK))
+    return build.bitcast(words, "f32")
+
+
+def _decoded(lowering: TtirLowering, value: TtirValue, element: t.ElementType) -> TtirValue:
+    return narrow.decoded(lowering.build, value, element, lowering.arch.has_fp8)
+
+
+def _encoded(lowering: TtirLowering, number: TtirValue, element: t.ElementType, mode: Rounding) -> TtirValue:
+    return narrow.encoded(lowering.build, number, element, mode, lowering.arch.has_fp8)
+
+
+def _from_f64(lowering: TtirLowering, number: TtirValue, target: t.ElementType, mode: Rounding) -> TtirValue:
+    """PTX rounds to f32 and f16 by itself; other formats are reached by way of f32."""
+    build = lowering.build
+    if target not in (t.F32, t.F16):
+        return _encoded(lowering, _odd_from_f64(build, number), target, mode)
+    if mode is Rounding.NEAREST_EVEN:
+        return build.cast("arith.truncf", number, target.name)
+    return _directed_from_f64(build, number, target, mode)
+
+
+def _directed_from_f64(build: Builder, number: TtirValue, target: t.ElementType, mode: Rounding) -> TtirValue:
+    register = "f" if target is t.F32 else "h"
+    text = f"cvt.{narrow.DIRECTIONS[mode]}.{target.name}.f64 $0, $1;"
+    return build.asm(text, f"={register},d", [number], number.type.of(target.name))
+
+
+def _odd_from_f64(build: Builder, number: TtirValue) -> TtirValue:
+    """The f32 towards zero, its last bit set if it is not exact: a rounding to fewer bits is single (Boldo and
+    Melquiond, 2008)."""
+    near = _directed_from_f64(build, number, t.F32, Rounding.ZERO)
+    back = build.cast("arith.extf", near, "f64")
+    inexact = Word(build, build.compare_float("one", back, number)).resized("i32")
+    return (word_of(build, near) | inexact).as_float("f32")

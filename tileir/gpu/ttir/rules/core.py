@@ -1,0 +1,87 @@
+"""TTIR of the core operations: constants, pointers, choices and the grid (spec: core#top).
+
+Knows: that one value for all elements is an instruction, and that other contents lie in memory, as TTIR has no constant
+tensor with different elements; that Triton's compiler moves pointers by signed 32-bit and 64-bit numbers of elements,
+modulo 2^64. Does not know: how elements are held (`ttir.forms`).
+"""
+
+from __future__ import annotations
+
+from tileir.gpu.ttir.forms import stored
+from tileir.gpu.ttir.ir import code
+from tileir.gpu.ttir.ir.builder import Builder
+from tileir.gpu.ttir.ir.code import I32, ConstantBits, TtirType, TtirValue
+from tileir.gpu.ttir.lib.cells import from_memory
+from tileir.gpu.ttir.lowering import ConstantMemory, GlobalMemory, Lower, TtirLowering
+from tileir.ir import types as t
+from tileir.ir.rules import Rules
+from tileir.ops import core
+
+rules: Rules[Lower] = Rules()
+
+_LOAD: dict[str, code.TtirAttribute | ConstantBits] = {
+    "operandSegmentSizes": (1, 0, 0),
+    "cache": 1,
+    "evict": 1,
+    "isVolatile": False,
+}
+
+
+@rules(core.Constant)
+def lower_constant(lowering: TtirLowering, op: core.Constant) -> None:
+    content = op.value
+    if content.is_splat:
+        number = int.from_bytes(content.data, "little")
+        lowering.bind(op.result, lowering.build.bits(lowering.type_of(op.result), number))
+    else:
+        lowering.bind(op.result, _from_constant_memory(lowering, op.result.type, content.data))
+
+
+def _from_constant_memory(lowering: TtirLowering, type: t.TileType, data: bytes) -> TtirValue:
+    build, element = lowering.build, type.number
+    address = lowering.parameter(ConstantMemory(data), stored(element))
+    addresses = build.op("tt.addptr", build.splat(address, type.count), build.range(type.count))
+    loaded = build.insert("tt.load", [addresses], [TtirType(stored(element), (type.count,))], dict(_LOAD))
+    return build.reshape(from_memory(build, element, loaded[0]), *type.shape)
+
+
+@rules(core.GetTileBlockId, core.GetNumTileBlocks)
+def lower_grid(lowering: TtirLowering, op: core.GetTileBlockId | core.GetNumTileBlocks) -> None:
+    name = "tt.get_program_id" if isinstance(op, core.GetTileBlockId) else "tt.get_num_programs"
+    for axis, result in enumerate(op.results):
+        lowering.bind(result, lowering.build.op(name, type=I32, axis=axis))
+
+
+@rules(core.GetGlobal)
+def lower_get_global(lowering: TtirLowering, op: core.GetGlobal) -> None:
+    pointee = op.result.type.pointer.pointee
+    lowering.bind(op.result, lowering.parameter(GlobalMemory(op.symbol), stored(pointee)))
+
+
+@rules(core.Iota)
+def lower_iota(lowering: TtirLowering, op: core.Iota) -> None:
+    type = lowering.type_of(op.result)
+    counted = lowering.build.range(type.count)
+    lowering.bind(op.result, lowering.build.resized(counted, type.element, signed=False))
+
+
+@rules(core.Select)
+def lower_select(lowering: TtirLowering, op: core.Select) -> None:
+    condition, first, second = (lowering.value(value) for value in (op.cond, op.val_if_true, op.val_if_false))
+    lowering.bind(op.result, lowering.build.select(condition, first, second))
+
+
+@rules(core.Offset)
+def lower_offset(lowering: TtirLowering, op: core.Offset) -> None:
+    """Offsets are signed; two elements of 4 bits share a byte (spec: core#offset)."""
+    build, offset = lowering.build, lowering.value(op.offset)
+    if offset.type.bits < I32.bits:
+        offset = build.resized(offset, "i32", signed=True)
+    if op.ptr.type.pointer.pointee.memory_bits < 8:
+        offset = _halved(build, offset)
+    lowering.bind(op.result, build.op("tt.addptr", lowering.value(op.ptr), offset))
+
+
+def _halved(build: Builder, offset: TtirValue) -> TtirValue:
+    """Half of each number, rounded toward 0."""
+    return build.op("arith.divsi", offset, build.integer(offset.type, 2))

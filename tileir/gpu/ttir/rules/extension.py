@@ -1,0 +1,153 @@
+"""TTIR of operations of early documents (spec: extension#operations): functions, generated tiles, rows, the barrier.
+
+Knows: which operation of the public set, or which function of the device library, stands for one of these.
+Does not know: calls (`calls`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tileir.analysis.effects import MemoryAccess
+from tileir.gpu.ttir.ir.code import I32, TtirValue
+from tileir.gpu.ttir.lib.generating import generated
+from tileir.gpu.ttir.lib.libdevice import PREFIX, SIGNATURES, library_function
+from tileir.gpu.ttir.lowering import Lower, TtirLowering
+from tileir.ir import core
+from tileir.ir import types as t
+from tileir.ir.attributes import MemoryOrdering
+from tileir.ir.rules import Rules
+from tileir.ir.shown import shown
+from tileir.ops import extension, views
+
+rules: Rules[Lower] = Rules()
+
+
+@rules(extension.Generate)
+def lower_generate(lowering: TtirLowering, op: extension.Generate) -> None:
+    lowering.bind(op.result, generated(lowering, op))
+
+
+# ---------------------------------------------------------------- functions
+
+
+@rules(extension.Asin)
+def lower_asin(lowering: TtirLowering, op: extension.Asin) -> None:
+    lowering.bind(op.result, library_function(lowering.build, "asin", lowering.value(op.source)))
+
+
+@rules(extension.ExternElementwise)
+def lower_extern_elementwise(lowering: TtirLowering, op: extension.ExternElementwise) -> None:
+    _require_signature(lowering, op)
+    values = [lowering.value(value) for value in op.args]
+    result = lowering.build.op(
+        "tt.extern_elementwise",
+        *values,
+        type=lowering.type_of(op.result),
+        libname="",
+        libpath="",
+        symbol=op.symbol,
+        pure=op.pure,
+    )
+    lowering.bind(op.result, result)
+
+
+def _require_signature(lowering: TtirLowering, op: extension.ExternElementwise) -> None:
+    """Raise UnsupportedError for anything but a function of the device library with the types that it has."""
+    if not op.symbol.startswith(PREFIX):
+        raise lowering.unsupported(
+            op,
+            f"calls '{shown(op.symbol)}', a function of the host: a GPU has those of the device library, {PREFIX}...",
+        )
+    if op.symbol not in SIGNATURES:
+        raise lowering.unsupported(
+            op, f"calls '{shown(op.symbol)}', which the device library does not have for numbers"
+        )
+    expected = SIGNATURES[op.symbol]
+    found = tuple(_element(value) for value in op.args), _element(op.result)
+    if found != expected:
+        raise lowering.unsupported(
+            op, f"calls '{shown(op.symbol)}': expected {_shown(*expected)}, got {_shown(*found)}"
+        )
+
+
+def _element(value: core.Value) -> str:
+    element = value.tile.element
+    return "ptr" if isinstance(element, t.PointerType) else element.name
+
+
+def _shown(operands: Sequence[str], result: str) -> str:
+    return f"({', '.join(operands)}) -> {result}"
+
+
+# ---------------------------------------------------------------- rows at arbitrary positions
+
+
+@rules(extension.GatherLoad)
+def lower_gather_load(lowering: TtirLowering, op: extension.GatherLoad) -> None:
+    """A weak load through the gather/scatter view that the operands describe."""
+    load = views.LoadView.build(
+        [op.result.type, t.TOKEN],
+        op.loc,
+        memory_ordering_semantics=MemoryOrdering.WEAK,
+        view=_row_view(lowering, op.source, op.result.type, op.dim, op.padding, op),
+        index=MemoryAccess.of(op).indices,
+    )
+    load.results[0] = op.result  # what is known of its users holds for the load
+    lowering.lower(load)
+
+
+@rules(extension.ScatterStore)
+def lower_scatter_store(lowering: TtirLowering, op: extension.ScatterStore) -> None:
+    """A weak store through the gather/scatter view that the operands describe."""
+    store = views.StoreView.build(
+        [t.TOKEN],
+        op.loc,
+        memory_ordering_semantics=MemoryOrdering.WEAK,
+        tile=op.source,
+        view=_row_view(lowering, op.destination, op.source.type, op.dim, None, op),
+        index=MemoryAccess.of(op).indices,
+    )
+    lowering.lower(store)
+    lowering.bind_token(op.result_token)
+
+
+def _row_view(
+    lowering: TtirLowering,
+    tensor: core.Value,
+    tile: t.TileType,
+    dim: int,
+    padding: t.PaddingValue | None,
+    op: core.Op,
+) -> core.Value:
+    type = t.GatherScatterViewType(tile.shape, tensor.tensor_view, dim, padding)
+    make = views.MakeGatherScatterView.build([type], op.loc, tensor_view=tensor)
+    lowering.lower(make)
+    return make.result
+
+
+# ---------------------------------------------------------------- the barrier
+
+
+@rules(extension.OptimizationBarrier)
+def lower_optimization_barrier(lowering: TtirLowering, op: extension.OptimizationBarrier) -> None:
+    """A move by an instruction that the optimizer neither removes nor reads."""
+    build, source = lowering.build, lowering.value(op.source)
+    type = source.type
+    if type.is_pointer:
+        moved = _moved(lowering, build.cast("tt.ptr_to_int", source, "i64"))
+        lowering.bind(op.result, build.op("tt.int_to_ptr", moved, type=type))
+    elif type.is_float:
+        bits = _moved(lowering, build.bitcast(source, f"i{type.bits}"))
+        lowering.bind(op.result, build.bitcast(bits, type.element))
+    else:
+        lowering.bind(op.result, _moved(lowering, source))
+
+
+def _moved(lowering: TtirLowering, source: TtirValue) -> TtirValue:
+    """Integers through a register of 32 or 64 bits."""
+    build, narrow = lowering.build, source.type.element
+    wide = source if source.type.bits == 64 else build.resized(source, I32.element, signed=False)
+    width, letter = (64, "l") if wide.type.bits == 64 else (32, "r")
+    moved = build.asm(f"mov.b{width} $0, $1;", f"={letter},{letter}", [wide], wide.type, pure=False)
+    return build.resized(moved, narrow, signed=False)

@@ -1,0 +1,108 @@
+"""TTIR of matrix multiply-accumulate (spec: matmul#top).
+
+Knows: in which precision the products of each element type are added, and the identities that make products of
+unsigned integers from those of signed ones. Does not know: which sizes ``tt.dot`` takes (`products`), how products are
+scaled (`scaled`).
+"""
+
+from __future__ import annotations
+
+from tileir.gpu.ttir.ir.builder import Builder
+from tileir.gpu.ttir.ir.code import TtirValue
+from tileir.gpu.ttir.lib.folding import REDUCE_END, combination, reduced
+from tileir.gpu.ttir.lib.narrow import NATIVE, as_half
+from tileir.gpu.ttir.lib.products import ANY_NUMBER, IEEE, TF32, product
+from tileir.gpu.ttir.lib.scaled import ScaledOperands, scaled_product
+from tileir.gpu.ttir.lowering import Lower, TtirLowering
+from tileir.ir import types as t
+from tileir.ir.attributes import Signedness
+from tileir.ir.rules import Rules
+from tileir.ops.matmul import MmaF, MmaFScaled, MmaI
+
+rules: Rules[Lower] = Rules()
+
+_HALF_RANGE = 128
+
+
+@rules(MmaF)
+def lower_mmaf(lowering: TtirLowering, op: MmaF) -> None:
+    build, element = lowering.build, op.lhs.type.element
+    lhs, rhs, acc = (lowering.value(value) for value in (op.lhs, op.rhs, op.acc))
+    if element in NATIVE and not _adds_products_of_bytes(lowering, op):
+        lhs, rhs = (as_half(build, value, element, lowering.arch.has_fp8) for value in (lhs, rhs))
+    precision = TF32 if element is t.TF32 else IEEE
+    imprecise = ANY_NUMBER if element in NATIVE and op.fast_acc else 0
+    lowering.bind(op.result, product(build, lowering.arch, lhs, rhs, acc, precision, imprecise))
+
+
+def _adds_products_of_bytes(lowering: TtirLowering, op: MmaF) -> bool:
+    """Whether factors of 8 bits are multiplied as such.
+
+    Without tensor memory the hardware adds their products in less than f32, which only `fast_acc` and an accumulator
+    of f16 permit.
+    """
+    arch = lowering.arch
+    return arch.has_fp8 and (arch.has_tensor_memory or bool(op.fast_acc) or op.acc.type.element is t.F16)
+
+
+@rules(MmaFScaled)
+def lower_mmaf_scaled(lowering: TtirLowering, op: MmaFScaled) -> None:
+    """A batch of one is none, as for products without scales."""
+    build, batch = lowering.build, op.lhs.type.shape[:-2]
+    values = [lowering.value(value) for value in (op.lhs, op.rhs, op.acc, op.lhs_scale, op.rhs_scale)]
+    if batch == (1,):
+        values = [build.reshape(value, *value.type.shape[1:]) for value in values]
+    lhs, rhs, acc, lhs_scale, rhs_scale = values
+    scaled = ScaledOperands(lhs, rhs, acc, lhs_scale, rhs_scale, op.lhs.type.number, op.lhs_scale.type.number)
+    result = scaled_product(lowering, scaled)
+    lowering.bind(op.result, build.reshape(result, *op.result.type.shape))
+
+
+# ---------------------------------------------------------------- integers
+
+
+@rules(MmaI)
+def lower_mmai(lowering: TtirLowering, op: MmaI) -> None:
+    """The hardware route multiplies signed integers. An unsigned one is 128 more than the signed one that has the
+    opposite top bit, so its products are those of that one and 128 times the other factor."""
+    build, arch = lowering.build, lowering.arch
+    lhs, rhs, acc = (lowering.value(value) for value in (op.lhs, op.rhs, op.acc))
+    lhs_moved, rhs_moved = (kind is Signedness.UNSIGNED for kind in (op.signedness_lhs, op.signedness_rhs))
+    if not (lhs_moved or rhs_moved):
+        lowering.bind(op.result, product(build, arch, lhs, rhs, acc))
+        return
+    lhs = _moved_down(build, lhs) if lhs_moved else lhs
+    rhs = _moved_down(build, rhs) if rhs_moved else rhs
+    total = product(build, arch, lhs, rhs, build.integer(acc.type, 0))
+    if lhs_moved:
+        total = _plus(build, total, _line_sums(build, rhs, -2, acc), _HALF_RANGE)
+    if rhs_moved:
+        total = _plus(build, total, _line_sums(build, lhs, -1, acc), _HALF_RANGE)
+    if lhs_moved and rhs_moved:
+        depth = lhs.type.shape[-1]
+        total = build.op("arith.addi", total, build.integer(acc.type, depth * _HALF_RANGE * _HALF_RANGE))
+    lowering.bind(op.result, build.op("arith.addi", total, acc))
+
+
+def _moved_down(build: Builder, value: TtirValue) -> TtirValue:
+    """Unsigned bytes less 128, as signed ones."""
+    return build.op("arith.xori", value, build.integer(value.type, _HALF_RANGE))
+
+
+def _plus(build: Builder, total: TtirValue, addend: TtirValue, factor: int) -> TtirValue:
+    scaled = build.op("arith.muli", addend, build.integer(addend.type, factor))
+    return build.op("arith.addi", total, scaled)
+
+
+def _line_sums(build: Builder, factors: TtirValue, axis: int, acc: TtirValue) -> TtirValue:
+    """The sums of signed factors along `axis`, the one that products are added along, for each element of `acc`."""
+
+    def added(first: list[TtirValue], second: list[TtirValue]) -> list[TtirValue]:
+        return [build.op("arith.addi", first[0], second[0])]
+
+    shape = list(factors.type.shape)
+    wide = build.resized(factors, "i32", signed=True)
+    region = combination(build, ["i32"], added, REDUCE_END)
+    (sums,) = reduced(build, [wide], len(shape) + axis, region)
+    shape[axis] = 1
+    return build.broadcast(build.reshape(sums, *shape), *acc.type.shape)

@@ -1,0 +1,17 @@
+"""TTIR of entries (spec: module#entry)."""
+
+from __future__ import annotations
+
+from tileir.gpu.ttir.lib.regions import run
+from tileir.gpu.ttir.lowering import Lower, TtirLowering
+from tileir.ir.rules import Rules
+from tileir.ops.module import Entry
+
+rules: Rules[Lower] = Rules()
+
+
+@rules(Entry)
+def lower_entry(lowering: TtirLowering, op: Entry) -> None:
+    """Wherever the program returns, the code does so at its end."""
+    run(lowering, op.body.ops)
+    lowering.build.effect("tt.return")

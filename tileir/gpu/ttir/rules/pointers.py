@@ -1,0 +1,112 @@
+"""TTIR of memory through pointers (spec: pointers#top).
+
+Knows: tokens, loads, stores, `alloca`, and what waits for or makes way to other kernels. Does not know: which order
+tokens ask for (`barriers`), nor the instructions that access memory (`transfers`).
+
+The hint `latency` is not used: how far ahead loads are issued is for Triton's compiler to say, for whole loops.
+"""
+
+from __future__ import annotations
+
+from tileir.gpu.ttir.ir.code import I32, TtirValue
+from tileir.gpu.ttir.lib import cells, transfers
+from tileir.gpu.ttir.lib.block_memory import aligned, block_memory
+from tileir.gpu.ttir.lowering import HIDDEN_ALIGNMENT, Lower, TtirLowering
+from tileir.ir import core
+from tileir.ir import types as t
+from tileir.ir.core import Op
+from tileir.ir.rules import Rules
+from tileir.ops import pointers
+
+rules: Rules[Lower] = Rules()
+
+
+@rules(pointers.MakeToken, pointers.JoinTokens)
+def lower_token(lowering: TtirLowering, op: Op) -> None:
+    lowering.bind_token(op.results[0])
+
+
+# ---------------------------------------------------------------- loads and stores
+
+
+@rules(pointers.LoadPtr)
+def lower_load_ptr(lowering: TtirLowering, op: pointers.LoadPtr) -> None:
+    build, element = lowering.build, pointee(op.source)
+    mask = _optional(lowering, op.mask)
+    padding = _optional(lowering, op.paddingValue)
+    other = None if padding is None else cells.to_memory(build, element, padding)
+    found = transfers.load(
+        lowering, lowering.value(op.source), mask, other, op.memory_ordering_semantics, op.memory_scope
+    )
+    if element is t.F4E2M1FN:
+        found = build.op("arith.andi", found, build.integer(found.type, 15))
+    lowering.bind(op.result, cells.from_memory(build, element, found))
+    lowering.bind_token(op.result_token)
+
+
+@rules(pointers.StorePtr)
+def lower_store_ptr(lowering: TtirLowering, op: pointers.StorePtr) -> None:
+    elements = cells.to_memory(lowering.build, pointee(op.destination), lowering.value(op.value))
+    mask = _optional(lowering, op.mask)
+    transfers.store(
+        lowering,
+        lowering.value(op.destination),
+        elements,
+        mask,
+        op.memory_ordering_semantics,
+        op.memory_scope,
+    )
+    lowering.bind_token(op.result_token)
+
+
+def pointee(pointers: core.Value) -> t.ElementType:
+    """The element type that a tile of pointers points to."""
+    return pointers.tile.pointer.pointee
+
+
+def _optional(lowering: TtirLowering, value: core.Value | None) -> TtirValue | None:
+    return None if value is None else lowering.value(value)
+
+
+# ---------------------------------------------------------------- alloca
+
+
+@rules(pointers.Alloca)
+def lower_alloca(lowering: TtirLowering, op: pointers.Alloca) -> None:
+    """A part of the memory of blocks: first of this part for every block of the grid, then of the next.
+
+    So the place does not depend on what else the program allocates. In a loop it is the same every time, which is
+    `barriers`' concern.
+    """
+    element = pointee(op.result)
+    alignment = max(op.alignment, element.alignment)
+    more = alignment - HIDDEN_ALIGNMENT if alignment > HIDDEN_ALIGNMENT else 0
+    address = block_memory(lowering, element.memory_size(op.num_elem) + more)
+    if more:
+        address = aligned(lowering, address, alignment)
+    lowering.bind(op.result, lowering.build.bitcast(address, lowering.type_of(op.result).element))
+
+
+# ---------------------------------------------------------------- other kernels, other addresses
+
+
+@rules(pointers.GdcLaunchDependents)
+def lower_gdc_launch_dependents(lowering: TtirLowering, op: pointers.GdcLaunchDependents) -> None:
+    if lowering.arch.has_grid_dependencies:
+        lowering.build.effect("tt.grid_dependency_launch_dependents")
+    lowering.bind_token(op.result_token)
+
+
+@rules(pointers.GdcWait)
+def lower_gdc_wait(lowering: TtirLowering, op: pointers.GdcWait) -> None:
+    """Every thread waits. Where kernels do not overlap there is nothing to wait for."""
+    if lowering.arch.has_grid_dependencies:
+        lowering.build.effect("tt.grid_dependency_wait")
+    lowering.bind_token(op.result_token)
+
+
+@rules(pointers.MemoryFenceAlias)
+def lower_memory_fence_alias(lowering: TtirLowering, op: pointers.MemoryFenceAlias) -> None:
+    """Every thread has its fence, between the barrier in front and whatever it does next."""
+    lowering.build.asm("fence.proxy.alias; mov.u32 $0, 0;", "=r", [], I32, pure=False)
+    lowering.bind_token(op.result_token)

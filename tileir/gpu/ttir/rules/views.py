@@ -1,0 +1,152 @@
+"""TTIR of views (spec: views#top): making them, asking their shapes, loading and storing tiles through them.
+
+Knows: how a tile of a view becomes a load or a store. Does not know: where its elements lie (`tiling`), how one lies in
+memory (`cells`, `nibbles`), when the copy engine serves a view (`descriptors`).
+
+Dimensions of one element are left out of loads and stores: what comes of it is what the program would have written
+without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tileir.gpu.ttir.forms import LoweredTensorView, LoweredTileView, stored
+from tileir.gpu.ttir.ir.code import TtirValue
+from tileir.gpu.ttir.lib import cells, descriptors, scalars, transfers
+from tileir.gpu.ttir.lib.nibbles import load_nibbles, store_nibbles
+from tileir.gpu.ttir.lib.tiling import TileAxis, axes_at, inside, pointers, squeezed
+from tileir.gpu.ttir.lowering import Lower, TtirLowering
+from tileir.ir import core
+from tileir.ir import types as t
+from tileir.ir.attributes import MemoryOrdering, MemoryScope
+from tileir.ir.core import Op
+from tileir.ir.rules import Rules
+from tileir.ops import views
+
+rules: Rules[Lower] = Rules()
+
+
+# ---------------------------------------------------------------- making views
+
+
+@rules(views.MakeTensorView)
+def lower_make_tensor_view(lowering: TtirLowering, op: views.MakeTensorView) -> None:
+    type = op.result.type
+    shape = tuple(_entries(lowering, type.shape, op.dynamicShape))
+    strides = tuple(_entries(lowering, type.strides, op.dynamicStrides))
+    lowering.bind(op.result, LoweredTensorView(type, lowering.value(op.base), shape, strides))
+
+
+def _entries(lowering: TtirLowering, static: Sequence[t.Dim], dynamic: Sequence[core.Value]) -> Iterator[TtirValue]:
+    """The entries of a shape or of strides; those given by operands are unsigned."""
+    given = iter(dynamic)
+    for entry in static:
+        if entry is None:
+            yield scalars.unsigned(lowering, lowering.value(next(given)))
+        else:
+            yield scalars.number(lowering, entry)
+
+
+@rules(views.MakePartitionView, views.MakeStridedView, views.MakeGatherScatterView)
+def lower_make_tile_view(lowering: TtirLowering, op: views.MakePartitionView) -> None:
+    type = op.result.type
+    view = LoweredTileView(type, lowering.tensor_view(op.tensor_view))
+    lowering.bind(op.result, descriptors.described(lowering, op, view))
+
+
+# ---------------------------------------------------------------- asking views
+
+
+@rules(views.GetTensorShape)
+def lower_get_tensor_shape(lowering: TtirLowering, op: views.GetTensorShape) -> None:
+    _bind_extents(lowering, op.extents, lowering.tensor_view(op.src).shape)
+
+
+@rules(views.GetIndexSpaceShape)
+def lower_get_index_space_shape(lowering: TtirLowering, op: views.GetIndexSpaceShape) -> None:
+    view = lowering.view(op.src)
+    extents = [view.tensor.shape[dim] for dim in view.type.tensor_dims]
+    counts = [_tile_count(lowering, extent, step) for extent, step in zip(extents, view.type.tile_steps)]
+    _bind_extents(lowering, op.extents, counts)
+
+
+def _tile_count(lowering: TtirLowering, extent: TtirValue, step: int) -> TtirValue:
+    """The extent divided by the step, rounded up."""
+    return scalars.quotient(lowering, scalars.total(lowering, extent, scalars.number(lowering, step - 1)), step)
+
+
+def _bind_extents(lowering: TtirLowering, results: Sequence[core.Value], extents: Sequence[TtirValue]) -> None:
+    for result, extent in zip(results, extents):
+        lowering.bind(result, lowering.build.resized(extent, lowering.type_of(result).element, signed=False))
+
+
+# ---------------------------------------------------------------- loading and storing
+
+
+@rules(views.LoadView)
+def lower_load_view(lowering: TtirLowering, op: views.LoadView) -> None:
+    view = lowering.view(op.view)
+    indices = [lowering.value(index) for index in op.index]
+    lowering.bind(op.tile, load_tile(lowering, op, view, indices))
+    lowering.bind_token(op.result_token)
+
+
+def load_tile(
+    lowering: TtirLowering, op: views.LoadView, view: LoweredTileView, indices: Sequence[TtirValue]
+) -> TtirValue:
+    """The tile at `indices`."""
+    if view.descriptor is not None and descriptors.pays(lowering, op):
+        loaded = descriptors.loaded(lowering, view, indices)
+    else:
+        loaded = _gathered(lowering, op, view, axes_at(lowering, view, indices, op.inbounds))
+    if not (view.type.element is t.TF32 and lowering.users.only_multiplied(op.tile)):
+        loaded = cells.from_memory(lowering.build, view.type.element, loaded)
+    return lowering.build.reshape(loaded, *view.type.tile_shape)
+
+
+def _order(op: views.LoadView | views.StoreView) -> tuple[MemoryOrdering, MemoryScope | None]:
+    return op.memory_ordering_semantics, op.memory_scope
+
+
+def _gathered(lowering: TtirLowering, op: views.LoadView, view: LoweredTileView, axes: Sequence[TileAxis]) -> TtirValue:
+    """The tile as it lies in memory, without dimensions of one element, by the addresses of its elements."""
+    kept = squeezed(axes)
+    outside = _padding(lowering, op, view.type)
+    if view.type.element is t.F4E2M1FN:
+        return load_nibbles(lowering, view.tensor.base, axes, outside, *_order(op))
+    found = pointers(lowering, view.tensor.base, axes, kept)
+    other = lowering.build.bits(found.type.of(stored(view.type.element)), outside)
+    return transfers.load(lowering, found, inside(lowering, axes, kept), other, *_order(op))
+
+
+def _padding(lowering: TtirLowering, op: Op, view: t.TileViewType) -> int:
+    """The bits that elements outside read as, as they would lie in memory; 0 where the view does not say."""
+    found = view.element.padding_bits(view.padding or t.PaddingValue.ZERO)
+    if found is None:
+        assert view.padding is not None
+        raise lowering.unsupported(op, f"pads with {view.padding.text}, which {view.element.name} does not have")
+    return found
+
+
+@rules(views.StoreView)
+def lower_store_view(lowering: TtirLowering, op: views.StoreView) -> None:
+    view = lowering.view(op.view)
+    indices = [lowering.value(index) for index in op.index]
+    store_tile(lowering, op, lowering.value(op.tile), view, indices)
+    lowering.bind_token(op.result_token)
+
+
+def store_tile(
+    lowering: TtirLowering, op: views.StoreView, tile: TtirValue, view: LoweredTileView, indices: Sequence[TtirValue]
+) -> None:
+    """Write the elements of the tile that lie in the tensor."""
+    axes = axes_at(lowering, view, indices, op.inbounds)
+    kept, base = squeezed(axes), view.tensor.base
+    values = cells.to_memory(lowering.build, view.type.element, tile)
+    values = lowering.build.reshape(values, *(axis.count for axis in kept))
+    if view.type.element is t.F4E2M1FN:
+        store_nibbles(lowering, base, axes, values, *_order(op))
+    else:
+        places = pointers(lowering, base, axes, kept)
+        transfers.store(lowering, places, values, inside(lowering, axes, kept), *_order(op))

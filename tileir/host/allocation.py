@@ -1,0 +1,152 @@
+"""One piece of memory that a kernel may use: a parameter's array, a global, an `alloca`.
+
+Knows: its addresses, which of its bytes belong to it, who may use it, how it looks as a flat array of a dtype.
+Does not know: the other pieces (`address_space`), nor element types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tileir.host.coverage import Coverage, Runs
+from tileir.ir.diagnostics import Coordinates
+
+
+class _Bytes:
+    """Raw memory as NumPy accepts it."""
+
+    __slots__ = ("__array_interface__",)
+
+    def __init__(self, address: int, size: int, writable: bool) -> None:
+        self.__array_interface__ = {
+            "data": (address, not writable),
+            "shape": (size,),
+            "typestr": "|u1",
+            "version": 3,
+        }
+
+
+class Allocation:
+    """Bytes `base` to `end` of real memory.
+
+    ``origin`` is the address of element 0, from which byte offsets in messages count (not `base` where a stride is
+    negative). ``owner`` is the only tile block that may use it, or None. ``live`` is False once an `alloca` is freed.
+    ``keep`` is whatever must stay alive as long as the memory is used. ``parts`` are the arrays that share this memory,
+    usually just this one.
+    """
+
+    __slots__ = (
+        "_bytes",
+        "_coverage",
+        "_typed",
+        "base",
+        "end",
+        "keep",
+        "live",
+        "name",
+        "origin",
+        "owner",
+        "parts",
+        "runs",
+        "writable",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        base: int,
+        runs: Sequence[Runs],
+        *,
+        origin: int | None = None,
+        writable: bool = True,
+        owner: Coordinates | None = None,
+        keep: object = None,
+    ) -> None:
+        self.name = name
+        self.base = base
+        self.end = base + max(run.end for run in runs)
+        self.origin = base if origin is None else origin
+        self.runs = runs
+        self.writable = writable
+        self.owner = owner
+        self.keep = keep
+        self.parts: tuple[Allocation, ...] = (self,)
+        self.live = True
+        self._bytes: np.ndarray | None = None
+        self._coverage: Coverage | None = None
+        self._typed: dict[np.dtype, tuple[np.ndarray, int]] = {}
+
+    @property
+    def size(self) -> int:
+        """Bytes from the first to the last, gaps included."""
+        return self.end - self.base
+
+    @property
+    def dense(self) -> bool:
+        """Whether every byte between the first and the last belongs to it."""
+        return len(self.runs) == 1 and self.runs[0].dense
+
+    @property
+    def bytes(self) -> np.ndarray:
+        """The memory as ``uint8``, from `base` to `end`, in place."""
+        if self._bytes is None:
+            self._bytes = np.asarray(_Bytes(self.base, self.size, self.writable))
+        return self._bytes
+
+    def typed(self, dtype: np.dtype) -> tuple[np.ndarray, int]:
+        """The memory as a flat array of `dtype`, and the address of its first element (a multiple of the item size)."""
+        found = self._typed.get(dtype)
+        if found is None:
+            skip = -self.base % dtype.itemsize
+            count = max(0, self.size - skip) // dtype.itemsize
+            flat = self.bytes[skip : skip + count * dtype.itemsize].view(dtype)
+            found = self._typed[dtype] = (flat, self.base + skip)
+        return found
+
+    def usable_by(self, block: Coordinates | None, write: bool) -> bool:
+        """Whether tile block `block` may read (or write) it now."""
+        return self.live and (self.writable or not write) and (self.owner is None or self.owner == block)
+
+    def covers(self, offsets: np.ndarray, length: int) -> np.ndarray:
+        """For each byte offset from `base` (int64, inside) whether `length` bytes from it on belong to the memory."""
+        if self.dense:
+            return offsets + length <= self.size
+        if self._coverage is None:
+            self._coverage = Coverage(self.runs)
+        inside: np.ndarray = offsets + length <= self.size
+        if inside.all():
+            return self._coverage.covers(offsets, length)
+        inside[inside] = self._coverage.covers(offsets[inside], length)
+        return inside
+
+    def overlaps(self, other: Allocation) -> bool:
+        return self.base < other.end and other.base < self.end
+
+    def distance(self, address: int) -> int:
+        """The number of bytes from `address` to the first or last byte; 0 in between."""
+        return max(self.base - address, address - self.end + 1, 0)
+
+
+def merged(allocations: Sequence[Allocation]) -> Allocation:
+    """One allocation for arrays that share memory; it may be used wherever one of them may."""
+    parts = tuple(part for allocation in allocations for part in allocation.parts)
+    base = min(part.base for part in parts)
+    runs = [run.shifted(part.base - base) for part in parts for run in part.runs]
+    if all(run.dense for run in runs):
+        runs = [Runs(0, max(run.end for run in runs))]
+    whole = Allocation(parts[0].name, base, runs, writable=all(part.writable for part in parts))
+    whole.parts = parts
+    return whole
+
+
+def box_covered(allocation: Allocation, offset: int, shape: Sequence[int], strides: Sequence[int], size: int) -> bool:
+    """Whether a box of elements of `size` bytes belongs to the allocation; adjacent elements count as one run."""
+    offsets = np.array([offset], np.int64)
+    for step, n in sorted(zip(strides, shape)):
+        if step == size:
+            size *= n
+        elif n > 1:
+            offsets = np.add.outer(offsets, np.arange(n, dtype=np.int64) * step).ravel()
+    return bool(allocation.covers(offsets, size).all())

@@ -1,0 +1,70 @@
+"""What ends a kernel that does not end by itself, in the same words on every target.
+
+Knows: how often loops may run, and how tile blocks that wait for ever are reported. Does not know: how a target finds
+out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tileir.analysis.effects import accesses_of
+from tileir.ir.core import Op
+from tileir.ir.diagnostics import Coordinates, LaunchTimeout, Note, Trap
+from tileir.ir.loc import Source
+from tileir.ops.control import Loop
+
+MAX_ITERATIONS = 1 << 30
+"""Iterations of `for` and `loop` that one tile block may run, if a launch does not say another number."""
+GRACE = 1.0
+"""Seconds without any change after which tile blocks that all wait count as waiting for ever."""
+_SHOWN = 3
+
+
+def hang_text(max_iterations: int) -> str:
+    """The message of a tile block that ran its loops too often."""
+    return f"hang: a tile block ran more than {max_iterations} iterations of its loops (max_iterations says how many)"
+
+
+def timed_out(kernel: str, seconds: float, source: Source | None) -> LaunchTimeout:
+    """The error of a launch that took longer than it was given."""
+    return LaunchTimeout(f"the launch took more than {seconds:g} s", kernel=kernel, source=source)
+
+
+def weak_waiting(loop: Op) -> tuple[Note, ...]:
+    """A note for each weak load by which a loop that never ended may have waited."""
+    accesses = list(accesses_of(loop)) if isinstance(loop, Loop) else []
+    if any(access.is_strong for access in accesses):
+        return ()
+    what = "is weak: it need not see what another tile block writes, so to wait by it is undefined"
+    hint = "an ordering of relaxed or acquire makes it see that"
+    return tuple(Note(f"'{access.op.spec.name}' {what}; {hint}", access.op.loc) for access in accesses if access.reads)
+
+
+def deadlock(kernel: str, waiting: Sequence[tuple[Coordinates, Op]], missing: str, source: Source | None) -> Trap:
+    """The trap of tile blocks that all wait, each in a loop; `missing` says what else there is to know."""
+    block, first = waiting[0]
+    message = _message(waiting, missing)
+    notes = [note for loop in dict.fromkeys(loop for _, loop in waiting) for note in _notes(loop, waiting)]
+    return Trap(
+        message, kernel=kernel, block=block, op=first.spec.name, loc=first.loc, source=source, notes=tuple(notes)
+    )
+
+
+def _message(waiting: Sequence[tuple[Coordinates, Op]], missing: str) -> str:
+    if not any(access.reads for _, loop in waiting for access in accesses_of(loop)):
+        return f"hang: nothing changes from one iteration to the next{missing}"
+    count = len(waiting)
+    blocks = "the only tile block that runs waits" if count == 1 else f"all {count} tile blocks that run wait"
+    return f"deadlock: {blocks}, and nothing changes{missing}"
+
+
+def _notes(loop: Op, waiting: Sequence[tuple[Coordinates, Op]]) -> list[Note]:
+    """Which tile blocks wait in a loop, and by which operations."""
+    blocks = [block for block, one in waiting if one is loop]
+    more = f" and {len(blocks) - _SHOWN} more" if len(blocks) > _SHOWN else ""
+    named = ", ".join(map(str, blocks[:_SHOWN]))
+    reading = [access.op for access in accesses_of(loop) if access.reads and access.is_strong]
+    who = f"tile block{'' if len(blocks) == 1 else 's'} {named}{more}"
+    found = [Note(f"{who} wait{'s' if len(blocks) == 1 else ''} by this '{op.spec.name}'", op.loc) for op in reading]
+    return [*found, *weak_waiting(loop)]

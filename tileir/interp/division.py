@@ -1,0 +1,47 @@
+"""Rules of integer division (spec: division#semantics).
+
+Knows: which function of `numerics.integers` an operation with its attributes stands for; division by zero traps, and in
+strict mode so does a quotient that does not fit. Does not know: arithmetic.
+"""
+
+from __future__ import annotations
+
+from tileir.interp.api import PureRule, StrictRule
+from tileir.interp.checks import Trapping, trapping_where
+from tileir.interp.faults import Fault
+from tileir.ir.attributes import Signedness
+from tileir.ir.rules import Rules
+from tileir.numerics import integers, promises
+from tileir.numerics.bits import Array
+from tileir.numerics.integers import Binary
+from tileir.ops.division import DivI, RemI
+
+rules: Rules[PureRule] = Rules()
+strict: Rules[StrictRule] = Rules()
+
+
+@rules(DivI)
+def _divi(op: DivI) -> Binary:
+    return _trapping(integers.divide(op.signedness, op.rounding))
+
+
+@rules(RemI)
+def _remi(op: RemI) -> Binary:
+    return _trapping(integers.remainder(op.signedness))
+
+
+def _trapping(function: Binary) -> Binary:
+    def evaluate(lhs: Array, rhs: Array) -> Array:
+        try:
+            return function(lhs, rhs)
+        except integers.DivisionByZero as error:
+            raise Fault("integer division by zero", index=error.index) from None
+
+    return evaluate
+
+
+@strict(DivI)
+def _divi_fits(op: DivI) -> Trapping | None:
+    if op.signedness is Signedness.UNSIGNED:
+        return None
+    return trapping_where("the smallest integer divided by -1 does not fit", promises.quotient_overflows)

@@ -1,0 +1,42 @@
+"""Strings of a program as messages show them, and as bytes.
+
+Knows: that nothing in a message may move a cursor, colour a terminal, hide or reorder text, or be endless.
+Does not know: what is shown. What a kernel prints by `print_tko` is its own and is not changed.
+"""
+
+from __future__ import annotations
+
+LONGEST_NAME = 100
+LONGEST_LINE = 4000
+
+
+def shown(name: str, longest: int = LONGEST_NAME) -> str:
+    """`name` on one line: what is not printable (control and format characters, broken UTF-8) as Python escapes it."""
+    cut = name if len(name) <= longest else f"{name[:longest]}..."
+    return cut if cut.isprintable() else "".join(map(_escaped, cut))
+
+
+def shown_line(text: str) -> str:
+    """A whole message of one line."""
+    return shown(text, LONGEST_LINE)
+
+
+def shown_lines(text: str) -> str:
+    """A message whose line ends are ours."""
+    return text if text.isprintable() and len(text) <= LONGEST_LINE else "\n".join(map(shown_line, text.split("\n")))
+
+
+def as_bytes(text: str) -> bytes:
+    """The bytes that `text` stands for: UTF-8, in which surrogate escapes are bytes that are not. Never fails."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return b"".join(map(_bytes, text))
+
+
+def _escaped(char: str) -> str:
+    return char if char.isprintable() else char.encode("unicode_escape", "backslashreplace").decode("ascii")
+
+
+def _bytes(char: str) -> bytes:
+    return char.encode("utf-8", "surrogateescape" if "\udc80" <= char <= "\udcff" else "surrogatepass")

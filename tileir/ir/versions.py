@@ -1,0 +1,21 @@
+"""Versions of the language, in which everything that came after the first says since when it exists."""
+
+from __future__ import annotations
+
+Version = tuple[int, int]
+"""Major and minor number: versions in this form can be compared."""
+
+VERSIONS = ("13.1", "13.2", "13.3", "13.4", "13.5")
+NEWEST = VERSIONS[-1]
+
+
+def version_key(version: str) -> Version:
+    """``(13, 3)`` for ``"13.3"``."""
+    major, minor = version.split(".")
+    return int(major), int(minor)
+
+
+def version_text(version: Version) -> str:
+    """``"13.3"`` for ``(13, 3)``."""
+    major, minor = version
+    return f"{major}.{minor}"

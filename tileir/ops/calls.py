@@ -1,0 +1,38 @@
+"""Functions of the device and their calls, which early documents use: a text form and a meaning, but no bytecode."""
+
+from __future__ import annotations
+
+from tileir.ir import types as t
+from tileir.ir.core import Op
+from tileir.ir.declare import attr, region, variadic, variadic_output
+from tileir.ir.effects import CALLEE_EFFECTS
+from tileir.ir.fields import AttrKind
+from tileir.ir.traits import ALLOCATION_SCOPE, ISOLATED, SYMBOL, RegionTerminator
+from tileir.ops.constraints import ANY, tile_of
+
+INDEX_VECTOR = tile_of(t.INTS, 1)
+
+
+class Func(
+    Op,
+    name="experimental$func",
+    traits=(ISOLATED, SYMBOL, ALLOCATION_SCOPE, RegionTerminator("return")),
+    aliases=("testing$func",),
+):
+    """A device function: called, never launched; takes and returns values of any type."""
+
+    sym_name = attr(AttrKind.SYMBOL_NAME)
+    function_type = attr(AttrKind.TYPE)
+    arg_attrs = attr(AttrKind.ARRAY, default=None)
+    res_attrs = attr(AttrKind.ARRAY, default=None)
+    body = region()
+    syntax = "experimental$func @name(%a: T, ...) [-> R | -> (R, ...)] { ... } {attrs}"
+
+
+class Call(Op, name="experimental$call", traits=(CALLEE_EFFECTS,)):
+    """Runs a device function of the same module; recursion is not allowed."""
+
+    callee = attr(AttrKind.SYMBOL)
+    args = variadic(ANY)
+    outputs = variadic_output(ANY, name="results")
+    syntax = "experimental$call @f(%a, ...) {attrs} : (T, ...) -> R"

@@ -1,0 +1,104 @@
+"""The memory of a native launch: what its code is told of it, and what is said of an access that was stopped.
+
+Knows: how arguments become the slots and the table of bounds that native code reads (`cpu.memory.bounds`), and that the
+words for faulty accesses are those of all targets. Does not know: how code is made or run.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tileir.analysis.effects import MemoryAccess
+from tileir.host.access_faults import AccessFault, DescribedAccess
+from tileir.host.address_space import AddressSpace
+from tileir.host.allocation import Allocation
+from tileir.host.coverage import Runs
+from tileir.ir import types as t
+from tileir.runtime.arguments import Argument, ArrayArgument, PointerArgument
+from tileir.runtime.arrays import Array
+from tileir.runtime.memory import give_memory
+from tileir.runtime.storage import GlobalStorage
+
+if TYPE_CHECKING:
+    from tileir.cpu.run.traps import FaultyAccess
+
+Entry = tuple[int, int, int]
+"""The first address of a memory, the end of what may be read, the end of what may be written."""
+_EVERYWHERE = (1 << 64) - 1
+_LOWEST = 4096
+"""No address below this is memory: it comes from a null pointer."""
+
+
+class NativeArguments:
+    """Arguments of a launch for native code (`cpu.run.execution.LaunchArguments`)."""
+
+    __slots__ = ("_arguments", "_further", "_storage", "table", "values")
+
+    def __init__(self, arguments: Sequence[Argument], storage: GlobalStorage, addresses: Sequence[int]) -> None:
+        self._arguments, self._storage = arguments, storage
+        self.values = [*(argument.bits for argument in arguments), *addresses]
+        table: list[int] = []
+        further: list[int] = []
+        for argument in arguments:
+            if isinstance(argument, ArrayArgument):
+                table += _array_entry(argument.array)
+                for lent in argument.reaches:
+                    further += _array_entry(lent.array)
+            elif isinstance(argument, PointerArgument):
+                table += _pointer_entry(argument)
+        for placed in storage.placed.values():
+            end = placed.address + placed.size
+            table += (placed.address, end, placed.address if placed.constant else end)
+        self._further = (ctypes.c_uint64 * len(further))(*further)
+        self.table = [*table, len(further) // 3, ctypes.addressof(self._further)]
+
+    def access_fault(self, access: FaultyAccess) -> AccessFault:
+        """The fault of the access, in the words that serve all targets."""
+        space = AddressSpace()
+        give_memory(space, self._arguments, self._storage)
+        if access.meant is not None:
+            begin, end = access.meant
+            space.add(Allocation("alloca", begin, (Runs(0, end - begin),), owner=access.block))
+        return space.fault_at(access.address, *_described(access))
+
+
+def _array_entry(array: Array) -> Entry:
+    """An array by its range: the gaps of one that is not contiguous count as its own here."""
+    begin = array.address
+    if array.contiguous:
+        end = begin + prod(array.shape) * array.itemsize
+    elif 0 in array.shape:
+        end = begin
+    else:
+        end = begin + array.itemsize + sum((n - 1) * step for n, step in zip(array.shape, array.strides))
+    return begin, end, end if array.writable else begin
+
+
+def _pointer_entry(argument: PointerArgument) -> Entry:
+    """The range of a raw address: without a size it is the caller's word that all memory from there on may be used."""
+    pointer = argument.pointer
+    if pointer.size is not None:
+        end = pointer.address + pointer.size
+        return pointer.address, end, end
+    end = _EVERYWHERE if pointer.address >= _LOWEST else pointer.address
+    return pointer.address, end, end
+
+
+def _described(access: FaultyAccess) -> tuple[DescribedAccess, tuple[int, ...]]:
+    """The access in the words of a message, and the index of the tile element."""
+    made = MemoryAccess.of(access.op)
+    through = made.address.type
+    if isinstance(through, t.TileType):
+        element, shape = t.checked_cast(through.element, t.PointerType).pointee, through.shape
+    else:
+        moved = made.result if made.value is None else made.value
+        assert moved is not None
+        element, shape = moved.tile.number, moved.tile.shape
+    verb = "update" if made.updates else "store" if made.writes else "load"
+    index = tuple(int(at) for at in np.unravel_index(access.lane, shape)) if shape else ()
+    return DescribedAccess(element, access.block, verb), index

@@ -1,0 +1,115 @@
+"""Options of a launch, by target, as type checkers and editors see them.
+
+Knows: names and types, and how one that a target does not have is refused. Does not know: what an option does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypedDict
+
+Progress = Callable[[int, int], object]
+"""Is told how many tile blocks of a launch have begun, of how many."""
+
+if TYPE_CHECKING:
+    from tileir.host.output import Output
+    from tileir.interp.api import Mode
+
+
+class InterpreterOptions(TypedDict, total=False):
+    """See `interp.api.Options`."""
+
+    mode: Mode
+    max_iterations: int | None
+    output: Output
+    progress: Progress | None
+    seed: int | None
+    timeout: float | None
+
+
+class SanitizedOptions(TypedDict, total=False):
+    """Options of the interpreter that leave the order of tile blocks to the sanitizer."""
+
+    max_iterations: int | None
+    output: Output
+    timeout: float | None
+
+
+class SanitizerOptions(TypedDict, total=False):
+    """See `runtime.sanitizing.sanitize`."""
+
+    checks: str | Sequence[str]
+    schedules: int
+    seed: int
+
+
+class NativeOptions(TypedDict, total=False):
+    """``threads`` None: ``TILEIR_NUM_THREADS`` or the processors of this process. ``output``: where `print_tko` writes,
+    standard output if None. ``max_iterations``: of one tile block in its loops before it counts as hanging,
+    `host.limits.MAX_ITERATIONS` if None. ``timeout``: seconds that the launch may take. ``progress``: a function that
+    is told now and then how many tile blocks have begun, of how many."""
+
+    max_iterations: int | None
+    output: Output
+    progress: Progress | None
+    threads: int | None
+    timeout: float | None
+
+
+class GpuOptions(TypedDict, total=False):
+    """``stream``: a number or a stream of any library; torch's or CuPy's current one if None. ``output``: where
+    `print_tko` writes, standard output if None."""
+
+    output: Output
+    stream: object
+
+
+class VendorOptions(TypedDict, total=False):
+    """As for any GPU, but what kernels print goes to standard output."""
+
+    stream: object
+
+
+class LaunchOptions(TypedDict, total=False):
+    """The options of all targets: each refuses those that it does not have."""
+
+    mode: Mode
+    max_iterations: int | None
+    output: Output
+    progress: Progress | None
+    seed: int | None
+    threads: int | None
+    timeout: float | None
+    stream: object
+
+
+def require_known(options: Mapping[str, object], known: type, target: str) -> None:
+    """Raise TypeError for an option that is not one of those of a target."""
+    names = tuple(known.__annotations__)
+    unknown = options.keys() - set(names)
+    if unknown:
+        what = f"target '{target}' has no option {', '.join(sorted(unknown))}"
+        raise TypeError(f"{what}: it has {', '.join(names)}")
+
+
+def positive(name: str, value: object) -> int | None:
+    """A positive integer, or None. Raises TypeError or ValueError."""
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{name}: expected a positive integer, got {value!r}")
+    if value < 1:
+        raise ValueError(f"{name}: expected a positive integer, got {value}")
+    return value
+
+
+def seconds(name: str, value: object) -> float | None:
+    """A positive number of seconds, or None. Raises TypeError or ValueError."""
+    if value is None:
+        return None
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise TypeError(f"{name}: expected a positive number of seconds, got {value!r}")
+    if not value > 0 or math.isnan(value):
+        raise ValueError(f"{name}: expected a positive number of seconds, got {value}")
+    return float(value)

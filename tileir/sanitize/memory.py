@@ -1,0 +1,147 @@
+"""The memory of a sanitized launch: the interpreter's own, which tells what each operation touches.
+
+Knows: that every reader and writer finds its elements by `resolve` or `window`; the shadow of each allocation; that an
+access which is not allowed is dropped and reported, and the run goes on.
+Does not know: what is wrong with an access that is allowed (`races`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tileir.host.allocation import Allocation
+from tileir.interp.accesses import CheckedAccess, lane_index
+from tileir.interp.faults import Fault
+from tileir.interp.memory import Memory, ResolvedElements
+from tileir.ir.diagnostics import Coordinates
+from tileir.sanitize.shadow import Shadow, Touched, TouchedBox, TouchedElements
+
+
+class Dropped(NamedTuple):
+    """Elements that an access had no right to: `kind` of finding, the first fault, how many elements."""
+
+    kind: str
+    fault: Fault
+    elements: int
+    allocation: Allocation | None
+    address: int
+
+
+Refuse = Callable[[Dropped], None]
+
+
+class WatchedMemory(Memory):
+    """`touched` holds what the operation that runs has accessed so far; `begin` empties it."""
+
+    def __init__(self, allocations: Iterable[Allocation] = (), globals: dict[str, int] | None = None) -> None:
+        self._shadows: dict[int, Shadow] = {}
+        self.touched: list[Touched] = []
+        self.refuse: Refuse = _ignore
+        self.marks_storage = True
+        self._boxes = True
+        self._scratch: np.ndarray | None = None
+        super().__init__(allocations, globals)
+
+    def begin(self, sparse: bool) -> None:
+        """An operation starts. One that takes single rows of a box is watched element by element."""
+        self.touched = []
+        self._boxes = not sparse
+
+    def shadow(self, allocation: Allocation, granule: int) -> Shadow:
+        found = self._shadows.get(allocation.base)
+        if found is None:
+            found = self._shadows[allocation.base] = Shadow(allocation, granule)
+        found.refine(granule)
+        return found
+
+    def forget(self) -> None:
+        """Start with no shadow, as a new launch does."""
+        self._shadows.clear()
+
+    def written(self) -> Iterable[np.ndarray]:
+        """The bytes of every allocation that a kernel may write, in place."""
+        return [one.bytes for one in self._sorted if one.writable and one.live]
+
+    # ------------------------------------------------------------ alloca
+
+    def allocate(self, size: int, alignment: int, owner: Coordinates | None) -> int:
+        base = super().allocate(size, alignment, owner)
+        if size:
+            self._shadows.pop(base, None)
+            self.shadow(self._storage[base], 1).mark_unwritten()
+        return base
+
+    def free(self, base: int) -> None:
+        super().free(base)
+        self._shadows.pop(base, None)
+
+    # ------------------------------------------------------------ what is touched
+
+    def window(
+        self, address: int, shape: Sequence[int], strides: Sequence[int], access: CheckedAccess
+    ) -> np.ndarray | None:
+        found = super().window(address, shape, strides, access) if self._boxes else None
+        if found is not None:
+            allocation = self.find(address)
+            assert allocation is not None, "a window lies in one allocation"
+            shadow = self.shadow(allocation, access.cell.size)
+            self.touched.append(TouchedBox(shadow, address - shadow.base, tuple(shape), strides, access.cell.size))
+        return found
+
+    def resolve(
+        self, addresses: np.ndarray, access: CheckedAccess, mask: np.ndarray | None = None
+    ) -> list[ResolvedElements]:
+        parts = super().resolve(addresses, access, mask)
+        flat = np.ravel(addresses)
+        chosen = np.arange(flat.size) if mask is None or mask.size == flat.size else np.flatnonzero(mask)
+        for part in parts:
+            if part.flat is not self._scratch:
+                lanes = np.arange(flat.size) if part.lanes is None else part.lanes
+                self._touch(flat[lanes], chosen[lanes], access)
+        return parts
+
+    def _touch(self, addresses: np.ndarray, lanes: np.ndarray, access: CheckedAccess) -> None:
+        if addresses.size:
+            allocation = self.find(int(addresses[0]))
+            assert allocation is not None, "an element found lies in an allocation"
+            shadow = self.shadow(allocation, access.cell.size)
+            offsets = (addresses - np.uint64(shadow.base)).view(np.int64)
+            self.touched.append(TouchedElements(shadow, offsets, lanes, access.cell.size))
+
+    # ------------------------------------------------------------ what is refused
+
+    def _apart(self, tile: np.ndarray, access: CheckedAccess, mask: np.ndarray | None) -> list[ResolvedElements]:
+        """Elements that may not be accessed are reported and lie in memory that nobody looks at."""
+        parts, found = self._found(tile.ravel(), access)
+        parts = [part for part in parts if np.size(part.where)]
+        bad = np.flatnonzero(~found)
+        if bad.size:
+            self._report(tile, bad, access, mask)
+            self._scratch = np.zeros(bad.size, access.cell.raw)
+            parts.append(ResolvedElements(self._scratch, np.arange(bad.size), bad))
+        return parts
+
+    def _report(self, tile: np.ndarray, bad: np.ndarray, access: CheckedAccess, mask: np.ndarray | None) -> None:
+        addresses = tile.ravel()[bad]
+        kinds = np.array([self._kind(int(address), access) for address in addresses])
+        for kind in np.unique(kinds).tolist():
+            lanes = np.flatnonzero(kinds == kind)
+            first = int(lanes[0])
+            address = int(addresses[first])
+            fault = Fault(*self.fault_at(address, access.described, lane_index(int(bad[first]), tile.shape, mask)))
+            self.refuse(Dropped(kind, fault, lanes.size, self.find(address), address))
+
+    def _kind(self, address: int, access: CheckedAccess) -> str:
+        found = self.find(address)
+        if found is None or not found.live or address + access.cell.size > found.end:
+            return "out-of-bounds"
+        if access.write and not found.writable:
+            return "read-only"
+        return "misaligned" if address % access.cell.size else "out-of-bounds"
+
+
+def _ignore(dropped: Dropped) -> None:
+    """Nobody has asked yet."""

@@ -1,0 +1,224 @@
+"""Data races of one run (spec: memory-model#data-races, spec: race-detector#state).
+
+Knows: which earlier accesses conflict with a new one, and why nothing orders the two.
+Does not know: which elements an operation touches (`memory`), nor how a conflict is told (`session`).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from tileir.interp.api import Coordinates
+from tileir.sanitize.clocks import AccessEvent, Past, Site, morally_strong, scopes_include, union
+from tileir.sanitize.shadow import Cells, Shadow, Touched, TouchedElements
+
+Where = np.ndarray | None
+"""A mask of cells; None for all."""
+
+
+class Conflict(NamedTuple):
+    """Two accesses, of which the later one found the trace of the earlier, at `address` and `elements` in all in all.
+
+    ``flag`` are the accesses of a flag that was to order them, and did not for the reason that `why` names.
+    """
+
+    earlier: AccessEvent
+    later: AccessEvent
+    why: str
+    address: int
+    elements: int
+    flag: tuple[Site, Site] | None = None
+
+
+Report = Callable[[Conflict], None]
+
+
+class Sets:
+    """Sets of accesses, each a number: an access and the set of the others. 0 is empty."""
+
+    def __init__(self) -> None:
+        self._nodes: list[tuple[AccessEvent | None, int]] = [(None, 0)]
+
+    def with_one(self, event: AccessEvent, rest: int) -> int:
+        self._nodes.append((event, rest))
+        return len(self._nodes) - 1
+
+    def members(self, number: int) -> Iterator[AccessEvent]:
+        while number:
+            event, number = self._nodes[number]
+            assert event is not None, "only the empty set has no access"
+            yield event
+
+    def beside(self, event: AccessEvent, number: int) -> int:
+        """The set with `event`, less the accesses of its kind that happen before it and that it stands for."""
+        while number:
+            top, rest = self._nodes[number]
+            assert top is not None, "only the empty set has no access"
+            if not (event.follows(top) and top.strength == event.strength):
+                break
+            number = rest
+        return self.with_one(event, number)
+
+
+class RaceDetector:
+    """One run's accesses in the order they are made, which is a linear extension of happens-before."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._sets = Sets()
+        self._numbers: defaultdict[Coordinates, int] = defaultdict(int)
+        self._acquired: dict[Coordinates, Past] = {}
+        self._synced: dict[tuple[Coordinates, Coordinates], tuple[AccessEvent, AccessEvent]] = {}
+        self._relaxed: dict[tuple[Coordinates, Coordinates], tuple[AccessEvent, AccessEvent]] = {}
+
+    def event(self, site: Site, block: Coordinates, token: Past | None, size: int) -> AccessEvent:
+        """A new instruction of a tile block, which waits for `token`."""
+        number = self._numbers[block]
+        self._numbers[block] = number + 1
+        return AccessEvent(site, block, number, union((token,)), size)
+
+    def read(self, event: AccessEvent, touched: Touched) -> None:
+        """The event reads the elements."""
+        shadow = touched.shadow
+        cells = touched.cells(shadow.writers)
+        for number, where in _distinct(cells):
+            self._check(event, number, touched, cells, where)
+        if event.strong:
+            self._observe(event, touched)
+        readers = touched.cells(shadow.readers)
+        touched.put(shadow.readers, _mapped(readers, lambda number: self._sets.beside(event, number)))
+
+    def write(self, event: AccessEvent, touched: Touched) -> None:
+        """The event writes the elements, and reads them before if it is an update."""
+        shadow = touched.shadow
+        for array in (shadow.writers, shadow.readers):
+            cells = touched.cells(array)
+            for number, where in _distinct(cells):
+                self._check(event, number, touched, cells, where)
+        if event.strong and event.site.access.updates:
+            self._observe(event, touched)
+        self._release(event, touched)
+        touched.put(shadow.writers, _mapped(touched.cells(shadow.writers), lambda one: self._left(event, one, True)))
+        touched.put(shadow.readers, _mapped(touched.cells(shadow.readers), lambda one: self._left(event, one, False)))
+
+    def repeated(self, event: AccessEvent, touched: TouchedElements) -> None:
+        """Report elements of one weak store that have one address."""
+        again = touched.repeated()
+        if again.size and not event.strong:
+            self._report(Conflict(event, event, "lanes", touched.address(int(again[0])), int(again.size)))
+
+    def last_writer(self, shadow: Shadow, address: int) -> Site | None:
+        """The operation that has written the byte at an address last."""
+        number = int(shadow.writers[(address - shadow.base) // shadow.granule])
+        return next((event.site for event in self._sets.members(number)), None)
+
+    def _left(self, event: AccessEvent, number: int, with_event: bool) -> int:
+        """What a set becomes when `event` writes: the accesses that do not happen before it stay."""
+        kept = 0
+        for one in self._sets.members(number):
+            if not event.follows(one) and one is not event:
+                kept = self._sets.with_one(one, kept)
+        return self._sets.with_one(event, kept) if with_event else kept
+
+    # ------------------------------------------------------------ conflicts
+
+    def _check(self, event: AccessEvent, number: int, touched: Touched, cells: Cells, where: Where) -> None:
+        for earlier in self._sets.members(number):
+            if earlier is event or event.follows(earlier) or morally_strong(earlier, event):
+                continue
+            position, count = _first(cells, where, touched)
+            why, flag = self._why(earlier, event)
+            self._report(Conflict(earlier, event, why, touched.address(position), count, flag))
+
+    def _why(self, earlier: AccessEvent, later: AccessEvent) -> tuple[str, tuple[Site, Site] | None]:
+        if earlier.block == later.block:
+            return "sizes" if earlier.strong and later.strong else "token", None
+        if earlier.strong and later.strong:
+            return ("scope" if not scopes_include(earlier, later) else "sizes"), None
+        pair = (earlier.block, later.block)
+        acquired = self._acquired.get(later.block)
+        if acquired is not None and acquired.others.get(earlier.block, 0) >> earlier.number & 1:
+            return "acquire-token", _flag(self._synced.get(pair))
+        if pair in self._relaxed and pair not in self._synced:
+            return "relaxed", _flag(self._relaxed[pair])
+        if pair in self._synced:
+            return "release-token", _flag(self._synced[pair])
+        return "nothing", None
+
+    # ------------------------------------------------------------ synchronisation
+
+    def _observe(self, event: AccessEvent, touched: Touched) -> None:
+        """What a strong read learns from the releases that reach the value, or fails to."""
+        shadow = touched.shadow
+        joined = False
+        if shadow.heads is not None and event.acquires:
+            for number, _ in _distinct(touched.cells(shadow.heads)):
+                for head in self._sets.members(number):
+                    if head.block != event.block and morally_strong(head, event):
+                        event.synchronise(head)
+                        self._synced[head.block, event.block] = (head, event)
+                        joined = True
+        if joined:
+            self._acquired[event.block] = union((self._acquired.get(event.block), event.past))
+        for number, _ in _distinct(touched.cells(shadow.writers)):
+            for writer in self._sets.members(number):
+                if writer.strong and writer.block != event.block and not event.follows(writer):
+                    self._relaxed[writer.block, event.block] = (writer, event)
+
+    def _release(self, event: AccessEvent, touched: Touched) -> None:
+        """The release sequence after a write (spec: memory-model#release-acquire)."""
+        shadow = touched.shadow
+        if shadow.heads is None and not event.releases:
+            return
+        heads = shadow.make_heads()
+        updates = event.strong and event.site.access.updates
+        touched.put(heads, _mapped(touched.cells(heads), lambda number: self._sequence(event, number, updates)))
+
+    def _sequence(self, event: AccessEvent, number: int, updates: bool) -> int:
+        kept = 0
+        for head in self._sets.members(number) if updates else ():
+            continues = head.block == event.block or morally_strong(head, event)
+            if continues and not (event.releases and event.follows(head)):
+                kept = self._sets.with_one(head, kept)
+        return self._sets.with_one(event, kept) if event.releases else kept
+
+
+def _flag(pair: tuple[AccessEvent, AccessEvent] | None) -> tuple[Site, Site] | None:
+    return None if pair is None else (pair[0].site, pair[1].site)
+
+
+def _distinct(cells: Cells) -> Iterator[tuple[int, Where]]:
+    """Each number in the cells with where it stands; nearly always there is one."""
+    if cells.size == 0:
+        return
+    first = int(cells.flat[0])
+    if (cells == first).all():
+        if first:
+            yield first, None
+        return
+    for number in np.unique(cells).tolist():
+        if number:
+            yield number, cells == number
+
+
+def _mapped(cells: Cells, change: Callable[[int], int]) -> Cells | int:
+    """The cells with every number changed; one number if that is all there is."""
+    first = int(cells.flat[0]) if cells.size else 0
+    if (cells == first).all():
+        return change(first)
+    numbers, inverse = np.unique(cells, return_inverse=True)
+    changed = np.array([change(number) for number in numbers.tolist()], np.int32)
+    return changed[inverse].reshape(cells.shape)
+
+
+def _first(cells: Cells, where: Where, touched: Touched) -> tuple[int, int]:
+    """The first element with a set cell and how many elements have one."""
+    per_element = max(1, touched.size // touched.shadow.granule)
+    if where is None:
+        return 0, cells.size // per_element
+    elements = where.reshape(-1, per_element).any(-1)
+    return int(np.argmax(elements)), int(np.count_nonzero(elements))

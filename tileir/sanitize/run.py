@@ -1,0 +1,216 @@
+"""Running a launch under the sanitizer, in one or several orders of its tile blocks.
+
+Knows: which orders are tried, when tile blocks wait for ever, and that two orders must give one result.
+Does not know: what is wrong with an access (`races`), what arguments a user may give (`runtime`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tileir.analysis.effects import accesses_of
+from tileir.interp.api import BlockState, Coordinates, LaunchState, Options
+from tileir.interp.machine import TABLES
+from tileir.interp.prepare import prepare
+from tileir.interp.program import PreparedFunction
+from tileir.interp.scheduler import Running, coordinates, run_all
+from tileir.interp.watch import Watch
+from tileir.ir.core import Module, Op
+from tileir.ir.diagnostics import Trap
+from tileir.ir.loc import Source
+from tileir.ops.module import Entry
+from tileir.sanitize.findings import Finding, SanitizerReport
+from tileir.sanitize.memory import WatchedMemory
+from tileir.sanitize.session import Layout, Session
+from tileir.sanitize.watch import watched_tables
+
+WAITING = 1 << 10
+"""Iterations of `loop` without a change of memory after which a tile block counts as waiting."""
+
+
+@dataclass(frozen=True)
+class SanitizedLaunch:
+    """A launch with its arguments in place: `layouts` say how arrays lie in `memory`."""
+
+    module: Module
+    entry: Entry
+    grid: Coordinates
+    arguments: Sequence[object]
+    memory: WatchedMemory
+    layouts: Mapping[str, Layout]
+    options: Options
+
+
+class _Stuck(Exception):
+    """No tile block can go on."""
+
+
+def sanitized(
+    launch: SanitizedLaunch, kinds: frozenset[str], schedules: int, seed: int, uninitialized: Sequence[str]
+) -> SanitizerReport:
+    """Run the launch in one order, and where the order can matter, in one that starts consumers first, and in
+    `schedules` less one at random. Memory is left as the first order leaves it.
+    """
+    session = Session(launch.memory, launch.layouts, kinds)
+    function = prepare(launch.module, launch.entry, watched_tables(TABLES, session), strict=True).function
+    orders = _orders(launch, schedules, seed)
+    before = _contents(launch.memory) if len(orders) > 1 else []
+    after: list[np.ndarray] = []
+    for position, order in enumerate(orders):
+        if position:
+            _restore(launch.memory, before)
+        _run(launch, session, function, order, uninitialized)
+        if not position:
+            after = _contents(launch.memory) if len(orders) > 1 else []
+        else:
+            _compare(launch, session, after)
+    if len(orders) > 1:
+        _restore(launch.memory, after)
+    return SanitizerReport(session.collector.all(), launch.entry.sym_name, len(orders), _sources(launch.module))
+
+
+def _sources(module: Module) -> tuple[Source, ...]:
+    return () if module.source is None else (module.source,)
+
+
+@dataclass(frozen=True)
+class _Order:
+    """An order of tile blocks: which starts first, and how turns are taken."""
+
+    blocks: Iterable[Coordinates]
+    seed: int | None = None
+
+
+def _orders(launch: SanitizedLaunch, schedules: int, seed: int) -> list[_Order]:
+    orders = [_Order(coordinates(launch.grid))]
+    if schedules > 1 or any(access.is_strong for access in accesses_of(launch.entry)):
+        orders.append(_Order(list(coordinates(launch.grid))[::-1]))
+    orders += [_Order(coordinates(launch.grid), seed + number) for number in range(schedules - 1)]
+    return orders
+
+
+# ------------------------------------------------------------ one run
+
+
+class _Block(BlockState):
+    """A tile block whose broken promises are findings, and whose warnings are not given."""
+
+    __slots__ = ("begun", "seen", "session")
+
+    def __init__(self, id: Coordinates, launch: LaunchState, session: Session) -> None:
+        super().__init__(id, launch)
+        self.session = session
+        self.seen = -1
+        self.begun = 0
+
+    def undefined(self, op: Op, message: str, array: str | None = None, index: object = None) -> None:
+        promised = any(op.attributes.get("inbounds") or ())
+        self.session.undefined(op, message, "out-of-bounds" if promised else "undefined")
+
+    def warn(self, op: Op, message: str) -> None:
+        """What is unspecified is found where it matters: in what is stored."""
+
+    def is_idle(self) -> bool:
+        """Whether it has gone round long enough while nothing changed."""
+        if self.seen != self.session.progress:
+            self.seen, self.begun = self.session.progress, self.iterations
+        return self.iterations - self.begun >= WAITING
+
+
+def _run(
+    launch: SanitizedLaunch, session: Session, function: PreparedFunction, order: _Order, uninitialized: Sequence[str]
+) -> None:
+    launch.memory.forget()
+    _mark_unwritten(launch, uninitialized)
+    session.start()
+    state = LaunchState(launch.entry.sym_name, launch.grid, launch.memory, launch.options, launch.module.source)
+    live: dict[Coordinates, _Block] = {}
+    total = launch.grid[0] * launch.grid[1] * launch.grid[2]
+    started = 0
+
+    def start(id: Coordinates) -> Running:
+        nonlocal started
+        started += 1
+        session.progress += 1
+        block = live[id] = _Block(id, state, session)
+        return block, turns(block)
+
+    def turns(block: _Block) -> Generator[None, None, None]:
+        flow = function.body.run(function.frame(launch.arguments), block)
+        while True:
+            session.block = block
+            try:
+                next(flow)
+            except StopIteration:
+                break
+            if started == total and block.is_idle() and all(one.is_idle() for one in live.values()):
+                raise _Stuck
+            yield
+        del live[block.id]
+        session.progress += 1
+
+    try:
+        with np.errstate(all="ignore"):
+            run_all(order.blocks, start, Watch(state, total), order.seed)
+    except _Stuck:
+        session.stuck(list(live))
+    except Trap as trap:
+        _stopped(session, trap)
+    finally:
+        session.running = False
+
+
+def _stopped(session: Session, trap: Trap) -> None:
+    """A fault that leaves nothing to go on with."""
+    kind = "deadlock" if trap.message.startswith(("hang", "deadlock")) else "undefined"
+    blocks = () if trap.block is None else (trap.block,)
+    session.collector.add(Finding(kind, trap.message, loc=trap.loc, op=trap.op, blocks=blocks), str(trap.loc))
+
+
+def _mark_unwritten(launch: SanitizedLaunch, names: Sequence[str]) -> None:
+    for name in names:
+        layout = launch.layouts[name]
+        found = launch.memory.find(layout.address)
+        if found is not None:
+            launch.memory.shadow(found, layout.itemsize).mark_unwritten()
+
+
+# ------------------------------------------------------------ several runs
+
+
+def _contents(memory: WatchedMemory) -> list[np.ndarray]:
+    return [one.copy() for one in memory.written()]
+
+
+def _restore(memory: WatchedMemory, contents: list[np.ndarray]) -> None:
+    for one, before in zip(memory.written(), contents):
+        one[...] = before
+
+
+def _compare(launch: SanitizedLaunch, session: Session, first: list[np.ndarray]) -> None:
+    """Report arrays that end up different from what the first order has left."""
+    for one, expected in zip(launch.memory.written(), first):
+        different = np.flatnonzero(one != expected)
+        if different.size:
+            _report_order(session, one.__array_interface__["data"][0] + int(different[0]), int(different.size))
+
+
+def _report_order(session: Session, address: int, count: int) -> None:
+    site = session.last_writer(address)
+    array, index = session.place(address, 1)
+    found = Finding(
+        "order-dependent",
+        f"'{array}'{list(index)} depends on the order in which tile blocks run",
+        severity="warning",
+        hint="let one tile block combine what the others have stored, in a fixed order, if results must repeat",
+        array=array,
+        indices=(index,),
+        because="two orders of the same tile blocks left different bytes",
+        count=count,
+    )
+    if site is not None:
+        found.loc, found.op = site.op.loc, site.op.spec.name
+    session.collector.add(found, array)

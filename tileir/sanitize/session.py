@@ -1,0 +1,195 @@
+"""One sanitized launch: what its parts share, and how what they notice becomes findings.
+
+Knows: the current tile block, the detector, names and indices of memory. Does not know: how operations are watched
+(`watch`), nor in which order tile blocks run (`run`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tileir.interp.api import BlockState, Coordinates, Fault, Index
+from tileir.ir.core import Op
+from tileir.ops.control import Assert
+from tileir.sanitize.clocks import Site
+from tileir.sanitize.findings import Collector, Finding, at
+from tileir.sanitize.memory import Dropped, WatchedMemory
+from tileir.sanitize.races import Conflict, RaceDetector
+from tileir.sanitize.shadow import LARGEST_CELL
+from tileir.sanitize.taint import Marked, Origin
+from tileir.sanitize.wording import conflict_finding, origin_finding
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How an array of the launch lies in memory: address of its first element, strides in bytes."""
+
+    address: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    itemsize: int
+
+    def index(self, address: int) -> tuple[int, ...]:
+        """The index of the element at an address."""
+        left = address - self.address
+        index = [0] * len(self.shape)
+        for dim in sorted(range(len(self.shape)), key=lambda dim: -abs(self.strides[dim])):
+            step = self.strides[dim]
+            if step and self.shape[dim] > 1:
+                index[dim] = left // step
+                left -= index[dim] * step
+        return tuple(index)
+
+
+class Session:
+    """The state of a launch while it runs; `start` begins another run of the same launch."""
+
+    def __init__(self, memory: WatchedMemory, layouts: Mapping[str, Layout], kinds: frozenset[str]) -> None:
+        self.memory = memory
+        self.collector = Collector(kinds)
+        self.running = False
+        self.block: BlockState | None = None
+        self.here: Site | None = None
+        self.progress = 0
+        self.dropped = False
+        self.waits: dict[Coordinates, Site] = {}
+        self._layouts = layouts
+        self._origins: dict[tuple[str, Op], Origin] = {}
+        memory.refuse = self._refused
+        self.detector = RaceDetector(self._conflict)
+
+    def start(self) -> None:
+        self.detector = RaceDetector(self._conflict)
+        self.waits.clear()
+        self.running = True
+
+    # ------------------------------------------------------------ names
+
+    def place(self, address: int, size: int) -> tuple[str | None, tuple[int, ...]]:
+        """The array at an address and the index in it."""
+        found = self.memory.find(address)
+        if found is None:
+            return None, ()
+        part = next((one for one in found.parts if one.base <= address < one.end), found)
+        layout = self._layouts.get(part.name)
+        if layout is not None:
+            return part.name, layout.index(address)
+        return part.name, ((address - part.origin) // size,)
+
+    def last_writer(self, address: int) -> Site | None:
+        """The operation that has written the byte at an address last in this run."""
+        found = self.memory.find(address)
+        return None if found is None else self.detector.last_writer(self.memory.shadow(found, LARGEST_CELL), address)
+
+    # ------------------------------------------------------------ findings
+
+    def _conflict(self, found: Conflict) -> None:
+        array, index = self.place(found.address, found.later.size)
+        self.collector.add(conflict_finding(found, array, index), found.later.site.op, found.earlier.site.op)
+
+    def _refused(self, dropped: Dropped) -> None:
+        site, block = self.here, self.block
+        assert site is not None and block is not None, "memory is accessed by an operation of a tile block"
+        self.dropped = True
+        fault = dropped.fault
+        array = fault.array or (dropped.allocation.name if dropped.allocation else None)
+        self.collector.add(
+            Finding(
+                dropped.kind,
+                fault.message,
+                loc=site.op.loc,
+                op=site.op.spec.name,
+                array=array,
+                indices=self._index(array, fault.index),
+                blocks=(block.id,),
+                hint=_REFUSED[dropped.kind],
+                count=dropped.elements,
+            ),
+            site.op,
+        )
+
+    def _index(self, array: str | None, offset: Index | None) -> tuple[tuple[int, ...], ...]:
+        """The element at a byte offset; an array's own index only of one that it has."""
+        if not isinstance(offset, int):
+            return ()
+        layout = self._layouts.get(array or "")
+        if layout is None:
+            return ((offset,),)
+        return (layout.index(layout.address + offset),) if offset >= 0 else ((offset // layout.itemsize,),)
+
+    def undefined(self, op: Op, message: str, kind: str = "undefined") -> None:
+        """A promise that does not hold; the run goes on."""
+        blocks = () if self.block is None else (self.block.id,)
+        hint = "keep the promise, or do not make it" if kind == "undefined" else None
+        found = Finding(kind, message, loc=op.loc, op=op.spec.name, blocks=blocks, hint=hint)
+        self.collector.add(found, op)
+
+    def fault(self, op: Op, fault: Fault) -> None:
+        self.undefined(op, fault.message, "assert" if isinstance(op, Assert) else "undefined")
+
+    # ------------------------------------------------------------ values without meaning
+
+    def origin(self, kind: str, site: Site, chosen: bool, value: object = None) -> Origin:
+        """The origin of such values that a load is; made when it first gives one."""
+        assert self.block is not None, "a load runs in a tile block"
+        key = (kind, site.op)
+        if key not in self._origins:
+            self._origins[key] = Origin(kind, site, chosen, self.block.id, value=value)
+        return self._origins[key]
+
+    def arrives(self, value: Marked, site: Site, role: str, where: np.ndarray | None = None) -> None:
+        """Marked elements of a tile arrive at an operation; only those of `where` count."""
+        for origin, mask in value.marks.items():
+            there = mask if where is None else mask & where
+            if there.any() and not (origin.kind == "padding" and role in ("branch", "assert")):
+                self._report(origin, site.op, role, _is_copy(origin, value.value[there], role), int(there.sum()))
+
+    def decided(self, value: Marked, op: Op, role: str) -> None:
+        """Marked elements decide a branch, an assertion, or where a view lies."""
+        for origin in value.marks:
+            if origin.kind == "uninitialized":
+                self._report(origin, op, role, False, 1)
+
+    def read_unwritten(self, origin: Origin, site: Site) -> None:
+        """An update of memory that nobody has written."""
+        self._report(origin, site.op, "stored", False, 1)
+
+    def _report(self, origin: Origin, op: Op, role: str, copied: bool, count: int) -> None:
+        assert self.block is not None, "values arrive in a tile block"
+        found = origin_finding(origin, role, self.block.id, copied)
+        self.collector.add(replace(at(found, op), count=count), origin.site.op, op)
+
+    def stuck(self, blocks: Sequence[Coordinates]) -> None:
+        """Tile blocks that wait for each other, or for nobody."""
+        by_site: dict[Site | None, list[Coordinates]] = {}
+        for block in blocks:
+            by_site.setdefault(self.waits.get(block), []).append(block)
+        for site, waiting in by_site.items():
+            count = f"{len(waiting)} tile block{'s wait' if len(waiting) > 1 else ' waits'}"
+            found = Finding(
+                "deadlock",
+                f"{count} for a value that no tile block can write any more",
+                blocks=tuple(waiting[:2]),
+                hint="let the tile block that is waited for write first, and never wait for one that waits as well",
+                count=len(waiting),
+            )
+            if site is not None:
+                found = replace(found, loc=site.op.loc, op=site.op.spec.name)
+            self.collector.add(found, site)
+
+
+_REFUSED = {
+    "out-of-bounds": "mask the elements outside the array, or access it through a view of its shape",
+    "misaligned": "start at a multiple of the element's size",
+    "read-only": "a constant global cannot be written: declare it without 'constant', or store elsewhere",
+}
+
+
+def _is_copy(origin: Origin, values: np.ndarray, role: str) -> bool:
+    """Whether padding that the program chose is stored as it is."""
+    if origin.kind != "padding" or not origin.chosen or role != "stored" or origin.value is None:
+        return False
+    return bool((values == origin.value).all()) or bool((values != values).all() and origin.value != origin.value)

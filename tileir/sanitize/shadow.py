@@ -1,0 +1,159 @@
+"""The shadow of memory: who has accessed each byte, and which bytes nobody has written.
+
+Knows: the cells of one allocation and how a tile of elements finds its own among them.
+Does not know: what an access means (`races`, `access`).
+
+A cell stands for as many bytes as the smallest element accessed so far, so that elements of one byte are told apart
+and arrays of f32 need no more shadow than they have bytes. It holds the number of a set of accesses (`races.Sets`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tileir.host.allocation import Allocation
+
+Cells = np.ndarray
+LARGEST_CELL = 16
+
+
+class Shadow:
+    """The cells of one allocation. `heads` are the releases that reach the value; None until there is one."""
+
+    def __init__(self, allocation: Allocation, granule: int) -> None:
+        self.allocation = allocation
+        self.base = allocation.base - allocation.base % LARGEST_CELL
+        self.granule = granule
+        count = -(-(allocation.end - self.base) // LARGEST_CELL) * (LARGEST_CELL // granule)
+        self.writers = np.zeros(count, np.int32)
+        self.readers = np.zeros(count, np.int32)
+        self.heads: Cells | None = None
+        self.unwritten: np.ndarray | None = None
+
+    def refine(self, granule: int) -> None:
+        """Make cells small enough for elements of `granule` bytes."""
+        if granule < self.granule:
+            times = self.granule // granule
+            self.writers, self.readers = self.writers.repeat(times), self.readers.repeat(times)
+            self.heads = None if self.heads is None else self.heads.repeat(times)
+            self.granule = granule
+
+    def make_heads(self) -> Cells:
+        if self.heads is None:
+            self.heads = np.zeros_like(self.writers)
+        return self.heads
+
+    def mark_unwritten(self) -> None:
+        """Nobody has written any byte of the allocation."""
+        self.unwritten = np.ones(self.allocation.end - self.base, np.bool_)
+
+
+class TouchedBox:
+    """A strided box of elements: the first elements of a tile along each dimension."""
+
+    def __init__(self, shadow: Shadow, offset: int, shape: tuple[int, ...], strides: Sequence[int], size: int) -> None:
+        self.shadow = shadow
+        self.size = size
+        self.shape = shape
+        self._offset = offset
+        self._strides = tuple(strides)
+
+    def cells(self, array: Cells) -> Cells:
+        """The cells of the elements, in place; those of one element along the last axis if it has several."""
+        return self._view(array, self.shadow.granule)
+
+    def put(self, array: Cells, values: Cells | int) -> None:
+        self.cells(array)[...] = values
+
+    def unwritten(self) -> np.ndarray | None:
+        """Where an element has a byte that nobody has written, in the shape of the box; None if that is nowhere."""
+        marks = self.shadow.unwritten
+        if marks is None:
+            return None
+        found = self._view(marks, 1)
+        found = np.asarray(found.any(-1)) if self.size > 1 else found.copy()
+        return found if found.any() else None
+
+    def mark_written(self) -> None:
+        if self.shadow.unwritten is not None:
+            self._view(self.shadow.unwritten, 1)[...] = False
+
+    def address(self, position: int) -> int:
+        """The address of the element at a position of the flattened box."""
+        index = np.unravel_index(position, self.shape) if self.shape else ()
+        steps = sum(int(i) * step for i, step in zip(index, self._strides))
+        return self.shadow.base + self._offset + steps
+
+    def onto(self, tile: np.ndarray, found: np.ndarray) -> None:
+        """Put what belongs to the elements where they stand in a tile."""
+        if tile.ndim == found.ndim:
+            tile[tuple(slice(0, extent) for extent in found.shape)] = found
+        else:
+            tile[...] = found.reshape(tile.shape) if found.size == tile.size else True
+
+    def _view(self, array: np.ndarray, granule: int) -> np.ndarray:
+        width = array.itemsize
+        shape, strides = self.shape, tuple([step // granule * width for step in self._strides])
+        if self.size > granule:
+            shape, strides = (*shape, self.size // granule), (*strides, width)
+        return np.ndarray(shape, array.dtype, array, self._offset // granule * width, strides)
+
+
+class TouchedElements:
+    """Elements at single addresses; `lanes` are their positions in the flattened tile."""
+
+    def __init__(self, shadow: Shadow, offsets: np.ndarray, lanes: np.ndarray, size: int) -> None:
+        self.shadow = shadow
+        self.size = size
+        self.offsets = offsets
+        self.lanes = lanes
+
+    def chosen(self, mask: np.ndarray) -> TouchedElements:
+        """The elements whose lanes are set in a tile."""
+        keep = np.ravel(mask)[self.lanes]
+        return TouchedElements(self.shadow, self.offsets[keep], self.lanes[keep], self.size)
+
+    def cells(self, array: Cells) -> Cells:
+        return array[self._indices(self.shadow.granule)]
+
+    def put(self, array: Cells, values: Cells | int) -> None:
+        array[self._indices(self.shadow.granule)] = values
+
+    def unwritten(self) -> np.ndarray | None:
+        marks = self.shadow.unwritten
+        if marks is None:
+            return None
+        found = marks[self._indices(1)]
+        found = found.any(-1) if self.size > 1 else found
+        return found if found.any() else None
+
+    def mark_written(self) -> None:
+        if self.shadow.unwritten is not None:
+            self.shadow.unwritten[self._indices(1)] = False
+
+    def address(self, position: int) -> int:
+        return self.shadow.base + int(self.offsets[position])
+
+    def onto(self, tile: np.ndarray, found: np.ndarray) -> None:
+        tile.reshape(-1)[self.lanes] = found
+
+    def repeated(self) -> np.ndarray:
+        """The positions of elements whose address an earlier one has too."""
+        if self.offsets.size < 2 or (self.offsets[1:] > self.offsets[:-1]).all():
+            return self.lanes[:0]
+        _, first = np.unique(self.offsets, return_index=True)
+        again = np.ones(self.offsets.size, np.bool_)
+        again[first] = False
+        return np.flatnonzero(again)
+
+    def _indices(self, granule: int) -> np.ndarray:
+        first = self.offsets // granule
+        if self.size <= granule:
+            return first
+        return np.add.outer(first, np.arange(self.size // granule))
+
+
+Touched = TouchedBox | TouchedElements
+"""The elements of one tile that lie in one allocation."""

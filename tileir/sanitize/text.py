@@ -1,0 +1,72 @@
+"""A report as a person reads it.
+
+Knows: the layout: one headline for each finding, both accesses with source line and caret, why nothing orders them,
+what to write instead, one summary line. Does not know: the words of a finding (`wording`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from tileir.interp.api import Coordinates
+from tileir.ir.diagnostics import place_text, shown_place
+from tileir.ir.loc import Location
+from tileir.ir.shown import shown
+from tileir.sanitize.findings import Finding, SanitizerReport
+
+RULE = "=" * 66
+
+
+def report_text(report: SanitizerReport) -> str:
+    """Every finding, then the summary."""
+    parts = [line for finding in report for line in (RULE, *_finding(finding, report))]
+    if parts:
+        parts.append(RULE)
+    return "\n".join([*parts, _summary(report)])
+
+
+def _finding(finding: Finding, report: SanitizerReport) -> Iterator[str]:
+    sources = report.sources
+    yield f"{finding.severity.upper()}: tileir sanitize: {finding.kind}: {finding.message}"
+    yield from _place(finding.loc, f"'{finding.op}' by {_block(finding.blocks[:1])}", sources)
+    if finding.other is not None:
+        who = finding.blocks[1:] or (finding.blocks[:1] if finding.kind == "missing-token" else ())
+        by = f" by {_block(who)}" if who else ""
+        yield from _place(finding.other, f"{finding.other_role}: '{finding.other_op}'{by}", sources)
+    for note in finding.notes:
+        yield from _place(note.loc, note.message, sources)
+    if finding.because:
+        yield f"  why: {finding.because}"
+    if finding.hint:
+        yield f"  instead: {finding.hint}"
+    yield from _repeats(finding)
+
+
+def _place(loc: Location, text: str, sources: tuple) -> Iterator[str]:
+    for line in shown_place(loc, text, sources):
+        yield f"  {line}"
+
+
+def _repeats(finding: Finding) -> Iterator[str]:
+    if finding.pairs > 1:
+        what = "pair" if len(finding.blocks) > 1 else "tile block"
+        more = finding.pairs - 1
+        yield f"  ... and {more:,} more {what}{'s' if more > 1 else ''}{' of blocks' if what == 'pair' else ''}"
+    if len(finding.indices) > 1:
+        yield f"  elements: {', '.join(str(list(index)) for index in finding.indices)}"
+
+
+def _block(blocks: tuple[Coordinates, ...]) -> str:
+    return f"tile block {blocks[0]}" if blocks else "some tile block"
+
+
+def _summary(report: SanitizerReport) -> str:
+    runs = f"{report.runs} schedule{'s' if report.runs > 1 else ''}"
+    kernel = f"kernel @{shown(report.kernel)}"
+    if not report.findings:
+        return f"SUMMARY: tileir sanitize: no findings in {kernel} ({runs})"
+    counts = Counter(finding.kind for finding in report)
+    found = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+    place = next((text for finding in report if (text := place_text(finding.loc))), "")
+    return f"SUMMARY: tileir sanitize: {found} in {kernel} ({runs}){f', first at {place}' if place else ''}"

@@ -1,0 +1,168 @@
+"""Text of attributes: numbers, dictionaries, hints, predicates, enumerations (spec: attributes#top).
+
+Knows: the canonical spelling of every attribute.
+Does not know: where an operation's own syntax puts it (`text.syntax`), which attribute stands for a declared one
+(`text.kinds`), nor aliases (`text.printing.aliases`): locations and scopes are in line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from tileir.ir import attributes as a
+from tileir.ir.core import Op
+from tileir.ir.loc import DebugScope, Location
+from tileir.ir.types import F64, I1, I64, ElementType
+from tileir.text.kinds import ENUM_MNEMONICS
+from tileir.text.numbers import float_pattern, float_text
+from tileir.text.printing.literals import elements_text
+from tileir.text.printing.locations import PlaceText
+from tileir.text.strings import name_text, string_text, symbol_text
+
+
+def attribute_text(attribute: a.Attribute, elide: bool = False) -> str:
+    """The canonical spelling; with `elide` (inside arrays) the types i64 and f64 are left out."""
+    if isinstance(attribute, a.IntegerAttr):
+        return _integer(attribute, elide)
+    if isinstance(attribute, a.FloatAttr):
+        return _float(attribute, elide)
+    if isinstance(attribute, a.BoolAttr):
+        return bool_text(attribute.value)
+    if isinstance(attribute, a.StringAttr):
+        return string_text(attribute.value)
+    if isinstance(attribute, a.ArrayAttr):
+        return array_text(attribute)
+    if isinstance(attribute, a.DictAttr):
+        return dict_text(attribute.entries)
+    if isinstance(attribute, a.TypeAttr):
+        return attribute.value.full_text
+    return _less_common(attribute)
+
+
+def _less_common(attribute: a.Attribute) -> str:
+    if isinstance(attribute, a.UnitAttr):
+        return "unit"
+    if isinstance(attribute, a.SymbolRef):
+        return "::".join(map(symbol_text, attribute.path))
+    if isinstance(attribute, a.DenseArray):
+        return _dense_array(attribute)
+    if isinstance(attribute, a.DenseElements):
+        return f"dense<{elements_text(attribute)}> : {attribute.type.full_text}"
+    if isinstance(attribute, a.OptimizationHints):
+        return f"#cuda_tile.optimization_hints{hints_text(attribute)}"
+    if isinstance(attribute, a.EnumAttr):
+        return enum_text(attribute.case)
+    if isinstance(attribute, a.OpaqueAttr):
+        return f"#cuda_tile<{attribute.mnemonic} {attribute.keyword}>"
+    if isinstance(attribute, a.DivBy | a.SameElements | a.Bounded):
+        return f"#cuda_tile.{predicate_text(attribute)}"
+    assert isinstance(attribute, Location | DebugScope), f"no spelling for {type(attribute).__name__}"
+    return PlaceText({}, attribute_text).definition(attribute)
+
+
+def bool_text(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _integer(attribute: a.IntegerAttr, elide: bool) -> str:
+    if attribute.type is I1:
+        return bool_text(bool(attribute.value))
+    return str(attribute.value) + ("" if elide and attribute.type is I64 else f" : {attribute.type.name}")
+
+
+def _float(attribute: a.FloatAttr, elide: bool) -> str:
+    text = float_text(attribute.bits, attribute.type)
+    bare = elide and attribute.type is F64 and not text.startswith("0x")
+    return text if bare else f"{text} : {attribute.type.name}"
+
+
+def array_text(items: Iterable[a.Attribute]) -> str:
+    return f"[{', '.join(attribute_text(item, elide=True) for item in items)}]"
+
+
+def dict_text(entries: Iterable[tuple[str, a.Attribute]]) -> str:
+    """``{key = value, flag}`` in the order given, which is sorted wherever a dictionary is kept."""
+    return f"{{{', '.join(_entry(key, value) for key, value in entries)}}}"
+
+
+def sorted_entries(entries: dict[str, a.Attribute]) -> list[tuple[str, a.Attribute]]:
+    """The entries in the order of their keys as bytes."""
+    return sorted(entries.items(), key=lambda entry: entry[0].encode("utf-8", "surrogateescape"))
+
+
+def attr_dict(op: Op) -> str:
+    """`` {key = value}`` of the discardable attributes, or nothing without any."""
+    return f" {dict_text(sorted_entries(op.discardable))}" if op.discardable else ""
+
+
+def _entry(key: str, value: a.Attribute) -> str:
+    return name_text(key) if isinstance(value, a.UnitAttr) else f"{name_text(key)} = {attribute_text(value)}"
+
+
+def _dense_array(array: a.DenseArray) -> str:
+    numbers = ", ".join(_number(value, array.element) for value in array.values)
+    return f"array<{array.element.name}{': ' if numbers else ''}{numbers}>"
+
+
+def _number(value: int | bool | float, element: ElementType) -> str:
+    """A float type holds numbers as floats, or as bit patterns where they were written so."""
+    if element.is_float:
+        return float_text(float_pattern(value, element) if isinstance(value, float) else value, element)
+    return bool_text(bool(value)) if element is I1 else str(int(value))
+
+
+def enum_text(case: a.TextEnum) -> str:
+    """A case as an attribute of its own; the enumerations without a name there are numbers."""
+    mnemonic = ENUM_MNEMONICS.get(type(case))
+    return f"{int(case)} : i32" if mnemonic is None else f"#cuda_tile.{mnemonic}<{case.text}>"
+
+
+def hints_text(hints: a.OptimizationHints) -> str:
+    """``<key = {hint = value}>``: integers go without their type (spec: hints#text)."""
+    return _hints(hints, name_text, _hint)
+
+
+def disassembled_hints_text(hints: a.OptimizationHints) -> str:
+    """The same as the vendor's disassembler writes it: keys never in quotes, floats without their type too.
+
+    What it writes for keys that are no names, or for floats, does not read back as the same hints.
+    """
+    return _hints(hints, str, _disassembled_hint)
+
+
+def _hints(hints: a.OptimizationHints, name: Callable[[str], str], value: Callable[[a.Attribute], str]) -> str:
+    def entries(target: a.Attribute) -> str:
+        if not isinstance(target, a.DictAttr):
+            return value(target)
+        return f"{{{', '.join([f'{name(key)} = {value(hint)}' for key, hint in target.entries])}}}"
+
+    return f"<{', '.join([f'{name(key)} = {entries(target)}' for key, target in hints.targets.entries])}>"
+
+
+def _hint(value: a.Attribute) -> str:
+    if isinstance(value, a.IntegerAttr) and value.type is not I1:
+        return str(value.value)
+    return attribute_text(value)
+
+
+def _disassembled_hint(value: a.Attribute) -> str:
+    return float_text(value.bits, value.type) if isinstance(value, a.FloatAttr) else _hint(value)
+
+
+def predicate_text(predicate: a.AssumePredicate) -> str:
+    """A predicate of `assume` without its dialect (spec: attributes#assume-predicates)."""
+    if isinstance(predicate, a.DivBy):
+        return f"div_by<{predicate.divisor}{_every(predicate)}>"
+    if isinstance(predicate, a.SameElements):
+        return f"same_elements<[{', '.join(map(str, predicate.values))}]>"
+    return f"bounded<{_bound(predicate.lower)}, {_bound(predicate.upper)}>"
+
+
+def _every(predicate: a.DivBy) -> str:
+    every = "" if predicate.every is None else f" every {predicate.every}"
+    along = "" if predicate.along is None else f" along {predicate.along}"
+    return f",{every}{along}" if every or along else ""
+
+
+def _bound(bound: int | None) -> str:
+    return "?" if bound is None else str(bound)

@@ -1,0 +1,197 @@
+"""The names of values in canonical text (spec: printing#value-names): names of the input are not kept.
+
+Knows: the hint that each operation gives for its results and regions, and how names are numbered and kept apart.
+Does not know: how operations are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tileir.ir.attributes import DenseElements
+from tileir.ir.core import Block, Op, Value
+from tileir.ir.types import I1, ElementType
+from tileir.ops.control import For, If, Loop
+from tileir.ops.core import Constant
+from tileir.ops.misc import Assume
+from tileir.ops.reduction import Reduce, Scan
+from tileir.text.numbers import exact_integer, is_nan
+from tileir.text.printing.literals import integer_value, patterns
+
+_MAX_NAMED_INTEGER = 1 << 64
+_MAX_ASSUME_HINT = 1000
+"""Characters after which a chain of assumptions stops to lengthen its name, so that all names stay small."""
+
+
+@dataclass
+class Names:
+    """`uses`: how each value is referred to. `results`: what stands in front of ``=``, for operations with results."""
+
+    uses: dict[Value, str] = field(default_factory=dict)
+    results: dict[Op, str] = field(default_factory=dict)
+
+
+def name_values(module: Op, hinted: bool = True) -> Names:
+    """Names for all values of a module; without `hinted` (generic form) plain numbers."""
+    names = Names()
+    _Numbering(names, hinted).module(module)
+    return names
+
+
+# ---------------------------------------------------------------- numbering
+
+
+@dataclass(frozen=True)
+class _Counters:
+    """The next number for a value, an argument and a conflict."""
+
+    value: int = 0
+    argument: int = 0
+    conflict: int = 0
+
+
+class _Numbering:
+    """Names one region at a time: all values of a block come before those of the regions inside it."""
+
+    def __init__(self, names: Names, hinted: bool) -> None:
+        self.uses = names.uses
+        self.results = names.results
+        self.hinted = hinted
+        self.used: set[str] = set()
+        self.scopes: list[list[str]] = []
+        self.value = self.argument = self.conflict = 0
+
+    def module(self, module: Op) -> None:
+        """Name everything inside a module."""
+        waiting = [(block, _Counters(), 0) for block in module.regions if block is not None]
+        while waiting:
+            block, counters, depth = waiting.pop()
+            self._enter(counters, depth)
+            self._arguments(block)
+            nested = self._operations(block)
+            after = _Counters(self.value, self.argument, self.conflict)
+            waiting += [(inner, after, depth + 1) for inner in nested]
+
+    def _enter(self, counters: _Counters, depth: int) -> None:
+        """Forget the names of regions that were left, and count on from where the parent region stopped."""
+        while len(self.scopes) > depth:
+            self.used.difference_update(self.scopes.pop())
+        self.scopes.append([])
+        self.value, self.argument, self.conflict = counters.value, counters.argument, counters.conflict
+
+    def _arguments(self, block: Block) -> None:
+        hints = _argument_hints(block) if self.hinted else None
+        for position, argument in enumerate(block.args):
+            if hints is None:
+                name = self._unique(f"arg{self.argument}")
+                self.argument += 1
+            else:
+                name = self._unique(hints[position])
+            self.uses[argument] = f"%{name}"
+
+    def _operations(self, block: Block) -> list[Block]:
+        nested: list[Block] = []
+        for op in block.ops:
+            if op.results:
+                self._name_results(op)
+            if op.regions:
+                nested += [region for region in op.regions if region is not None]
+        return nested
+
+    def _name_results(self, op: Op) -> None:
+        hint = result_hint(op) if self.hinted else None
+        if isinstance(hint, tuple) and len(hint) == len(op.results):
+            self._name_each(op, hint)
+        elif len(op.results) == 1:
+            self.uses[op.results[0]] = self.results[op] = self._root(hint)
+        else:
+            self._name_pack(op, self._root(hint))
+
+    def _name_each(self, op: Op, hints: tuple[str, ...]) -> None:
+        for result, hint in zip(op.results, hints):
+            self.uses[result] = f"%{self._unique(hint)}"
+        self.results[op] = ", ".join([self.uses[result] for result in op.results])
+
+    def _name_pack(self, op: Op, root: str) -> None:
+        self.results[op] = f"{root}:{len(op.results)}"
+        for number, result in enumerate(op.results):
+            self.uses[result] = f"{root}#{number}"
+
+    def _root(self, hint: str | tuple[str, ...] | None) -> str:
+        if isinstance(hint, str):
+            return f"%{self._unique(hint)}"
+        self.value += 1
+        return f"%{self.value - 1}"
+
+    def _unique(self, hint: str) -> str:
+        name = hint
+        while name in self.used:
+            name = f"{hint}_{self.conflict}"
+            self.conflict += 1
+        self.used.add(name)
+        self.scopes[-1].append(name)
+        return name
+
+
+# ---------------------------------------------------------------- hints
+
+
+def result_hint(op: Op) -> str | tuple[str, ...] | None:
+    """One name for the results as a pack, a name for each, or None for a number."""
+    special = _SPECIAL_HINTS.get(type(op))
+    if special is not None:
+        return special(op)
+    declared = op.spec.results
+    if len(declared) > 1:
+        return tuple(result.name for result in declared)
+    return op.spec.hint
+
+
+def _constant_hint(op: Op) -> str | None:
+    value = op.attributes.get("value")
+    if not isinstance(value, DenseElements):
+        return None
+    element = value.element
+    found = patterns(value) if value.is_splat else []
+    if element is I1:
+        return ("true" if found[0] else "false") if found else "cst_i1"
+    return f"cst{''.join(_value_part(pattern, element) for pattern in found)}_{element.name}"
+
+
+def _value_part(pattern: int, element: ElementType) -> str:
+    if element.is_int:
+        return f"_{integer_value(pattern, element)}"
+    if is_nan(pattern, element):
+        return "_NaN"
+    integer = exact_integer(pattern, element)
+    return "" if integer is None or integer >= _MAX_NAMED_INTEGER else f"_{integer}"
+
+
+def _assume_hint(op: Op) -> str:
+    """One ``assume`` for each link of a chain of them, then the hint of the value at its start if it has one."""
+    text, value = "assume", op.operands[0]
+    while isinstance(value.op, Assume) and len(text) < _MAX_ASSUME_HINT:
+        text, value = f"{text}_assume", value.op.operands[0]
+    if value.op is None or not _suggests_names(value.op) or isinstance(value.op, Assume):
+        return text
+    hint = result_hint(value.op)
+    if isinstance(hint, tuple):
+        return f"{text}_{hint[value.index]}"
+    return f"{text}_{hint}" if hint is not None and value.index == 0 else f"{text}_"
+
+
+def _suggests_names(op: Op) -> bool:
+    return isinstance(op, If | Loop | Scan) or result_hint(op) is not None
+
+
+_SPECIAL_HINTS: dict[type[Op], Callable[[Op], str | None]] = {Constant: _constant_hint, Assume: _assume_hint}
+
+
+def _argument_hints(block: Block) -> list[str] | None:
+    if isinstance(block.parent, For):
+        return ["loopIdx", *(f"iterArg{number}" for number in range(len(block.args) - 1))]
+    if isinstance(block.parent, Reduce):
+        numbers = [""] if len(block.args) <= 2 else range((len(block.args) + 1) // 2)
+        return [f"reduce_{side}{number}" for number in numbers for side in ("lhs", "rhs")]
+    return None

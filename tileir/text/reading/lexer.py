@@ -1,0 +1,124 @@
+"""Tokens of Tile IR text (spec: syntax#lexical).
+
+Knows: the form of every token, and how a long text is cut into tokens piece by piece, so that memory stays bounded.
+Does not know: what the tokens mean. A composite type such as ``tile<4xptr<f32>>`` is one token where it is written on
+one line, because it can then be looked up as a whole; `text.reading.types` reads it from the text otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from bisect import bisect_left
+from itertools import accumulate
+
+END = "\x04end of text"
+"""The token after the last one; no text can contain it because control characters are tokens of length one."""
+
+_NESTED = r'<[^<>"\n/]*(?:<[^<>"\n/]*(?:<[^<>"\n/]*>[^<>"\n/]*)*>[^<>"\n/]*)*>'
+STRING = r'"[^"\\\n]*(?:\\.[^"\\\n]*)*\\?"?'
+_SUFFIX = r"[\w$.]+(?:-(?!>)[\w$.]*)*"
+BARE_NAME = r"[A-Za-z_][\w$.]*"
+NUMBER = r"\d+\.\d*(?:[eE][-+]?\d+)?|0x[0-9a-fA-F]+|\d+"
+BLANK = r"[ \t\r\n]*(?://[^\n]*[ \t\r\n]*)*"
+_TOKEN = "|".join(
+    (
+        rf"%(?:-(?!>))?{_SUFFIX}(?:[ \t]*\#\d+)?",
+        r"[,:=(){}\]<>?+\[]",
+        rf"(?:tile|ptr|tensor_view|partition_view|strided_view|gather_scatter_view){_NESTED}",
+        BARE_NAME,
+        NUMBER,
+        r"->|-",
+        STRING,
+        rf"!cuda_tile\.[a-z_]+{_NESTED}",
+        rf"[!#^](?:-(?!>))?{_SUFFIX}",
+        rf"@(?:{BARE_NAME}|{STRING})",
+        r"[\s\S]",
+    )
+)
+_PIECES = re.compile(f"({_TOKEN})({BLANK})", re.ASCII)
+_SKIP = re.compile(f"\ufeff?{BLANK}", re.ASCII)
+_ONE_TOKEN = re.compile(_TOKEN, re.ASCII)
+_CHUNK = 1 << 15
+_MARGIN = 512
+"""Tokens that are always at hand after `lookahead`; only loops read more than that without calling it again."""
+
+
+class TokenCursor:
+    """A text as tokens, of which those around `index` are at hand.
+
+    `tokens` and `starts` (their offsets) run in parallel. `lookahead` may drop the tokens before `index`, so a place
+    that is to be kept is kept as an offset.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens: list[str] = []
+        self.starts: list[int] = []
+        self.index = 0
+        self._low = 0
+        self._read_to = 0
+        self.restart(0)
+
+    def lookahead(self) -> None:
+        """Make sure that the next tokens are at hand."""
+        if self.index > self._low:
+            self._refill()
+
+    def restart(self, offset: int) -> None:
+        """Go on with the first token at or after `offset`, wherever that is."""
+        self.tokens.clear()
+        self.starts.clear()
+        self.index = 0
+        self._read_to = skip_blank(self.text, offset)
+        self._refill()
+
+    def resync(self, offset: int) -> None:
+        """Go on with the first token at or after `offset`, which something else has read up to."""
+        if self.tokens[-1] is END or offset < self.starts[-1]:
+            self.index = bisect_left(self.starts, offset, lo=self.index)
+            self.lookahead()
+        else:
+            self.restart(offset)
+
+    def _refill(self) -> None:
+        del self.tokens[: self.index]
+        del self.starts[: self.index]
+        self.index = 0
+        size = _CHUNK
+        while len(self.tokens) <= 2 * _MARGIN and self._read_to < len(self.text):
+            size = _CHUNK if self._read_chunk(size) else 2 * size
+        self._low = len(self.tokens) - _MARGIN
+        if self._read_to >= len(self.text):
+            self._low = sys.maxsize
+            self.tokens += (END,) * 4
+            self.starts += (len(self.text),) * 4
+
+    def _read_chunk(self, size: int) -> bool:
+        """Read tokens of the next `size` characters; False if that is less than one token and what follows it."""
+        begin = self._read_to
+        end = begin + size
+        pieces = _PIECES.split(self.text[begin:end])
+        offsets = list(accumulate(map(len, pieces), initial=begin))
+        tokens, starts = pieces[1::3], offsets[1:-1:3]
+        if end < len(self.text):
+            # The last token may be cut short by the end of the chunk: read it again with the next one.
+            tokens.pop()
+            self._read_to = starts.pop()
+        else:
+            self._read_to = len(self.text)
+        self.tokens += tokens
+        self.starts += starts
+        return bool(tokens)
+
+
+def skip_blank(text: str, offset: int) -> int:
+    """The offset of the first character at or after `offset` that is neither blank nor in a comment."""
+    skipped = _SKIP.match(text, offset)
+    return skipped.end() if skipped else offset
+
+
+def token_at(text: str, offset: int) -> str:
+    """The token that begins exactly at `offset`."""
+    match = _ONE_TOKEN.match(text, offset)
+    return match[0] if match else END

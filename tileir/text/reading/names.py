@@ -1,0 +1,68 @@
+"""SSA names while reading: which are visible, where they were defined, and which are used before their definition.
+
+Knows: visibility of names in nested regions, packs of results, forward references.
+Does not know: dominance (`verify`), nor types beyond keeping those that uses of a later value state.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tileir.ir.core import Block, Op, Value
+from tileir.ir.types import Type
+
+
+class PendingType(Type):
+    """The type of a value that is used before its definition while no use has stated a type."""
+
+    __slots__ = ()
+
+
+PENDING = PendingType()
+
+
+@dataclass
+class Forward:
+    """A value used before its definition, first at the offset `begin`."""
+
+    value: Value
+    begin: int
+    end: int
+
+
+class NameScope:
+    """The names of one isolated body: `values` holds what is visible now, also ``%p#1`` of a pack."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, Value] = {}
+        self.places: dict[str, int] = {}
+        self.packs: dict[str, int] = {}
+        self.defined: list[str] = []
+        self.forward: dict[str, Forward] = {}
+
+    def close(self, mark: int) -> None:
+        """Leave a region: forget the names defined since `defined` had `mark` entries."""
+        for name in self.defined[mark:]:
+            del self.values[name]
+            self.packs.pop(name, None)
+        del self.defined[mark:]
+
+    def define(self, name: str, value: Value, begin: int) -> None:
+        self.values[name] = value
+        self.places[name] = begin
+        self.defined.append(name)
+
+    def later(self, name: str, owner: Block, begin: int, end: int) -> Value:
+        """The stand-in for a value that is defined later; it becomes the value itself then."""
+        found = self.forward.get(name)
+        if found is None:
+            found = self.forward[name] = Forward(Value(PENDING, owner, 0), begin, end)
+        return found.value
+
+
+def settle(forward: Value, real: Value) -> None:
+    """Let the stand-in `forward` take the place of `real`, which was just defined."""
+    owner = real.owner
+    values = owner.results if isinstance(owner, Op) else owner.args
+    values[real.index] = forward
+    forward.type, forward.owner, forward.index = real.type, owner, real.index

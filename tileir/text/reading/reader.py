@@ -1,0 +1,319 @@
+"""The ground of the text parser: the tokens, the faults found so far, aliases and known types.
+
+Knows: how a fault is recorded with its place, and the small questions asked of the next token.
+Does not know: any grammar; those modules are functions that take a `Reader`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable
+from typing import NoReturn, TypeVar
+
+from tileir.ir import types as t
+from tileir.ir.attributes import Attribute, DenseElements
+from tileir.ir.diagnostics import Diagnostic, Note
+from tileir.ir.loc import Source, SourceLoc
+from tileir.text.reading import codes
+from tileir.text.reading.lexer import END, STRING, TokenCursor
+
+MAX_NESTING = 128
+MAX_FAULTS = 100
+MAX_SHOWN_TOKEN = 60
+_MAX_COMPARED = 1000
+"""Known words that an unknown one is compared with: the latest ones."""
+_ONE_CHARACTER = re.compile(r"[\w,:=(){}\[\]<>?+-]", re.ASCII)
+_BARE_WORD = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
+_QUOTED_WORD = re.compile(r"'(\w+)'")
+_WHOLE_STRING = re.compile(r'"[^"\\\n]*(?:\\(?:["\\nt]|[0-9A-Fa-f]{2})[^"\\\n]*)*"')
+_STRING_TOKEN = re.compile(STRING)
+_LONGEST_NUMBER = 64
+"""Digits beyond which a number is too large for every field; Python itself refuses much longer ones."""
+
+T = TypeVar("T")
+
+
+class PoisonType(t.Type):
+    """The type of everything that comes from a faulty part: it agrees with every type, so no fault follows."""
+
+    __slots__ = ()
+
+    @property
+    def text(self) -> str:
+        return "a faulty type"
+
+
+POISON = PoisonType()
+
+
+class TextFault(Exception):
+    """The statement being read is faulty; holds what is to be reported, or None if that was done before."""
+
+    def __init__(self, diagnostic: Diagnostic | None) -> None:
+        super().__init__(diagnostic)
+        self.diagnostic = diagnostic
+
+
+class GiveUp(Exception):
+    """Reading on makes no sense: there are too many faults, or nothing that looks like a statement follows."""
+
+
+class Reader(TokenCursor):
+    """Tokens of one file, with the faults, aliases and types found so far."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source.text)
+        self.source = source
+        self.faults: list[Diagnostic] = []
+        self.depth = 0
+        self.braces = 0
+        self.types: dict[str, t.Type] = t.ELEMENTS | {"token": t.TOKEN, "!cuda_tile.token": t.TOKEN}
+        self.aliases: dict[str, Attribute | None] = {}
+        self.resolved: set[str] = set()
+        self.measures: dict[int, tuple[int, int]] = {}
+        self.alias_places: dict[str, SourceLoc] = {}
+        self.constants: dict[tuple[str, t.Type], DenseElements] = {}
+
+    # ------------------------------------------------------------ faults
+
+    def place(self, begin: int, end: int) -> SourceLoc:
+        """The place from `begin` up to `end`; what is missing at the end of the text has no extent."""
+        return SourceLoc(self.source, begin, min(end, len(self.source.text)))
+
+    def here(self) -> SourceLoc:
+        """The place of the next token."""
+        begin = self.starts[self.index]
+        token = self.tokens[self.index]
+        return SourceLoc(self.source, begin, begin if token is END else begin + len(token))
+
+    def record(self, diagnostic: Diagnostic) -> None:
+        """Report a fault and go on."""
+        self.faults.append(diagnostic)
+        if len(self.faults) >= MAX_FAULTS:
+            message = f"expected at most {MAX_FAULTS} faults in a file, got more, the rest is not read"
+            self.faults.append(Diagnostic(codes.TOO_MANY, message, diagnostic.loc))
+            raise GiveUp
+
+    def fail(
+        self,
+        code: str,
+        message: str,
+        loc: SourceLoc | None = None,
+        *,
+        notes: tuple[Note, ...] = (),
+        hint: str | None = None,
+        expected: str | None = None,
+        got: str | None = None,
+    ) -> NoReturn:
+        """Stop reading the statement, with a fault at `loc` (or else at the next token)."""
+        loc = loc or self.here()
+        raise TextFault(Diagnostic(code, message, loc, notes, hint, expected=expected, got=got))
+
+    def expected(self, what: str, hint: str | None = None) -> NoReturn:
+        """The next token is not `what`."""
+        self.expected_at(self.starts[self.index], self.tokens[self.index], what, hint)
+
+    def expected_at(self, begin: int, token: str, what: str, hint: str | None = None) -> NoReturn:
+        """`token` at the offset `begin` is not `what`."""
+        if token is END:
+            loc = self.place(begin, begin)
+            message = f"expected {what}, got the end of the text"
+            self.fail(codes.END_OF_TEXT, message, loc, expected=what, got="end of text")
+        loc = self.place(begin, begin + len(token))
+        self.check_token(token, loc)
+        shown = shown_token(token)
+        hint = hint or did_you_mean(token, _QUOTED_WORD.findall(what))
+        self.fail(codes.EXPECTED, f"expected {what}, got {shown}", loc, hint=hint, expected=what, got=shown)
+
+    def check_token(self, token: str, loc: SourceLoc | None = None) -> None:
+        """Fail if the token is none of the language."""
+        if token[0] == '"' or token[:2] == '@"':
+            self.check_string(token, loc)
+        elif len(token) == 1 and not _ONE_CHARACTER.fullmatch(token):
+            self.fail(codes.CHARACTER, f"expected a token, got the character {token!a}", loc, got=ascii(token))
+
+    def check_string(self, token: str, loc: SourceLoc | None = None) -> None:
+        if not _WHOLE_STRING.fullmatch(token.lstrip("@")):
+            closed = _STRING_TOKEN.fullmatch(token.lstrip("@")) and len(token) > 1 and token[-1] == '"'
+            problem = "a string with a bad escape" if closed else "a string without end"
+            hint = r"escapes are \", \\, \n, \t and \ with two hexadecimal digits" if closed else 'a string ends with "'
+            self.fail(codes.STRING, f"expected a whole string, got {problem}", loc, hint=hint)
+
+    def enter(self, begin: int | None = None) -> None:
+        """One level of nesting more, at the next token or at `begin`; the caller counts `depth` down again."""
+        self.depth += 1
+        if self.depth > MAX_NESTING:
+            loc = None if begin is None else self.place(begin, begin + 1)
+            self.fail(codes.NESTING, f"expected nesting of at most {MAX_NESTING} levels, got more", loc)
+
+    def note(self, message: str, loc: SourceLoc) -> tuple[Note, ...]:
+        return (Note(message, loc),)
+
+    # ------------------------------------------------------------ tokens
+
+    def expect(self, token: str, what: str | None = None) -> None:
+        if self.tokens[self.index] != token:
+            self.expected(what or f"'{token}'")
+        self.index += 1
+
+    def accept(self, token: str) -> bool:
+        if self.tokens[self.index] != token:
+            return False
+        self.index += 1
+        return True
+
+    def peek(self) -> str:
+        return self.tokens[self.index]
+
+    def word(self, what: str) -> str:
+        """A bare word."""
+        token = self.tokens[self.index]
+        if not _BARE_WORD.fullmatch(token):
+            self.expected(what)
+        self.index += 1
+        return token
+
+    def one_of(self, table: dict[str, T], what: str) -> T:
+        """A keyword of `table`: the value it stands for."""
+        token = self.tokens[self.index]
+        found = table.get(token)
+        if found is None:
+            self.not_one_of(token, table, what)
+        self.index += 1
+        return found
+
+    def not_one_of(self, token: str, table: Iterable[str], what: str) -> NoReturn:
+        choices = ", ".join(table)
+        message = f"expected {what} to be one of {choices}, got {shown_token(token)}"
+        if not _BARE_WORD.fullmatch(token) and token[0] != '"':
+            self.expected(f"{what}: one of {choices}")
+        hint = did_you_mean(token.strip('"'), table)
+        self.fail(codes.KEYWORD, message, hint=hint, expected=choices, got=shown_token(token))
+
+    def comma_list(self, item: Callable[[], T], close: str) -> list[T]:
+        """Items up to the token `close`, which is taken too."""
+        items: list[T] = []
+        if self.accept(close):
+            return items
+        while True:
+            items.append(item())
+            self.lookahead()
+            if self.accept(close):
+                return items
+            self.expect(",", f"',' or '{close}'")
+
+    def some(self, item: Callable[[], T]) -> list[T]:
+        """One item or more, separated by commas."""
+        items = [item()]
+        while self.accept(","):
+            items.append(item())
+            self.lookahead()
+        return items
+
+    # ------------------------------------------------------------ small terminals
+
+    def alias(self) -> Attribute:
+        """An attribute alias that is defined above."""
+        found = self.alias_named(self.peek(), self.here())
+        self.index += 1
+        return found
+
+    def alias_named(self, name: str, loc: SourceLoc) -> Attribute:
+        if name not in self.aliases:
+            hint = did_you_mean(name, self.aliases)
+            self.fail(codes.ALIAS, f"expected an attribute alias that is defined, got '{name}'", loc, hint=hint)
+        found = self.aliases[name]
+        if found is None:
+            # Its definition is faulty and was reported.
+            raise TextFault(None)
+        return found
+
+    def string(self, what: str = "a string") -> str:
+        """A string in quotes, unescaped."""
+        token = self.tokens[self.index]
+        if token[0] != '"':
+            self.expected(what)
+        self.check_string(token)
+        self.index += 1
+        return unescaped(token[1:-1])
+
+    def symbol(self, what: str = "a symbol name such as @name") -> str:
+        """``@name`` or ``@"name"``, without the sign."""
+        token = self.tokens[self.index]
+        if token[0] != "@" or len(token) == 1:
+            self.expected(what)
+        if token[1] == '"':
+            self.check_string(token)
+            name = unescaped(token[2:-1])
+        else:
+            name = token[1:]
+        self.index += 1
+        return name
+
+    def integer(self, what: str = "an integer", bits: int = 64, unsigned: bool = False) -> int:
+        """An integer that fits a field of `bits` bits; true and false are 1 and 0."""
+        begin = self.starts[self.index]
+        negative = self.accept("-")
+        token = self.tokens[self.index]
+        value = 1 if token == "true" else 0 if token == "false" and not negative else whole_number(token)
+        if value is None:
+            self.expected(what)
+        value = -value if negative else value
+        low, high = (0, (1 << bits) - 1) if unsigned else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+        if not low <= value <= high:
+            loc = self.place(begin, self.starts[self.index] + len(token))
+            got = shown_token(token)
+            field = f"{'an unsigned' if unsigned else 'a signed'} {bits}-bit integer"
+            message = f"expected {what} that fits {field}, got {got}"
+            self.fail(codes.INTEGER_RANGE, message, loc, expected=f"{low} to {high}", got=got)
+        self.index += 1
+        return value
+
+
+def whole_number(token: str) -> int | None:
+    """The value of an integer token; enormous ones give a value that fits no field."""
+    if not token[0].isdigit() or not token.isascii() or "." in token:
+        return None
+    if len(token) > _LONGEST_NUMBER:
+        token = token[:2] + token[2:].lstrip("0") if token[:2] == "0x" else token.lstrip("0") or "0"
+        if len(token) > _LONGEST_NUMBER:
+            return 1 << (4 * _LONGEST_NUMBER)
+    return int(token, 16) if token[:2] == "0x" else int(token)
+
+
+def shown_token(token: str) -> str:
+    """A token as messages quote it."""
+    if token is END:
+        return "the end of the text"
+    shown = token if len(token) <= MAX_SHOWN_TOKEN else token[:MAX_SHOWN_TOKEN] + "..."
+    return f"'{shown}'" if shown.isprintable() else ascii(shown)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str | None:
+    """A hint with the nearest known word, if one is near."""
+    if len(word) > MAX_SHOWN_TOKEN:
+        return None
+    near = difflib.get_close_matches(word, list(known)[-_MAX_COMPARED:], n=1, cutoff=0.6)
+    return f"did you mean '{near[0]}'?" if near else None
+
+
+_ESCAPE = re.compile(rb'\\(["\\nt]|[0-9A-Fa-f]{2})')
+_NAMED_ESCAPES = {b'"': b'"', b"\\": b"\\", b"n": b"\n", b"t": b"\t"}
+
+
+def unescaped(body: str) -> str:
+    """The contents of a string; bytes that are not UTF-8 become surrogate escapes."""
+    if "\\" not in body and body.isascii():
+        return body
+    try:
+        data = body.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        data = body.encode("utf-8", "surrogatepass")
+    return _ESCAPE.sub(_escaped_byte, data).decode("utf-8", "surrogateescape")
+
+
+def _escaped_byte(match: re.Match[bytes]) -> bytes:
+    body = match[1]
+    named = _NAMED_ESCAPES.get(body)
+    return bytes((int(body, 16),)) if named is None else named

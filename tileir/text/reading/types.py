@@ -1,0 +1,417 @@
+"""The reader of types (spec: types#top).
+
+Knows: the spelling of every type, long, short and of early documents. Reads characters, not tokens, because in a
+dimension list such as ``4x8xf32`` the ``x`` sticks to what follows.
+Does not know: which types an operation may have. A spelling that is well formed but breaks a rule of `ir.types` is
+reported and read as `POISON`, so that the statement around it is still read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NoReturn, TypeVar
+
+from tileir.ir import types as t
+from tileir.ir.diagnostics import Diagnostic
+from tileir.text.reading import codes
+from tileir.text.reading.lexer import skip_blank, token_at
+from tileir.text.reading.reader import POISON, Reader, did_you_mean, whole_number
+
+_WORD = re.compile(r"[!#]?[A-Za-z_][\w$.]*", re.ASCII)
+_EXTENT = re.compile(r"(\d+|\?)[ \t\r\n]*x", re.ASCII)
+_DIGITS = re.compile(r"-?\d+", re.ASCII)
+_INTEGER = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d+)", re.ASCII)
+_PUNCTUATION = re.compile(r"->|[^\w\s]", re.ASCII)
+_ANGLE = re.compile(r"->|[<>\n]")
+_PREFIX = "!cuda_tile."
+_FIRST_CHARACTERS = "!("
+_LARGEST = (1 << 63) - 1
+_PADDINGS = {padding.text: padding for padding in t.PaddingValue}
+_POINTER_ATTRS = {attr.text: attr for attr in t.PointerAttr}
+_EARLY_NAMES = {"F4E2M1FN": t.F4E2M1FN, "e5m2": t.F8E5M2, "e4m3": t.F8E4M3FN, "f8E5M3FNU": t.FNV8E5M3FNU}
+_NEAR_NAMES = {
+    "e3m4": "f8E4M3FN",
+    "f8E3M4": "f8E4M3FN",
+    "f8E4M3": "f8E4M3FN",
+    "f8E5M2FN": "f8E5M2",
+    "f8E8M0": "f8E8M0FNU",
+    "f4E2M1": "f4E2M1FN",
+    "index": "i64",
+    "double": "f64",
+    "float": "f32",
+    "half": "f16",
+    "int": "i32",
+    "bool": "i1",
+    "tensor": "tile",
+    "memref": "tensor_view",
+    "pointer": "ptr",
+}
+
+T = TypeVar("T")
+
+
+def parse_type(reader: Reader) -> t.Type:
+    """The type at the next token."""
+    found = reader.types.get(reader.tokens[reader.index])
+    if found is None:
+        return _read(reader)
+    reader.index += 1
+    return found
+
+
+def _read(reader: Reader) -> t.Type:
+    token, begin = reader.tokens[reader.index], reader.starts[reader.index]
+    depth = reader.depth
+    scan = _TypeScan(reader, begin)
+    found = scan.type()
+    reader.depth = depth
+    if scan.offset == begin + len(token) and found is not POISON:
+        reader.types[token] = found
+    reader.resync(scan.offset)
+    return found
+
+
+def starts_type(reader: Reader) -> bool:
+    """Whether the next token can only begin a type."""
+    token = reader.tokens[reader.index]
+    return token in reader.types or token[0] in _FIRST_CHARACTERS or token.partition("<")[0] in _COMPOSITES
+
+
+class _TypeScan:
+    """A type being read at `offset` of the text."""
+
+    def __init__(self, reader: Reader, offset: int) -> None:
+        self.reader = reader
+        self.text = reader.text
+        self.offset = offset
+
+    # ------------------------------------------------------------ characters
+
+    def skip(self) -> int:
+        self.offset = skip_blank(self.text, self.offset)
+        return self.offset
+
+    def take(self, pattern: re.Pattern[str]) -> str | None:
+        match = pattern.match(self.text, self.skip())
+        if match is None:
+            return None
+        self.offset = match.end()
+        return match[0]
+
+    def accept(self, token: str) -> bool:
+        found = self.text.startswith(token, self.skip())
+        if found:
+            self.offset += len(token)
+        return found
+
+    def accept_word(self, word: str) -> bool:
+        match = _WORD.match(self.text, self.skip())
+        if match is None or match[0] != word:
+            return False
+        self.offset = match.end()
+        return True
+
+    def expect(self, token: str, what: str | None = None) -> None:
+        if not self.accept(token):
+            self.expected(what or f"'{token}'")
+
+    def expected(self, what: str, hint: str | None = None) -> NoReturn:
+        self.reader.expected_at(self.skip(), token_at(self.text, self.offset), what, hint)
+
+    def report(self, code: str, message: str, begin: int, hint: str | None = None) -> t.Type:
+        """Report what was read since `begin` and go on with a poisoned type."""
+        self.reader.record(Diagnostic(code, message, self.reader.place(begin, self.offset), hint=hint))
+        return POISON
+
+    # ------------------------------------------------------------ types
+
+    def type(self) -> t.Type:
+        begin = self.skip()
+        if self.accept("("):
+            return self.function(begin)
+        word = self.take(_WORD)
+        if word is None:
+            self.expected("a type")
+        if word == "!cuda_tile" and self.accept("<"):
+            return self.bracketed()
+        known = self.reader.types.get(word) or _EARLY_NAMES.get(word)
+        if known is not None:
+            return known
+        read = _COMPOSITES.get(word.removeprefix(_PREFIX))
+        if read is None:
+            return self.unknown(word, begin)
+        self.reader.enter(self.offset)
+        found = read(self, begin)
+        self.reader.depth -= 1
+        return found
+
+    def bracketed(self) -> t.Type:
+        """``tile<4xf32>>`` after ``!cuda_tile<``."""
+        self.reader.enter(self.offset)
+        found = self.type()
+        self.expect(">")
+        self.reader.depth -= 1
+        return found
+
+    def build(self, begin: int, parts: tuple[object, ...], make: Callable[[], t.Type]) -> t.Type:
+        """The type made by `make` unless one of its parts is poisoned or it breaks a rule."""
+        if POISON in parts:
+            return POISON
+        try:
+            return make()
+        except t.InvalidType as error:
+            return self.report(error.code, error.message, begin)
+
+    def function(self, begin: int) -> t.Type:
+        inputs = self.nested_types()
+        self.expect("->")
+        results = self.nested_types() if self.accept("(") else (self.type(),)
+        return self.build(begin, (*inputs, *results), lambda: t.FunctionType(inputs, results))
+
+    def nested_types(self) -> tuple[t.Type, ...]:
+        """Types after an opening bracket, with the closing one."""
+        self.reader.enter(self.offset)
+        found = tuple(self.comma_list(self.type, ")"))
+        self.reader.depth -= 1
+        return found
+
+    def comma_list(self, item: Callable[[], T], close: str) -> list[T]:
+        items: list[T] = []
+        if self.accept(close):
+            return items
+        while True:
+            items.append(item())
+            if self.accept(close):
+                return items
+            self.expect(",", f"',' or '{close}'")
+
+    def unknown(self, word: str, begin: int) -> t.Type:
+        end = self.offset
+        if word[0] == "!" and "." not in word:
+            self.skip_brackets()
+            self.offset = end
+            hint = did_you_mean(word, [name for name in self.reader.types if name[0] == "!"])
+            return self.report(codes.ALIAS, f"expected a type alias that is defined above, got '{word}'", begin, hint)
+        name = word.removeprefix(_PREFIX)
+        near = _near_type(name)
+        hint = f"did you mean '{near}'?" if near else did_you_mean(name, [*t.ELEMENTS, *_COMPOSITES, "token"])
+        poison = self.report(codes.UNKNOWN_TYPE, f"expected a type, got the unknown name '{word}'", begin, hint)
+        self.skip_brackets()
+        return poison
+
+    def skip_brackets(self) -> None:
+        """Skip the parameters of an unknown type."""
+        if not self.text.startswith("<", self.offset):
+            return
+        level = 0
+        for match in _ANGLE.finditer(self.text, self.offset):
+            level += {"<": 1, ">": -1}.get(match[0], 0)
+            if level == 0:
+                self.offset = match.end()
+                return
+            if match[0] == "\n":
+                return
+
+    # ------------------------------------------------------------ parts
+
+    def dimensions(self, dynamic: bool) -> tuple[t.Dim, ...] | None:
+        """``4x?x`` in front of an element type; None if an extent was reported."""
+        extents: list[t.Dim] = []
+        faulty = False
+        while (match := _EXTENT.match(self.text, self.skip())) is not None:
+            begin, self.offset = self.offset, match.end(1)
+            extent = None if match[1] == "?" else whole_number(match[1])
+            if extent is None and not dynamic:
+                self.report(codes.EXPECTED, "expected a static dimension, got '?'", begin)
+                faulty = True
+            elif extent is not None and extent > _LARGEST:
+                self.report(codes.INTEGER_RANGE, f"expected a dimension of at most {_LARGEST}, got a larger one", begin)
+                faulty = True
+            extents.append(extent)
+            self.offset = match.end()
+        return None if faulty else tuple(extents)
+
+    def integer(self, what: str, pattern: re.Pattern[str] = _INTEGER) -> int:
+        begin = self.skip()
+        text = self.take(pattern)
+        value = None if text is None else whole_number(text.lstrip("-"))
+        if text is None or value is None:
+            self.expected(what)
+        if value > _LARGEST:
+            self.offset = begin
+            loc = self.reader.place(begin, begin + len(text))
+            self.reader.fail(codes.INTEGER_RANGE, f"expected {what} of at most {_LARGEST}, got a larger one", loc)
+        return -value if text[0] == "-" else value
+
+    def integers(self, what: str) -> tuple[int, ...]:
+        self.expect("[")
+        return tuple(self.comma_list(lambda: self.integer(what), "]"))
+
+    def keyword(self, table: dict[str, T], what: str) -> T:
+        begin = self.skip()
+        word = self.take(_WORD)
+        if word is None:
+            self.expected(what)
+        if word not in table:
+            choices = ", ".join(table)
+            loc = self.reader.place(begin, self.offset)
+            message = f"expected {what} to be one of {choices}, got '{word}'"
+            self.reader.fail(codes.KEYWORD, message, loc, hint=did_you_mean(word, table), expected=choices, got=word)
+        return table[word]
+
+    def pointer_attr(self) -> t.PointerAttr:
+        """``<none>`` or ``#cuda_tile.ptr_attr<none>``."""
+        if self.take(_WORD) not in (None, "#cuda_tile.ptr_attr"):
+            self.expected("a pointer attribute such as <unicast>")
+        self.expect("<", "a pointer attribute such as <unicast>")
+        attr = self.keyword(_POINTER_ATTRS, "pointer attribute")
+        self.expect(">")
+        return attr
+
+    # ------------------------------------------------------------ composite types
+
+    def tile(self, begin: int) -> t.Type:
+        self.expect("<")
+        shape = self.dimensions(dynamic=False)
+        element = self.type()
+        self.expect(">")
+        if shape is None:
+            return POISON
+        static = tuple(extent for extent in shape if extent is not None)
+        return self.build(begin, (element,), lambda: t.TileType(static, element))
+
+    def pointer(self, begin: int) -> t.Type:
+        self.expect("<")
+        pointee = self.type()
+        attr = self.pointer_attr() if self.accept(",") else None
+        self.expect(">")
+        return self.build(begin, (pointee,), lambda: t.PointerType(pointee, attr))
+
+    def tensor_view(self, begin: int) -> t.Type:
+        self.expect("<")
+        shape = self.dimensions(dynamic=True)
+        element = self.type()
+        strides, attr = self.tensor_parameters(bool(shape) or shape is None)
+        self.expect(">")
+        if shape is None:
+            return POISON
+        return self.build(begin, (element,), lambda: t.TensorViewType(element, shape, strides, attr))
+
+    def tensor_parameters(self, ranked: bool) -> tuple[tuple[t.Dim, ...], t.PointerAttr | None]:
+        """The part behind the element type: strides where there are dimensions, then a pointer attribute."""
+        comma = self.accept(",")
+        strides: tuple[t.Dim, ...] = ()
+        begin = self.skip()
+        if comma and self.accept_word("strides"):
+            strides = self.strides()
+            if not ranked:
+                self.report(codes.STRIDES, "expected no strides in a tensor_view without dimensions, got some", begin)
+            comma = self.accept(",")
+        elif ranked:
+            loc = self.reader.place(begin, begin + len(token_at(self.text, begin)))
+            message = "expected 'strides' in a tensor_view with dimensions, got none"
+            self.reader.fail(codes.STRIDES, message, loc, hint="write tensor_view<4x8xf32, strides=[8,1]>")
+        if not comma or self.text.startswith(">", self.skip()):
+            return strides, None
+        return strides, self.pointer_attr()
+
+    def strides(self) -> tuple[t.Dim, ...]:
+        self.expect("=")
+        self.expect("[")
+        return tuple(self.comma_list(self.stride, "]"))
+
+    def stride(self) -> t.Dim:
+        return None if self.accept("?") else self.integer("a stride or '?'")
+
+    def tile_shape(self) -> tuple[int, ...]:
+        self.expect("=")
+        self.expect("(")
+        extents = [self.integer("a tile dimension", _DIGITS)]
+        while not self.accept(")"):
+            self.expect("x", "'x' or ')'")
+            extents.append(self.integer("a tile dimension", _DIGITS))
+        return tuple(extents)
+
+    def view_head(self, name: str) -> tuple[tuple[int, ...], t.PaddingValue | None]:
+        """``<masked tile=(4x2),``: the tile shape and the padding that `masked` of early documents stands for."""
+        self.expect("<")
+        masked = self.accept_word("masked")
+        if not self.accept_word("tile"):
+            example = f"{name}<tile=(4x8), ...>"
+            self.expected("'tile=(...)'", f"a {name} states the shape of its tiles first, such as {example}")
+        shape = self.tile_shape()
+        self.expect(",")
+        return shape, t.PaddingValue.ZERO if masked else None
+
+    def view_source(self, padding: t.PaddingValue | None) -> tuple[t.Type, t.PaddingValue | None]:
+        """``padding_value = zero, tensor_view<...>``."""
+        if self.accept_word("padding_value"):
+            self.expect("=")
+            padding = self.keyword(_PADDINGS, "padding_value")
+            self.expect(",")
+        if self.accept_word("view"):
+            self.expect("=")
+        begin = self.skip()
+        source = self.type()
+        if source is not POISON and not isinstance(source, t.TensorViewType):
+            source = self.report("E0311", f"expected a tensor_view inside the view type, got {source!r}", begin)
+        return source, padding
+
+    def view_tail(self, word: str) -> bool:
+        """Whether ``, word =`` follows; a comma that nothing follows is skipped."""
+        if not self.accept(",") or self.text.startswith(">", self.skip()):
+            return False
+        if not self.accept_word(word):
+            self.expected(f"'{word}'")
+        self.expect("=")
+        return True
+
+    def close_view(self) -> None:
+        self.accept(",")
+        self.expect(">")
+
+    def partition_view(self, begin: int) -> t.Type:
+        shape, padding = self.view_head("partition_view")
+        source, padding = self.view_source(padding)
+        dim_map = self.integers("a dimension") if self.view_tail("dim_map") else None
+        self.close_view()
+        return self.build(begin, (source,), lambda: t.PartitionViewType(shape, source, padding, dim_map))
+
+    def strided_view(self, begin: int) -> t.Type:
+        shape, padding = self.view_head("strided_view")
+        if not self.accept_word("traversal_strides"):
+            self.expected("'traversal_strides'")
+        self.expect("=")
+        traversal = self.integers("a stride")
+        self.expect(",")
+        source, padding = self.view_source(padding)
+        dim_map = self.integers("a dimension") if self.view_tail("dim_map") else None
+        self.close_view()
+        return self.build(begin, (source,), lambda: t.StridedViewType(shape, traversal, source, padding, dim_map))
+
+    def gather_scatter_view(self, begin: int) -> t.Type:
+        shape, padding = self.view_head("gather_scatter_view")
+        source, padding = self.view_source(padding)
+        if not self.view_tail("sparse_dim"):
+            self.expected("'sparse_dim'")
+        sparse_dim = self.integer("a dimension")
+        self.close_view()
+        return self.build(begin, (source,), lambda: t.GatherScatterViewType(shape, source, sparse_dim, padding))
+
+
+def _near_type(name: str) -> str | None:
+    if name in _NEAR_NAMES:
+        return _NEAR_NAMES[name]
+    signless = re.fullmatch(r"[su](i\d+)", name, re.ASCII)
+    return signless[1] if signless and signless[1] in t.ELEMENTS else None
+
+
+_COMPOSITES: dict[str, Callable[[_TypeScan, int], t.Type]] = {
+    "tile": _TypeScan.tile,
+    "ptr": _TypeScan.pointer,
+    "tensor_view": _TypeScan.tensor_view,
+    "partition_view": _TypeScan.partition_view,
+    "strided_view": _TypeScan.strided_view,
+    "gather_scatter_view": _TypeScan.gather_scatter_view,
+}

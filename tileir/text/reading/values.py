@@ -1,0 +1,243 @@
+"""Uses and definitions of SSA values while reading, and the check of stated types against the types of values.
+
+Knows: names, packs, forward references. Does not know: operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tileir.ir.core import Block, Op, Value
+from tileir.ir.diagnostics import Diagnostic, Note
+from tileir.ir.loc import Source, SourceLoc
+from tileir.ir.types import Type
+from tileir.text.reading import codes
+from tileir.text.reading.lexer import token_at
+from tileir.text.reading.names import PENDING, NameScope, settle
+from tileir.text.reading.reader import POISON, Reader, did_you_mean, whole_number
+
+MAX_PACK = 1 << 16
+"""Results that a pack may name; no operation has as many."""
+
+
+class ResultName(NamedTuple):
+    """``%name`` or ``%name:size`` in front of an operation."""
+
+    name: str
+    size: int
+    begin: int
+
+
+NO_NAMES: list[ResultName] = []
+
+
+class ValueReader(Reader):
+    """A reader that knows which values are visible."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self.scope = NameScope()
+        self.values: dict[str, Value] = self.scope.values
+        self.names = NO_NAMES
+        self._nowhere = Block()
+
+    def is_poison(self, type: Type) -> bool:
+        return type is POISON
+
+    # ------------------------------------------------------------ uses
+
+    def value(self) -> Value:
+        """A use of a value."""
+        token = self.tokens[self.index]
+        found = self.values.get(token)
+        if found is None:
+            found = self.unusual_value(token)
+        self.index += 1
+        return found
+
+    def value_list(self) -> tuple[list[Value], list[int]]:
+        """Uses separated by commas, and where each stands."""
+        marks = [self.starts[self.index]]
+        values = [self.value()]
+        while self.tokens[self.index] == ",":
+            self.index += 1
+            marks.append(self.starts[self.index])
+            values.append(self.value())
+            self.lookahead()
+        return values, marks
+
+    def unusual_value(self, token: str) -> Value:
+        """The value at the next token where it is not simply a visible name."""
+        if token[0] != "%" or len(token) == 1:
+            self.expected("a value such as %x")
+        name, hash, position = token.partition("#")
+        name = name.rstrip()
+        if not hash:
+            return self._later(name)
+        index = whole_number(position) or 0
+        if name not in self.values:
+            return self._later(f"{name}#{index}" if index else name)
+        count = self.scope.packs.get(name, 1)
+        if index >= count:
+            place = self.place(self.scope.places[name], self.scope.places[name] + len(name))
+            message = f"expected a result index below {count} for '{name}', got {position}"
+            self.fail(codes.PACK_INDEX, message, notes=self.note("defined here", place))
+        # A poisoned pack has only its name.
+        return self.values.get(f"{name}#{index}", self.values[name])
+
+    def _later(self, name: str) -> Value:
+        begin = self.starts[self.index]
+        return self.scope.later(name, self._nowhere, begin, begin + len(self.tokens[self.index]))
+
+    # ------------------------------------------------------------ types of values
+
+    def check_type(self, value: Value, expected: Type | None, begin: int) -> None:
+        """Fail if the use of `value` at the offset `begin` states another type than the value has."""
+        actual = value.type
+        if actual is expected or expected is None or expected is POISON or actual is POISON:
+            return
+        if actual is PENDING:
+            value.type = expected
+            return
+        name = token_at(self.text, begin)
+        self.fail(
+            codes.VALUE_TYPE,
+            f"expected '{name}' to be {expected!r} as stated here, got a value of type {actual!r}",
+            self.place(begin, begin + len(name)),
+            notes=self._definition(name),
+            expected=repr(expected),
+            got=repr(actual),
+        )
+
+    def _definition(self, name: str) -> tuple[Note, ...]:
+        bare = name.partition("#")[0].rstrip()
+        begin = self.scope.places.get(bare)
+        if begin is not None:
+            return self.note("defined here", self.place(begin, begin + len(bare)))
+        forward = self.scope.forward.get(name)
+        return self.note("first used here", self.place(forward.begin, forward.end)) if forward else ()
+
+    def known_type(self, value: Value, begin: int) -> Type:
+        """The type of a value where text does not state it."""
+        if value.type is PENDING:
+            name = token_at(self.text, begin)
+            message = f"expected a type for '{name}', which is used before its definition, got none"
+            self.fail(codes.INFERENCE, message, self.place(begin, begin + len(name)))
+        return value.type
+
+    def check_count(self, types: Sequence[object], values: Sequence[object], what: str, begin: int) -> None:
+        """Fail unless there is one type for each value."""
+        if len(types) != len(values):
+            message = f"expected {len(values)} {what} types, got {len(types)}"
+            loc = self.place(begin, self.starts[self.index])
+            self.fail(codes.TYPE_COUNT, message, self._trimmed(loc), expected=str(len(values)), got=str(len(types)))
+
+    def _trimmed(self, loc: SourceLoc) -> SourceLoc:
+        """`loc` without the blanks at its end, and at least one character long."""
+        text = self.text[loc.offset : loc.end].rstrip()
+        return self.place(loc.offset, loc.offset + max(1, len(text)))
+
+    # ------------------------------------------------------------ definitions
+
+    def new_name(self, what: str = "a value name such as %x") -> str:
+        token = self.tokens[self.index]
+        if token[0] != "%" or len(token) == 1 or "#" in token:
+            self.expected(what)
+        self.index += 1
+        return token
+
+    def result_names(self) -> list[ResultName]:
+        """``%a, %b:2 =`` in front of an operation."""
+        tokens, index = self.tokens, self.index
+        if tokens[index + 1] == "=" and "#" not in tokens[index]:
+            self.index = index + 2
+            return [ResultName(tokens[index], 1, self.starts[index])]
+        names = self.some(self._result_name)
+        self.expect("=")
+        return names
+
+    def _result_name(self) -> ResultName:
+        begin = self.starts[self.index]
+        name = self.new_name()
+        if not self.accept(":"):
+            return ResultName(name, 1, begin)
+        loc = self.here()
+        count = self.integer("the number of results", 32)
+        if not 0 < count <= MAX_PACK:
+            self.fail(codes.RESULT_COUNT, f"expected a positive number of results, got {count}", loc)
+        return ResultName(name, count, begin)
+
+    def bind(self, op: Op, names: list[ResultName]) -> None:
+        """Give the results of `op` their names."""
+        results = op.results
+        if len(names) == 1 == len(results) == names[0].size:
+            self.define(names[0].name, results[0], names[0].begin)
+            return
+        written = sum(name.size for name in names)
+        if written != len(results):
+            loc = self.place(names[0].begin, names[-1].begin + len(names[-1].name))
+            message = f"expected {len(results)} result names for '{op.spec.name}', got {written}"
+            self.fail(codes.RESULT_COUNT, message, loc, expected=str(len(results)), got=str(written))
+        position = 0
+        for name, count, begin in names:
+            self.define(name, results[position], begin)
+            if count > 1:
+                self._define_pack(name, results[position : position + count], begin)
+            position += count
+
+    def _define_pack(self, name: str, results: list[Value], begin: int) -> None:
+        self.scope.packs[name] = len(results)
+        for index, value in enumerate(results):
+            if index:
+                self.define(f"{name}#{index}", value, begin)
+        first = f"{name}#0"
+        self.values[first] = self.values[name]
+        self.scope.defined.append(first)
+
+    def define(self, name: str, value: Value, begin: int) -> None:
+        scope = self.scope
+        if name in self.values:
+            notes = self._definition(name)
+            loc = self.place(begin, begin + len(name.partition("#")[0]))
+            self.fail(codes.REDEFINED_VALUE, f"expected a new value name, got '{name}' again", loc, notes=notes)
+        if scope.forward and name in scope.forward:
+            value = self._settle(name, value, begin)
+        self.values[name] = value
+        scope.places[name] = begin
+        scope.defined.append(name)
+
+    def _settle(self, name: str, value: Value, begin: int) -> Value:
+        """The stand-in of earlier uses becomes the value itself."""
+        forward = self.scope.forward.pop(name)
+        stated, actual = forward.value.type, value.type
+        settle(forward.value, value)
+        if stated not in (PENDING, POISON, actual) and actual is not POISON:
+            loc = self.place(forward.begin, forward.end)
+            message = f"expected '{name}' to be {stated!r} as stated here, got a value of type {actual!r}"
+            notes = self.note("defined here", self.place(begin, begin + len(name)))
+            self.record(Diagnostic(codes.VALUE_TYPE, message, loc, notes, expected=repr(stated), got=repr(actual)))
+        return forward.value
+
+    def poison(self, names: list[ResultName]) -> None:
+        """Define the results of a faulty statement, so that their uses cause no faults."""
+        for name, count, begin in names:
+            if name not in self.values:
+                uses = [use for use in self.scope.forward if use.partition("#")[0] == name]
+                for later in uses:
+                    del self.scope.forward[later]
+                self.define(name, Value(POISON, self._nowhere, 0), begin)
+                self.scope.packs[name] = count
+
+    # ------------------------------------------------------------ scopes
+
+    def enter_scope(self, scope: NameScope) -> None:
+        self.scope = scope
+        self.values = scope.values
+
+    def check_defined(self) -> None:
+        """At the end of an isolated body: whatever was used must be defined by now."""
+        for name, forward in self.scope.forward.items():
+            hint = did_you_mean(name, self.scope.places)
+            loc = self.place(forward.begin, forward.end)
+            self.record(Diagnostic(codes.UNDEFINED_VALUE, f"expected a defined value, got '{name}'", loc, hint=hint))

@@ -1,0 +1,248 @@
+"""Directives that may be absent, or spell an attribute in a way of their own."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from tileir.ir.attributes import MemoryOrdering, TextEnum
+from tileir.ir.core import Op
+from tileir.ir.spec import OpSpec
+from tileir.text.printing.attributes import bool_text
+from tileir.text.printing.writer import Writer
+from tileir.text.reading import codes
+from tileir.text.reading.attributes import attribute, hints
+from tileir.text.reading.properties import property_value, store
+from tileir.text.reading.statements import StatementReader
+from tileir.text.syntax.directive import AttributeDirective, Directive, Draft, ValueDirective, case_table, enum_of
+from tileir.text.syntax.fields import value_directive
+
+# ---------------------------------------------------------------- operands that may be absent
+
+
+class TailOperand(ValueDirective):
+    """``tail($operand)``: ``, %x`` or nothing, of which a comma alone is read too; variadic: ``, %x, ...``."""
+
+    def __init__(self, spec: OpSpec, *names: str) -> None:
+        super().__init__(spec, *names)
+        self.operand = value_directive(spec, self.name)
+
+    def read(self, p: StatementReader, draft: Draft) -> None:
+        if self.field.variadic:
+            draft.groups[self.position], draft.marks[self.position] = [], []
+        if p.tokens[p.index] == ",":
+            p.index += 1
+            if p.tokens[p.index][0] == "%":
+                self.operand.read(p, draft)
+
+    def write(self, writer: Writer, op: Op) -> str:
+        return f", {writer.values(values)}" if (values := self.values(op)) else ""
+
+    def shown(self) -> str:
+        return f"[, {self.operand.shown()}]"
+
+
+class TokenOperand(ValueDirective):
+    """``token($operand)``: ``token=%t`` or nothing."""
+
+    equals: ClassVar[str] = "="
+
+    def __init__(self, spec: OpSpec, *names: str) -> None:
+        super().__init__(spec, *names)
+        self.operand = value_directive(spec, self.name)
+
+    def read(self, p: StatementReader, draft: Draft) -> None:
+        if p.tokens[p.index] == "token":
+            p.index += 1
+            p.expect("=")
+            self.operand.read(p, draft)
+
+    def write(self, writer: Writer, op: Op) -> str:
+        return f" token{self.equals}{writer.values(values)}" if (values := self.values(op)) else ""
+
+    def shown(self) -> str:
+        return f"[token{self.equals}%{self.name}]"
+
+
+class SpacedTokenOperand(TokenOperand):
+    """``spaced_token($operand)``: ``token = %t`` or nothing."""
+
+    equals = " = "
+
+
+# ---------------------------------------------------------------- enumerations
+
+
+class CaseClause(AttributeDirective):
+    """``clause($attr)``: ``name<value>``, or the whole attribute after the name; a default is left out."""
+
+    absent: ClassVar[str] = ""
+
+    def __init__(self, spec: OpSpec, *names: str) -> None:
+        super().__init__(spec, *names)
+        self.word = self.attr.name
+        self.cases = enum_of(self.attr).keywords()
+
+    def read(self, p: StatementReader, draft: Draft) -> None:
+        if p.tokens[p.index] == self.word:
+            p.index += 1
+            store(draft.attributes, self.attr, self._case(p))
+
+    def _case(self, p: StatementReader) -> TextEnum:
+        if p.tokens[p.index][0] == "#":
+            loc = p.here()
+            found: TextEnum = property_value(p, self.spec, self.attr, attribute(p), loc)
+            return found
+        p.expect("<")
+        case = p.one_of(self.cases, f"{self.word} mode")
+        p.expect(">")
+        return case
+
+    def write(self, writer: Writer, op: Op) -> str:
+        case = self.value(op)
+        return self.absent if case is self.attr.default else f" {self.word}<{case.text}>"
+
+    def shown(self) -> str:
+        return f"[{self.word}<{self.word}>]"
+
+
+class RoundingClause(CaseClause):
+    """``rounding($attr)``: ``rounding<mode>``; a default is left out but keeps its blank."""
+
+    absent = " "
+
+    def __init__(self, spec: OpSpec, *names: str) -> None:
+        super().__init__(spec, *names)
+        self.word = "rounding"
+
+    def shown(self) -> str:
+        return "[rounding<mode>]"
+
+
+class ScopeKeyword(AttributeDirective):
+    """``scope($attr)``: a keyword of an optional enumeration."""
+
+    def __init__(self, spec: OpSpec, *names: str) -> None:
+        super().__init__(spec, *names)
+        self.cases = case_table(self.attr)
+
+    def read(self, p: StatementReader, draft: Draft) -> None:
+        token = p.tokens[p.index]
+        case = self.cases.get(token)
+        if case is not None:
+            draft.attributes[self.name] = case
+            p.index += 1
+        elif token[0] == '"' or token[0].isalpha():
+            p.not_one_of(token, enum_of(self.attr).keywords(), "memory scope")
+
+    def write(self, writer: Writer, op: Op) -> str:
+        return "" if (case := self.value(op)) is None else f" {case.text}"
+
+    def shown(self) -> str:
+        return f"[<{self.name}>]"
+
+
+class MemoryKeywords(Directive):
+    """``memory($ordering, $scope)``: the ordering and scope keywords of the view operations."""
+
+    def __init__(self, spec: OpSpec, ordering: str, scope: str) -> None:
+        super().__init__(spec, ordering, scope)
+        self.ordering, self.scope = AttributeDirective(spec, ordering), ScopeKeyword(spec, scope)
+        self.orderings = enum_of(self.ordering.attr).keywords()
+        self.scopes = enum_of(self.scope.attr).keywords()
+
+    def read(self, p: StatementReader, draft: Draft) -> None:
+        draft.attributes[self.ordering.name] = found = p.one_of(self.orderings, "memory ordering")
+        token = p.tokens[p.index]
+        if token[0] == "%":
+            return
+        if found is MemoryOrdering.WEAK and token[0].isalpha():
+            p.fail(codes.WEAK_SCOPE, f"expected no memory scope after 'weak', got '{token}'")
+        draft.attributes[self.scope.name] = p.one_of(self.scopes, "memory scope")
+
+    def write(self, writer: Writer, op: Op) -> str:
+        return f" {self.ordering.value(op).text}{self.scope.write(writer, op)}"
+
+    def shown(self) -> str:
+        return f"<{self.ordering.name}> {self.scope.shown()}"
+
+
+# ---------------------------------------------------------------- flags, hints, promises
+
+
+class FlagNames(Directive):
+    """``flags($a, $b)``: flags in any order when read, in this order when written."""
+
+    def read(self, p: StatementReader, draft: Draft) -> None:
+        while (name := p.tokens[p.index]) in self.names:
+            if name in draft.attributes:
+                p.fail(codes.DUPLICATE, f"expected '{name}' once, got it again")
+            draft.attributes[name] = True
+            p.index += 1
+
+    def write(self, writer: Writer, op: Op) -> str:
+        return "".join([f" {name}" for name in self.names if op.attributes.get(name)])
+
+    def shown(self) -> str:
+        return " ".join(f"[{name}]" for name in self.names)
+
+
+class TailFlag(AttributeDirective):
+    """``tail_flag($attr)``: ``, name`` iff the flag is set."""
+
+    def read(self, p: StatementReader, draft: Draft) -> None:
+        if p.accept(","):
+            p.expect(self.name)
+            draft.attributes[self.name] = True
+
+    def write(self, writer: Writer, op: Op) -> str:
+        return f", {self.name}" if op.attributes.get(self.name) else ""
+
+    def shown(self) -> str:
+        return f"[, {self.name}]"
+
+
+class HintsClause(AttributeDirective):
+    """``hints($attr)``: ``optimization_hints = <...>`` or nothing."""
+
+    def read(self, p: StatementReader, draft: Draft) -> None:
+        if p.tokens[p.index] == "optimization_hints":
+            p.index += 1
+            p.expect("=")
+            loc = p.here()
+            found = attribute(p) if p.peek()[0] == "#" else hints(p)
+            draft.attributes[self.name] = property_value(p, self.spec, self.attr, found, loc)
+
+    def write(self, writer: Writer, op: Op) -> str:
+        return "" if (found := self.value(op)) is None else f" {self.name} = {writer.hints(found)}"
+
+    def shown(self) -> str:
+        return "[optimization_hints = <...>]"
+
+
+_BOOLEANS = {"true": True, "false": False}
+
+
+class InboundsClause(AttributeDirective):
+    """``inbounds($attr)``: ``inbounds = [true, ...]`` unless all are false."""
+
+    absent: ClassVar[str] = ""
+
+    def read(self, p: StatementReader, draft: Draft) -> None:
+        if p.tokens[p.index] == self.name:
+            p.index += 1
+            p.expect("=")
+            p.expect("[")
+            store(draft.attributes, self.attr, tuple(p.comma_list(lambda: p.one_of(_BOOLEANS, "inbounds"), "]")))
+
+    def write(self, writer: Writer, op: Op) -> str:
+        promises = op.attributes.get(self.name, ())
+        return f" {self.name} = [{', '.join(map(bool_text, promises))}]" if any(promises) else self.absent
+
+    def shown(self) -> str:
+        return "[inbounds = [true, ...]]"
+
+
+class BlankInboundsClause(InboundsClause):
+    """``blank_inbounds($attr)``: the same, but its blank stays."""
+
+    absent = " "

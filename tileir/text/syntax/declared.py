@@ -1,0 +1,142 @@
+"""Operations by their declared format: reading and writing walk the same directives.
+
+Knows: how the types that text does not spell follow from traits and constraints, the check of stated types against the
+values, and the making of the operation. What depends only on the operation's class is made once.
+Does not know: how a single directive is read or written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from tileir.ir.core import Op, Value
+from tileir.ir.loc import Location
+from tileir.ir.spec import OpSpec
+from tileir.ir.traits import Relation, Same, Trait, TypeFrom
+from tileir.ir.types import Type
+from tileir.text.printing.writer import Writer
+from tileir.text.reading.literals import constant_elements
+from tileir.text.reading.statements import ReadOp, StatementReader
+from tileir.text.syntax.dictionaries import ConstantElements
+from tileir.text.syntax.directive import Draft, slot_of
+from tileir.text.syntax.format import directives, stated_fields
+
+Copy = tuple[int, int, Callable[[Type], Type | None] | None]
+"""Destination slot, source slot, and how the type is derived (None: it is the same)."""
+Piece = Callable[[Writer, Op], str]
+
+
+# ---------------------------------------------------------------- reading
+
+
+def format_reader(cls: type[Op]) -> ReadOp:
+    """The function that reads an operation of class `cls` by its declared format."""
+    spec = cls.spec
+    reads = tuple(directive.read for directive in directives(spec))
+    count = len(spec.operands)
+    known, copies = _inference(spec)
+    finish = _finish_fixed if _is_fixed(spec) else _finish
+    holds_elements = any(isinstance(directive, ConstantElements) for directive in directives(spec))
+
+    def read(p: StatementReader, loc: Location) -> Op:
+        draft = Draft(count, known.copy())
+        for part in reads:
+            part(p, draft)
+        slots = draft.slots
+        for target, source, derive in copies:
+            slots[target] = slots[source] if derive is None else derive(slots[source])
+        if holds_elements:
+            _keep_elements(p, draft)
+        op = finish(cls, p, draft, loc)
+        op.discardable = draft.discardable
+        return op
+
+    return read
+
+
+def _is_fixed(spec: OpSpec) -> bool:
+    return spec.fixed_segments is not None and not any(result.variadic for result in spec.results)
+
+
+def _inference(spec: OpSpec) -> tuple[list[Any], tuple[Copy, ...]]:
+    """The slots with the types that are known beforehand, and what follows once the stated types are read."""
+    constraints = [operand.constraint for operand in spec.operands] + [result.constraint for result in spec.results]
+    slots: list[Any] = [constraint.only for constraint in constraints]
+    known = {slot_of(spec, name) for name in stated_fields(spec)}
+    known |= {slot for slot, only in enumerate(slots) if only is not None}
+    copies: list[Copy] = []
+    for trait in spec.traits:
+        for target, source, derive in _conclusions(spec, trait, known):
+            copies.append((target, source, derive))
+            known.add(target)
+    return slots, tuple(copies)
+
+
+def _conclusions(spec: OpSpec, trait: Trait, known: set[int]) -> list[Copy]:
+    if isinstance(trait, Same) and trait.relation is Relation.TYPE:
+        slots = [slot_of(spec, name) for name in trait.fields]
+        source = next((slot for slot in slots if slot in known), None)
+        return [(slot, source, None) for slot in slots if slot not in known] if source is not None else []
+    if isinstance(trait, TypeFrom) and slot_of(spec, trait.field) not in known:
+        return [(slot_of(spec, trait.field), slot_of(spec, trait.source), trait.derive)]
+    return []
+
+
+def _keep_elements(p: StatementReader, draft: Draft) -> None:
+    """Encode the elements of a constant now that its type is known."""
+    assert draft.literal is not None
+    at = p.place(draft.literal.begin, draft.literal.end)
+    value = constant_elements(p, draft.element, draft.literal, draft.slots[-1], at)
+    if value is not None:
+        draft.attributes["value"] = value
+
+
+def _finish_fixed(cls: type[Op], p: StatementReader, draft: Draft, loc: Location) -> Op:
+    """Make an operation whose operands are all single and whose results are too."""
+    groups, slots = draft.groups, draft.slots
+    count = len(groups)
+    for position in range(count):
+        value = groups[position]
+        if value.type is not slots[position]:
+            p.check_type(value, slots[position], draft.marks[position])
+    return cls(groups, slots[count:], draft.attributes, (), loc, cls.spec.fixed_segments)
+
+
+def _finish(cls: type[Op], p: StatementReader, draft: Draft, loc: Location) -> Op:
+    flat: list[Value] = []
+    segments: list[int] = []
+    for group, expected, mark in zip(draft.groups, draft.slots, draft.marks):
+        begin = len(flat)
+        if isinstance(group, list):
+            types = expected if isinstance(expected, list) else [expected] * len(group)
+            for value, type, at in zip(group, types, mark):
+                p.check_type(value, type, at)
+            flat += group
+        elif group is not None:
+            p.check_type(group, expected, mark)
+            flat.append(group)
+        segments.append(len(flat) - begin)
+    results: list[Type] = []
+    for type in draft.slots[len(draft.groups) :]:
+        results += type if isinstance(type, list) else [type]
+    return cls(flat, results, draft.attributes, (), loc, tuple(segments))
+
+
+# ---------------------------------------------------------------- writing
+
+
+def write_formatted(writer: Writer, op: Op, indent: str) -> None:
+    """Add the line of an operation that has a declared format."""
+    template, pieces = _template(op.spec)
+    text = template % tuple([piece(writer, op) for piece in pieces])
+    writer.lines.append(f"{writer.start(op, indent)}{writer.name(op)}{text}{writer.end(op)}")
+
+
+@cache
+def _template(spec: OpSpec) -> tuple[str, tuple[Piece, ...]]:
+    """The words of a format with ``%s`` for each directive between them, and the functions that fill these."""
+    assert spec.format is not None, f"'{spec.name}' has no format"
+    template = "".join(directive.lead + directive.text if directive.text else "%s" for directive in directives(spec))
+    return template, tuple(directive.write for directive in directives(spec) if not directive.text)

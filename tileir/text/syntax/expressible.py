@@ -1,0 +1,190 @@
+"""Limits of an operation's own syntax: an operation that it cannot express is written in the generic form.
+
+Knows: what custom syntax leaves out and the parser fills in: types that follow from others, terminators, counts.
+Does not know: whether the program is valid. Every valid operation is expressible, but for a few that only bytecode or
+the generic form can make (a padding value without a mask, index extents of several types).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache
+
+from tileir.ir.attributes import Bounded, DivBy, MemoryOrdering, SameElements
+from tileir.ir.core import Op, Value
+from tileir.ir.fields import Operand, Result
+from tileir.ir.rules import Rules
+from tileir.ir.spec import OpSpec
+from tileir.ir.traits import Relation, Same, TerminatedBy, TypeFrom
+from tileir.ir.types import I4, FunctionType, PointerType, TensorViewType, TileType, Type
+from tileir.ops.atomics import AtomicRedView
+from tileir.ops.calls import Func
+from tileir.ops.control import For, If, Loop
+from tileir.ops.core import Constant
+from tileir.ops.extension import ExternElementwise, GatherLoad, ScatterStore
+from tileir.ops.misc import Assume
+from tileir.ops.module import Entry, ModuleOp
+from tileir.ops.multimem import MultimemLoadReduceView, MultimemReduceView, MultimemStoreView
+from tileir.ops.pointers import LoadPtr
+from tileir.ops.reduction import Reduce, Scan
+from tileir.ops.views import GetIndexSpaceShape, GetTensorShape, LoadView, MakeTensorView, StoreView
+from tileir.text.syntax.directive import values_of
+from tileir.text.syntax.format import stated_fields
+from tileir.text.syntax.views import pointer_attr
+
+Check = Callable[[Op], bool]
+
+
+def is_expressible(op: Op) -> bool:
+    """Whether reading the operation's own syntax gives the operation back."""
+    return is_writable(op) and (type(op) not in _ambiguous or _ambiguous[type(op)](op))
+
+
+def is_writable(op: Op) -> bool:
+    """Whether the operation's own syntax has a place for all of it, even if it may be read as something else."""
+    spec = op.spec
+    return (
+        _is_counted(op)
+        and all(attr.name in op.attributes for attr in spec.attrs if attr.required)
+        and all(check(op) for check in _type_checks(spec))
+        and (not op.regions or _has_regions(op))
+        and (type(op) not in _special or _special[type(op)](op))
+    )
+
+
+def _is_counted(op: Op) -> bool:
+    spec = op.spec
+    if len(op.operands) != sum(op.segments):
+        return False
+    results = not spec.results or spec.results[-1].variadic or len(op.results) == len(spec.results)
+    sizes = zip(spec.operands, op.segments)
+    return results and all(operand.variadic or size == 1 or (operand.optional and not size) for operand, size in sizes)
+
+
+def _has_regions(op: Op) -> bool:
+    """Every region has its block, which ends with a terminator where the parser would add one."""
+    rule: TerminatedBy | None = op.spec.trait(TerminatedBy)
+    for declared, block in zip(op.spec.regions, op.regions):
+        if block is None:
+            if not declared.optional:
+                return False
+        elif rule is not None and not rule.written and block.terminator is None:
+            return False
+    return True
+
+
+# ---------------------------------------------------------------- types that follow
+
+
+@cache
+def _type_checks(spec: OpSpec) -> tuple[Check, ...]:
+    """For each field whose type the format does not state: whether it is the type the parser would find."""
+    if spec.format is None:
+        return ()
+    stated = stated_fields(spec)
+    fields: tuple[Operand | Result, ...] = (*spec.operands, *spec.results)
+    checks = [_only_check(spec, field.name, field.constraint.only) for field in fields if field.constraint.only]
+    for trait in spec.traits:
+        if isinstance(trait, Same) and trait.relation is Relation.TYPE and not stated.issuperset(trait.fields):
+            checks.append(_same_check(spec, trait.fields))
+        elif isinstance(trait, TypeFrom):
+            checks.append(_derived_check(spec, trait))
+    return tuple(checks)
+
+
+def _only_check(spec: OpSpec, name: str, only: Type) -> Check:
+    values = values_of(spec, name)
+    return lambda op: all(value.type is only for value in values(op))
+
+
+def _same_check(spec: OpSpec, names: Iterable[str]) -> Check:
+    groups = [values_of(spec, name) for name in names]
+    return lambda op: len({value.type for group in groups for value in group(op)}) <= 1
+
+
+def _derived_check(spec: OpSpec, trait: TypeFrom) -> Check:
+    targets, sources = values_of(spec, trait.field), values_of(spec, trait.source)
+    return lambda op: targets(op)[0].type is trait.derive(sources(op)[0].type)
+
+
+# ---------------------------------------------------------------- operations with more to say
+
+_special: Rules[Check] = Rules()
+_ambiguous: Rules[Check] = Rules()
+"""Operations that have a text which reads as another operation; the vendor's disassembler writes it all the same."""
+
+
+def _types(values: Iterable[Value]) -> list[Type]:
+    return [value.type for value in values]
+
+
+def _alike(values: Iterable[Value]) -> bool:
+    return len(set(_types(values))) <= 1
+
+
+@_special(Entry, Func)
+def _function(op: Entry | Func) -> bool:
+    type = op.function_type
+    return isinstance(type, FunctionType) and _types(op.body.args) == list(type.inputs)
+
+
+@_special(For)
+def _for(op: For) -> bool:
+    arguments = _types(op.body.args)
+    bounds = _types([op.lower, op.upper, op.step]) == arguments[:1] * 3
+    return bounds and _types(op.initial) == arguments[1:] == _types(op.results)
+
+
+@_special(Loop)
+def _loop(op: Loop) -> bool:
+    return _types(op.body.args) == _types(op.initial)
+
+
+@_special(If, ModuleOp)
+def _no_arguments(op: Op) -> bool:
+    return all(block is None or not block.args for block in op.regions)
+
+
+@_special(Reduce, Scan, ExternElementwise)
+def _combining(op: Op) -> bool:
+    return bool(op.operands) and bool(op.results)
+
+
+@_special(Assume)
+def _assume(op: Assume) -> bool:
+    return isinstance(op.predicate, DivBy | SameElements | Bounded)
+
+
+@_special(Constant)
+def _constant(op: Constant) -> bool:
+    return op.value.type is op.result.type and op.value.type.element is not I4
+
+
+@_ambiguous(LoadPtr)
+def _load_ptr(op: LoadPtr) -> bool:
+    return op.paddingValue is None or op.mask is not None
+
+
+@_special(LoadView, StoreView, AtomicRedView, MultimemLoadReduceView, MultimemReduceView, MultimemStoreView)
+def _through_view(op: LoadView) -> bool:
+    return op.memory_scope is None or op.memory_ordering_semantics is not MemoryOrdering.WEAK
+
+
+@_ambiguous(GetTensorShape, GetIndexSpaceShape)
+def _extents(op: GetTensorShape) -> bool:
+    return not op.discardable and _alike(op.extents)
+
+
+@_special(GatherLoad, ScatterStore)
+def _rows(op: GatherLoad) -> bool:
+    return _alike(op.offsets)
+
+
+@_special(MakeTensorView)
+def _make_tensor_view(op: MakeTensorView) -> bool:
+    type = op.result.type
+    if not isinstance(type, TensorViewType) or not _alike(op.operands[1:]):
+        return False
+    dynamic = (type.shape.count(None), type.strides.count(None))
+    pointer = TileType((), PointerType(type.element, pointer_attr(op.base.type)))
+    return op.base.type is pointer and dynamic == op.segments[1:]

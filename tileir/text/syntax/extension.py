@@ -1,0 +1,168 @@
+"""Operations of early documents with lists of their own (spec: extension#operations)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tileir.ir import attributes as a
+from tileir.ir.attributes import Attribute, BoolAttr, StringAttr
+from tileir.ir.core import Op, Value
+from tileir.ir.loc import Location, SourceLoc
+from tileir.ir.spec import OpSpec
+from tileir.ir.types import Type
+from tileir.ops.extension import ExternElementwise, GatherLoad, Generate, ScatterStore
+from tileir.text.printing.attributes import attr_dict, attribute_text, dict_text, sorted_entries
+from tileir.text.printing.regions import arguments_text, write_body, write_close, write_line
+from tileir.text.printing.writer import Writer
+from tileir.text.reading import codes
+from tileir.text.reading.arguments import function_type
+from tileir.text.reading.attributes import dictionary
+from tileir.text.reading.properties import distribute
+from tileir.text.reading.statements import StatementReader
+from tileir.text.reading.types import parse_type
+
+
+def read_extern_elementwise(p: StatementReader, loc: Location) -> Op:
+    values, marks = p.value_list()
+    attributes: dict[str, Any] = {}
+    at = p.here()
+    discardable = distribute(p, ExternElementwise.spec, dictionary(p), attributes, at)
+    _require(p, ExternElementwise.spec, attributes, at)
+    type = function_type(p, values, marks)
+    op = ExternElementwise(values, type.results, attributes, (), loc, (len(values),))
+    op.discardable = discardable
+    return op
+
+
+def write_extern_elementwise(writer: Writer, op: ExternElementwise, indent: str) -> None:
+    entries: dict[str, Attribute] = dict(op.discardable or {})
+    entries |= {name: StringAttr(op.attributes[name]) for name in ("libname", "libpath", "symbol")}
+    entries["pure"] = BoolAttr(op.pure)
+    signature = f"({writer.types(op.operands)}) -> {writer.types(op.results)}"
+    write_line(writer, op, indent, f"{writer.values(op.operands)} {dict_text(sorted_entries(entries))} : {signature}")
+
+
+def _require(p: StatementReader, spec: OpSpec, attributes: dict[str, Any], at: SourceLoc) -> None:
+    missing = [attr.name for attr in spec.attrs if attr.required and attr.name not in attributes]
+    if missing:
+        p.fail(codes.MISSING_PROPERTY, f"'{spec.name}': expected the attribute '{missing[0]}', got none", at)
+
+
+# ---------------------------------------------------------------- generate
+
+
+def read_generate(p: StatementReader, loc: Location) -> Op:
+    body = p.region(Generate.spec, [])
+    attributes: dict[str, Any] = {}
+    discardable = p.read_dict(Generate.spec, attributes)
+    p.expect(":")
+    op = Generate([], (parse_type(p),), attributes, (body,), loc, ())
+    op.discardable = discardable
+    return op
+
+
+def write_generate(writer: Writer, op: Generate, indent: str) -> None:
+    writer.lines.append(f"{writer.start(op, indent)}{writer.name(op)} {{")
+    if op.body.args:
+        writer.lines.append(f"{indent}^bb0{arguments_text(writer, op.body.args)}:")
+    write_body(writer, op, op.body, indent)
+    write_close(writer, op, indent, f"{attr_dict(op)} : {writer.types(op.results)}")
+
+
+# ---------------------------------------------------------------- gather and scatter
+
+
+def read_gather_load(p: StatementReader, loc: Location) -> Op:
+    spec = GatherLoad.spec
+    (source, index), offsets, marks = _indexed(p, 2)
+    attributes, discardable = _angle_dict(p, spec)
+    types = _types(p, 2, len(offsets))
+    p.expect("->")
+    result = parse_type(p)
+    _check(p, [source, index, *offsets], types, marks)
+    op = GatherLoad([source, index, *offsets], (result,), attributes, (), loc, (1, 1, len(offsets)))
+    op.discardable = discardable
+    return op
+
+
+def write_gather_load(writer: Writer, op: GatherLoad, indent: str) -> None:
+    fill = "" if op.fill_value is None else f", fillValue = {attribute_text(op.fill_value)}"
+    properties = f"<{{dim = {op.dim} : i64{fill}}}>"
+    text = f"{writer.uses[op.source]}, {writer.uses[op.index]}, [{writer.values(op.offsets)}] {properties}"
+    types = f"{writer.types([op.source, op.index, *op.offsets[:1]])} -> {writer.types(op.results)}"
+    write_line(writer, op, indent, f"{text}{attr_dict(op)} : {types}")
+
+
+def read_scatter_store(p: StatementReader, loc: Location) -> Op:
+    spec = ScatterStore.spec
+    (source, destination, index), offsets, marks = _indexed(p, 3)
+    operands = [source, destination, index, *offsets]
+    token: list[Value] = []
+    if p.accept("token"):
+        p.expect("=")
+        marks.append(p.starts[p.index])
+        token = [p.value()]
+    attributes, discardable = _angle_dict(p, spec)
+    types = _types(p, 3, len(offsets))
+    if token:
+        p.expect(",")
+        types.append(parse_type(p))
+    p.expect("->")
+    result = parse_type(p)
+    _check(p, operands + token, types, marks)
+    segments = (1, 1, 1, len(offsets), len(token))
+    op = ScatterStore(operands + token, (result,), attributes, (), loc, segments)
+    op.discardable = discardable
+    return op
+
+
+def write_scatter_store(writer: Writer, op: ScatterStore, indent: str) -> None:
+    uses = writer.uses
+    tokens = [] if op.token is None else [op.token]
+    values = f"{uses[op.source]}, {uses[op.destination]}, {uses[op.index]}, [{writer.values(op.offsets)}]"
+    token = "".join(f" token = {uses[value]}" for value in tokens)
+    typed = [op.source, op.destination, op.index, *op.offsets[:1], *tokens]
+    types = f"{writer.types(typed)} -> {writer.types(op.results)}"
+    write_line(writer, op, indent, f"{values}{token} <{{dim = {op.dim} : i64}}>{attr_dict(op)} : {types}")
+
+
+def _indexed(p: StatementReader, count: int) -> tuple[list[Value], list[Value], list[int]]:
+    """``%a, %b, [%offset, ...]``: `count` values, then the offsets, and where all of them stand."""
+    values: list[Value] = []
+    marks: list[int] = []
+    for _ in range(count):
+        marks.append(p.starts[p.index])
+        values.append(p.value())
+        p.expect(",")
+    p.expect("[")
+    offsets, places = p.value_list() if p.peek()[0] == "%" else ([], [])
+    p.expect("]")
+    return values, offsets, marks + places
+
+
+def _angle_dict(p: StatementReader, spec: OpSpec) -> tuple[dict[str, Any], dict[str, a.Attribute] | None]:
+    """``<{dim = 0 : i64}> {attrs}``."""
+    attributes: dict[str, Any] = {}
+    at = p.here()
+    p.expect("<")
+    unknown = distribute(p, spec, dictionary(p), attributes, at)
+    if unknown:
+        p.fail(codes.UNKNOWN_ATTRIBUTE, f"'{spec.name}': expected declared attributes, got '{next(iter(unknown))}'", at)
+    p.expect(">")
+    _require(p, spec, attributes, at)
+    return attributes, p.read_dict(spec, attributes)
+
+
+def _types(p: StatementReader, count: int, offsets: int) -> list[Type]:
+    """The types of the single operands and, if there are offsets, one that they share."""
+    p.expect(":")
+    types = [parse_type(p)]
+    while len(types) < count + bool(offsets):
+        p.expect(",", "',' and one more type")
+        types.append(parse_type(p))
+    return types[:count] + types[count:] * offsets
+
+
+def _check(p: StatementReader, values: list[Value], types: list[Type], marks: list[int]) -> None:
+    for value, type, mark in zip(values, types, marks):
+        p.check_type(value, type, mark)

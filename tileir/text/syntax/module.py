@@ -1,0 +1,161 @@
+"""Modules, entries and globals (spec: syntax#items)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tileir.ir import attributes as a
+from tileir.ir.attributes import StringAttr, Visibility
+from tileir.ir.core import Op
+from tileir.ir.loc import Location
+from tileir.ir.types import FunctionType, Type
+from tileir.ops.calls import Func
+from tileir.ops.module import Entry, Global, ModuleOp
+from tileir.text.printing.attributes import attr_dict, dict_text, sorted_entries
+from tileir.text.printing.literals import literal_text
+from tileir.text.printing.regions import (
+    arguments_text,
+    result_list,
+    write_body,
+    write_close,
+    write_line,
+    write_with_body,
+)
+from tileir.text.printing.writer import Writer
+from tileir.text.reading import codes
+from tileir.text.reading.arguments import Argument, arguments
+from tileir.text.reading.attributes import dictionary, hints
+from tileir.text.reading.literals import constant_elements
+from tileir.text.reading.properties import distribute, store
+from tileir.text.reading.statements import StatementReader
+from tileir.text.reading.types import parse_type
+from tileir.text.strings import symbol_text
+from tileir.text.syntax.dictionaries import read_elements
+
+_EARLY_VISIBILITY = "sym_visibility"
+_VISIBILITIES = a.Visibility.keywords()
+
+
+def read_module(p: StatementReader, loc: Location) -> Op:
+    attributes: dict[str, Any] = {"sym_name": p.symbol("the name of the module, such as @name")}
+    discardable = None
+    if p.accept("attributes"):
+        at = p.here()
+        discardable = distribute(p, ModuleOp.spec, dictionary(p), attributes, at)
+    op = ModuleOp([], (), attributes, (p.region(ModuleOp.spec, []),), loc)
+    op.discardable = discardable
+    return op
+
+
+def write_module(writer: Writer, op: ModuleOp, indent: str) -> None:
+    entries = dict(op.discardable or {})
+    if op.producer is not None:
+        entries["producer"] = StringAttr(op.producer)
+    attributes = f" attributes {dict_text(sorted_entries(entries))}" if entries else ""
+    writer.lines.append(f"{indent}cuda_tile.module {symbol_text(op.sym_name)}{attributes} {{")
+    write_body(writer, op, op.body, indent)
+    write_close(writer, op, indent)
+
+
+# ---------------------------------------------------------------- entries
+
+
+def read_entry(p: StatementReader, loc: Location) -> Op:
+    attributes: dict[str, Any] = {"sym_name": p.symbol("the name of the entry, such as @name")}
+    declared = read_signature(p, attributes)
+    if p.accept("optimization_hints"):
+        p.expect("=")
+        found = hints(p)
+        if found:
+            attributes["optimization_hints"] = found
+    return read_function(p, Entry, attributes, declared, loc)
+
+
+def write_entry(writer: Writer, op: Entry, indent: str) -> None:
+    hints = op.optimization_hints
+    shown = f" optimization_hints={writer.hints(hints)}" if hints else ""
+    write_with_body(writer, op, indent, signature_text(writer, op) + shown)
+
+
+def read_function(
+    p: StatementReader, cls: type[Op], attributes: dict[str, Any], declared: list[Argument], loc: Location
+) -> Op:
+    """The body of an entry or function, and its dictionary."""
+    body = p.region(cls.spec, declared, implicit=not attributes["function_type"].results)
+    op = cls([], (), attributes, (body,), loc)
+    op.discardable = p.attr_dict(op)
+    return op
+
+
+def read_signature(p: StatementReader, attributes: dict[str, Any]) -> list[Argument]:
+    """``(%a: T, ...) -> results``, kept as the function type."""
+    declared = arguments(p)
+    results: list[tuple[Type, a.DictAttr]] = []
+    if p.accept("->"):
+        results = p.comma_list(lambda: _result(p), ")") if p.accept("(") else [(parse_type(p), a.DictAttr())]
+    attributes["function_type"] = FunctionType((arg.type for arg in declared), (type for type, _ in results))
+    if any(arg.attributes for arg in declared):
+        attributes["arg_attrs"] = a.ArrayAttr(tuple(arg.attributes for arg in declared))
+    if any(given for _, given in results):
+        attributes["res_attrs"] = a.ArrayAttr(tuple(given for _, given in results))
+    return declared
+
+
+def _result(p: StatementReader) -> tuple[Type, a.DictAttr]:
+    type = parse_type(p)
+    return type, a.DictAttr.of(dictionary(p)) if p.peek() == "{" else a.DictAttr()
+
+
+def signature_text(writer: Writer, op: Entry | Func) -> str:
+    results = op.function_type.results
+    shown = f" -> {result_list(writer, results)}" if results else ""
+    return f"{writer.name(op)} {symbol_text(op.sym_name)}{arguments_text(writer, op.body.args)}{shown}"
+
+
+# ---------------------------------------------------------------- globals
+
+
+def read_global(p: StatementReader, loc: Location) -> Op:
+    attributes: dict[str, Any] = {}
+    if p.peek() in _VISIBILITIES:
+        store(attributes, Global.spec.attr_index["symbol_visibility"], p.one_of(_VISIBILITIES, "visibility"))
+    if p.accept("constant"):
+        attributes["constant"] = True
+    attributes["sym_name"] = p.symbol("the name of the global, such as @name")
+    if p.accept("alignment"):
+        p.expect("=")
+        store(attributes, Global.spec.attr_index["alignment"], p.integer("an alignment"))
+    discardable = _global_dictionary(p, attributes)
+    if p.peek() == ":":
+        hint = "write global @name <f32: [1.0, 2.0]> : tile<2xf32>"
+        p.expected("'<' and the initial value", hint)
+    element, literal = read_elements(p)
+    p.expect(":")
+    at = p.here()
+    type = parse_type(p)
+    value = constant_elements(p, element, literal, type, at)
+    if value is not None:
+        attributes["value"] = value
+    op = Global([], (), attributes, (), loc)
+    op.discardable = discardable
+    return op
+
+
+def _global_dictionary(p: StatementReader, attributes: dict[str, Any]) -> dict[str, a.Attribute] | None:
+    if p.peek() != "{":
+        return None
+    at = p.here()
+    entries = dictionary(p)
+    if _EARLY_VISIBILITY in entries:
+        message = f"expected the visibility as a keyword, got '{_EARLY_VISIBILITY}'"
+        p.fail(codes.LEGACY, message, at, hint="write global private @name ...")
+    return distribute(p, Global.spec, entries, attributes, at)
+
+
+def write_global(writer: Writer, op: Global, indent: str) -> None:
+    """The visibility keeps its blank when it is left out."""
+    visibility = "" if op.symbol_visibility is Visibility.PUBLIC else f"{op.symbol_visibility.text} "
+    constant = " constant" if op.constant else ""
+    alignment = f" alignment = {op.alignment}" if op.alignment else ""
+    name = f"{visibility}{constant} {symbol_text(op.sym_name)}{alignment}{attr_dict(op)}"
+    write_line(writer, op, indent, f"{name} {literal_text(op.value)} : {writer.short[op.value.type]}")

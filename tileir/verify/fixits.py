@@ -1,0 +1,58 @@
+"""Hints for types that do not fit, where there is an obvious mend.
+
+Knows: which float operation has an integer twin and the other way round, and what brings tiles together. Does not know:
+any rule.
+"""
+
+from __future__ import annotations
+
+from tileir.ir.core import Op
+from tileir.ir.traits import Relation
+from tileir.ir.types import INTS, PointerType, TileType, Type
+from tileir.ops.constraints import BASE_FLOATS
+
+_FOR_INTEGERS = {
+    "absf": "absi",
+    "addf": "addi",
+    "cmpf": "cmpi",
+    "divf": "divi",
+    "maxf": "maxi",
+    "minf": "mini",
+    "mmaf": "mmai",
+    "mulf": "muli",
+    "negf": "negi",
+    "remf": "remi",
+    "subf": "subi",
+}
+_FOR_FLOATS = {integer: floating for floating, integer in _FOR_INTEGERS.items()}
+
+
+def twin_hint(op: Op, type: Type) -> str | None:
+    """Names the operation that does the same for elements of `type`, where there is one."""
+    element = type.element if isinstance(type, TileType) else None
+    if isinstance(element, PointerType):
+        return _pointer_hint(op)
+    if element in INTS and op.spec.name in _FOR_INTEGERS:
+        return f"'{_FOR_INTEGERS[op.spec.name]}' takes integers"
+    if element in BASE_FLOATS and op.spec.name in _FOR_FLOATS:
+        return f"'{_FOR_FLOATS[op.spec.name]}' takes floats"
+    return None
+
+
+def _pointer_hint(op: Op) -> str | None:
+    if op.spec.name in ("addi", "subi"):
+        return "'offset' moves pointers"
+    if op.spec.name == "bitcast":
+        return "'int_to_ptr', 'ptr_to_int' and 'ptr_to_ptr' convert pointers"
+    return None
+
+
+def relation_hint(relation: Relation, type: Type, other: Type) -> str | None:
+    """Names what brings two tiles to the same rank or shape, if one of them only lacks dimensions or repetition."""
+    if not isinstance(type, TileType) or not isinstance(other, TileType):
+        return None
+    if relation is Relation.RANK:
+        return "'reshape' adds or drops dimensions of extent 1"
+    if relation is Relation.SHAPE and not (type.shape and other.shape):
+        return "'reshape' and 'broadcast' make a tile of a scalar"
+    return None

@@ -23,7 +23,7 @@ from tileir.host.assertions import assertion_text
 from tileir.host.output import Output, write
 from tileir.host.printing import formatter
 from tileir.ir.core import Op
-from tileir.ir.diagnostics import Trap
+from tileir.ir.diagnostics import Trap, UnsupportedError
 from tileir.ir.shown import shown
 from tileir.ops.module import Global
 from tileir.runtime.arguments import Argument, Binder, Parameter
@@ -31,7 +31,7 @@ from tileir.runtime.arrays import GPU, Array
 from tileir.runtime.gpu_binding import Ready, gathered, gpu_binder
 from tileir.runtime.grid import Grid
 from tileir.runtime.module import Kernel, Module
-from tileir.runtime.options import GpuOptions, LaunchOptions, VendorOptions, require_known
+from tileir.runtime.options import Check, GpuOptions, LaunchOptions, VendorOptions, require_known
 from tileir.runtime.storage import alignment_of, memory_image
 from tileir.runtime.streams import current_stream, stream_number
 from tileir.runtime.targets import Run
@@ -81,13 +81,15 @@ class Gpu:
         self.driver = driver
         self._route = route
 
-    def prepare(self, kernel: Kernel, check: bool, options: LaunchOptions) -> Run:
+    def prepare(self, kernel: Kernel, check: Check, options: LaunchOptions) -> Run:
         """Options: ``stream``, a number or a stream of any library (default: torch's or CuPy's current one); and, if
         the target gives output, ``output``, where `print_tko` writes (a text stream or a function; standard output by
         default).
 
         A launch returns before the kernel has run, unless the kernel prints or has an `assert`.
         """
+        if check == "strict":
+            raise UnsupportedError("check='strict', which the targets cpu and interp have", self.name)
         prepared = kernel.prepared(self.name, lambda: _GpuKernel(kernel, self.driver, self._route(kernel)))
         settings = self._settings(options) if options else prepared.usual
 

@@ -13,12 +13,13 @@ from tileir.ir.shown import shown
 from tileir.runtime.arguments import Argument, Binder
 from tileir.runtime.grid import GridLike, checked_grid
 from tileir.runtime.module import Kernel, Module
+from tileir.runtime.options import checking
 from tileir.runtime.targets import DEFAULT, Target, TargetName, target_named
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from tileir.runtime.options import LaunchOptions
+    from tileir.runtime.options import Check, LaunchOptions
 
 
 def launch(
@@ -27,7 +28,7 @@ def launch(
     grid: GridLike,
     args: Sequence[object] = (),
     target: TargetName | str = DEFAULT,
-    check: bool = True,
+    check: Check = True,
     **options: Unpack[LaunchOptions],
 ) -> None:
     """Run kernel `name` of `module` for every tile block of `grid`; see `Kernel.launch`. KeyError if there is none."""
@@ -35,14 +36,14 @@ def launch(
 
 
 def launch_kernel(
-    kernel: Kernel, grid: GridLike, args: Sequence[object], target: str, check: bool, options: LaunchOptions
+    kernel: Kernel, grid: GridLike, args: Sequence[object], target: str, check: Check, options: LaunchOptions
 ) -> None:
     """Check the program, the grid and the arguments, in this order, and run."""
     chosen = target_named(target)
     kernel.module.require_valid()
     extents = checked_grid(grid, kernel.name)
     arguments = bind(kernel, args, chosen)
-    run = chosen.prepare(kernel, check, options)
+    run = chosen.prepare(kernel, checking(check), options)
     run(extents, arguments)
 
 

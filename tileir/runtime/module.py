@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tileir.runtime.arguments import Parameter
     from tileir.runtime.grid import GridLike
-    from tileir.runtime.options import LaunchOptions
+    from tileir.runtime.options import Check, LaunchOptions
     from tileir.runtime.storage import GlobalStorage
 
 MAGIC = b"\x7fTileIR\x00"
@@ -109,7 +109,7 @@ class Kernel:
         grid: GridLike,
         *args: object,
         target: TargetName | str = DEFAULT,
-        check: bool = True,
+        check: Check = True,
         **options: Unpack[LaunchOptions],
     ) -> None:
         """Run the kernel for every tile block of `grid`; arrays are written in place.

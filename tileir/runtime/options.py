@@ -7,8 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
+import numpy as np
+
+Check = bool | Literal["strict"]
+"""What a launch checks: accesses to memory and the promises of `assume`; nothing that costs time; ``strict``: all
+undefined behaviour traps, unspecified behaviour warns."""
 Progress = Callable[[int, int], object]
 """Is told how many tile blocks of a launch have begun, of how many."""
 
@@ -82,6 +87,17 @@ class LaunchOptions(TypedDict, total=False):
     threads: int | None
     timeout: float | None
     stream: object
+
+
+def checking(value: object) -> Check:
+    """What a launch checks. Raises TypeError or ValueError for what `Check` does not have."""
+    if isinstance(value, str):
+        if value != "strict":
+            raise ValueError(f"check: expected True, False or 'strict', got {value!r}")
+        return "strict"
+    if not isinstance(value, bool | np.bool_ | int):
+        raise TypeError(f"check: expected True, False or 'strict', got {value!r}")
+    return bool(value)
 
 
 def require_known(options: Mapping[str, object], known: type, target: str) -> None:

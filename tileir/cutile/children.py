@@ -2,7 +2,7 @@
 
 Knows: the environment of a child: a variable with the choice, and a folder on its path from which Python runs a file as
 it starts (`startup`). It is the one choice that travels in the environment, as a child has nothing else of its parent.
-Does not know: what the choice switches on (`switch`, `as_cpu`).
+Does not know: what a child does with it (`inherited`).
 """
 
 from __future__ import annotations
@@ -11,10 +11,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-
-from tileir.cutile.as_cpu import cuda_as_cpu
-from tileir.cutile.importing import when_imported
-from tileir.cutile.switch import enable
 
 VARIABLE = "TILEIR_CUTILE"
 """The target, and whether CUDA is mapped to the CPU: ``cpu`` or ``cpu cuda-as-cpu``."""
@@ -39,16 +35,3 @@ def handed_on(target: str, as_cpu: bool) -> Iterator[None]:
             os.environ.pop(name)
             if value is not None:
                 os.environ[name] = value
-
-
-def take_up() -> None:
-    """Do in this process, a child, what its parent did; nothing if that is not known."""
-    target, _, rest = os.environ.get(VARIABLE, "").partition(" ")
-    if target:
-        if rest == AS_CPU:
-            cuda_as_cpu()
-        when_imported("cuda.tile", lambda module: _enable(target))
-
-
-def _enable(target: str) -> None:
-    enable(target)

@@ -11,9 +11,12 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+from tileir.cutile.as_cpu import was_asked_for
 from tileir.cutile.cache import Specialisation, SpecialisationCache
+from tileir.cutile.children import handed_on
 from tileir.cutile.errors import cutile_type_name
 from tileir.cutile.grid import cutile_grid
 from tileir.cutile.keys import constraints
@@ -36,9 +39,17 @@ _CALL = "launch(stream, grid, kernel, kernel_args, /, *, programmatic_dependent_
 class LaunchReplacement:
     """A target, and the library's functions that it replaces."""
 
-    def __init__(self, target: str, gpu: bool, options: LaunchOptions, session: SanitizerSession | None = None) -> None:
+    def __init__(
+        self,
+        target: str,
+        gpu: bool,
+        options: LaunchOptions,
+        session: SanitizerSession | None = None,
+        children: bool | None = None,
+    ) -> None:
         """``gpu``: launches on arrays of a GPU that the target does not use go to the library. What is installed now is
-        removed. With a `session` kernels run under the sanitizer.
+        removed. With a `session` kernels run under the sanitizer. ``children``: child processes use the target too; as
+        with what is installed now if None.
 
         Raises `UnsupportedError` for a target that is not there, ImportError without cuda-tile.
         """
@@ -55,6 +66,8 @@ class LaunchReplacement:
         before = installed()
         if before is not None:
             before.remove()
+        self._children: bool = before is not None and before._children if children is None else children
+        self._while_installed = ExitStack()
         self._original_launch: Function = _cext.launch
         self._original_benchmark: Function = _cext._benchmark
         self._original_timed_benchmark: Callable[..., tuple[object, float | None]] = _tune_utils.benchmark_with_timeout
@@ -68,8 +81,11 @@ class LaunchReplacement:
 
     def install(self) -> None:
         rebind(self._replacements)
+        if self._children:
+            self._while_installed.enter_context(handed_on(self.target, was_asked_for()))
 
     def remove(self) -> None:
+        self._while_installed.close()
         rebind([(replacement, original) for original, replacement in self._replacements])
 
     # ------------------------------------------------------------ the replacements

@@ -16,7 +16,6 @@ from types import TracebackType
 
 from tileir.cutile import switch
 from tileir.cutile.as_cpu import NOTICE, cuda_as_cpu
-from tileir.cutile.children import handed_on
 from tileir.cutile.tracebacks import is_ours
 
 
@@ -29,9 +28,9 @@ def run_script(path: Path, arguments: Sequence[str], target: str, as_cpu: bool =
     """
     if as_cpu and cuda_as_cpu():
         print(NOTICE, file=sys.stderr)
-    session = switch.enable(target, sanitize=sanitize)
+    session = switch.enable(target, children=True, sanitize=sanitize)
     try:
-        with handed_on(target, as_cpu), _process_of(path, arguments):
+        with _process_of(path, arguments):
             runpy.run_path(str(path), run_name="__main__")
     except Exception as error:
         print(_shown(error), file=sys.stderr)

@@ -22,7 +22,7 @@ from tileir.cutile.sanitizing import SanitizerSession
 from tileir.cutile.signature import Binding, KernelParameters, OnGpu
 from tileir.cutile.tracebacks import trimmed
 from tileir.runtime.grid import Grid
-from tileir.runtime.options import LaunchOptions
+from tileir.runtime.options import Check, LaunchOptions
 from tileir.runtime.targets import DeviceTarget, Target, target_named
 
 if TYPE_CHECKING:
@@ -35,7 +35,9 @@ _CALL = "launch(stream, grid, kernel, kernel_args, /, *, programmatic_dependent_
 class LaunchReplacement:
     """A target, and the library's functions that it replaces."""
 
-    def __init__(self, target: str, gpu: bool, options: LaunchOptions, session: SanitizerSession | None = None) -> None:
+    def __init__(
+        self, target: str, gpu: bool, check: Check, options: LaunchOptions, session: SanitizerSession | None = None
+    ) -> None:
         """``gpu``: launches on arrays of a GPU that the target does not use go to the library. What is installed now is
         removed. With a `session` kernels run under the sanitizer.
 
@@ -48,7 +50,7 @@ class LaunchReplacement:
         self._gpu = gpu
         self._target: Target = target_named(target) if session is None else session.target
         self.session = session
-        self._cache = SpecialisationCache(self._target, options)
+        self._cache = SpecialisationCache(self._target, check, options)
         before = installed()
         if before is not None:
             before.remove()

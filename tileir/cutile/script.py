@@ -18,9 +18,18 @@ from tileir.cutile import switch
 from tileir.cutile.as_cpu import NOTICE, cuda_as_cpu
 from tileir.cutile.children import handed_on
 from tileir.cutile.tracebacks import is_ours
+from tileir.runtime.options import Check, LaunchOptions
 
 
-def run_script(path: Path, arguments: Sequence[str], target: str, as_cpu: bool = False, sanitize: bool = False) -> int:
+def run_script(
+    path: Path,
+    arguments: Sequence[str],
+    target: str,
+    as_cpu: bool = False,
+    sanitize: bool = False,
+    check: Check = True,
+    limits: LaunchOptions | None = None,
+) -> int:
     """Run the file as ``__main__`` with `arguments`; gives 0, or 1 after an error, which has been shown.
 
     With `sanitize` what the sanitizer reports is shown too, however the script ends; its errors count.
@@ -29,9 +38,10 @@ def run_script(path: Path, arguments: Sequence[str], target: str, as_cpu: bool =
     """
     if as_cpu and cuda_as_cpu():
         print(NOTICE, file=sys.stderr)
-    session = switch.enable(target, sanitize=sanitize)
+    limits = limits or {}
+    session = switch.enable(target, sanitize=sanitize, check=check, **limits)
     try:
-        with handed_on(target, as_cpu), _process_of(path, arguments):
+        with handed_on(target, as_cpu, check, limits), _process_of(path, arguments):
             runpy.run_path(str(path), run_name="__main__")
     except Exception as error:
         print(_shown(error), file=sys.stderr)

@@ -21,6 +21,7 @@ from tileir.cutile.replacing import Function, rebind
 from tileir.cutile.sanitizing import SanitizerSession
 from tileir.cutile.signature import Binding, KernelParameters, OnGpu
 from tileir.cutile.tracebacks import trimmed
+from tileir.ir.diagnostics import LaunchTimeout
 from tileir.runtime.grid import Grid
 from tileir.runtime.options import LaunchOptions
 from tileir.runtime.targets import DeviceTarget, Target, target_named
@@ -42,11 +43,13 @@ class LaunchReplacement:
         Raises `UnsupportedError` for a target that is not there, ImportError without cuda-tile.
         """
         from cuda.tile import _cext, kernel
+        from cuda.tile.tune import _tune_utils
 
         self.target = target
         self._kernel_type: type = kernel
         self._gpu = gpu
         self._target: Target = target_named(target) if session is None else session.target
+        self._has_streams = isinstance(self._target, DeviceTarget)
         self.session = session
         self._cache = SpecialisationCache(self._target, options)
         before = installed()
@@ -54,11 +57,12 @@ class LaunchReplacement:
             before.remove()
         self._original_launch: Function = _cext.launch
         self._original_benchmark: Function = _cext._benchmark
+        self._original_timed_benchmark: Callable[..., tuple[object, float | None]] = _tune_utils.benchmark_with_timeout
         self._original_constraints: Callable[..., list[Any]] = _cext.get_parameter_constraints_from_pyargs
         self._replacements: list[tuple[Function, Function]] = [
             (_cext.launch, self.launch),
             (_cext._benchmark, self.benchmark),
-            (_cext._export_ipc_benchmark_payload, self.no_payload),
+            (_tune_utils.benchmark_with_timeout, self.benchmark_with_timeout),
             (_cext.get_parameter_constraints_from_pyargs, self.constraints),
         ]
 
@@ -84,7 +88,7 @@ class LaunchReplacement:
         __tracebackhide__ = True
         try:
             found, extents, binding = self._ready(grid, kernel, kernel_args)
-            found.run(extents, binding, stream)
+            found.run(extents, binding, self._options_on(stream))
         except OnGpu as place:
             self._require_gpu(place)
             # cuda-tile 1.5 has no such option, and takes no keyword.
@@ -99,11 +103,30 @@ class LaunchReplacement:
         """Microseconds of one run, for `cuda.tile.tune`; compiling is not counted."""
         __tracebackhide__ = True
         try:
-            found, extents, binding = self._ready(grid, kernel, kernel_args)
-            return self._seconds(lambda: found.run(extents, binding, stream)) * 1e6
+            return self._microseconds(grid, kernel, kernel_args, self._options_on(stream))
         except OnGpu as place:
             self._require_gpu(place)
             return self._original_benchmark(stream, grid, kernel, kernel_args, flush_l2)
+        except Exception as error:
+            raise trimmed(error)  # noqa: B904 - it is the same error
+
+    def benchmark_with_timeout(
+        self, stream: object, grid: tuple[int, ...], kernel: TileKernel, pyargs: tuple, timeout_sec: float, *more: bool
+    ) -> tuple[object, float | None]:
+        """The same of a run that may take `timeout_sec`, in this process; on a GPU it may take as long as it likes.
+
+        Raises the library's TileLaunchTimeoutError, in its words.
+        """
+        __tracebackhide__ = True
+        from cuda.tile.tune._tune_utils import TileLaunchTimeoutError
+
+        try:
+            return self._microseconds(grid, kernel, pyargs, self._options_on(stream, timeout_sec)), None
+        except LaunchTimeout:
+            raise TileLaunchTimeoutError(f"CUDA kernel launch exceeded timeout {timeout_sec} sec") from None
+        except OnGpu as place:
+            self._require_gpu(place)
+            return self._original_timed_benchmark(stream, grid, kernel, pyargs, timeout_sec, *more)
         except Exception as error:
             raise trimmed(error)  # noqa: B904 - it is the same error
 
@@ -117,6 +140,12 @@ class LaunchReplacement:
             return self._original_constraints(kernel, arguments, convention)
         return constraints(key)
 
+    def _microseconds(
+        self, grid: tuple[int, ...], kernel: TileKernel, arguments: tuple, options: LaunchOptions
+    ) -> float:
+        found, extents, binding = self._ready(grid, kernel, arguments)
+        return self._seconds(lambda: found.run(extents, binding, options)) * 1e6
+
     def _seconds(self, action: Callable[[], object]) -> float:
         if isinstance(self._target, DeviceTarget):
             return self._target.seconds(action)
@@ -124,8 +153,11 @@ class LaunchReplacement:
         action()
         return time.perf_counter() - begin
 
-    def no_payload(self, *arguments: object) -> None:
-        """A benchmark with a time limit runs in this process too: nothing is sent to another one."""
+    def _options_on(self, stream: object, timeout: float | None = None) -> LaunchOptions:
+        """What a launch adds to the options of the target. GPUs have streams, and no way to end a kernel."""
+        if self._has_streams:
+            return {} if stream is None else {"stream": stream}
+        return {} if timeout is None else {"timeout": timeout}
 
     def _ready(
         self, grid: tuple[int, ...], kernel: TileKernel, arguments: tuple

@@ -69,6 +69,50 @@ def test_the_status_of_a_script_is_kept(tmp_path):
     assert run("tileir.cutile", path).returncode == 7
 
 
+LOOPING = """\
+import subprocess, sys
+import numpy as np
+import cuda.tile as ct
+
+@ct.kernel
+def count(x, n):
+    for i in range(n):
+        ct.store(x, (0,), ct.load(x, (0,), (4,)) + 1)
+
+def main():
+    x = np.zeros(4, np.int32)
+    try:
+        ct.launch(None, (1,), count, (x, 1000))
+    except Exception as error:
+        print(type(error).__name__, str(error).splitlines()[0].rpartition(": ")[2], flush=True)
+
+main()
+if len(sys.argv) == 1:
+    subprocess.run([sys.executable, __file__, "child"])
+"""
+
+
+def test_limits_hold_in_the_script_and_in_the_processes_that_it_starts(tmp_path):
+    path = tmp_path / "looping.py"
+    path.write_text(LOOPING)
+    done = run("tileir.cutile", "--max-iterations", "20", "--timeout", "60", "--check", "on", path)
+    assert done.stdout.count("Trap a tile block ran more than 20 iterations of its loops") == 2, (
+        done.stdout + done.stderr
+    )
+
+
+def test_a_limit_that_makes_no_sense_is_wrong_usage(script):
+    done = run("tileir.cutile", "--timeout", "-1", script, "10")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--timeout: expected a positive number of seconds" in done.stderr
+
+
+def test_the_sanitizer_has_checks_of_its_own(script):
+    done = run("tileir.cutile", "--sanitize", "--no-check", script, "10")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--sanitize has checks of its own" in done.stderr
+
+
 TORCH_SCRIPT = """\
 import torch
 import cupy as cp

@@ -14,12 +14,13 @@ import numpy as np
 
 from tileir.cli import UsageError, arguments, fill
 from tileir.cli.arguments import ArrayWord, FileWord, Word
+from tileir.cli.options import add_checks, add_target, limits_of
 from tileir.ir import types as t
 from tileir.runtime.arguments import Parameter
 from tileir.runtime.grid import Grid, checked_grid
 from tileir.runtime.launch import bind, launch_kernel
 from tileir.runtime.module import Kernel, Module
-from tileir.runtime.options import LaunchOptions
+from tileir.runtime.options import Check, LaunchOptions
 from tileir.runtime.targets import DeviceTarget, Target
 
 
@@ -50,8 +51,19 @@ def add_launch(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random fills (default 0)")
 
 
-def add_threads(parser: argparse.ArgumentParser) -> None:
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """Where a launch runs, and how."""
+    add_target(parser)
+    add_checks(parser)
     parser.add_argument("--threads", type=int, metavar="N", help="target cpu: how many threads run tile blocks")
+
+
+def settings_of(options: argparse.Namespace) -> LaunchOptions:
+    """The options of the launch among `add_settings` that are given."""
+    settings = limits_of(options)
+    if options.threads is not None:
+        settings["threads"] = options.threads
+    return settings
 
 
 def chosen_kernel(module: Module, name: str | None) -> Kernel:
@@ -100,7 +112,9 @@ def _element(parameter: Parameter) -> tuple[t.ElementType, bool]:
     raise UsageError(f"parameter '{parameter.name}': a launch cannot pass a {ty!r}")
 
 
-def checked(kernel: Kernel, target: Target, grid: str, values: Sequence[object], settings: LaunchOptions) -> Grid:
+def checked(
+    kernel: Kernel, target: Target, grid: str, values: Sequence[object], check: Check, settings: LaunchOptions
+) -> Grid:
     """The grid, when it and the values are what the kernel takes, and the settings those of the target."""
     try:
         extents = [int(extent) for extent in grid.split(",")]
@@ -109,14 +123,16 @@ def checked(kernel: Kernel, target: Target, grid: str, values: Sequence[object],
     try:
         found = checked_grid(extents, kernel.name)
         bind(kernel, values, target)
-        target.prepare(kernel, True, settings)
+        target.prepare(kernel, check, settings)
     except (TypeError, ValueError) as error:
         raise UsageError(str(error)) from None
     return found
 
 
-def launch(kernel: Kernel, target: Target, grid: Grid, values: Sequence[object], settings: LaunchOptions) -> None:
+def launch(
+    kernel: Kernel, target: Target, grid: Grid, values: Sequence[object], check: Check, settings: LaunchOptions
+) -> None:
     """Run a kernel to its end."""
-    launch_kernel(kernel, grid, values, target.name, True, settings)
+    launch_kernel(kernel, grid, values, target.name, check, settings)
     if isinstance(target, DeviceTarget):
         target.finish()

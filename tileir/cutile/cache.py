@@ -16,7 +16,7 @@ from tileir.cutile.keys import signature
 from tileir.cutile.signature import Binding, KernelParameters
 from tileir.ir.diagnostics import DiagnosticError, Trap
 from tileir.runtime.grid import Grid
-from tileir.runtime.options import LaunchOptions
+from tileir.runtime.options import Check, LaunchOptions
 from tileir.runtime.targets import Run, Target
 
 if TYPE_CHECKING:
@@ -42,10 +42,9 @@ class Specialisation:
 class Specialisations:
     """All that has been made of one Python kernel for one target with its options."""
 
-    def __init__(self, kernel: TileKernel, target: Target, options: LaunchOptions) -> None:
+    def __init__(self, kernel: TileKernel, target: Target, check: Check, options: LaunchOptions) -> None:
         self.parameters = KernelParameters(kernel, target.devices)
-        self._target = target
-        self._options = options
+        self._target, self._check, self._options = target, check, options
         self._made: dict[Hashable, Specialisation] = {}
 
     def find(self, kernel: TileKernel, key: tuple) -> Specialisation:
@@ -64,7 +63,7 @@ class Specialisations:
             raise at_python_line(error, file) from None
 
         def prepared(options: LaunchOptions) -> Run:
-            return self._target.prepare(entry, True, {**self._options, **options})
+            return self._target.prepare(entry, self._check, {**self._options, **options})
 
         return Specialisation(file, prepared({}), prepared)
 
@@ -77,14 +76,13 @@ class SpecialisationCache:
 
     _ATTRIBUTE = "_tileir_specialisations"
 
-    def __init__(self, target: Target, options: LaunchOptions) -> None:
-        self._target = target
-        self._options = options
-        self._key = (target, *sorted(options.items()))
+    def __init__(self, target: Target, check: Check, options: LaunchOptions) -> None:
+        self._target, self._check, self._options = target, check, options
+        self._key = (target, check, *sorted(options.items()))
 
     def of(self, kernel: TileKernel) -> Specialisations:
         kept: dict[Hashable, Specialisations] = vars(kernel).setdefault(self._ATTRIBUTE, {})
         found = kept.get(self._key)
         if found is None:
-            found = kept[self._key] = Specialisations(kernel, self._target, self._options)
+            found = kept[self._key] = Specialisations(kernel, self._target, self._check, self._options)
         return found

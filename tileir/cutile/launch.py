@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from tileir.cutile.as_cpu import was_asked_for
 from tileir.cutile.cache import Specialisation, SpecialisationCache
-from tileir.cutile.children import handed_on
+from tileir.cutile.children import Choice, handed_on
 from tileir.cutile.errors import cutile_type_name
 from tileir.cutile.grid import cutile_grid
 from tileir.cutile.keys import constraints
@@ -26,7 +26,7 @@ from tileir.cutile.signature import Binding, KernelParameters, OnGpu
 from tileir.cutile.tracebacks import trimmed
 from tileir.ir.diagnostics import LaunchTimeout
 from tileir.runtime.grid import Grid
-from tileir.runtime.options import LaunchOptions
+from tileir.runtime.options import Check, LaunchOptions
 from tileir.runtime.targets import DeviceTarget, Target, target_named
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ class LaunchReplacement:
         self,
         target: str,
         gpu: bool,
+        check: Check,
         options: LaunchOptions,
         session: SanitizerSession | None = None,
         children: bool | None = None,
@@ -62,11 +63,12 @@ class LaunchReplacement:
         self._target: Target = target_named(target) if session is None else session.target
         self._has_streams = isinstance(self._target, DeviceTarget)
         self.session = session
-        self._cache = SpecialisationCache(self._target, options)
+        self._cache = SpecialisationCache(self._target, check, options)
         before = installed()
         if before is not None:
             before.remove()
         self._children: bool = before is not None and before._children if children is None else children
+        self._choice = Choice(target, was_asked_for(), check, options)
         self._while_installed = ExitStack()
         self._original_launch: Function = _cext.launch
         self._original_benchmark: Function = _cext._benchmark
@@ -82,7 +84,7 @@ class LaunchReplacement:
     def install(self) -> None:
         rebind(self._replacements)
         if self._children:
-            self._while_installed.enter_context(handed_on(self.target, was_asked_for()))
+            self._while_installed.enter_context(handed_on(self._choice))
 
     def remove(self) -> None:
         self._while_installed.close()

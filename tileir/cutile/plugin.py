@@ -12,7 +12,7 @@ from tileir.ir.diagnostics import UnsupportedError
 if TYPE_CHECKING:
     import pytest
 
-    from tileir.sanitize.findings import SanitizerReport
+    from tileir.sanitize.report import SanitizerReport
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

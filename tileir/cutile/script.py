@@ -17,9 +17,18 @@ from types import TracebackType
 from tileir.cutile import switch
 from tileir.cutile.as_cpu import NOTICE, cuda_as_cpu
 from tileir.cutile.tracebacks import is_ours
+from tileir.runtime.options import Check, LaunchOptions
 
 
-def run_script(path: Path, arguments: Sequence[str], target: str, as_cpu: bool = False, sanitize: bool = False) -> int:
+def run_script(
+    path: Path,
+    arguments: Sequence[str],
+    target: str,
+    as_cpu: bool = False,
+    sanitize: bool = False,
+    check: Check = True,
+    limits: LaunchOptions | None = None,
+) -> int:
     """Run the file as ``__main__`` with `arguments`; gives 0, or 1 after an error, which has been shown.
 
     With `sanitize` what the sanitizer reports is shown too, however the script ends; its errors count.
@@ -28,7 +37,7 @@ def run_script(path: Path, arguments: Sequence[str], target: str, as_cpu: bool =
     """
     if as_cpu and cuda_as_cpu():
         print(NOTICE, file=sys.stderr)
-    session = switch.enable(target, children=True, sanitize=sanitize)
+    session = switch.enable(target, children=True, sanitize=sanitize, check=check, **(limits or {}))
     try:
         with _process_of(path, arguments):
             runpy.run_path(str(path), run_name="__main__")

@@ -16,7 +16,6 @@ from types import TracebackType
 
 from tileir.cutile import switch
 from tileir.cutile.as_cpu import NOTICE, cuda_as_cpu
-from tileir.cutile.children import handed_on
 from tileir.cutile.launch import installed
 from tileir.cutile.tracebacks import is_ours
 from tileir.runtime.options import Check, LaunchOptions
@@ -41,11 +40,10 @@ def run_script(
     """
     if as_cpu and cuda_as_cpu():
         print(NOTICE, file=sys.stderr)
-    limits = limits or {}
-    session = switch.enable(target, sanitize=sanitize, check=check, **limits)
+    session = switch.enable(target, children=True, sanitize=sanitize, check=check, **(limits or {}))
     _tell(told)
     try:
-        with handed_on(target, as_cpu, check, limits), _process_of(path, arguments):
+        with _process_of(path, arguments):
             runpy.run_path(str(path), run_name="__main__")
     except Exception as error:
         print(_shown(error), file=sys.stderr)

@@ -55,7 +55,7 @@ def in_child(function: Callable[[], T]) -> T:
         raise ChildDied(_ending(os.waitstatus_to_exitcode(status))) from None
     if error is not None:
         raise error
-    return result  # type: ignore[no-any-return]
+    return result
 
 
 def go_on_in_child() -> int | None:

@@ -131,8 +131,8 @@ class TestInChild:
         note = child.SharedText()
 
         def wait() -> None:
-            os.kill(os.getppid(), signal.SIGINT)
             try:
+                os.kill(os.getppid(), signal.SIGINT)
                 time.sleep(60)
             except KeyboardInterrupt:
                 note.write("interrupted")

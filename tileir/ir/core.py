@@ -96,7 +96,7 @@ class Block:
 class _OpClass(type):
     """The class of operation classes: what they declare is read from other fields, so none has fields of its own."""
 
-    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], /, **declaration: Any) -> Self:
+    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], /, **declaration: Any) -> _OpClass:
         namespace.setdefault("__slots__", ())
         return super().__new__(cls, name, bases, namespace, **declaration)
 

@@ -123,6 +123,9 @@ class UnsupportedError(Exception):
         text = f"{what} (target '{target}')"
         super().__init__(shown_lines(f"{place}: {text}" if place else text))
 
+    def __reduce__(self) -> tuple[type[UnsupportedError], tuple[object, ...]]:
+        return type(self), (self.what, self.target, self.loc)
+
     def __repr__(self) -> str:
         place = "" if self.loc is UNKNOWN else f", loc={self.loc!r}"
         return f"UnsupportedError({self.what!r}, {self.target!r}{place})"

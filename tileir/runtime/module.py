@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tileir.runtime.arguments import Parameter
     from tileir.runtime.grid import GridLike
-    from tileir.runtime.options import LaunchOptions
+    from tileir.runtime.options import Check, LaunchOptions
     from tileir.runtime.storage import GlobalStorage
 
 MAGIC = b"\x7fTileIR\x00"
@@ -109,17 +109,19 @@ class Kernel:
         grid: GridLike,
         *args: object,
         target: TargetName | str = DEFAULT,
-        check: bool = True,
+        check: Check = True,
         **options: Unpack[LaunchOptions],
     ) -> None:
         """Run the kernel for every tile block of `grid`; arrays are written in place.
 
         `grid` is 1 to 3 positive integers. A ``tile<ptr<E>>`` parameter takes an array of E whose memory can be used in
         place, or a `tileir.Pointer`; a scalar parameter takes a number that fits. `target` is ``"cpu"``, native code,
-        ``"interp"``, the reference interpreter, which checks every memory access and, with `check`, the kernel's own
-        assumptions, ``"cuda"`` or ``"cuda:tileiras"``, GPUs, where a launch returns before the kernel has run.
-        `options` are those of the target. Raises TypeError or ValueError before anything runs, `DiagnosticError` for
-        an invalid program, `UnsupportedError`, and `Trap` for a fault of the run.
+        ``"interp"``, the reference interpreter, which always checks every memory access, ``"cuda"`` or
+        ``"cuda:tileiras"``, GPUs, where a launch returns before the kernel has run. `check`: stop at faulty accesses
+        and broken promises; ``"strict"``: at other undefined behaviour too. `options` are those of the target.
+
+        Raises TypeError or ValueError before anything runs, `DiagnosticError` for an invalid program,
+        `UnsupportedError`, and `Trap` for a fault of the run.
         """
         self._launch(self, grid, args, target, check, options)
 

@@ -31,7 +31,7 @@ from tileir.runtime.arrays import CPU
 from tileir.runtime.grid import Grid
 from tileir.runtime.module import Kernel
 from tileir.runtime.native_memory import NativeArguments
-from tileir.runtime.options import LaunchOptions, NativeOptions, positive, require_known, seconds
+from tileir.runtime.options import Check, LaunchOptions, NativeOptions, positive, refuse_strict, require_known, seconds
 from tileir.runtime.targets import Run
 from tileir.text.printer import items_text
 
@@ -47,12 +47,13 @@ class Native:
     def binder(self, parameter: Parameter) -> Binder:
         return binder(parameter, self.devices, self.name)
 
-    def prepare(self, kernel: Kernel, check: bool, options: LaunchOptions) -> Run:
+    def prepare(self, kernel: Kernel, check: Check, options: LaunchOptions) -> Run:
         """Options: ``threads`` (default: ``TILEIR_NUM_THREADS`` or the processors of this process); ``output``, where
         `print_tko` writes (a text stream or a function; standard output by default); ``max_iterations`` of one tile
         block in its loops before it counts as hanging (default: `host.limits.MAX_ITERATIONS`); ``timeout`` in seconds;
         ``progress``, a function that is told now and then how many tile blocks have begun, of how many.
         """
+        refuse_strict(check, self.name)
         checked = bool(check)
         prepared = kernel.prepared(("cpu", checked), lambda: _Prepared(kernel, checked))
         _require_registered(prepared.program)

@@ -113,6 +113,36 @@ def test_the_sanitizer_has_checks_of_its_own(script):
     assert "--sanitize has checks of its own" in done.stderr
 
 
+WILD = """\
+import sys
+import numpy as np
+import cuda.tile as ct
+
+@ct.kernel
+def wild(x, n):
+    for i in range(n):
+        ct.scatter(x, i, 2.0, check_bounds=False)
+
+x = np.zeros(4, np.float32)
+ct.launch(None, (1,), wild, (x, int(sys.argv[1])))
+print(x)
+sys.exit(5)
+"""
+
+
+def test_a_script_without_checks_that_dies_is_told_with_its_kernel(tmp_path):
+    path = tmp_path / "wild.py"
+    path.write_text(WILD)
+    done = run("tileir.cutile", "--no-check", path, 4)
+    assert (done.returncode, done.stdout) == (5, "[2. 2. 2. 2.]\n"), done.stderr
+    done = run("tileir.cutile", "--no-check", path, 2_000_000_000)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(
+        f"{path}: trap: the process that ran kernels without checks died: it was ended by SIG"
+    )
+    assert done.stderr.endswith("; without --no-check the fault is named [kernel @wild]\n")
+
+
 TORCH_SCRIPT = """\
 import torch
 import cupy as cp

@@ -6,12 +6,17 @@ Knows: the options of the verb. Does not know: how a script is run (`cutile.scri
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from tileir.cli import UsageError
+from tileir.cli import FAULT, UsageError, child, show
+from tileir.cli.launching import needs_child
 from tileir.cli.options import add_checks, check_of, chosen_target, limits_of
 from tileir.cutile.script import run_script
 from tileir.cutile.switch import DEFAULT
+from tileir.ir.diagnostics import Trap
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +36,7 @@ examples:
 
 
 def run(options: argparse.Namespace) -> int:
-    chosen_target(options.target)
+    found = chosen_target(options.target)
     path = Path(options.script)
     if not path.is_file():
         raise UsageError(f"{path}: no such file")
@@ -39,4 +44,17 @@ def run(options: argparse.Namespace) -> int:
     check, limits = check_of(options), limits_of(options)
     if options.sanitize and check is not True:
         raise UsageError("--sanitize has checks of its own: expected neither --no-check nor --check strict with it")
-    return run_script(path, options.arguments, target, options.cuda_as_cpu, options.sanitize, check, limits)
+    run = partial(run_script, path, options.arguments, target, options.cuda_as_cpu, options.sanitize, check, limits)
+    return _run_in_child(path, run) if needs_child(found, check) else run()
+
+
+def _run_in_child(path: Path, run: Callable[..., int]) -> int:
+    """Run a script in a child process, as which this function returns too; here, say how it died if it did."""
+    kernel = child.SharedText()
+    try:
+        status = child.go_on_in_child()
+    except child.ChildDied as died:
+        what = f"the process that ran kernels without checks died: {died.how}; without --no-check the fault is named"
+        show.diagnostics(f"{path}: {Trap(what, kernel=kernel.text or None)}", sys.stderr)
+        return FAULT
+    return run(told=kernel.write) if status is None else status

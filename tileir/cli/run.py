@@ -11,6 +11,7 @@ import io
 import sys
 import time
 import warnings
+from functools import partial
 from math import prod
 
 import numpy as np
@@ -25,7 +26,10 @@ from tileir.cli.launching import (
     chosen_kernel,
     given_values,
     launch,
+    needs_child,
     settings_of,
+    shared,
+    survived,
 )
 from tileir.cli.options import add_level, check_of, chosen_target
 from tileir.ir.shown import shown
@@ -74,11 +78,14 @@ def run(options: argparse.Namespace) -> int:
     if options.mode is not None:
         settings["mode"] = options.mode
     saves = {name: file for name, _, file in (entry.partition("=") for entry in options.save)}
+    if needs_child(target, check):
+        given = shared(given)
     with placed(target, [one.value for one in given]) as values:
         grid = checked(kernel, target, options.grid, values, check, settings)
         for name in [*options.print, *saves]:
             _array_named(name, given)
-        seconds = _launch(kernel, target, grid, values, check, settings)
+        action = partial(_launch, kernel, target, grid, values, check, settings)
+        seconds = survived(kernel, action) if needs_child(target, check) else action()
     for name, file in saves.items():
         files.write(file, _npy(_array_named(name, given).array))
     _show(kernel.name, grid, given, seconds)

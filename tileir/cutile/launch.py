@@ -63,6 +63,8 @@ class LaunchReplacement:
         self._target: Target = target_named(target) if session is None else session.target
         self._has_streams = isinstance(self._target, DeviceTarget)
         self.session = session
+        self.told: Callable[[str], object] | None = None
+        """Is told the name of each kernel that is about to be launched."""
         self._cache = SpecialisationCache(self._target, check, options)
         before = installed()
         if before is not None:
@@ -181,7 +183,10 @@ class LaunchReplacement:
         self, grid: tuple[int, ...], kernel: TileKernel, arguments: tuple
     ) -> tuple[Specialisation, Grid, Binding]:
         extents, key, binding = self.bound(grid, kernel, arguments)
-        return self._cache.of(kernel).find(kernel, key), extents, binding
+        found = self._cache.of(kernel)
+        if self.told is not None:
+            self.told(found.parameters.kernel)
+        return found.find(kernel, key), extents, binding
 
     def bound(self, grid: tuple[int, ...], kernel: TileKernel, arguments: tuple) -> tuple[Grid, tuple, Binding]:
         """Bind a launch: its grid, the key of what it compiles for, and what it passes.

@@ -194,13 +194,6 @@ def test_the_default_looks_at_none_of_it() -> None:
     tileir.parse(text)["k"].launch(1, np.zeros(8, np.float32), 5, target="cpu")
 
 
-@pytest.mark.parametrize("given", ["loose", 1.5, None])
-def test_a_launch_says_what_check_may_be(given: object) -> None:
-    kernel = tileir.parse("entry @k() { return }")["k"]
-    with pytest.raises((TypeError, ValueError), match="check: expected True, False or 'strict'"):
-        kernel.launch(1, check=given)  # type: ignore[arg-type]
-
-
 def test_a_view_that_a_function_gives_is_checked() -> None:
     tensor = "tensor_view<?xf32, strides=[1]>"
     view = f"partition_view<tile=(4), {tensor}>"

@@ -23,7 +23,7 @@ from tileir.host.assertions import assertion_text
 from tileir.host.output import Output, write
 from tileir.host.printing import formatter
 from tileir.ir.core import Op
-from tileir.ir.diagnostics import Trap, UnsupportedError
+from tileir.ir.diagnostics import Trap
 from tileir.ir.shown import shown
 from tileir.ops.module import Global
 from tileir.runtime.arguments import Argument, Binder, Parameter
@@ -31,7 +31,14 @@ from tileir.runtime.arrays import GPU, Array
 from tileir.runtime.gpu_binding import Ready, gathered, gpu_binder
 from tileir.runtime.grid import Grid
 from tileir.runtime.module import Kernel, Module
-from tileir.runtime.options import Check, GpuOptions, LaunchOptions, VendorOptions, require_known
+from tileir.runtime.options import (
+    Check,
+    GpuOptions,
+    LaunchOptions,
+    VendorOptions,
+    refuse_strict,
+    require_known,
+)
 from tileir.runtime.storage import alignment_of, memory_image
 from tileir.runtime.streams import current_stream, stream_number
 from tileir.runtime.targets import Run
@@ -88,8 +95,7 @@ class Gpu:
 
         A launch returns before the kernel has run, unless the kernel prints or has an `assert`.
         """
-        if check == "strict":
-            raise UnsupportedError("check='strict', which the targets cpu and interp have", self.name)
+        refuse_strict(check, self.name)
         prepared = kernel.prepared(self.name, lambda: _GpuKernel(kernel, self.driver, self._route(kernel)))
         settings = self._settings(options) if options else prepared.usual
 

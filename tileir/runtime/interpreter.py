@@ -19,7 +19,15 @@ from tileir.runtime.arrays import CPU
 from tileir.runtime.grid import Grid
 from tileir.runtime.memory import give_memory
 from tileir.runtime.module import Kernel
-from tileir.runtime.options import Check, InterpreterOptions, LaunchOptions, positive, require_known, seconds
+from tileir.runtime.options import (
+    Check,
+    InterpreterOptions,
+    LaunchOptions,
+    check_level,
+    positive,
+    require_known,
+    seconds,
+)
 from tileir.runtime.storage import GlobalStorage
 from tileir.runtime.targets import Run
 
@@ -50,14 +58,18 @@ class Interpreter:
 
 
 def settings_of(check: Check, options: LaunchOptions) -> Options:
-    """The options of a launch as the interpreter takes them. Raises TypeError for one that it does not have."""
+    """The options of a launch as the interpreter takes them: strict checks are its mode ``strict``.
+
+    Raises TypeError for an option that it does not have, ValueError for a mode that contradicts `check`.
+    """
     require_known(options, InterpreterOptions, Interpreter.name)
     positive("max_iterations", options.get("max_iterations"))
     seconds("timeout", options.get("timeout"))
     given = {name: value for name, value in options.items() if value is not None}
-    if check == "strict":
-        given["mode"] = "strict"
-    return Options(check=bool(check), **given)  # type: ignore[arg-type]
+    level = check_level(check)
+    if level == "strict" and given.setdefault("mode", "strict") != "strict":
+        raise ValueError(f"mode: expected 'strict', as check='strict' asks for, got {given['mode']!r}")
+    return Options(check=level is not False, **given)  # type: ignore[arg-type]
 
 
 def _execute(

@@ -32,9 +32,11 @@ from tileir.runtime.arrays import CPU
 from tileir.runtime.grid import Grid
 from tileir.runtime.module import Kernel
 from tileir.runtime.native_memory import NativeArguments
-from tileir.runtime.options import Check, LaunchOptions, NativeOptions, positive, require_known, seconds
+from tileir.runtime.options import Check, LaunchOptions, NativeOptions, check_level, positive, require_known, seconds
 from tileir.runtime.targets import Run
 from tileir.text.printer import items_text
+
+_LEVELS = {False: CheckLevel.OFF, True: CheckLevel.ON, "strict": CheckLevel.STRICT}
 
 
 class Native:
@@ -54,7 +56,7 @@ class Native:
         block in its loops before it counts as hanging (default: `host.limits.MAX_ITERATIONS`); ``timeout`` in seconds;
         ``progress``, a function that is told now and then how many tile blocks have begun, of how many.
         """
-        checks = CheckLevel.STRICT if check == "strict" else CheckLevel.ON if check else CheckLevel.OFF
+        checks = _LEVELS[check_level(check)]
         prepared = kernel.prepared(("cpu", checks), lambda: _Prepared(kernel, checks))
         _require_registered(prepared.program)
         settings = prepared.settings(options) if options else prepared.usual

@@ -9,13 +9,12 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypedDict
 
-import numpy as np
+from tileir.ir.diagnostics import UnsupportedError
 
-Check = bool | Literal["strict"]
-"""What a launch checks: accesses to memory and the promises of `assume`; nothing that costs time; ``strict``: all
-undefined behaviour traps, unspecified behaviour warns."""
 Progress = Callable[[int, int], object]
 """Is told how many tile blocks of a launch have begun, of how many."""
+Check = bool | Literal["strict"]
+"""How much of what a kernel must not do is looked for: the usual, nothing that costs time, or all there is."""
 
 if TYPE_CHECKING:
     from tileir.host.output import Output
@@ -89,17 +88,6 @@ class LaunchOptions(TypedDict, total=False):
     stream: object
 
 
-def checking(value: object) -> Check:
-    """What a launch checks. Raises TypeError or ValueError for what `Check` does not have."""
-    if isinstance(value, str):
-        if value != "strict":
-            raise ValueError(f"check: expected True, False or 'strict', got {value!r}")
-        return "strict"
-    if not isinstance(value, bool | np.bool_ | int):
-        raise TypeError(f"check: expected True, False or 'strict', got {value!r}")
-    return bool(value)
-
-
 def require_known(options: Mapping[str, object], known: type, target: str) -> None:
     """Raise TypeError for an option that is not one of those of a target."""
     names = tuple(known.__annotations__)
@@ -107,6 +95,24 @@ def require_known(options: Mapping[str, object], known: type, target: str) -> No
     if unknown:
         what = f"target '{target}' has no option {', '.join(sorted(unknown))}"
         raise TypeError(f"{what}: it has {', '.join(names)}")
+
+
+def check_level(check: object) -> Check:
+    """The value of the option ``check``. Raises ValueError for a word other than ``strict``."""
+    if check == "strict":
+        return "strict"
+    if isinstance(check, str):
+        raise ValueError(f"check: expected True, False or 'strict', got {check!r}")
+    return bool(check)
+
+
+def refuse_strict(check: object, target: str) -> None:
+    """Raise UnsupportedError for strict checks, which a target does not have."""
+    if check_level(check) == "strict":
+        what = "check='strict': expected True or False here; targets 'cpu' and 'interp' have strict checks"
+        raise UnsupportedError(what, target)
+            "check='strict': expected True or False here; targets 'cpu' and 'interp' have strict checks", target
+        )
 
 
 def positive(name: str, value: object) -> int | None:

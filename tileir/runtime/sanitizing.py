@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tileir.runtime.module import Kernel
     from tileir.runtime.options import Check, LaunchOptions, SanitizedOptions, SanitizerOptions
     from tileir.runtime.targets import Run
-    from tileir.sanitize.findings import SanitizerReport
+    from tileir.sanitize.report import SanitizerReport
     from tileir.sanitize.session import Layout
 
 PACKAGE = _package.__name__

@@ -111,8 +111,6 @@ def refuse_strict(check: object, target: str) -> None:
     if check_level(check) == "strict":
         what = "check='strict': expected True or False here; targets 'cpu' and 'interp' have strict checks"
         raise UnsupportedError(what, target)
-            "check='strict': expected True or False here; targets 'cpu' and 'interp' have strict checks", target
-        )
 
 
 def positive(name: str, value: object) -> int | None:

@@ -13,7 +13,6 @@ from tileir.ir.shown import shown
 from tileir.runtime.arguments import Argument, Binder
 from tileir.runtime.grid import GridLike, checked_grid
 from tileir.runtime.module import Kernel, Module
-from tileir.runtime.options import checking
 from tileir.runtime.targets import DEFAULT, Target, TargetName, target_named
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def launch_kernel(
     kernel.module.require_valid()
     extents = checked_grid(grid, kernel.name)
     arguments = bind(kernel, args, chosen)
-    run = chosen.prepare(kernel, checking(check), options)
+    run = chosen.prepare(kernel, check, options)
     run(extents, arguments)
 
 

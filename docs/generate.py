@@ -1,4 +1,4 @@
-"""Writes what follows from the code: ``operations.md``, ``diagnostics.md``, and the outputs shown in ``README.md``.
+"""Writes what follows from the code: the pages of operations, diagnostics and rewrites, and outputs in ``README.md``.
 
 Knows: what the declarations and the explanations say, as Markdown. Does not know: any operation or code.
 
@@ -19,6 +19,7 @@ from pathlib import Path
 FOLDER = Path(__file__).parent
 sys.path.insert(0, str(FOLDER))
 
+from optimisation import page as optimise_page  # noqa: E402
 from syntax import syntax  # noqa: E402
 
 from tileir import ops  # noqa: E402
@@ -235,7 +236,12 @@ def _with_output(match: re.Match[str]) -> str:
     return match[1] + subprocess.run(command, capture_output=True, text=True, cwd=FOLDER.parent).stdout
 
 
-PAGES = {"docs/operations.md": operations_page, "docs/diagnostics.md": diagnostics_page, "README.md": readme_page}
+PAGES = {
+    "docs/operations.md": operations_page,
+    "docs/diagnostics.md": diagnostics_page,
+    "docs/optimise.md": optimise_page,
+    "README.md": readme_page,
+}
 
 
 def main() -> int:

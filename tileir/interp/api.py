@@ -22,11 +22,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from tileir.host import limits
+from tileir.host import limits, undefined
+from tileir.host.kernel_warnings import KernelWarning
 from tileir.host.limits import MAX_ITERATIONS
 from tileir.host.output import Output, write
 from tileir.interp.clock import LaunchClock
-from tileir.interp.faults import Fault, Index, KernelWarning
+from tileir.interp.faults import Fault, Index
 from tileir.interp.memory import Memory
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import Coordinates, Trap
@@ -36,9 +37,12 @@ PureRule = Callable[[Op], Callable[..., object]]
 """``rule(op)`` gives ``fn(*values)``, which gives the result, or a tuple when the operation has several results."""
 EffectRule = Callable[[Op], Callable[..., object]]
 """``rule(op)`` gives ``fn(block, *values)``; the rest as for `PureRule`."""
-StrictRule = Callable[[Op], Callable[..., None] | None]
-"""``rule(op)`` gives ``fn(*values)`` that raises `Fault` for undefined behaviour whose default is a value, or None
-where this operation has none. Called before the operation itself, in strict mode only."""
+StrictCheck = Callable[..., "str | None"]
+"""``fn(*values)`` raises `Fault` for undefined behaviour whose default is a value, and gives a warning of unspecified
+behaviour."""
+StrictRule = Callable[[Op], "StrictCheck | None"]
+"""``rule(op)`` gives the check of an operation, or None where there is nothing to check. Called before the operation
+itself, in strict mode only."""
 
 REPETITIONS = 2
 """Iterations that change nothing, after which the next ones will not either: what they read is then as it is."""
@@ -191,7 +195,7 @@ class BlockState:
             op=op.spec.name,
             loc=op.loc,
             array=fault.array,
-            index=fault.index,
+            index=fault.index if undefined.names_element(op) else None,
             source=launch.source,
         )
 

@@ -151,11 +151,14 @@ def _parameter_names(entry: Entry, count: int) -> list[str]:
     return [f"arg{index}" for index in range(count)]
 
 
-def parse(text: str, filename: str = "<string>") -> Module:
-    """The module that `text` describes. Raises `DiagnosticError` with every syntax fault."""
+def parse(text: str, filename: str = "<string>", first_line: int = 1) -> Module:
+    """The module that `text` describes; `first_line` is the number of its first line in the file.
+
+    Raises `DiagnosticError` with every syntax fault.
+    """
     from tileir.text.parser import parse as parse_text
 
-    return Module.of(parse_text(text, filename))
+    return Module.of(parse_text(text, filename, first_line))
 
 
 def from_bytecode(data: bytes, filename: str = "<bytecode>") -> Module:
@@ -165,11 +168,14 @@ def from_bytecode(data: bytes, filename: str = "<bytecode>") -> Module:
     return Module.of(decode(bytes(data), filename))
 
 
-def from_content(content: bytes, filename: str) -> Module:
-    """A module from the content of a file, text or bytecode. Raises `DiagnosticError`."""
+def from_content(content: bytes, filename: str, first_line: int = 1) -> Module:
+    """A module from the content of a file, text or bytecode, or from the part of a text that begins at `first_line`.
+
+    Raises `DiagnosticError`.
+    """
     if content.startswith(MAGIC):
         return from_bytecode(content, filename)
-    return parse(_decoded(content, filename), filename)
+    return parse(_decoded(content, filename), filename, first_line)
 
 
 def _decoded(content: bytes, filename: str) -> str:

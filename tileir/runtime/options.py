@@ -109,7 +109,8 @@ def check_level(check: object) -> Check:
 def refuse_strict(check: object, target: str) -> None:
     """Raise UnsupportedError for strict checks, which a target does not have."""
     if check_level(check) == "strict":
-        raise UnsupportedError("check='strict': expected True or False here; target 'interp' has strict checks", target)
+        what = "check='strict': expected True or False here; targets 'cpu' and 'interp' have strict checks"
+        raise UnsupportedError(what, target)
 
 
 def positive(name: str, value: object) -> int | None:

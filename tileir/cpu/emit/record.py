@@ -42,6 +42,8 @@ GO_ON, ABANDON = 1, 0
 """What the host answers. A call that fails gives 0."""
 SAFEPOINT = -1
 """The host is called for a safepoint, not for an operation."""
+WARNING = -2
+"""The host is called for the first warning of the kernel; for the others with the numbers below."""
 
 
 class LaunchRecord:

@@ -19,7 +19,7 @@ from typing import Protocol
 
 import numpy as np
 
-from tileir.cpu.emit.record import ABANDON, GO_ON, SAFEPOINT, LaunchRecord
+from tileir.cpu.emit.record import ABANDON, GO_ON, SAFEPOINT, WARNING, LaunchRecord
 from tileir.cpu.run.arena import Arena
 from tileir.cpu.run.program import NativeProgram
 from tileir.cpu.run.traps import FaultyAccess
@@ -82,6 +82,7 @@ class Launch:
         "raised",
         "settings",
         "total",
+        "warnings",
     )
 
     settings: Settings
@@ -107,6 +108,8 @@ class Launch:
         """The launch begins, on this thread."""
         self.settings, self.total, self._thread = settings, total, threading.get_ident()
         self._done = self.aside = 0
+        self.warnings: dict[Op, tuple[int, str]] = {}
+        """The warning of each operation that has one, and the number of the tile block that gave it."""
         self._deadline = None if settings.timeout is None else perf_counter() + settings.timeout
 
     # ------------------------------------------------------------ threads
@@ -202,6 +205,9 @@ class Launch:
         return sum(chunk - arena.block % chunk for arena in [*list(self._others.values()), *main])
 
     def _answer(self, arena: Arena, number: int) -> int:
+        if number <= WARNING:
+            self._note(WARNING - number, arena.block)
+            return ABANDON if self._stopped else GO_ON
         if number != SAFEPOINT:
             self._carry_out(arena, number)
             return ABANDON if self._stopped else GO_ON
@@ -211,6 +217,13 @@ class Launch:
         elif not self._stopped:
             arena.called()
         return ABANDON if self._record.limit <= arena.block else GO_ON
+
+    def _note(self, number: int, block: int) -> None:
+        """Keep the warning if no tile block before this one has given one for the operation."""
+        op, message = self.program.warnings[number]
+        with self._lock:
+            if op not in self.warnings or block < self.warnings[op][0]:
+                self.warnings[op] = block, message
 
     def _carry_out(self, arena: Arena, number: int) -> None:
         """What an operation leaves to the host; one at a time."""

@@ -54,10 +54,11 @@ class Diagnostic:
 
     def to_json(self) -> dict[str, Any]:
         """The same as data: file, line, column (1-based, null where unknown) and the fields."""
-        data: dict[str, Any] = {"code": self.code, "severity": self.severity, "message": self.message}
+        data: dict[str, Any] = {"code": self.code, "severity": self.severity, "message": shown_line(self.message)}
         data |= _place(self.loc)
-        data |= {"op": self.op, "expected": self.expected, "got": self.got, "hint": self.hint}
-        data["notes"] = [{"message": note.message} | _place(note.loc) for note in self.notes]
+        parts = {"op": self.op, "expected": self.expected, "got": self.got, "hint": self.hint}
+        data |= {name: None if part is None else shown_line(part) for name, part in parts.items()}
+        data["notes"] = [{"message": shown_line(note.message)} | _place(note.loc) for note in self.notes]
         return data
 
 
@@ -121,6 +122,9 @@ class UnsupportedError(Exception):
         place = place_text(loc)
         text = f"{what} (target '{target}')"
         super().__init__(shown_lines(f"{place}: {text}" if place else text))
+
+    def __reduce__(self) -> tuple[type[UnsupportedError], tuple[object, ...]]:
+        return type(self), (self.what, self.target, self.loc)
 
     def __repr__(self) -> str:
         place = "" if self.loc is UNKNOWN else f", loc={self.loc!r}"
@@ -224,7 +228,7 @@ def shown_place(loc: Location, text: str, sources: Sequence[Source]) -> list[str
         lines += _excerpt(found.source.line(line), line, column, width)
     elif found is not None:
         source = next((source for source in sources if source.name == found.file), None)
-        if source is not None and found.line <= source.text.count("\n") + 1 and found.line > 0:
+        if source is not None and source.has_line(found.line):
             lines += _excerpt(source.line(found.line), found.line, found.column, 1)
     return lines
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tileir.runtime.arguments import Parameter
     from tileir.runtime.grid import GridLike
-    from tileir.runtime.options import LaunchOptions
+    from tileir.runtime.options import Check, LaunchOptions
     from tileir.runtime.storage import GlobalStorage
 
 MAGIC = b"\x7fTileIR\x00"
@@ -109,17 +109,19 @@ class Kernel:
         grid: GridLike,
         *args: object,
         target: TargetName | str = DEFAULT,
-        check: bool = True,
+        check: Check = True,
         **options: Unpack[LaunchOptions],
     ) -> None:
         """Run the kernel for every tile block of `grid`; arrays are written in place.
 
         `grid` is 1 to 3 positive integers. A ``tile<ptr<E>>`` parameter takes an array of E whose memory can be used in
         place, or a `tileir.Pointer`; a scalar parameter takes a number that fits. `target` is ``"cpu"``, native code,
-        ``"interp"``, the reference interpreter, which checks every memory access and, with `check`, the kernel's own
-        assumptions, ``"cuda"`` or ``"cuda:tileiras"``, GPUs, where a launch returns before the kernel has run.
-        `options` are those of the target. Raises TypeError or ValueError before anything runs, `DiagnosticError` for
-        an invalid program, `UnsupportedError`, and `Trap` for a fault of the run.
+        ``"interp"``, the reference interpreter, which always checks every memory access, ``"cuda"`` or
+        ``"cuda:tileiras"``, GPUs, where a launch returns before the kernel has run. `check`: stop at faulty accesses
+        and broken promises; ``"strict"``: at other undefined behaviour too. `options` are those of the target.
+
+        Raises TypeError or ValueError before anything runs, `DiagnosticError` for an invalid program,
+        `UnsupportedError`, and `Trap` for a fault of the run.
         """
         self._launch(self, grid, args, target, check, options)
 
@@ -149,11 +151,14 @@ def _parameter_names(entry: Entry, count: int) -> list[str]:
     return [f"arg{index}" for index in range(count)]
 
 
-def parse(text: str, filename: str = "<string>") -> Module:
-    """The module that `text` describes. Raises `DiagnosticError` with every syntax fault."""
+def parse(text: str, filename: str = "<string>", first_line: int = 1) -> Module:
+    """The module that `text` describes; `first_line` is the number of its first line in the file.
+
+    Raises `DiagnosticError` with every syntax fault.
+    """
     from tileir.text.parser import parse as parse_text
 
-    return Module.of(parse_text(text, filename))
+    return Module.of(parse_text(text, filename, first_line))
 
 
 def from_bytecode(data: bytes, filename: str = "<bytecode>") -> Module:
@@ -163,11 +168,14 @@ def from_bytecode(data: bytes, filename: str = "<bytecode>") -> Module:
     return Module.of(decode(bytes(data), filename))
 
 
-def from_content(content: bytes, filename: str) -> Module:
-    """A module from the content of a file, text or bytecode. Raises `DiagnosticError`."""
+def from_content(content: bytes, filename: str, first_line: int = 1) -> Module:
+    """A module from the content of a file, text or bytecode, or from the part of a text that begins at `first_line`.
+
+    Raises `DiagnosticError`.
+    """
     if content.startswith(MAGIC):
         return from_bytecode(content, filename)
-    return parse(_decoded(content, filename), filename)
+    return parse(_decoded(content, filename), filename, first_line)
 
 
 def _decoded(content: bytes, filename: str) -> str:

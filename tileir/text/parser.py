@@ -7,6 +7,7 @@ whether the module is valid (`verify`).
 
 from __future__ import annotations
 
+from tileir.ir.bulk import without_collection
 from tileir.ir.core import Block, Module, Op
 from tileir.ir.diagnostics import Diagnostic, DiagnosticError
 from tileir.ir.loc import Source, SourceLoc
@@ -28,12 +29,13 @@ _BUILTIN_MODULES = ("module", "builtin.module")
 _GENERIC_BUILTIN_MODULE = '"builtin.module"'
 
 
-def parse(text: str, filename: str = "<string>") -> Module:
-    """Read a program.
+@without_collection()
+def parse(text: str, filename: str = "<string>", first_line: int = 1) -> Module:
+    """Read a program; `first_line` is the number of its first line in the file.
 
     Raises DiagnosticError with all faults found; after each, reading goes on with the next statement.
     """
-    source = Source(filename, text)
+    source = Source(filename, text, first_line)
     parser = Parser(source)
     op = parser.file()
     if parser.faults or op is None:

@@ -124,7 +124,7 @@ def _key(reader: Reader, entries: dict[str, a.Attribute]) -> str:
     loc = reader.here()
     key = reader.string() if reader.peek()[0] == '"' else reader.word("an attribute name")
     if key in entries:
-        reader.fail(codes.DUPLICATE, f"expected each key of a dictionary once, got '{key}' again", loc)
+        reader.fail(codes.DUPLICATE, f"expected each key of a dictionary once, got {shown_token(key)} again", loc)
     return key
 
 

@@ -222,7 +222,8 @@ class Reader(TokenCursor):
     def alias_named(self, name: str, loc: SourceLoc) -> Attribute:
         if name not in self.aliases:
             hint = did_you_mean(name, self.aliases)
-            self.fail(codes.ALIAS, f"expected an attribute alias that is defined, got '{name}'", loc, hint=hint)
+            message = f"expected an attribute alias that is defined, got {shown_token(name)}"
+            self.fail(codes.ALIAS, message, loc, hint=hint)
         found = self.aliases[name]
         if found is None:
             # Its definition is faulty and was reported.

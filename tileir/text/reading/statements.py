@@ -23,7 +23,7 @@ from tileir.text.reading.lexer import END
 from tileir.text.reading.locations import location_in_brackets
 from tileir.text.reading.names import NameScope
 from tileir.text.reading.properties import distribute
-from tileir.text.reading.reader import GiveUp, TextFault, did_you_mean
+from tileir.text.reading.reader import GiveUp, TextFault, did_you_mean, shown_token
 from tileir.text.reading.recovery import next_statement
 from tileir.text.reading.spellings import PREFIX, spellings
 from tileir.text.reading.values import NO_NAMES, ValueReader
@@ -106,7 +106,8 @@ class StatementReader(ValueReader):
             message = f"expected an operation that has a meaning, got '{bare}', which early documents only mention"
             self.fail(codes.REFUSED_OP, message, got=bare)
         hint = did_you_mean(bare, spellings())
-        self.fail(codes.UNKNOWN_OP, f"expected an operation, got the unknown name '{name}'", hint=hint, got=name)
+        got = shown_token(name)
+        self.fail(codes.UNKNOWN_OP, f"expected an operation, got the unknown name {got}", hint=hint, got=got)
 
     # ------------------------------------------------------------ regions
 
@@ -156,7 +157,7 @@ class StatementReader(ValueReader):
         if token is END:
             self.missing_brace(opening)
         if token[0] == "^":
-            self.fail(codes.REGION_COUNT, f"expected a region of one block, got the label '{token}'")
+            self.fail(codes.REGION_COUNT, f"expected a region of one block, got the label {shown_token(token)}")
         return token != "}"
 
     def missing_brace(self, opening: SourceLoc | None) -> NoReturn:

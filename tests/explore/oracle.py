@@ -87,7 +87,9 @@ def _fixed_point(
 ) -> tuple[tuple[tuple[int, int], ...], Values, set[int]] | None:
     """Values computed from the initial ones on: what is never computed rests on itself, which is out of thin air."""
     values: Values = {number: 0 for number, event in enumerate(events) if event.step is None}
-    by_key = {(event.block, event.step.number, event.lane, event.kind): n for n, event in enumerate(events) if event.step}
+    by_key = {
+        (event.block, event.step.number, event.lane, event.kind): n for n, event in enumerate(events) if event.step
+    }
     registers = {
         (event.block, event.step.register, event.lane): number
         for number, event in enumerate(events)
@@ -162,11 +164,7 @@ def _coherence_orders(events: list[Event]) -> Iterator[dict[int, int]]:
     cells = sorted({event.cell for event in events})
     groups = [[n for n, event in enumerate(events) if event.kind == "W" and event.cell == cell] for cell in cells]
     for orders in product(*(permutations(group[1:]) for group in groups)):
-        yield {
-            write: place
-            for group, order in zip(groups, orders)
-            for place, write in enumerate((group[0], *order))
-        }
+        yield {write: place for group, order in zip(groups, orders) for place, write in enumerate((group[0], *order))}
 
 
 def _outcome(program: Program, events: list[Event], order: dict[int, int], values: Values) -> Outcome:

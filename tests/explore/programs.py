@@ -92,7 +92,7 @@ def program(*blocks: str) -> Program:
 def _steps(text: str) -> Iterator[Step]:
     labels: dict[str, int] = {}
     guards: tuple[Guard, ...] = ()
-    pieces = [piece for piece in re.split(r"(->|\|)", text)]
+    pieces = list(re.split(r"(->|\|)", text))
     for number, piece in enumerate(pieces[::2]):
         found = STEP.match(piece.strip())
         assert found is not None, f"cannot read step '{piece.strip()}'"

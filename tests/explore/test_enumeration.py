@@ -28,7 +28,7 @@ def outcomes(found: Program, report: ExplorationReport) -> set[Outcome]:
 
 
 def agree(found: Program) -> None:
-    report, expected = explored_program(found, mends=False), judged(found)
+    report, expected = explored_program(found), judged(found)
     assert outcomes(found, report) == expected.outcomes
     assert any(fault.kind == "race" for fault in report.faults) == expected.racy
 
@@ -53,7 +53,9 @@ def test_no_execution_is_found_twice() -> None:
     def add(self: results.Collection, execution) -> None:
         graph = execution.graph
         keys = [event.key for event in graph.events]
-        sources = frozenset((keys[read], keys[write] if write >= 0 else write) for read, write in enumerate(graph.source))
+        sources = frozenset(
+            (keys[read], keys[write] if write >= 0 else write) for read, write in enumerate(graph.source)
+        )
         orders = frozenset((cell, tuple(keys[write] for write in order)) for cell, order in graph.coherence.items())
         found.append((sources, orders))
         usual(self, execution)
@@ -62,18 +64,14 @@ def test_no_execution_is_found_twice() -> None:
         patch.setattr(results.Collection, "add", add)
         for name in ("LOCK5", "IRIW1", "CoRR5", "RS5", "SB7"):
             found.clear()
-            report = explored_program(ROWS[name].program, mends=False)
+            report = explored_program(ROWS[name].program)
             assert report.executions == len(found) == len(set(found)) > 3
 
 
 def test_a_value_does_not_justify_itself() -> None:
     copies = program("R.rlx x:r | W.rlx y=%r", "R.rlx y:s | W.rlx x=%s")
-    assert [one.values for one in explored_program(copies, mends=False).outcomes] == [
-        {"0:%r": 0, "1:%s": 0, "x": 0, "y": 0}
-    ]
+    assert [one.values for one in explored_program(copies).outcomes] == [{"0:%r": 0, "1:%s": 0, "x": 0, "y": 0}]
     guarded = program("R.rlx x:r | ?r=1 W.rlx y=1", "R.rlx y:s | ?s=1 W.rlx x=1")
-    assert [one.values for one in explored_program(guarded, mends=False).outcomes] == [{"0:%r": 0, "1:%s": 0}]
+    assert [one.values for one in explored_program(guarded).outcomes] == [{"0:%r": 0, "1:%s": 0}]
     constant = program("R.rlx x:r | ?r=1 W.rlx y=1", "R.rlx y:s | W.rlx x=1")
-    assert {"0:%r": 1, "1:%s": 1, "x": 1, "y": 1} in [
-        one.values for one in explored_program(constant, mends=False).outcomes
-    ]
+    assert {"0:%r": 1, "1:%s": 1, "x": 1, "y": 1} in [one.values for one in explored_program(constant).outcomes]

@@ -70,9 +70,7 @@ class ExploredAccess:
             return token if self._op.results else None
         return (tile, token) if len(self._op.results) > 1 else tile
 
-    def _make(
-        self, block: ReplayedBlock, instance: Instance, before: Tokens, values: tuple[object, ...]
-    ) -> object:
+    def _make(self, block: ReplayedBlock, instance: Instance, before: Tokens, values: tuple[object, ...]) -> object:
         """Make the access; the tile that it gives, PENDING if a lane has no answer."""
         memory, answers, access = block.answering, block.answers.get(instance, {}), self._site.access
         memory.begin(answers)
@@ -85,9 +83,7 @@ class ExploredAccess:
             written = tuple(value if stores[lane] else None for lane, value in enumerate(left))
         block.wrote += access.writes and (not answered or any(value is not None for value in written))
         position = len(block.instructions)
-        block.instructions.append(
-            AccessInstruction(instance, self._site, position, before, cells, written, awaits)
-        )
+        block.instructions.append(AccessInstruction(instance, self._site, position, before, cells, written, awaits))
         tile = found[0] if isinstance(found, tuple) else found
         if not self._gives_tile:
             return None

@@ -25,8 +25,6 @@ from tileir.ir.loc import UNKNOWN, Location
 
 Answers = frozenset[tuple[ElementKey, int]]
 """What elements of reads of one tile block return."""
-ENDED = ("done", "assert", "trap")
-"""The statuses of a tile block that does nothing more."""
 
 
 class Halt(Exception):
@@ -45,8 +43,8 @@ class BlockRun:
     ``status``: ``done``; ``pending``, whether it goes on depends on a read without answer; ``waiting``, an iteration of
     a `loop` has changed nothing; ``bounded``, a loop has had all iterations that are explored; ``assert`` or ``trap``.
     ``future`` are the numbers of the operations that may still write. ``values`` are the results of accesses by
-    operation, the last one of each; ``reached`` the assertions that it came to; ``path`` the iterations and calls around
-    the place where it has halted.
+    operation, the last one of each; ``reached`` the assertions that it came to; ``path`` the iterations and calls
+    around the place where it has halted.
     """
 
     instructions: tuple[AccessInstruction, ...]
@@ -66,7 +64,18 @@ class ReplayedBlock(BlockState):
     around began, ``latest`` the token that each access gave last.
     """
 
-    __slots__ = ("answers", "instructions", "latest", "loops", "number", "path", "reached", "skipped", "values", "wrote")
+    __slots__ = (
+        "answers",
+        "instructions",
+        "latest",
+        "loops",
+        "number",
+        "path",
+        "reached",
+        "skipped",
+        "values",
+        "wrote",
+    )
 
     def __init__(self, id: Coordinates, launch: LaunchState, number: int, answers: Answers) -> None:
         super().__init__(id, launch)

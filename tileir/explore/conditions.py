@@ -127,7 +127,9 @@ class _Reader:
             self._faults.add(word)
             return lambda values, faults: word in faults
         if kind != "name" or word in ("and", "or"):
-            raise ConditionError(f"condition '{self._text}': expected a value or one of {', '.join(FAULTS)}, got '{word}'")
+            raise ConditionError(
+                f"condition '{self._text}': expected a value or one of {', '.join(FAULTS)}, got '{word}'"
+            )
         return self._comparison(self._canonical("".join(word.split())))
 
     def _comparison(self, name: str) -> Test:

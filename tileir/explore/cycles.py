@@ -7,6 +7,7 @@ Does not know: whether the model allows the execution (`model`).
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from tileir.explore.graph import INITIAL, ExecutionGraph
@@ -37,7 +38,7 @@ def _steps(graph: ExecutionGraph) -> Iterator[Step]:
             if following and following[0] != number:
                 yield number, following[0], "fr"
     for writes in graph.coherence.values():
-        yield from ((one, other, "co") for one, other in zip(writes, writes[1:]))
+        yield from ((one, other, "co") for one, other in itertools.pairwise(writes))
 
 
 def _operation(graph: ExecutionGraph, number: int) -> Operation:

@@ -90,7 +90,12 @@ def _collected(
     search = launch.search(changes, loops.kept)
     source = launch.module.source
     report = ExplorationReport(
-        launch.entry.sym_name, launch.grid, names, lines, iterations=launch.iterations, sources=(source,) if source else ()
+        launch.entry.sym_name,
+        launch.grid,
+        names,
+        lines,
+        iterations=launch.iterations,
+        sources=(source,) if source else (),
     )
     collection = Collection(report, search.program.ops)
     for execution in search.executions():

@@ -3,7 +3,7 @@
 Knows: how a graph grows by one event, and which of its events no token orders but which may happen at once.
 Does not know: which graphs are consistent (`model`), nor in which order they grow (`search`).
 
-Sets of events are integers with a bit for each event. The initial write of each cell is no event; its number is INITIAL.
+Sets of events are integers with a bit for each event. The initial write of a cell is no event; its number is INITIAL.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ class AnsweringMemory(Memory):
             found[slice(None) if part.lanes is None else part.lanes] = np.ravel(part.flat[part.where])
         self.initial |= zip(self.cells, _bits(found).tolist())
 
-    def window(self, *_: object) -> None:  # type: ignore[override]
+    def window(self, *_: object) -> None:
         """No box at once: every element has an answer of its own."""
 
     # ------------------------------------------------------------ alloca

@@ -149,9 +149,8 @@ class DerivedRelations:
             numbers = list(members(events))
             for at, one in enumerate(numbers):
                 for other in numbers[at + 1 :]:
-                    if self._conflict(one, other) and not self._graph.strong_with[one] >> other & 1:
-                        if not self.ordered(one, other):
-                            yield Conflicting(one, other, self._why(one, other))
+                    if not self._graph.strong_with[one] >> other & 1 and self._conflict(one, other):
+                        yield Conflicting(one, other, self._why(one, other))
         for one, other in self.mixed():
             if not self.ordered(one, other):
                 yield Conflicting(one, other, "sizes")
@@ -160,6 +159,10 @@ class DerivedRelations:
         return bool(self.happens_before[other] >> one & 1 or self.happens_before[one] >> other & 1)
 
     def _conflict(self, one: int, other: int) -> bool:
+        """Whether two accesses of a cell have no order though one writes."""
+        return self._writes(one, other) and not self.ordered(one, other)
+
+    def _writes(self, one: int, other: int) -> bool:
         return self._events[one].writes or self._events[other].writes
 
     def mixed(self) -> Iterator[tuple[int, int]]:
@@ -170,7 +173,7 @@ class DerivedRelations:
                 if other.address >= cell.end:
                     break
                 for one in members(self._graph.cells[cell]):
-                    yield from ((one, two) for two in members(self._graph.cells[other]) if self._conflict(one, two))
+                    yield from ((one, two) for two in members(self._graph.cells[other]) if self._writes(one, two))
 
     def _why(self, one: int, other: int) -> str:
         first, second = self._events[one], self._events[other]

@@ -26,7 +26,7 @@ LONGEST = 400
 
 
 def result_names(op: Op) -> list[str]:
-    """The names of the results of an operation in the text that it was read from, without ``%``; empty if it has none."""
+    """The names of the results of an operation in the text that it was read from, without ``%``; empty without text."""
     if not isinstance(op.loc, SourceLoc):
         return []
     end = op.loc.offset
@@ -145,4 +145,3 @@ class LaunchNames:
         if not any(names and names[0] == value for names in map(result_names, ops)):
             raise ConditionError(f"'{name}': no access gives a value %{value}")
         return name
-

@@ -20,7 +20,4 @@ PENDING = Pending.PENDING
 
 def any_pending(values: Iterable[object]) -> bool:
     """Whether a value, or a member of a variadic one, is pending."""
-    for value in values:
-        if value is PENDING or (type(value) is tuple and any(one is PENDING for one in value)):
-            return True
-    return False
+    return any(value is PENDING or (type(value) is tuple and any(one is PENDING for one in value)) for value in values)

@@ -1,7 +1,7 @@
 """What the executions of a launch come to: outcomes, faults, verdicts.
 
 Knows: when two executions have the same outcome, what is a fault, whether a verdict line holds.
-Does not know: how executions are found (`search`), how a report looks (`text`, `page`).
+Does not know: how executions are found (`search`), how a report looks (`text`).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from tileir.explore.conditions import Number, VerdictLine
-from tileir.explore.events import ElementEvent
 from tileir.explore.cycles import is_interleaving
+from tileir.explore.events import ElementEvent
 from tileir.explore.model import Conflicting
 from tileir.explore.names import LaunchNames
 from tileir.explore.search import Execution
@@ -101,7 +101,6 @@ class ExplorationReport:
     faults: list[FaultFound] = field(default_factory=list)
     assertions: list[AssertionFound] = field(default_factory=list)
     unreached: list[Op] = field(default_factory=list)
-    mends: list[Any] = field(default_factory=list)
     executions: int = 0
     visited: int = 0
     cut: int = 0
@@ -137,12 +136,6 @@ class ExplorationReport:
         from tileir.explore.text import report_text
 
         return report_text(self)
-
-    def to_html(self) -> str:
-        """The report as one page, with a drawing for each fault and each surprising outcome."""
-        from tileir.explore.page import report_page
-
-        return report_page(self)
 
     def to_json(self) -> dict[str, Any]:
         from tileir.explore.text import report_json

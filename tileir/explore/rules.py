@@ -158,7 +158,7 @@ def _controls(rules: Rules[ControlRule], program: ModelProgram, limits: LoopLimi
 
 
 def _decided(op: Op, preparation: Preparation, rule: ControlRule, program: ModelProgram) -> Control:
-    """`if` and `for`: what they do may depend on a pending value; then they are passed over, unless they may be left."""
+    """`if` and `for`: where what they do depends on a pending value they are passed over, unless they may be left."""
     deciding = [op.condition] if isinstance(op, If) else [op.lower, op.upper, op.step] if isinstance(op, For) else []
     needed = [preparation.slot(value) for value in deciding]
     control = rule(op, preparation)
@@ -240,5 +240,3 @@ def _same(old: object, new: object) -> bool:
     if isinstance(old, np.ndarray | np.generic) and isinstance(new, np.ndarray | np.generic):
         return old.tobytes() == new.tobytes()
     return old is new or old == new
-
-

@@ -57,7 +57,8 @@ class ExploredLaunch:
         """The extents of the memory that parameters and globals lead to."""
         (body,) = program.entry.regions
         assert body is not None, "an entry has a body"
-        given: dict[Root, int] = dict(self.memory.globals)
+        given: dict[Root, int] = {}
+        given.update(self.memory.globals)
         for parameter, value in zip(body.args, self.arguments):
             if isinstance(value, np.uint64) and _is_pointer(parameter):
                 given[parameter] = int(value)

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tileir.explore.blocks import ENDED, BlockRun, BlockRunner
+from tileir.explore.blocks import BlockRun, BlockRunner
 from tileir.explore.events import AccessInstruction, ElementKey, MemoryCell
 from tileir.explore.graph import ExecutionGraph
 from tileir.explore.model import DerivedRelations
@@ -62,6 +62,10 @@ class _Lane(NamedTuple):
     @property
     def cell(self) -> MemoryCell:
         return self.instruction.cells[self.key.lane]
+
+    @property
+    def block(self) -> int:
+        return self.key.instance.block
 
     @property
     def reads(self) -> bool:
@@ -138,7 +142,7 @@ class Search:
     def _read(self, graph: ExecutionGraph, lane: _Lane, write: int) -> Iterator[ExecutionGraph]:
         """The graph with a read from `write`, and what it writes as part of the same step."""
         answers = graph.answer(lane.key, lane.cell, write)
-        run = self._runner.run(lane.key.instance.block, answers)
+        run = self._runner.run(lane.block, answers)
         if run.status == "waiting":
             return
         instruction = _instruction(run, lane)
@@ -177,7 +181,7 @@ class Search:
     def _waits_for_ever(self, graph: ExecutionGraph, lane: _Lane) -> bool:
         """Whether a loop goes on waiting when it finds what is there in the end."""
         answers = graph.answer(lane.key, lane.cell, graph.writes(lane.cell)[-1])
-        run = self._runner.run(lane.key.instance.block, answers)
+        run = self._runner.run(lane.block, answers)
         path = lane.key.instance.path
         return run.status == "waiting" or (run.status == "pending" and run.path[: len(path)] == path)
 
@@ -185,18 +189,14 @@ class Search:
         """The execution in which all reads that wait find what is there in the end, if no loop goes on for that."""
         while True:
             runs = self._runs(graph)
-            lanes = [
-                lane for lane in self._missing(graph, runs) if runs[lane.key.instance.block].status not in (*ENDED, "waiting")
-            ]  # fmt: skip
-            if not lanes:
+            lane = next((one for one in self._missing(graph, runs) if runs[one.block].status != "waiting"), None)
+            if lane is None:
                 break
-            grown = self._read_last(graph, lanes[0])
+            grown = self._read_last(graph, lane)
             if grown is None:
                 return
             graph = grown
-        if all(run.status in (*ENDED, "waiting", "bounded") for run in runs) and any(
-            run.status == "waiting" for run in runs
-        ):
+        if any(run.status == "waiting" for run in runs):
             yield Execution(graph, DerivedRelations(graph), runs, stuck=True)
 
     def _read_last(self, graph: ExecutionGraph, lane: _Lane) -> ExecutionGraph | None:
@@ -205,7 +205,7 @@ class Search:
             return None
         write = graph.writes(lane.cell)[-1]
         answers = graph.answer(lane.key, lane.cell, write)
-        instruction = _instruction(self._runner.run(lane.key.instance.block, answers), lane)
+        instruction = _instruction(self._runner.run(lane.block, answers), lane)
         if instruction.written[lane.key.lane] is not None:
             return None
         found = graph.with_read(lane.key, instruction, write, answers, 0)

@@ -42,7 +42,6 @@ def report_text(report: ExplorationReport) -> str:
             *(line for fault in report.faults for line in fault_text(fault, report)),
             *(line for outcome in report.surprising for line in _surprise(outcome, report)),
             *_assertions(report),
-            *(line for mend in report.mends for line in mend.lines()),
             *(line for verdict in report.verdicts for line in _verdict(verdict, report)),
             *_left_out(report),
             _summary(report),
@@ -74,7 +73,8 @@ def shown_names(report: ExplorationReport) -> list[str]:
 
 def merged_outcomes(report: ExplorationReport) -> list[tuple[dict[str, Number], int, bool]]:
     """The outcomes by the values shown: these, how many executions, whether no interleaving has them."""
-    names, found = shown_names(report), {}
+    names = shown_names(report)
+    found: dict[object, tuple[dict[str, Number], int, bool]] = {}
     for outcome in report.outcomes:
         values = {name: outcome.values[name] for name in names if name in outcome.values}
         key = tuple(values.items())
@@ -186,7 +186,8 @@ def _what(fault: FaultFound, at: int) -> str:
 def _assertions(report: ExplorationReport) -> Iterator[str]:
     for found in report.assertions:
         if not found.failed:
-            yield f"{place_text(found.op.loc)}: this assertion cannot fail: reached in {_count(found.reached, 'execution')}"
+            reached = _count(found.reached, "execution")
+            yield f"{place_text(found.op.loc)}: this assertion cannot fail: reached in {reached}"
     for op in report.unreached:
         yield f"{place_text(op.loc)}: this assertion is never reached"
 
@@ -202,7 +203,7 @@ def _verdict(verdict: LineVerdict, report: ExplorationReport) -> Iterator[str]:
 def _left_out(report: ExplorationReport) -> Iterator[str]:
     if report.cut:
         yield (
-            f"not all: {_count(report.cut, 'execution')} left where a loop had more than {report.iterations} iterations; "
+            f"not all: {_count(report.cut, 'execution')} left where a loop had {report.iterations} iterations; "
             "a larger --iterations explores more"
         )
     if not report.exhaustive:
@@ -248,7 +249,6 @@ def report_json(report: ExplorationReport) -> dict[str, Any]:
             {"line": one.line.line, "text": str(one.line), "holds": one.holds, "reason": one.reason}
             for one in report.verdicts
         ],
-        "mends": [mend.to_json() for mend in report.mends],
     }
 
 

@@ -1,11 +1,12 @@
 """An execution as it is shown: its events with letters, and the arrows between them that matter.
 
 Knows: the words for an event, which arrows follow from others and are left out, why an execution is no interleaving.
-Does not know: how it looks as text or as a drawing (`text`, `svg`).
+Does not know: how it looks as text (`text`).
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -98,7 +99,7 @@ class ShownExecution:
                 yield Arrow(source, number, "rf")
                 yield from self._from_read(number, source)
         for order in self.graph.coherence.values():
-            yield from (Arrow(one, other, "co") for one, other in zip(order, order[1:]))
+            yield from (Arrow(one, other, "co") for one, other in itertools.pairwise(order))
 
     def _from_read(self, read: int, source: int) -> Iterator[Arrow]:
         """To the write that overwrites what was read."""

@@ -27,14 +27,13 @@ LIMIT = 100_000
 
 
 def explore(
-    kernel: Kernel, grid: GridLike, *args: object, iterations: int = ITERATIONS, limit: int = LIMIT, mends: bool = True
+    kernel: Kernel, grid: GridLike, *args: object, iterations: int = ITERATIONS, limit: int = LIMIT
 ) -> ExplorationReport:
     """Enumerate all executions of a small launch that the memory model allows, and report what they come to.
 
     Arrays are read and never written. `iterations` of each `loop` that changes something are explored, and `limit`
-    executions at most; the report says when that was not all. With `mends` the weakest changes are sought that take
-    what is wrong away. Raises TypeError or ValueError before anything is explored, also for a verdict line that cannot
-    be read; `DiagnosticError` for an invalid program; `UnsupportedError`.
+    executions at most; the report says when that was not all. Raises TypeError or ValueError before anything is
+    explored, also for a verdict line that cannot be read; `DiagnosticError` for an invalid program; `UnsupportedError`.
     """
     from tileir.explore.explorer import explored
     from tileir.explore.memory import AnsweringMemory
@@ -82,6 +81,7 @@ def _extent(kernel: Kernel) -> tuple[int, int]:
     """From the kernel before to this one; to the end of the text for the last one, and from the start for the first."""
     from tileir.ir.loc import SourceLoc
 
+    assert kernel.module.source is not None, "asked of a program with a text"
     places = [one.entry.loc for one in kernel.module.kernels.values()]
     starts = [place.offset for place in places if isinstance(place, SourceLoc)]
     at, end = list(kernel.module.kernels).index(kernel.name), len(kernel.module.source.text)
@@ -91,7 +91,7 @@ def _extent(kernel: Kernel) -> tuple[int, int]:
 def _layouts(kernel: Kernel, arguments: Sequence[Argument]) -> dict[str, ArrayLayout]:
     """How arrays and globals lie in memory, by the names that messages have."""
     from tileir.explore.names import ArrayLayout
-    from tileir.ir.types import PointerType, TileType, checked_cast
+    from tileir.ir.types import ElementType, PointerType, TileType, checked_cast
     from tileir.ops.module import Global
     from tileir.runtime.arguments import ArrayArgument
 
@@ -103,8 +103,10 @@ def _layouts(kernel: Kernel, arguments: Sequence[Argument]) -> dict[str, ArrayLa
     for item in kernel.module.items:
         if isinstance(item, Global):
             type, address = item.value.type, kernel.module.globals.addresses[item.sym_name]
-            size = type.element.byte_size
-            found[f"@{item.sym_name}"] = ArrayLayout(address, type.shape, _strides(type.shape, size), type.element)
+            element = checked_cast(type.element, ElementType)
+            found[f"@{item.sym_name}"] = ArrayLayout(
+                address, type.shape, _strides(type.shape, element.byte_size), element
+            )
     return found
 
 

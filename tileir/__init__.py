@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tileir.runtime.loading import load
     from tileir.runtime.module import Kernel, Module, from_bytecode, parse
     from tileir.runtime.pointer import Pointer
+    from tileir.runtime.proving import prove
     from tileir.text.printer import to_text
 
 __version__ = "0.1.0"
@@ -40,6 +41,7 @@ __all__ = [
     "launch",
     "load",
     "parse",
+    "prove",
     "register_extern",
     "sanitize",
     "to_bytecode",
@@ -56,6 +58,7 @@ _PLACES = {
     "launch": ("tileir.runtime.launch", "launch"),
     "load": ("tileir.runtime.loading", "load"),
     "parse": ("tileir.runtime.module", "parse"),
+    "prove": ("tileir.runtime.proving", "prove"),
     "register_extern": ("tileir.host.extern", "register_extern"),
     "to_bytecode": ("tileir.bytecode", "encode"),
     "to_text": ("tileir.text.printer", "to_text"),

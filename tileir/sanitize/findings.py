@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tileir.interp.api import Coordinates
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import Note, place_text
 from tileir.ir.loc import UNKNOWN, FileLoc, Location, Source, SourceLoc, file_position
+
+if TYPE_CHECKING:
+    from tileir.sanitize.proofs.verdict import ProofReport
 
 KINDS = {
     "race": "conflicting accesses of different tile blocks that nothing orders",
@@ -78,12 +81,17 @@ class Finding:
 
 @dataclass(frozen=True)
 class SanitizerReport:
-    """All findings of a launch, the first of each pair of places. `ok` when none of them is an error."""
+    """All findings of a launch, the first of each pair of places. `ok` when none of them is an error.
+
+    ``kinds`` are those that were looked for, ``proofs`` what holds beyond this run, for each kernel.
+    """
 
     findings: list[Finding]
     kernel: str
     runs: int = 1
     sources: tuple[Source, ...] = ()
+    kinds: frozenset[str] = frozenset(KINDS)
+    proofs: tuple[ProofReport, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -102,7 +110,8 @@ class SanitizerReport:
 
     def to_json(self) -> dict[str, Any]:
         findings = [finding.to_json() for finding in self.findings]
-        return {"ok": self.ok, "kernel": self.kernel, "runs": self.runs, "findings": findings}
+        data: dict[str, Any] = {"ok": self.ok, "kernel": self.kernel, "runs": self.runs, "findings": findings}
+        return data | {"proofs": [proof.to_json() for proof in self.proofs]}
 
     def to_sarif(self) -> dict[str, Any]:
         from tileir.sanitize.sarif import sarif

@@ -7,11 +7,11 @@ what to write instead, one summary line. Does not know: the words of a finding (
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tileir.interp.api import Coordinates
 from tileir.ir.diagnostics import place_text, shown_place
-from tileir.ir.loc import Location
+from tileir.ir.loc import Location, Source
 from tileir.ir.shown import shown
 from tileir.sanitize.findings import Finding, SanitizerReport
 
@@ -19,16 +19,19 @@ RULE = "=" * 66
 
 
 def report_text(report: SanitizerReport) -> str:
-    """Every finding, then the summary."""
-    parts = [line for finding in report for line in (RULE, *_finding(finding, report))]
-    if parts:
-        parts.append(RULE)
-    return "\n".join([*parts, _summary(report)])
+    """Every finding, what was proved, then the summary."""
+    found = findings_text(report.findings, report.sources, "sanitize")
+    return "\n".join([*found, *(proof.line for proof in report.proofs), _summary(report)])
 
 
-def _finding(finding: Finding, report: SanitizerReport) -> Iterator[str]:
-    sources = report.sources
-    yield f"{finding.severity.upper()}: tileir sanitize: {finding.kind}: {finding.message}"
+def findings_text(findings: Sequence[Finding], sources: tuple[Source, ...], tool: str) -> list[str]:
+    """The lines of findings, with a rule around each."""
+    parts = [line for finding in findings for line in (RULE, *_finding(finding, sources, tool))]
+    return [*parts, RULE] if parts else []
+
+
+def _finding(finding: Finding, sources: tuple[Source, ...], tool: str) -> Iterator[str]:
+    yield f"{finding.severity.upper()}: tileir {tool}: {finding.kind}: {finding.message}"
     yield from _place(finding.loc, f"'{finding.op}' by {_block(finding.blocks[:1])}", sources)
     if finding.other is not None:
         who = finding.blocks[1:] or (finding.blocks[:1] if finding.kind == "missing-token" else ())

@@ -1,0 +1,110 @@
+"""Proving what holds of a kernel for every run.
+
+Knows: how arguments become what a proof knows of a launch, when a launch is run to confirm or to decide.
+Does not know: how anything is proved (`sanitize.proofs`). Imports what proves only when something is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from tileir.runtime.arguments import Argument
+    from tileir.runtime.grid import Grid, GridLike
+    from tileir.runtime.module import Kernel
+    from tileir.runtime.options import SanitizedOptions
+    from tileir.sanitize.findings import SanitizerReport
+    from tileir.sanitize.proofs.kernel import KernelProof
+    from tileir.sanitize.proofs.launch import KnownArray, KnownLaunch
+    from tileir.sanitize.proofs.verdict import ProofReport
+
+
+def prove(
+    kernel: Kernel, grid: GridLike | None = None, *args: object, run: bool = True, **options: Unpack[SanitizedOptions]
+) -> ProofReport:
+    """Prove that tile blocks do not race and that accesses stay in their arrays, or show where they do not.
+
+    Without arguments the verdicts are about any; with them, and without a `grid`, about any grid. With both, what is
+    left open or goes wrong is decided by a run under the sanitizer on copies of the arrays, unless `run` is False.
+    `options` are those of the interpreter for that run. Raises TypeError or ValueError for arguments that the kernel
+    does not take, `DiagnosticError` for an invalid program, `UnsupportedError`.
+    """
+    from tileir.runtime.grid import checked_grid
+    from tileir.runtime.launch import bind
+    from tileir.runtime.targets import target_named
+
+    kernel.module.require_valid()
+    extents = None if grid is None else checked_grid(grid, kernel.name)
+    arguments = bind(kernel, args, target_named("interp")) if args or not kernel.parameters else None
+    proof = kernel_proof(kernel, extents, arguments)
+    ran = None
+    if run and arguments is not None and extents is not None and _is_asked(proof):
+        ran = _run(kernel, extents, arguments, options)
+    return proof.report(kernel.name, _sources(kernel), ran)
+
+
+def kernel_proof(kernel: Kernel, grid: Grid | None, arguments: Sequence[Argument] | None) -> KernelProof:
+    """What is found without a run; kept for other launches that it is the same for."""
+    from tileir.sanitize.proofs.kernel import proved
+    from tileir.sanitize.proofs.pairs import known_accesses
+
+    launch = _known(kernel, grid, arguments)
+    accesses = kernel.prepared("known accesses", lambda: known_accesses(kernel.entry))
+    key = ("proof", launch.key, grid is None)
+    return kernel.prepared(key, lambda: proved(kernel.entry, accesses, launch, grid is not None))
+
+
+def _known(kernel: Kernel, grid: Grid | None, arguments: Sequence[Argument] | None) -> KnownLaunch:
+    from tileir.analysis.specialisation import ANY_GRID
+    from tileir.sanitize.proofs.launch import KnownLaunch
+
+    names = [parameter.name for parameter in kernel.parameters]
+    if arguments is None:
+        return KnownLaunch(names, (None,) * len(names), grid or ANY_GRID)
+    found = {index: array for index, argument in enumerate(arguments) if (array := _array(argument)) is not None}
+    return KnownLaunch(names, tuple(map(_integer, arguments)), grid or ANY_GRID, found, given=True)
+
+
+def _integer(argument: Argument) -> int | None:
+    import numpy as np
+
+    value = getattr(argument, "value", None)
+    return int(value) if isinstance(value, np.integer | np.bool_) else None
+
+
+def _array(argument: Argument) -> KnownArray | None:
+    from tileir.host.allocation import Allocation
+    from tileir.host.coverage import Runs
+    from tileir.runtime.arguments import ArrayArgument, PointerArgument
+    from tileir.runtime.memory import allocation_of
+    from tileir.sanitize.proofs.launch import KnownArray
+
+    if isinstance(argument, ArrayArgument):
+        return KnownArray(argument.array.address, allocation_of(argument.name, argument.array))
+    if isinstance(argument, PointerArgument) and argument.pointer.size is not None:
+        pointer = argument.pointer
+        return KnownArray(pointer.address, Allocation(argument.name, pointer.address, (Runs(0, pointer.size or 0),)))
+    return None
+
+
+# ---------------------------------------------------------------- runs
+
+
+def _is_asked(proof: KernelProof) -> bool:
+    """Whether a run would tell more than the proof."""
+    from tileir.sanitize.proofs.verdict import Outcome
+
+    return any(one.verdict.outcome is not Outcome.ABSENT for one in (proof.races, proof.bounds))
+
+
+def _run(kernel: Kernel, grid: Grid, arguments: Sequence[Argument], options: SanitizedOptions) -> SanitizerReport:
+    from tileir.runtime.sanitizing import sanitize_bound
+
+    return sanitize_bound(kernel, grid, arguments, copy=True, options={**options})
+
+
+def _sources(kernel: Kernel) -> tuple:
+    return () if kernel.module.source is None else (kernel.module.source,)

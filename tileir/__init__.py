@@ -14,7 +14,7 @@ from tileir.verify import verify
 
 if TYPE_CHECKING:
     from tileir.host.extern import register_extern
-    from tileir.interp.faults import KernelWarning
+    from tileir.host.kernel_warnings import KernelWarning
     from tileir.runtime.launch import launch
     from tileir.runtime.loading import load
     from tileir.runtime.module import Kernel, Module, from_bytecode, parse
@@ -49,7 +49,7 @@ __all__ = [
 
 _PLACES = {
     "Kernel": ("tileir.runtime.module", "Kernel"),
-    "KernelWarning": ("tileir.interp.api", "KernelWarning"),
+    "KernelWarning": ("tileir.host.kernel_warnings", "KernelWarning"),
     "Module": ("tileir.runtime.module", "Module"),
     "Pointer": ("tileir.runtime.pointer", "Pointer"),
     "from_bytecode": ("tileir.runtime.module", "from_bytecode"),

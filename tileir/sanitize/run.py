@@ -155,7 +155,7 @@ def _run(
 
     try:
         with np.errstate(all="ignore"):
-            run_all(order.blocks, start, Watch(state, total), order.seed)
+            run_all(order.blocks, start, Watch(state), order.seed)
     except _Stuck:
         session.stuck(list(live))
     except Trap as trap:

@@ -19,8 +19,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--bytecode-version",
         choices=VERSIONS,
         metavar="VERSION",
-        help=f"version to write, whose rules the program must keep: {', '.join(VERSIONS)} (default: the lowest that can "
-        "express the program)",
+        help=f"version to write, whose rules the program must keep: {', '.join(VERSIONS)} "
+        "(default: the lowest that can express the program)",
     )
     parser.epilog = """\
 examples:

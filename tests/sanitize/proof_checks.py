@@ -14,10 +14,10 @@ from tileir.runtime.grid import checked_grid
 from tileir.runtime.launch import bind
 from tileir.runtime.proving import kernel_proof
 from tileir.runtime.targets import target_named
-from tileir.sanitize.findings import SanitizerReport
 from tileir.sanitize.proofs.kernel import SUBJECTS
 from tileir.sanitize.proofs.pairs import INSIDE, PROMISES
 from tileir.sanitize.proofs.verdict import Outcome, ProofReport, ProofVerdict
+from tileir.sanitize.report import SanitizerReport
 
 
 @dataclass

@@ -56,5 +56,5 @@ def _is_given(options: argparse.Namespace) -> bool:
 def _grid(kernel: Kernel, grid: str | None, values: list) -> Grid | None:
     if not values and kernel.parameters:
         return None
-    found = checked(kernel, chosen_target("interp"), grid or "1", values, {})
+    found = checked(kernel, chosen_target("interp"), grid or "1", values, True, {})
     return None if grid is None else found

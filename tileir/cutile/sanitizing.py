@@ -12,8 +12,9 @@ from tileir.cutile.errors import calls_to, python_place, source_of
 from tileir.ir.loc import FileLoc, Location, Source
 from tileir.runtime.options import SanitizerOptions
 from tileir.runtime.sanitizing import SanitizingTarget
-from tileir.sanitize.findings import Finding, SanitizerReport
+from tileir.sanitize.findings import Finding
 from tileir.sanitize.proofs.verdict import ProofReport
+from tileir.sanitize.report import SanitizerReport
 
 
 class SanitizerSession:

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from tileir.runtime.grid import Grid, GridLike
     from tileir.runtime.module import Kernel
     from tileir.runtime.options import SanitizedOptions
-    from tileir.sanitize.findings import SanitizerReport
     from tileir.sanitize.proofs.kernel import KernelProof
     from tileir.sanitize.proofs.launch import KnownArray, KnownLaunch
     from tileir.sanitize.proofs.verdict import ProofReport
+    from tileir.sanitize.report import SanitizerReport
 
 
 def prove(

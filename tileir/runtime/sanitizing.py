@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from tileir.runtime.arguments import Argument, ArrayArgument, Binder, Parameter
     from tileir.runtime.grid import Grid, GridLike
     from tileir.runtime.module import Kernel
-    from tileir.runtime.options import LaunchOptions, SanitizedOptions, SanitizerOptions
+    from tileir.runtime.options import Check, LaunchOptions, SanitizedOptions, SanitizerOptions
     from tileir.runtime.targets import Run
-    from tileir.sanitize.findings import SanitizerReport
+    from tileir.sanitize.report import SanitizerReport
     from tileir.sanitize.session import Layout
 
 PACKAGE = _package.__name__
@@ -122,7 +122,7 @@ class SanitizingTarget:
     def binder(self, parameter: Parameter) -> Binder:
         return self._usual.binder(parameter)
 
-    def prepare(self, kernel: Kernel, check: bool, options: LaunchOptions) -> Run:
+    def prepare(self, kernel: Kernel, check: Check, options: LaunchOptions) -> Run:
         def run(grid: Grid, arguments: Sequence[Argument]) -> None:
             self._report(sanitize_bound(kernel, grid, arguments, options=options, **self._own))
 

@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 
 from tileir.ir.loc import Source
 from tileir.ops.module import Entry
-from tileir.sanitize.findings import Finding, SanitizerReport
+from tileir.sanitize.findings import Finding
 from tileir.sanitize.proofs.bounds import BoundsProof, Escape, prove_bounds
 from tileir.sanitize.proofs.launch import KnownLaunch, open_grid
 from tileir.sanitize.proofs.pairs import INSIDE, KnownAccess
 from tileir.sanitize.proofs.races import Collision, RaceProof, prove_races
 from tileir.sanitize.proofs.verdict import STATIC, Outcome, ProofFinding, ProofReport, ProofVerdict, Scope, Scoped
+from tileir.sanitize.report import SanitizerReport
 
 SUBJECTS = {"races": "race", "bounds": "out-of-bounds"}
 """The kind of finding that a verdict is about, by its subject."""

@@ -15,6 +15,7 @@ from tileir.ir.loc import Source
 from tileir.ir.shown import shown
 from tileir.sanitize.findings import Finding
 from tileir.sanitize.proofs.launch import KnownLaunch
+from tileir.sanitize.text import findings_text
 
 
 class Scope(enum.Enum):
@@ -174,8 +175,6 @@ class ProofReport:
         return f"PROOF: tileir prove: kernel @{shown(self.kernel)}: {verdicts}"
 
     def __str__(self) -> str:
-        from tileir.sanitize.text import findings_text
-
         found = [
             line
             for one in self.findings

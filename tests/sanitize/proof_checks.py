@@ -16,7 +16,7 @@ from tileir.runtime.proving import kernel_proof
 from tileir.runtime.targets import target_named
 from tileir.sanitize.proofs.kernel import SUBJECTS
 from tileir.sanitize.proofs.pairs import INSIDE, PROMISES
-from tileir.sanitize.proofs.verdict import Outcome, ProofReport, ProofVerdict
+from tileir.sanitize.proofs.verdict import Answer, ProofReport, ProofVerdict
 from tileir.sanitize.report import SanitizerReport
 
 
@@ -40,7 +40,7 @@ class ProofTally:
                     check(verdict, report, found)
         return report
 
-    def count(self, subject: str, outcome: Outcome) -> int:
+    def count(self, subject: str, outcome: Answer) -> int:
         return sum(number for key, number in self.seen.items() if key[:2] == (subject, outcome.value))
 
 
@@ -56,4 +56,4 @@ def check(verdict: ProofVerdict, report: SanitizerReport, proof: ProofReport) ->
     if any(broken.get(assumed) in kinds for assumed in verdict.assuming):
         return
     happened = SUBJECTS[verdict.subject] in kinds
-    assert happened == (verdict.outcome is Outcome.PRESENT), f"{proof}\n{report}"
+    assert happened == (verdict.outcome is Answer.PRESENT), f"{proof}\n{report}"

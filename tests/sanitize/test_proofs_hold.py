@@ -20,7 +20,7 @@ from tileir.cli.launching import given_values
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES
 from tileir.host import extern
-from tileir.sanitize.proofs.verdict import Outcome
+from tileir.sanitize.proofs.verdict import Answer
 
 GRIDS = ((1, 1, 1), (2, 2, 1), (3, 1, 1))
 
@@ -50,8 +50,8 @@ def test_of_random_programs(make: type[Generator]) -> None:
         kernel = tileir.parse(generator.program())["k"]
         for grid in GRIDS:
             tally.compare(kernel, grid, generator.arguments())
-    assert tally.count("races", Outcome.ABSENT) > 50 and tally.count("races", Outcome.PRESENT) > 5
-    assert tally.count("bounds", Outcome.ABSENT) > 50
+    assert tally.count("races", Answer.ABSENT) > 50 and tally.count("races", Answer.PRESENT) > 5
+    assert tally.count("bounds", Answer.ABSENT) > 50
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
@@ -78,8 +78,8 @@ def test_of_an_example(example: Example) -> None:
     kernel = tileir.load(str(example.path))[example.kernel]
     tally = ProofTally()
     tally.compare(kernel, example.grid(example.sizes), list(given.values()))
-    assert tally.count("bounds", Outcome.ABSENT)
-    assert tally.count("races", Outcome.ABSENT) or example.name == "mutex"
+    assert tally.count("bounds", Answer.ABSENT)
+    assert tally.count("races", Answer.ABSENT) or example.name == "mutex"
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
@@ -92,6 +92,6 @@ def test_of_a_cutile_example(script: Path, capsys: pytest.CaptureFixture[str]) -
     report = session.report
     for proof in report.proofs:
         for verdict in proof.verdicts:
-            assert not verdict.decided or verdict.outcome is Outcome.ABSENT
+            assert not verdict.decided or verdict.outcome is Answer.ABSENT
             if covers(verdict, (1, 1, 1)):
                 check(verdict, report, proof)

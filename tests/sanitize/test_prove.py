@@ -12,7 +12,7 @@ import tileir
 from tests.analysis.test_disjoint import HEAD, POINTERS, STORE, SWIZZLE, VIEW
 from tileir.cli import main
 from tileir.sanitize.proofs import smt
-from tileir.sanitize.proofs.verdict import Outcome, ProofReport, Scope
+from tileir.sanitize.proofs.verdict import Answer, ProofReport, Scope
 
 PARAMETERS = "%p: tile<ptr<f32>>, %rows: tile<i32>, %columns: tile<i32>"
 
@@ -52,7 +52,7 @@ def test_what_is_assumed_is_checked_for_a_launch() -> None:
     # The view says 128 rows, the array has 64.
     array, _, columns = matrix()
     broken = tileir.prove(kernel, (8, 3), array, 128, columns, run=False)
-    assert broken.bounds.outcome is Outcome.PRESENT and broken.bounds.scope is Scope.LAUNCH
+    assert broken.bounds.outcome is Answer.PRESENT and broken.bounds.scope is Scope.LAUNCH
     assert not broken.ok and not broken.findings[0].confirmed
 
 
@@ -67,9 +67,9 @@ def test_a_fault_is_confirmed_by_a_run() -> None:
 
 def test_a_kernel_that_never_reads_its_block_id_races() -> None:
     kernel = tiles("%zero, %zero", "%zero = constant <i32: 0> : tile<i32>")
-    assert tileir.prove(kernel, (1, 1), *matrix()).races.outcome is Outcome.ABSENT
+    assert tileir.prove(kernel, (1, 1), *matrix()).races.outcome is Answer.ABSENT
     report = tileir.prove(kernel, (4, 1), *matrix(), run=False)
-    assert report.races.outcome is Outcome.PRESENT and report.races.decided
+    assert report.races.outcome is Answer.PRESENT and report.races.decided
     assert "PROOF" not in str(report) and "possible: race" in str(report)
     assert "confirmed: race" in str(tileir.prove(kernel, (4, 1), *matrix()))
 
@@ -78,7 +78,7 @@ def test_safe_only_because_of_the_grid() -> None:
     """Tiles along one axis only: two blocks along the other would write the same ones."""
     kernel = tiles("%x, %half", "%two = constant <i32: 2> : tile<i32>", "%half = divi %y, %two signed : tile<i32>")
     report = tileir.prove(kernel, (4, 1), *matrix())
-    assert report.races.scope is Scope.LAUNCH and report.races.outcome is Outcome.ABSENT
+    assert report.races.scope is Scope.LAUNCH and report.races.outcome is Answer.ABSENT
     assert report.races.fragile is not None and "(2, 2, 1)" in report.races.fragile
     assert "grid-fragile: " in str(report)
 
@@ -99,10 +99,10 @@ def test_arrays_of_a_launch_that_overlap_are_seen() -> None:
       %s = store_ptr_tko weak %q, %v token = %t : tile<ptr<f32>>, tile<f32> -> token
     }"""
     kernel, memory = tileir.parse(text)["k"], np.zeros(64, np.float32)
-    assert tileir.prove(kernel, 32, memory[:32], memory[32:]).races.outcome is Outcome.ABSENT
+    assert tileir.prove(kernel, 32, memory[:32], memory[32:]).races.outcome is Answer.ABSENT
     shifted = tileir.prove(kernel, 32, memory[:32], memory[1:33])
-    assert shifted.races.outcome is Outcome.PRESENT and shifted.findings[0].confirmed
-    assert tileir.prove(kernel, 32, memory, memory).races.outcome is Outcome.ABSENT
+    assert shifted.races.outcome is Answer.PRESENT and shifted.findings[0].confirmed
+    assert tileir.prove(kernel, 32, memory, memory).races.outcome is Answer.ABSENT
 
 
 def test_what_a_flag_orders_is_left_to_a_run() -> None:
@@ -131,13 +131,13 @@ def test_loops_in_steps_of_the_whole_grid() -> None:
 def test_the_solver_decides_what_boxes_leave_open() -> None:
     pytest.importorskip("z3", reason="needs the package z3-solver")
     report = tileir.prove(tiles("%i, %j", SWIZZLE))
-    assert (report.races.outcome, report.races.scope) == (Outcome.ABSENT, Scope.ANY)
+    assert (report.races.outcome, report.races.scope) == (Answer.ABSENT, Scope.ANY)
 
 
 def test_exclusive_or_of_a_block_id() -> None:
     kernel = tiles("%other, %y", "%one = constant <i32: 1> : tile<i32>", "%other = xori %x, %one : tile<i32>")
     report = tileir.prove(kernel, (4, 3), *matrix())
-    assert report.races.outcome is Outcome.ABSENT and report.races.decided
+    assert report.races.outcome is Answer.ABSENT and report.races.decided
     if smt.INSTALLED:
         assert tileir.prove(kernel, None, *matrix()).races.decided
 
@@ -145,7 +145,7 @@ def test_exclusive_or_of_a_block_id() -> None:
 def test_without_the_solver_a_hint_says_what_may_help(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(smt, "INSTALLED", False)
     report = tileir.prove(tiles("%i, %j", SWIZZLE))
-    assert report.races.outcome is Outcome.OPEN and "pip install 'tileir[prove]'" in (report.races.because or "")
+    assert report.races.outcome is Answer.OPEN and "pip install 'tileir[prove]'" in (report.races.because or "")
 
 
 def test_a_sanitized_launch_says_what_holds_beyond_it() -> None:

@@ -95,9 +95,9 @@ def _array(argument: Argument) -> KnownArray | None:
 
 def _is_asked(proof: KernelProof) -> bool:
     """Whether a run would tell more than the proof."""
-    from tileir.sanitize.proofs.verdict import Outcome
+    from tileir.sanitize.proofs.verdict import Answer
 
-    return any(one.verdict.outcome is not Outcome.ABSENT for one in (proof.races, proof.bounds))
+    return any(one.verdict.outcome is not Answer.ABSENT for one in (proof.races, proof.bounds))
 
 
 def _run(kernel: Kernel, grid: Grid, arguments: Sequence[Argument], options: SanitizedOptions) -> SanitizerReport:

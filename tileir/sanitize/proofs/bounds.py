@@ -26,7 +26,7 @@ from tileir.sanitize.findings import Finding
 from tileir.sanitize.proofs import smt
 from tileir.sanitize.proofs.launch import KnownArray, KnownLaunch
 from tileir.sanitize.proofs.pairs import PROMISES, KnownAccess
-from tileir.sanitize.proofs.verdict import Outcome, ProofVerdict, Scope, Scoped, grid_text, widest
+from tileir.sanitize.proofs.verdict import Answer, ProofVerdict, Scope, Scoped, grid_text, widest
 
 FITS = "each array holds the views that are made of it"
 UNSIZED = "without arguments it is not known how large arrays are"
@@ -90,9 +90,9 @@ def prove_bounds(accesses: Sequence[KnownAccess], scopes: Sequence[Scoped]) -> B
         fragile = _fragile_text(escape) if verdict.scope is Scope.LAUNCH and escape is not None else None
         return BoundsProof(replace(verdict, fragile=fragile), escape)
     if escape is not None and escape.scope is scopes[-1][0]:
-        return BoundsProof(ProofVerdict("bounds", Outcome.PRESENT, escape.scope, escape.grid), escape)
+        return BoundsProof(ProofVerdict("bounds", Answer.PRESENT, escape.scope, escape.grid), escape)
     because = next(_because(accesses, tries[-1]))
-    return BoundsProof(ProofVerdict("bounds", Outcome.OPEN, Scope.OPEN, because=because), escape)
+    return BoundsProof(ProofVerdict("bounds", Answer.OPEN, Scope.OPEN, because=because), escape)
 
 
 def _absent(reaches: Sequence[Reach], scope: Scope, launch: KnownLaunch) -> ProofVerdict | None:
@@ -100,7 +100,7 @@ def _absent(reaches: Sequence[Reach], scope: Scope, launch: KnownLaunch) -> Proo
     texts = {text for reach in reaches if isinstance(reach, Inside) for text in reach.assuming}
     if not all(isinstance(reach, Inside) for reach in reaches):
         return None
-    return ProofVerdict("bounds", Outcome.ABSENT, scope, launch.grid, tuple(sorted(texts)))
+    return ProofVerdict("bounds", Answer.ABSENT, scope, launch.grid, tuple(sorted(texts)))
 
 
 def _because(accesses: Sequence[KnownAccess], reaches: Sequence[Reach]) -> Iterator[str]:

@@ -16,7 +16,7 @@ from tileir.sanitize.proofs.bounds import BoundsProof, Escape, prove_bounds
 from tileir.sanitize.proofs.launch import KnownLaunch, open_grid
 from tileir.sanitize.proofs.pairs import INSIDE, KnownAccess
 from tileir.sanitize.proofs.races import Collision, RaceProof, prove_races
-from tileir.sanitize.proofs.verdict import STATIC, Outcome, ProofFinding, ProofReport, ProofVerdict, Scope, Scoped
+from tileir.sanitize.proofs.verdict import STATIC, Answer, ProofFinding, ProofReport, ProofVerdict, Scope, Scoped
 from tileir.sanitize.report import SanitizerReport
 
 SUBJECTS = {"races": "race", "bounds": "out-of-bounds"}
@@ -43,7 +43,7 @@ class KernelProof:
         for verdict, witness in pairs:
             seen = [] if ran is None else [one for one in ran if one.kind == SUBJECTS[verdict.subject]]
             verdicts.append(_after(verdict, ran, seen))
-            if verdicts[-1].outcome is Outcome.PRESENT:
+            if verdicts[-1].outcome is Answer.PRESENT:
                 found += [ProofFinding(one, True) for one in seen]
                 found += [ProofFinding(witness.finding(), False)] if witness is not None and not seen else []
         return ProofReport(kernel, verdicts[0], verdicts[1], tuple(found), sources)
@@ -51,9 +51,9 @@ class KernelProof:
 
 def _after(verdict: ProofVerdict, ran: SanitizerReport | None, seen: Sequence[Finding]) -> ProofVerdict:
     """A verdict, once the launch has been run and done what is `seen`."""
-    if ran is None or verdict.outcome is not Outcome.OPEN or SUBJECTS[verdict.subject] not in ran.kinds:
+    if ran is None or verdict.outcome is not Answer.OPEN or SUBJECTS[verdict.subject] not in ran.kinds:
         return verdict
-    outcome = Outcome.PRESENT if seen else Outcome.ABSENT
+    outcome = Answer.PRESENT if seen else Answer.ABSENT
     return replace(verdict, outcome=outcome, scope=Scope.RUN)
 
 
@@ -79,7 +79,7 @@ def _inside(races: ProofVerdict, bounds: ProofVerdict) -> ProofVerdict:
     """Accesses that are proved to stay in their arrays need not be assumed to; what that assumes is."""
     if INSIDE not in races.assuming:
         return races
-    if not bounds.decided or bounds.outcome is not Outcome.ABSENT:
+    if not bounds.decided or bounds.outcome is not Answer.ABSENT:
         return replace(races, holds_here=False)
     if STATIC.index(bounds.scope) > STATIC.index(races.scope):
         return races

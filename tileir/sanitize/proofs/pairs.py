@@ -60,7 +60,7 @@ def _at_once(one: KnownAccess, other: KnownAccess) -> bool:
 
 
 @dataclass(frozen=True)
-class Result:
+class PairResult:
     """A verdict on a pair, and the conditions that it holds under."""
 
     verdict: Verdict
@@ -76,13 +76,13 @@ class Result:
         return isinstance(self.verdict, Proved) and bool(self.verdict.assuming)
 
 
-def apart(one: KnownAccess, other: KnownAccess, launch: KnownLaunch) -> Result:
+def apart(one: KnownAccess, other: KnownAccess, launch: KnownLaunch) -> PairResult:
     """Whether two accesses touch no byte in common in two different tile blocks."""
     for footprint in (one.footprint, other.footprint):
         if footprint.unknown:
-            return Result(Undecided(footprint.unknown))
+            return PairResult(Undecided(footprint.unknown))
     found = _distance(one.footprint, other.footprint, launch)
-    return found if isinstance(found, Result) else _in_one_memory(one.footprint, _moved(one, other, found), launch)
+    return found if isinstance(found, PairResult) else _in_one_memory(one.footprint, _moved(one, other, found), launch)
 
 
 def same_memory(one: KnownAccess, other: KnownAccess, launch: KnownLaunch) -> tuple[Footprint, Footprint] | None:
@@ -90,7 +90,7 @@ def same_memory(one: KnownAccess, other: KnownAccess, launch: KnownLaunch) -> tu
     if one.footprint.unknown or other.footprint.unknown:
         return None
     found = _distance(one.footprint, other.footprint, launch)
-    return None if isinstance(found, Result) else (one.footprint, _moved(one, other, found))
+    return None if isinstance(found, PairResult) else (one.footprint, _moved(one, other, found))
 
 
 def _moved(one: KnownAccess, other: KnownAccess, distance: int) -> Footprint:
@@ -100,31 +100,31 @@ def _moved(one: KnownAccess, other: KnownAccess, distance: int) -> Footprint:
     return replace(found, storage=one.footprint.storage, form=found.form + distance * by_byte)
 
 
-def _distance(a: Footprint, b: Footprint, launch: KnownLaunch) -> Result | int:
+def _distance(a: Footprint, b: Footprint, launch: KnownLaunch) -> PairResult | int:
     """The bytes from the beginning of one memory to that of another that it shares bytes with."""
     one, other = a.storage, b.storage
     assert one is not None and other is not None, "a footprint that is known lies in a memory"
     if one == other:
         return 0
     if one.kind is not StorageKind.PARAMETER or other.kind is not StorageKind.PARAMETER:
-        return Result(Proved(), frozenset({INSIDE}))
+        return PairResult(Proved(), frozenset({INSIDE}))
     first, second = launch.arrays.get(one.number), launch.arrays.get(other.number)
     if not launch.given:
-        return Result(Proved(), frozenset({APART, INSIDE}))
+        return PairResult(Proved(), frozenset({APART, INSIDE}))
     if first is None or second is None:
-        return Result(Undecided("a raw address may lead to the memory of another parameter"))
-    return second.address - first.address if first.overlaps(second) else Result(Proved(), frozenset({INSIDE}))
+        return PairResult(Undecided("a raw address may lead to the memory of another parameter"))
+    return second.address - first.address if first.overlaps(second) else PairResult(Proved(), frozenset({INSIDE}))
 
 
-def _in_one_memory(a: Footprint, b: Footprint, launch: KnownLaunch) -> Result:
+def _in_one_memory(a: Footprint, b: Footprint, launch: KnownLaunch) -> PairResult:
     """First without any condition, then with what the program promises, then with what is usual of arrays."""
-    best: Result | None = None
+    best: PairResult | None = None
     for trust, unfolded, assuming in _CONDITIONS[: 2 if launch.given else 4]:
         found = disjoint(a, b, arguments=launch.numbers, grid=launch.grid, trust=trust, unfolded=unfolded)
         if isinstance(found, Refuted):
-            return Result(found)
+            return PairResult(found)
         if best is None or (isinstance(found, Proved) and not best.proved) or found == Proved():
-            best = Result(found, assuming if isinstance(found, Proved) else frozenset())
+            best = PairResult(found, assuming if isinstance(found, Proved) else frozenset())
         if found == Proved():
             break
     assert best is not None, "there is a first condition"

@@ -20,8 +20,8 @@ from tileir.sanitize.clocks import Site
 from tileir.sanitize.findings import Finding, at
 from tileir.sanitize.proofs import smt
 from tileir.sanitize.proofs.launch import KnownLaunch
-from tileir.sanitize.proofs.pairs import KnownAccess, Result, apart, conflicting
-from tileir.sanitize.proofs.verdict import Outcome, ProofVerdict, Scope, Scoped, grid_text, widest
+from tileir.sanitize.proofs.pairs import KnownAccess, PairResult, apart, conflicting
+from tileir.sanitize.proofs.verdict import Answer, ProofVerdict, Scope, Scoped, grid_text, widest
 
 MOST_PAIRS = 1 << 11
 
@@ -72,7 +72,7 @@ def prove_races(accesses: Sequence[KnownAccess], scopes: Sequence[Scoped]) -> Ra
         return RaceProof(_fragile(verdict, collision), collision)
     synchronising = _synchronising(accesses)
     if last.collision is not None and synchronising is None:
-        return RaceProof(ProofVerdict("races", Outcome.PRESENT, *_at(last.collision)), last.collision)
+        return RaceProof(ProofVerdict("races", Answer.PRESENT, *_at(last.collision)), last.collision)
     return RaceProof(_open(_because(pairs, last.results, synchronising)), collision)
 
 
@@ -80,7 +80,7 @@ def prove_races(accesses: Sequence[KnownAccess], scopes: Sequence[Scoped]) -> Ra
 class _Try:
     """One scope: what is known of each pair, and what follows."""
 
-    results: list[Result]
+    results: list[PairResult]
     verdict: ProofVerdict | None
     collision: Collision | None
 
@@ -99,7 +99,7 @@ def _at(collision: Collision) -> tuple[Scope, Grid]:
 
 def _results(
     pairs: Iterable[tuple[KnownAccess, KnownAccess]], launch: KnownLaunch, to_the_end: bool
-) -> Iterator[Result]:
+) -> Iterator[PairResult]:
     """What is known of each pair. Unless it is sought `to_the_end`, the solver is not asked once a pair is open."""
     asks = True
     for one, other in pairs:
@@ -110,12 +110,12 @@ def _results(
         yield _checked(found, one, launch)
 
 
-def _checked(found: Result, one: KnownAccess, launch: KnownLaunch) -> Result:
+def _checked(found: PairResult, one: KnownAccess, launch: KnownLaunch) -> PairResult:
     """An access outside its array does not happen, so that tile blocks do not race there."""
     if not isinstance(found.verdict, Refuted):
         return found
     low, high = _room(one.footprint, launch)
-    return found if low <= found.verdict.offset < high else Result(Undecided("they meet outside their array"))
+    return found if low <= found.verdict.offset < high else PairResult(Undecided("they meet outside their array"))
 
 
 def _room(footprint: Footprint, launch: KnownLaunch) -> tuple[int, float]:
@@ -127,11 +127,11 @@ def _room(footprint: Footprint, launch: KnownLaunch) -> tuple[int, float]:
     return 0, inf if footprint.room is None else footprint.room
 
 
-def _absent(scope: Scope, launch: KnownLaunch, results: Sequence[Result]) -> ProofVerdict:
+def _absent(scope: Scope, launch: KnownLaunch, results: Sequence[PairResult]) -> ProofVerdict:
     assuming = {text for result in results for text in result.assuming}
     needs = {need for result in results if isinstance(result.verdict, Proved) for need in result.verdict.assuming}
     texts = (*sorted(assuming), *sorted(fits_text(need, launch) for need in needs))
-    return ProofVerdict("races", Outcome.ABSENT, scope, launch.grid, texts)
+    return ProofVerdict("races", Answer.ABSENT, scope, launch.grid, texts)
 
 
 def fits_text(need: NoWrap, launch: KnownLaunch) -> str:
@@ -157,7 +157,7 @@ def _places(collision: Collision) -> str:
 
 
 def _collision(
-    pairs: Sequence[tuple[KnownAccess, KnownAccess]], results: Sequence[Result], scope: Scope
+    pairs: Sequence[tuple[KnownAccess, KnownAccess]], results: Sequence[PairResult], scope: Scope
 ) -> Collision | None:
     for (one, other), result in zip(pairs, results):
         if isinstance(result.verdict, Refuted):
@@ -174,11 +174,11 @@ def _synchronising(accesses: Sequence[KnownAccess]) -> KnownAccess | None:
 
 
 def _open(because: str) -> ProofVerdict:
-    return ProofVerdict("races", Outcome.OPEN, Scope.OPEN, because=because)
+    return ProofVerdict("races", Answer.OPEN, Scope.OPEN, because=because)
 
 
 def _because(
-    pairs: Sequence[tuple[KnownAccess, KnownAccess]], results: Sequence[Result], synchronising: KnownAccess | None
+    pairs: Sequence[tuple[KnownAccess, KnownAccess]], results: Sequence[PairResult], synchronising: KnownAccess | None
 ) -> str:
     for (one, other), result in zip(pairs, results):
         if not result.proved or result.assumes_numbers:
@@ -192,7 +192,7 @@ def _named(access: KnownAccess) -> str:
     return f"'{access.op.spec.name}' {place_text(access.op.loc)}".strip()
 
 
-def _why(result: Result, synchronising: KnownAccess | None) -> str:
+def _why(result: PairResult, synchronising: KnownAccess | None) -> str:
     if isinstance(result.verdict, Refuted):
         flag = "" if synchronising is None else f"; whether {_named(synchronising)} orders them is not known"
         return f"tile blocks {result.verdict.first} and {result.verdict.second} touch the same bytes{flag}"

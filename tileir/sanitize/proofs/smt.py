@@ -18,7 +18,7 @@ from tileir.analysis.footprint import Footprint
 from tileir.analysis.specialisation import specialised
 from tileir.analysis.symbols import Function, Turn
 from tileir.sanitize.proofs.launch import KnownLaunch
-from tileir.sanitize.proofs.pairs import PROMISES, KnownAccess, Result, same_memory
+from tileir.sanitize.proofs.pairs import PROMISES, KnownAccess, PairResult, same_memory
 
 INSTALLED = find_spec("z3") is not None
 HINT = " (pip install 'tileir[prove]' for a solver that may decide it)"
@@ -42,7 +42,7 @@ def has_promises(footprint: Footprint) -> bool:
     return any(need.promised for need in needs) or any(guard.promised for guard in footprint.guards)
 
 
-def apart(one: KnownAccess, other: KnownAccess, launch: KnownLaunch, found: Result) -> Result:
+def apart(one: KnownAccess, other: KnownAccess, launch: KnownLaunch, found: PairResult) -> PairResult:
     """What the solver says of a pair that `found` leaves open; else `found`."""
     if not INSTALLED or isinstance(found.verdict, Refuted):
         return found
@@ -53,7 +53,7 @@ def apart(one: KnownAccess, other: KnownAccess, launch: KnownLaunch, found: Resu
         verdict = _apart(*pair, launch, trust)
         if verdict is not None:
             assuming = frozenset({PROMISES}) if trust and isinstance(verdict, Proved) else frozenset[str]()
-            return Result(verdict, assuming)
+            return PairResult(verdict, assuming)
     return found
 
 

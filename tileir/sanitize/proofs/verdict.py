@@ -32,7 +32,7 @@ STATIC = (Scope.ANY, Scope.ARGUMENTS, Scope.LAUNCH)
 """Scopes that no run is needed for."""
 
 
-class Outcome(enum.Enum):
+class Answer(enum.Enum):
     """The answer of a verdict."""
 
     ABSENT = "absent"
@@ -50,7 +50,7 @@ class ProofVerdict:
     """
 
     subject: str
-    outcome: Outcome
+    outcome: Answer
     scope: Scope
     grid: Grid = ANY_GRID
     assuming: tuple[str, ...] = ()
@@ -61,12 +61,12 @@ class ProofVerdict:
     @property
     def decided(self) -> bool:
         """Whether it holds at least for the launch, and no run was needed."""
-        return self.outcome is not Outcome.OPEN and self.scope in STATIC
+        return self.outcome is not Answer.OPEN and self.scope in STATIC
 
     @property
     def text(self) -> str:
         """The answer and its scope, on one line."""
-        if self.outcome is Outcome.OPEN:
+        if self.outcome is Answer.OPEN:
             return f"open: because {self.because}"
         return f"{_ANSWERS[self.subject, self.outcome]}: {self._runs()}"
 
@@ -102,10 +102,10 @@ def widest(tried: Sequence[ProofVerdict | None], scopes: Sequence[Scoped]) -> Pr
 
 
 _ANSWERS = {
-    ("races", Outcome.ABSENT): "none",
-    ("races", Outcome.PRESENT): "tile blocks race",
-    ("bounds", Outcome.ABSENT): "kept",
-    ("bounds", Outcome.PRESENT): "an access leaves its array",
+    ("races", Answer.ABSENT): "none",
+    ("races", Answer.PRESENT): "tile blocks race",
+    ("bounds", Answer.ABSENT): "kept",
+    ("bounds", Answer.PRESENT): "an access leaves its array",
 }
 
 
@@ -118,7 +118,7 @@ def grid_text(grid: Grid) -> str:
 def weaker(one: ProofVerdict, other: ProofVerdict) -> ProofVerdict:
     """The one of two verdicts on a subject that says less; a fault before all."""
     order = list(Scope)
-    return max(one, other, key=lambda verdict: (verdict.outcome is Outcome.PRESENT, order.index(verdict.scope)))
+    return max(one, other, key=lambda verdict: (verdict.outcome is Answer.PRESENT, order.index(verdict.scope)))
 
 
 @dataclass(frozen=True)

@@ -72,8 +72,8 @@ def sanitize_bound(
     """`sanitize` for a checked grid and bound arguments."""
     from tileir.runtime.arguments import ArrayArgument
     from tileir.runtime.interpreter import rank_zero_tile, settings_of
+    from tileir.runtime.known_launch import kernel_proof
     from tileir.runtime.memory import give_memory
-    from tileir.runtime.proving import kernel_proof
     from tileir.sanitize.findings import chosen_kinds
     from tileir.sanitize.memory import WatchedMemory
     from tileir.sanitize.run import SanitizedLaunch, sanitized

@@ -1,6 +1,7 @@
 """Proving what holds of a kernel for every run.
 
-Knows: when a launch is run to confirm or to decide. Does not know: how anything is proved (`sanitize.proofs`). Imports what proves only when something is.
+Knows: when a launch is run to confirm or to decide. Does not know: how anything is proved (`sanitize.proofs`).
+Imports what proves only when something is.
 """
 
 from __future__ import annotations

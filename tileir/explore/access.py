@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from tileir.explore.blocks import ReplayedBlock
-from tileir.explore.events import AccessInstruction, Instance, Tokens
+from tileir.explore.events import AccessInstruction, ExecutedOp, Tokens
 from tileir.explore.pending import PENDING, any_pending
 from tileir.explore.program import ModelProgram
 from tileir.ir.core import Op
@@ -55,7 +55,7 @@ class ExploredAccess:
         known = token if isinstance(token, frozenset) else NO_TOKENS
         return known.union(*(block.latest.get(number, NO_TOKENS) for number in self._after))
 
-    def _put_off(self, block: ReplayedBlock, instance: Instance, before: object) -> object:
+    def _put_off(self, block: ReplayedBlock, instance: ExecutedOp, before: object) -> object:
         """Its operands are not known yet: neither what it reads nor what it writes."""
         if self._site.access.writes:
             block.skipped.add(self._site.number)
@@ -70,7 +70,7 @@ class ExploredAccess:
             return token if self._op.results else None
         return (tile, token) if len(self._op.results) > 1 else tile
 
-    def _make(self, block: ReplayedBlock, instance: Instance, before: Tokens, values: tuple[object, ...]) -> object:
+    def _make(self, block: ReplayedBlock, instance: ExecutedOp, before: Tokens, values: tuple[object, ...]) -> object:
         """Make the access; the tile that it gives, PENDING if a lane has no answer."""
         memory, answers, access = block.answering, block.answers.get(instance, {}), self._site.access
         memory.begin(answers)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tileir.explore.events import AccessInstruction, ElementKey, Instance, Tokens
+from tileir.explore.events import AccessInstruction, ElementKey, ExecutedOp, Tokens
 from tileir.explore.memory import AnsweringMemory
 from tileir.interp.api import BlockState, LaunchState
 from tileir.interp.program import PreparedFunction
@@ -83,7 +83,7 @@ class ReplayedBlock(BlockState):
         self.number = number
         self.path: list[int] = []
         self.loops: list[int] = []
-        self.answers: dict[Instance, dict[int, int]] = {}
+        self.answers: dict[ExecutedOp, dict[int, int]] = {}
         for (instance, lane), value in answers:
             self.answers.setdefault(instance, {})[lane] = value
         self.instructions: list[AccessInstruction] = []
@@ -104,8 +104,8 @@ class ReplayedBlock(BlockState):
         """Whether it is in an iteration of a `loop` that has written nothing."""
         return bool(self.loops) and self.loops[-1] == self.wrote
 
-    def instance(self, op: int) -> Instance:
-        return Instance(self.number, op, tuple(self.path))
+    def instance(self, op: int) -> ExecutedOp:
+        return ExecutedOp(self.number, op, tuple(self.path))
 
     def begin_iteration(self) -> None:
         super().begin_iteration()

@@ -38,7 +38,7 @@ class ConditionError(ValueError):
 
 
 @dataclass(frozen=True)
-class Condition:
+class EndCondition:
     """A condition on the end of an execution: `names` are the values that it looks at, `faults` what went wrong."""
 
     text: str
@@ -55,7 +55,7 @@ class VerdictLine:
     """One line: its kind, the condition, and the number of the line in the program."""
 
     kind: str
-    condition: Condition
+    condition: EndCondition
     line: int
 
     def __str__(self) -> str:
@@ -80,7 +80,7 @@ def launch_words(text: str, begin: int, end: int) -> list[str] | None:
     return None if found is None else found.split()
 
 
-def condition(text: str, canonical: Canonical = str) -> Condition:
+def condition(text: str, canonical: Canonical = str) -> EndCondition:
     """The condition that a text says. Raises ConditionError."""
     return _Reader(text, canonical).whole()
 
@@ -96,11 +96,11 @@ class _Reader:
         self._names: dict[str, None] = {}
         self._faults: set[str] = set()
 
-    def whole(self) -> Condition:
+    def whole(self) -> EndCondition:
         test = self._any()
         if self._at < len(self._words):
             raise ConditionError(f"condition '{self._text}': expected 'and', 'or' or the end, got '{self._next()[1]}'")
-        return Condition(self._text, test, tuple(self._names), frozenset(self._faults))
+        return EndCondition(self._text, test, tuple(self._names), frozenset(self._faults))
 
     def _any(self) -> Test:
         parts = [self._all()]

@@ -14,7 +14,7 @@ from tileir.ir.attributes import MemoryOrdering, MemoryScope
 from tileir.ir.types import ElementType
 
 
-class Instance(NamedTuple):
+class ExecutedOp(NamedTuple):
     """One execution of an operation: number of the tile block, of the operation, of iterations and calls around.
 
     It has the same name in every execution of the program in which it happens.
@@ -25,7 +25,7 @@ class Instance(NamedTuple):
     path: tuple[int, ...]
 
 
-Tokens = frozenset[Instance]
+Tokens = frozenset[ExecutedOp]
 """What a token stands for: the instructions before it."""
 
 
@@ -46,7 +46,7 @@ class MemoryCell(NamedTuple):
 class ElementKey(NamedTuple):
     """An element of an access, by the position of its lane among those that access memory."""
 
-    instance: Instance
+    instance: ExecutedOp
     lane: int
 
 
@@ -81,7 +81,7 @@ class AccessInstruction:
     stands in a `loop` whose iteration has written nothing so far.
     """
 
-    instance: Instance
+    instance: ExecutedOp
     site: ModelAccess
     position: int
     before: Tokens

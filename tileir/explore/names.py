@@ -35,7 +35,7 @@ def result_names(op: Op) -> list[str]:
     return [] if any(":" in name for name in names) else names
 
 
-class ArrayLayout:
+class ElementLayout:
     """An array of a launch: address of its first element, extents, strides in bytes, element type."""
 
     def __init__(self, address: int, shape: Sequence[int], strides: Sequence[int], element: ElementType) -> None:
@@ -76,7 +76,11 @@ class LaunchNames:
     """The names of one launch. ``watched`` are cells that a verdict line names, with the type of the element."""
 
     def __init__(
-        self, memory: AddressSpace, layouts: Mapping[str, ArrayLayout], blocks: Sequence[Coordinates], grid: Coordinates
+        self,
+        memory: AddressSpace,
+        layouts: Mapping[str, ElementLayout],
+        blocks: Sequence[Coordinates],
+        grid: Coordinates,
     ) -> None:
         self.blocks = blocks
         self.watched: dict[str, tuple[MemoryCell, ElementType]] = {}

@@ -14,7 +14,7 @@ import tileir.explore as _package
 
 if TYPE_CHECKING:
     from tileir.explore.conditions import VerdictLine
-    from tileir.explore.names import ArrayLayout, LaunchNames
+    from tileir.explore.names import ElementLayout, LaunchNames
     from tileir.explore.results import ExplorationReport
     from tileir.runtime.arguments import Argument
     from tileir.runtime.grid import GridLike
@@ -88,23 +88,23 @@ def _extent(kernel: Kernel) -> tuple[int, int]:
     return (0, *starts)[at], (*starts[:-1], end)[at]
 
 
-def _layouts(kernel: Kernel, arguments: Sequence[Argument]) -> dict[str, ArrayLayout]:
+def _layouts(kernel: Kernel, arguments: Sequence[Argument]) -> dict[str, ElementLayout]:
     """How arrays and globals lie in memory, by the names that messages have."""
-    from tileir.explore.names import ArrayLayout
+    from tileir.explore.names import ElementLayout
     from tileir.ir.types import ElementType, PointerType, TileType, checked_cast
     from tileir.ops.module import Global
     from tileir.runtime.arguments import ArrayArgument
 
-    found: dict[str, ArrayLayout] = {}
+    found: dict[str, ElementLayout] = {}
     for parameter, argument in zip(kernel.parameters, arguments):
         if isinstance(argument, ArrayArgument):
             array, pointer = argument.array, checked_cast(checked_cast(parameter.type, TileType).element, PointerType)
-            found[argument.name] = ArrayLayout(array.address, array.shape, array.strides, pointer.pointee)
+            found[argument.name] = ElementLayout(array.address, array.shape, array.strides, pointer.pointee)
     for item in kernel.module.items:
         if isinstance(item, Global):
             type, address = item.value.type, kernel.module.globals.addresses[item.sym_name]
             element = checked_cast(type.element, ElementType)
-            found[f"@{item.sym_name}"] = ArrayLayout(
+            found[f"@{item.sym_name}"] = ElementLayout(
                 address, type.shape, _strides(type.shape, element.byte_size), element
             )
     return found

@@ -12,7 +12,7 @@ from tests.explore.oracle import Outcome, judged
 from tests.explore.programs import Program, program
 from tests.explore.random_programs import random_program
 from tests.explore.rows import ROWS
-from tileir.explore.results import ExplorationReport
+from tileir.explore.report import ExplorationReport
 
 TRIES = int(os.environ.get("TILEIR_FUZZ_TRIES", 200))
 

@@ -20,7 +20,8 @@ from tileir.explore.conditions import VerdictLine
 from tileir.explore.graph import members
 from tileir.explore.names import LaunchNames
 from tileir.explore.program import Changes, ModelProgram
-from tileir.explore.results import Collection, ExplorationReport
+from tileir.explore.report import ExplorationReport
+from tileir.explore.results import Collection
 from tileir.explore.run import ExploredLaunch
 from tileir.explore.search import Execution, Search
 from tileir.ir.diagnostics import UnsupportedError

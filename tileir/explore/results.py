@@ -1,7 +1,7 @@
 """What the executions of a launch come to: outcomes, faults, verdicts.
 
 Knows: when two executions have the same outcome, what is a fault, whether a verdict line holds.
-Does not know: how executions are found (`search`), how a report looks (`text`).
+Does not know: how executions are found (`search`), how a report looks (`report`).
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -84,7 +83,7 @@ class LineVerdict:
 
 
 @dataclass
-class ExplorationReport:
+class Exploration:
     """All that was found. `ok` when every verdict line holds and, without one, when there is no fault.
 
     ``executions`` counts the consistent executions, ``visited`` the graphs looked at on the way to them; ``cut`` are
@@ -132,21 +131,11 @@ class ExplorationReport:
     def __iter__(self) -> Iterator[OutcomeFound]:
         return iter(self.outcomes)
 
-    def __str__(self) -> str:
-        from tileir.explore.text import report_text
-
-        return report_text(self)
-
-    def to_json(self) -> dict[str, Any]:
-        from tileir.explore.text import report_json
-
-        return report_json(self)
-
 
 class Collection:
     """Gathers executions into a report."""
 
-    def __init__(self, report: ExplorationReport, ops: Sequence[Op]) -> None:
+    def __init__(self, report: Exploration, ops: Sequence[Op]) -> None:
         self._report = report
         self._ops = ops
         self._outcomes: dict[tuple[tuple[str, Number], ...], OutcomeFound] = {}
@@ -254,7 +243,7 @@ def typed(bits: int, element: ElementType) -> Number:
     return found
 
 
-def _judged(line: VerdictLine, report: ExplorationReport) -> LineVerdict:
+def _judged(line: VerdictLine, report: Exploration) -> LineVerdict:
     condition = line.condition
     racy = any(fault.kind == "race" for fault in report.faults)
     if racy and "race" not in condition.faults:
@@ -269,5 +258,5 @@ def _judged(line: VerdictLine, report: ExplorationReport) -> LineVerdict:
     return LineVerdict(line, report.complete, _none(report))
 
 
-def _none(report: ExplorationReport) -> str:
+def _none(report: Exploration) -> str:
     return "no execution ends so" if report.complete else "none of the executions explored ends so"

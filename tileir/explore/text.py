@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tileir.explore.conditions import Number
-from tileir.explore.results import ExplorationReport, FaultFound, LineVerdict, OutcomeFound
+from tileir.explore.results import Exploration, FaultFound, LineVerdict, OutcomeFound
 from tileir.explore.view import RELATIONS, ShownExecution
 from tileir.ir.diagnostics import place_text, shown_place
 from tileir.ir.shown import shown
@@ -33,7 +33,7 @@ _STEPS = {
 }
 
 
-def report_text(report: ExplorationReport) -> str:
+def report_text(report: Exploration) -> str:
     """The whole report."""
     return "\n".join(
         [
@@ -49,7 +49,7 @@ def report_text(report: ExplorationReport) -> str:
     )
 
 
-def _headline(report: ExplorationReport) -> str:
+def _headline(report: Exploration) -> str:
     grid = ",".join(map(str, report.grid)) if report.grid[1:] != (1, 1) else str(report.grid[0])
     return f"kernel @{shown(report.kernel)}, grid {grid}: {_count(report.executions, 'execution')}"
 
@@ -61,7 +61,7 @@ def _count(number: int, what: str) -> str:
 # ---------------------------------------------------------------- outcomes
 
 
-def shown_names(report: ExplorationReport) -> list[str]:
+def shown_names(report: Exploration) -> list[str]:
     """The values that are shown: those of verdict lines, else all that differ between outcomes, else all."""
     asked = dict.fromkeys(name for line in report.lines for name in line.condition.names)
     if asked:
@@ -71,7 +71,7 @@ def shown_names(report: ExplorationReport) -> list[str]:
     return sorted(differing or names)
 
 
-def merged_outcomes(report: ExplorationReport) -> list[tuple[dict[str, Number], int, bool]]:
+def merged_outcomes(report: Exploration) -> list[tuple[dict[str, Number], int, bool]]:
     """The outcomes by the values shown: these, how many executions, whether no interleaving has them."""
     names = shown_names(report)
     found: dict[object, tuple[dict[str, Number], int, bool]] = {}
@@ -87,7 +87,7 @@ def values_text(values: dict[str, Number]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in values.items()) or "nothing to tell apart"
 
 
-def _outcomes(report: ExplorationReport) -> Iterator[str]:
+def _outcomes(report: Exploration) -> Iterator[str]:
     merged = merged_outcomes(report)
     for values, count, surprising in merged[:MOST_OUTCOMES]:
         weak = "   no interleaving" if surprising else ""
@@ -96,7 +96,7 @@ def _outcomes(report: ExplorationReport) -> Iterator[str]:
         yield f"  ... and {_count(len(merged) - MOST_OUTCOMES, 'outcome')} more"
 
 
-def _surprise(outcome: OutcomeFound, report: ExplorationReport) -> Iterator[str]:
+def _surprise(outcome: OutcomeFound, report: Exploration) -> Iterator[str]:
     if _is_first(outcome, report):
         names = shown_names(report)
         values = {name: outcome.values[name] for name in names if name in outcome.values}
@@ -105,7 +105,7 @@ def _surprise(outcome: OutcomeFound, report: ExplorationReport) -> Iterator[str]
         yield from execution_text(outcome, report)
 
 
-def _is_first(outcome: OutcomeFound, report: ExplorationReport) -> bool:
+def _is_first(outcome: OutcomeFound, report: Exploration) -> bool:
     """Whether no interleaving and no earlier outcome has the same values shown."""
     names = shown_names(report)
     mine = [outcome.values.get(name) for name in names]
@@ -116,7 +116,7 @@ def _is_first(outcome: OutcomeFound, report: ExplorationReport) -> bool:
 # ---------------------------------------------------------------- executions
 
 
-def execution_text(found: OutcomeFound | FaultFound | LineVerdict, report: ExplorationReport) -> Iterator[str]:
+def execution_text(found: OutcomeFound | FaultFound | LineVerdict, report: Exploration) -> Iterator[str]:
     """The events of the execution that shows something, block by block, and what orders them."""
     assert found.witness is not None, "shown by an execution"
     execution = ShownExecution(found.witness, report.names)
@@ -153,7 +153,7 @@ def _cycle(execution: ShownExecution) -> Iterator[str]:
 # ---------------------------------------------------------------- faults
 
 
-def fault_text(fault: FaultFound, report: ExplorationReport) -> Iterator[str]:
+def fault_text(fault: FaultFound, report: Exploration) -> Iterator[str]:
     """One fault: headline, places, and the execution."""
     yield RULE
     yield f"ERROR: tileir explore: {fault.kind}: {fault_message(fault, report)}"
@@ -166,7 +166,7 @@ def fault_text(fault: FaultFound, report: ExplorationReport) -> Iterator[str]:
     yield from execution_text(fault, report)
 
 
-def fault_message(fault: FaultFound, report: ExplorationReport) -> str:
+def fault_message(fault: FaultFound, report: Exploration) -> str:
     if fault.kind == "race":
         one, other = fault.events
         verbs = ["update" if event.updates else "store" if event.writes else "load" for event in (one, other)]
@@ -183,7 +183,7 @@ def _what(fault: FaultFound, at: int) -> str:
     return f"{'the loop of' if fault.kind == 'deadlock' else 'by'} {block}"
 
 
-def _assertions(report: ExplorationReport) -> Iterator[str]:
+def _assertions(report: Exploration) -> Iterator[str]:
     for found in report.assertions:
         if not found.failed:
             reached = _count(found.reached, "execution")
@@ -195,12 +195,12 @@ def _assertions(report: ExplorationReport) -> Iterator[str]:
 # ---------------------------------------------------------------- verdicts, and the end
 
 
-def _verdict(verdict: LineVerdict, report: ExplorationReport) -> Iterator[str]:
+def _verdict(verdict: LineVerdict, report: Exploration) -> Iterator[str]:
     holds = "holds" if verdict.holds else "DOES NOT HOLD"
     yield f"line {verdict.line.line}: {verdict.line}: {holds}: {verdict.reason}"
 
 
-def _left_out(report: ExplorationReport) -> Iterator[str]:
+def _left_out(report: Exploration) -> Iterator[str]:
     if report.cut:
         yield (
             f"not all: {_count(report.cut, 'execution')} left where a loop had {report.iterations} iterations; "
@@ -210,7 +210,7 @@ def _left_out(report: ExplorationReport) -> Iterator[str]:
         yield f"not all: stopped after {_count(report.executions, 'execution')}; a larger --limit explores more"
 
 
-def _summary(report: ExplorationReport) -> str:
+def _summary(report: Exploration) -> str:
     outcomes = len(merged_outcomes(report))
     surprising = sum(one[2] for one in merged_outcomes(report))
     faults = ", ".join(f"{sum(one.kind == kind for one in report.faults)} {kind}" for kind in _kinds(report))
@@ -218,11 +218,11 @@ def _summary(report: ExplorationReport) -> str:
     return f"SUMMARY: tileir explore: {', '.join(parts)} ({'all' if report.complete else 'some'} executions)"
 
 
-def _kinds(report: ExplorationReport) -> list[str]:
+def _kinds(report: Exploration) -> list[str]:
     return list(dict.fromkeys(fault.kind for fault in report.faults))
 
 
-def report_json(report: ExplorationReport) -> dict[str, Any]:
+def report_json(report: Exploration) -> dict[str, Any]:
     """The report as data."""
     return {
         "ok": report.ok,

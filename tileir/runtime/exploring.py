@@ -15,7 +15,7 @@ import tileir.explore as _package
 if TYPE_CHECKING:
     from tileir.explore.conditions import VerdictLine
     from tileir.explore.names import ElementLayout, LaunchNames
-    from tileir.explore.results import ExplorationReport
+    from tileir.explore.report import ExplorationReport
     from tileir.runtime.arguments import Argument
     from tileir.runtime.grid import GridLike
     from tileir.runtime.module import Kernel

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ LAYERS = {
             ("numerics", "analysis"),
             ("host",),
             ("text", "bytecode", "verify", "passes", "interp", "cpu", "gpu"),
-            ("sanitize",),
+            ("sanitize", "explore"),
             ("runtime",),
             ("cutile", "farm", "tools"),
             ("cli",),
@@ -96,6 +97,36 @@ ENGINES = {"interp", "cpu", "gpu"}
 def test_a_target_borrows_nothing_from_another(path: Path) -> None:
     found = {part_of(module) for _, module in imported(ast.parse(path.read_text(encoding="utf-8")), "tileir.runtime")}
     assert len(found & ENGINES) <= 1
+
+
+BACK = {
+    ("tileir.runtime.module", "tileir.runtime.launch"): "`Kernel.launch` is the public way to launch",
+    ("tileir.runtime.targets", "tileir.runtime.module"): "for type checkers only: a target takes a kernel",
+}
+"""Imports that close a circle of files, and why each stands."""
+
+
+def module_name(path: Path) -> str:
+    return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+
+
+def imported_files(path: Path, known: set[str]) -> Iterator[str]:
+    """The modules of the project that a file imports, also those taken out of a package."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            inner = {f"{node.module}.{alias.name}" for alias in node.names} & known
+            yield from inner or {node.module} & known
+        elif isinstance(node, ast.Import):
+            yield from {alias.name for alias in node.names} & known
+
+
+def test_files_import_each_other_in_no_circle() -> None:
+    """Raises CycleError with the files of a circle."""
+    known = {module_name(path): path for path in modules()}
+    graph = {name: set(imported_files(path, set(known))) - {name} for name, path in known.items()}
+    for importer, target in BACK:
+        graph[importer].remove(target)
+    assert len(list(TopologicalSorter(graph).static_order())) == len(known)
 
 
 def test_the_rule_itself_is_understood() -> None:

@@ -19,3 +19,12 @@ cuda_tile.module @kernels {
   }
 }
 """
+
+COUNTS = b"""entry @count(%step: tile<i32>) {
+  %end = loop iter_values(%i = %step) : tile<i32> -> tile<i32> {
+    %next = addi %i, %step : tile<i32>
+    continue %next : tile<i32>
+  }
+}
+"""
+"""Counts for ever."""

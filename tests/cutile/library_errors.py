@@ -129,7 +129,7 @@ def fault(launch, *arguments) -> tuple[str, str]:
 
 
 def main() -> int:
-    ours = LaunchReplacement("interp", False, {})
+    ours = LaunchReplacement("interp", False, True, {})
     cases = [(grid, one, (1,)) for grid in GRIDS] + [((1,), *case) for case in ARGUMENTS]
     faults = 0
     for grid, kernel, arguments in cases:

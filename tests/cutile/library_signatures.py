@@ -97,7 +97,7 @@ def differs_by_convention(launcher, kernel, arguments, convention) -> bool:
 
 def main() -> int:
     calls, faults = launches(), 0
-    launcher = LaunchReplacement("interp", False, {})
+    launcher = LaunchReplacement("interp", False, True, {})
     kernels: dict[tuple, tuple] = {}
     for kernel, arguments in calls:
         key, _ = KernelParameters(kernel, ("cpu",)).bind(arguments)

@@ -338,6 +338,28 @@ class TestSpecialisation:
         assert [config for config, _, _ in result.failures] == [24]  # no power of two
         np.testing.assert_array_equal(out, x * 2)
 
+    def test_an_endless_configuration_is_skipped_when_its_time_is_up(self):
+        @ct.kernel
+        def counts(x, step: ct.Constant[int]):
+            n = 0
+            while n < 8:
+                n += step
+            ct.store(x, (0,), ct.full((1,), n, ct.int32))
+
+        def search(*space):
+            return ct.tune.exhaustive_search(
+                space, 0, lambda step: (1,), counts, lambda step: (x, step), quiet=True, single_run_timeout_sec=0.2
+            )
+
+        x = np.zeros(1, np.int32)
+        found = search(0, 4)
+        assert found.best.config == 4 and x[0] == 8
+        ((config, kind, text),) = found.failures
+        assert (config, kind.__name__) == (0, "TileLaunchTimeoutError")
+        assert text == "CUDA kernel launch exceeded timeout 0.2 sec"
+        with pytest.raises(ValueError, match=r"No valid config found.*\n.*\nTileLaunchTimeoutError: "):
+            search(0)
+
     def test_a_launch_costs_little(self, target):
         """Generous: bench/cutile.py measures it."""
         x, out = np.zeros(16, np.float32), np.zeros(16, np.float32)

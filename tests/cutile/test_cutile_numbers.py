@@ -72,3 +72,32 @@ def test_the_extremes_of_nothing_but_nan_are_nan(target, dtype):
     wide = x.astype(np.float64)
     wanted = [np.fmax.reduce(wide, 1), np.fmin.reduce(wide, 1), wide.max(1), wide.min(1)]
     np.testing.assert_array_equal(out.astype(np.float64), np.stack(wanted))
+
+
+def larger(a, b):
+    return ct.maximum(a, b)
+
+
+def smaller(a, b):
+    return ct.minimum(a, b, propagate_nan=True)
+
+
+@ct.kernel
+def running_extremes(x, upward, downward):
+    t = ct.load(x, (0, 0), (4, 8))
+    ct.store(upward, (0, 0), ct.scan(t, 1, larger, float("-inf")))
+    ct.store(downward, (0, 0), ct.scan(t, 0, smaller, float("inf"), reverse=True))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, *NARROW])
+def test_extremes_so_far_are_nan_where_there_was_nothing_else(target, dtype):
+    x = np.random.default_rng(1).standard_normal((4, 8))
+    x[0], x[1, :3], x[2, 5:], x[3, 4] = np.nan, np.nan, np.nan, np.nan
+    x = x.astype(dtype)
+    upward, downward = np.zeros((2, 4, 8), dtype)
+    with cutile.on(target):
+        ct.launch(None, (1,), running_extremes, (x, upward, downward))
+    wide = x.astype(np.float64)
+    np.testing.assert_array_equal(upward.astype(np.float64), np.fmax.accumulate(wide, 1))
+    np.testing.assert_array_equal(downward.astype(np.float64), np.minimum.accumulate(wide[::-1], 0)[::-1])

@@ -42,6 +42,19 @@ def test_elements_are_combined_along_every_dimension(gpu_code, ty, operation, id
         assert_agrees(gpu_code, text_of(kind, ty, dim, operation, identity, reverse), x)
 
 
+@pytest.mark.parametrize(
+    "operation", ["maxf {}, {}", "minf {}, {}", "maxf {}, {} propagate_nan", "minf {}, {} propagate_nan"]
+)
+@pytest.mark.parametrize("ty", FLOATS)
+def test_the_extremes_of_nothing_but_nan_are_nan(gpu_code, ty, operation):
+    """Whatever the identity, which has no part in it."""
+    x = random_tile(ty)
+    x[1], x[2, :, 3], x[3, ::2] = np.nan, np.nan, np.nan
+    identity = {"max": "-1.0", "min": "1.0"}[operation[:3]]
+    for kind, dim, reverse in FOLDS:
+        assert_agrees(gpu_code, text_of(kind, ty, dim, operation, identity, reverse), x)
+
+
 @pytest.mark.parametrize("ty", FLOATS)
 def test_sums_of_small_numbers_are_exact_in_any_order(gpu_code, ty):
     x = np.random.default_rng(3).integers(-4, 5, (4, 16, 8)).astype(random_tile(ty).dtype)

@@ -20,7 +20,7 @@ from tileir.ir.storage import dtype_of
 from tileir.ops import conversion, core, integer, shapes
 from tileir.ops.core import Constant
 from tileir.passes.facts import splat
-from tileir.passes.pattern import Apply, Bound, Name, PatternRow, Term, Spoken, build
+from tileir.passes.pattern import Apply, Bound, Name, PatternRow, Spoken, Term, build
 from tileir.passes.pattern import evaluated as holds
 
 

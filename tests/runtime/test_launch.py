@@ -333,3 +333,21 @@ def test_no_warning_for_a_launch_without_fault():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         tileir.parse(BLOCKS)["k"].launch(4, np.zeros(4, np.int32), target="interp")
+
+
+class TestCheck:
+    WRAPS = "entry @k(%n: tile<i32>) { %s = addi %n, %n overflow<no_signed_wrap> : tile<i32> }"
+
+    @pytest.mark.parametrize("target", ["cpu", "interp"])
+    def test_strict_checks_stop_at_undefined_behaviour(self, target):
+        kernel = tileir.parse(self.WRAPS)["k"]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            kernel.launch(1, 0x7FFFFFFF, target=target)
+        with pytest.raises(tileir.Trap):
+            kernel.launch(1, 0x7FFFFFFF, target=target, check="strict")
+
+    @pytest.mark.parametrize("target", ["cpu", "interp"])
+    def test_another_word_is_refused(self, target):
+        with pytest.raises(ValueError, match="check: expected True, False or 'strict', got 'loose'"):
+            tileir.parse(self.WRAPS)["k"].launch(1, 1, target=target, check="loose")

@@ -22,6 +22,8 @@ VERBS = {
     "opt": ("opt", "optimise a program, or print it in canonical form"),
     "run": ("run", "run a kernel on arrays"),
     "sanitize": ("sanitize", "run a kernel and report races, missing tokens, uninitialised values, padding"),
+    "prove": ("prove", "prove that tile blocks do not race and accesses stay in their arrays, for every run"),
+    "explore": ("explore", "all outcomes of a small kernel that the memory model allows"),
     "cutile": ("cutile", "run a cuTile Python script without a GPU"),
     "compile": ("compile", "compile a kernel for the CPU or a GPU; show or keep the code"),
     "bench": ("bench", "time a kernel"),
@@ -114,7 +116,18 @@ def _parsed(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argpar
     """Options may stand between arguments, except where what follows an argument is passed on as it is."""
     if any(action.nargs == argparse.REMAINDER for action in parser._actions):
         return parser.parse_args(arguments)
-    return parser.parse_intermixed_args(arguments)
+    return parser.parse_intermixed_args(_valued(parser, arguments))
+
+
+def _valued(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> list[str]:
+    """The arguments, where an option that may stand without a value takes the next word only if that is one of its."""
+    optional = {name: action for action in parser._actions if action.nargs == "?" for name in action.option_strings}
+    return [
+        f"{word}={optional[word].const}"
+        if word in optional and following not in (optional[word].choices or ())
+        else word
+        for word, following in zip(arguments, [*arguments[1:], ""])
+    ]
 
 
 def _complain(verb: str, message: str, status: int) -> int:

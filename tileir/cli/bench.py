@@ -15,10 +15,18 @@ from math import prod
 from time import perf_counter
 
 from tileir.cli import FINE, UsageError, arguments, files, show
-from tileir.cli.launching import add_launch, add_threads, checked, chosen_kernel, given_values
-from tileir.cli.options import add_level, add_target, chosen_target
+from tileir.cli.launching import (
+    add_launch,
+    add_settings,
+    checked,
+    chosen_kernel,
+    given_values,
+    needs_child,
+    settings_of,
+    survived,
+)
+from tileir.cli.options import add_level, check_of, chosen_target
 from tileir.runtime.launch import launch_kernel
-from tileir.runtime.options import LaunchOptions
 from tileir.runtime.staging import placed
 from tileir.runtime.targets import DeviceTarget
 
@@ -43,8 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--runs", type=int, metavar="N", help="how many launches are timed (default: as time allows)")
     parser.add_argument("--flops", type=float, metavar="N", help="floating-point operations of a launch")
     parser.add_argument("--bytes", type=float, metavar="N", help="bytes that a launch reads and writes")
-    add_target(parser)
-    add_threads(parser)
+    add_settings(parser)
     add_level(parser)
     parser.epilog = f"""\
 The first launch, which compiles, is not timed. With --flops or --bytes and target cpu the machine's own limits are
@@ -63,12 +70,13 @@ def run(options: argparse.Namespace) -> int:
     kernel = chosen_kernel(files.verified(options.file, options.level), options.kernel)
     target = chosen_target(options.target)
     given = given_values(kernel, options.arguments, options.seed)
-    settings: LaunchOptions = {"threads": options.threads} if options.threads else {}
+    check, settings = check_of(options), settings_of(options)
     with placed(target, [one.value for one in given]) as values:
-        grid = checked(kernel, target, options.grid, values, settings)
-        launch = partial(launch_kernel, kernel, grid, values, target.name, True, settings)
+        grid = checked(kernel, target, options.grid, values, check, settings)
+        launch = partial(launch_kernel, kernel, grid, values, target.name, check, settings)
         clock = target.seconds if isinstance(target, DeviceTarget) else _seconds
-        first, times = timed(launch, options.runs, clock)
+        action = partial(timed, launch, options.runs, clock)
+        first, times = survived(kernel, action) if needs_child(target, check) else action()
     show.line(f"@{kernel.name}: {prod(grid)} tile blocks, target {target.name}, {len(times.seconds)} launches")
     peaks = _peaks(options) if target.name == "cpu" and (options.flops or options.bytes) else {}
     rows: list[list[str | show.Text]] = [*_time_rows(first, times), *_rate_rows(options, times.median, peaks)]

@@ -138,7 +138,7 @@ def _launch(
     with placed(target, list(arguments.values())) as values:
         begin = time.perf_counter()
         settings: LaunchOptions = {"output": output} if target.gives_output else {}
-        launch(kernel, target, checked_grid(grid, kernel.name), values, settings)
+        launch(kernel, target, checked_grid(grid, kernel.name), values, True, settings)
         return time.perf_counter() - begin
 
 

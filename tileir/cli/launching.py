@@ -7,20 +7,26 @@ Does not know: the words that describe arguments (`arguments`, `fill`), nor what
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
-from tileir.cli import UsageError, arguments, fill
+from tileir.cli import UsageError, arguments, child, fill
 from tileir.cli.arguments import ArrayWord, FileWord, Word
+from tileir.cli.options import add_checks, add_target, limits_of
+from tileir.cli.progress import clear_line
 from tileir.ir import types as t
+from tileir.ir.diagnostics import Trap
 from tileir.runtime.arguments import Parameter
 from tileir.runtime.grid import Grid, checked_grid
 from tileir.runtime.launch import bind, launch_kernel
 from tileir.runtime.module import Kernel, Module
-from tileir.runtime.options import LaunchOptions
+from tileir.runtime.options import Check, LaunchOptions
 from tileir.runtime.targets import DeviceTarget, Target
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -50,8 +56,19 @@ def add_launch(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random fills (default 0)")
 
 
-def add_threads(parser: argparse.ArgumentParser) -> None:
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """Where a launch runs, and how."""
+    add_target(parser)
+    add_checks(parser)
     parser.add_argument("--threads", type=int, metavar="N", help="target cpu: how many threads run tile blocks")
+
+
+def settings_of(options: argparse.Namespace) -> LaunchOptions:
+    """The options of the launch among `add_settings` that are given."""
+    settings = limits_of(options)
+    if options.threads is not None:
+        settings["threads"] = options.threads
+    return settings
 
 
 def chosen_kernel(module: Module, name: str | None) -> Kernel:
@@ -100,7 +117,9 @@ def _element(parameter: Parameter) -> tuple[t.ElementType, bool]:
     raise UsageError(f"parameter '{parameter.name}': a launch cannot pass a {ty!r}")
 
 
-def checked(kernel: Kernel, target: Target, grid: str, values: Sequence[object], settings: LaunchOptions) -> Grid:
+def checked(
+    kernel: Kernel, target: Target, grid: str, values: Sequence[object], check: Check, settings: LaunchOptions
+) -> Grid:
     """The grid, when it and the values are what the kernel takes, and the settings those of the target."""
     try:
         extents = [int(extent) for extent in grid.split(",")]
@@ -109,14 +128,36 @@ def checked(kernel: Kernel, target: Target, grid: str, values: Sequence[object],
     try:
         found = checked_grid(extents, kernel.name)
         bind(kernel, values, target)
-        target.prepare(kernel, True, settings)
+        target.prepare(kernel, check, settings)
     except (TypeError, ValueError) as error:
         raise UsageError(str(error)) from None
     return found
 
 
-def launch(kernel: Kernel, target: Target, grid: Grid, values: Sequence[object], settings: LaunchOptions) -> None:
+def needs_child(target: Target, check: Check) -> bool:
+    """Whether a launch may end the process that it runs in: native code without checks."""
+    return check is False and target.name == "cpu" and child.POSSIBLE
+
+
+def shared(given: Sequence[Given]) -> list[Given]:
+    """The same arguments with arrays whose contents a child process can change."""
+    return [replace(one, value=child.shared(one.array)) if one.before is not None else one for one in given]
+
+
+def survived(kernel: Kernel, action: Callable[[], T]) -> T:
+    """The result of `action`, which launches a kernel in a child process. Raises Trap if that dies."""
+    try:
+        return child.in_child(action)
+    except child.ChildDied as died:
+        clear_line()
+        message = f"the process that ran the kernel without checks died: {died.how}; --check names the fault"
+        raise Trap(message, kernel=kernel.name) from None
+
+
+def launch(
+    kernel: Kernel, target: Target, grid: Grid, values: Sequence[object], check: Check, settings: LaunchOptions
+) -> None:
     """Run a kernel to its end."""
-    launch_kernel(kernel, grid, values, target.name, True, settings)
+    launch_kernel(kernel, grid, values, target.name, check, settings)
     if isinstance(target, DeviceTarget):
         target.finish()

@@ -1,6 +1,6 @@
 """Options that several verbs have.
 
-Knows: language levels, outputs and targets as options. Does not know: any verb.
+Knows: language levels, outputs, targets, checks and limits as options. Does not know: any verb.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import argparse
 
 from tileir.cli import UsageError
 from tileir.ir.versions import NEWEST, VERSIONS
+from tileir.runtime.options import Check, LaunchOptions, positive, seconds
 from tileir.runtime.targets import DEFAULT, Target, names, target_named
 
 
@@ -27,9 +28,46 @@ def add_output(parser: argparse.ArgumentParser, what: str, required: bool = Fals
     parser.add_argument("-o", "--output", metavar="FILE", required=required, help=f"where {what} goes{tail}")
 
 
-def add_target(parser: argparse.ArgumentParser, default: str = DEFAULT) -> None:
-    text = f"where to run (default: {default}); 'tileir info' lists the targets"
-    parser.add_argument("--target", default=default, help=text)
+def add_target(parser: argparse.ArgumentParser) -> None:
+    text = f"where to run (default: {DEFAULT}); 'tileir info' lists the targets"
+    parser.add_argument("--target", default=DEFAULT, help=text)
+
+
+def add_checks(parser: argparse.ArgumentParser) -> None:
+    """How much is checked while kernels run, and when one that does not end is ended."""
+    what = "look for faulty accesses to memory and broken promises (the default); strict: for all that is undefined"
+    parser.add_argument(
+        "--check", nargs="?", choices=tuple(_CHECKS), const="on", default="on", metavar="strict", help=what
+    )
+    parser.add_argument("--no-check", dest="check", action="store_const", const="off", help="look for none of these")
+    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="end a launch that takes longer")
+    parser.add_argument(
+        "--max-iterations",
+        type=int,
+        metavar="N",
+        help="iterations of its loops that a tile block may run (default 2^30)",
+    )
+
+
+_CHECKS: dict[str, Check] = {"on": True, "strict": "strict", "off": False}
+
+
+def check_of(options: argparse.Namespace) -> Check:
+    """The choice of `add_checks`."""
+    return _CHECKS[options.check]
+
+
+def limits_of(options: argparse.Namespace) -> LaunchOptions:
+    """The limits among `add_checks` that are given."""
+    limits: LaunchOptions = {}
+    try:
+        if options.timeout is not None:
+            limits["timeout"] = seconds("--timeout", options.timeout)
+        if options.max_iterations is not None:
+            limits["max_iterations"] = positive("--max-iterations", options.max_iterations)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    return limits
 
 
 def chosen_target(name: str) -> Target:

@@ -11,6 +11,7 @@ import io
 import sys
 import time
 import warnings
+from functools import partial
 from math import prod
 
 import numpy as np
@@ -20,17 +21,22 @@ from tileir.cli import FINE, UsageError, arguments, files, fill, show
 from tileir.cli.launching import (
     Given,
     add_launch,
-    add_threads,
+    add_settings,
     checked,
     chosen_kernel,
     given_values,
     launch,
+    needs_child,
+    settings_of,
+    shared,
+    survived,
 )
-from tileir.cli.options import add_level, add_target, chosen_target
+from tileir.cli.options import add_level, check_of, chosen_target
+from tileir.cli.progress import progress_line
 from tileir.ir.shown import shown
 from tileir.runtime.grid import Grid
 from tileir.runtime.module import Kernel
-from tileir.runtime.options import LaunchOptions
+from tileir.runtime.options import Check, LaunchOptions
 from tileir.runtime.staging import placed
 from tileir.runtime.targets import Target
 
@@ -45,21 +51,17 @@ _COLUMNS: dict[str, JustifyMethod] = {
     "": "left",
 }
 
-CHECKED = "interp"
-"""The default of this verb: a program tried by hand is run where most is noticed."""
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_launch(parser)
     parser.add_argument("--print", action="append", default=[], metavar="NAME", help="print this array afterwards")
     parser.add_argument("--save", action="append", default=[], metavar="NAME=FILE", help="save this array as .npy")
-    add_target(parser, CHECKED)
+    add_settings(parser)
     parser.add_argument(
         "--mode",
         choices=("default", "strict", "off"),
         help="target interp: strict also stops at undefined behaviour that has a usual result; off gives no warnings",
     )
-    add_threads(parser)
     add_level(parser)
     parser.epilog = f"""\
 {arguments.GRAMMAR}
@@ -73,15 +75,18 @@ def run(options: argparse.Namespace) -> int:
     kernel = chosen_kernel(files.verified(options.file, options.level), options.kernel)
     target = chosen_target(options.target)
     given = given_values(kernel, options.arguments, options.seed)
-    settings: LaunchOptions = {"mode": options.mode} if options.mode else {}
-    if options.threads:
-        settings["threads"] = options.threads
+    check, settings = check_of(options), settings_of(options)
+    if options.mode is not None:
+        settings["mode"] = options.mode
     saves = {name: file for name, _, file in (entry.partition("=") for entry in options.save)}
+    if needs_child(target, check):
+        given = shared(given)
     with placed(target, [one.value for one in given]) as values:
-        grid = checked(kernel, target, options.grid, values, settings)
+        grid = checked(kernel, target, options.grid, values, check, settings)
         for name in [*options.print, *saves]:
             _array_named(name, given)
-        seconds = _launch(kernel, target, grid, values, settings)
+        action = partial(_launch, kernel, target, grid, values, check, settings)
+        seconds = survived(kernel, action) if needs_child(target, check) else action()
     for name, file in saves.items():
         files.write(file, _npy(_array_named(name, given).array))
     _show(kernel.name, grid, given, seconds)
@@ -102,13 +107,16 @@ def _array_named(name: str, given: list[Given]) -> Given:
 # ---------------------------------------------------------------- the launch, and after it
 
 
-def _launch(kernel: Kernel, target: Target, grid: Grid, values: list[object], settings: LaunchOptions) -> float:
+def _launch(
+    kernel: Kernel, target: Target, grid: Grid, values: list[object], check: Check, settings: LaunchOptions
+) -> float:
     """Seconds that the launch took. What the kernel warns of is shown, also when it traps."""
     begin = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            launch(kernel, target, grid, values, settings)
+            with progress_line(kernel.name, target, settings):
+                launch(kernel, target, grid, values, check, settings)
         finally:
             sys.stdout.flush()
             for warning in caught:

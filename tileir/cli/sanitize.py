@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     kernel = chosen_kernel(files.verified(options.file, options.level), options.kernel)
     given = given_values(kernel, options.arguments, options.seed)
     values = [one.value for one in given]
-    grid = checked(kernel, chosen_target("interp"), options.grid, values, {})
+    grid = checked(kernel, chosen_target("interp"), options.grid, values, True, {})
     try:
         report = sanitize(
             kernel,

@@ -25,7 +25,7 @@ from tileir.runtime.targets import TargetName
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from tileir.runtime.options import LaunchOptions, SanitizerOptions
+    from tileir.runtime.options import Check, LaunchOptions, SanitizerOptions
 
 __all__ = [
     "DEFAULT",
@@ -53,7 +53,9 @@ def on(
     target: TargetName | str = DEFAULT,
     *,
     gpu: bool = True,
+    children: bool | None = None,
     sanitize: bool | SanitizerOptions = False,
+    check: Check = True,
     **options: Unpack[LaunchOptions],
 ) -> Iterator[SanitizerSession | None]:
     """Run launches on `target` within the block; see `enable`. What was enabled before is so again after it.
@@ -61,7 +63,7 @@ def on(
     With ``sanitize`` the block is given a session, whose ``report`` has the findings of all launches so far.
     """
     before = installed()
-    session = enable(target, gpu=gpu, sanitize=sanitize, **options)
+    session = enable(target, gpu=gpu, children=children, sanitize=sanitize, check=check, **options)
     try:
         yield session
     finally:

@@ -16,8 +16,8 @@ from tileir.cutile.keys import signature
 from tileir.cutile.signature import Binding, KernelParameters
 from tileir.ir.diagnostics import DiagnosticError, Trap
 from tileir.runtime.grid import Grid
-from tileir.runtime.options import LaunchOptions
-from tileir.runtime.targets import DeviceTarget, Run, Target
+from tileir.runtime.options import Check, LaunchOptions
+from tileir.runtime.targets import Run, Target
 
 if TYPE_CHECKING:
     from cuda.tile import kernel as TileKernel
@@ -25,14 +25,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Specialisation:
-    """An entry made ready for a target. `prepared` makes ready once more for a stream, where the target has streams."""
+    """An entry made ready for a target. `prepared` makes it ready once more, for options of one launch."""
 
     file: str
-    prepared: Callable[[object], Run]
+    usual: Run
+    prepared: Callable[[LaunchOptions], Run]
 
-    def run(self, grid: Grid, binding: Binding, stream: object) -> None:
+    def run(self, grid: Grid, binding: Binding, options: LaunchOptions) -> None:
+        run = self.prepared(options) if options else self.usual
         try:
-            self.prepared(stream)(grid, binding.arguments)
+            run(grid, binding.arguments)
         except Trap as trap:
             raise at_python_line(trap, self.file) from None
 
@@ -40,10 +42,9 @@ class Specialisation:
 class Specialisations:
     """All that has been made of one Python kernel for one target with its options."""
 
-    def __init__(self, kernel: TileKernel, target: Target, options: LaunchOptions) -> None:
+    def __init__(self, kernel: TileKernel, target: Target, check: Check, options: LaunchOptions) -> None:
         self.parameters = KernelParameters(kernel, target.devices)
-        self._target = target
-        self._options = options
+        self._target, self._check, self._options = target, check, options
         self._made: dict[Hashable, Specialisation] = {}
 
     def find(self, kernel: TileKernel, key: tuple) -> Specialisation:
@@ -60,16 +61,11 @@ class Specialisations:
             entry.module.require_valid()
         except DiagnosticError as error:
             raise at_python_line(error, file) from None
-        usual = self._target.prepare(entry, True, self._options)
-        if not isinstance(self._target, DeviceTarget):
-            return Specialisation(file, lambda stream: usual)
 
-        def prepared(stream: object) -> Run:
-            if stream is None:
-                return usual
-            return self._target.prepare(entry, True, {**self._options, "stream": stream})
+        def prepared(options: LaunchOptions) -> Run:
+            return self._target.prepare(entry, self._check, {**self._options, **options})
 
-        return Specialisation(file, prepared)
+        return Specialisation(file, prepared({}), prepared)
 
 
 class SpecialisationCache:
@@ -80,14 +76,13 @@ class SpecialisationCache:
 
     _ATTRIBUTE = "_tileir_specialisations"
 
-    def __init__(self, target: Target, options: LaunchOptions) -> None:
-        self._target = target
-        self._options = options
-        self._key = (target, *sorted(options.items()))
+    def __init__(self, target: Target, check: Check, options: LaunchOptions) -> None:
+        self._target, self._check, self._options = target, check, options
+        self._key = (target, check, *sorted(options.items()))
 
     def of(self, kernel: TileKernel) -> Specialisations:
         kept: dict[Hashable, Specialisations] = vars(kernel).setdefault(self._ATTRIBUTE, {})
         found = kept.get(self._key)
         if found is None:
-            found = kept[self._key] = Specialisations(kernel, self._target, self._options)
+            found = kept[self._key] = Specialisations(kernel, self._target, self._check, self._options)
         return found

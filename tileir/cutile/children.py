@@ -1,8 +1,8 @@
-"""The target of this process, handed on to the Python processes that it starts.
+"""The choice of target of this process, handed on to the Python processes that it starts.
 
 Knows: the environment of a child: a variable with the choice, and a folder on its path from which Python runs a file as
 it starts (`startup`). It is the one choice that travels in the environment, as a child has nothing else of its parent.
-Does not know: what the choice switches on (`switch`, `as_cpu`).
+Does not know: what a child does with it (`inherited`).
 """
 
 from __future__ import annotations
@@ -10,26 +10,53 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from tileir.cutile.as_cpu import cuda_as_cpu
-from tileir.cutile.importing import when_imported
-from tileir.cutile.switch import enable
+from tileir.runtime.options import Check, LaunchOptions
 
 VARIABLE = "TILEIR_CUTILE"
-"""The target, and whether CUDA is mapped to the CPU: ``cpu`` or ``cpu cuda-as-cpu``."""
-AS_CPU = "cuda-as-cpu"
 STARTUP = str(Path(__file__).parent / "startup")
+
+_AS_CPU = "cuda-as-cpu"
+_CHECKS: dict[str, Check] = {"strict": "strict", "off": False}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a process does with cuTile's launches; of the options of the target, its limits."""
+
+    target: str
+    as_cpu: bool = False
+    check: Check = True
+    options: LaunchOptions = field(default_factory=LaunchOptions)
+
+    def __str__(self) -> str:
+        """The value of the variable: ``cpu``, ``cpu cuda-as-cpu``, ``cpu check=strict timeout=2.5``."""
+        words = [self.target, *([_AS_CPU] if self.as_cpu else [])]
+        words += [f"check={word}" for word, meant in _CHECKS.items() if meant == self.check]
+        limits = {name: self.options.get(name) for name in ("timeout", "max_iterations")}
+        return " ".join([*words, *(f"{name}={limit}" for name, limit in limits.items() if limit is not None)])
+
+
+def inherited() -> Choice | None:
+    """The choice of the parent process, if that is known."""
+    target, *words = os.environ.get(VARIABLE, "").split() or [""]
+    said = {name: value for name, _, value in (word.partition("=") for word in words)}
+    options: LaunchOptions = {}
+    if "timeout" in said:
+        options["timeout"] = float(said["timeout"])
+    if "max_iterations" in said:
+        options["max_iterations"] = int(said["max_iterations"])
+    choice = Choice(target, _AS_CPU in said, _CHECKS.get(said.get("check", ""), True), options)
+    return choice if target else None
 
 
 @contextmanager
-def handed_on(target: str, as_cpu: bool) -> Iterator[None]:
+def handed_on(choice: Choice) -> Iterator[None]:
     """Children that start within the block do as this process does."""
     path = os.environ.get("PYTHONPATH")
-    changes = {
-        VARIABLE: f"{target} {AS_CPU}" if as_cpu else target,
-        "PYTHONPATH": os.pathsep.join([STARTUP, *([path] if path else [])]),
-    }
+    changes = {VARIABLE: str(choice), "PYTHONPATH": os.pathsep.join([STARTUP, *([path] if path else [])])}
     before = {name: os.environ.get(name) for name in changes}
     os.environ.update(changes)
     try:
@@ -39,16 +66,3 @@ def handed_on(target: str, as_cpu: bool) -> Iterator[None]:
             os.environ.pop(name)
             if value is not None:
                 os.environ[name] = value
-
-
-def take_up() -> None:
-    """Do in this process, a child, what its parent did; nothing if that is not known."""
-    target, _, rest = os.environ.get(VARIABLE, "").partition(" ")
-    if target:
-        if rest == AS_CPU:
-            cuda_as_cpu()
-        when_imported("cuda.tile", lambda module: _enable(target))
-
-
-def _enable(target: str) -> None:
-    enable(target)

@@ -11,9 +11,12 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+from tileir.cutile.as_cpu import was_asked_for
 from tileir.cutile.cache import Specialisation, SpecialisationCache
+from tileir.cutile.children import Choice, handed_on
 from tileir.cutile.errors import cutile_type_name
 from tileir.cutile.grid import cutile_grid
 from tileir.cutile.keys import constraints
@@ -21,8 +24,9 @@ from tileir.cutile.replacing import Function, rebind
 from tileir.cutile.sanitizing import SanitizerSession
 from tileir.cutile.signature import Binding, KernelParameters, OnGpu
 from tileir.cutile.tracebacks import trimmed
+from tileir.ir.diagnostics import LaunchTimeout
 from tileir.runtime.grid import Grid
-from tileir.runtime.options import LaunchOptions
+from tileir.runtime.options import Check, LaunchOptions
 from tileir.runtime.targets import DeviceTarget, Target, target_named
 
 if TYPE_CHECKING:
@@ -35,37 +39,57 @@ _CALL = "launch(stream, grid, kernel, kernel_args, /, *, programmatic_dependent_
 class LaunchReplacement:
     """A target, and the library's functions that it replaces."""
 
-    def __init__(self, target: str, gpu: bool, options: LaunchOptions, session: SanitizerSession | None = None) -> None:
+    def __init__(
+        self,
+        target: str,
+        gpu: bool,
+        check: Check,
+        options: LaunchOptions,
+        session: SanitizerSession | None = None,
+        children: bool | None = None,
+    ) -> None:
         """``gpu``: launches on arrays of a GPU that the target does not use go to the library. What is installed now is
-        removed. With a `session` kernels run under the sanitizer.
+        removed. With a `session` kernels run under the sanitizer. ``children``: child processes use the target too; as
+        with what is installed now if None.
 
         Raises `UnsupportedError` for a target that is not there, ImportError without cuda-tile.
         """
         from cuda.tile import _cext, kernel
+        from cuda.tile.tune import _tune_utils
 
         self.target = target
         self._kernel_type: type = kernel
         self._gpu = gpu
         self._target: Target = target_named(target) if session is None else session.target
+        self._has_streams = isinstance(self._target, DeviceTarget)
         self.session = session
-        self._cache = SpecialisationCache(self._target, options)
+        self.told: Callable[[str], object] | None = None
+        """Is told the name of each kernel that is about to be launched."""
+        self._cache = SpecialisationCache(self._target, check, options)
         before = installed()
         if before is not None:
             before.remove()
+        self._children: bool = before is not None and before._children if children is None else children
+        self._choice = Choice(target, was_asked_for(), check, options)
+        self._while_installed = ExitStack()
         self._original_launch: Function = _cext.launch
         self._original_benchmark: Function = _cext._benchmark
+        self._original_timed_benchmark: Callable[..., tuple[object, float | None]] = _tune_utils.benchmark_with_timeout
         self._original_constraints: Callable[..., list[Any]] = _cext.get_parameter_constraints_from_pyargs
         self._replacements: list[tuple[Function, Function]] = [
             (_cext.launch, self.launch),
             (_cext._benchmark, self.benchmark),
-            (_cext._export_ipc_benchmark_payload, self.no_payload),
+            (_tune_utils.benchmark_with_timeout, self.benchmark_with_timeout),
             (_cext.get_parameter_constraints_from_pyargs, self.constraints),
         ]
 
     def install(self) -> None:
         rebind(self._replacements)
+        if self._children:
+            self._while_installed.enter_context(handed_on(self._choice))
 
     def remove(self) -> None:
+        self._while_installed.close()
         rebind([(replacement, original) for original, replacement in self._replacements])
 
     # ------------------------------------------------------------ the replacements
@@ -84,7 +108,7 @@ class LaunchReplacement:
         __tracebackhide__ = True
         try:
             found, extents, binding = self._ready(grid, kernel, kernel_args)
-            found.run(extents, binding, stream)
+            found.run(extents, binding, self._options_on(stream))
         except OnGpu as place:
             self._require_gpu(place)
             # cuda-tile 1.5 has no such option, and takes no keyword.
@@ -99,11 +123,30 @@ class LaunchReplacement:
         """Microseconds of one run, for `cuda.tile.tune`; compiling is not counted."""
         __tracebackhide__ = True
         try:
-            found, extents, binding = self._ready(grid, kernel, kernel_args)
-            return self._seconds(lambda: found.run(extents, binding, stream)) * 1e6
+            return self._microseconds(grid, kernel, kernel_args, self._options_on(stream))
         except OnGpu as place:
             self._require_gpu(place)
             return self._original_benchmark(stream, grid, kernel, kernel_args, flush_l2)
+        except Exception as error:
+            raise trimmed(error)  # noqa: B904 - it is the same error
+
+    def benchmark_with_timeout(
+        self, stream: object, grid: tuple[int, ...], kernel: TileKernel, pyargs: tuple, timeout_sec: float, *more: bool
+    ) -> tuple[object, float | None]:
+        """The same of a run that may take `timeout_sec`, in this process; on a GPU it may take as long as it likes.
+
+        Raises the library's TileLaunchTimeoutError, in its words.
+        """
+        __tracebackhide__ = True
+        from cuda.tile.tune._tune_utils import TileLaunchTimeoutError
+
+        try:
+            return self._microseconds(grid, kernel, pyargs, self._options_on(stream, timeout_sec)), None
+        except LaunchTimeout:
+            raise TileLaunchTimeoutError(f"CUDA kernel launch exceeded timeout {timeout_sec} sec") from None
+        except OnGpu as place:
+            self._require_gpu(place)
+            return self._original_timed_benchmark(stream, grid, kernel, pyargs, timeout_sec, *more)
         except Exception as error:
             raise trimmed(error)  # noqa: B904 - it is the same error
 
@@ -117,6 +160,12 @@ class LaunchReplacement:
             return self._original_constraints(kernel, arguments, convention)
         return constraints(key)
 
+    def _microseconds(
+        self, grid: tuple[int, ...], kernel: TileKernel, arguments: tuple, options: LaunchOptions
+    ) -> float:
+        found, extents, binding = self._ready(grid, kernel, arguments)
+        return self._seconds(lambda: found.run(extents, binding, options)) * 1e6
+
     def _seconds(self, action: Callable[[], object]) -> float:
         if isinstance(self._target, DeviceTarget):
             return self._target.seconds(action)
@@ -124,14 +173,20 @@ class LaunchReplacement:
         action()
         return time.perf_counter() - begin
 
-    def no_payload(self, *arguments: object) -> None:
-        """A benchmark with a time limit runs in this process too: nothing is sent to another one."""
+    def _options_on(self, stream: object, timeout: float | None = None) -> LaunchOptions:
+        """What a launch adds to the options of the target. GPUs have streams, and no way to end a kernel."""
+        if self._has_streams:
+            return {} if stream is None else {"stream": stream}
+        return {} if timeout is None else {"timeout": timeout}
 
     def _ready(
         self, grid: tuple[int, ...], kernel: TileKernel, arguments: tuple
     ) -> tuple[Specialisation, Grid, Binding]:
         extents, key, binding = self.bound(grid, kernel, arguments)
-        return self._cache.of(kernel).find(kernel, key), extents, binding
+        found = self._cache.of(kernel)
+        if self.told is not None:
+            self.told(found.parameters.kernel)
+        return found.find(kernel, key), extents, binding
 
     def bound(self, grid: tuple[int, ...], kernel: TileKernel, arguments: tuple) -> tuple[Grid, tuple, Binding]:
         """Bind a launch: its grid, the key of what it compiles for, and what it passes.

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 from tileir.cutile.launch import LaunchReplacement, installed
 from tileir.cutile.sanitizing import SanitizerSession
 from tileir.ir.diagnostics import UnsupportedError
+from tileir.runtime.options import check_level
 from tileir.runtime.targets import TargetName
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from tileir.runtime.options import LaunchOptions, SanitizerOptions
+    from tileir.runtime.options import Check, LaunchOptions, SanitizerOptions
 
 DEFAULT: TargetName = "cpu"
 """The target of cuTile kernels where none is named."""
@@ -26,20 +27,24 @@ def enable(
     target: TargetName | str = DEFAULT,
     *,
     gpu: bool = True,
+    children: bool | None = None,
     sanitize: bool | SanitizerOptions = False,
+    check: Check = True,
     **options: Unpack[LaunchOptions],
 ) -> SanitizerSession | None:
     """Let `cuda.tile.launch` run kernels on `target`, from now on and wherever it has been imported already.
 
     Launches on arrays of a GPU that the target does not use go to the library as before, or, with ``gpu=False``, raise
-    ValueError. With ``sanitize``, which takes target ``interp``, kernels run under the sanitizer, and the session that
-    is given has the report; instead of True it may be ``checks``, ``schedules`` and ``seed`` as a dictionary.
-    ``options`` are those of the target: ``threads``, ``output``, ``max_iterations``, ... Raises `UnsupportedError` if
-    the target or cuda-tile is not there.
+    ValueError. With ``children`` Python processes that are started while it is enabled use the target too; they do what
+    they did before if it is None. With ``sanitize``, which takes target ``interp``, kernels run under the sanitizer,
+    and the session that is given has the report; instead of True it may be ``checks``, ``schedules`` and ``seed`` as a
+    dictionary. ``check`` and ``options`` are those of a launch on the target: ``threads``, ``output``, ...
+
+    Raises `UnsupportedError` if the target or cuda-tile is not there, ValueError for a `check` that there is not.
     """
     session = SanitizerSession(target, {} if sanitize is True else sanitize) if sanitize is not False else None
     try:
-        launcher = LaunchReplacement(target, gpu, options, session)
+        launcher = LaunchReplacement(target, gpu, check_level(check), options, session, children)
     except ImportError as error:
         what = f"needs the package cuda-tile (pip install 'tileir[cutile]'): {error}"
         raise UnsupportedError(what, target) from error

@@ -22,7 +22,7 @@ from tileir.passes import fold
 from tileir.passes.facts import Evaluate, constant_of, is_determined
 from tileir.passes.pattern import PatternRow, build
 from tileir.passes.rebuilding import Rebuilding, fused
-from tileir.passes.row import Exactness, ChangeLog, Row
+from tileir.passes.row import ChangeLog, Exactness, Row
 from tileir.passes.rules import conversion, core, floating, integer, shapes
 
 PATTERNS: tuple[PatternRow, ...] = (*integer.ROWS, *floating.ROWS, *conversion.ROWS, *core.ROWS, *shapes.ROWS)

@@ -17,7 +17,7 @@ from tileir.ops.control import For, Loop
 from tileir.passes.branches import has_plain_body, trip_count
 from tileir.passes.facts import is_speculatable, is_weak_load
 from tileir.passes.rebuilding import Rebuilding
-from tileir.passes.row import Exactness, ChangeLog, Row
+from tileir.passes.row import ChangeLog, Exactness, Row
 
 HOISTED = Row(
     "loop-invariant", "licm", "for or loop { OP(x, ...) }", "OP(x, ...) before the loop", Exactness.EXACT,

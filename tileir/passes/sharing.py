@@ -13,7 +13,7 @@ from tileir.ops.extension import Generate
 from tileir.ops.reduction import Reduce, Scan
 from tileir.passes.facts import is_shareable, is_weak_load
 from tileir.passes.rebuilding import Rebuilding
-from tileir.passes.row import Exactness, ChangeLog, Row
+from tileir.passes.row import ChangeLog, Exactness, Row
 
 SHARED = Row(
     "same-operation", "cse", "OP(x, ...) behind OP(x, ...)", "the first one's results", Exactness.EXACT,

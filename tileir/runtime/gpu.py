@@ -31,7 +31,14 @@ from tileir.runtime.arrays import GPU, Array
 from tileir.runtime.gpu_binding import Ready, gathered, gpu_binder
 from tileir.runtime.grid import Grid
 from tileir.runtime.module import Kernel, Module
-from tileir.runtime.options import GpuOptions, LaunchOptions, VendorOptions, require_known
+from tileir.runtime.options import (
+    Check,
+    GpuOptions,
+    LaunchOptions,
+    VendorOptions,
+    refuse_strict,
+    require_known,
+)
 from tileir.runtime.storage import alignment_of, memory_image
 from tileir.runtime.streams import current_stream, stream_number
 from tileir.runtime.targets import Run
@@ -81,13 +88,14 @@ class Gpu:
         self.driver = driver
         self._route = route
 
-    def prepare(self, kernel: Kernel, check: bool, options: LaunchOptions) -> Run:
+    def prepare(self, kernel: Kernel, check: Check, options: LaunchOptions) -> Run:
         """Options: ``stream``, a number or a stream of any library (default: torch's or CuPy's current one); and, if
         the target gives output, ``output``, where `print_tko` writes (a text stream or a function; standard output by
         default).
 
         A launch returns before the kernel has run, unless the kernel prints or has an `assert`.
         """
+        refuse_strict(check, self.name)
         prepared = kernel.prepared(self.name, lambda: _GpuKernel(kernel, self.driver, self._route(kernel)))
         settings = self._settings(options) if options else prepared.usual
 

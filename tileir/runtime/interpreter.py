@@ -13,12 +13,21 @@ from tileir.interp import machine
 from tileir.interp.api import Options
 from tileir.interp.memory import Memory
 from tileir.interp.program import PreparedProgram
+from tileir.interp.unwritten import TrackingMemory
 from tileir.runtime.arguments import Argument, Binder, Parameter, ScalarArgument, binder
 from tileir.runtime.arrays import CPU
 from tileir.runtime.grid import Grid
 from tileir.runtime.memory import give_memory
 from tileir.runtime.module import Kernel
-from tileir.runtime.options import InterpreterOptions, LaunchOptions, positive, require_known, seconds
+from tileir.runtime.options import (
+    Check,
+    InterpreterOptions,
+    LaunchOptions,
+    check_level,
+    positive,
+    require_known,
+    seconds,
+)
 from tileir.runtime.storage import GlobalStorage
 from tileir.runtime.targets import Run
 
@@ -34,7 +43,7 @@ class Interpreter:
     def binder(self, parameter: Parameter) -> Binder:
         return binder(parameter, self.devices, self.name)
 
-    def prepare(self, kernel: Kernel, check: bool, options: LaunchOptions) -> Run:
+    def prepare(self, kernel: Kernel, check: Check, options: LaunchOptions) -> Run:
         """Options: see `interp.api.Options`."""
         settings = settings_of(check, options)
         program = kernel.prepared(
@@ -48,19 +57,25 @@ class Interpreter:
         return run
 
 
-def settings_of(check: bool, options: LaunchOptions) -> Options:
-    """The options of a launch as the interpreter takes them. Raises TypeError for one that it does not have."""
+def settings_of(check: Check, options: LaunchOptions) -> Options:
+    """The options of a launch as the interpreter takes them: strict checks are its mode ``strict``.
+
+    Raises TypeError for an option that it does not have, ValueError for a mode that contradicts `check`.
+    """
     require_known(options, InterpreterOptions, Interpreter.name)
     positive("max_iterations", options.get("max_iterations"))
     seconds("timeout", options.get("timeout"))
     given = {name: value for name, value in options.items() if value is not None}
-    return Options(check=check, **given)  # type: ignore[arg-type]
+    level = check_level(check)
+    if level == "strict" and given.setdefault("mode", "strict") != "strict":
+        raise ValueError(f"mode: expected 'strict', as check='strict' asks for, got {given['mode']!r}")
+    return Options(check=level is not False, **given)  # type: ignore[arg-type]
 
 
 def _execute(
     program: PreparedProgram, grid: Grid, arguments: Sequence[Argument], storage: GlobalStorage, settings: Options
 ) -> None:
-    memory = Memory((), storage.addresses)
+    memory = (TrackingMemory if settings.strict else Memory)((), storage.addresses)
     give_memory(memory, arguments, storage)
     machine.execute(program, grid, [rank_zero_tile(argument) for argument in arguments], memory, settings)
 

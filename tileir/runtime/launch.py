@@ -18,7 +18,7 @@ from tileir.runtime.targets import DEFAULT, Target, TargetName, target_named
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from tileir.runtime.options import LaunchOptions
+    from tileir.runtime.options import Check, LaunchOptions
 
 
 def launch(
@@ -27,7 +27,7 @@ def launch(
     grid: GridLike,
     args: Sequence[object] = (),
     target: TargetName | str = DEFAULT,
-    check: bool = True,
+    check: Check = True,
     **options: Unpack[LaunchOptions],
 ) -> None:
     """Run kernel `name` of `module` for every tile block of `grid`; see `Kernel.launch`. KeyError if there is none."""
@@ -35,7 +35,7 @@ def launch(
 
 
 def launch_kernel(
-    kernel: Kernel, grid: GridLike, args: Sequence[object], target: str, check: bool, options: LaunchOptions
+    kernel: Kernel, grid: GridLike, args: Sequence[object], target: str, check: Check, options: LaunchOptions
 ) -> None:
     """Check the program, the grid and the arguments, in this order, and run."""
     chosen = target_named(target)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tileir.runtime.arrays import Array
     from tileir.runtime.grid import Grid
     from tileir.runtime.module import Kernel
-    from tileir.runtime.options import LaunchOptions
+    from tileir.runtime.options import Check, LaunchOptions
 
 TargetName = Literal["interp", "cpu", "cuda", "cuda:tileiras"]
 DEFAULT: TargetName = "cpu"
@@ -44,7 +44,7 @@ class Target(Protocol):
         """The function that makes a run's argument of a Python value. Raises TypeError for a parameter that a launch
         cannot pass."""
 
-    def prepare(self, kernel: Kernel, check: bool, options: LaunchOptions) -> Run:
+    def prepare(self, kernel: Kernel, check: Check, options: LaunchOptions) -> Run:
         """Make a kernel of a verified module ready to run. Cheap when it has been done before with the same options.
 
         Raises TypeError for an option that the target does not have, `UnsupportedError` for what it cannot run.

@@ -1,19 +1,18 @@
-"""Findings of the sanitizer, and the report that holds them.
+"""Findings of the sanitizer.
 
 Knows: the kinds, what a finding says, how equal ones are counted together.
-Does not know: how a finding is made (`session`), nor how it looks as text or SARIF (`text`, `sarif`).
+Does not know: how a finding is made (`session`), nor the report that holds them (`report`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tileir.interp.api import Coordinates
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import Note, place_text
-from tileir.ir.loc import UNKNOWN, FileLoc, Location, Source, SourceLoc, file_position
+from tileir.ir.loc import UNKNOWN, FileLoc, Location, SourceLoc, file_position
 
 KINDS = {
     "race": "conflicting accesses of different tile blocks that nothing orders",
@@ -74,40 +73,6 @@ class Finding:
         data |= {"place": place_json(self.loc), "op": self.op}
         data |= {"other": None if self.other is None else place_json(self.other), "other_op": self.other_op}
         return data | {"because": self.because, "hint": self.hint}
-
-
-@dataclass(frozen=True)
-class SanitizerReport:
-    """All findings of a launch, the first of each pair of places. `ok` when none of them is an error."""
-
-    findings: list[Finding]
-    kernel: str
-    runs: int = 1
-    sources: tuple[Source, ...] = ()
-
-    @property
-    def ok(self) -> bool:
-        return not any(finding.severity == "error" for finding in self.findings)
-
-    def __iter__(self) -> Iterator[Finding]:
-        return iter(self.findings)
-
-    def __len__(self) -> int:
-        return len(self.findings)
-
-    def __str__(self) -> str:
-        from tileir.sanitize.text import report_text
-
-        return report_text(self)
-
-    def to_json(self) -> dict[str, Any]:
-        findings = [finding.to_json() for finding in self.findings]
-        return {"ok": self.ok, "kernel": self.kernel, "runs": self.runs, "findings": findings}
-
-    def to_sarif(self) -> dict[str, Any]:
-        from tileir.sanitize.sarif import sarif
-
-        return sarif(self)
 
 
 class Collector:

@@ -5,19 +5,20 @@ Source: OASIS, Static Analysis Results Interchange Format (SARIF) Version 2.1.0.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tileir.ir.loc import Location
-from tileir.sanitize.findings import KINDS, Finding, SanitizerReport, place_json
+from tileir.sanitize.findings import KINDS, Finding, place_json
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def sarif(report: SanitizerReport) -> dict[str, Any]:
+def sarif(findings: Sequence[Finding]) -> dict[str, Any]:
     """The log with one run."""
     rules = [{"id": kind, "shortDescription": {"text": text}} for kind, text in KINDS.items()]
     driver = {"name": "tileir sanitize", "rules": rules}
-    results = [_result(finding) for finding in report]
+    results = [_result(finding) for finding in findings]
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
 
 

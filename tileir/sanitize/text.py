@@ -7,28 +7,33 @@ what to write instead, one summary line. Does not know: the words of a finding (
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tileir.interp.api import Coordinates
 from tileir.ir.diagnostics import place_text, shown_place
-from tileir.ir.loc import Location
+from tileir.ir.loc import Location, Source
 from tileir.ir.shown import shown
-from tileir.sanitize.findings import Finding, SanitizerReport
+from tileir.sanitize.findings import Finding
 
 RULE = "=" * 66
 
 
-def report_text(report: SanitizerReport) -> str:
-    """Every finding, then the summary."""
-    parts = [line for finding in report for line in (RULE, *_finding(finding, report))]
-    if parts:
-        parts.append(RULE)
-    return "\n".join([*parts, _summary(report)])
+def report_text(
+    findings: Sequence[Finding], kernel: str, runs: int, sources: tuple[Source, ...], proofs: Sequence[str] = ()
+) -> str:
+    """Every finding, the lines of proofs, then the summary. `runs` is the number of schedules, `sources` the files that
+    are quoted."""
+    return "\n".join([*findings_text(findings, sources, "sanitize"), *proofs, _summary(findings, kernel, runs)])
 
 
-def _finding(finding: Finding, report: SanitizerReport) -> Iterator[str]:
-    sources = report.sources
-    yield f"{finding.severity.upper()}: tileir sanitize: {finding.kind}: {finding.message}"
+def findings_text(findings: Sequence[Finding], sources: tuple[Source, ...], tool: str) -> list[str]:
+    """The lines of findings, with a rule around each."""
+    parts = [line for finding in findings for line in (RULE, *_finding(finding, sources, tool))]
+    return [*parts, RULE] if parts else []
+
+
+def _finding(finding: Finding, sources: tuple[Source, ...], tool: str) -> Iterator[str]:
+    yield f"{finding.severity.upper()}: tileir {tool}: {finding.kind}: {finding.message}"
     yield from _place(finding.loc, f"'{finding.op}' by {_block(finding.blocks[:1])}", sources)
     if finding.other is not None:
         who = finding.blocks[1:] or (finding.blocks[:1] if finding.kind == "missing-token" else ())
@@ -43,7 +48,7 @@ def _finding(finding: Finding, report: SanitizerReport) -> Iterator[str]:
     yield from _repeats(finding)
 
 
-def _place(loc: Location, text: str, sources: tuple) -> Iterator[str]:
+def _place(loc: Location, text: str, sources: tuple[Source, ...]) -> Iterator[str]:
     for line in shown_place(loc, text, sources):
         yield f"  {line}"
 
@@ -61,12 +66,12 @@ def _block(blocks: tuple[Coordinates, ...]) -> str:
     return f"tile block {blocks[0]}" if blocks else "some tile block"
 
 
-def _summary(report: SanitizerReport) -> str:
-    runs = f"{report.runs} schedule{'s' if report.runs > 1 else ''}"
-    kernel = f"kernel @{shown(report.kernel)}"
-    if not report.findings:
-        return f"SUMMARY: tileir sanitize: no findings in {kernel} ({runs})"
-    counts = Counter(finding.kind for finding in report)
+def _summary(findings: Sequence[Finding], kernel: str, runs: int) -> str:
+    schedules = f"{runs} schedule{'s' if runs > 1 else ''}"
+    name = f"kernel @{shown(kernel)}"
+    if not findings:
+        return f"SUMMARY: tileir sanitize: no findings in {name} ({schedules})"
+    counts = Counter(finding.kind for finding in findings)
     found = ", ".join(f"{count} {kind}" for kind, count in counts.items())
-    place = next((text for finding in report if (text := place_text(finding.loc))), "")
-    return f"SUMMARY: tileir sanitize: {found} in {kernel} ({runs}){f', first at {place}' if place else ''}"
+    place = next((text for finding in findings if (text := place_text(finding.loc))), "")
+    return f"SUMMARY: tileir sanitize: {found} in {name} ({schedules}){f', first at {place}' if place else ''}"

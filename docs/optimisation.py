@@ -23,7 +23,7 @@ _INTRODUCTION = """\
 `tileir opt -O2 kernel.mlir`, or `tileir.optimize(module, level=2)`, makes a program with fewer operations that does the
 same. It reads and writes text and bytecode, so it can stand before any consumer of Tile IR:
 
-```sh
+```text
 tileir opt -O2 in.tileirbc -o out.tileirbc
 ```
 

@@ -21,14 +21,18 @@ sys.path.insert(0, str(FOLDER))
 
 from syntax import syntax  # noqa: E402
 
+import tileir  # noqa: E402
 from tileir import ops  # noqa: E402
 from tileir.cli.explain import codes, explanation  # noqa: E402
+from tileir.cli.launching import given_values  # noqa: E402
+from tileir.examples import FOLDER as EXAMPLES  # noqa: E402
 from tileir.ir.attributes import TextEnum  # noqa: E402
 from tileir.ir.core import Op  # noqa: E402
 from tileir.ir.effects import AccessTrait  # noqa: E402
 from tileir.ir.fields import REQUIRED, Attr, AttrKind, Operand, Result  # noqa: E402
 from tileir.ir.spec import OpSpec, Placement  # noqa: E402
 from tileir.ir.traits import Same, TypeFrom  # noqa: E402
+from tileir.runtime.exploring import launch_line  # noqa: E402
 
 _OPERATIONS_INTRODUCTION = """\
 # Operations
@@ -235,7 +239,44 @@ def _with_output(match: re.Match[str]) -> str:
     return match[1] + subprocess.run(command, capture_output=True, text=True, cwd=FOLDER.parent).stdout
 
 
-PAGES = {"docs/operations.md": operations_page, "docs/diagnostics.md": diagnostics_page, "README.md": readme_page}
+def explore_page() -> str:
+    """docs/explore.md with the table of the litmus tests as the explorer judges them now."""
+    text = (FOLDER / "explore.md").read_text(encoding="utf-8")
+    rows = [_litmus_row(path) for path in sorted((EXAMPLES / "litmus").glob("*.mlir"), key=_reference_order)]
+    table = "\n".join(["| test | asked | verdict | executions |", "|---|---|---|---|", *rows])
+    return re.sub(
+        r"(<!-- litmus tests -->\n).*?(?=\n<!-- end -->)", lambda found: found[1] + table, text, flags=re.DOTALL
+    )
+
+
+def _reference_order(path: Path) -> tuple[int, str]:
+    """Where a test stands in the language reference; those with a suffix follow."""
+    reference = (FOLDER / "spec" / "litmus.md").read_text(encoding="utf-8")
+    found = [reference.find(f"| {path.stem[:end]} ") for end in range(len(path.stem), 0, -1)]
+    return next(at for at in found if at >= 0), path.stem
+
+
+def _litmus_row(path: Path) -> str:
+    module = tileir.load(path)
+    (kernel,) = module.kernels.values()
+    _, grid, *words = launch_line(kernel) or []
+    values = [one.value for one in given_values(kernel, words, 0)]
+    report = tileir.explore(kernel, tuple(map(int, grid.split(","))), *values)
+    line = report.verdicts[0]
+    racy = any(fault.kind == "race" for fault in report.faults)
+    verdict = "undefined: a race" if racy else "allowed" if line.line.kind == "exists" else "forbidden"
+    assert report.ok and report.complete, path
+    asked = "" if racy else f"`{line.line.condition.text}`"
+    link = f"[{path.stem}](../tileir/examples/litmus/{path.name})"
+    return f"| {link} | {asked} | {verdict} | {report.executions} |"
+
+
+PAGES = {
+    "docs/operations.md": operations_page,
+    "docs/diagnostics.md": diagnostics_page,
+    "docs/explore.md": explore_page,
+    "README.md": readme_page,
+}
 
 
 def main() -> int:

@@ -34,19 +34,6 @@ _LONGEST_NUMBER = 64
 T = TypeVar("T")
 
 
-class PoisonType(t.Type):
-    """The type of everything that comes from a faulty part: it agrees with every type, so no fault follows."""
-
-    __slots__ = ()
-
-    @property
-    def text(self) -> str:
-        return "a faulty type"
-
-
-POISON = PoisonType()
-
-
 class TextFault(Exception):
     """The statement being read is faulty; holds what is to be reported, or None if that was done before."""
 

@@ -15,6 +15,7 @@ from tileir.ir.core import Block, Op
 from tileir.ir.loc import Source, SourceLoc
 from tileir.ir.spec import OpSpec
 from tileir.ir.traits import ISOLATED, TerminatedBy
+from tileir.ir.unread import Unread
 from tileir.ops import OPS
 from tileir.text.reading import codes
 from tileir.text.reading.arguments import Argument, arguments
@@ -41,6 +42,7 @@ class StatementReader(ValueReader):
         self.operations = operations
         self.generic = generic
         self.located: list[Op | Block] = []
+        self.faulty: set[Op] = set()
 
     # ------------------------------------------------------------ statements
 
@@ -48,7 +50,7 @@ class StatementReader(ValueReader):
         """Read one operation into `block`; after a fault, skip to the next one."""
         tokens = self.tokens
         names, token = NO_NAMES, ""
-        begin, depth, braces = self.starts[self.index], self.depth, self.braces
+        begin, depth, braces, faults = self.starts[self.index], self.depth, self.braces, len(self.faults)
         try:
             if tokens[self.index][0] == "%":
                 names = self.result_names()
@@ -63,15 +65,18 @@ class StatementReader(ValueReader):
             op = read(self, SourceLoc(self.source, at, at + len(token)))
             if tokens[self.index] == "loc":
                 self._location(op)
-            op.parent = block
-            block.ops.append(op)
             if names is not NO_NAMES:
                 self.bind(op, names)
+            op.parent = block
+            block.ops.append(op)
+            if len(self.faults) != faults:
+                self.faulty.add(op)
         except TextFault as fault:
             self.depth = depth
             self.braces, open_braces = braces, self.braces - braces
             self.after_fault(fault, begin, open_braces, token)
             self.poison(names)
+            block.append(Unread([], (), loc=self.place(begin, begin)))
 
     def after_fault(self, fault: TextFault, begin: int, open_braces: int, name: str = "") -> None:
         """Report a fault of the operation called `name`, at the offset `begin`, and skip the rest of it."""

@@ -12,10 +12,11 @@ from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import Diagnostic, Note
 from tileir.ir.loc import Source, SourceLoc
 from tileir.ir.types import Type
+from tileir.ir.unread import POISON
 from tileir.text.reading import codes
 from tileir.text.reading.lexer import token_at
 from tileir.text.reading.names import PENDING, NameScope, settle
-from tileir.text.reading.reader import POISON, Reader, did_you_mean, shown_token, whole_number
+from tileir.text.reading.reader import Reader, did_you_mean, shown_token, whole_number
 
 MAX_PACK = 1 << 16
 """Results that a pack may name; no operation has as many."""
@@ -243,3 +244,4 @@ class ValueReader(Reader):
             loc = self.place(forward.begin, forward.end)
             message = f"expected a defined value, got {shown_token(name)}"
             self.record(Diagnostic(codes.UNDEFINED_VALUE, message, loc, hint=hint))
+            forward.value.type = POISON

@@ -93,9 +93,7 @@ class TestArrayInterface:
         }"""
         read, written = tileir.parse(text)["k"].parameters
         assert gpu_binder(read, "cuda")(Interface(readonly=True)).array.address == ADDRESS
-        with pytest.raises(
-            ValueError, match=r"expected a writable array, as 'store_ptr_tko' at .* got a read-only one"
-        ):
+        with pytest.raises(ValueError, match=r"expected a writable array, as 'store_ptr_tko' at .* a read-only one"):
             gpu_binder(written, "cuda")(Interface(readonly=True))
 
     def test_both_sides_are_named_when_the_memory_is_another(self):

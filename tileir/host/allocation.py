@@ -85,10 +85,14 @@ class Allocation:
         """Bytes from the first to the last, gaps included."""
         return self.end - self.base
 
-    def dense(self, write: bool) -> bool:
+    @property
+    def dense(self) -> bool:
+        """Whether every byte between the first and the last belongs to it."""
+        return len(self.runs) == 1 and self.runs[0].dense
+
+    def open(self, write: bool) -> bool:
         """Whether every byte between the first and the last may be read, or written."""
-        runs = self.written_runs if write else self.runs
-        return len(runs) == 1 and runs[0].dense and runs[0].start == 0 and runs[0].end == self.size
+        return self.dense and (not write or self.written_runs is self.runs)
 
     @property
     def bytes(self) -> np.ndarray:
@@ -111,9 +115,9 @@ class Allocation:
         """Whether tile block `block` may read (or write) it now."""
         return self.live and (self.writable or not write) and (self.owner is None or self.owner == block)
 
-    def covers(self, offsets: np.ndarray, length: int, write: bool) -> np.ndarray:
+    def covers(self, offsets: np.ndarray, length: int, write: bool = False) -> np.ndarray:
         """For each byte offset from `base` (int64, inside): may `length` bytes from it on be read, or written?"""
-        if self.dense(write):
+        if self.open(write):
             return offsets + length <= self.size
         coverage = self._coverage.get(write)
         if coverage is None:

@@ -153,7 +153,7 @@ class Memory(AddressSpace):
         allocation = self.find(low)
         if allocation is None or high > allocation.end:
             return None
-        usable = allocation.dense(access.write) and allocation.usable_by(access.block, access.write)
+        usable = allocation.open(access.write) and allocation.usable_by(access.block, access.write)
         return allocation if usable else None
 
     def _one(self, address: int, access: CheckedAccess) -> ResolvedElements | None:
@@ -220,7 +220,7 @@ class Memory(AddressSpace):
         offset = address - allocation.base
         if not allocation.usable_by(access.block, access.write):
             return None
-        if not (allocation.dense(access.write) or box_covered(allocation, offset, shape, strides, size, access.write)):
+        if not (allocation.open(access.write) or box_covered(allocation, offset, shape, strides, size, access.write)):
             return None
         self.changes += access.write
         return np.ndarray(shape, access.cell.raw, allocation.bytes, offset, strides)

@@ -30,7 +30,7 @@ VERBS = {
     "demo": ("demo", "run the example programs and check them against NumPy"),
     "as": ("assemble", "text to bytecode"),
     "dis": ("disassemble", "bytecode to text"),
-    "explain": ("explain", "explain a diagnostic code"),
+    "explain": ("explain", "explain a diagnostic code or an operation"),
     "info": ("info", "show versions and targets"),
 }
 """Verb -> (module in this package, what it does)."""
@@ -109,6 +109,7 @@ def _run(verb: str, arguments: Sequence[str]) -> int:
         return _complain(verb, str(error), FAULT)
     except (DiagnosticError, Trap) as error:
         show.diagnostics(str(error), sys.stderr)
+        show.explanations(getattr(error, "diagnostics", ()), sys.stderr)
         return FAULT
 
 

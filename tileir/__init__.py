@@ -9,17 +9,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from tileir.ir.diagnostics import Diagnostic, DiagnosticError, LaunchTimeout, Report, Trap, UnsupportedError
+from tileir.runtime.exploring import explore
 from tileir.runtime.sanitizing import sanitize
 from tileir.verify import verify
 
 if TYPE_CHECKING:
-    from tileir.bytecode import encode as to_bytecode
     from tileir.host.extern import register_extern
     from tileir.host.kernel_warnings import KernelWarning
     from tileir.runtime.launch import launch
     from tileir.runtime.loading import load
     from tileir.runtime.module import Kernel, Module, from_bytecode, parse
+    from tileir.runtime.optimising import optimize
     from tileir.runtime.pointer import Pointer
+    from tileir.runtime.proving import prove
+    from tileir.runtime.writing import to_bytecode
     from tileir.text.printer import to_text
 
 __version__ = "0.1.0"
@@ -36,10 +39,13 @@ __all__ = [
     "Trap",
     "UnsupportedError",
     "__version__",
+    "explore",
     "from_bytecode",
     "launch",
     "load",
+    "optimize",
     "parse",
+    "prove",
     "register_extern",
     "sanitize",
     "to_bytecode",
@@ -55,9 +61,11 @@ _PLACES = {
     "from_bytecode": ("tileir.runtime.module", "from_bytecode"),
     "launch": ("tileir.runtime.launch", "launch"),
     "load": ("tileir.runtime.loading", "load"),
+    "optimize": ("tileir.runtime.optimising", "optimize"),
     "parse": ("tileir.runtime.module", "parse"),
+    "prove": ("tileir.runtime.proving", "prove"),
     "register_extern": ("tileir.host.extern", "register_extern"),
-    "to_bytecode": ("tileir.bytecode", "encode"),
+    "to_bytecode": ("tileir.runtime.writing", "to_bytecode"),
     "to_text": ("tileir.text.printer", "to_text"),
 }
 

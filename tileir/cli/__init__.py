@@ -19,16 +19,18 @@ from typing import NoReturn
 
 VERBS = {
     "check": ("check", "parse and verify programs; show every fault"),
-    "opt": ("opt", "print a program in canonical form"),
+    "opt": ("opt", "optimise a program, or print it in canonical form"),
     "run": ("run", "run a kernel on arrays"),
     "sanitize": ("sanitize", "run a kernel and report races, missing tokens, uninitialised values, padding"),
+    "prove": ("prove", "prove that tile blocks do not race and accesses stay in their arrays, for every run"),
+    "explore": ("explore", "all outcomes of a small kernel that the memory model allows"),
     "cutile": ("cutile", "run a cuTile Python script without a GPU"),
     "compile": ("compile", "compile a kernel for the CPU or a GPU; show or keep the code"),
     "bench": ("bench", "time a kernel"),
     "demo": ("demo", "run the example programs and check them against NumPy"),
     "as": ("assemble", "text to bytecode"),
     "dis": ("disassemble", "bytecode to text"),
-    "explain": ("explain", "explain a diagnostic code"),
+    "explain": ("explain", "explain a diagnostic code or an operation"),
     "info": ("info", "show versions and targets"),
 }
 """Verb -> (module in this package, what it does)."""
@@ -107,6 +109,7 @@ def _run(verb: str, arguments: Sequence[str]) -> int:
         return _complain(verb, str(error), FAULT)
     except (DiagnosticError, Trap) as error:
         show.diagnostics(str(error), sys.stderr)
+        show.explanations(getattr(error, "diagnostics", ()), sys.stderr)
         return FAULT
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from tileir.cli import FAULT, FINE, files, show
 from tileir.cli.options import add_level
-from tileir.ir.diagnostics import DiagnosticError, Report
+from tileir.ir.diagnostics import Diagnostic, DiagnosticError, Report
 from tileir.runtime.module import Module, from_content
 from tileir.verify import verify
 
@@ -74,7 +74,7 @@ def _programs(content: bytes, split: bool) -> Iterator[tuple[bytes, int]]:
 def _check(file: str, content: bytes, first_line: int, level: str) -> Checked:
     name = files.display_name(file)
     try:
-        module = from_content(content, name, first_line)
+        module = from_content(content, name, first_line, level=level)
     except DiagnosticError as error:
         return Checked(name, Report(error.diagnostics, error.source), None)
     return Checked(name, verify(module, level), _contents(module))
@@ -90,16 +90,21 @@ def _print_data(checked: Iterable[Checked]) -> bool:
 
 def _show(checked: Iterable[Checked]) -> bool:
     """Show what was found, one program after the other; whether all is well."""
-    programs = errors = 0
+    programs = errors = unread = 0
+    found: dict[str, Diagnostic] = {}
     for one in checked:
         programs += 1
+        found |= {diagnostic.code: diagnostic for diagnostic in one.report}
+        unread += one.contents is None
         errors += len(one.report.errors)
         if len(one.report):
             show.diagnostics(one.report.render(), sys.stdout)
         if one.report.ok and one.contents is not None:
             show.line(f"{one.file}: ok, {one.contents}")
     if errors:
-        print(f"{show.counted(errors, 'error')} in {show.counted(programs, 'program')}")
+        more = "; more is checked once what could not be read is mended" if unread else ""
+        print(f"{show.counted(errors, 'error')} in {show.counted(programs, 'program')}{more}")
+    show.explanations(found.values(), sys.stdout)
     return not errors
 
 

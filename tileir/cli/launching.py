@@ -16,6 +16,7 @@ import numpy as np
 from tileir.cli import UsageError, arguments, child, fill
 from tileir.cli.arguments import ArrayWord, FileWord, Word
 from tileir.cli.options import add_checks, add_target, limits_of
+from tileir.cli.progress import clear_line
 from tileir.ir import types as t
 from tileir.ir.diagnostics import Trap
 from tileir.runtime.arguments import Parameter
@@ -148,6 +149,7 @@ def survived(kernel: Kernel, action: Callable[[], T]) -> T:
     try:
         return child.in_child(action)
     except child.ChildDied as died:
+        clear_line()
         message = f"the process that ran the kernel without checks died: {died.how}; --check names the fault"
         raise Trap(message, kernel=kernel.name) from None
 

@@ -32,6 +32,7 @@ from tileir.cli.launching import (
     survived,
 )
 from tileir.cli.options import add_level, check_of, chosen_target
+from tileir.cli.progress import progress_line
 from tileir.ir.shown import shown
 from tileir.runtime.grid import Grid
 from tileir.runtime.module import Kernel
@@ -114,7 +115,8 @@ def _launch(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            launch(kernel, target, grid, values, check, settings)
+            with progress_line(kernel.name, target, settings):
+                launch(kernel, target, grid, values, check, settings)
         finally:
             sys.stdout.flush()
             for warning in caught:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from math import prod
 
 import numpy as np
 
@@ -102,7 +101,7 @@ def execute(
     try:
         running.begin(launch)
         with np.errstate(all="ignore"):
-            run_all(coordinates(grid), start, Watch(launch, prod(grid)), options.seed)
+            run_all(coordinates(grid), start, Watch(launch), options.seed)
     finally:
         running.end(launch)
         for warning in launch.warnings.values():

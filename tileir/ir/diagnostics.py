@@ -11,10 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tileir.ir.loc import UNKNOWN, BytecodeLoc, FileLoc, Location, Source, SourceLoc, file_position
 from tileir.ir.shown import shown, shown_line, shown_lines
+
+if TYPE_CHECKING:
+    from tileir.ir.unread import PartialModule
 
 MAX_SHOWN_LINE = 160
 """A source line longer than this is cut around the caret when shown."""
@@ -97,11 +100,17 @@ class Report:
 
 
 class DiagnosticError(Exception):
-    """A program that cannot be used; `diagnostics` holds every fault found."""
+    """A program that cannot be used; `diagnostics` holds every fault found.
 
-    def __init__(self, diagnostics: Iterable[Diagnostic], source: Source | None = None) -> None:
+    ``partial`` is what could be read of a text in which something could not.
+    """
+
+    def __init__(
+        self, diagnostics: Iterable[Diagnostic], source: Source | None = None, partial: PartialModule | None = None
+    ) -> None:
         self.diagnostics = list(diagnostics)
         self.source = source
+        self.partial = partial
         super().__init__(self.diagnostics)
 
     def __str__(self) -> str:

@@ -7,20 +7,24 @@ Does not know: files (`loading`), how a kernel is launched (`launch`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from tileir.ir import core
 from tileir.ir.diagnostics import Diagnostic, DiagnosticError
+from tileir.ir.loc import SourceLoc, file_position
 from tileir.ir.shown import shown
 from tileir.ir.types import FunctionType
+from tileir.ir.versions import NEWEST
 from tileir.ops.module import Entry
 from tileir.runtime.targets import DEFAULT, TargetName
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from tileir.analysis.provenance import Writes
     from tileir.runtime.arguments import Parameter
     from tileir.runtime.grid import GridLike
     from tileir.runtime.options import Check, LaunchOptions
@@ -101,8 +105,16 @@ class Kernel:
         signature: FunctionType = self.entry.function_type
         names = _parameter_names(self.entry, len(signature.inputs))
         return tuple(
-            Parameter(self.name, index, name, ty) for index, (name, ty) in enumerate(zip(names, signature.inputs))
+            Parameter(self.name, index, name, ty, lambda: self.writes)
+            for index, (name, ty) in enumerate(zip(names, signature.inputs))
         )
+
+    @cached_property
+    def writes(self) -> Writes:
+        """What the kernel may write, and through which parameters."""
+        from tileir.analysis.provenance import writes_of
+
+        return writes_of(self.entry)
 
     def launch(
         self,
@@ -151,14 +163,33 @@ def _parameter_names(entry: Entry, count: int) -> list[str]:
     return [f"arg{index}" for index in range(count)]
 
 
-def parse(text: str, filename: str = "<string>", first_line: int = 1) -> Module:
+def parse(text: str, filename: str = "<string>", first_line: int = 1, *, level: str = NEWEST) -> Module:
     """The module that `text` describes; `first_line` is the number of its first line in the file.
 
-    Raises `DiagnosticError` with every syntax fault.
+    Raises `DiagnosticError` with every syntax fault, and with what else is wrong, at the language level `level`, in
+    what could be read. A module that is returned is not verified.
     """
     from tileir.text.parser import parse as parse_text
 
-    return Module.of(parse_text(text, filename, first_line))
+    try:
+        return Module.of(parse_text(text, filename, first_line))
+    except DiagnosticError as error:
+        raise _with_violations(error, level) from None
+
+
+def _with_violations(error: DiagnosticError, level: str) -> DiagnosticError:
+    """The faults of a text with those that the verifier finds in the rest of it, in the order of the text."""
+    from tileir.verify import verify_partial
+
+    if error.partial is None:
+        return error
+    found = [*error.diagnostics, *verify_partial(error.partial, level)]
+    return DiagnosticError(sorted(found, key=_offset), error.source)
+
+
+def _offset(diagnostic: Diagnostic) -> float:
+    place = file_position(diagnostic.loc)
+    return place.offset if isinstance(place, SourceLoc) else math.inf
 
 
 def from_bytecode(data: bytes, filename: str = "<bytecode>") -> Module:
@@ -168,14 +199,14 @@ def from_bytecode(data: bytes, filename: str = "<bytecode>") -> Module:
     return Module.of(decode(bytes(data), filename))
 
 
-def from_content(content: bytes, filename: str, first_line: int = 1) -> Module:
+def from_content(content: bytes, filename: str, first_line: int = 1, *, level: str = NEWEST) -> Module:
     """A module from the content of a file, text or bytecode, or from the part of a text that begins at `first_line`.
 
-    Raises `DiagnosticError`.
+    Raises `DiagnosticError`, for text as `parse` does.
     """
     if content.startswith(MAGIC):
         return from_bytecode(content, filename)
-    return parse(_decoded(content, filename), filename, first_line)
+    return parse(_decoded(content, filename), filename, first_line, level=level)
 
 
 def _decoded(content: bytes, filename: str) -> str:

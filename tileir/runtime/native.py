@@ -54,7 +54,7 @@ class Native:
         """Options: ``threads`` (default: ``TILEIR_NUM_THREADS`` or the processors of this process); ``output``, where
         `print_tko` writes (a text stream or a function; standard output by default); ``max_iterations`` of one tile
         block in its loops before it counts as hanging (default: `host.limits.MAX_ITERATIONS`); ``timeout`` in seconds;
-        ``progress``, a function that is told now and then how many tile blocks have begun, of how many.
+        ``progress``, a function that is told now and then how many tile blocks are done, of how many.
         """
         checks = _LEVELS[check_level(check)]
         prepared = kernel.prepared(("cpu", checks), lambda: _Prepared(kernel, checks))

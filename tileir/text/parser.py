@@ -11,6 +11,7 @@ from tileir.ir.bulk import without_collection
 from tileir.ir.core import Block, Module, Op
 from tileir.ir.diagnostics import Diagnostic, DiagnosticError
 from tileir.ir.loc import Source, SourceLoc
+from tileir.ir.unread import PartialModule, Unread
 from tileir.ops.module import ModuleOp
 from tileir.text.reading import codes
 from tileir.text.reading.aliases import define_attribute_alias, define_type_alias, resolve_location
@@ -39,8 +40,9 @@ def parse(text: str, filename: str = "<string>", first_line: int = 1) -> Module:
     parser = Parser(source)
     op = parser.file()
     if parser.faults or op is None:
-        parser.faults.sort(key=_offset)
-        raise DiagnosticError(parser.faults, source)
+        faults = sorted(parser.grouped_faults(), key=_offset)
+        partial = None if op is None else PartialModule(Module(op, source), frozenset(parser.faulty))
+        raise DiagnosticError(faults, source, partial)
     return Module(op, source)
 
 
@@ -149,7 +151,7 @@ class Parser(StatementReader):
         modules = [op for op in block.ops if isinstance(op, ModuleOp)]
         if not modules:
             return ModuleOp([], (), {"sym_name": DEFAULT_MODULE}, (block,))
-        other = next((op for op in block.ops if op is not modules[0]), None)
+        other = next((op for op in block.ops if op is not modules[0] and not isinstance(op, Unread)), None)
         if other is not None:
             loc = other.loc if isinstance(other.loc, SourceLoc) else self.here()
             message = f"expected one module and nothing beside it in a file, got '{other.spec.name}'"

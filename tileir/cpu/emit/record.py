@@ -63,6 +63,7 @@ class LaunchRecord:
         self._skip = -address % LINE
         self.address = address + self._skip
         self._limit = ctypes.c_int64.from_address(self.address + LIMIT)
+        self._chunk = ctypes.c_int64.from_address(self.address + CHUNK)
         self._next = ctypes.c_int64.from_address(self.address + NEXT)
 
     def fill(self, total: int, chunk: int, fuel: int, grid: Coordinates, slots: Sequence[int]) -> None:
@@ -72,6 +73,11 @@ class LaunchRecord:
     def started(self) -> int:
         """How many tile blocks have been handed out (or more, at the end)."""
         return self._next.value
+
+    @property
+    def chunk(self) -> int:
+        """How many tile blocks are handed out at a time."""
+        return self._chunk.value
 
     @property
     def limit(self) -> int:

@@ -34,7 +34,7 @@ HostCall = Callable[[Op, list[np.ndarray]], "np.ndarray | None"]
 """Does what the operations of `NativeProgram.prints` leave to the host, given their tiles: writes what a `print_tko`
 prints, gives the result of an `experimental$extern_elementwise`."""
 Progress = Callable[[int, int], object]
-"""Is told now and then how many tile blocks have been begun, of how many."""
+"""Is told now and then how many tile blocks are done, of how many."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,7 @@ class Launch:
 
     __slots__ = (
         "_deadline",
+        "_done",
         "_lock",
         "_main",
         "_others",
@@ -76,6 +77,7 @@ class Launch:
         "_record",
         "_stopped",
         "_thread",
+        "aside",
         "program",
         "raised",
         "settings",
@@ -87,6 +89,9 @@ class Launch:
     total: int
     _thread: int
     _deadline: float | None
+    _done: int
+    aside: int
+    """How many tile blocks are set aside."""
 
     def __init__(self, program: NativeProgram, record: LaunchRecord) -> None:
         self.program = program
@@ -102,6 +107,7 @@ class Launch:
     def begin(self, settings: Settings, total: int) -> None:
         """The launch begins, on this thread."""
         self.settings, self.total, self._thread = settings, total, threading.get_ident()
+        self._done = self.aside = 0
         self.warnings: dict[Op, tuple[int, str]] = {}
         """The warning of each operation that has one, and the number of the tile block that gave it."""
         self._deadline = None if settings.timeout is None else perf_counter() + settings.timeout
@@ -164,7 +170,7 @@ class Launch:
         if self._deadline is not None and perf_counter() > self._deadline:
             raise limits.timed_out(self.program.name, self.settings.timeout or 0.0, self.settings.source)
         if self.settings.progress is not None:
-            self.settings.progress(self.begun, self.total)
+            self.settings.progress(self.done, self.total)
 
     @property
     def stopped(self) -> bool:
@@ -183,6 +189,20 @@ class Launch:
     @property
     def begun(self) -> int:
         return min(self._record.started, self.total)
+
+    @property
+    def done(self) -> int:
+        """How many tile blocks have ended, give or take those that run: what has been handed out, and is not left."""
+        self._done = max(self._done, self.begun - self.aside - self._left())
+        return self._done
+
+    def _left(self) -> int:
+        """How many tile blocks the threads have been handed out and still have to run."""
+        if self.program.waits:
+            return 0
+        chunk = min(self._record.chunk, self.total)
+        main = [] if self._main is None else [self._main]
+        return sum(chunk - arena.block % chunk for arena in [*list(self._others.values()), *main])
 
     def _answer(self, arena: Arena, number: int) -> int:
         if number <= WARNING:

@@ -13,10 +13,11 @@ from typing import TypeVar
 from tileir.ir.attributes import Attribute
 from tileir.ir.loc import LocAlias, Location, SourceLoc
 from tileir.ir.types import FunctionType, Type
+from tileir.ir.unread import POISON
 from tileir.text.reading import codes
 from tileir.text.reading.attributes import attribute
 from tileir.text.reading.locations import location_in_brackets, resolved
-from tileir.text.reading.reader import MAX_NESTING, POISON, Reader, shown_token
+from tileir.text.reading.reader import MAX_NESTING, Reader, shown_token
 from tileir.text.reading.types import parse_type
 
 T = TypeVar("T", Attribute, Type)

@@ -18,10 +18,11 @@ from tileir.ir import tf32
 from tileir.ir.attributes import DenseElements
 from tileir.ir.loc import SourceLoc
 from tileir.ir.types import F32, F64, I1, I4, I64, TF32, TF32_UNUSED_BITS, ElementType, TileType, Type
+from tileir.ir.unread import POISON
 from tileir.text.numbers import float_bits
 from tileir.text.reading import codes
 from tileir.text.reading.lexer import END, token_at
-from tileir.text.reading.reader import MAX_NESTING, POISON, Reader, TextFault, shown_token, whole_number
+from tileir.text.reading.reader import MAX_NESTING, Reader, TextFault, shown_token, whole_number
 
 _LIST = re.compile(r"\[[\w\s\[\],.+-]*", re.ASCII)
 _STRUCTURE = re.compile(r"[\[\]]|//[^\n]*|[^\w\s\[\],.+-]", re.ASCII)

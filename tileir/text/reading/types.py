@@ -14,9 +14,10 @@ from typing import NoReturn, TypeVar
 
 from tileir.ir import types as t
 from tileir.ir.diagnostics import Diagnostic
+from tileir.ir.unread import POISON
 from tileir.text.reading import codes
 from tileir.text.reading.lexer import skip_blank, token_at
-from tileir.text.reading.reader import POISON, Reader, did_you_mean, shown_token, whole_number
+from tileir.text.reading.reader import Reader, did_you_mean, shown_token, whole_number
 
 _WORD = re.compile(r"[!#]?[A-Za-z_][\w$.]*", re.ASCII)
 _EXTENT = re.compile(r"(\d+|\?)[ \t\r\n]*x", re.ASCII)
@@ -46,6 +47,10 @@ _NEAR_NAMES = {
     "tensor": "tile",
     "memref": "tensor_view",
     "pointer": "ptr",
+    "vector": "tile",
+    "tt.ptr": "ptr",
+    "tt.tensordesc": "tensor_view",
+    "llvm.ptr": "ptr",
 }
 
 T = TypeVar("T")
@@ -161,7 +166,9 @@ class _TypeScan:
         try:
             return make()
         except t.InvalidType as error:
-            return self.report(error.code, error.message, begin)
+            place = self.reader.place(begin, self.offset)
+            self.reader.record_once(Diagnostic(error.code, error.message, place, hint=error.hint))
+            return POISON
 
     def function(self, begin: int) -> t.Type:
         inputs = self.nested_types()
@@ -315,9 +322,7 @@ class _TypeScan:
             loc = self.reader.place(begin, begin + len(token_at(self.text, begin)))
             message = "expected 'strides' in a tensor_view with dimensions, got none"
             self.reader.fail(codes.STRIDES, message, loc, hint="write tensor_view<4x8xf32, strides=[8,1]>")
-        if not comma or self.text.startswith(">", self.skip()):
-            return strides, None
-        return strides, self.pointer_attr()
+        return strides, self.pointer_attr() if comma else None
 
     def strides(self) -> tuple[t.Dim, ...]:
         self.expect("=")

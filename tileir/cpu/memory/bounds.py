@@ -51,23 +51,23 @@ def range_inside(lowering: Lowering, bounds: Bounds | None, address: ir.Value, s
     """Whether `size` bytes from `address` on lie within the bounds; in any one memory where these are not known."""
     builder = lowering.builder
     if bounds is None:
-        answer = asked(lowering, lookup.HELD, Question(write, 1, 8, 0), (address, size))
+        answer = asked(lowering, lookup.HELD, MemoryQuestion(write, 1, 8, 0), (address, size))
         return builder.icmp_unsigned("!=", answer, I32(0))
     span, at = builder.sub(bounds.limit(write), bounds.begin), builder.sub(address, bounds.begin)
     starts = builder.icmp_unsigned("<=", at, span)
     return builder.and_(starts, builder.icmp_unsigned("<=", size, builder.sub(span, at)))
 
 
-class Question:
+class MemoryQuestion:
     """What is known of an access when code is made: elements of `size` bytes, `count` dimensions or lanes."""
 
     def __init__(self, write: bool, size: int, bits: int, count: int, extents: Sequence[int] = ()) -> None:
         self._facts = (lookup.ENDS[write], size, bits, count, *extents)
 
     @staticmethod
-    def of(write: bool, element: t.ElementType, count: int, extents: Sequence[int] = ()) -> Question:
+    def of(write: bool, element: t.ElementType, count: int, extents: Sequence[int] = ()) -> MemoryQuestion:
         bits = 4 if element is t.F4E2M1FN else 8 * element.byte_size
-        return Question(write, element.byte_size, bits, count, extents)
+        return MemoryQuestion(write, element.byte_size, bits, count, extents)
 
     def facts(self, lowering: Lowering) -> ir.Value:
         """A constant of the module."""
@@ -85,7 +85,7 @@ class Question:
 def asked(
     lowering: Lowering,
     function: str,
-    question: Question,
+    question: MemoryQuestion,
     words: Sequence[ir.Value],
     meant: Bounds | None = None,
     site: int = 0,

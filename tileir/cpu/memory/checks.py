@@ -28,7 +28,7 @@ from tileir.cpu.emit.tiles import Tile, address_of, row_major, scalar, wide
 from tileir.cpu.emit.views import Bounds, Fit, NativeTensorView, NativeTileView
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory import lookup
-from tileir.cpu.memory.bounds import Question, asked, bounds_of, range_inside, room
+from tileir.cpu.memory.bounds import MemoryQuestion, asked, bounds_of, range_inside, room
 from tileir.cpu.memory.boxes import Box
 from tileir.cpu.memory.gather import Gather
 from tileir.cpu.memory.spans import span_of_pointers
@@ -151,7 +151,7 @@ class _Access:
                 builder.store(address(index), builder.gep(addresses, [position], source_etype=I64))
 
             emit.rare_nest(shape, note)
-            question = Question(self.write, self.size, 8 * self.size, count)
+            question = MemoryQuestion(self.write, self.size, 8 * self.size, count)
             site = emit.trap_sites(TrapSite(self.op, "", TrapKind.ACCESS))
             emit.leave_with(asked(lowering, lookup.LANES, question, list(map(I64, places)), self.meant(bounds), site))
 
@@ -268,7 +268,7 @@ def check_box(lowering: Lowering, access: MemoryAccess, view: NativeTileView, bo
 
     with emit.when(builder.not_(fit.usable(access.writes)), likely=False):
         tile = view.type.tile_shape
-        question = Question.of(access.writes, element, len(tile), tile)
+        question = MemoryQuestion.of(access.writes, element, len(tile), tile)
         dimensions = (word for dim in zip(box.starts, box.counts, box.strides) for word in dim)
         words = (builder.ptrtoint(box.base, I64), builder.ptrtoint(tensor.base, I64), *dimensions)
         emit.leave_with(asked(lowering, lookup.BOX, question, words, guard.meant(fit.bounds), guard.box_sites()))
@@ -303,7 +303,7 @@ def check_gather(lowering: Lowering, access: MemoryAccess, type: t.TileType, whe
             strides = [tensor.strides[axis.dim] for axis in where.axes]
             dimensions = (word for last, stride in zip(lasts, strides) for word in (last, I64(1), stride))
             base = builder.ptrtoint(tensor.base, I64)
-            question = Question.of(access.writes, element, len(lasts))
+            question = MemoryQuestion.of(access.writes, element, len(lasts))
             emit.leave_with(asked(lowering, lookup.REACH, question, (base, base, *dimensions), site=guard.box_sites()))
             guard.look_at_lanes(type.shape, address, active, fit.bounds)
     look_at_elements(lowering, access, type.shape, element.byte_size, address, active)

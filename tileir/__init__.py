@@ -13,13 +13,14 @@ from tileir.runtime.sanitizing import sanitize
 from tileir.verify import verify
 
 if TYPE_CHECKING:
-    from tileir.bytecode import encode as to_bytecode
     from tileir.host.extern import register_extern
-    from tileir.interp.faults import KernelWarning
+    from tileir.host.kernel_warnings import KernelWarning
     from tileir.runtime.launch import launch
     from tileir.runtime.loading import load
     from tileir.runtime.module import Kernel, Module, from_bytecode, parse
     from tileir.runtime.pointer import Pointer
+    from tileir.runtime.proving import prove
+    from tileir.runtime.writing import to_bytecode
     from tileir.text.printer import to_text
 
 __version__ = "0.1.0"
@@ -40,6 +41,7 @@ __all__ = [
     "launch",
     "load",
     "parse",
+    "prove",
     "register_extern",
     "sanitize",
     "to_bytecode",
@@ -49,15 +51,16 @@ __all__ = [
 
 _PLACES = {
     "Kernel": ("tileir.runtime.module", "Kernel"),
-    "KernelWarning": ("tileir.interp.api", "KernelWarning"),
+    "KernelWarning": ("tileir.host.kernel_warnings", "KernelWarning"),
     "Module": ("tileir.runtime.module", "Module"),
     "Pointer": ("tileir.runtime.pointer", "Pointer"),
     "from_bytecode": ("tileir.runtime.module", "from_bytecode"),
     "launch": ("tileir.runtime.launch", "launch"),
     "load": ("tileir.runtime.loading", "load"),
     "parse": ("tileir.runtime.module", "parse"),
+    "prove": ("tileir.runtime.proving", "prove"),
     "register_extern": ("tileir.host.extern", "register_extern"),
-    "to_bytecode": ("tileir.bytecode", "encode"),
+    "to_bytecode": ("tileir.runtime.writing", "to_bytecode"),
     "to_text": ("tileir.text.printer", "to_text"),
 }
 

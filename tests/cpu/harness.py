@@ -15,10 +15,10 @@ from samples import COUNT, operands
 from tileir.analysis.affine import Affines
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.emit.elements import I8, I32, I64, PTR
-from tileir.cpu.emit.emitter import Emitter
+from tileir.cpu.emit.emitter import ARENA_ALIGNMENT, Emitter
 from tileir.cpu.emit.tiles import Window, fill, row_major
 from tileir.cpu.llvm.engine import Loaded, host, optimized, target_machine
-from tileir.cpu.lowering.state import Lowering
+from tileir.cpu.lowering.state import CheckLevel, Lowering, NativeRules
 from tileir.cpu.rules import conversion, division, floating, functions, integer
 from tileir.interp import conversion as interpreted_conversion
 from tileir.interp import division as interpreted_division
@@ -162,20 +162,20 @@ def lower(module: ir.Module, name: str, op: Op) -> None:
     builder = ir.IRBuilder(start)
     status = builder.alloca(I32)
     builder.store(I32(0), status)
-    emit = Emitter(module, function, builder, PTR(None), leave, status)
+    emit = Emitter(module, function, builder, builder.alloca(I64, ARENA_ALIGNMENT // 8), leave, status)
     block = op.parent
     assert block is not None
     lowering = Lowering(
         emit,
         Fused(block),
         Affines(block),
-        RULES,
+        NativeRules(RULES, {}),
         [],
         [],
         function.args[0],
         {},
         PTR(None),
-        checked=False,
+        checks=CheckLevel.OFF,
         bounds_slot=0,
         bounds_count=0,
     )

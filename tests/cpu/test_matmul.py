@@ -21,6 +21,7 @@ from products import (
 )
 
 from tileir.cpu.llvm import engine
+from tileir.cpu.lowering.state import CheckLevel
 from tileir.cpu.rules import matmul
 from tileir.cpu.run.program import lowered
 from tileir.ir import types as t
@@ -143,7 +144,7 @@ def test_infinities_and_nan_go_where_they_belong(inputs: str, sums: str, rng: np
 def test_code_does_not_grow_with_the_extents() -> None:
     def size(depth: int) -> int:
         entry = program([Product("i8", "i32", 1, 2, depth, words="signed signed")])["k"].entry
-        return len(str(lowered(entry, (), checked=False).module))
+        return len(str(lowered(entry, (), CheckLevel.OFF).module))
 
     assert size(1 << 16) < 2 * size(1 << 6)
 

@@ -1,5 +1,6 @@
 """``tileir cutile``, ``python -m tileir.cutile``, ``--cuda-as-cpu`` and the pytest plugin, each in a process."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -112,6 +113,36 @@ def test_the_sanitizer_has_checks_of_its_own(script):
     assert "--sanitize has checks of its own" in done.stderr
 
 
+WILD = """\
+import sys
+import numpy as np
+import cuda.tile as ct
+
+@ct.kernel
+def wild(x, n):
+    for i in range(n):
+        ct.scatter(x, i, 2.0, check_bounds=False)
+
+x = np.zeros(4, np.float32)
+ct.launch(None, (1,), wild, (x, int(sys.argv[1])))
+print(x)
+sys.exit(5)
+"""
+
+
+def test_a_script_without_checks_that_dies_is_told_with_its_kernel(tmp_path):
+    path = tmp_path / "wild.py"
+    path.write_text(WILD)
+    done = run("tileir.cutile", "--no-check", path, 4)
+    assert (done.returncode, done.stdout) == (5, "[2. 2. 2. 2.]\n"), done.stderr
+    done = run("tileir.cutile", "--no-check", path, 2_000_000_000)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(
+        f"{path}: trap: the process that ran kernels without checks died: it was ended by SIG"
+    )
+    assert done.stderr.endswith("; without --no-check the fault is named [kernel @wild]\n")
+
+
 TORCH_SCRIPT = """\
 import torch
 import cupy as cp
@@ -153,6 +184,76 @@ def test_a_script_that_asks_for_cuda_gets_the_cpu_and_is_told_once(tmp_path):
     done = run("tileir.cutile", "--cuda-as-cpu", path)
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
     assert done.stderr.count("--cuda-as-cpu") == 1
+
+
+CHILD = """\
+import os
+import numpy as np
+import cuda.tile as ct
+from tileir import cutile
+
+@ct.kernel
+def one(x):
+    ct.store(x, (0,), ct.ones((4,), ct.float32))
+
+x = np.zeros(4, np.float32)
+try:
+    ct.launch(None, (1,), one, (x,))
+except Exception as error:
+    x[:] = -1
+print(cutile.enabled(), x[0], os.environ.get("TILEIR_CUTILE"))
+"""
+PARENT = """\
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+def child():
+    program = Path(__file__).with_name("child.py")
+    return subprocess.run([sys.executable, program], capture_output=True, text=True, check=True).stdout.strip()
+"""
+
+
+@pytest.fixture
+def parent(tmp_path: Path) -> Path:
+    (tmp_path / "child.py").write_text(CHILD)
+    return tmp_path / "parent.py"
+
+
+def test_children_of_a_script_use_its_target(parent):
+    parent.write_text(f"{PARENT}\nprint(child())\n")
+    done = run("tileir.cutile", "--target", "interp", parent)
+    assert (done.returncode, done.stdout) == (0, "interp 1.0 interp\n"), done.stderr
+
+
+SWITCHES = """
+import cuda.tile
+from tileir import cutile
+
+before = dict(os.environ)
+cutile.enable("cpu")
+print(child())
+cutile.enable("cpu", children=True)
+with cutile.on("interp"):
+    print(child())
+with cutile.on("interp", children=False):
+    print(child())
+print(child())
+cutile.disable()
+assert dict(os.environ) == before
+"""
+
+
+def test_children_are_told_what_their_parent_has_enabled(parent):
+    """In a new interpreter, whose environment is that of no other process."""
+    parent.write_text(PARENT + SWITCHES)
+    environment = {name: value for name, value in os.environ.items() if name != "TILEIR_CUTILE"}
+    environment["PYTHONPATH"] = str(ROOT)
+    done = subprocess.run([sys.executable, parent], capture_output=True, text=True, env=environment)
+    assert done.stdout.splitlines() == ["None -1.0 None", "interp 1.0 interp", "None -1.0 None", "cpu 1.0 cpu"], (
+        done.stderr
+    )
 
 
 TEST_FILE = """\

@@ -1,10 +1,19 @@
 """The manual is true: its generated pages are fresh, and the commands and programs in it work.
 
-A comment in front of a code block says what is done with it: ``<!-- run -->`` runs it (``sh`` blocks line by line;
-``python`` blocks of a page one after the other, with the names of those before), ``<!-- fails: N -->`` expects the exit
-status N, ``<!-- file: NAME -->`` writes it to a file. All happen in one folder per page, with ``examples`` in it.
+A comment in front of a code block says what is done with it, and every block of commands or Python has one:
+
+* ``run``: it is run (``sh`` blocks line by line; ``python`` blocks of a page one after the other, with the names of
+  those before); ``fails: N`` expects the exit status N; ``file: NAME`` writes it to a file. All happen in one folder
+  per page, with ``examples`` in it.
+* ``run with: MODULE``: the same where that module is installed, a ``python`` block as a script of its own; ``gpu``:
+  needs a GPU, and is only compiled.
+* ``make``: commands of a contributor, of which the targets and files are looked for.
+* ``install``: what is installed is this package, with extras that it has.
+* ``in: FILE``: a part of that file (`walk`).
+* ``output of: COMMAND``: made and checked by `docs/generate.py`.
 """
 
+import importlib.util
 import os
 import re
 import shlex
@@ -21,6 +30,10 @@ from tileir.examples import FOLDER as EXAMPLES
 ROOT = Path(__file__).parent.parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/tools").glob("*.md"))]
 BLOCK = re.compile(r"<!-- (run|fails: \d+|file: \S+) -->\n```(\w+)\n(.*?)```\n", re.DOTALL)
+NEEDY = re.compile(r"<!-- (?:run with: (\S+)|gpu) -->\n```(\w+)\n(.*?)```\n", re.DOTALL)
+KEPT = re.compile(r"<!-- (make|install) -->\n```sh\n(.*?)```\n", re.DOTALL)
+ANY = re.compile(r"(?:<!-- ([\w-]+)[^\n]* -->\n)?```(\w*)\n(.*?)```\n", re.DOTALL)
+KINDS = {"run", "fails", "file", "make", "install", "in", "gpu", "output"}
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
@@ -54,7 +67,7 @@ def run_line(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """A plain command of ours without a shell, any other line by one."""
     if re.fullmatch(r"tileir [^|<>&;$`*?'\"]+", line):
         return run_module(*shlex.split(line), cwd=folder)
-    path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    path = f"{folder / 'bin'}{os.pathsep}{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
     return subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, text=True, env=environment)
 
@@ -70,6 +83,88 @@ def test_what_a_page_says_works(page: Path, folder: Path, monkeypatch: pytest.Mo
             exec(compile(text, str(page), "exec"), names)
         else:
             run_shell(text, folder, int(what.partition(":")[2] or 0))
+
+
+def needy_blocks() -> list[object]:
+    found = []
+    for page in PAGES:
+        text = page.read_text()
+        files = dict(re.findall(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```\n", text, re.DOTALL))
+        for number, (module, language, code) in enumerate(NEEDY.findall(text)):
+            found.append(pytest.param(module, language, code, files, id=f"{page.name}-{number}"))
+    return found
+
+
+@pytest.mark.parametrize(("module", "language", "code", "files"), needy_blocks())
+def test_what_needs_other_packages_works_where_they_are(
+    module: str, language: str, code: str, files: dict[str, str], folder: Path
+) -> None:
+    if language == "python":
+        compile(code, "block", "exec")
+    if not module:
+        pytest.skip("needs a GPU; the tests marked hardware run its like on one")
+    if not all(importlib.util.find_spec(module[:end]) for end in dots(module)):
+        pytest.skip(f"needs the package {module}")
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    if language == "python":
+        (folder / "block.py").write_text(code)
+        ran = run_module("block", cwd=folder)
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+    else:
+        run_shell(code, folder, 0)
+
+
+def dots(module: str) -> list[int]:
+    """Where the names of a module and the packages around it end."""
+    return [match.start() for match in re.finditer(r"\.|$", module)]
+
+
+def commands(page: Path, kind: str) -> list[str]:
+    blocks = [text for found, text in KEPT.findall(page.read_text()) if found == kind]
+    lines = "".join(blocks).replace("\\\n", " ").splitlines()
+    return [line.partition("  #")[0].strip() for line in lines]
+
+
+CONTRIBUTORS = [*PAGES, ROOT / "CONTRIBUTING.md"]
+
+
+@pytest.mark.parametrize("page", CONTRIBUTORS, ids=lambda page: page.name)
+def test_commands_of_contributors_name_what_there_is(page: Path) -> None:
+    targets = set(re.findall(r"(?m)^([a-z-]+):", (ROOT / "Makefile").read_text()))
+    for line in commands(page, "make"):
+        tool, *words = shlex.split(line)
+        if tool == "make":
+            assert {word for word in words if "=" not in word} <= targets, line
+        elif tool == "tileir":
+            assert words[0] in VERBS, line
+        else:
+            assert (tool, *words[:2]) == (".venv/bin/python", "-m", "pytest"), line
+            assert all((ROOT / word).exists() for word in words[2:] if not word.startswith("-")), line
+
+
+@pytest.mark.parametrize("page", CONTRIBUTORS, ids=lambda page: page.name)
+def test_what_is_installed_is_this_package_with_extras_that_it_has(page: Path) -> None:
+    _, _, optional = (ROOT / "pyproject.toml").read_text().partition("optional-dependencies]")
+    extras = re.findall(r"(?m)^(\w+) = \[", optional)
+    for line in commands(page, "install"):
+        match = re.fullmatch(r"pip install (?:'?\.(?:\[([\w,]+)\])?'?|nvidia-cuda-tileiras)", line)
+        assert match, line
+        assert set((match[1] or "").split(",")) <= {"", *extras}, line
+
+
+@pytest.mark.parametrize("page", CONTRIBUTORS, ids=lambda page: page.name)
+def test_every_block_of_commands_or_python_is_tested(page: Path) -> None:
+    generated = ("diagnostics.md", "operations.md")  # tested where they come from
+    for kind, language, text in ANY.findall(page.read_text()):
+        if page.name not in generated:
+            assert kind in KINDS or language in ("text", "mlir"), text
+            assert language, text
+
+
+def test_the_walks_are_code_of_the_files_that_they_name() -> None:
+    ran = run_module("tests.docs.walk", ROOT / "docs" / "contributing.md")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -90,4 +185,4 @@ def test_the_examples_page_names_every_program() -> None:
 
 def test_the_makefile_has_what_the_readme_names() -> None:
     targets = set(re.findall(r"(?m)^([a-z-]+):", (ROOT / "Makefile").read_text()))
-    assert set(re.findall(r"make ([a-z-]+)", (ROOT / "README.md").read_text())) <= targets
+    assert set(re.findall(r"make ([a-z][a-z-]*)", (ROOT / "README.md").read_text())) <= targets

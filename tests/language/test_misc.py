@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.interp.interp_kernels import function
-from tileir.interp.faults import KernelWarning
+from tileir.host.kernel_warnings import KernelWarning
 from tileir.ir.diagnostics import Trap
 
 

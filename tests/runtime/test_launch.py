@@ -338,13 +338,14 @@ def test_no_warning_for_a_launch_without_fault():
 class TestCheck:
     WRAPS = "entry @k(%n: tile<i32>) { %s = addi %n, %n overflow<no_signed_wrap> : tile<i32> }"
 
-    def test_strict_checks_of_the_interpreter_stop_at_undefined_behaviour(self):
+    @pytest.mark.parametrize("target", ["cpu", "interp"])
+    def test_strict_checks_stop_at_undefined_behaviour(self, target):
         kernel = tileir.parse(self.WRAPS)["k"]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            kernel.launch(1, 0x7FFFFFFF, target="interp")
+            kernel.launch(1, 0x7FFFFFFF, target=target)
         with pytest.raises(tileir.Trap):
-            kernel.launch(1, 0x7FFFFFFF, target="interp", check="strict")
+            kernel.launch(1, 0x7FFFFFFF, target=target, check="strict")
 
     @pytest.mark.parametrize("target", ["cpu", "interp"])
     def test_another_word_is_refused(self, target):

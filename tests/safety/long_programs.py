@@ -6,7 +6,7 @@ LOOP = """entry @k(%out: tile<ptr<f32>>, %n: tile<i64>) {
   %x, %y, %z = get_tile_block_id : tile<i32>
   %p = offset %out, %x : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>
   %start = constant <f32: 1.0> : tile<f32>
-  %factor = constant <f32: 0.999> : tile<f32>
+  %factor = constant <f32: -1.0> : tile<f32>
   %end = for %i in (%zero to %n, step %one) : tile<i64> iter_values(%a = %start) -> (tile<f32>) {
     %b = mulf %a, %factor : tile<f32>
     %t = store_ptr_tko weak %p, %b : tile<ptr<f32>>, tile<f32> -> token

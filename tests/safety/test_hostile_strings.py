@@ -13,6 +13,7 @@ from hostile import STRINGS, harmless, program
 
 import tileir
 from tileir.cli import main
+from tileir.cpu.lowering.state import CheckLevel
 from tileir.cpu.run.program import lowered
 from tileir.gpu.arch import arch_named
 from tileir.gpu.program import compiled
@@ -77,7 +78,7 @@ def test_a_trap_can_be_shown(string: str, route: str, target: str) -> None:
 @pytest.mark.usefixtures("registered")
 def test_native_code_is_the_same_whatever_things_are_called(string: str) -> None:
     found, expected = (
-        str(lowered(only_kernel(module).entry, tuple(module.globals.addresses), checked=True).module)
+        str(lowered(only_kernel(module).entry, tuple(module.globals.addresses), CheckLevel.ON).module)
         for module in (by_route(string, "text, extended"), by_route(HARMLESS, "text, extended"))
     )
     assert found == expected

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -185,10 +186,33 @@ class TestTimeouts:
 @pytest.mark.parametrize("target", TARGETS)
 def test_progress_is_told_of(target):
     told = []
-    text = LOOP.replace("%end = for", "%end = for")
     count = 200 if target == "interp" else 50
     steps = 500 if target == "interp" else 10_000_000
-    run(text, np.zeros(count, np.float32), steps, grid=count, target=target, progress=lambda *at: told.append(at))
-    begun = [done for done, _ in told]
+    run(LOOP, np.zeros(count, np.float32), steps, grid=count, target=target, progress=lambda *at: told.append(at))
+    finished = [done for done, _ in told]
     assert told and {total for _, total in told} == {count}
-    assert begun == sorted(begun)
+    assert finished == sorted(finished)
+    assert finished[0] < count
+
+
+def _note(seen, out, done, total):
+    seen.append((done, np.count_nonzero(out)))
+
+
+def test_progress_counts_what_is_done_whatever_the_threads():
+    """One thread is handed out all tile blocks at once."""
+    out, told = np.zeros(40, np.float32), []
+    kernel = tileir.parse(LOOP)["k"]
+    for threads in (1, 2, 3):
+        out[:], seen = 0, []
+        kernel.launch(40, out, 5_000_000, threads=threads, progress=partial(_note, seen, out))
+        assert all(done <= begun for done, begun in seen)
+        told += seen
+    assert any(0 < done < 40 for done, _ in told)
+
+
+def test_progress_does_not_count_tile_blocks_that_wait():
+    flag, told = np.zeros(1, np.int32), []
+    threading.Timer(0.3, lambda: flag.__setitem__(0, 1)).start()
+    run(SPIN.replace("ORDER", "acquire device"), flag, grid=50, progress=lambda *at: told.append(at))
+    assert told[0] == (0, 50)

@@ -22,14 +22,14 @@ from typing import NamedTuple
 
 from tileir.analysis.enumeration import Closeness, any_close, of_ids_alone
 from tileir.analysis.evaluation import Blocks, Program, Unmapped
-from tileir.analysis.expressions import Expression, TooLarge, number, of
+from tileir.analysis.expressions import ZERO, Expression, Symbol, TooLarge, number, of
 from tileir.analysis.extents import common
 from tileir.analysis.footprint import Coordinate, Footprint
 from tileir.analysis.narrowing import NarrowedFootprint, multiple_of
 from tileir.analysis.ranges import MAX_GRID, Range
 from tileir.analysis.reach import Term, TooHard, reached
 from tileir.analysis.specialisation import ANY_GRID, Grid, specialised
-from tileir.analysis.symbols import BlockId, NoWrap, StorageKind
+from tileir.analysis.symbols import BlockId, GridExtent, NoWrap, StorageKind
 
 Block = tuple[int, int, int]
 
@@ -67,11 +67,13 @@ def disjoint(
     arguments: Sequence[int | None] | None = None,
     grid: Grid | None = None,
     trust: bool = True,
+    unfolded: bool = False,
 ) -> Verdict:
     """Whether two accesses touch no byte in common, in any two different tile blocks or in any one.
 
     `arguments` are one per parameter, None where it may be any; those of pointers do not matter: accesses to different
-    memories are not decided. `trust`: the program keeps what it promises.
+    memories are not decided. `trust`: the program keeps what it promises. `unfolded`: different elements of one view
+    lie at different addresses.
     """
     extents = grid or ANY_GRID
     for footprint in (a, b):
@@ -83,7 +85,7 @@ def disjoint(
     if across_blocks and a.storage.kind is StorageKind.OWN:
         return Proved()
     try:
-        pair = _Pair(specialised(a, arguments, extents), specialised(b, arguments, extents), extents, trust)
+        pair = _Pair(specialised(a, arguments, extents), specialised(b, arguments, extents), extents, trust, unfolded)
         found = pair.verdict(across_blocks)
     except TooLarge:
         found = Undecided("the addresses are too large expressions")
@@ -118,16 +120,17 @@ class Match(NamedTuple):
 class _Pair:
     """Two accesses to the same memory."""
 
-    def __init__(self, a: Footprint, b: Footprint, grid: Grid, trust: bool) -> None:
+    def __init__(self, a: Footprint, b: Footprint, grid: Grid, trust: bool, unfolded: bool) -> None:
         self.a, self.b = NarrowedFootprint(a, grid, trust), NarrowedFootprint(b, grid, trust)
         self.grid = grid
+        self._unfolded = unfolded
 
     def verdict(self, across_blocks: bool) -> Verdict:
         if self.a.empty or self.b.empty:
             return Proved(frozenset(self.a.assumed | self.b.assumed))
         if self.a.footprint.size != self.b.footprint.size and min(self.a.footprint.size, self.b.footprint.size) < 8:
             return Undecided("elements of less than a byte beside others")
-        agreements = list(self._agreements())
+        agreements = [*self._agreements(), *self._agreements_of_a_view()]
         if across_blocks:
             proved = all(self._told_apart(agreements, axis) for axis in range(3) if self.grid[axis] != 1)
             proved = proved or self._all_apart(agreements)
@@ -156,6 +159,24 @@ class _Pair:
             yield Agreement(pair.one.form, pair.other.form + pair.shift, 0, 0)
         if len(agreeing) == len(pairs):
             yield Agreement(rest_a, rest_b, 1 - self.a.size, self.b.size - 1)
+
+    def _agreements_of_a_view(self) -> Iterator[Agreement]:
+        """All coordinates, if both go through one view each element of which has an address of its own."""
+        one, other = self.a.footprint, self.b.footprint
+        if not (self._unfolded and one.through_view and other.through_view and one.size == other.size):
+            return
+        pairs = list(zip(one.coordinates, other.coordinates))
+        rest_a = one.form - sum((of(a) * _stride(one, a) for a, _ in pairs), ZERO)
+        rest_b = other.form - sum((of(b) * _stride(other, b) for _, b in pairs), ZERO)
+        if rest_a == rest_b and len(one.coordinates) == len(other.coordinates) and all(map(self._same_axis, pairs)):
+            for a, b in pairs:
+                yield Agreement(a.form, b.form, 0, 0)
+
+    def _same_axis(self, pair: tuple[Coordinate, Coordinate]) -> bool:
+        """Whether two coordinates are along one dimension of one view: of one stride and extent."""
+        (one, other), (a, b) = pair, (self.a.footprint, self.b.footprint)
+        same = one.dim == other.dim and _stride(a, one) == _stride(b, other)
+        return same and _limits(a, one) == _limits(b, other)
 
     def _coordinates(self) -> Iterator[Match]:
         """Pairs of coordinates that the addresses grow by with the same stride."""
@@ -220,7 +241,7 @@ class _Pair:
         extent = self.grid[axis] or MAX_GRID
         ranges = [(1 - (other or MAX_GRID), (other or MAX_GRID) - 1) for other in self.grid]
         signs = ((1, extent - 1), (1 - extent, -1))
-        return all(
+        return any(self._in_strides(one, axis) for one in agreements) or all(
             any(self._impossible(one, (*ranges[:axis], sign, *ranges[axis + 1 :])) for one in agreements)
             for sign in signs
         )
@@ -239,6 +260,21 @@ class _Pair:
         apart = other[1].constant - one[1].constant
         return _unreached(agreement.low + apart, agreement.high + apart, terms)
 
+    def _in_strides(self, agreement: Agreement, axis: int) -> bool:
+        """Whether both are ``f * (id + extent * turns)`` and less than f beside it: loops in steps of the whole grid,
+        in which no two tile blocks meet."""
+        step = _split(agreement.first)[0].get(axis, 0)
+        if step == 0 or _split(agreement.second)[0].get(axis, 0) != step:
+            return False
+
+        def in_steps(product: tuple[Symbol, ...], factor: int) -> bool:
+            return factor % step == 0 and (product == (BlockId(axis),) or GridExtent(axis) in product)
+
+        a, b = (form.split(in_steps)[1] for form in (agreement.first, agreement.second))
+        rest_a, rest_b = self.a.bounds(a), self.b.bounds(b)
+        least, most = agreement.low - rest_a.high + rest_b.low, agreement.high - rest_a.low + rest_b.high
+        return -abs(step) < least and most < abs(step)
+
     def _all_apart(self, agreements: Sequence[Agreement]) -> bool:
         """Whether no two of all tile blocks agree, of a grid that is known."""
         x, y, z = self.grid
@@ -250,6 +286,18 @@ class _Pair:
             a, b = self.a.bounds(rest), self.b.bounds(others)
             windows.append(Closeness(first, second, one.low - a.high + b.low, one.high - a.low + b.high))
         return not any_close(windows, (x, y, z))
+
+
+def _stride(footprint: Footprint, coordinate: Coordinate) -> Expression:
+    found = footprint.form.step(coordinate)
+    assert found is not None, "the address of an element of a view is a sum over its coordinates"
+    return found
+
+
+def _limits(footprint: Footprint, coordinate: Coordinate) -> set[Expression]:
+    """What guards say that a coordinate is at most."""
+    guards = (guard.form for guard in footprint.guards if guard.form.step(coordinate) == number(-1))
+    return {form + of(coordinate) for form in guards}
 
 
 def _shifted(pairs: Sequence[Match], apart: Expression) -> Iterator[Match]:
@@ -299,13 +347,29 @@ def _witness(
     program = Program([a, b])
     whole = (extents[0], extents[1], extents[2])
     for first, second in _candidates(whole) if across_blocks else [((0, 0, 0),) * 2]:
-        one, other = (program.extents(arguments, whole, _only(block))[at] for at, block in enumerate((first, second)))
-        if isinstance(one, Unmapped) or isinstance(other, Unmapped) or not (one.exact and other.exact):
-            continue
-        offset = common(one, other)
+        offset = _shared_byte(program, arguments, whole, (first, second))
         if offset is not None:
             return Refuted(first, second, whole, offset)
     return None
+
+
+def shared_byte(
+    a: Footprint, b: Footprint, arguments: Sequence[int | None], grid: tuple[int, int, int], blocks: tuple[Block, Block]
+) -> int | None:
+    """The offset of a byte that both certainly touch, each in its tile block; None if that is not seen."""
+    return _shared_byte(Program([a, b]), arguments, grid, blocks)
+
+
+def _shared_byte(
+    program: Program, arguments: Sequence[int | None], grid: tuple[int, int, int], blocks: tuple[Block, Block]
+) -> int | None:
+    one, other = (program.extents(arguments, grid, only(block))[at] for at, block in enumerate(blocks))
+    if isinstance(one, Unmapped) or isinstance(other, Unmapped) or not (one.exact and other.exact):
+        return None
+    try:
+        return common(one, other)
+    except TooHard:
+        return None
 
 
 def _candidates(grid: tuple[int, int, int]) -> Iterator[tuple[Block, Block]]:
@@ -318,5 +382,6 @@ def _candidates(grid: tuple[int, int, int]) -> Iterator[tuple[Block, Block]]:
                 yield tuple(pair[0]), tuple(pair[1])  # type: ignore[misc]
 
 
-def _only(block: Block) -> Blocks:
+def only(block: Block) -> Blocks:
+    """One tile block, as `Program.extents` takes it."""
     return ((block[0], block[0] + 1), (block[1], block[1] + 1), (block[2], block[2] + 1))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
 
-from tileir.ir.attributes import MemoryOrdering, MemoryScope
+from tileir.ir.attributes import DenseElements, MemoryOrdering, MemoryScope
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.effects import CALLEE_EFFECTS, AccessTrait, Effect, EffectTrait
 from tileir.ir.traits import ALLOCATION_SCOPE, SYMBOL
@@ -199,13 +199,23 @@ def _reachable(root: Op | Block, seen: set[Op]) -> Iterator[Op]:
 
 def callee_of(call: Op) -> Op:
     """The function that a call of a verified module runs."""
-    around = call
+    return _symbol(call, call.attributes["callee"])
+
+
+def global_size(inside: Op, name: str) -> int:
+    """The size in bytes of a global of the verified module that an operation stands in."""
+    value: DenseElements = _symbol(inside, name).attributes["value"]
+    return value.element.memory_size(value.type.count)
+
+
+def _symbol(inside: Op, name: str) -> Op:
+    around = inside
     while around.parent_op is not None:
         around = around.parent_op
     (body,) = around.regions
-    assert body is not None, "a call stands in a module"
-    functions = (op for op in body.ops if SYMBOL in op.spec.traits)
-    return next(op for op in functions if op.attributes["sym_name"] == call.attributes["callee"])
+    assert body is not None, "the operation stands in a module"
+    symbols = (op for op in body.ops if SYMBOL in op.spec.traits)
+    return next(op for op in symbols if op.attributes["sym_name"] == name)
 
 
 def reads(root: Op | Block) -> bool:

@@ -1,6 +1,6 @@
 """The memory that each access of a kernel can touch, as a function of block id and arguments.
 
-    for footprint in footprints(kernel.entry):
+    for footprint in footprints(kernel.entry):                    # op_footprints: each with its operation
         found = evaluated(footprint, arguments, grid)             # of all tile blocks: an Extent, or Unmapped
         found = evaluated(footprint, arguments, grid, blocks)     # of some: ((0, 1), (0, 4), (0, 1))
 
@@ -18,10 +18,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tileir.analysis.conditions import TRUE, Guard, condition
-from tileir.analysis.effects import MemoryAccess, access_of
+from tileir.analysis.effects import MemoryAccess, access_of, global_size
 from tileir.analysis.expressions import ONE, ZERO, Expression, Symbol, TooLarge, of
 from tileir.analysis.forms import Needs, Reading, Tensor, lanes, relaned
-from tileir.analysis.symbols import Lane, NoWrap, Storage, Turn, Unknown
+from tileir.analysis.symbols import Lane, NoWrap, Storage, StorageKind, Turn, Unknown
 from tileir.analysis.walk import ProgramPoint, Walk
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value
@@ -49,7 +49,9 @@ class Footprint:
 
     `form` is over `coordinates` and other symbols; with elements of less than a byte it counts elements. `needs` are
     the conditions under which it is right. `loops` are the turns of the loops around. ``complete``: wherever the guards
-    hold, memory is accessed. ``unknown`` says why nothing is known of an access.
+    hold, memory is accessed. ``unknown`` says why nothing is known of an access. ``room`` is the size in bytes of a
+    memory that the program itself takes. ``kept_inside`` are, of each dimension with an `inbounds` promise, the
+    coordinate and the largest that it may be.
 
     `position` is the number of the operation among those of the entry, in program order.
     """
@@ -68,17 +70,29 @@ class Footprint:
     complete: bool = False
     through_view: bool = False
     unknown: str = ""
+    room: int | None = None
+    kept_inside: tuple[tuple[Coordinate, Expression], ...] = ()
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that one element touches."""
+        return max(1, self.size // 8)
 
 
 def footprints(entry: Entry) -> list[Footprint]:
     """One for each access of the entry, in program order; for each call of a function those of its accesses."""
-    found: list[Footprint] = []
+    return [footprint for footprint, _ in op_footprints(entry)]
+
+
+def op_footprints(entry: Entry) -> list[tuple[Footprint, Op]]:
+    """The same, each with the operation that makes the access."""
+    found: list[tuple[Footprint, Op]] = []
     positions = {op: position for position, op in enumerate(entry.walk())}
 
     def visit(walk: Walk, op: Op, point: ProgramPoint) -> None:
         access = access_of(op)
         if access is not None:
-            found.append(_Reader(walk, access, point).footprint(positions.get(op, -1)))
+            found.append((_Reader(walk, access, point).footprint(positions.get(op, -1)), op))
 
     Walk(entry.body, visit)
     return found
@@ -135,7 +149,7 @@ class _Reader:
         if storage is None:
             return replace(base, unknown=_why_unknown(address.form))
         found = replace(base, storage=storage, form=form, needs=address.needs, complete=runs.complete)
-        found = replace(found, guards=_ordered(runs.guards))
+        found = replace(found, guards=_ordered(runs.guards), room=self._room(storage))
         for lane in lanes(self.access.address.tile.shape):
             for symbol in lane.symbols():
                 found = _with_guarded_sum(found, symbol)
@@ -150,13 +164,19 @@ class _Reader:
             return replace(base, unknown=_why_unknown(tensor.base.form))
         by_byte = max(1, 8 // base.size)
         found = replace(base, storage=storage, form=form * by_byte, needs=tensor.base.needs)
-        found = replace(found, guards=_ordered(self.point.runs.guards))
+        found = replace(found, guards=_ordered(self.point.runs.guards), room=self._room(storage))
         axes = sorted(self._axes(), key=lambda axis: axis.dim)
-        return _through(found, tensor, axes, max(1, base.size // 8))
+        return _through(found, tensor, axes)
+
+    def _room(self, storage: Storage) -> int | None:
+        if storage.kind is not StorageKind.GLOBAL:
+            return self.walk.rooms.get(storage)
+        return global_size(self.access.op, storage.name)
 
     def _axes(self) -> list[_Axis]:
         """One for each dimension of the tile."""
         sparse, shape = self.access.sparse_dim, self._shape()
+        promised = self.access.op.attributes.get("inbounds") or (False,) * len(shape)
         dims: Sequence[int] = range(len(shape))
         steps: Sequence[int] = (1,) * len(shape)
         if sparse is None:
@@ -170,7 +190,7 @@ class _Reader:
             if at == sparse:
                 reading = Reading(relaned(reading.form, (own,)), _relaned(reading.needs, own))
             element = reading.form if at == sparse else reading.form * step + own
-            axes.append(_Axis(dim, reading, element, step << (position.bits - 1)))
+            axes.append(_Axis(dim, reading, element, step << (position.bits - 1), promised[at]))
         return axes
 
     def _shape(self) -> tuple[int, ...]:
@@ -184,23 +204,25 @@ class _Reader:
 class _Axis:
     """One dimension of the tile: that of the tensor, the index, and the coordinate of an element there.
 
-    An index that is negative when read as signed is beyond tensors of an extent up to `limit`.
+    An index that is negative when read as signed is beyond tensors of an extent up to `limit`. ``promised``: by the
+    program, that no element lies outside.
     """
 
     dim: int
     index: Reading
     element: Expression
     limit: int
+    promised: bool
 
 
 def _relaned(needs: Needs, lane: Expression) -> Needs:
     return frozenset(need.of(relaned(need.form, (lane,))) for need in needs)
 
 
-def _through(found: Footprint, tensor: Tensor, axes: Sequence[_Axis], size: int) -> Footprint:
+def _through(found: Footprint, tensor: Tensor, axes: Sequence[_Axis]) -> Footprint:
     """With the coordinates of a view: inside the tensor, each along one of its dimensions."""
     form, needs, guards = found.form, found.needs, list(found.guards)
-    coordinates = []
+    coordinates, kept = [], []
     for axis in axes:
         extent, stride, index = tensor.extents[axis.dim], tensor.strides[axis.dim], axis.index
         coordinate = Coordinate(axis.dim, axis.element)
@@ -209,9 +231,11 @@ def _through(found: Footprint, tensor: Tensor, axes: Sequence[_Axis], size: int)
             needs |= {NoWrap(extent.form, 0, axis.limit)}
             guards.append(Guard(index.form, index.needs))
         guards += [Guard(of(coordinate)), Guard(extent.form - of(coordinate) - 1)]
-        form += of(coordinate) * stride.form * size
+        form += of(coordinate) * stride.form * found.bytes
         coordinates.append(coordinate)
-    return replace(found, form=form, needs=needs, guards=tuple(guards), coordinates=tuple(coordinates))
+        kept += [(coordinate, extent.form - 1)] if axis.promised else []
+    found = replace(found, form=form, needs=needs, guards=tuple(guards))
+    return replace(found, coordinates=tuple(coordinates), kept_inside=tuple(kept))
 
 
 # ---------------------------------------------------------------- coordinates of pointers

@@ -87,7 +87,7 @@ class NarrowedFootprint:
     @property
     def size(self) -> int:
         """Bytes of an element, or 1 where elements are counted that share bytes."""
-        return max(1, self.footprint.size // 8)
+        return self.footprint.bytes
 
 
 def _with_coordinates(footprint: Footprint) -> Footprint:

@@ -55,5 +55,6 @@ def _changed(footprint: Footprint, given: Callable[[Symbol], Expression | None])
         coordinates=tuple(made.values()),
         guards=tuple(guard.of(change) for guard in footprint.guards),
         needs=frozenset(need.of(change(need.form)) for need in footprint.needs),
+        kept_inside=tuple((made[one], change(limit)) for one, limit in footprint.kept_inside),
         loops=tuple(symbol for turn in turns for symbol in turn.symbols() if isinstance(symbol, Turn)),
     )

@@ -62,6 +62,8 @@ class Walk:
         self.moves: dict[Value, Progress | None] = {}
         """The progress of the values that loops carry, by the arguments of their bodies; None if it is not seen."""
         self.promises = Promises()
+        self.rooms: dict[Storage, int] = {}
+        """The sizes in bytes of what each `alloca` takes."""
         self._body = body
         self._visit = visit
         self._trials = 0
@@ -123,8 +125,9 @@ class Walk:
     def _made(self, op: Op, result: Value, point: ProgramPoint) -> Affine:
         """The result of an operation without a rule: elements that are the same or one of two, or anything."""
         if isinstance(op, pointers.Alloca):
-            kind = StorageKind.SHARED if op.shared else StorageKind.OWN
-            return Affine(of(Storage(kind, self._number(result))), 64)
+            storage = Storage(StorageKind.SHARED if op.shared else StorageKind.OWN, self._number(result))
+            self.rooms[storage] = op.result.tile.pointer.pointee.memory_size(op.num_elem)
+            return Affine(of(storage), 64)
         if isinstance(op, core.Select):
             return self._either(result, self.known.of(op.val_if_true), self.known.of(op.val_if_false), point)
         return self._unknown(result, point)

@@ -17,6 +17,7 @@ from tileir.bytecode.types import TypeReader
 from tileir.bytecode.wire import ByteCursor, Trace, signed
 from tileir.ir import types as t
 from tileir.ir.attributes import ArrayAttr, OptimizationHints, Visibility
+from tileir.ir.bulk import without_collection
 from tileir.ir.core import Block, Module, Op
 from tileir.ir.loc import BytecodeLoc, Location
 from tileir.ir.shown import shown
@@ -226,6 +227,7 @@ class FileReader:
         return hints
 
 
+@without_collection()
 def decode(data: bytes, filename: str = "<bytes>", *, strict: bool = False) -> Module:
     """The module in a bytecode file; it is not verified.
 

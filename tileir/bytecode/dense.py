@@ -7,13 +7,11 @@ Does not know: tables and indices.
 
 from __future__ import annotations
 
-import struct
-
 from tileir.bytecode.faults import CONST_SIZE, KIND, MALFORMED, BytecodeFault, shown_type
+from tileir.ir import tf32
 from tileir.ir import types as t
 from tileir.ir.attributes import DenseElements
 
-_TF32_BYTES = 3
 _LOW_NIBBLE = bytes(byte & 0xF for byte in range(256))
 _BITS = [bytes(byte >> bit & 1 for bit in range(8)) for byte in range(256)]
 _DIGITS = bytes(ord("1") if byte else ord("0") for byte in range(256))
@@ -23,12 +21,12 @@ def unpack(raw: bytes, count: int, element: t.ElementType, offset: int) -> bytes
     """The wire bytes of a splat or of `count` elements as `DenseElements.data`; `offset` is where `raw` stands."""
     if element is t.I1:
         return _unpack_bits(raw, count, offset)
-    size = _TF32_BYTES if element is t.TF32 else element.byte_size
+    size = tf32.PACKED_BYTES if element is t.TF32 else element.byte_size
     if len(raw) not in (size, size * count):
         message = f"expected {size} bytes (all elements equal) or {size * count} bytes, got {len(raw)}"
         raise BytecodeFault(CONST_SIZE, message, offset)
     if element is t.TF32:
-        return _unpack_tf32(raw)
+        return tf32.words(raw)
     return raw.translate(_LOW_NIBBLE) if element.bits == 4 else raw
 
 
@@ -40,12 +38,6 @@ def _unpack_bits(raw: bytes, count: int, offset: int) -> bytes:
         return _BITS[raw[0]][:1]
     message = f"expected {packed} bytes of packed bits or 1 byte (all elements equal), got {len(raw)}"
     raise BytecodeFault(CONST_SIZE, message, offset)
-
-
-def _unpack_tf32(raw: bytes) -> bytes:
-    parts = zip(raw[0::3], raw[1::3], raw[2::3])
-    words = [(low | middle << 8 | (high & 7) << 16) << t.TF32_UNUSED_BITS for low, middle, high in parts]
-    return struct.pack(f"<{len(words)}I", *words)
 
 
 def pack(value: DenseElements) -> bytes:
@@ -61,15 +53,10 @@ def pack(value: DenseElements) -> bytes:
     data = DenseElements.of(value.type, value.data).data
     if element is t.I1:
         return _pack_bits(data)
-    return _pack_tf32(data) if element is t.TF32 else data
+    return tf32.packed(data) if element is t.TF32 else data
 
 
 def _pack_bits(data: bytes) -> bytes:
     if len(data) == 1:
         return b"\xff" if data[0] else b"\x00"
     return int(data[::-1].translate(_DIGITS), 2).to_bytes((len(data) + 7) // 8, "little")
-
-
-def _pack_tf32(data: bytes) -> bytes:
-    words = struct.unpack(f"<{len(data) // 4}I", data)
-    return b"".join((word >> t.TF32_UNUSED_BITS).to_bytes(_TF32_BYTES, "little") for word in words)

@@ -22,6 +22,7 @@ VERBS = {
     "opt": ("opt", "print a program in canonical form"),
     "run": ("run", "run a kernel on arrays"),
     "sanitize": ("sanitize", "run a kernel and report races, missing tokens, uninitialised values, padding"),
+    "prove": ("prove", "prove that tile blocks do not race and accesses stay in their arrays, for every run"),
     "cutile": ("cutile", "run a cuTile Python script without a GPU"),
     "compile": ("compile", "compile a kernel for the CPU or a GPU; show or keep the code"),
     "bench": ("bench", "time a kernel"),

@@ -18,9 +18,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--bytecode-version",
         choices=VERSIONS,
-        default=NEWEST,
         metavar="VERSION",
-        help=f"version to write, whose rules the program must keep: {', '.join(VERSIONS)} (default {NEWEST})",
+        help=f"version to write, whose rules the program must keep: {', '.join(VERSIONS)} "
+        "(default: the lowest that can express the program)",
     )
     parser.epilog = """\
 examples:
@@ -34,6 +34,6 @@ def run(options: argparse.Namespace) -> int:
     from tileir import to_bytecode
 
     version = options.bytecode_version
-    module = files.verified(options.file, version)
+    module = files.verified(options.file, version or NEWEST)
     files.write(options.output, to_bytecode(module, version=version))
     return FINE

@@ -10,7 +10,7 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,11 +25,11 @@ _DIVIDER = re.compile(rb"(?m)^[ \t]*// -----[^\n]*$")
 
 @dataclass(frozen=True)
 class Checked:
-    """The diagnostics of one program."""
+    """The diagnostics of one program, and what is in it if that could be read."""
 
     file: str
     report: Report
-    module: Module | None
+    contents: str | None
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -48,53 +48,61 @@ examples:
 
 
 def run(options: argparse.Namespace) -> int:
-    checked = [
-        _check(file, content, options.level)
+    checked = (
+        _check(file, content, first_line, options.level)
         for file in options.files
-        for content in _programs(files.read(file), options.split_input_file)
-    ]
-    if options.json:
-        files.write(None, json.dumps(_as_data(checked), indent=2) + "\n")
-    else:
-        _show(checked)
-    return FINE if all(one.report.ok for one in checked) else FAULT
+        for content, first_line in _programs(files.read(file), options.split_input_file)
+    )
+    ok = _print_data(checked) if options.json else _show(checked)
+    return FINE if ok else FAULT
 
 
-def _programs(content: bytes, split: bool) -> Iterator[bytes]:
-    """The content, or its chunks, each after as many line ends as stand before it: positions stay those of the file."""
+def _programs(content: bytes, split: bool) -> Iterator[tuple[bytes, int]]:
+    """The content, or its chunks, each with the number of its first line."""
     if not split:
-        yield content
+        yield content, 1
         return
-    begin = 0
+    begin, line = 0, 1
     for divider in [*_DIVIDER.finditer(content), None]:
         end = len(content) if divider is None else divider.start()
-        yield b"\n" * content.count(b"\n", 0, begin) + content[begin:end]
-        begin = end if divider is None else divider.end()
+        yield content[begin:end], line
+        following = end if divider is None else divider.end()
+        line += content.count(b"\n", begin, following)
+        begin = following
 
 
-def _check(file: str, content: bytes, level: str) -> Checked:
+def _check(file: str, content: bytes, first_line: int, level: str) -> Checked:
     name = files.display_name(file)
     try:
-        module = from_content(content, name)
+        module = from_content(content, name, first_line, level=level)
     except DiagnosticError as error:
         return Checked(name, Report(error.diagnostics, error.source), None)
-    return Checked(name, verify(module, level), module)
+    return Checked(name, verify(module, level), _contents(module))
 
 
-def _as_data(checked: list[Checked]) -> dict[str, Any]:
-    found = [{"file": one.file} | one.report.to_json() for one in checked]
-    return {"ok": all(one.report.ok for one in checked), "programs": found}
+def _print_data(checked: Iterable[Checked]) -> bool:
+    """Print what was found as JSON; whether all is well."""
+    found: list[dict[str, Any]] = [{"file": one.file} | one.report.to_json() for one in checked]
+    ok = all(one["ok"] for one in found)
+    files.write(None, json.dumps({"ok": ok, "programs": found}, indent=2) + "\n")
+    return ok
 
 
-def _show(checked: list[Checked]) -> None:
+def _show(checked: Iterable[Checked]) -> bool:
+    """Show what was found, one program after the other; whether all is well."""
+    programs = errors = unread = 0
     for one in checked:
+        programs += 1
+        unread += one.contents is None
+        errors += len(one.report.errors)
         if len(one.report):
             show.diagnostics(one.report.render(), sys.stdout)
-        if one.report.ok and one.module is not None:
-            show.line(f"{one.file}: ok, {_contents(one.module)}")
-    errors = sum(len(one.report.errors) for one in checked)
+        if one.report.ok and one.contents is not None:
+            show.line(f"{one.file}: ok, {one.contents}")
     if errors:
-        print(f"{show.counted(errors, 'error')} in {show.counted(len(checked), 'program')}")
+        more = "; more is checked once what could not be read is mended" if unread else ""
+        print(f"{show.counted(errors, 'error')} in {show.counted(programs, 'program')}{more}")
+    return not errors
 
 
 def _contents(module: Module) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from tileir.cli import show
 from tileir.cpu.llvm.engine import Host, assembly, host, object_code, optimized_text
 from tileir.cpu.lowering.entry import LoweredKernel
+from tileir.cpu.lowering.state import CheckLevel
 from tileir.cpu.run import explain
 from tileir.cpu.run.program import lowered
 from tileir.ir.diagnostics import place_text
@@ -21,7 +22,7 @@ EMITS: dict[str, Callable[[str, Host], str | bytes]] = {"llvm": optimized_text, 
 
 def compiled(kernel: module.Kernel, form: str | None, explained: bool) -> str | bytes | None:
     """The code of a kernel in a form; what became of it is printed first if `explained`."""
-    found = lowered(kernel.entry, tuple(kernel.module.globals.addresses), checked=True)
+    found = lowered(kernel.entry, tuple(kernel.module.globals.addresses), CheckLevel.ON)
     text = str(found.module)
     if explained:
         _explain(kernel.name, found, assembly(text, host()))

@@ -6,12 +6,18 @@ Knows: the options of the verb. Does not know: how a script is run (`cutile.scri
 from __future__ import annotations
 
 import argparse
+import sys
+from contextlib import nullcontext
 from pathlib import Path
 
-from tileir.cli import UsageError
+from tileir.cli import FAULT, UsageError, child, show
+from tileir.cli.launching import needs_child
 from tileir.cli.options import add_checks, check_of, chosen_target, limits_of
+from tileir.cli.progress import clear_line, progress_line
 from tileir.cutile.script import run_script
 from tileir.cutile.switch import DEFAULT
+from tileir.ir.diagnostics import Trap
+from tileir.runtime.targets import Target
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -31,12 +37,40 @@ examples:
 
 
 def run(options: argparse.Namespace) -> int:
-    chosen_target(options.target)
+    found = chosen_target(options.target)
     path = Path(options.script)
     if not path.is_file():
         raise UsageError(f"{path}: no such file")
-    target = "interp" if options.sanitize else options.target
-    check, limits = check_of(options), limits_of(options)
-    if options.sanitize and check is not True:
+    if options.sanitize and check_of(options) is not True:
         raise UsageError("--sanitize has checks of its own: expected neither --no-check nor --check strict with it")
-    return run_script(path, options.arguments, target, options.cuda_as_cpu, options.sanitize, check, limits)
+    return _run_in_child(path, options, found) if needs_child(found, check_of(options)) else _run(path, options, found)
+
+
+def _run_in_child(path: Path, options: argparse.Namespace, target: Target) -> int:
+    """Run a script in a child process, as which this function returns too; here, say how it died if it did."""
+    kernel = child.SharedText()
+    try:
+        status = child.go_on_in_child()
+    except child.ChildDied as died:
+        clear_line()
+        what = f"the process that ran kernels without checks died: {died.how}; without --no-check the fault is named"
+        show.diagnostics(f"{path}: {Trap(what, kernel=kernel.text or None)}", sys.stderr)
+        return FAULT
+    return _run(path, options, target, kernel) if status is None else status
+
+
+def _run(path: Path, options: argparse.Namespace, target: Target, note: child.SharedText | None = None) -> int:
+    """Run a script; its kernels' progress is shown, and each is written down as it begins."""
+    settings, sanitize = limits_of(options), options.sanitize
+    name = "interp" if sanitize else target.name
+    with nullcontext() if sanitize else progress_line("", target, settings) as line:
+
+        def told(kernel: str) -> None:
+            if note is not None:
+                note.write(kernel)
+            if line is not None:
+                line.begin(kernel)
+
+        return run_script(
+            path, options.arguments, name, options.cuda_as_cpu, sanitize, check_of(options), settings, told
+        )

@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 from tileir.cli import UsageError
+from tileir.ir.versions import NEWEST
 from tileir.runtime.loading import read_stream
 from tileir.runtime.module import Module, from_content
 from tileir.verify import verify
@@ -39,14 +40,14 @@ def read(file: str) -> bytes:
         raise UsageError(f"cannot read '{name}': {error}") from None
 
 
-def program(file: str) -> Module:
+def program(file: str, level: str = NEWEST) -> Module:
     """The program in a file; text or bytecode. Raises `DiagnosticError`."""
-    return from_content(read(file), display_name(file))
+    return from_content(read(file), display_name(file), level=level)
 
 
 def verified(file: str, level: str) -> Module:
     """The program in a file, without a fault at the language level. Raises `DiagnosticError`."""
-    module = program(file)
+    module = program(file, level)
     verify(module, level).raise_if_errors()
     return module
 

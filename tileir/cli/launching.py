@@ -7,21 +7,26 @@ Does not know: the words that describe arguments (`arguments`, `fill`), nor what
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
-from tileir.cli import UsageError, arguments, fill
+from tileir.cli import UsageError, arguments, child, fill
 from tileir.cli.arguments import ArrayWord, FileWord, Word
 from tileir.cli.options import add_checks, add_target, limits_of
+from tileir.cli.progress import clear_line
 from tileir.ir import types as t
+from tileir.ir.diagnostics import Trap
 from tileir.runtime.arguments import Parameter
 from tileir.runtime.grid import Grid, checked_grid
 from tileir.runtime.launch import bind, launch_kernel
 from tileir.runtime.module import Kernel, Module
 from tileir.runtime.options import Check, LaunchOptions
 from tileir.runtime.targets import DeviceTarget, Target
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -127,6 +132,26 @@ def checked(
     except (TypeError, ValueError) as error:
         raise UsageError(str(error)) from None
     return found
+
+
+def needs_child(target: Target, check: Check) -> bool:
+    """Whether a launch may end the process that it runs in: native code without checks."""
+    return check is False and target.name == "cpu" and child.POSSIBLE
+
+
+def shared(given: Sequence[Given]) -> list[Given]:
+    """The same arguments with arrays whose contents a child process can change."""
+    return [replace(one, value=child.shared(one.array)) if one.before is not None else one for one in given]
+
+
+def survived(kernel: Kernel, action: Callable[[], T]) -> T:
+    """The result of `action`, which launches a kernel in a child process. Raises Trap if that dies."""
+    try:
+        return child.in_child(action)
+    except child.ChildDied as died:
+        clear_line()
+        message = f"the process that ran the kernel without checks died: {died.how}; --check names the fault"
+        raise Trap(message, kernel=kernel.name) from None
 
 
 def launch(

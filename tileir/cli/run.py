@@ -11,6 +11,7 @@ import io
 import sys
 import time
 import warnings
+from functools import partial
 from math import prod
 
 import numpy as np
@@ -25,9 +26,13 @@ from tileir.cli.launching import (
     chosen_kernel,
     given_values,
     launch,
+    needs_child,
     settings_of,
+    shared,
+    survived,
 )
 from tileir.cli.options import add_level, check_of, chosen_target
+from tileir.cli.progress import progress_line
 from tileir.ir.shown import shown
 from tileir.runtime.grid import Grid
 from tileir.runtime.module import Kernel
@@ -74,11 +79,14 @@ def run(options: argparse.Namespace) -> int:
     if options.mode is not None:
         settings["mode"] = options.mode
     saves = {name: file for name, _, file in (entry.partition("=") for entry in options.save)}
+    if needs_child(target, check):
+        given = shared(given)
     with placed(target, [one.value for one in given]) as values:
         grid = checked(kernel, target, options.grid, values, check, settings)
         for name in [*options.print, *saves]:
             _array_named(name, given)
-        seconds = _launch(kernel, target, grid, values, check, settings)
+        action = partial(_launch, kernel, target, grid, values, check, settings)
+        seconds = survived(kernel, action) if needs_child(target, check) else action()
     for name, file in saves.items():
         files.write(file, _npy(_array_named(name, given).array))
     _show(kernel.name, grid, given, seconds)
@@ -107,7 +115,8 @@ def _launch(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            launch(kernel, target, grid, values, check, settings)
+            with progress_line(kernel.name, target, settings):
+                launch(kernel, target, grid, values, check, settings)
         finally:
             sys.stdout.flush()
             for warning in caught:

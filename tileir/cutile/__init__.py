@@ -53,6 +53,7 @@ def on(
     target: TargetName | str = DEFAULT,
     *,
     gpu: bool = True,
+    children: bool | None = None,
     sanitize: bool | SanitizerOptions = False,
     check: Check = True,
     **options: Unpack[LaunchOptions],
@@ -62,7 +63,7 @@ def on(
     With ``sanitize`` the block is given a session, whose ``report`` has the findings of all launches so far.
     """
     before = installed()
-    session = enable(target, gpu=gpu, sanitize=sanitize, check=check, **options)
+    session = enable(target, gpu=gpu, children=children, sanitize=sanitize, check=check, **options)
     try:
         yield session
     finally:

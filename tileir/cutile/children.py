@@ -1,37 +1,62 @@
-"""The target of this process, handed on to the Python processes that it starts.
+"""The choice of target of this process, handed on to the Python processes that it starts.
 
 Knows: the environment of a child: a variable with the choice, and a folder on its path from which Python runs a file as
 it starts (`startup`). It is the one choice that travels in the environment, as a child has nothing else of its parent.
-Does not know: what the choice switches on (`switch`, `as_cpu`).
+Does not know: what a child does with it (`inherited`).
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from tileir.cutile.as_cpu import cuda_as_cpu
-from tileir.cutile.importing import when_imported
-from tileir.cutile.switch import enable
 from tileir.runtime.options import Check, LaunchOptions
 
 VARIABLE = "TILEIR_CUTILE"
-"""The target, and what else is chosen: ``cpu``, ``cpu cuda-as-cpu``, ``cpu check=strict timeout=2.5``."""
-AS_CPU, CHECK, TIMEOUT, MAX_ITERATIONS = "cuda-as-cpu", "check", "timeout", "max_iterations"
-_CHECKS: dict[str, Check] = {"strict": "strict", "off": False}
 STARTUP = str(Path(__file__).parent / "startup")
+
+_AS_CPU = "cuda-as-cpu"
+_CHECKS: dict[str, Check] = {"strict": "strict", "off": False}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a process does with cuTile's launches; of the options of the target, its limits."""
+
+    target: str
+    as_cpu: bool = False
+    check: Check = True
+    options: LaunchOptions = field(default_factory=LaunchOptions)
+
+    def __str__(self) -> str:
+        """The value of the variable: ``cpu``, ``cpu cuda-as-cpu``, ``cpu check=strict timeout=2.5``."""
+        words = [self.target, *([_AS_CPU] if self.as_cpu else [])]
+        words += [f"check={word}" for word, meant in _CHECKS.items() if meant == self.check]
+        limits = {name: self.options.get(name) for name in ("timeout", "max_iterations")}
+        return " ".join([*words, *(f"{name}={limit}" for name, limit in limits.items() if limit is not None)])
+
+
+def inherited() -> Choice | None:
+    """The choice of the parent process, if that is known."""
+    target, *words = os.environ.get(VARIABLE, "").split() or [""]
+    said = {name: value for name, _, value in (word.partition("=") for word in words)}
+    options: LaunchOptions = {}
+    if "timeout" in said:
+        options["timeout"] = float(said["timeout"])
+    if "max_iterations" in said:
+        options["max_iterations"] = int(said["max_iterations"])
+    choice = Choice(target, _AS_CPU in said, _CHECKS.get(said.get("check", ""), True), options)
+    return choice if target else None
 
 
 @contextmanager
-def handed_on(target: str, as_cpu: bool, check: Check = True, limits: LaunchOptions | None = None) -> Iterator[None]:
-    """Children that start within the block do as this process does; `limits` are a timeout and iterations."""
+def handed_on(choice: Choice) -> Iterator[None]:
+    """Children that start within the block do as this process does."""
     path = os.environ.get("PYTHONPATH")
-    changes = {
-        VARIABLE: " ".join(_words(target, as_cpu, check, limits or {})),
-        "PYTHONPATH": os.pathsep.join([STARTUP, *([path] if path else [])]),
-    }
+    changes = {VARIABLE: str(choice), "PYTHONPATH": os.pathsep.join([STARTUP, *([path] if path else [])])}
     before = {name: os.environ.get(name) for name in changes}
     os.environ.update(changes)
     try:
@@ -41,30 +66,3 @@ def handed_on(target: str, as_cpu: bool, check: Check = True, limits: LaunchOpti
             os.environ.pop(name)
             if value is not None:
                 os.environ[name] = value
-
-
-def take_up() -> None:
-    """Do in this process, a child, what its parent did; nothing if that is not known."""
-    target, *words = os.environ.get(VARIABLE, "").split() or [""]
-    if target:
-        chosen = {name: value for name, _, value in (word.partition("=") for word in words)}
-        if AS_CPU in chosen:
-            cuda_as_cpu()
-        when_imported("cuda.tile", lambda module: _enable(target, chosen))
-
-
-def _words(target: str, as_cpu: bool, check: Check, limits: LaunchOptions) -> Iterator[str]:
-    yield target
-    if as_cpu:
-        yield AS_CPU
-    yield from (f"{CHECK}={word}" for word, meant in _CHECKS.items() if meant == check)
-    yield from (f"{name}={value}" for name, value in limits.items())
-
-
-def _enable(target: str, chosen: Mapping[str, str]) -> None:
-    limits: LaunchOptions = {}
-    if TIMEOUT in chosen:
-        limits["timeout"] = float(chosen[TIMEOUT])
-    if MAX_ITERATIONS in chosen:
-        limits["max_iterations"] = int(chosen[MAX_ITERATIONS])
-    enable(target, check=_CHECKS.get(chosen.get(CHECK, ""), True), **limits)

@@ -11,9 +11,12 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+from tileir.cutile.as_cpu import was_asked_for
 from tileir.cutile.cache import Specialisation, SpecialisationCache
+from tileir.cutile.children import Choice, handed_on
 from tileir.cutile.errors import cutile_type_name
 from tileir.cutile.grid import cutile_grid
 from tileir.cutile.keys import constraints
@@ -37,10 +40,17 @@ class LaunchReplacement:
     """A target, and the library's functions that it replaces."""
 
     def __init__(
-        self, target: str, gpu: bool, check: Check, options: LaunchOptions, session: SanitizerSession | None = None
+        self,
+        target: str,
+        gpu: bool,
+        check: Check,
+        options: LaunchOptions,
+        session: SanitizerSession | None = None,
+        children: bool | None = None,
     ) -> None:
         """``gpu``: launches on arrays of a GPU that the target does not use go to the library. What is installed now is
-        removed. With a `session` kernels run under the sanitizer.
+        removed. With a `session` kernels run under the sanitizer. ``children``: child processes use the target too; as
+        with what is installed now if None.
 
         Raises `UnsupportedError` for a target that is not there, ImportError without cuda-tile.
         """
@@ -53,10 +63,15 @@ class LaunchReplacement:
         self._target: Target = target_named(target) if session is None else session.target
         self._has_streams = isinstance(self._target, DeviceTarget)
         self.session = session
+        self.told: Callable[[str], object] | None = None
+        """Is told the name of each kernel that is about to be launched."""
         self._cache = SpecialisationCache(self._target, check, options)
         before = installed()
         if before is not None:
             before.remove()
+        self._children: bool = before is not None and before._children if children is None else children
+        self._choice = Choice(target, was_asked_for(), check, options)
+        self._while_installed = ExitStack()
         self._original_launch: Function = _cext.launch
         self._original_benchmark: Function = _cext._benchmark
         self._original_timed_benchmark: Callable[..., tuple[object, float | None]] = _tune_utils.benchmark_with_timeout
@@ -70,8 +85,11 @@ class LaunchReplacement:
 
     def install(self) -> None:
         rebind(self._replacements)
+        if self._children:
+            self._while_installed.enter_context(handed_on(self._choice))
 
     def remove(self) -> None:
+        self._while_installed.close()
         rebind([(replacement, original) for original, replacement in self._replacements])
 
     # ------------------------------------------------------------ the replacements
@@ -165,7 +183,10 @@ class LaunchReplacement:
         self, grid: tuple[int, ...], kernel: TileKernel, arguments: tuple
     ) -> tuple[Specialisation, Grid, Binding]:
         extents, key, binding = self.bound(grid, kernel, arguments)
-        return self._cache.of(kernel).find(kernel, key), extents, binding
+        found = self._cache.of(kernel)
+        if self.told is not None:
+            self.told(found.parameters.kernel)
+        return found.find(kernel, key), extents, binding
 
     def bound(self, grid: tuple[int, ...], kernel: TileKernel, arguments: tuple) -> tuple[Grid, tuple, Binding]:
         """Bind a launch: its grid, the key of what it compiles for, and what it passes.

@@ -1,11 +1,10 @@
 """A pytest plugin: ``pytest -p tileir.cutile`` runs the kernels of a test suite on a tileir target.
 
-Knows: pytest's hooks and the options it adds. Does not know: what they switch on (`switch`, `as_cpu`, `children`).
+Knows: pytest's hooks and the options it adds. Does not know: what they switch on (`switch`, `as_cpu`).
 """
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from tileir.ir.diagnostics import UnsupportedError
@@ -30,7 +29,6 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     import pytest
 
     from tileir.cutile.as_cpu import cuda_as_cpu
-    from tileir.cutile.children import handed_on
     from tileir.cutile.switch import disable, enable
 
     options = early_config.known_args_namespace
@@ -38,13 +36,10 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
         cuda_as_cpu()
     target = "interp" if options.tileir_sanitize else options.tileir_target
     try:
-        enable(target, sanitize=options.tileir_sanitize)
+        enable(target, children=True, sanitize=options.tileir_sanitize)
     except UnsupportedError as error:
         raise pytest.UsageError(str(error)) from error
-    until_the_end = ExitStack()
-    until_the_end.callback(disable)
-    until_the_end.enter_context(handed_on(target, options.cuda_as_cpu))
-    early_config.add_cleanup(until_the_end.close)
+    early_config.add_cleanup(disable)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

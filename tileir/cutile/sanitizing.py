@@ -13,6 +13,7 @@ from tileir.ir.loc import FileLoc, Location, Source
 from tileir.runtime.options import SanitizerOptions
 from tileir.runtime.sanitizing import SanitizingTarget
 from tileir.sanitize.findings import Finding
+from tileir.sanitize.proofs.verdict import ProofReport
 from tileir.sanitize.report import SanitizerReport
 
 
@@ -25,13 +26,15 @@ class SanitizerSession:
             raise ValueError(f"sanitize: expected the target 'interp', got '{target}'")
         self.target = SanitizingTarget(self.add, options)
         self._found: dict[tuple[object, ...], Finding] = {}
-        self._kernels: dict[str, None] = {}
+        self._kernels: dict[str, ProofReport] = {}
         self._runs = 0
         self._sources: dict[str, Source] = {}
 
     def add(self, report: SanitizerReport) -> None:
         """Take in what one launch has given."""
-        self._kernels[report.kernel] = None
+        for proof in report.proofs:
+            before = self._kernels.get(proof.kernel)
+            self._kernels[proof.kernel] = proof if before is None else before.beside(proof)
         self._runs += report.runs
         for found in map(self._at_python_lines, report):
             known = self._found.setdefault((found.kind, found.loc, found.other, found.array), found)
@@ -42,7 +45,8 @@ class SanitizerSession:
     @property
     def report(self) -> SanitizerReport:
         names = ", @".join(self._kernels) or "none"
-        return SanitizerReport(list(self._found.values()), names, max(1, self._runs), tuple(self._sources.values()))
+        sources, proofs = tuple(self._sources.values()), tuple(self._kernels.values())
+        return SanitizerReport(list(self._found.values()), names, max(1, self._runs), sources, proofs=proofs)
 
     def _at_python_lines(self, found: Finding) -> Finding:
         notes = tuple(replace(note, loc=self._place(note.loc)) for note in found.notes)

@@ -9,14 +9,14 @@ from __future__ import annotations
 import runpy
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
 from tileir.cutile import switch
 from tileir.cutile.as_cpu import NOTICE, cuda_as_cpu
-from tileir.cutile.children import handed_on
+from tileir.cutile.launch import installed
 from tileir.cutile.tracebacks import is_ours
 from tileir.runtime.options import Check, LaunchOptions
 
@@ -29,19 +29,21 @@ def run_script(
     sanitize: bool = False,
     check: Check = True,
     limits: LaunchOptions | None = None,
+    told: Callable[[str], object] | None = None,
 ) -> int:
     """Run the file as ``__main__`` with `arguments`; gives 0, or 1 after an error, which has been shown.
 
-    With `sanitize` what the sanitizer reports is shown too, however the script ends; its errors count.
+    With `sanitize` what the sanitizer reports is shown too, however the script ends; its errors count. `told` is told
+    the name of each kernel that is about to be launched.
 
     SystemExit passes through. Raises `UnsupportedError` if the target or cuda-tile is not there.
     """
     if as_cpu and cuda_as_cpu():
         print(NOTICE, file=sys.stderr)
-    limits = limits or {}
-    session = switch.enable(target, sanitize=sanitize, check=check, **limits)
+    session = switch.enable(target, children=True, sanitize=sanitize, check=check, **(limits or {}))
+    _tell(told)
     try:
-        with handed_on(target, as_cpu, check, limits), _process_of(path, arguments):
+        with _process_of(path, arguments):
             runpy.run_path(str(path), run_name="__main__")
     except Exception as error:
         print(_shown(error), file=sys.stderr)
@@ -51,6 +53,12 @@ def run_script(
         if session is not None:
             print(session.report, file=sys.stderr)
     return 0 if session is None or session.report.ok else 1
+
+
+def _tell(told: Callable[[str], object] | None) -> None:
+    launcher = installed()
+    if launcher is not None:
+        launcher.told = told
 
 
 @contextmanager

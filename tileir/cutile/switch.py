@@ -27,6 +27,7 @@ def enable(
     target: TargetName | str = DEFAULT,
     *,
     gpu: bool = True,
+    children: bool | None = None,
     sanitize: bool | SanitizerOptions = False,
     check: Check = True,
     **options: Unpack[LaunchOptions],
@@ -34,15 +35,16 @@ def enable(
     """Let `cuda.tile.launch` run kernels on `target`, from now on and wherever it has been imported already.
 
     Launches on arrays of a GPU that the target does not use go to the library as before, or, with ``gpu=False``, raise
-    ValueError. With ``sanitize``, which takes target ``interp``, kernels run under the sanitizer, and the session that
-    is given has the report; instead of True it may be ``checks``, ``schedules`` and ``seed`` as a dictionary.
-    ``check`` and ``options`` are those of a launch on the target: ``threads``, ``output``, ``max_iterations``, ...
+    ValueError. With ``children`` Python processes that are started while it is enabled use the target too; they do what
+    they did before if it is None. With ``sanitize``, which takes target ``interp``, kernels run under the sanitizer,
+    and the session that is given has the report; instead of True it may be ``checks``, ``schedules`` and ``seed`` as a
+    dictionary. ``check`` and ``options`` are those of a launch on the target: ``threads``, ``output``, ...
 
     Raises `UnsupportedError` if the target or cuda-tile is not there, ValueError for a `check` that there is not.
     """
     session = SanitizerSession(target, {} if sanitize is True else sanitize) if sanitize is not False else None
     try:
-        launcher = LaunchReplacement(target, gpu, check_level(check), options, session)
+        launcher = LaunchReplacement(target, gpu, check_level(check), options, session, children)
     except ImportError as error:
         what = f"needs the package cuda-tile (pip install 'tileir[cutile]'): {error}"
         raise UnsupportedError(what, target) from error

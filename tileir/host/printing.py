@@ -22,9 +22,12 @@ Element = ElementType | PointerType
 Formatter = Callable[[Sequence[np.ndarray]], str]
 
 _CONVERSION = re.compile(
-    r"%(?P<flags>[-+ #0]*)(?P<width>\d*)(?:\.(?P<precision>\d*))?"
+    r"%(?P<flags>[-+ #0]*)(?P<width>(?:[1-9]\d*)?)(?:\.(?P<precision>\d*))?"
     r"(?:hh|h|ll|l|L|q|j|z|t)?(?P<letter>[diouxXeEfFgGaAcspn])"
 )
+
+_DIGITS = 9
+"""Digits of a width or precision that are read."""
 
 
 def formatter(format: str, elements: Sequence[Element]) -> tuple[Formatter, str | None]:
@@ -55,7 +58,7 @@ def _parts(format: str, elements: Sequence[Element]) -> Iterator[str | Conversio
             position += 1
             continue
         element = next(waiting, None)
-        match = _CONVERSION.match(format, found)
+        match = None if element is None else _CONVERSION.match(format, found)
         if element is None:
             yield "%"
         elif match is None:
@@ -69,8 +72,13 @@ def _parts(format: str, elements: Sequence[Element]) -> Iterator[str | Conversio
 def _conversion(match: re.Match[str]) -> Conversion:
     precision = match["precision"]
     return Conversion(
-        match["flags"], int(match["width"] or 0), None if precision is None else int(precision or 0), match["letter"]
+        match["flags"], _number(match["width"]), None if precision is None else _number(precision), match["letter"]
     )
+
+
+def _number(digits: str) -> int:
+    """A width or precision; an enormous one becomes one that is too large too."""
+    return int(digits.lstrip("0")[:_DIGITS] or 0)
 
 
 def _tile_text(conversion: Conversion, tile: np.ndarray, element: Element) -> str:

@@ -20,25 +20,29 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from time import perf_counter
 from typing import Literal, get_args
 
-from tileir.host import limits
+from tileir.host import limits, undefined
+from tileir.host.kernel_warnings import KernelWarning
 from tileir.host.limits import MAX_ITERATIONS
 from tileir.host.output import Output, write
-from tileir.interp.faults import Fault, Index, KernelWarning
+from tileir.interp.clock import LaunchClock
+from tileir.interp.faults import Fault, Index
 from tileir.interp.memory import Memory
 from tileir.ir.core import Op
-from tileir.ir.diagnostics import Coordinates, LaunchTimeout, Trap
+from tileir.ir.diagnostics import Coordinates, Trap
 from tileir.ir.loc import Source
 
 PureRule = Callable[[Op], Callable[..., object]]
 """``rule(op)`` gives ``fn(*values)``, which gives the result, or a tuple when the operation has several results."""
 EffectRule = Callable[[Op], Callable[..., object]]
 """``rule(op)`` gives ``fn(block, *values)``; the rest as for `PureRule`."""
-StrictRule = Callable[[Op], Callable[..., None] | None]
-"""``rule(op)`` gives ``fn(*values)`` that raises `Fault` for undefined behaviour whose default is a value, or None
-where this operation has none. Called before the operation itself, in strict mode only."""
+StrictCheck = Callable[..., "str | None"]
+"""``fn(*values)`` raises `Fault` for undefined behaviour whose default is a value, and gives a warning of unspecified
+behaviour."""
+StrictRule = Callable[[Op], "StrictCheck | None"]
+"""``rule(op)`` gives the check of an operation, or None where there is nothing to check. Called before the operation
+itself, in strict mode only."""
 
 REPETITIONS = 2
 """Iterations that change nothing, after which the next ones will not either: what they read is then as it is."""
@@ -56,7 +60,7 @@ class Options:
     behaviour warns) or ``off`` (no warnings, nothing checked that costs time). ``max_iterations``: of one tile block in
     its loops before it counts as hanging. ``output``: where `print_tko` writes; None is standard output. ``seed``: None
     starts tile blocks in order and switches between them evenly, a number does both at random. ``timeout``: seconds
-    that a launch may take. ``progress`` is told now and then how many tile blocks have begun, of how many.
+    that a launch may take. ``progress`` is told now and then how many tile blocks are done, of how many.
     """
 
     check: bool = True
@@ -93,11 +97,11 @@ class LaunchState:
     options: Options
     source: Source | None = None
     warnings: dict[Op, KernelWarning] = field(default_factory=dict)
-    deadline: float = math.inf
-    """What the clock `time.perf_counter` shows when the time is up."""
+    clock: LaunchClock = field(init=False)
 
-    def timed_out(self) -> LaunchTimeout:
-        return limits.timed_out(self.kernel, self.options.timeout or 0.0, self.source)
+    def __post_init__(self) -> None:
+        options = self.options
+        self.clock = LaunchClock(self.kernel, math.prod(self.grid), options.timeout, options.progress, self.source)
 
 
 class BlockState:
@@ -147,8 +151,8 @@ class BlockState:
         self.iterations += 1
         if self.iterations > self.options.max_iterations:
             raise Fault(limits.hang_text(self.options.max_iterations))
-        if self.iterations % LOOKS == 0 and perf_counter() > self.launch.deadline:
-            raise self.launch.timed_out()
+        if self.iterations % LOOKS == 0:
+            self.launch.clock.look()
 
     def changes(self) -> None:
         """Something has changed that ends the waiting of this tile block, or of others."""
@@ -191,7 +195,7 @@ class BlockState:
             op=op.spec.name,
             loc=op.loc,
             array=fault.array,
-            index=fault.index,
+            index=fault.index if undefined.names_element(op) else None,
             source=launch.source,
         )
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tileir.host import undefined
 from tileir.interp.accesses import CheckedAccess
 from tileir.interp.api import BlockState, EffectRule
 from tileir.interp.cells import CELLS
@@ -153,7 +154,7 @@ def atomic_rmw(op: AtomicRmw) -> Callable[..., object]:
         if mask is None or mask.all():
             return update(block.memory, pointers, (argument,), mode, access), None
         if block.options.strict:
-            block.warn(op, "the result of a masked-off element is implementation-defined")
+            block.warn(op, undefined.MASKED_UPDATE)
         old = np.zeros(pointers.shape, cell.dtype)
         if mask.any():
             old[mask] = update(block.memory, pointers[mask], (argument[mask],), mode, access, mask)

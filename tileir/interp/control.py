@@ -13,6 +13,7 @@ from collections.abc import Callable, Generator
 import numpy as np
 
 from tileir.analysis.exits import RegionExit
+from tileir.host import undefined
 from tileir.host.assertions import assertion_text
 from tileir.interp.api import BlockState, EffectRule
 from tileir.interp.faults import Fault
@@ -90,12 +91,12 @@ def _counter(op: For) -> Callable[..., Generator[object, None, None]]:
     def count(block: BlockState, lower: object, upper: object, step: object) -> Generator[object, None, None]:
         stride = number(step, unsigned=False)
         if stride <= 0:
-            raise Fault(f"the step of 'for' must be positive, got {stride}")
+            raise Fault(undefined.no_step(stride))
         numbers = range(number(lower, op.unsigned), number(upper, op.unsigned), stride)
         for value in numbers:
             yield scalar(value if value < limit else value - modulus)
         if numbers and block.options.strict and numbers[-1] + stride >= (modulus if op.unsigned else limit):
-            raise Fault(f"the induction variable of 'for' overflows {ty.element!r}: {numbers[-1]} + {stride}")
+            raise Fault(undefined.counter_overflow(ty.number, numbers[-1], stride))
 
     return count
 

@@ -6,8 +6,9 @@ Does not know: encodings or rounding.
 
 from __future__ import annotations
 
-from tileir.interp.api import PureRule, StrictRule
-from tileir.interp.checks import Trapping, promise_check, trapping_where
+from tileir.host import undefined
+from tileir.interp.api import PureRule, StrictCheck, StrictRule
+from tileir.interp.checks import promise_check, trapping_where
 from tileir.ir import types as t
 from tileir.ir.rules import Rules
 from tileir.ir.storage import dtype_of
@@ -52,15 +53,15 @@ def _itof(op: IToF) -> Conversion:
 
 
 @strict(TruncI)
-def _trunci_promised(op: TruncI) -> Trapping | None:
+def _trunci_promised(op: TruncI) -> StrictCheck | None:
     source, target = op.source.type.number, op.to.type.number
     return promise_check(op.overflow, lambda reading: promises.truncation_overflows(reading, source, target))
 
 
 @strict(FToI)
-def _ftoi_fits(op: FToI) -> Trapping | None:
+def _ftoi_fits(op: FToI) -> StrictCheck | None:
     target = op.to.type.number
     if op.saturating or target is t.I1:
         return None
-    message = f"the value does not fit {target.name} when {op.signedness.text}"
+    message = undefined.unfit(target, op.signedness)
     return trapping_where(message, promises.conversion_overflows(op.signedness, op.source.type.number, target))

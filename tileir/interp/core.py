@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tileir.host import undefined
 from tileir.interp.api import BlockState, EffectRule, PureRule, StrictRule
 from tileir.interp.faults import Fault
 from tileir.ir.diagnostics import Coordinates
@@ -80,7 +81,7 @@ def _offset_overflow(op: Offset) -> Callable[[Array, Array], None]:
         moved = ptr + distance.view(np.uint64)
         beyond = np.where(distance < 0, moved > ptr, moved < ptr) | (abs(offset.astype(np.float64)) * size >= 2.0**63)
         if beyond.any():
-            raise Fault("the address is outside 64 bits", index=first_index(beyond))
+            raise Fault(undefined.ADDRESS, index=first_index(beyond))
 
     return check
 

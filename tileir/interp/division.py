@@ -6,8 +6,9 @@ strict mode so does a quotient that does not fit. Does not know: arithmetic.
 
 from __future__ import annotations
 
-from tileir.interp.api import PureRule, StrictRule
-from tileir.interp.checks import Trapping, trapping_where
+from tileir.host import undefined
+from tileir.interp.api import PureRule, StrictCheck, StrictRule
+from tileir.interp.checks import trapping_where
 from tileir.interp.faults import Fault
 from tileir.ir.attributes import Signedness
 from tileir.ir.rules import Rules
@@ -35,13 +36,13 @@ def _trapping(function: Binary) -> Binary:
         try:
             return function(lhs, rhs)
         except integers.DivisionByZero as error:
-            raise Fault("integer division by zero", index=error.index) from None
+            raise Fault(undefined.DIVISION_BY_ZERO, index=error.index) from None
 
     return evaluate
 
 
 @strict(DivI)
-def _divi_fits(op: DivI) -> Trapping | None:
+def _divi_fits(op: DivI) -> StrictCheck | None:
     if op.signedness is Signedness.UNSIGNED:
         return None
-    return trapping_where("the smallest integer divided by -1 does not fit", promises.quotient_overflows)
+    return trapping_where(undefined.QUOTIENT, promises.quotient_overflows)

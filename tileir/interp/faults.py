@@ -1,14 +1,10 @@
-"""Faults and warnings of a running kernel.
+"""Faults of a running kernel.
 
 Knows: what a rule says when something is wrong. Does not know: what is checked, nor the place in the program, which the
 machine adds.
 """
 
 from __future__ import annotations
-
-from tileir.ir.diagnostics import Coordinates
-from tileir.ir.loc import Location
-from tileir.ir.shown import shown, shown_lines
 
 Index = int | tuple[int, ...]
 
@@ -25,15 +21,3 @@ class Fault(Exception):
         self.message = message
         self.array = array
         self.index = index
-
-
-class KernelWarning(UserWarning):
-    """Behaviour that a program should not rely on, met while a kernel ran (one per operation and launch)."""
-
-    def __init__(self, message: str, kernel: str, block: Coordinates, op: str, loc: Location) -> None:
-        super().__init__(shown_lines(f"{message} ['{op}', kernel @{shown(kernel)}, tile block {block}]"))
-        self.message = message
-        self.kernel = kernel
-        self.block = block
-        self.op = op
-        self.loc = loc

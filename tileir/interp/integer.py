@@ -1,7 +1,7 @@
 """Rules of the integer and bitwise operations (spec: integer#semantics).
 
 Knows: which function of `numerics.integers` an operation with its attributes stands for; in strict mode a broken
-overflow promise traps.
+overflow promise traps, and a shift by the width or more gives a warning.
 Does not know: arithmetic, nor the types: the arrays carry the width.
 """
 
@@ -11,8 +11,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tileir.interp.api import PureRule, StrictRule
-from tileir.interp.checks import Trapping, promise_check, trapping_where
+from tileir.host import undefined
+from tileir.interp.api import PureRule, StrictCheck, StrictRule
+from tileir.interp.checks import all_of, promise_check, trapping_where, warning_where
 from tileir.ir.attributes import Signedness
 from tileir.ir.core import Op
 from tileir.ir.rules import Rules
@@ -45,7 +46,6 @@ _BY_READING: dict[type[Op], Callable[[Signedness], Binary]] = {
 _OVERFLOWS: dict[type[Op], Callable[[Signedness], Check]] = {
     AddI: promises.sum_overflows,
     MulI: promises.product_overflows,
-    ShlI: promises.shift_overflows,
     SubI: promises.difference_overflows,
 }
 
@@ -66,13 +66,23 @@ def _cmpi(op: CmpI) -> Binary:
 
 
 @strict(*_OVERFLOWS)
-def _promised(op: AddI | MulI | ShlI | SubI) -> Trapping | None:
+def _promised(op: AddI | MulI | SubI) -> StrictCheck | None:
     return promise_check(op.overflow, _OVERFLOWS[type(op)])
 
 
+@strict(ShlI)
+def _shli_promised(op: ShlI) -> StrictCheck | None:
+    return all_of(promise_check(op.overflow, promises.shift_overflows), _amount_fits(op))
+
+
+@strict(ShrI)
+def _amount_fits(op: ShlI | ShrI) -> StrictCheck:
+    return warning_where(undefined.SHIFT, promises.shift_too_far(op.lhs.tile.number))
+
+
 @strict(NegI)
-def _negi_promised(op: NegI) -> Trapping | None:
+def _negi_promised(op: NegI) -> StrictCheck | None:
     """Only the signed reading is concerned: every negation but that of 0 wraps when unsigned."""
     if not promises.promised(op.overflow, Signedness.SIGNED):
         return None
-    return trapping_where("the negated smallest integer does not fit", promises.smallest)
+    return trapping_where(undefined.NEGATION, promises.smallest)

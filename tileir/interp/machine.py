@@ -6,16 +6,13 @@ Does not know: what arguments a user may give (`runtime`): values come as tiles 
 
 from __future__ import annotations
 
-import linecache
-import os
-import warnings
 from collections.abc import Sequence
 from functools import cache
-from math import prod
 
 import numpy as np
 
 from tileir.host import running
+from tileir.host.kernel_warnings import issue
 from tileir.interp import (
     atomics,
     calls,
@@ -37,7 +34,6 @@ from tileir.interp import (
     views,
 )
 from tileir.interp.api import BlockState, LaunchState, Options
-from tileir.interp.faults import KernelWarning
 from tileir.interp.memory import Memory
 from tileir.interp.prepare import RuleTables
 from tileir.interp.prepare import prepare as prepare_with
@@ -46,11 +42,9 @@ from tileir.interp.scheduler import Running, coordinates, run_all
 from tileir.interp.watch import Watch
 from tileir.ir.core import Module
 from tileir.ir.diagnostics import Coordinates
-from tileir.ir.loc import FileLoc, file_position
 from tileir.ir.rules import joined
 from tileir.ops.module import Entry
 
-MAX_SOURCE_BYTES = 1 << 24
 TABLES = RuleTables(
     pure=joined(
         conversion.rules,
@@ -107,32 +101,11 @@ def execute(
     try:
         running.begin(launch)
         with np.errstate(all="ignore"):
-            run_all(coordinates(grid), start, Watch(launch, prod(grid)), options.seed)
+            run_all(coordinates(grid), start, Watch(launch), options.seed)
     finally:
         running.end(launch)
         for warning in launch.warnings.values():
-            _issue(warning)
-
-
-def _issue(warning: KernelWarning) -> None:
-    """At the line of the program's own source where debug info names one, so that Python shows that line."""
-    place = file_position(warning.loc)
-    if isinstance(place, FileLoc) and place.line > 0 and _is_text(place.file):
-        # Python keeps in the registry what it has said, in ours as it would in that file's.
-        registry = globals().setdefault("__warningregistry__", {})
-        warnings.warn_explicit(warning, None, place.file, place.line, registry=registry)
-    else:
-        warnings.warn(warning, stacklevel=3)
-
-
-def _is_text(file: str) -> bool:
-    """Whether Python, which opens what a program calls its file, is to do so: no device, and nothing huge."""
-    if not file.isprintable():
-        return False
-    try:
-        return file in linecache.cache or (os.path.isfile(file) and os.path.getsize(file) <= MAX_SOURCE_BYTES)
-    except OSError:
-        return False
+            issue(warning)
 
 
 def run(

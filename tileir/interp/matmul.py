@@ -17,6 +17,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tileir.host import undefined
 from tileir.interp.api import BlockState, EffectRule, PureRule
 from tileir.ir import types as t
 from tileir.ir.attributes import Signedness
@@ -67,7 +68,7 @@ def _mmai(op: MmaI) -> Callable[[BlockState, Array, Array, Array], Array]:
         exact = product.astype(np.int64) + acc
         result = np.clip(exact, I32.min, I32.max)
         if block.options.strict and (result != exact).any():
-            block.warn(op, "the sum does not fit i32 and is saturated")
+            block.warn(op, undefined.SATURATION)
         return result.astype(np.int32)
 
     return multiply

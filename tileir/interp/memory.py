@@ -49,6 +49,8 @@ class Memory(AddressSpace):
         self.globals: dict[str, int] = {} if globals is None else globals
         self.changes = 0
         """How often memory has been changed, or something else that a tile block may wait for."""
+        self.read_unwritten = False
+        """An access has read storage of an `alloca` that nothing was written to (`unwritten` looks for that)."""
         self._storage: dict[int, Allocation] = {}
         self._storage_bytes = 0
         self._freed: deque[Allocation] = deque()

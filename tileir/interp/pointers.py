@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tileir.host import undefined
 from tileir.interp.api import BlockState, EffectRule, PureRule
 from tileir.interp.faults import Fault
 from tileir.ir.attributes import MemoryOrdering
@@ -50,7 +51,7 @@ def load_ptr(op: LoadPtr) -> Callable[..., object]:
         token: None,
     ) -> tuple[np.ndarray, None]:
         if block.options.strict and mask is not None and padding is None and not mask.all():
-            block.warn(op, "masked-off elements are loaded without a padding value")
+            block.warn(op, undefined.UNPADDED_MASK)
         return block.memory.load(source, element, mask, padding, block.id), None
 
     return run
@@ -76,8 +77,8 @@ def _check_distinct(op: Op, block: BlockState, addresses: np.ndarray, weak: bool
     if np.unique(addresses).size == addresses.size:
         return
     if weak:
-        raise Fault("two elements of a weak store have the same address")
-    block.warn(op, "two elements of a store have the same address")
+        raise Fault(undefined.WEAK_DUPLICATES)
+    block.warn(op, undefined.DUPLICATES)
 
 
 @effects(Alloca)

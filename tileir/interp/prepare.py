@@ -15,9 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tileir.analysis.effects import allocations_in, ordering_of
+from tileir.analysis.effects import access_of, allocations_in, ordering_of
 from tileir.analysis.exits import EXITS
-from tileir.interp.api import BlockState, EffectRule, PureRule, StrictRule
+from tileir.host import undefined
+from tileir.interp.api import BlockState, EffectRule, PureRule, StrictCheck, StrictRule
 from tileir.interp.faults import Fault
 from tileir.interp.program import (
     NOTHING,
@@ -174,20 +175,24 @@ class Preparation:
     def _effect(self, op: Op, function: Callable[..., object]) -> Step:
         check = self._strict_check(op)
         if check is not None:
-            function = _checked_effect(check, function)
+            function = _checked_effect(op, check, function)
+        access = access_of(op) if self.linker.strict else None
+        if access is not None and access.reads:
+            function = _noticing(op, function)
         inputs = self._inputs(op)
         return effect_step(function, inputs, self.results(op))
 
     def _pure(self, op: Op, function: Callable[..., object]) -> Step | None:
         check = self._strict_check(op)
-        if check is not None:
-            function = _checked(check, function)
-        if self._compute(op, function):
+        if self._compute(op, function if check is None else _silent(check, function)):
             return None
         inputs = self._inputs(op)
-        return pure_step(function, inputs, self.results(op))
+        if check is None:
+            return pure_step(function, inputs, self.results(op))
+        checked = _checked_effect(op, check, lambda block, *values: function(*values))
+        return effect_step(checked, inputs, self.results(op))
 
-    def _strict_check(self, op: Op) -> Callable[..., None] | None:
+    def _strict_check(self, op: Op) -> StrictCheck | None:
         rule = self.tables.strict.get(type(op)) if self.linker.strict else None
         return None if rule is None else rule(op)
 
@@ -242,17 +247,36 @@ def _all_small(op: Op) -> bool:
     return all(not isinstance(value.type, TileType) or value.type.count <= MAX_KNOWN_ELEMENTS for value in op.results)
 
 
-def _checked(check: Callable[..., None], function: Callable[..., object]) -> Callable[..., object]:
+def _silent(check: StrictCheck, function: Callable[..., object]) -> Callable[..., object]:
+    """The function where there is nothing to report; raises Fault elsewhere."""
+
     def run(*values: object) -> object:
-        check(*values)
+        warning = check(*values)
+        if warning is not None:
+            raise Fault(warning)
         return function(*values)
 
     return run
 
 
-def _checked_effect(check: Callable[..., None], function: Callable[..., object]) -> Callable[..., object]:
+def _checked_effect(op: Op, check: StrictCheck, function: Callable[..., object]) -> Callable[..., object]:
     def run(block: BlockState, *values: object) -> object:
-        check(*values)
+        warning = check(*values)
+        if warning is not None:
+            block.warn(op, warning)
         return function(block, *values)
+
+    return run
+
+
+def _noticing(op: Op, function: Callable[..., object]) -> Callable[..., object]:
+    """The function of an operation that reads memory, with a warning where nothing was written before."""
+
+    def run(block: BlockState, *values: object) -> object:
+        result = function(block, *values)
+        if block.memory.read_unwritten:
+            block.memory.read_unwritten = False
+            block.warn(op, undefined.UNWRITTEN)
+        return result
 
     return run

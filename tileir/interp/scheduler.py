@@ -50,7 +50,6 @@ def run_all(
     while True:
         for block in islice(waiting, max(0, window - len(live))):
             live.append(start(block))
-            watch.begun += 1
         if not live:
             return
         before = watch.changes
@@ -71,7 +70,9 @@ def _round(live: deque[Running], turns: _InOrder | _AtRandom, watch: Watch) -> i
         state.budget = turns.budget()
         if next(flow, _DONE) is not _DONE:
             live.append((state, flow))
-        watch.look()
+        else:
+            watch.clock.done += 1
+        watch.clock.look()
     return before - len(live)
 
 

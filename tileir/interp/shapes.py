@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from tileir.host import undefined
 from tileir.interp.api import PureRule
 from tileir.interp.faults import Fault
 from tileir.ir.rules import Rules
@@ -84,7 +85,7 @@ def _subtile(whole: Sequence[int], part: Sequence[int]) -> Callable[[tuple[Array
         numbers = tuple(map(int, indices))
         if any(not 0 <= number < count for number, count in zip(numbers, counts)):
             unsigned = [number % (1 << 32) for number in numbers]
-            raise Fault(f"subtile index {unsigned} is outside {list(counts)} subtiles", index=tuple(unsigned))
+            raise Fault(undefined.no_subtile(unsigned, counts), index=tuple(unsigned))
         return tuple(slice(number * size, (number + 1) * size) for number, size in zip(numbers, part))
 
     return place

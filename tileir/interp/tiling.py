@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tileir.host import undefined
 from tileir.interp.api import BlockState
 from tileir.interp.faults import Fault
 from tileir.ir.core import Op, Value
@@ -155,7 +156,7 @@ def _check_edges(op: Op, block: BlockState, counts: list[int], view: TileViewTyp
     """Report what a program must not do at the edges of the tensor."""
     for dim, count in enumerate(counts):
         if count == 0:
-            block.undefined(op, f"the index of dimension {dim} is outside the index space of the view")
+            block.undefined(op, undefined.outside_index_space(dim))
     _check_promises(op, block, counts, view, promised)
 
 
@@ -164,7 +165,7 @@ def _check_promises(
 ) -> None:
     for dim in promised:
         if counts[dim] < view.tile_shape[dim]:
-            block.undefined(op, f"'inbounds' is not kept: the tile leaves the tensor along dimension {dim}")
+            block.undefined(op, undefined.not_inbounds(dim))
 
 
 def check_reach(tensor: TensorView, part: Part, bits: int) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from tileir.host import undefined
 from tileir.interp import nibbles
 from tileir.interp.accesses import CheckedAccess
 from tileir.interp.api import BlockState, EffectRule, PureRule
@@ -85,14 +86,14 @@ def _filled(
     entries = tuple(next(given) if entry is None else entry for entry in static)
     for dim, entry in enumerate(entries):
         if not 0 < entry < MAX_EXTENT:
-            _check_entry(op, block, f"{what} {entry} of dimension {dim}", entry)
+            _check_entry(op, block, what, entry, dim)
     return entries
 
 
-def _check_entry(op: Op, block: BlockState, what: str, entry: int) -> None:
+def _check_entry(op: Op, block: BlockState, what: str, entry: int, dim: int) -> None:
     if entry:
-        raise Fault(f"the dynamic {what} is not below 2^63 (dynamic values are read as unsigned)")
-    block.undefined(op, f"the dynamic {what} is not positive")
+        raise Fault(undefined.too_large(what, entry, dim))
+    block.undefined(op, undefined.not_positive(what, dim))
 
 
 @pure(MakePartitionView, MakeStridedView, MakeGatherScatterView)
@@ -209,7 +210,7 @@ def load_view(op: LoadView) -> Callable[..., object]:
     def run(block: BlockState, view: TileView, index: tuple[np.ndarray, ...], token: None) -> tuple[np.ndarray, None]:
         part = locate(block, view.tensor, index)
         if unpadded and block.options.strict and (part is None or not part.full):
-            block.warn(op, "elements outside the tensor are loaded without a padding value")
+            block.warn(op, undefined.UNPADDED_VIEW)
         return (outside if part is None else load(block, view.tensor, part, element, outside)), None
 
     return run

@@ -93,7 +93,15 @@ class Block:
         return f"<block of {self.parent!r}>"
 
 
-class Op:
+class _OpClass(type):
+    """The class of operation classes: what they declare is read from other fields, so none has fields of its own."""
+
+    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], /, **declaration: Any) -> _OpClass:
+        namespace.setdefault("__slots__", ())
+        return super().__new__(cls, name, bases, namespace, **declaration)
+
+
+class Op(metaclass=_OpClass):
     """One operation. Subclasses are declared with the fields of `ir.declare`; `spec` holds the declaration.
 
     ``operands`` are flat, in declaration order; ``segments`` gives the length of each declared operand group (it is
@@ -103,6 +111,16 @@ class Op:
     declaration knows.
     """
 
+    __slots__ = (
+        "attributes",
+        "discardable",
+        "loc",
+        "operands",
+        "parent",
+        "regions",
+        "results",
+        "segments",
+    )
     spec: ClassVar[OpSpec]
     traits: ClassVar[tuple[Trait, ...]] = ()
     format: ClassVar[str | None] = None

@@ -11,10 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tileir.ir.loc import UNKNOWN, BytecodeLoc, FileLoc, Location, Source, SourceLoc, file_position
 from tileir.ir.shown import shown, shown_line, shown_lines
+
+if TYPE_CHECKING:
+    from tileir.ir.unread import PartialModule
 
 MAX_SHOWN_LINE = 160
 """A source line longer than this is cut around the caret when shown."""
@@ -54,10 +57,11 @@ class Diagnostic:
 
     def to_json(self) -> dict[str, Any]:
         """The same as data: file, line, column (1-based, null where unknown) and the fields."""
-        data: dict[str, Any] = {"code": self.code, "severity": self.severity, "message": self.message}
+        data: dict[str, Any] = {"code": self.code, "severity": self.severity, "message": shown_line(self.message)}
         data |= _place(self.loc)
-        data |= {"op": self.op, "expected": self.expected, "got": self.got, "hint": self.hint}
-        data["notes"] = [{"message": note.message} | _place(note.loc) for note in self.notes]
+        parts = {"op": self.op, "expected": self.expected, "got": self.got, "hint": self.hint}
+        data |= {name: None if part is None else shown_line(part) for name, part in parts.items()}
+        data["notes"] = [{"message": shown_line(note.message)} | _place(note.loc) for note in self.notes]
         return data
 
 
@@ -96,11 +100,17 @@ class Report:
 
 
 class DiagnosticError(Exception):
-    """A program that cannot be used; `diagnostics` holds every fault found."""
+    """A program that cannot be used; `diagnostics` holds every fault found.
 
-    def __init__(self, diagnostics: Iterable[Diagnostic], source: Source | None = None) -> None:
+    ``partial`` is what could be read of a text in which something could not.
+    """
+
+    def __init__(
+        self, diagnostics: Iterable[Diagnostic], source: Source | None = None, partial: PartialModule | None = None
+    ) -> None:
         self.diagnostics = list(diagnostics)
         self.source = source
+        self.partial = partial
         super().__init__(self.diagnostics)
 
     def __str__(self) -> str:
@@ -121,6 +131,9 @@ class UnsupportedError(Exception):
         place = place_text(loc)
         text = f"{what} (target '{target}')"
         super().__init__(shown_lines(f"{place}: {text}" if place else text))
+
+    def __reduce__(self) -> tuple[type[UnsupportedError], tuple[object, ...]]:
+        return type(self), (self.what, self.target, self.loc)
 
     def __repr__(self) -> str:
         place = "" if self.loc is UNKNOWN else f", loc={self.loc!r}"
@@ -224,7 +237,7 @@ def shown_place(loc: Location, text: str, sources: Sequence[Source]) -> list[str
         lines += _excerpt(found.source.line(line), line, column, width)
     elif found is not None:
         source = next((source for source in sources if source.name == found.file), None)
-        if source is not None and found.line <= source.text.count("\n") + 1 and found.line > 0:
+        if source is not None and source.has_line(found.line):
             lines += _excerpt(source.line(found.line), found.line, found.column, 1)
     return lines
 

@@ -13,25 +13,31 @@ from tileir.ir.attributes import Attribute
 
 
 class Source:
-    """A text that was read: gives lines, and line and column of an offset."""
+    """A text that was read: gives lines, and line and column of an offset.
 
-    __slots__ = ("_starts", "name", "text")
+    Its lines are counted from `first_line`, which is not 1 for a part of a file.
+    """
 
-    def __init__(self, name: str, text: str) -> None:
+    __slots__ = ("_starts", "first_line", "name", "text")
+
+    def __init__(self, name: str, text: str, first_line: int = 1) -> None:
         self.name = name
         self.text = text
+        self.first_line = first_line
         self._starts: list[int] | None = None
 
     def position(self, offset: int) -> tuple[int, int]:
-        """1-based line and column of `offset`."""
+        """Line and 1-based column of `offset`."""
         starts = self._line_starts()
-        line = bisect_right(starts, offset)
-        return line, offset - starts[line - 1] + 1
+        index = bisect_right(starts, offset) - 1
+        return self.first_line + index, offset - starts[index] + 1
+
+    def has_line(self, number: int) -> bool:
+        return 0 <= number - self.first_line < len(self._line_starts())
 
     def line(self, number: int) -> str:
-        """The text of 1-based line `number`, without its end."""
-        starts = self._line_starts()
-        begin = starts[number - 1]
+        """The text of line `number`, without its end."""
+        begin = self._line_starts()[number - self.first_line]
         end = self.text.find("\n", begin)
         return self.text[begin : len(self.text) if end < 0 else end].rstrip("\r")
 
@@ -77,12 +83,16 @@ UNKNOWN = UnknownLoc()
 class SourceLoc(Location):
     """A place that the parser found: a range of offsets in a `Source`. Not written in the program itself."""
 
-    __slots__ = ("end", "offset", "source")
+    __slots__ = ("_length", "offset", "source")
 
     def __init__(self, source: Source, offset: int, end: int) -> None:
         self.source = source
         self.offset = offset
-        self.end = end
+        self._length = end - offset  # most are small numbers, which take no memory
+
+    @property
+    def end(self) -> int:
+        return self.offset + self._length
 
     @property
     def file_loc(self) -> FileLoc:
@@ -93,7 +103,7 @@ class SourceLoc(Location):
         return self.file_loc._shown()
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, slots=True)
 class FileLoc(Location):
     """``"file":line:column``, optionally ``to end_line:end_column``."""
 
@@ -142,7 +152,7 @@ class FusedLoc(Location):
         return f"fused{metadata}[{', '.join(member._shown() for member in self.members)}]"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, slots=True)
 class BytecodeLoc(Location):
     """A place in bytecode that carries no debug info: a path and a byte offset."""
 
@@ -195,7 +205,7 @@ class DILexicalBlock(LocalScope):
     column: int = 0
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, slots=True)
 class DILoc(Location):
     """A file position inside a debug scope."""
 

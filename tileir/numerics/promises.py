@@ -28,6 +28,11 @@ def promised(overflow: Overflow, signedness: Signedness) -> bool:
     return overflow in (wraps, Overflow.NO_WRAP)
 
 
+def promised_readings(overflow: Overflow) -> list[Signedness]:
+    """The readings by which `overflow` promises that results fit, in the order in which they are checked."""
+    return [reading for reading in (Signedness.SIGNED, Signedness.UNSIGNED) if promised(overflow, reading)]
+
+
 def sum_overflows(signedness: Signedness) -> Check:
     if signedness is Signedness.UNSIGNED:
         return lambda lhs, rhs: unsigned(integers.add(lhs, rhs)) < unsigned(lhs)
@@ -74,6 +79,11 @@ def smallest(x: Array) -> Array:
     """The integers whose negation overflows when signed."""
     value = signed(x)
     return (value != 0) & (signed(integers.negate(x)) == value)
+
+
+def shift_too_far(element: t.ElementType) -> Check:
+    """The amount of a shift, which is unsigned, is the width or more."""
+    return lambda lhs, rhs: unsigned(rhs) >= element.bits
 
 
 def shift_overflows(signedness: Signedness) -> Check:

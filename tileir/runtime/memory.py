@@ -24,13 +24,14 @@ def give_memory(space: AddressSpace, arguments: Sequence[Argument], storage: Glo
     for argument in arguments:
         if isinstance(argument, ArrayArgument):
             for lent in (argument, *argument.reaches):
-                space.add(_allocation(lent.name, lent.array))
+                space.add(allocation_of(lent.name, lent.array))
     for argument in arguments:
         if isinstance(argument, PointerArgument):
             _add_pointer(space, argument)
 
 
-def _allocation(name: str, array: Array) -> Allocation:
+def allocation_of(name: str, array: Array) -> Allocation:
+    """The memory of an array."""
     if array.contiguous:
         size = array.itemsize
         for extent in array.shape:

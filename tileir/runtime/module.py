@@ -7,14 +7,17 @@ Does not know: files (`loading`), how a kernel is launched (`launch`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from tileir.ir import core
 from tileir.ir.diagnostics import Diagnostic, DiagnosticError
+from tileir.ir.loc import SourceLoc, file_position
 from tileir.ir.shown import shown
 from tileir.ir.types import FunctionType
+from tileir.ir.versions import NEWEST
 from tileir.ops.module import Entry
 from tileir.runtime.targets import DEFAULT, TargetName
 
@@ -151,11 +154,33 @@ def _parameter_names(entry: Entry, count: int) -> list[str]:
     return [f"arg{index}" for index in range(count)]
 
 
-def parse(text: str, filename: str = "<string>") -> Module:
-    """The module that `text` describes. Raises `DiagnosticError` with every syntax fault."""
+def parse(text: str, filename: str = "<string>", first_line: int = 1, *, level: str = NEWEST) -> Module:
+    """The module that `text` describes; `first_line` is the number of its first line in the file.
+
+    Raises `DiagnosticError` with every syntax fault, and with what else is wrong, at the language level `level`, in
+    what could be read. A module that is returned is not verified.
+    """
     from tileir.text.parser import parse as parse_text
 
-    return Module.of(parse_text(text, filename))
+    try:
+        return Module.of(parse_text(text, filename, first_line))
+    except DiagnosticError as error:
+        raise _with_violations(error, level) from None
+
+
+def _with_violations(error: DiagnosticError, level: str) -> DiagnosticError:
+    """The faults of a text with those that the verifier finds in the rest of it, in the order of the text."""
+    from tileir.verify import verify_partial
+
+    if error.partial is None:
+        return error
+    found = [*error.diagnostics, *verify_partial(error.partial, level)]
+    return DiagnosticError(sorted(found, key=_offset), error.source)
+
+
+def _offset(diagnostic: Diagnostic) -> float:
+    place = file_position(diagnostic.loc)
+    return place.offset if isinstance(place, SourceLoc) else math.inf
 
 
 def from_bytecode(data: bytes, filename: str = "<bytecode>") -> Module:
@@ -165,11 +190,14 @@ def from_bytecode(data: bytes, filename: str = "<bytecode>") -> Module:
     return Module.of(decode(bytes(data), filename))
 
 
-def from_content(content: bytes, filename: str) -> Module:
-    """A module from the content of a file, text or bytecode. Raises `DiagnosticError`."""
+def from_content(content: bytes, filename: str, first_line: int = 1, *, level: str = NEWEST) -> Module:
+    """A module from the content of a file, text or bytecode, or from the part of a text that begins at `first_line`.
+
+    Raises `DiagnosticError`, for text as `parse` does.
+    """
     if content.startswith(MAGIC):
         return from_bytecode(content, filename)
-    return parse(_decoded(content, filename), filename)
+    return parse(_decoded(content, filename), filename, first_line, level=level)
 
 
 def _decoded(content: bytes, filename: str) -> str:

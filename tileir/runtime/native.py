@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tileir.cache import shared_cache
+from tileir.cpu.lowering.state import CheckLevel
 from tileir.cpu.run.execution import Runner
 from tileir.cpu.run.launch import HostCall, Settings
 from tileir.cpu.run.pool import default_threads
@@ -31,9 +32,11 @@ from tileir.runtime.arrays import CPU
 from tileir.runtime.grid import Grid
 from tileir.runtime.module import Kernel
 from tileir.runtime.native_memory import NativeArguments
-from tileir.runtime.options import Check, LaunchOptions, NativeOptions, positive, refuse_strict, require_known, seconds
+from tileir.runtime.options import Check, LaunchOptions, NativeOptions, check_level, positive, require_known, seconds
 from tileir.runtime.targets import Run
 from tileir.text.printer import items_text
+
+_LEVELS = {False: CheckLevel.OFF, True: CheckLevel.ON, "strict": CheckLevel.STRICT}
 
 
 class Native:
@@ -51,11 +54,10 @@ class Native:
         """Options: ``threads`` (default: ``TILEIR_NUM_THREADS`` or the processors of this process); ``output``, where
         `print_tko` writes (a text stream or a function; standard output by default); ``max_iterations`` of one tile
         block in its loops before it counts as hanging (default: `host.limits.MAX_ITERATIONS`); ``timeout`` in seconds;
-        ``progress``, a function that is told now and then how many tile blocks have begun, of how many.
+        ``progress``, a function that is told now and then how many tile blocks are done, of how many.
         """
-        refuse_strict(check, self.name)
-        checked = bool(check)
-        prepared = kernel.prepared(("cpu", checked), lambda: _Prepared(kernel, checked))
+        checks = _LEVELS[check_level(check)]
+        prepared = kernel.prepared(("cpu", checks), lambda: _Prepared(kernel, checks))
         _require_registered(prepared.program)
         settings = prepared.settings(options) if options else prepared.usual
 
@@ -68,11 +70,11 @@ class Native:
 class _Prepared:
     """A compiled kernel; `usual` are the settings of launches without options."""
 
-    def __init__(self, kernel: Kernel, checked: bool) -> None:
+    def __init__(self, kernel: Kernel, checks: CheckLevel) -> None:
         self._source = kernel.module.source
         self._storage = kernel.module.globals
         self._globals = tuple(self._storage.addresses.values())
-        self.program = program_of(kernel, checked)
+        self.program = program_of(kernel, checks)
         memories = len(self._globals) + sum(
             isinstance(argument.tile.element, PointerType) for argument in kernel.entry.body.args
         )
@@ -95,12 +97,12 @@ class _Prepared:
         self._runner.run(grid, NativeArguments(arguments, self._storage, self._globals), settings)
 
 
-def program_of(kernel: Kernel, checked: bool = True) -> NativeProgram:
+def program_of(kernel: Kernel, checks: CheckLevel = CheckLevel.ON) -> NativeProgram:
     """The compiled kernel, from the cache if it is there. Raises UnsupportedError for what has no native code."""
     module = kernel.module
     functions = [item for item in module.items if isinstance(item, Func)]
     text = items_text(module, [kernel.entry, *functions])
-    return compiled(kernel.entry, functions, tuple(module.globals.addresses), text, shared_cache(), checked)
+    return compiled(kernel.entry, functions, tuple(module.globals.addresses), text, shared_cache(), checks)
 
 
 def _host(output: Output) -> HostCall:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 from tileir.ir.diagnostics import UnsupportedError
 
 Progress = Callable[[int, int], object]
-"""Is told how many tile blocks of a launch have begun, of how many."""
+"""Is told how many tile blocks of a launch are done, of how many."""
 Check = bool | Literal["strict"]
 """How much of what a kernel must not do is looked for: the usual, nothing that costs time, or all there is."""
 
@@ -52,7 +52,7 @@ class NativeOptions(TypedDict, total=False):
     """``threads`` None: ``TILEIR_NUM_THREADS`` or the processors of this process. ``output``: where `print_tko` writes,
     standard output if None. ``max_iterations``: of one tile block in its loops before it counts as hanging,
     `host.limits.MAX_ITERATIONS` if None. ``timeout``: seconds that the launch may take. ``progress``: a function that
-    is told now and then how many tile blocks have begun, of how many."""
+    is told now and then how many tile blocks are done, of how many."""
 
     max_iterations: int | None
     output: Output
@@ -109,7 +109,8 @@ def check_level(check: object) -> Check:
 def refuse_strict(check: object, target: str) -> None:
     """Raise UnsupportedError for strict checks, which a target does not have."""
     if check_level(check) == "strict":
-        raise UnsupportedError("check='strict': expected True or False here; target 'interp' has strict checks", target)
+        what = "check='strict': expected True or False here; targets 'cpu' and 'interp' have strict checks"
+        raise UnsupportedError(what, target)
 
 
 def positive(name: str, value: object) -> int | None:

@@ -7,6 +7,7 @@ Does not know: what is found (`sanitize`). Imports what runs a kernel only when 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import tileir.sanitize as _package
@@ -71,6 +72,7 @@ def sanitize_bound(
     """`sanitize` for a checked grid and bound arguments."""
     from tileir.runtime.arguments import ArrayArgument
     from tileir.runtime.interpreter import rank_zero_tile, settings_of
+    from tileir.runtime.known_launch import kernel_proof
     from tileir.runtime.memory import give_memory
     from tileir.sanitize.findings import chosen_kinds
     from tileir.sanitize.memory import WatchedMemory
@@ -91,8 +93,10 @@ def sanitize_bound(
     values = [rank_zero_tile(argument) for argument in arguments]
     launch = SanitizedLaunch(kernel.module, kernel.entry, grid, values, memory, layouts, settings)
     before = [one.copy() for one in memory.written()] if copy else []
+    proof = kernel_proof(kernel, grid, arguments)
     try:
-        return sanitized(launch, kinds, schedules, seed, uninitialized)
+        report = sanitized(launch, kinds, schedules, seed, uninitialized)
+        return replace(report, proofs=(proof.report(kernel.name, report.sources, report),))
     finally:
         for one, content in zip(memory.written(), before):
             one[...] = content

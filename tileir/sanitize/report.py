@@ -10,19 +10,25 @@ from dataclasses import dataclass
 from typing import Any
 
 from tileir.ir.loc import Source
-from tileir.sanitize.findings import Finding
+from tileir.sanitize.findings import KINDS, Finding
+from tileir.sanitize.proofs.verdict import ProofReport
 from tileir.sanitize.sarif import sarif
 from tileir.sanitize.text import report_text
 
 
 @dataclass(frozen=True)
 class SanitizerReport:
-    """All findings of a launch, the first of each pair of places. `ok` when none of them is an error."""
+    """All findings of a launch, the first of each pair of places. `ok` when none of them is an error.
+
+    ``kinds`` are those that were looked for, ``proofs`` what holds beyond this run, for each kernel.
+    """
 
     findings: list[Finding]
     kernel: str
     runs: int = 1
     sources: tuple[Source, ...] = ()
+    kinds: frozenset[str] = frozenset(KINDS)
+    proofs: tuple[ProofReport, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -35,11 +41,13 @@ class SanitizerReport:
         return len(self.findings)
 
     def __str__(self) -> str:
-        return report_text(self.findings, self.kernel, self.runs, self.sources)
+        proofs = [proof.line for proof in self.proofs]
+        return report_text(self.findings, self.kernel, self.runs, self.sources, proofs)
 
     def to_json(self) -> dict[str, Any]:
         findings = [finding.to_json() for finding in self.findings]
-        return {"ok": self.ok, "kernel": self.kernel, "runs": self.runs, "findings": findings}
+        data: dict[str, Any] = {"ok": self.ok, "kernel": self.kernel, "runs": self.runs, "findings": findings}
+        return data | {"proofs": [proof.to_json() for proof in self.proofs]}
 
     def to_sarif(self) -> dict[str, Any]:
         return sarif(self.findings)

@@ -70,7 +70,8 @@ def sanitized(
             _compare(launch, session, after)
     if len(orders) > 1:
         _restore(launch.memory, after)
-    return SanitizerReport(session.collector.all(), launch.entry.sym_name, len(orders), _sources(launch.module))
+    sources = _sources(launch.module)
+    return SanitizerReport(session.collector.all(), launch.entry.sym_name, len(orders), sources, kinds)
 
 
 def _sources(module: Module) -> tuple[Source, ...]:
@@ -155,7 +156,7 @@ def _run(
 
     try:
         with np.errstate(all="ignore"):
-            run_all(order.blocks, start, Watch(state, total), order.seed)
+            run_all(order.blocks, start, Watch(state), order.seed)
     except _Stuck:
         session.stuck(list(live))
     except Trap as trap:

@@ -18,16 +18,22 @@ from tileir.sanitize.findings import Finding
 RULE = "=" * 66
 
 
-def report_text(findings: Sequence[Finding], kernel: str, runs: int, sources: tuple[Source, ...]) -> str:
-    """Every finding, then the summary. `runs` is the number of schedules, `sources` the files that are quoted."""
-    parts = [line for finding in findings for line in (RULE, *_finding(finding, sources))]
-    if parts:
-        parts.append(RULE)
-    return "\n".join([*parts, _summary(findings, kernel, runs)])
+def report_text(
+    findings: Sequence[Finding], kernel: str, runs: int, sources: tuple[Source, ...], proofs: Sequence[str] = ()
+) -> str:
+    """Every finding, the lines of proofs, then the summary. `runs` is the number of schedules, `sources` the files that
+    are quoted."""
+    return "\n".join([*findings_text(findings, sources, "sanitize"), *proofs, _summary(findings, kernel, runs)])
 
 
-def _finding(finding: Finding, sources: tuple[Source, ...]) -> Iterator[str]:
-    yield f"{finding.severity.upper()}: tileir sanitize: {finding.kind}: {finding.message}"
+def findings_text(findings: Sequence[Finding], sources: tuple[Source, ...], tool: str) -> list[str]:
+    """The lines of findings, with a rule around each."""
+    parts = [line for finding in findings for line in (RULE, *_finding(finding, sources, tool))]
+    return [*parts, RULE] if parts else []
+
+
+def _finding(finding: Finding, sources: tuple[Source, ...], tool: str) -> Iterator[str]:
+    yield f"{finding.severity.upper()}: tileir {tool}: {finding.kind}: {finding.message}"
     yield from _place(finding.loc, f"'{finding.op}' by {_block(finding.blocks[:1])}", sources)
     if finding.other is not None:
         who = finding.blocks[1:] or (finding.blocks[:1] if finding.kind == "missing-token" else ())

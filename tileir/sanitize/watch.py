@@ -14,7 +14,7 @@ from typing import cast
 import numpy as np
 
 from tileir.analysis.effects import checked_access
-from tileir.interp.api import BlockState, EffectRule, Fault, PureRule, StrictRule
+from tileir.interp.api import BlockState, EffectRule, Fault, PureRule, StrictCheck, StrictRule
 from tileir.interp.prepare import ControlRule, Preparation, RegionRule, RuleTables
 from tileir.interp.program import Control, Exit, Frame, Step
 from tileir.ir.core import Op
@@ -113,7 +113,7 @@ def _survived(op: Op, fault: Fault, values: tuple[object, ...], session: Session
 
 
 def _strict(rule: StrictRule, session: Session) -> StrictRule:
-    def make(op: Op) -> Callable[..., None] | None:
+    def make(op: Op) -> StrictCheck | None:
         check = rule(op)
         if check is None:
             return None

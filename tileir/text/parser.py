@@ -7,9 +7,11 @@ whether the module is valid (`verify`).
 
 from __future__ import annotations
 
+from tileir.ir.bulk import without_collection
 from tileir.ir.core import Block, Module, Op
 from tileir.ir.diagnostics import Diagnostic, DiagnosticError
 from tileir.ir.loc import Source, SourceLoc
+from tileir.ir.unread import PartialModule, Unread
 from tileir.ops.module import ModuleOp
 from tileir.text.reading import codes
 from tileir.text.reading.aliases import define_attribute_alias, define_type_alias, resolve_location
@@ -28,17 +30,19 @@ _BUILTIN_MODULES = ("module", "builtin.module")
 _GENERIC_BUILTIN_MODULE = '"builtin.module"'
 
 
-def parse(text: str, filename: str = "<string>") -> Module:
-    """Read a program.
+@without_collection()
+def parse(text: str, filename: str = "<string>", first_line: int = 1) -> Module:
+    """Read a program; `first_line` is the number of its first line in the file.
 
     Raises DiagnosticError with all faults found; after each, reading goes on with the next statement.
     """
-    source = Source(filename, text)
+    source = Source(filename, text, first_line)
     parser = Parser(source)
     op = parser.file()
     if parser.faults or op is None:
         parser.faults.sort(key=_offset)
-        raise DiagnosticError(parser.faults, source)
+        partial = None if op is None else PartialModule(Module(op, source), frozenset(parser.faulty))
+        raise DiagnosticError(parser.faults, source, partial)
     return Module(op, source)
 
 
@@ -147,7 +151,7 @@ class Parser(StatementReader):
         modules = [op for op in block.ops if isinstance(op, ModuleOp)]
         if not modules:
             return ModuleOp([], (), {"sym_name": DEFAULT_MODULE}, (block,))
-        other = next((op for op in block.ops if op is not modules[0]), None)
+        other = next((op for op in block.ops if op is not modules[0] and not isinstance(op, Unread)), None)
         if other is not None:
             loc = other.loc if isinstance(other.loc, SourceLoc) else self.here()
             message = f"expected one module and nothing beside it in a file, got '{other.spec.name}'"

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from tileir.ir.core import Module
 from tileir.ir.diagnostics import Report
+from tileir.ir.unread import PartialModule
 from tileir.ir.versions import NEWEST, VERSIONS, version_key
+from tileir.verify.partial import PartialVerifier
 from tileir.verify.verifier import Verifier
 
-__all__ = ["verify"]
+__all__ = ["verify", "verify_partial"]
 
 
 def verify(module: Module, level: str = NEWEST, *, warn_hints: bool = False) -> Report:
@@ -24,3 +26,8 @@ def verify(module: Module, level: str = NEWEST, *, warn_hints: bool = False) -> 
     if level not in VERSIONS:
         raise ValueError(f"expected a level of {', '.join(VERSIONS)}, got {level!r}")
     return Verifier(module, version_key(level), warn_hints).run()
+
+
+def verify_partial(partial: PartialModule, level: str = NEWEST) -> Report:
+    """Find the violations in what could be read of a program, as far as they do not depend on the rest."""
+    return PartialVerifier(partial, version_key(level)).run()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TypeGuard
 
@@ -14,7 +15,7 @@ from tileir.verify.rule import CheckContext, RuleTable, Violation, counted
 rules = RuleTable()
 
 _LARGEST_DIVISOR = 1 << 62
-_CONVERSIONS = frozenset("diuoxXeEfFgGaAcsSpn%")
+_CONVERSION = re.compile(r"[diuoxXeEfFgGaAcsSpn%]")
 
 
 # ---------------------------------------------------------------- assume
@@ -174,5 +175,6 @@ def _conversions(text: str) -> Iterator[str | None]:
         if text.startswith("%%", position):
             position += 1
         else:
-            yield next((letter for letter in text[position + 1 :] if letter in _CONVERSIONS), None)
+            letter = _CONVERSION.search(text, position + 1)
+            yield letter[0] if letter else None
         position = text.find("%", position + 1)

@@ -14,6 +14,8 @@ from random import Random
 import ml_dtypes
 import numpy as np
 
+from tests.fuzz.faulty.arithmetic import arithmetic
+
 ELEMENTS: dict[str, np.dtype] = {
     "i1": np.dtype(np.bool_),
     "i8": np.dtype(np.int8),
@@ -521,6 +523,11 @@ def storage(draft: Draft) -> None:
     _finish(draft, loaded, (count,), element)
 
 
+def computed(draft: Draft) -> None:
+    """Arithmetic that may break promises."""
+    draft.lines += arithmetic(draft.random)
+
+
 KINDS: tuple[Callable[[Draft], None], ...] = (
     view,
     view,
@@ -532,4 +539,5 @@ KINDS: tuple[Callable[[Draft], None], ...] = (
     chosen,
     carried,
     storage,
+    computed,
 )

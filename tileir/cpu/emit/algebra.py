@@ -147,6 +147,21 @@ class Int(Register):
     def below_unsigned(self, other: Int | int) -> Flag:
         return Flag(self.builder, self.builder.icmp_unsigned("<", self.value, self.lifted(other)))
 
+    def at_least_unsigned(self, other: int) -> Flag:
+        """Where `other` does not fit the type, no number is as large."""
+        if other >> self.width:
+            return Flag(self.builder, I1(0))
+        return Flag(self.builder, self.builder.icmp_unsigned(">=", self.value, self.constant(other)))
+
+    def signed_product_overflows(self, other: Int) -> Flag:
+        return self._overflow(self.builder.smul_with_overflow(self.value, other.value))
+
+    def unsigned_product_overflows(self, other: Int) -> Flag:
+        return self._overflow(self.builder.umul_with_overflow(self.value, other.value))
+
+    def _overflow(self, pair: ir.Value) -> Flag:
+        return Flag(self.builder, self.builder.extract_value(pair, 1))
+
     def compared(self, predicate: str, other: Int | int, signed: bool) -> Flag:
         compare = self.builder.icmp_signed if signed else self.builder.icmp_unsigned
         return Flag(self.builder, compare(predicate, self.value, self.lifted(other)))

@@ -59,12 +59,18 @@ class TrapKind(enum.Enum):
     """That offset, which is not too large, and the address of the view, from which it leads beyond 64 bits."""
     NUMBER = "number"
     """A number that the message has a place for."""
+    COUNTER = "counter"
+    """The counter of a `for` and its step, for which the message has places."""
+    SUBTILE = "subtile"
+    """The index of a subtile, for each number of which the message has a place."""
     LANE = "lane"
     """The position of a tile element, for whose index the message has a place."""
 
 
 WORDS = t.tile(t.I64, 4)
-"""The type of the evidence of all kinds but assertions."""
+"""The type of the evidence of most kinds."""
+EVIDENCE = 0
+"""The place of evidence of up to `ARENA_ALIGNMENT` bytes: the arena begins with as many that are kept for it."""
 
 
 @dataclass
@@ -92,8 +98,8 @@ class Emitter:
     status: ir.Value
     coroutine: Coroutine | None = None
     """Set if the kernel may wait for other tile blocks: it can be set aside, and counts what it changes."""
-    arena_used: int = 0
-    arena_size: int = 0
+    arena_used: int = ARENA_ALIGNMENT
+    arena_size: int = ARENA_ALIGNMENT
     traps: list[TrapSite] = field(default_factory=list)
     memo: dict[object, tuple[object, Num]] = field(default_factory=dict)
     """Elements computed at an index, valid where the builder stands; each entry keeps what its key names alive."""
@@ -216,20 +222,23 @@ class Emitter:
         self.leave_if(condition, len(self.traps))
 
     def trap_with(self, condition: ir.Value, op: Op, message: str, kind: TrapKind, words: Sequence[ir.Value]) -> None:
-        """Stop as `trap_if` does; `words` are the evidence, at most four i64."""
-        place = self.arena_used
-        evidence = self.buffer(8 * WORDS.count)
-        for position, word in enumerate(words):
-            self.builder.store(word, self.builder.gep(evidence, [I64(position)], source_etype=I64))
-        self.trap_if(condition, op, message, kind, place)
+        """Stop as `trap_if` does; `words` are the evidence, all i64."""
+        place = EVIDENCE
+        if len(words) > ARENA_ALIGNMENT // 8:
+            place = self.arena_used
+            self.buffer(8 * len(words))
+        self.traps.append(TrapSite(op, message, kind, place))
+        self.leave_if(condition, len(self.traps), words, place)
 
-    def leave_if(self, condition: ir.Value, status: int) -> None:
-        """Return `status` when `condition` holds."""
+    def leave_if(self, condition: ir.Value, status: int, words: Sequence[ir.Value] = (), place: int = EVIDENCE) -> None:
+        """Return `status` when `condition` holds; leave the words at that place of the arena."""
         builder = self.builder
         stop = builder.append_basic_block("trap")
         go_on = builder.append_basic_block("checked")
         builder.cbranch(condition, stop, go_on).set_weights(RARE)
         builder.position_at_end(stop)
+        for position, word in enumerate(words):
+            builder.store(word, builder.gep(self.arena, [I64(place + 8 * position)], source_etype=I8))
         builder.store(I32(status), self.status)
         builder.branch(self.exit)
         builder.position_at_end(go_on)

@@ -42,6 +42,8 @@ GO_ON, ABANDON = 1, 0
 """What the host answers. A call that fails gives 0."""
 SAFEPOINT = -1
 """The host is called for a safepoint, not for an operation."""
+WARNING = -2
+"""The host is called for the first warning of the kernel; for the others with the numbers below."""
 
 
 class LaunchRecord:
@@ -54,6 +56,7 @@ class LaunchRecord:
         self._skip = -address % LINE
         self.address = address + self._skip
         self._limit = ctypes.c_int64.from_address(self.address + LIMIT)
+        self._chunk = ctypes.c_int64.from_address(self.address + CHUNK)
         self._next = ctypes.c_int64.from_address(self.address + NEXT)
 
     def fill(self, total: int, chunk: int, fuel: int, grid: Coordinates, slots: Sequence[int]) -> None:
@@ -63,6 +66,11 @@ class LaunchRecord:
     def started(self) -> int:
         """How many tile blocks have been handed out (or more, at the end)."""
         return self._next.value
+
+    @property
+    def chunk(self) -> int:
+        """How many tile blocks are handed out at a time."""
+        return self._chunk.value
 
     @property
     def limit(self) -> int:

@@ -13,7 +13,7 @@ from tileir.cpu.emit.record import ATTENTION, HOST, LINE, SAFEPOINT
 
 ATTEND = "tileir.attend"
 HOST_CALL = ir.FunctionType(I32, [I32])
-"""``call(number of the operation, or SAFEPOINT)``; gives GO_ON or ABANDON."""
+"""``call(number of the operation, SAFEPOINT, or that of a warning)``; gives GO_ON or ABANDON."""
 
 
 def field_of(builder: ir.IRBuilder, arena: ir.Value, offset: int) -> ir.Value:

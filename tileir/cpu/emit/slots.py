@@ -23,7 +23,7 @@ from tileir.cpu.emit.tiles import (
     scalar,
     to_memory,
 )
-from tileir.cpu.emit.views import NativeTensorView, NativeTileView
+from tileir.cpu.emit.views import Fit, NativeTensorView, NativeTileView
 from tileir.ir import types as t
 
 
@@ -117,21 +117,32 @@ class TileSlot(Slot):
 
 
 class TensorSlot(Slot):
-    """A tensor view: its address, extents and strides in stack cells."""
+    """A tensor view: whether it fits its memory, its address, extents and strides in stack cells.
+
+    Which memory that is does not go with it: where it does not fit, elements are looked up in all memory.
+    """
 
     def __init__(self, emit: Emitter, rank: int) -> None:
         self._rank = rank
-        self._kinds = [PTR, *[I64] * (2 * rank)]
+        self._kinds = [I1, I1, PTR, *[I64] * (2 * rank)]
         self._cells = [emit.stack(kind) for kind in self._kinds]
+        self._checked = False
         self._written: list[ir.Value] = []
 
     def read(self, emit: Emitter) -> NativeTensorView:
-        base, *numbers = (emit.builder.load(cell, typ=kind) for cell, kind in zip(self._cells, self._kinds))
-        return NativeTensorView(base, tuple(numbers[: self._rank]), tuple(numbers[self._rank :]))
+        """What has been written, as code that writes is made first."""
+        readable, writable, base, *numbers = (
+            emit.builder.load(cell, typ=kind) for cell, kind in zip(self._cells, self._kinds)
+        )
+        fit = Fit(None, readable, writable) if self._checked else None
+        return NativeTensorView(base, tuple(numbers[: self._rank]), tuple(numbers[self._rank :]), fit)
 
     def write(self, emit: Emitter, value: Lowered) -> None:
         assert isinstance(value, NativeTensorView)
-        self._written = [value.base, *value.extents, *value.strides]
+        fit = value.fit
+        self._checked = fit is not None
+        flags = [I1(0), I1(0)] if fit is None else [fit.read, fit.write]
+        self._written = [*flags, value.base, *value.extents, *value.strides]
 
     def publish(self, emit: Emitter) -> None:
         for value, cell in zip(self._written, self._cells):

@@ -16,6 +16,8 @@ class Bounds:
     begin: ir.Value
     end: ir.Value
     writable_end: ir.Value
+    marks: ir.Value | None = None
+    """Where the marks of an `alloca` begin (`cpu.memory.unwritten`), in strict mode."""
 
     def limit(self, write: bool) -> ir.Value:
         return self.writable_end if write else self.end

@@ -1,4 +1,4 @@
-"""Element-wise operations: from a formula of elements to the expression that the result is bound to.
+"""Element-wise operations: from a formula of elements to the expression that the result is bound to, or to a report.
 
 Knows: the ways to lift a function of registers to tiles. Does not know: arithmetic.
 """
@@ -9,16 +9,19 @@ from collections.abc import Callable
 
 from llvmlite import ir
 
-from tileir.cpu.emit.algebra import Int
+from tileir.cpu.emit.algebra import Flag, Int, Real
 from tileir.cpu.emit.elements import Num
 from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.formulas import Compute, Formula, held, integer, real, rounded
 from tileir.cpu.emit.tiles import ExpressionTile
+from tileir.cpu.lowering.reports import Broken, trap_where, warn_where
 from tileir.cpu.lowering.state import Lowering
 from tileir.ir import types as t
 from tileir.ir.attributes import Predicate
 from tileir.ir.core import Op
 
+Offends = Callable[..., Flag]
+"""From the operands of an element to whether they offend."""
 PREDICATES = {
     Predicate.EQUAL: "==",
     Predicate.NOT_EQUAL: "!=",
@@ -69,3 +72,31 @@ def integers(lowering: Lowering, op: Op, formula: Callable[..., Int]) -> None:
         return Num(element, wide=formula(*(integer(builder, number) for number in numbers)).value)
 
     pointwise(lowering, op, compute)
+
+
+# ---------------------------------------------------------------- what strict mode looks for
+
+
+def trap_where_elements(lowering: Lowering, op: Op, offends: Offends, message: str) -> None:
+    """Trap at the first element whose operands, as integers or floats, offend."""
+    trap_where(lowering, op, op.operands[0].tile, _broken(lowering, op, offends), message)
+
+
+def warn_where_elements(lowering: Lowering, op: Op, offends: Offends, message: str) -> None:
+    """Warn if the operands of any element offend."""
+    warn_where(lowering, op, op.operands[0].tile, _broken(lowering, op, offends), message)
+
+
+def _broken(lowering: Lowering, op: Op, offends: Offends) -> Broken:
+    operands = [lowering.tile(value) for value in op.operands]
+    emit = lowering.emit
+
+    def broken(index: Index) -> ir.Value:
+        return offends(*(_register(emit.builder, operand.at(emit, index)) for operand in operands)).value
+
+    return broken
+
+
+def _register(builder: ir.IRBuilder, number: Num) -> Int | Real:
+    is_float = isinstance(number.element, t.ElementType) and number.element.is_float
+    return real(builder, number) if is_float else integer(builder, number)

@@ -30,7 +30,7 @@ from tileir.cpu.emit.record import FUEL, SLOTS, STATUS
 from tileir.cpu.emit.safepoints import field_of
 from tileir.cpu.emit.tiles import Lowered, Scalar, from_memory
 from tileir.cpu.lowering.safepoints import may_wait
-from tileir.cpu.lowering.state import Lower, Lowering
+from tileir.cpu.lowering.state import CheckLevel, Lowering, NativeRules
 from tileir.ir import types as t
 from tileir.ir.core import Block, Op, Value
 from tileir.ops.module import Entry
@@ -47,6 +47,8 @@ class LoweredKernel:
     arena_size: int
     traps: list[TrapSite]
     prints: list[Op]
+    warnings: list[tuple[Op, str]]
+    """What it may warn of, by its numbers."""
     waiting: list[Op]
     """The loops in which a tile block may be set aside."""
     values: dict[Value, Lowered]
@@ -54,39 +56,55 @@ class LoweredKernel:
 
 
 def lower_entry(
-    entry: Entry,
-    global_names: Sequence[str],
-    rules: dict[type[Op], Lower],
-    triple: str,
-    layout: str,
-    checked: bool,
+    entry: Entry, global_names: Sequence[str], rules: NativeRules, triple: str, layout: str, checks: CheckLevel
 ) -> LoweredKernel:
     """The LLVM function of `entry`; `global_names` are the globals of its module, in the order of their slots.
-
-    `checked`: code stops before an access to memory that the launch has not given it, and where a promise is broken.
 
     Raises UnsupportedError for an operation without native code.
     """
     module = ir.Module(NAME)
     module.triple, module.data_layout = triple, layout
-    waits = may_wait(reachable(entry))
+    function = _kernel_function(module, waits=may_wait(reachable(entry)))
+    emit = _emitter(function)
+    lowering = _lowering(emit, entry.body, global_names, rules, checks)
+    _bind_arguments(lowering, entry.body)
+    lowering.run(entry.body)
+    _end(emit)
+    add_driver(module, function)
+    return LoweredKernel(
+        module, emit.arena_size, emit.traps, lowering.prints, lowering.warnings, lowering.waiting, lowering.values
+    )
+
+
+def _kernel_function(module: ir.Module, waits: bool) -> ir.Function:
     kernel_type = ir.FunctionType(PTR if waits else I32, [PTR, PTR, I32, I32, I32, PTR])
     function = ir.Function(module, kernel_type, NAME)
-    arguments, grid, x, y, z, arena = function.args
-    arena.add_attribute("noalias")
+    function.args[-1].add_attribute("noalias")
+    return function
+
+
+def _emitter(function: ir.Function) -> Emitter:
+    """The emitter of a function, where its first operation goes."""
     start, exit = function.append_basic_block("start"), function.append_basic_block("exit")
     builder = ir.IRBuilder(start)
     status = builder.alloca(I32)
     builder.store(I32(0), status)
-    emit = Emitter(module, function, builder, arena, exit, status, Coroutine(builder) if waits else None)
+    coroutine = Coroutine(builder) if function.function_type.return_type == PTR else None
+    return Emitter(function.module, function, builder, function.args[-1], exit, status, coroutine)
+
+
+def _lowering(
+    emit: Emitter, body: Block, global_names: Sequence[str], rules: NativeRules, checks: CheckLevel
+) -> Lowering:
+    builder = emit.builder
+    arguments, grid, x, y, z, _ = emit.function.args
     extents = [builder.load(builder.gep(grid, [I64(axis)], source_etype=I32), typ=I32) for axis in range(3)]
-    body = entry.body
-    first = len(body.args)
-    global_slots = {name: first + position for position, name in enumerate(global_names)}
     fuel = emit.stack(I64)
     builder.store(builder.load(builder.gep(arguments, [I64(FUEL - SLOTS)], source_etype=I8), typ=I64), fuel)
+    first = len(body.args)
+    global_slots = {name: first + position for position, name in enumerate(global_names)}
     memories = sum(isinstance(argument.tile.element, t.PointerType) for argument in body.args) + len(global_names)
-    lowering = Lowering(
+    return Lowering(
         emit,
         Fusion(body),
         Affines(body),
@@ -96,15 +114,10 @@ def lower_entry(
         arguments,
         global_slots,
         fuel,
-        checked,
-        first + len(global_names),
-        memories,
+        checks,
+        bounds_slot=first + len(global_names),
+        bounds_count=memories,
     )
-    _bind_arguments(lowering, body)
-    lowering.run(body)
-    _end(emit)
-    add_driver(module, function)
-    return LoweredKernel(module, emit.arena_size, emit.traps, lowering.prints, lowering.waiting, lowering.values)
 
 
 def _end(emit: Emitter) -> None:

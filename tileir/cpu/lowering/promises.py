@@ -5,22 +5,18 @@ Knows: where each predicate does not hold for a tile, as code. Does not know: wh
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import I1, I64, Num
 from tileir.cpu.emit.emitter import Emitter, Index, TrapKind
-from tileir.cpu.emit.tiles import Tile, address_of, row_major, wide
+from tileir.cpu.emit.tiles import Tile, address_of, wide
 from tileir.cpu.emit.views import NativeTensorView
+from tileir.cpu.lowering.reports import Broken, trap_where
 from tileir.cpu.lowering.state import Lowering
 from tileir.host.promises import broken_promise
 from tileir.ir import types as t
 from tileir.ir.attributes import Bounded, DivBy, SameElements
 from tileir.ops import misc
-
-Broken = Callable[[Index], ir.Value]
-"""From the index of an element to whether the promise does not hold for it, an i1."""
 
 
 def check_promise(lowering: Lowering, op: misc.Assume) -> None:
@@ -29,36 +25,12 @@ def check_promise(lowering: Lowering, op: misc.Assume) -> None:
     if isinstance(value, NativeTensorView):
         assert isinstance(op.predicate, DivBy)
         address = emit.builder.ptrtoint(value.base, I64)
-        _trap(emit, op, _indivisible(emit.builder, address, op.predicate.divisor), I64(0))
+        broken = _indivisible(emit.builder, address, op.predicate.divisor)
+        emit.trap_with(broken, op, broken_promise(op.predicate, "{}"), TrapKind.LANE, [I64(0)])
         return
     tile = lowering.tile(op.value)
-    broken = _broken(emit, op.predicate, tile)
-    if tile.type.count == 1:
-        _trap(emit, op, broken((I64(0),) * tile.type.rank), I64(0))
-        return
-    first = _first(emit, tile.type, broken)
-    _trap(emit, op, emit.builder.icmp_unsigned("<", first, I64(tile.type.count)), first)
-
-
-def _trap(emit: Emitter, op: misc.Assume, condition: ir.Value, position: ir.Value) -> None:
-    emit.trap_with(condition, op, broken_promise(op.predicate, "{}"), TrapKind.LANE, [position])
-
-
-def _first(emit: Emitter, type: t.TileType, broken: Broken) -> ir.Value:
-    """The position of the first element for which the promise does not hold, or the number of elements."""
-    builder, strides, cell = emit.builder, row_major(type.shape), emit.stack(I64)
-    builder.store(I64(type.count), cell)
-
-    def visit(index: Index) -> None:
-        position: ir.Value = I64(0)
-        for at, stride in zip(index, strides):
-            position = builder.add(position, builder.mul(at, stride))
-        found = builder.load(cell, typ=I64)
-        earlier = builder.and_(broken(index), builder.icmp_unsigned("<", position, found))
-        builder.store(builder.select(earlier, position, found), cell)
-
-    emit.loop_nest(type.shape, visit)
-    return builder.load(cell, typ=I64)
+    message = broken_promise(op.predicate, "{}")
+    trap_where(lowering, op, tile.type, _broken(emit, op.predicate, tile), message)
 
 
 def _broken(emit: Emitter, predicate: DivBy | SameElements | Bounded, tile: Tile) -> Broken:

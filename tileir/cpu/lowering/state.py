@@ -6,7 +6,8 @@ Does not know: what an operation means (`cpu.rules`), nor the shape of the funct
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import enum
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -21,11 +22,30 @@ from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.emit.slots import Slot
 from tileir.cpu.emit.tiles import Lowered, Scalar, Tile, materialized, scalar, wide
 from tileir.cpu.emit.views import Bounds, NativeTensorView, NativeTileView
+from tileir.ir import types as t
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import UnsupportedError
 
 Lower = Callable[["Lowering", Op], None]
 """A rule: emits the code of an operation and binds its results."""
+
+
+class CheckLevel(enum.Enum):
+    """What code looks for beside computing its results."""
+
+    OFF = "unchecked"
+    ON = "checked"
+    """Accesses to memory that the launch has not given, and broken promises of `assume`."""
+    STRICT = "strict"
+    """All that the interpreter reports in strict mode as well."""
+
+
+@dataclass(frozen=True)
+class NativeRules:
+    """The rules of all chapters; those of `strict` emit what only strict mode looks for, before the operation."""
+
+    always: Mapping[type[Op], Lower]
+    strict: Mapping[type[Op], Lower]
 
 
 @dataclass
@@ -51,15 +71,14 @@ class Lowering:
     emit: Emitter
     fusion: Fusion
     known: Affines
-    rules: dict[type[Op], Lower]
+    rules: NativeRules
     block_id: list[ir.Value]
     grid: list[ir.Value]
     arguments: ir.Value
     global_slots: dict[str, int]
     fuel: ir.Value
     """The stack cell that counts down the iterations which the tile block may still run."""
-    checked: bool
-    """Accesses to memory and promises are checked."""
+    checks: CheckLevel
     bounds_slot: int
     """The first slot of the table of bounds (`cpu.memory.bounds`)."""
     bounds_count: int
@@ -71,6 +90,8 @@ class Lowering:
     values: dict[Value, Lowered] = field(default_factory=dict)
     prints: list[Op] = field(default_factory=list)
     """Operations that the host carries out; it is called with a number into this list (`cpu.lowering.host_calls`)."""
+    warnings: list[tuple[Op, str]] = field(default_factory=list)
+    """What the kernel may warn of; the host is called with a number (`cpu.lowering.reports`)."""
     waiting: list[Op] = field(default_factory=list)
     """The loops in which the tile block may be set aside, by their numbers."""
     loops: list[LoopTargets] = field(default_factory=list)
@@ -92,6 +113,14 @@ class Lowering:
         yield
         self.returns.pop()
         self.fusion, self.known, self.loads = outer
+
+    @property
+    def checked(self) -> bool:
+        return self.checks is not CheckLevel.OFF
+
+    @property
+    def strict(self) -> bool:
+        return self.checks is CheckLevel.STRICT
 
     @property
     def builder(self) -> ir.IRBuilder:
@@ -134,9 +163,14 @@ class Lowering:
 
     def bind(self, value: Value, lowered: Lowered) -> None:
         """Give `value` its form; a tile that does not fuse into its consumer is computed now."""
-        if isinstance(lowered, Tile) and not self.fusion.fused(value):
+        if isinstance(lowered, Tile) and not self._stays(value, lowered):
             lowered = materialized(self.emit, lowered)
         self.values[value] = lowered
+
+    def _stays(self, value: Value, tile: Tile) -> bool:
+        """Whether a tile stays an expression. In strict mode what uses it comes twice, so that only addresses do, which
+        are known by their base."""
+        return self.fusion.fused(value) and (not self.strict or isinstance(tile.element, t.PointerType))
 
     def bind_number(self, value: Value, number: ir.Value) -> None:
         """Bind a scalar tile to a register."""
@@ -158,9 +192,12 @@ class Lowering:
         del self.allocations[alive:]
 
     def lower(self, op: Op) -> None:
-        rule = self.rules.get(type(op))
+        rule = self.rules.always.get(type(op))
         if rule is None:
             raise UnsupportedError(f"'{op.spec.name}' has no native code", "cpu", op.loc)
+        look = self.rules.strict.get(type(op)) if self.strict else None
+        if look is not None:
+            look(self, op)
         rule(self, op)
         access = access_of(op)
         if access is not None and access.writes and access.result is None:

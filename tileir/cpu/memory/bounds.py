@@ -65,13 +65,13 @@ def _directory(lowering: Lowering, write: bool) -> Sequence[ir.Value]:
     tables = (
         (builder.ptrtoint(lowering.slot_address(lowering.bounds_slot), I64), I64(lowering.bounds_count)),
         (lowering.slot(further + 1), lowering.slot(further)),
-        (builder.ptrtoint(_stored(lowering, own), I64), I64(len(allocations))),
+        (builder.ptrtoint(stored(lowering, own), I64), I64(len(allocations))),
     )
-    directory = _stored(lowering, [word for table in tables for word in table])
+    directory = stored(lowering, [word for table in tables for word in table])
     return [directory, I64(lookup.WRITABLE_END if write else lookup.END)]
 
 
-def _stored(lowering: Lowering, words: Sequence[ir.Value]) -> ir.Value:
+def stored(lowering: Lowering, words: Sequence[ir.Value]) -> ir.Value:
     """The words in memory of their own, one after the other."""
     cell = lowering.emit.stack(I64, max(1, len(words)))
     for position, word in enumerate(words):

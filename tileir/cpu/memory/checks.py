@@ -29,6 +29,7 @@ from tileir.cpu.memory.bounds import bounds_of, first_outside, range_inside, roo
 from tileir.cpu.memory.boxes import Box
 from tileir.cpu.memory.gather import Gather
 from tileir.cpu.memory.spans import span_of_pointers
+from tileir.cpu.memory.unwritten import look_at_elements
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value
 
@@ -208,6 +209,14 @@ def check_pointers(lowering: Lowering, access: MemoryAccess) -> None:
     else:
         with lowering.emit.region():
             guard.tile(pointers, mask, steps_evenly(lowering.known, access.address))
+    look_at_elements(
+        lowering,
+        access,
+        pointers.type.shape,
+        pointee.byte_size,
+        lambda index: address_of(lowering.builder, pointers.at(lowering.emit, index)),
+        None if mask is None else lambda index: wide(lowering.builder, mask.at(lowering.emit, index)),
+    )
 
 
 # ---------------------------------------------------------------- accesses through views
@@ -261,6 +270,16 @@ def check_box(lowering: Lowering, access: MemoryAccess, view: NativeTileView, bo
     if fit is None:
         return
     guard = _Access(lowering, access.op, element.byte_size, access.writes)
+
+    def address(index: Index) -> ir.Value:
+        offset: ir.Value = I64(0)
+        for at, stride in zip(index, box.strides):
+            offset = builder.add(offset, builder.mul(at, stride))
+        return builder.add(builder.ptrtoint(box.base, I64), byte_of(builder, offset, element))
+
+    def active(index: Index) -> ir.Value:
+        return _below(builder, index, box.counts)
+
     with emit.when(builder.not_(fit.usable(access.writes)), likely=False), emit.region():
         some: ir.Value = I1(1)
         for count in box.counts:
@@ -272,13 +291,8 @@ def check_box(lowering: Lowering, access: MemoryAccess, view: NativeTileView, bo
             with emit.when(builder.not_(usable), likely=False):
                 guard.reach(last, tensor.base, element)
 
-                def address(index: Index) -> ir.Value:
-                    offset: ir.Value = I64(0)
-                    for at, stride in zip(index, box.strides):
-                        offset = builder.add(offset, builder.mul(at, stride))
-                    return builder.add(builder.ptrtoint(box.base, I64), byte_of(builder, offset, element))
-
-                guard.each(view.type.tile_shape, address, lambda index: _below(builder, index, box.counts), fit.bounds)
+                guard.each(view.type.tile_shape, address, active, fit.bounds)
+    look_at_elements(lowering, access, view.type.tile_shape, element.byte_size, address, active)
 
 
 def _below(builder: ir.IRBuilder, index: Index, counts: Sequence[ir.Value]) -> ir.Value:
@@ -295,17 +309,21 @@ def check_gather(lowering: Lowering, access: MemoryAccess, type: t.TileType, whe
     if fit is None:
         return
     guard = _Access(lowering, access.op, element.byte_size, access.writes)
+
+    def address(index: Index) -> ir.Value:
+        offset, _ = where.offset(emit, index)
+        return builder.add(builder.ptrtoint(tensor.base, I64), byte_of(builder, offset, element))
+
+    def active(index: Index) -> ir.Value:
+        return where.offset(emit, index)[1]
+
     with emit.when(builder.not_(fit.usable(access.writes)), likely=False), emit.region():
         some, lasts = where.last(emit, type.shape)
         with emit.when(some):
             last = guard.largest_offset(lasts, [tensor.strides[axis.dim] for axis in where.axes])
             guard.reach(last, tensor.base, element)
-
-            def address(index: Index) -> ir.Value:
-                offset, _ = where.offset(emit, index)
-                return builder.add(builder.ptrtoint(tensor.base, I64), byte_of(builder, offset, element))
-
-            guard.each(type.shape, address, lambda index: where.offset(emit, index)[1], fit.bounds)
+            guard.each(type.shape, address, active, fit.bounds)
+    look_at_elements(lowering, access, type.shape, element.byte_size, address, active)
 
 
 def byte_of(builder: ir.IRBuilder, offset: ir.Value, element: t.ElementType) -> ir.Value:

@@ -27,7 +27,7 @@ END, WRITABLE_END = 8, 16
 
 def held(module: ir.Module) -> ir.Function:
     """The function that tells whether `size` bytes from `address` on lie in one entry of one of the tables."""
-    function = _declared(module, "tileir.held", I1, (PTR, I64, I64, I64))
+    function = declared(module, "tileir.held", I1, (PTR, I64, I64, I64))
     if not function.blocks:
         _define_held(function)
     return function
@@ -36,10 +36,10 @@ def held(module: ir.Module) -> ir.Function:
 def _define_held(function: ir.Function) -> None:
     directory, end, address, size = function.args
     builder = ir.IRBuilder(function.append_basic_block())
-    with _counted(builder, I64(TABLES)) as number:
+    with counted(builder, I64(TABLES)) as number:
         pair = builder.gep(directory, [builder.mul(number, I64(16))], source_etype=I8)
         table, entries = builder.load(pair, typ=PTR), builder.gep(pair, [I64(8)], source_etype=I8)
-        with _counted(builder, builder.load(entries, typ=I64)) as entry:
+        with counted(builder, builder.load(entries, typ=I64)) as entry:
             place = builder.gep(table, [builder.mul(entry, I64(8 * WORDS))], source_etype=I8)
             begin = builder.load(place, typ=I64)
             limit = builder.load(builder.gep(place, [end], source_etype=I8), typ=I64)
@@ -56,7 +56,7 @@ def first_outside(module: ir.Module) -> ir.Function:
 
     An address that is not a multiple of `size` is none.
     """
-    function = _declared(module, "tileir.first_outside", I64, (PTR, I64, PTR, PTR, I64, I64))
+    function = declared(module, "tileir.first_outside", I64, (PTR, I64, PTR, PTR, I64, I64))
     if not function.blocks:
         _define_first_outside(function, held(module))
     return function
@@ -65,7 +65,7 @@ def first_outside(module: ir.Module) -> ir.Function:
 def _define_first_outside(function: ir.Function, held: ir.Function) -> None:
     directory, end, addresses, active, count, size = function.args
     builder = ir.IRBuilder(function.append_basic_block())
-    with _counted(builder, count) as position:
+    with counted(builder, count) as position:
         chosen = builder.load(builder.gep(active, [position], source_etype=I8), typ=I8)
         with builder.if_then(builder.icmp_unsigned("!=", chosen, I8(0))):
             address = builder.load(builder.gep(addresses, [position], source_etype=I64), typ=I64)
@@ -77,7 +77,7 @@ def _define_first_outside(function: ir.Function, held: ir.Function) -> None:
     builder.ret(I64(-1))
 
 
-def _declared(module: ir.Module, name: str, result: ir.Type, parameters: Sequence[ir.Type]) -> ir.Function:
+def declared(module: ir.Module, name: str, result: ir.Type, parameters: Sequence[ir.Type]) -> ir.Function:
     """The function of that name, made without a body if the module has none."""
     found = module.globals.get(name)
     if found is None:
@@ -89,7 +89,7 @@ def _declared(module: ir.Module, name: str, result: ir.Type, parameters: Sequenc
 
 
 @contextmanager
-def _counted(builder: ir.IRBuilder, count: ir.Value) -> Iterator[ir.Value]:
+def counted(builder: ir.IRBuilder, count: ir.Value) -> Iterator[ir.Value]:
     """A loop over the numbers below `count`, which may be 0."""
     before = builder.block
     head, body, after = (builder.append_basic_block() for _ in range(3))

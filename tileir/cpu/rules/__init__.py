@@ -1,8 +1,8 @@
-"""The native rule of every operation: the chapters joined."""
+"""The native rules of every operation: the chapters joined."""
 
 from __future__ import annotations
 
-from tileir.cpu.lowering.state import Lower
+from tileir.cpu.lowering.state import Lower, NativeRules
 from tileir.cpu.rules import (
     atomics,
     calls,
@@ -45,3 +45,16 @@ RULES: Rules[Lower] = joined(
     shapes.rules,
     views.rules,
 )
+STRICT: Rules[Lower] = joined(
+    atomics.strict,
+    conversion.strict,
+    core.strict,
+    division.strict,
+    integer.strict,
+    matmul.strict,
+    misc.strict,
+    multimem.strict,
+    pointers.strict,
+    views.strict,
+)
+NATIVE_RULES = NativeRules(RULES, STRICT)

@@ -15,15 +15,19 @@ from tileir.cpu.emit.constants import zero
 from tileir.cpu.emit.elements import Num
 from tileir.cpu.emit.emitter import Index
 from tileir.cpu.emit.tiles import materialized
+from tileir.cpu.lowering.reports import is_off, warn_where
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.memory import pointers
 from tileir.cpu.memory.access import exchange_element, update_element
 from tileir.cpu.memory.checks import check_pointers
+from tileir.cpu.memory.edges import look_at_edges
 from tileir.cpu.memory.views import update_tile
+from tileir.host import undefined
 from tileir.ir.rules import Rules
 from tileir.ops import atomics
 
 rules: Rules[Lower] = Rules()
+strict: Rules[Lower] = Rules()
 
 
 @rules(atomics.AtomicRmw)
@@ -36,6 +40,12 @@ def lower_atomic_rmw(lowering: Lowering, op: atomics.AtomicRmw) -> None:
 
     _update(lowering, checked_access(op), lambda index: masked_off, update)
     lowering.values[op.result_token] = None
+
+
+@strict(atomics.AtomicRmw)
+def look_at_mask(lowering: Lowering, op: atomics.AtomicRmw) -> None:
+    if op.mask is not None:
+        warn_where(lowering, op, op.mask.tile, is_off(lowering, op.mask), undefined.MASKED_UPDATE)
 
 
 @rules(atomics.AtomicCas)
@@ -70,3 +80,8 @@ def _update(
 def lower_atomic_red_view(lowering: Lowering, op: atomics.AtomicRedView) -> None:
     update_tile(lowering, checked_access(op), op.mode)
     lowering.values[op.result_token] = None
+
+
+@strict(atomics.AtomicRedView)
+def look_at_reduction(lowering: Lowering, op: atomics.AtomicRedView) -> None:
+    look_at_edges(lowering, op)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from llvmlite import ir
 
 from tileir.analysis.effects import allocations_in
-from tileir.cpu.emit.elements import I8
+from tileir.cpu.emit.elements import I8, I64
 from tileir.cpu.emit.emitter import Index, TrapKind
 from tileir.cpu.emit.slots import Slot, new_slot, pass_values
 from tileir.cpu.emit.tiles import new_buffer, scalar, to_memory, wide
 from tileir.cpu.lowering.safepoints import begin_iteration, count_changes
 from tileir.cpu.lowering.state import JumpTarget, LoopTargets, Lower, Lowering
 from tileir.cpu.memory.carried_pointers import carried_slots
+from tileir.host import undefined
 from tileir.ir.core import Block, Value
 from tileir.ir.rules import Rules
 from tileir.ops import control
@@ -82,8 +83,9 @@ def lower_if(lowering: Lowering, op: control.If) -> None:
 def lower_for(lowering: Lowering, op: control.For) -> None:
     emit, builder = lowering.emit, lowering.builder
     lower, upper, step = (wide(builder, scalar(emit, lowering.tile(bound))) for bound in (op.lower, op.upper, op.step))
-    zero = step.type(0)
-    emit.trap_if(builder.icmp_signed("<=", step, zero), op, "the step of 'for' is not positive")
+    words = _counter(builder, op, lower, step)
+    no_step = builder.icmp_signed("<=", step, step.type(0))
+    emit.trap_with(no_step, op, undefined.no_step("{1}"), TrapKind.COUNTER, words)
     slots = carried_slots(lowering, op)
     pass_values(emit, slots, [lowering.values[value] for value in op.initial])
     counter = emit.stack(step.type)
@@ -108,6 +110,14 @@ def lower_for(lowering: Lowering, op: control.For) -> None:
     read_into(lowering, slots, op.outputs)
 
 
+def _counter(builder: ir.IRBuilder, op: control.For, position: ir.Value, step: ir.Value) -> list[ir.Value]:
+    """The counter and the step as i64; the step is always signed."""
+    if step.type == I64:
+        return [position, step]
+    extend = builder.zext if op.unsigned else builder.sext
+    return [extend(position, I64), builder.sext(step, I64)]
+
+
 def _advance(
     lowering: Lowering,
     op: control.For,
@@ -121,6 +131,10 @@ def _advance(
     builder = lowering.builder
     add = builder.uadd_with_overflow if op.unsigned else builder.sadd_with_overflow
     pair = add(position, step)
+    if lowering.strict:
+        words = _counter(builder, op, position, step)
+        message = undefined.counter_overflow(op.lower.type.number, "{}", "{}")
+        lowering.emit.trap_with(builder.extract_value(pair, 1), op, message, TrapKind.COUNTER, words)
     builder.store(builder.extract_value(pair, 0), counter)
     builder.cbranch(builder.extract_value(pair, 1), done, head)
 

@@ -9,19 +9,22 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from tileir.cpu.emit.algebra import Int, Real
+from tileir.cpu.emit.algebra import Flag, Int, Real
 from tileir.cpu.emit.elements import DOUBLE, FLOAT, I8, I32, I64, Num, is_native, memory_type
 from tileir.cpu.emit.formulas import Compute, held, integer, real, rounded
 from tileir.cpu.emit.tiles import address_of, bits, boolean, wide
-from tileir.cpu.lowering.elementwise import element_of, integers, pointwise, result_element
+from tileir.cpu.lowering.elementwise import element_of, integers, pointwise, result_element, trap_where_elements
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.mathlib.rounding import narrowed
+from tileir.host import undefined
 from tileir.ir import types as t
 from tileir.ir.attributes import Rounding, Signedness
 from tileir.ir.rules import Rules
+from tileir.numerics.promises import promised_readings
 from tileir.ops.conversion import Bitcast, ExtI, FToF, FToI, IntToPtr, IToF, PtrToInt, PtrToPtr, TruncI
 
 rules: Rules[Lower] = Rules()
+strict: Rules[Lower] = Rules()
 
 # ---------------------------------------------------------------- reinterpretation
 
@@ -82,6 +85,19 @@ def lower_trunci(lowering: Lowering, op: TruncI) -> None:
     integers(lowering, op, lambda number: number.truncated(type))
 
 
+@strict(TruncI)
+def keep_promise(lowering: Lowering, op: TruncI) -> None:
+    """Extending again restores the operand."""
+    type = ir.IntType(result_element(op).bits)
+    for reading in promised_readings(op.overflow):
+        signed = reading is Signedness.SIGNED
+
+        def lost(x: Int, signed: bool = signed) -> Flag:
+            return x.truncated(type).extended(x.type, signed).differs(x)
+
+        trap_where_elements(lowering, op, lost, undefined.overflow(op.overflow, reading))
+
+
 # ---------------------------------------------------------------- integers and floats
 
 
@@ -125,9 +141,29 @@ def lower_ftoi(lowering: Lowering, op: FToI) -> None:
     pointwise(lowering, op, compute)
 
 
+@strict(FToI)
+def look_at_range(lowering: Lowering, op: FToI) -> None:
+    """A number out of range is undefined unless the conversion saturates."""
+    target, signed = result_element(op), op.signedness is Signedness.SIGNED
+    if op.saturating or target is t.I1:
+        return
+    least, limit = _range(target.bits, signed)
+
+    def outside(x: Real) -> Flag:
+        integral = x.truncated()
+        return ~((integral >= float(least)) & (integral < float(limit)))
+
+    trap_where_elements(lowering, op, outside, undefined.unfit(target, op.signedness))
+
+
+def _range(width: int, signed: bool) -> tuple[int, int]:
+    """The smallest integer of a type, and the first beyond its largest."""
+    return (-(1 << (width - 1)), 1 << (width - 1)) if signed else (0, 1 << width)
+
+
 def _float_to_integer(x: Real, width: int, signed: bool) -> Int:
     """Truncated towards zero, then saturated; NaN gives 0."""
-    least, limit = (-(1 << (width - 1)), 1 << (width - 1)) if signed else (0, 1 << width)
+    least, limit = _range(width, signed)
     inside = (x < float(limit)).choose(x.at_least(float(least)), 0.0)
     working = I64 if width == 64 else I32
     number = inside.to_integer(working, signed or width < 32)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from llvmlite import ir
 
+from tileir.cpu.emit.algebra import Int
 from tileir.cpu.emit.constants import from_bytes
-from tileir.cpu.emit.elements import I64, Num
+from tileir.cpu.emit.elements import DOUBLE, I64, Num
 from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.tiles import (
     ExpressionTile,
@@ -16,13 +17,16 @@ from tileir.cpu.emit.tiles import (
     row_major,
     wide,
 )
+from tileir.cpu.lowering.reports import trap_where
 from tileir.cpu.lowering.state import Lower, Lowering
+from tileir.host import undefined
 from tileir.ir import types as t
 from tileir.ir.attributes import DenseElements
 from tileir.ir.rules import Rules
 from tileir.ops import core
 
 rules: Rules[Lower] = Rules()
+strict: Rules[Lower] = Rules()
 
 # ---------------------------------------------------------------- constants and the grid
 
@@ -102,13 +106,36 @@ def lower_offset(lowering: Lowering, op: core.Offset) -> None:
     element = op.result.type.pointer
 
     def compute(emit: Emitter, index: Index) -> Num:
-        pointer = pointers.at(emit, index)
-        steps = wide(emit.builder, offsets.at(emit, index))
-        steps = steps if steps.type == I64 else emit.builder.sext(steps, I64)
+        pointer, steps = pointers.at(emit, index), _steps(emit.builder, offsets.at(emit, index))
         distance = byte_distance(emit.builder, element.pointee, steps)
         return Num(pointer.element, wide=emit.builder.add(pointer.wide, distance), base=pointer.base)
 
     lowering.bind(op.result, ExpressionTile(op.result.type, compute))
+
+
+def _steps(builder: ir.IRBuilder, offset: Num) -> ir.Value:
+    """An offset, which is signed, as an i64."""
+    steps = wide(builder, offset)
+    return steps if steps.type == I64 else builder.sext(steps, I64)
+
+
+@strict(core.Offset)
+def look_at_offset(lowering: Lowering, op: core.Offset) -> None:
+    """An offset or an address beyond 64 bits."""
+    emit, builder = lowering.emit, lowering.builder
+    pointers, offsets = lowering.tile(op.ptr), lowering.tile(op.offset)
+    pointee = op.result.type.pointer.pointee
+
+    def beyond(index: Index) -> ir.Value:
+        address, steps = address_of(builder, pointers.at(emit, index)), _steps(builder, offsets.at(emit, index))
+        distance = byte_distance(builder, pointee, steps)
+        start, moved = Int(builder, address), Int(builder, builder.add(address, distance))
+        back = Int(builder, distance) < 0
+        wrapped = (back & start.below_unsigned(moved)) | (~back & moved.below_unsigned(start))
+        far = abs(Int(builder, steps).converted(DOUBLE)) * float(pointee.byte_size)
+        return (wrapped | (far >= 2.0**63)).value
+
+    trap_where(lowering, op, op.result.type, beyond, undefined.ADDRESS)
 
 
 def byte_distance(builder: ir.IRBuilder, pointee: t.ElementType, steps: ir.Value) -> ir.Value:

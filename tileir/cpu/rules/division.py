@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from tileir.cpu.emit.algebra import Flag, Int
-from tileir.cpu.emit.elements import DOUBLE, I1, I32
-from tileir.cpu.emit.emitter import Index
-from tileir.cpu.emit.tiles import wide
-from tileir.cpu.lowering.elementwise import integers
+from tileir.cpu.emit.algebra import Int
+from tileir.cpu.emit.elements import DOUBLE, I32
+from tileir.cpu.emit.formulas import integer
+from tileir.cpu.lowering.elementwise import integers, trap_where_elements
+from tileir.cpu.lowering.reports import Broken, any_where, trap_where
 from tileir.cpu.lowering.state import Lower, Lowering
+from tileir.host import undefined
 from tileir.ir.attributes import DenseElements, Rounding, Signedness
 from tileir.ir.core import Op, Value
 from tileir.ir.rules import Rules
@@ -22,6 +23,7 @@ from tileir.ops.division import DivI, RemI
 from tileir.ops.shapes import Broadcast, Permute, Reshape
 
 rules: Rules[Lower] = Rules()
+strict: Rules[Lower] = Rules()
 
 
 @rules(DivI)
@@ -46,25 +48,30 @@ def lower_remi(lowering: Lowering, op: RemI) -> None:
     integers(lowering, op, remainder)
 
 
+@strict(DivI)
+def look_at_quotient(lowering: Lowering, op: DivI) -> None:
+    """The smallest integer divided by -1 does not fit."""
+    if op.signedness is Signedness.SIGNED:
+        trap_where_elements(lowering, op, lambda x, y: x.differs(0) & (-x).equals(x) & y.equals(-1), undefined.QUOTIENT)
+
+
 # ---------------------------------------------------------------- zero divisors
 
 
 def trap_on_zero(lowering: Lowering, op: Op, divisor: Value) -> None:
-    """Stop the launch if any element of the divisor is zero."""
+    """Stop the launch if any element of the divisor, the second operand of `op`, is zero."""
     divisor = _origin(divisor)
     if isinstance(divisor.op, Constant) and not _has_zero(divisor.op.value):
         return
+    emit, all_of = lowering.emit, op.operands[1]
+    found = any_where(emit, divisor.tile, _is_zero(lowering, divisor))
+    with emit.when(found, likely=False), emit.region():
+        trap_where(lowering, op, all_of.tile, _is_zero(lowering, all_of), undefined.DIVISION_BY_ZERO)
+
+
+def _is_zero(lowering: Lowering, divisor: Value) -> Broken:
     emit, tile = lowering.emit, lowering.tile(divisor)
-    found = emit.stack(I1)
-    emit.builder.store(I1(0), found)
-
-    def look(index: Index) -> None:
-        element = Int(emit.builder, wide(emit.builder, tile.at(emit, index)))
-        before = Flag(emit.builder, emit.builder.load(found, typ=I1))
-        emit.builder.store((before | element.equals(0)).value, found)
-
-    emit.loop_nest(tile.type.shape, look)
-    emit.trap_if(emit.builder.load(found, typ=I1), op, "integer division by zero")
+    return lambda index: integer(emit.builder, tile.at(emit, index)).equals(0).value
 
 
 def _origin(value: Value) -> Value:

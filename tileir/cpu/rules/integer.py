@@ -9,14 +9,23 @@ from collections.abc import Callable
 
 from llvmlite import ir
 
-from tileir.cpu.emit.algebra import Int
+from tileir.cpu.emit.algebra import Flag, Int
 from tileir.cpu.emit.elements import Num
 from tileir.cpu.emit.formulas import condition, integer
-from tileir.cpu.lowering.elementwise import PREDICATES, integers, pointwise
+from tileir.cpu.lowering.elementwise import (
+    PREDICATES,
+    Offends,
+    integers,
+    pointwise,
+    trap_where_elements,
+    warn_where_elements,
+)
 from tileir.cpu.lowering.state import Lower, Lowering
+from tileir.host import undefined
 from tileir.ir.attributes import Signedness
 from tileir.ir.core import Op
 from tileir.ir.rules import Rules
+from tileir.numerics.promises import promised, promised_readings
 from tileir.ops.integer import (
     AbsI,
     AddI,
@@ -35,6 +44,7 @@ from tileir.ops.integer import (
 )
 
 rules: Rules[Lower] = Rules()
+strict: Rules[Lower] = Rules()
 
 
 def _absolute(x: Int) -> Int:
@@ -112,3 +122,59 @@ def lower_cmpi(lowering: Lowering, op: CmpI) -> None:
         return condition(integer(builder, lhs).compared(predicate, integer(builder, rhs), signed))
 
     pointwise(lowering, op, compute)
+
+
+# ---------------------------------------------------------------- what strict mode looks for
+
+
+def _sum_overflows(x: Int, y: Int) -> Flag:
+    """The sum has another sign than both operands."""
+    total = x + y
+    return ((x ^ total) & (y ^ total)) < 0
+
+
+def _difference_overflows(x: Int, y: Int) -> Flag:
+    """The operands differ in sign and the difference differs from the first."""
+    return ((x ^ y) & (x ^ (x - y))) < 0
+
+
+def _shift_overflows(x: Int, amount: Int) -> Flag:
+    """Shifting back does not restore the operand."""
+    return _shifted_right(_shifted_left(x, amount), amount).differs(x)
+
+
+def _signed_shift_overflows(x: Int, amount: Int) -> Flag:
+    return _shifted_right_signed(_shifted_left(x, amount), amount).differs(x)
+
+
+_OVERFLOWS: dict[type[Op], dict[Signedness, Offends]] = {
+    AddI: {Signedness.SIGNED: _sum_overflows, Signedness.UNSIGNED: lambda x, y: (x + y).below_unsigned(x)},
+    MulI: {Signedness.SIGNED: Int.signed_product_overflows, Signedness.UNSIGNED: Int.unsigned_product_overflows},
+    ShlI: {Signedness.SIGNED: _signed_shift_overflows, Signedness.UNSIGNED: _shift_overflows},
+    SubI: {Signedness.SIGNED: _difference_overflows, Signedness.UNSIGNED: Int.below_unsigned},
+}
+
+
+@strict(AddI, MulI, SubI)
+def keep_promise(lowering: Lowering, op: AddI | MulI | ShlI | SubI) -> None:
+    for reading in promised_readings(op.overflow):
+        trap_where_elements(lowering, op, _OVERFLOWS[type(op)][reading], undefined.overflow(op.overflow, reading))
+
+
+@strict(NegI)
+def keep_negation(lowering: Lowering, op: NegI) -> None:
+    """Only the signed reading is concerned: every negation but that of 0 wraps when unsigned."""
+    if promised(op.overflow, Signedness.SIGNED):
+        trap_where_elements(lowering, op, lambda x: x.differs(0) & (-x).equals(x), undefined.NEGATION)
+
+
+@strict(ShlI)
+def look_at_left_shift(lowering: Lowering, op: ShlI) -> None:
+    keep_promise(lowering, op)
+    look_at_shift(lowering, op)
+
+
+@strict(ShrI)
+def look_at_shift(lowering: Lowering, op: ShlI | ShrI) -> None:
+    width = op.lhs.tile.number.bits
+    warn_where_elements(lowering, op, lambda x, amount: amount.at_least_unsigned(width), undefined.SHIFT)

@@ -15,16 +15,20 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
+from tileir.cpu.emit.algebra import Int
 from tileir.cpu.emit.elements import DOUBLE, I8, I32, I64, Num, memory_type
 from tileir.cpu.emit.emitter import Emitter, Index
+from tileir.cpu.emit.formulas import integer
 from tileir.cpu.emit.tiles import ExpressionTile, Tile, Window, fill, new_buffer, row_major, wide
 from tileir.cpu.llvm.engine import host
+from tileir.cpu.lowering.reports import warn_where
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.matmul.accumulators import ColumnStart, FloatSums, IntegerSums
 from tileir.cpu.matmul.microkernel import Accumulator, Blocking, Panel, Shape, blocking, multiply
 from tileir.cpu.matmul.panels import Converted, Factor, Packer, factor
 from tileir.cpu.matmul.prefetch import Prefetch
 from tileir.cpu.matmul.products import Product, float_product, integer_product
+from tileir.host import undefined
 from tileir.ir import types as t
 from tileir.ir.attributes import Signedness
 from tileir.ir.core import Value
@@ -32,6 +36,7 @@ from tileir.ir.rules import Rules
 from tileir.ops import matmul
 
 rules: Rules[Lower] = Rules()
+strict: Rules[Lower] = Rules()
 
 WORD_BITS = 32
 FLIPPED = 0x80808080
@@ -92,6 +97,30 @@ def lower_mmai(lowering: Lowering, op: matmul.MmaI) -> None:
         found.swapped,
     )
     _lower(lowering, op, product, widened)
+
+
+@strict(matmul.MmaI)
+def look_at_sums(lowering: Lowering, op: matmul.MmaI) -> None:
+    """Sums beyond i32, computed once more as they are."""
+    emit, builder = lowering.emit, lowering.builder
+    sides = [(lowering.tile(op.lhs), op.signedness_lhs), (lowering.tile(op.rhs), op.signedness_rhs)]
+    acc, depth = lowering.tile(op.acc), op.lhs.type.shape[-1]
+    total = emit.stack(I64)
+
+    def factor_at(side: int, index: Index) -> Int:
+        tile, signedness = sides[side]
+        return integer(builder, tile.at(emit, index)).extended(I64, signedness is Signedness.SIGNED)
+
+    def beyond(index: Index) -> ir.Value:
+        *batch, row, column = index
+        builder.store(integer(builder, acc.at(emit, index)).extended(I64, signed=True).value, total)
+        with emit.counted(I64(0), I64(depth)) as k:
+            product = factor_at(0, (*batch, row, k)) * factor_at(1, (*batch, k, column))
+            builder.store(builder.add(builder.load(total, typ=I64), product.value), total)
+        exact = Int(builder, builder.load(total, typ=I64))
+        return exact.truncated(I32).extended(I64, signed=True).differs(exact).value
+
+    warn_where(lowering, op, op.acc.tile, beyond, undefined.SATURATION)
 
 
 def _integers(tile: Tile, element: t.ElementType, signedness: Signedness, flip: bool) -> Tile:

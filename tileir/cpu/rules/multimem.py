@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from tileir.analysis.effects import checked_access
 from tileir.cpu.lowering.state import Lower, Lowering
+from tileir.cpu.memory.edges import look_at_edges
 from tileir.cpu.memory.views import load_tile, store_tile, update_tile
+from tileir.ir.core import Op
 from tileir.ir.rules import Rules
 from tileir.ops import multimem
 
 rules: Rules[Lower] = Rules()
+strict: Rules[Lower] = Rules()
 
 
 @rules(multimem.MultimemLoadReduceView)
@@ -30,3 +33,8 @@ def lower_reduce(lowering: Lowering, op: multimem.MultimemReduceView) -> None:
 def lower_store(lowering: Lowering, op: multimem.MultimemStoreView) -> None:
     store_tile(lowering, checked_access(op))
     lowering.values[op.result_token] = None
+
+
+@strict(multimem.MultimemLoadReduceView, multimem.MultimemReduceView, multimem.MultimemStoreView)
+def look_at_access(lowering: Lowering, op: Op) -> None:
+    look_at_edges(lowering, op)

@@ -14,17 +14,23 @@ from tileir.cpu.emit.elements import I8, I64, Num
 from tileir.cpu.emit.emitter import ARENA_ALIGNMENT
 from tileir.cpu.emit.tiles import ExpressionTile, Permuted, Scalar, Tile, materialized
 from tileir.cpu.emit.views import Bounds
+from tileir.cpu.lowering.reports import is_off, warn_if, warn_where
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.memory.alias_checks import unaliased
 from tileir.cpu.memory.checks import check_pointers
+from tileir.cpu.memory.duplicates import any_twice
 from tileir.cpu.memory.pointers import loaded, store
 from tileir.cpu.memory.spans import span_of_pointers
+from tileir.cpu.memory.unwritten import new_marks
+from tileir.host import undefined
 from tileir.ir import types as t
+from tileir.ir.attributes import MemoryOrdering
 from tileir.ir.core import Op, Value
 from tileir.ir.rules import Rules
 from tileir.ops import core, matmul, pointers
 
 rules: Rules[Lower] = Rules()
+strict: Rules[Lower] = Rules()
 
 
 @rules(
@@ -44,6 +50,12 @@ def lower_load_ptr(lowering: Lowering, op: pointers.LoadPtr) -> None:
     elements = loaded(op.result.type, addresses, mask, padding, op.memory_ordering_semantics)
     lowering.values[op.result] = elements if put_off else _read(lowering, op, elements)
     lowering.values[op.result_token] = None
+
+
+@strict(pointers.LoadPtr)
+def look_at_load(lowering: Lowering, op: pointers.LoadPtr) -> None:
+    if op.mask is not None and op.paddingValue is None:
+        warn_where(lowering, op, op.mask.tile, is_off(lowering, op.mask), undefined.UNPADDED_MASK)
 
 
 def _optional(lowering: Lowering, value: Value | None, put_off: bool) -> Tile | None:
@@ -87,6 +99,19 @@ def lower_store_ptr(lowering: Lowering, op: pointers.StorePtr) -> None:
     lowering.values[op.result_token] = None
 
 
+@strict(pointers.StorePtr)
+def look_at_store(lowering: Lowering, op: pointers.StorePtr) -> None:
+    """Equal addresses: a data race if the store is weak, otherwise any of the values may stay."""
+    if op.destination.tile.count == 1:
+        return
+    mask = None if op.mask is None else lowering.tile(op.mask)
+    twice = any_twice(lowering, lowering.tile(op.destination), mask)
+    if op.memory_ordering_semantics is MemoryOrdering.WEAK:
+        lowering.emit.trap_if(twice, op, undefined.WEAK_DUPLICATES)
+    else:
+        warn_if(lowering, twice, op, undefined.DUPLICATES)
+
+
 @rules(pointers.Alloca)
 def lower_alloca(lowering: Lowering, op: pointers.Alloca) -> None:
     """Arena space of the region around; an alignment beyond the arena's is made by moving up."""
@@ -101,6 +126,7 @@ def lower_alloca(lowering: Lowering, op: pointers.Alloca) -> None:
     if lowering.checked:
         begin = builder.ptrtoint(base, I64)
         end = builder.add(begin, I64(size))
-        lowering.bounds[id(base)] = bounds = Bounds(begin, end, end)
+        marks = new_marks(lowering, size) if lowering.strict else None
+        lowering.bounds[id(base)] = bounds = Bounds(begin, end, end, marks)
         lowering.allocations.append(bounds)
     lowering.values[op.result] = Scalar(type, Num(type.element, wide=I64(0), base=base))

@@ -10,10 +10,11 @@ from math import prod
 
 from llvmlite import ir
 
-from tileir.cpu.emit.elements import I64, Num
-from tileir.cpu.emit.emitter import Emitter, Index
-from tileir.cpu.emit.tiles import ExpressionTile, Permuted, Tile, Window, new_buffer, scalar, wide
+from tileir.cpu.emit.elements import I1, I64, Num
+from tileir.cpu.emit.emitter import Emitter, Index, TrapKind
+from tileir.cpu.emit.tiles import ExpressionTile, Permuted, Tile, Window, new_buffer
 from tileir.cpu.lowering.state import Lower, Lowering
+from tileir.host import undefined
 from tileir.ir.core import Op, Value
 from tileir.ir.rules import Rules
 from tileir.ops import shapes
@@ -88,13 +89,15 @@ def subtile(
     lowering: Lowering, op: Op, indices: Sequence[Value], whole: Sequence[int], part: Sequence[int]
 ) -> list[ir.Value]:
     """The first element of the subtile at `indices`; out of range traps."""
-    builder, begin = lowering.builder, []
-    for value, extent, size in zip(indices, whole, part):
-        index = builder.zext(wide(builder, scalar(lowering.emit, lowering.tile(value))), I64)
-        outside = builder.icmp_unsigned(">=", index, I64(extent // size))
-        lowering.emit.trap_if(outside, op, f"the subtile index of '{op.spec.name}' is out of range")
-        begin.append(builder.mul(index, I64(size)))
-    return begin
+    builder = lowering.builder
+    counts = [extent // size for extent, size in zip(whole, part)]
+    numbers = [lowering.unsigned(value) for value in indices]
+    outside: ir.Value = I1(0)
+    for number, count in zip(numbers, counts):
+        outside = builder.or_(outside, builder.icmp_unsigned(">=", number, I64(count)))
+    message = undefined.no_subtile(["{}"] * len(numbers), counts)
+    lowering.emit.trap_with(outside, op, message, TrapKind.SUBTILE, numbers)
+    return [builder.mul(number, I64(size)) for number, size in zip(numbers, part)]
 
 
 @rules(shapes.Insert)

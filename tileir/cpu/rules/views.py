@@ -15,15 +15,19 @@ from tileir.cpu.emit.elements import I64
 from tileir.cpu.emit.emitter import TrapKind
 from tileir.cpu.emit.tiles import pointer_to, scalar
 from tileir.cpu.emit.views import NativeTensorView, NativeTileView
+from tileir.cpu.lowering.reports import warn_if
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.memory.checks import fit_of
+from tileir.cpu.memory.edges import look_at_edges
 from tileir.cpu.memory.views import load_tile, store_tile
+from tileir.host import undefined
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value
 from tileir.ir.rules import Rules
 from tileir.ops import views
 
 rules: Rules[Lower] = Rules()
+strict: Rules[Lower] = Rules()
 
 
 # ---------------------------------------------------------------- making views
@@ -53,15 +57,16 @@ def _check_entries(
     given: Sequence[Value],
     entries: Sequence[ir.Value],
 ) -> None:
-    """Trap at a dynamic extent or stride of 2^63 or more, which only an i64 can hold."""
+    """Trap at a dynamic extent or stride of 2^63 or more, which only an i64 can hold; in strict mode also at 0."""
+    builder, emit = lowering.builder, lowering.emit
     dynamic = [dim for dim, entry in enumerate(static) if entry is None]
     for dim, value in zip(dynamic, given):
+        entry = entries[dim]
         if lowering.checked and value.tile.number.bits == 64:
-            message = (
-                f"the dynamic {what} {{}} of dimension {dim} is not below 2^63 (dynamic values are read as unsigned)"
-            )
-            too_large = lowering.builder.icmp_signed("<", entries[dim], I64(0))
-            lowering.emit.trap_with(too_large, op, message, TrapKind.NUMBER, [entries[dim]])
+            too_large = builder.icmp_signed("<", entry, I64(0))
+            emit.trap_with(too_large, op, undefined.too_large(what, "{}", dim), TrapKind.NUMBER, [entry])
+        if lowering.strict:
+            emit.trap_if(builder.icmp_unsigned("==", entry, I64(0)), op, undefined.not_positive(what, dim))
 
 
 def _entries(lowering: Lowering, static: tuple[t.Dim, ...], dynamic: Sequence[Value]) -> tuple[ir.Value, ...]:
@@ -114,3 +119,15 @@ def lower_load_view(lowering: Lowering, op: views.LoadView) -> None:
 def lower_store_view(lowering: Lowering, op: views.StoreView) -> None:
     store_tile(lowering, checked_access(op))
     lowering.values[op.result_token] = None
+
+
+@strict(views.LoadView)
+def look_at_load(lowering: Lowering, op: views.LoadView) -> None:
+    covered = look_at_edges(lowering, op)
+    if op.view.type.padding is None:
+        warn_if(lowering, lowering.builder.not_(covered.whole), op, undefined.UNPADDED_VIEW)
+
+
+@strict(views.StoreView)
+def look_at_store(lowering: Lowering, op: views.StoreView) -> None:
+    look_at_edges(lowering, op)

@@ -19,6 +19,7 @@ from tileir.cpu.run.ticker import Ticker
 from tileir.cpu.run.traps import TrapReport, report_of, trap_of
 from tileir.cpu.run.waiting import Turns, Waiting
 from tileir.host import running
+from tileir.host.kernel_warnings import KernelWarning, issue
 from tileir.ir.diagnostics import Coordinates, UnsupportedError
 
 WORTH_SHARING = 40e-6
@@ -69,13 +70,23 @@ class Runner:
         work = self._free.pop() if self._free else (_WaitingWork if waits else _Work)(self._program, self._slots)
         work.launch.begin(settings, total)
         work.record.fill(total, chunk, settings.max_iterations, grid, (*given.values, *given.table))
-        work.run(threads - 1)
+        try:
+            work.run(threads - 1)
+        finally:
+            self._warn(work, grid)
         self._seconds = work.seconds
         if work.reports:
             block = block_at(work.first.block, grid)
             limit, source = settings.max_iterations, settings.source
             raise trap_of(work.first, block, self._program.name, source, given.access_fault, limit)
         self._free.append(work)
+
+    def _warn(self, work: _Work, grid: Coordinates) -> None:
+        """Issue the warnings of the tile blocks up to the one that trapped."""
+        last = work.first.block if work.reports else LARGEST_GRID
+        for op, (block, message) in work.launch.warnings.items():
+            if block <= last:
+                issue(KernelWarning(message, self._program.name, block_at(block, grid), op.spec.name, op.loc))
 
     def _threads(self, total: int, threads: int) -> int:
         program = self._program

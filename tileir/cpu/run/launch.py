@@ -19,7 +19,7 @@ from typing import Protocol
 
 import numpy as np
 
-from tileir.cpu.emit.record import ABANDON, GO_ON, SAFEPOINT, LaunchRecord
+from tileir.cpu.emit.record import ABANDON, GO_ON, SAFEPOINT, WARNING, LaunchRecord
 from tileir.cpu.run.arena import Arena
 from tileir.cpu.run.program import NativeProgram
 from tileir.cpu.run.traps import FaultyAccess
@@ -34,7 +34,7 @@ HostCall = Callable[[Op, list[np.ndarray]], "np.ndarray | None"]
 """Does what the operations of `NativeProgram.prints` leave to the host, given their tiles: writes what a `print_tko`
 prints, gives the result of an `experimental$extern_elementwise`."""
 Progress = Callable[[int, int], object]
-"""Is told now and then how many tile blocks have been begun, of how many."""
+"""Is told now and then how many tile blocks are done, of how many."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,7 @@ class Launch:
 
     __slots__ = (
         "_deadline",
+        "_done",
         "_lock",
         "_main",
         "_others",
@@ -76,16 +77,21 @@ class Launch:
         "_record",
         "_stopped",
         "_thread",
+        "aside",
         "program",
         "raised",
         "settings",
         "total",
+        "warnings",
     )
 
     settings: Settings
     total: int
     _thread: int
     _deadline: float | None
+    _done: int
+    aside: int
+    """How many tile blocks are set aside."""
 
     def __init__(self, program: NativeProgram, record: LaunchRecord) -> None:
         self.program = program
@@ -101,6 +107,9 @@ class Launch:
     def begin(self, settings: Settings, total: int) -> None:
         """The launch begins, on this thread."""
         self.settings, self.total, self._thread = settings, total, threading.get_ident()
+        self._done = self.aside = 0
+        self.warnings: dict[Op, tuple[int, str]] = {}
+        """The warning of each operation that has one, and the number of the tile block that gave it."""
         self._deadline = None if settings.timeout is None else perf_counter() + settings.timeout
 
     # ------------------------------------------------------------ threads
@@ -161,7 +170,7 @@ class Launch:
         if self._deadline is not None and perf_counter() > self._deadline:
             raise limits.timed_out(self.program.name, self.settings.timeout or 0.0, self.settings.source)
         if self.settings.progress is not None:
-            self.settings.progress(self.begun, self.total)
+            self.settings.progress(self.done, self.total)
 
     @property
     def stopped(self) -> bool:
@@ -181,7 +190,24 @@ class Launch:
     def begun(self) -> int:
         return min(self._record.started, self.total)
 
+    @property
+    def done(self) -> int:
+        """How many tile blocks have ended, give or take those that run: what has been handed out, and is not left."""
+        self._done = max(self._done, self.begun - self.aside - self._left())
+        return self._done
+
+    def _left(self) -> int:
+        """How many tile blocks the threads have been handed out and still have to run."""
+        if self.program.waits:
+            return 0
+        chunk = min(self._record.chunk, self.total)
+        main = [] if self._main is None else [self._main]
+        return sum(chunk - arena.block % chunk for arena in [*list(self._others.values()), *main])
+
     def _answer(self, arena: Arena, number: int) -> int:
+        if number <= WARNING:
+            self._note(WARNING - number, arena.block)
+            return ABANDON if self._stopped else GO_ON
         if number != SAFEPOINT:
             self._carry_out(arena, number)
             return ABANDON if self._stopped else GO_ON
@@ -191,6 +217,13 @@ class Launch:
         elif not self._stopped:
             arena.called()
         return ABANDON if self._record.limit <= arena.block else GO_ON
+
+    def _note(self, number: int, block: int) -> None:
+        """Keep the warning if no tile block before this one has given one for the operation."""
+        op, message = self.program.warnings[number]
+        with self._lock:
+            if op not in self.warnings or block < self.warnings[op][0]:
+                self.warnings[op] = block, message
 
     def _carry_out(self, arena: Arena, number: int) -> None:
         """What an operation leaves to the host; one at a time."""

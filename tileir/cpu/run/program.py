@@ -18,7 +18,8 @@ from tileir.cpu.emit.driver import NAME as DRIVER
 from tileir.cpu.emit.emitter import TrapKind, TrapSite
 from tileir.cpu.llvm.engine import Loaded, data_layout, host, object_code, toolchain
 from tileir.cpu.lowering.entry import LoweredKernel, lower_entry
-from tileir.cpu.rules import RULES
+from tileir.cpu.lowering.state import CheckLevel
+from tileir.cpu.rules import NATIVE_RULES
 from tileir.ir.core import Op
 from tileir.ops.module import Entry
 
@@ -31,13 +32,14 @@ DESTROY_TYPE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 class Facts:
     """Facts kept with machine code: all that a launch needs and that would have to be lowered again to know.
 
-    An operation is its number in the order in which `operations` lists them. A trap site is the operation, the message,
-    the kind and the place of its evidence in the arena.
+    An operation is its number in the order in which `operations` lists them. A warning is the operation and the
+    message; a trap site the operation, the message, the kind and the place of its evidence in the arena.
     """
 
     arena_size: int
     prints: list[int]
     waiting: list[int]
+    warnings: list[tuple[int, str]] = field(default_factory=list)
     traps: list[tuple[int, str, str, int]] = field(default_factory=list)
 
     def to_bytes(self) -> bytes:
@@ -52,7 +54,7 @@ class NativeProgram:
     """Native code of one entry, ready to run.
 
     `waiting` are the loops in which its tile blocks may wait for each other and be set aside, `prints` the operations
-    that the host carries out, both by the numbers that code has for them.
+    that the host carries out, `warnings` what it may warn of, all by the numbers that code has for them.
     """
 
     def __init__(self, entry: Entry, ops: Sequence[Op], facts: Facts, code: bytes) -> None:
@@ -62,6 +64,7 @@ class NativeProgram:
         self.traps = [
             TrapSite(ops[number], message, TrapKind(kind), place) for number, message, kind, place in facts.traps
         ]
+        self.warnings = [(ops[number], message) for number, message in facts.warnings]
         self.waiting = [ops[number] for number in facts.waiting]
         self._loaded = Loaded(code, host())
         self.driver = DRIVER_TYPE(self._loaded.address(DRIVER))
@@ -80,13 +83,13 @@ def operations(entry: Entry, functions: Sequence[Op]) -> list[Op]:
     return [op for item in (entry, *functions) for op in item.walk()]
 
 
-def lowered(entry: Entry, global_names: Sequence[str], checked: bool) -> LoweredKernel:
+def lowered(entry: Entry, global_names: Sequence[str], checks: CheckLevel) -> LoweredKernel:
     """The entry in LLVM's language. Raises UnsupportedError for what has no native code."""
-    return lower_entry(entry, global_names, RULES, host().triple, data_layout(host()), checked)
+    return lower_entry(entry, global_names, NATIVE_RULES, host().triple, data_layout(host()), checks)
 
 
 def compiled(
-    entry: Entry, functions: Sequence[Op], global_names: Sequence[str], text: str, cache: Cache, checked: bool
+    entry: Entry, functions: Sequence[Op], global_names: Sequence[str], text: str, cache: Cache, checks: CheckLevel
 ) -> NativeProgram:
     """The program of an entry: from the cache if it is there, else lowered and compiled for this machine.
 
@@ -95,12 +98,12 @@ def compiled(
     for what has no native code.
     """
     ops = operations(entry, functions)
-    key = key_of(toolchain(), "checked" if checked else "unchecked", text, *global_names)
+    key = key_of(toolchain(), checks.value, text, *global_names)
     found = cache.get(key)
     if found is not None:
         facts, code = found
         return NativeProgram(entry, ops, Facts.from_bytes(facts), code)
-    kernel = lowered(entry, global_names, checked)
+    kernel = lowered(entry, global_names, checks)
     made = _facts(kernel, ops)
     code = object_code(str(kernel.module), host())
     cache.put(key, (made.to_bytes(), code))
@@ -111,4 +114,5 @@ def _facts(kernel: LoweredKernel, ops: Sequence[Op]) -> Facts:
     number = {op: position for position, op in enumerate(ops)}
     traps = [(number[site.op], site.message, site.kind.value, site.place) for site in kernel.traps]
     prints, waiting = ([number[op] for op in listed] for listed in (kernel.prints, kernel.waiting))
-    return Facts(kernel.arena_size, prints, waiting, traps)
+    warnings = [(number[op], message) for op, message in kernel.warnings]
+    return Facts(kernel.arena_size, prints, waiting, warnings, traps)

@@ -14,6 +14,7 @@ import numpy as np
 from tileir.cpu.emit.emitter import WORDS, TrapKind, TrapSite
 from tileir.cpu.lowering.safepoints import HANGS
 from tileir.cpu.run.arena import Arena
+from tileir.host import undefined
 from tileir.host.access_faults import AccessFault
 from tileir.host.assertions import assertion_text
 from tileir.host.limits import hang_text, weak_waiting
@@ -22,7 +23,7 @@ from tileir.ir.core import Op
 from tileir.ir.diagnostics import Coordinates, Note, Trap
 from tileir.ir.loc import Source
 from tileir.ir.storage import dtype_of
-from tileir.ops.control import Assert
+from tileir.ops.control import Assert, For
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,8 @@ def report_of(site: TrapSite, arena: Arena) -> TrapReport:
 def _evidence_type(site: TrapSite) -> t.TileType | None:
     if site.kind is TrapKind.ASSERTION:
         return site.op.operands[0].tile
+    if site.kind is TrapKind.SUBTILE:
+        return t.tile(t.I64, len(site.op.operand_group(site.op.spec.operand_index["indices"].position)))
     return None if site.kind is TrapKind.PLAIN else WORDS
 
 
@@ -77,32 +80,61 @@ def trap_of(
     limit: int,
 ) -> Trap:
     """The trap of a report, as the user sees it; `limit` is how many iterations a tile block may run."""
-    site = report.site
-    array: str | None = None
-    index: int | tuple[int, ...] | None = None
+    site, op = report.site, report.site.op
     notes: tuple[Note, ...] = ()
     if site.message == HANGS:
-        message, notes = hang_text(limit), weak_waiting(site.op)
-    elif isinstance(site.op, Assert):
-        message, index = _assertion(site.op, block, report.evidence)
+        told, notes = _Told(hang_text(limit)), weak_waiting(op)
     elif site.kind is TrapKind.ACCESS:
-        message, array, index = access_fault(_access(site.op, block, _words(report)))
-    elif site.kind is TrapKind.LANE:
-        value = site.op.operands[0].type
-        index = _index(_words(report)[0], value.shape) if isinstance(value, t.TileType) else ()
-        message = site.message.format(list(index))
+        told = _Told(*access_fault(_access(op, block, _words(report))))
     else:
-        message = _filled(site, report)
-    op, loc = site.op.spec.name, site.op.loc
+        told = _told(report, block)
     return Trap(
-        message, kernel=kernel, block=block, op=op, loc=loc, array=array, index=index, source=source, notes=notes
+        told.message,
+        kernel=kernel,
+        block=block,
+        op=op.spec.name,
+        loc=op.loc,
+        array=told.array,
+        index=told.index if undefined.names_element(op) else None,
+        source=source,
+        notes=notes,
     )
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What is said of a trap: its text, the array concerned, the element or the byte."""
+
+    message: str
+    array: str | None = None
+    index: int | tuple[int, ...] | None = None
+
+
+def _told(report: TrapReport, block: Coordinates) -> _Told:
+    site, op = report.site, report.site.op
+    if isinstance(op, Assert):
+        message, index = _assertion(op, block, report.evidence)
+        return _Told(message, None, index)
+    if site.kind is TrapKind.PLAIN:
+        return _Told(site.message)
+    words = _words(report)
+    if site.kind is TrapKind.LANE:
+        value = op.operands[0].type
+        index = _index(words[0], value.shape) if isinstance(value, t.TileType) else ()
+        return _Told(site.message.format(list(index)), None, index)
+    if site.kind is TrapKind.SUBTILE:
+        return _Told(site.message.format(*words), None, tuple(words))
+    return _Told(_filled(site, words))
 
 
 def _words(report: TrapReport) -> list[int]:
     """The words of the evidence, read as unsigned."""
     assert report.evidence is not None
     return [int(word) & (1 << 64) - 1 for word in report.evidence]
+
+
+def _signed(word: int) -> int:
+    return word - (word >> 63 << 64)
 
 
 def _assertion(op: Assert, block: Coordinates, evidence: np.ndarray | None) -> tuple[str, tuple[int, ...]]:
@@ -121,11 +153,12 @@ def _access(op: Op, block: Coordinates, words: list[int]) -> FaultyAccess:
     return FaultyAccess(op, block, lane, address, (begin, end) if end else None)
 
 
-def _filled(site: TrapSite, report: TrapReport) -> str:
+def _filled(site: TrapSite, words: list[int]) -> str:
     """The message of a site with the numbers of the evidence in it."""
-    if site.kind is TrapKind.PLAIN:
-        return site.message
-    first, second, *_ = _words(report)
+    first, second, *_ = words
+    if site.kind is TrapKind.COUNTER:
+        counts_unsigned = isinstance(site.op, For) and site.op.unsigned
+        return site.message.format(first if counts_unsigned else _signed(first), _signed(second))
     if site.kind is TrapKind.OFFSET:
         return site.message.format(first | second << 64)
     if site.kind is TrapKind.REACH:

@@ -57,10 +57,12 @@ class Waiting:
         """A tile block is set aside, and its tiles with it."""
         with self._lock:
             self._bytes += arena.size
+            self.launch.aside += 1
 
     def let_go(self, arena: Arena) -> None:
         with self._lock:
             self._bytes -= arena.size
+            self.launch.aside -= 1
 
     @property
     def full(self) -> bool:

@@ -34,6 +34,11 @@ def cuda_as_cpu() -> bool:
     return True
 
 
+def was_asked_for() -> bool:
+    """Whether this process has asked for it, done or not."""
+    return cuda_as_cpu.cache_info().currsize > 0
+
+
 def has_gpu() -> bool:
     """Whether NVIDIA's driver finds a device."""
     count = ctypes.c_int(0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
+from tileir.ir import tf32
 from tileir.ir.attributes import DenseElements
 from tileir.ir.types import I1, TF32, TF32_UNUSED_BITS, ElementType
 from tileir.text.numbers import float_text
@@ -64,6 +65,4 @@ def _nested(texts: Iterator[str], shape: tuple[int, ...]) -> str:
 
 def _packed(dense: DenseElements) -> bytes:
     """The elements one after the other, each in the fewest whole bytes: tf32 takes three."""
-    if dense.element is not TF32:
-        return dense.data
-    return b"".join(pattern.to_bytes(3, "little") for pattern in patterns(dense))
+    return tf32.packed(dense.data) if dense.element is TF32 else dense.data

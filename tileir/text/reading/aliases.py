@@ -7,16 +7,20 @@ stand for, because aliases of aliases double with every line.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from tileir.ir.attributes import Attribute
 from tileir.ir.loc import LocAlias, Location, SourceLoc
 from tileir.ir.types import FunctionType, Type
+from tileir.ir.unread import POISON
 from tileir.text.reading import codes
 from tileir.text.reading.attributes import attribute
 from tileir.text.reading.locations import location_in_brackets, resolved
-from tileir.text.reading.reader import MAX_NESTING, POISON, Reader
+from tileir.text.reading.reader import MAX_NESTING, Reader, shown_token
 from tileir.text.reading.types import parse_type
+
+T = TypeVar("T", Attribute, Type)
 
 MAX_PARTS = 1 << 20
 """Parts that an attribute or type built from aliases may have."""
@@ -24,37 +28,43 @@ MAX_PARTS = 1 << 20
 
 def define_attribute_alias(reader: Reader) -> None:
     name = _new_alias(reader)
-    at = reader.here()
-    if reader.accept("loc"):
-        found: Attribute = location_in_brackets(reader, attribute)
-    else:
-        found = attribute(reader)
-    check_size(reader, found, at)
-    reader.aliases[name] = found
+    found: Attribute | None = None
+    try:
+        found = _measured(reader, _attribute)
+    finally:
+        reader.aliases[name] = found
 
 
 def define_type_alias(reader: Reader) -> None:
     name = _new_alias(reader)
+    found: Type = POISON
+    try:
+        found = _measured(reader, parse_type)
+    finally:
+        reader.types[name] = found
+
+
+def _attribute(reader: Reader) -> Attribute:
+    return location_in_brackets(reader, attribute) if reader.accept("loc") else attribute(reader)
+
+
+def _measured(reader: Reader, read: Callable[[Reader], T]) -> T:
     at = reader.here()
-    found = parse_type(reader)
+    found = read(reader)
     check_size(reader, found, at)
-    reader.types[name] = found
+    return found
 
 
 def _new_alias(reader: Reader) -> str:
-    """``#name =``, poisoned until its definition is read; names with a dot belong to dialects."""
+    """``#name =``, which stands for nothing until its definition is read; names with a dot belong to dialects."""
     name, at = reader.peek(), reader.here()
     if "." in name or name in ("#cuda_tile", "!cuda_tile"):
-        reader.fail(codes.ALIAS, f"expected an alias name without a dot, got '{name}'", at)
+        reader.fail(codes.ALIAS, f"expected an alias name without a dot, got {shown_token(name)}", at)
     earlier = reader.alias_places.get(name)
     if earlier is not None:
         notes = reader.note("defined here", earlier)
-        reader.fail(codes.ALIAS, f"expected a new alias name, got '{name}' again", at, notes=notes)
+        reader.fail(codes.ALIAS, f"expected a new alias name, got {shown_token(name)} again", at, notes=notes)
     reader.alias_places[name] = at
-    if name[0] == "#":
-        reader.aliases[name] = None
-    else:
-        reader.types[name] = POISON
     reader.index += 2
     return name
 

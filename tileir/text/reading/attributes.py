@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from tileir.ir import attributes as a
 from tileir.ir.types import F64, I1, I64, ElementType, TileType
+from tileir.ir.unread import POISON
 from tileir.text.kinds import ENUM_MNEMONICS
 from tileir.text.reading import codes
 from tileir.text.reading.literals import (
@@ -23,7 +24,7 @@ from tileir.text.reading.literals import (
     read_literal,
 )
 from tileir.text.reading.locations import DEBUG_ATTRIBUTES, location_in_brackets, resolved
-from tileir.text.reading.reader import POISON, Reader, did_you_mean, shown_token
+from tileir.text.reading.reader import Reader, did_you_mean, shown_token
 from tileir.text.reading.types import parse_type, starts_type
 
 _PREFIX = "#cuda_tile."
@@ -124,7 +125,7 @@ def _key(reader: Reader, entries: dict[str, a.Attribute]) -> str:
     loc = reader.here()
     key = reader.string() if reader.peek()[0] == '"' else reader.word("an attribute name")
     if key in entries:
-        reader.fail(codes.DUPLICATE, f"expected each key of a dictionary once, got '{key}' again", loc)
+        reader.fail(codes.DUPLICATE, f"expected each key of a dictionary once, got {shown_token(key)} again", loc)
     return key
 
 

@@ -19,6 +19,7 @@ from tileir.text.reading import codes
 from tileir.text.reading.arguments import function_type
 from tileir.text.reading.attributes import dictionary
 from tileir.text.reading.properties import distribute
+from tileir.text.reading.reader import shown_token
 from tileir.text.reading.spellings import PREFIX, spellings
 from tileir.text.reading.statements import StatementReader
 
@@ -77,7 +78,8 @@ def _properties(p: StatementReader) -> dict[str, a.Attribute] | None:
 def _check_known(p: StatementReader, spec: OpSpec, properties: dict[str, a.Attribute], loc: SourceLoc) -> None:
     unknown = next((key for key in properties if key not in spec.attr_index), None)
     if unknown is not None:
-        p.fail(codes.UNKNOWN_ATTRIBUTE, f"'{spec.name}': expected a declared property, got '{unknown}'", loc)
+        message = f"'{spec.name}': expected a declared property, got {shown_token(unknown)}"
+        p.fail(codes.UNKNOWN_ATTRIBUTE, message, loc)
 
 
 def _require(p: StatementReader, spec: OpSpec, attributes: dict[str, Any], loc: SourceLoc) -> None:

@@ -14,13 +14,15 @@ from dataclasses import dataclass
 from math import prod
 from typing import NoReturn
 
+from tileir.ir import tf32
 from tileir.ir.attributes import DenseElements
 from tileir.ir.loc import SourceLoc
 from tileir.ir.types import F32, F64, I1, I4, I64, TF32, TF32_UNUSED_BITS, ElementType, TileType, Type
+from tileir.ir.unread import POISON
 from tileir.text.numbers import float_bits
 from tileir.text.reading import codes
 from tileir.text.reading.lexer import END, token_at
-from tileir.text.reading.reader import MAX_NESTING, POISON, Reader, TextFault, shown_token, whole_number
+from tileir.text.reading.reader import MAX_NESTING, Reader, TextFault, shown_token, whole_number
 
 _LIST = re.compile(r"\[[\w\s\[\],.+-]*", re.ASCII)
 _STRUCTURE = re.compile(r"[\[\]]|//[^\n]*|[^\w\s\[\],.+-]", re.ASCII)
@@ -31,11 +33,9 @@ _ITEM = re.compile(r"[\[\],]|[^\[\],\s]+(?:\s+[^\[\],\s]+)*")
 _INTEGER = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d+)", re.ASCII)
 _DECIMAL = re.compile(r"-?\s*\d+\.\d*(?:[eE][-+]?\d+)?", re.ASCII)
 _HEXADECIMAL = re.compile(r"0x[0-9a-fA-F]+", re.ASCII)
-_HEX_DATA = re.compile(r"0x(?:[0-9a-fA-F]{2})*")
+_HEX_DATA = re.compile(r"0x[0-9a-fA-F]*")
 _LONGEST_CACHED = 31
 """Characters of a literal whose elements are kept for the next one like it."""
-_TF32_PACKED = 3
-"""Bytes of a tf32 element in a hexadecimal string."""
 
 
 @dataclass
@@ -246,11 +246,11 @@ def _encode_string(reader: Reader, literal: Literal, type: TileType, element: El
     """The string that long constants are printed as: the bytes of all elements in hexadecimal."""
     loc = reader.place(literal.begin, literal.end)
     body = literal.text[1:-1]
-    if not _HEX_DATA.fullmatch(body):
+    if not _HEX_DATA.fullmatch(body) or len(body) % 2:
         message = 'expected a string of hexadecimal bytes such as "0x00FF", got another string'
         reader.fail(codes.LITERAL_KIND, message, loc)
     data = bytes.fromhex(body[2:])
-    size = _TF32_PACKED if element is TF32 else element.byte_size
+    size = tf32.PACKED_BYTES if element is TF32 else element.byte_size
     if len(data) not in (size, size * type.count):
         message = f"expected {size * type.count} bytes for {type!r}, got {len(data)}"
         reader.fail(codes.LITERAL_SHAPE, message, loc, expected=str(size * type.count), got=str(len(data)))
@@ -259,18 +259,13 @@ def _encode_string(reader: Reader, literal: Literal, type: TileType, element: El
 
 def _checked_bytes(reader: Reader, data: bytes, element: ElementType, loc: SourceLoc) -> bytes:
     if element is TF32:
-        return b"".join(_tf32_word(data[at : at + _TF32_PACKED]) for at in range(0, len(data), _TF32_PACKED))
+        return tf32.words(data)
     if element is I1:
         return bytes(map(bool, data))
     if element.bits < 8 and max(data) >> element.bits:
         message = f"expected bytes below {1 << element.bits} for {element.name}, got {max(data)}"
         reader.fail(codes.LITERAL_RANGE, message, loc)
     return data
-
-
-def _tf32_word(packed: bytes) -> bytes:
-    pattern = int.from_bytes(packed, "little") & ((1 << TF32.bits) - 1)
-    return (pattern << TF32_UNUSED_BITS).to_bytes(4, "little")
 
 
 # ---------------------------------------------------------------- one element

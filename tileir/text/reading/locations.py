@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from tileir.ir import loc as l
 from tileir.ir.attributes import Attribute
 from tileir.text.reading import codes
-from tileir.text.reading.reader import MAX_NESTING, Reader, did_you_mean
+from tileir.text.reading.reader import MAX_NESTING, Reader, did_you_mean, shown_token
 
 ReadAttribute = Callable[[Reader], Attribute]
 _PREFIX = "#cuda_tile."
@@ -248,9 +248,9 @@ def _key(reader: Reader, by_name: dict[str, _Key], found: dict[str, str | int | 
     key = by_name.get(name)
     if key is None:
         hint = did_you_mean(name, by_name)
-        reader.fail(codes.DEBUG_INFO, f"expected one of {', '.join(by_name)}, got '{name}'", at, hint=hint)
+        reader.fail(codes.DEBUG_INFO, f"expected one of {', '.join(by_name)}, got {shown_token(name)}", at, hint=hint)
     if name in found:
-        reader.fail(codes.DUPLICATE, f"expected each key once, got '{name}' again", at)
+        reader.fail(codes.DUPLICATE, f"expected each key once, got {shown_token(name)} again", at)
     reader.expect("=")
     return key
 

@@ -34,19 +34,6 @@ _LONGEST_NUMBER = 64
 T = TypeVar("T")
 
 
-class PoisonType(t.Type):
-    """The type of everything that comes from a faulty part: it agrees with every type, so no fault follows."""
-
-    __slots__ = ()
-
-    @property
-    def text(self) -> str:
-        return "a faulty type"
-
-
-POISON = PoisonType()
-
-
 class TextFault(Exception):
     """The statement being read is faulty; holds what is to be reported, or None if that was done before."""
 
@@ -222,7 +209,8 @@ class Reader(TokenCursor):
     def alias_named(self, name: str, loc: SourceLoc) -> Attribute:
         if name not in self.aliases:
             hint = did_you_mean(name, self.aliases)
-            self.fail(codes.ALIAS, f"expected an attribute alias that is defined, got '{name}'", loc, hint=hint)
+            message = f"expected an attribute alias that is defined, got {shown_token(name)}"
+            self.fail(codes.ALIAS, message, loc, hint=hint)
         found = self.aliases[name]
         if found is None:
             # Its definition is faulty and was reported.

@@ -15,6 +15,7 @@ from tileir.ir.core import Block, Op
 from tileir.ir.loc import Source, SourceLoc
 from tileir.ir.spec import OpSpec
 from tileir.ir.traits import ISOLATED, TerminatedBy
+from tileir.ir.unread import Unread
 from tileir.ops import OPS
 from tileir.text.reading import codes
 from tileir.text.reading.arguments import Argument, arguments
@@ -23,7 +24,7 @@ from tileir.text.reading.lexer import END
 from tileir.text.reading.locations import location_in_brackets
 from tileir.text.reading.names import NameScope
 from tileir.text.reading.properties import distribute
-from tileir.text.reading.reader import GiveUp, TextFault, did_you_mean
+from tileir.text.reading.reader import GiveUp, TextFault, did_you_mean, shown_token
 from tileir.text.reading.recovery import next_statement
 from tileir.text.reading.spellings import PREFIX, spellings
 from tileir.text.reading.values import NO_NAMES, ValueReader
@@ -41,6 +42,7 @@ class StatementReader(ValueReader):
         self.operations = operations
         self.generic = generic
         self.located: list[Op | Block] = []
+        self.faulty: set[Op] = set()
 
     # ------------------------------------------------------------ statements
 
@@ -48,7 +50,7 @@ class StatementReader(ValueReader):
         """Read one operation into `block`; after a fault, skip to the next one."""
         tokens = self.tokens
         names, token = NO_NAMES, ""
-        begin, depth, braces = self.starts[self.index], self.depth, self.braces
+        begin, depth, braces, faults = self.starts[self.index], self.depth, self.braces, len(self.faults)
         try:
             if tokens[self.index][0] == "%":
                 names = self.result_names()
@@ -63,15 +65,18 @@ class StatementReader(ValueReader):
             op = read(self, SourceLoc(self.source, at, at + len(token)))
             if tokens[self.index] == "loc":
                 self._location(op)
-            op.parent = block
-            block.ops.append(op)
             if names is not NO_NAMES:
                 self.bind(op, names)
+            op.parent = block
+            block.ops.append(op)
+            if len(self.faults) != faults:
+                self.faulty.add(op)
         except TextFault as fault:
             self.depth = depth
             self.braces, open_braces = braces, self.braces - braces
             self.after_fault(fault, begin, open_braces, token)
             self.poison(names)
+            block.append(Unread([], (), loc=self.place(begin, begin)))
 
     def after_fault(self, fault: TextFault, begin: int, open_braces: int, name: str = "") -> None:
         """Report a fault of the operation called `name`, at the offset `begin`, and skip the rest of it."""
@@ -106,7 +111,8 @@ class StatementReader(ValueReader):
             message = f"expected an operation that has a meaning, got '{bare}', which early documents only mention"
             self.fail(codes.REFUSED_OP, message, got=bare)
         hint = did_you_mean(bare, spellings())
-        self.fail(codes.UNKNOWN_OP, f"expected an operation, got the unknown name '{name}'", hint=hint, got=name)
+        got = shown_token(name)
+        self.fail(codes.UNKNOWN_OP, f"expected an operation, got the unknown name {got}", hint=hint, got=got)
 
     # ------------------------------------------------------------ regions
 
@@ -156,7 +162,7 @@ class StatementReader(ValueReader):
         if token is END:
             self.missing_brace(opening)
         if token[0] == "^":
-            self.fail(codes.REGION_COUNT, f"expected a region of one block, got the label '{token}'")
+            self.fail(codes.REGION_COUNT, f"expected a region of one block, got the label {shown_token(token)}")
         return token != "}"
 
     def missing_brace(self, opening: SourceLoc | None) -> NoReturn:

@@ -14,9 +14,10 @@ from typing import NoReturn, TypeVar
 
 from tileir.ir import types as t
 from tileir.ir.diagnostics import Diagnostic
+from tileir.ir.unread import POISON
 from tileir.text.reading import codes
 from tileir.text.reading.lexer import skip_blank, token_at
-from tileir.text.reading.reader import POISON, Reader, did_you_mean, whole_number
+from tileir.text.reading.reader import Reader, did_you_mean, shown_token, whole_number
 
 _WORD = re.compile(r"[!#]?[A-Za-z_][\w$.]*", re.ASCII)
 _EXTENT = re.compile(r"(\d+|\?)[ \t\r\n]*x", re.ASCII)
@@ -192,11 +193,13 @@ class _TypeScan:
             self.skip_brackets()
             self.offset = end
             hint = did_you_mean(word, [name for name in self.reader.types if name[0] == "!"])
-            return self.report(codes.ALIAS, f"expected a type alias that is defined above, got '{word}'", begin, hint)
+            message = f"expected a type alias that is defined above, got {shown_token(word)}"
+            return self.report(codes.ALIAS, message, begin, hint)
         name = word.removeprefix(_PREFIX)
         near = _near_type(name)
         hint = f"did you mean '{near}'?" if near else did_you_mean(name, [*t.ELEMENTS, *_COMPOSITES, "token"])
-        poison = self.report(codes.UNKNOWN_TYPE, f"expected a type, got the unknown name '{word}'", begin, hint)
+        message = f"expected a type, got the unknown name {shown_token(word)}"
+        poison = self.report(codes.UNKNOWN_TYPE, message, begin, hint)
         self.skip_brackets()
         return poison
 
@@ -256,8 +259,9 @@ class _TypeScan:
         if word not in table:
             choices = ", ".join(table)
             loc = self.reader.place(begin, self.offset)
-            message = f"expected {what} to be one of {choices}, got '{word}'"
-            self.reader.fail(codes.KEYWORD, message, loc, hint=did_you_mean(word, table), expected=choices, got=word)
+            got = shown_token(word)
+            message = f"expected {what} to be one of {choices}, got {got}"
+            self.reader.fail(codes.KEYWORD, message, loc, hint=did_you_mean(word, table), expected=choices, got=got)
         return table[word]
 
     def pointer_attr(self) -> t.PointerAttr:

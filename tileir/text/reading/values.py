@@ -12,10 +12,11 @@ from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import Diagnostic, Note
 from tileir.ir.loc import Source, SourceLoc
 from tileir.ir.types import Type
+from tileir.ir.unread import POISON
 from tileir.text.reading import codes
 from tileir.text.reading.lexer import token_at
 from tileir.text.reading.names import PENDING, NameScope, settle
-from tileir.text.reading.reader import POISON, Reader, did_you_mean, whole_number
+from tileir.text.reading.reader import Reader, did_you_mean, shown_token, whole_number
 
 MAX_PACK = 1 << 16
 """Results that a pack may name; no operation has as many."""
@@ -81,7 +82,7 @@ class ValueReader(Reader):
         count = self.scope.packs.get(name, 1)
         if index >= count:
             place = self.place(self.scope.places[name], self.scope.places[name] + len(name))
-            message = f"expected a result index below {count} for '{name}', got {position}"
+            message = f"expected a result index below {count} for {shown_token(name)}, got {shown_token(position)}"
             self.fail(codes.PACK_INDEX, message, notes=self.note("defined here", place))
         # A poisoned pack has only its name.
         return self.values.get(f"{name}#{index}", self.values[name])
@@ -103,7 +104,7 @@ class ValueReader(Reader):
         name = token_at(self.text, begin)
         self.fail(
             codes.VALUE_TYPE,
-            f"expected '{name}' to be {expected!r} as stated here, got a value of type {actual!r}",
+            f"expected {shown_token(name)} to be {expected!r} as stated here, got a value of type {actual!r}",
             self.place(begin, begin + len(name)),
             notes=self._definition(name),
             expected=repr(expected),
@@ -122,7 +123,7 @@ class ValueReader(Reader):
         """The type of a value where text does not state it."""
         if value.type is PENDING:
             name = token_at(self.text, begin)
-            message = f"expected a type for '{name}', which is used before its definition, got none"
+            message = f"expected a type for {shown_token(name)}, which is used before its definition, got none"
             self.fail(codes.INFERENCE, message, self.place(begin, begin + len(name)))
         return value.type
 
@@ -200,7 +201,8 @@ class ValueReader(Reader):
         if name in self.values:
             notes = self._definition(name)
             loc = self.place(begin, begin + len(name.partition("#")[0]))
-            self.fail(codes.REDEFINED_VALUE, f"expected a new value name, got '{name}' again", loc, notes=notes)
+            message = f"expected a new value name, got {shown_token(name)} again"
+            self.fail(codes.REDEFINED_VALUE, message, loc, notes=notes)
         if scope.forward and name in scope.forward:
             value = self._settle(name, value, begin)
         self.values[name] = value
@@ -214,7 +216,7 @@ class ValueReader(Reader):
         settle(forward.value, value)
         if stated not in (PENDING, POISON, actual) and actual is not POISON:
             loc = self.place(forward.begin, forward.end)
-            message = f"expected '{name}' to be {stated!r} as stated here, got a value of type {actual!r}"
+            message = f"expected {shown_token(name)} to be {stated!r} as stated here, got a value of type {actual!r}"
             notes = self.note("defined here", self.place(begin, begin + len(name)))
             self.record(Diagnostic(codes.VALUE_TYPE, message, loc, notes, expected=repr(stated), got=repr(actual)))
         return forward.value
@@ -240,4 +242,6 @@ class ValueReader(Reader):
         for name, forward in self.scope.forward.items():
             hint = did_you_mean(name, self.scope.places)
             loc = self.place(forward.begin, forward.end)
-            self.record(Diagnostic(codes.UNDEFINED_VALUE, f"expected a defined value, got '{name}'", loc, hint=hint))
+            message = f"expected a defined value, got {shown_token(name)}"
+            self.record(Diagnostic(codes.UNDEFINED_VALUE, message, loc, hint=hint))
+            forward.value.type = POISON

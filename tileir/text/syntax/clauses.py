@@ -12,6 +12,7 @@ from tileir.text.printing.writer import Writer
 from tileir.text.reading import codes
 from tileir.text.reading.attributes import attribute, hints
 from tileir.text.reading.properties import property_value, store
+from tileir.text.reading.reader import shown_token
 from tileir.text.reading.statements import StatementReader
 from tileir.text.syntax.directive import AttributeDirective, Directive, Draft, ValueDirective, case_table, enum_of
 from tileir.text.syntax.fields import value_directive
@@ -156,7 +157,7 @@ class MemoryKeywords(Directive):
         if token[0] == "%":
             return
         if found is MemoryOrdering.WEAK and token[0].isalpha():
-            p.fail(codes.WEAK_SCOPE, f"expected no memory scope after 'weak', got '{token}'")
+            p.fail(codes.WEAK_SCOPE, f"expected no memory scope after 'weak', got {shown_token(token)}")
         draft.attributes[self.scope.name] = p.one_of(self.scopes, "memory scope")
 
     def write(self, writer: Writer, op: Op) -> str:

@@ -18,6 +18,7 @@ from tileir.text.reading import codes
 from tileir.text.reading.arguments import function_type
 from tileir.text.reading.attributes import dictionary
 from tileir.text.reading.properties import distribute
+from tileir.text.reading.reader import shown_token
 from tileir.text.reading.statements import StatementReader
 from tileir.text.reading.types import parse_type
 
@@ -147,7 +148,8 @@ def _angle_dict(p: StatementReader, spec: OpSpec) -> tuple[dict[str, Any], dict[
     p.expect("<")
     unknown = distribute(p, spec, dictionary(p), attributes, at)
     if unknown:
-        p.fail(codes.UNKNOWN_ATTRIBUTE, f"'{spec.name}': expected declared attributes, got '{next(iter(unknown))}'", at)
+        message = f"'{spec.name}': expected declared attributes, got {shown_token(next(iter(unknown)))}"
+        p.fail(codes.UNKNOWN_ATTRIBUTE, message, at)
     p.expect(">")
     _require(p, spec, attributes, at)
     return attributes, p.read_dict(spec, attributes)

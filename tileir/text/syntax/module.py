@@ -27,6 +27,7 @@ from tileir.text.reading.arguments import Argument, arguments
 from tileir.text.reading.attributes import dictionary, hints
 from tileir.text.reading.literals import constant_elements
 from tileir.text.reading.properties import distribute, store
+from tileir.text.reading.reader import TextFault
 from tileir.text.reading.statements import StatementReader
 from tileir.text.reading.types import parse_type
 from tileir.text.strings import symbol_text
@@ -134,8 +135,9 @@ def read_global(p: StatementReader, loc: Location) -> Op:
     at = p.here()
     type = parse_type(p)
     value = constant_elements(p, element, literal, type, at)
-    if value is not None:
-        attributes["value"] = value
+    if value is None:
+        raise TextFault(None)
+    attributes["value"] = value
     op = Global([], (), attributes, (), loc)
     op.discardable = discardable
     return op

@@ -1,0 +1,165 @@
+"""`tileir.prove` and ``tileir prove``: scopes, what they assume, what breaks them, what a run confirms."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+import tileir
+from tests.analysis.test_disjoint import HEAD, POINTERS, STORE, SWIZZLE, VIEW
+from tileir.cli import main
+from tileir.sanitize.proofs import smt
+from tileir.sanitize.proofs.verdict import Answer, ProofReport, Scope
+
+PARAMETERS = "%p: tile<ptr<f32>>, %rows: tile<i32>, %columns: tile<i32>"
+
+
+def kernel_of(*lines: str) -> tileir.Kernel:
+    body = "\n  ".join((HEAD, *lines))
+    return tileir.parse(f"entry @k({PARAMETERS}) {{\n  {body}\n}}", "k.mlir")["k"]
+
+
+def tiles(index: str, *before: str) -> tileir.Kernel:
+    return kernel_of(*before, VIEW.replace("STRIDE", "%columns"), STORE.replace("INDEX", index))
+
+
+def pointers(width: int, shift: int = 0) -> tileir.Kernel:
+    return kernel_of(POINTERS.replace("WIDTH", str(width)).replace("SHIFT", str(shift)))
+
+
+def matrix(rows: int = 64, columns: int = 96) -> Sequence[object]:
+    return np.zeros((rows, columns), np.float32), rows, columns
+
+
+def scopes(report: ProofReport) -> tuple[Scope, Scope]:
+    return report.races.scope, report.bounds.scope
+
+
+def test_tiles_of_a_view_are_apart_on_any_grid() -> None:
+    report = tileir.prove(tiles("%x, %y"))
+    assert scopes(report) == (Scope.ANY, Scope.ANY)
+    assert report.races.grid == (None, None, 1) and report.ok
+    assert report.bounds.assuming == ("each array holds the views that are made of it",)
+
+
+def test_what_is_assumed_is_checked_for_a_launch() -> None:
+    kernel = tiles("%x, %y")
+    held = tileir.prove(kernel, (4, 3), *matrix())
+    assert held.bounds.scope is Scope.ANY and held.bounds.holds_here
+    # The view says 128 rows, the array has 64.
+    array, _, columns = matrix()
+    broken = tileir.prove(kernel, (8, 3), array, 128, columns, run=False)
+    assert broken.bounds.outcome is Answer.PRESENT and broken.bounds.scope is Scope.LAUNCH
+    assert not broken.ok and not broken.findings[0].confirmed
+
+
+def test_a_fault_is_confirmed_by_a_run() -> None:
+    array, _, columns = matrix()
+    before = array.copy()
+    report = tileir.prove(tiles("%x, %y"), (8, 3), array, 128, columns)
+    assert [one.certainty for one in report.findings] == ["confirmed"]
+    assert report.findings[0].finding.kind == "out-of-bounds"
+    assert np.array_equal(array, before)
+
+
+def test_a_kernel_that_never_reads_its_block_id_races() -> None:
+    kernel = tiles("%zero, %zero", "%zero = constant <i32: 0> : tile<i32>")
+    assert tileir.prove(kernel, (1, 1), *matrix()).races.outcome is Answer.ABSENT
+    report = tileir.prove(kernel, (4, 1), *matrix(), run=False)
+    assert report.races.outcome is Answer.PRESENT and report.races.decided
+    assert "PROOF" not in str(report) and "possible: race" in str(report)
+    assert "confirmed: race" in str(tileir.prove(kernel, (4, 1), *matrix()))
+
+
+def test_safe_only_because_of_the_grid() -> None:
+    """Tiles along one axis only: two blocks along the other would write the same ones."""
+    kernel = tiles("%x, %half", "%two = constant <i32: 2> : tile<i32>", "%half = divi %y, %two signed : tile<i32>")
+    report = tileir.prove(kernel, (4, 1), *matrix())
+    assert report.races.scope is Scope.LAUNCH and report.races.outcome is Answer.ABSENT
+    assert report.races.fragile is not None and "(2, 2, 1)" in report.races.fragile
+    assert "grid-fragile: " in str(report)
+
+
+def test_the_smallest_grid_that_leaves_an_array_is_named() -> None:
+    report = tileir.prove(pointers(64), 8, np.zeros(512, np.float32), 0, 0)
+    assert report.bounds.scope is Scope.LAUNCH
+    assert report.bounds.fragile is not None and "(9, 1, 1)" in report.bounds.fragile
+
+
+def test_arrays_of_a_launch_that_overlap_are_seen() -> None:
+    text = """
+    entry @k(%a: tile<ptr<f32>>, %b: tile<ptr<f32>>) {
+      %x, %y, %z = get_tile_block_id : tile<i32>
+      %p = offset %a, %x : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>
+      %q = offset %b, %x : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>
+      %v, %t = load_ptr_tko weak %p : tile<ptr<f32>> -> tile<f32>, token
+      %s = store_ptr_tko weak %q, %v token = %t : tile<ptr<f32>>, tile<f32> -> token
+    }"""
+    kernel, memory = tileir.parse(text)["k"], np.zeros(64, np.float32)
+    assert tileir.prove(kernel, 32, memory[:32], memory[32:]).races.outcome is Answer.ABSENT
+    shifted = tileir.prove(kernel, 32, memory[:32], memory[1:33])
+    assert shifted.races.outcome is Answer.PRESENT and shifted.findings[0].confirmed
+    assert tileir.prove(kernel, 32, memory, memory).races.outcome is Answer.ABSENT
+
+
+def test_what_a_flag_orders_is_left_to_a_run() -> None:
+    from tileir.examples.checks import EXAMPLES
+
+    mutex = next(example for example in EXAMPLES if example.name == "mutex")
+    kernel = tileir.load(mutex.path)["mutex"]
+    given = mutex.arguments(mutex.sizes, np.random.default_rng(0)).values()
+    grid = mutex.grid(mutex.sizes)
+    still = tileir.prove(kernel, grid, *given, run=False)
+    assert still.races.scope is Scope.OPEN and "'atomic_cas_tko'" in (still.races.because or "")
+    assert tileir.prove(kernel, grid, *given).races.scope is Scope.RUN
+
+
+def test_loops_in_steps_of_the_whole_grid() -> None:
+    kernel = kernel_of(
+        VIEW.replace("STRIDE", "%columns"),
+        "%many = constant <i32: 7> : tile<i32>",
+        "for %i in (%x to %many, step %gx) : tile<i32> {",
+        STORE.replace("INDEX", "%i, %y"),
+        "}",
+    )
+    assert scopes(tileir.prove(kernel)) == (Scope.ANY, Scope.ANY)
+
+
+def test_the_solver_decides_what_boxes_leave_open() -> None:
+    pytest.importorskip("z3", reason="needs the package z3-solver")
+    report = tileir.prove(tiles("%i, %j", SWIZZLE))
+    assert (report.races.outcome, report.races.scope) == (Answer.ABSENT, Scope.ANY)
+
+
+def test_exclusive_or_of_a_block_id() -> None:
+    kernel = tiles("%other, %y", "%one = constant <i32: 1> : tile<i32>", "%other = xori %x, %one : tile<i32>")
+    report = tileir.prove(kernel, (4, 3), *matrix())
+    assert report.races.outcome is Answer.ABSENT and report.races.decided
+    if smt.INSTALLED:
+        assert tileir.prove(kernel, None, *matrix()).races.decided
+
+
+def test_without_the_solver_a_hint_says_what_may_help(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(smt, "INSTALLED", False)
+    report = tileir.prove(tiles("%i, %j", SWIZZLE))
+    assert report.races.outcome is Answer.OPEN and "pip install 'tileir[prove]'" in (report.races.because or "")
+
+
+def test_a_sanitized_launch_says_what_holds_beyond_it() -> None:
+    report = tileir.sanitize(tiles("%x, %y"), (4, 3), *matrix())
+    assert "PROOF: tileir prove: kernel @k: races: none: any arguments, any grid (X, Y, 1)" in str(report)
+    assert report.to_json()["proofs"][0]["races"]["scope"] == "any arguments, any grid"
+
+
+def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path) -> None:
+    file = tmp_path / "k.mlir"
+    file.write_text(tileir.to_text(tiles("%x, %y").module))
+    assert main(["prove", str(file)]) == 0
+    assert "races: none: any arguments, any grid (X, Y, 1)" in capsys.readouterr().out
+    assert main(["prove", str(file), "--grid", "8,3", "f32[64,96]:zeros", "128", "96", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["findings"][0]["certainty"] == "confirmed"
+    assert main(["prove", str(file), "f32[64,96]:zeros", "64", "96"]) == 0
+    assert main(["prove", str(file), "--grid", "8,3"]) == 2

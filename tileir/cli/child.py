@@ -1,0 +1,156 @@
+"""A function in a child process: what it gives, what it raises, or how it died.
+
+Knows: forks, pipes and signals. Does not know: what is run there.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import pickle
+import signal
+import sys
+import warnings
+from collections.abc import Callable
+from typing import IO, NoReturn, TypeVar
+
+import numpy as np
+
+T = TypeVar("T")
+
+POSSIBLE = hasattr(os, "fork")
+"""Whether this system can copy a process."""
+
+
+class ChildDied(Exception):
+    """A child process that has neither given a result nor raised an error; `how` says what ended it."""
+
+    def __init__(self, how: str) -> None:
+        self.how = how
+        super().__init__(how)
+
+
+def in_child(function: Callable[[], T]) -> T:
+    """The result of `function`, called in a copy of this process.
+
+    Of what it changes only memory made by `shared` changes here. Raises what it raises, and `ChildDied`. An interrupt
+    ends the child too.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    reading, writing = os.pipe()
+    child = _forked()
+    if not child:
+        os.close(reading)
+        _report(function, writing)
+    os.close(writing)
+    try:
+        with open(reading, "rb") as pipe:
+            content = _read(pipe, child)
+    finally:
+        _, status = os.waitpid(child, 0)
+    try:
+        result, error = pickle.loads(content)
+    except (EOFError, pickle.UnpicklingError):
+        raise ChildDied(_ending(os.waitstatus_to_exitcode(status))) from None
+    if error is not None:
+        raise error
+    return result
+
+
+def go_on_in_child() -> int | None:
+    """None in a copy of this process, which goes on; here its exit status, when it has left. Raises `ChildDied`."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    child = _forked()
+    if not child:
+        return None
+    status = os.waitstatus_to_exitcode(_waited(child))
+    if status < 0:
+        raise ChildDied(_ending(status))
+    return status
+
+
+def shared(array: np.ndarray) -> np.ndarray:
+    """A copy of a dense array, in memory that children share with this process."""
+    if not array.nbytes:
+        return array
+    memory = mmap.mmap(-1, array.nbytes)
+    copy: np.ndarray = np.ndarray(array.shape, array.dtype, memory, 0, array.strides)
+    copy[...] = array
+    return copy
+
+
+class SharedText:
+    """A short text that a child leaves for this process."""
+
+    def __init__(self) -> None:
+        self._memory = mmap.mmap(-1, mmap.PAGESIZE)
+
+    def write(self, text: str) -> None:
+        data = text.encode("utf-8", "replace")[: mmap.PAGESIZE - 1] + b"\0"
+        self._memory[: len(data)] = data
+
+    @property
+    def text(self) -> str:
+        return self._memory[:].split(b"\0", 1)[0].decode("utf-8", "replace")
+
+
+def _forked() -> int:
+    with warnings.catch_warnings():
+        # That threads are not copied is known: those that launches need are made anew.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
+
+
+def _report(function: Callable[[], object], writing: int) -> NoReturn:
+    """In the child: write the result or the error to a pipe, and end without taking apart what the parent still has."""
+    try:
+        outcome = _outcome(function)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        with open(writing, "wb") as pipe:
+            pickle.dump(outcome, pipe)
+    finally:
+        os._exit(0)
+
+
+def _outcome(function: Callable[[], object]) -> tuple[object, BaseException | None]:
+    try:
+        return function(), None
+    except BaseException as error:
+        return None, error
+
+
+def _read(pipe: IO[bytes], child: int) -> bytes:
+    """All that the child writes. An interrupt is handed on to it, a second one ends it at once."""
+    try:
+        return pipe.read()
+    except KeyboardInterrupt:
+        _interrupt(child, pipe.read)
+        raise
+
+
+def _waited(child: int) -> int:
+    """The status of the child, when it has ended. An interrupt is the child's; a second one ends it."""
+    try:
+        return os.waitpid(child, 0)[1]
+    except KeyboardInterrupt:
+        _interrupt(child, lambda: os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT))
+        return os.waitpid(child, 0)[1]
+
+
+def _interrupt(child: int, wait: Callable[[], object]) -> None:
+    try:
+        os.kill(child, signal.SIGINT)
+        wait()
+    except KeyboardInterrupt:
+        os.kill(child, signal.SIGKILL)
+
+
+def _ending(status: int) -> str:
+    if status >= 0:
+        return f"it left with status {status}"
+    number = signal.Signals(-status)
+    return f"it was ended by {number.name} ({(signal.strsignal(number) or '').lower()})"

@@ -1,0 +1,60 @@
+"""``tileir prove``: what holds of a kernel for every run, and what does not.
+
+Knows: the options of the verb and the forms of the report. Does not know: how a launch is described (`launching`), nor
+how anything is proved (`sanitize.proofs`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from tileir.cli import FAULT, FINE, arguments, files, show
+from tileir.cli.launching import add_kernel, checked, chosen_kernel, given_values
+from tileir.cli.options import add_level, chosen_target
+from tileir.runtime.grid import Grid
+from tileir.runtime.module import Kernel
+from tileir.runtime.proving import prove
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_kernel(parser)
+    parser.add_argument("arguments", nargs="*", metavar="ARG", help="arguments of the kernel, see below")
+    parser.add_argument("--grid", metavar="X[,Y[,Z]]", help="number of tile blocks along each axis")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random fills (default 0)")
+    parser.add_argument("--no-run", action="store_true", help="do not run the kernel to confirm or to decide")
+    add_level(parser)
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    parser.epilog = f"""\
+Without arguments the verdicts are about any; with them, and without --grid, about any grid.
+
+{arguments.GRAMMAR}
+examples:
+  tileir prove examples/softmax.mlir
+  tileir prove examples/vector_add.mlir --grid 2 a=f32[2000]:randn b=f32[2000]:ones c=f32[2000]:zeros n=2000
+"""
+
+
+def run(options: argparse.Namespace) -> int:
+    kernel = chosen_kernel(files.verified(options.file, options.level), options.kernel)
+    values = [one.value for one in given_values(kernel, options.arguments, options.seed)] if _is_given(options) else []
+    grid = _grid(kernel, options.grid, values)
+    report = prove(kernel, grid, *values, run=not options.no_run, output=sys.stderr)
+    if options.json:
+        print(json.dumps(report.to_json(), indent=2))
+    else:
+        show.diagnostics(str(report), sys.stdout)
+    return FINE if report.ok else FAULT
+
+
+def _is_given(options: argparse.Namespace) -> bool:
+    """Whether there are arguments. A grid alone needs them."""
+    return bool(options.arguments) or options.grid is not None
+
+
+def _grid(kernel: Kernel, grid: str | None, values: list) -> Grid | None:
+    if not values and kernel.parameters:
+        return None
+    found = checked(kernel, chosen_target("interp"), grid or "1", values, True, {})
+    return None if grid is None else found

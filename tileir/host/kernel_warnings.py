@@ -1,0 +1,49 @@
+"""Warnings of a running kernel, as Python gives them.
+
+Knows: their text, and the line of source that they belong to. Does not know: what a target warns of (`host.undefined`).
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import warnings
+
+from tileir.ir.diagnostics import Coordinates
+from tileir.ir.loc import FileLoc, Location, file_position
+from tileir.ir.shown import shown, shown_lines
+
+MAX_SOURCE_BYTES = 1 << 24
+
+
+class KernelWarning(UserWarning):
+    """Behaviour that a program should not rely on, met while a kernel ran (one per operation and launch)."""
+
+    def __init__(self, message: str, kernel: str, block: Coordinates, op: str, loc: Location) -> None:
+        super().__init__(shown_lines(f"{message} ['{op}', kernel @{shown(kernel)}, tile block {block}]"))
+        self.message = message
+        self.kernel = kernel
+        self.block = block
+        self.op = op
+        self.loc = loc
+
+
+def issue(warning: KernelWarning) -> None:
+    """Give it at the line of the program's own source where debug info names one, so that Python shows that line."""
+    place = file_position(warning.loc)
+    if isinstance(place, FileLoc) and place.line > 0 and _is_text(place.file):
+        # Python keeps in the registry what it has said, in ours as it would in that file's.
+        registry = globals().setdefault("__warningregistry__", {})
+        warnings.warn_explicit(warning, None, place.file, place.line, registry=registry)
+    else:
+        warnings.warn(warning, stacklevel=3)
+
+
+def _is_text(file: str) -> bool:
+    """Whether Python, which opens what a program calls its file, is to do so: no device, and nothing huge."""
+    if not file.isprintable():
+        return False
+    try:
+        return file in linecache.cache or (os.path.isfile(file) and os.path.getsize(file) <= MAX_SOURCE_BYTES)
+    except OSError:
+        return False

@@ -1,0 +1,76 @@
+"""Undefined and unspecified behaviour in words, the same on every target (spec: undefined#catalogue).
+
+Knows: how it is reported, and where a report names no element. Does not know: how a target finds it, nor what it does
+with memory (`host.access_faults`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tileir.ir import types as t
+from tileir.ir.attributes import Overflow, Signedness
+from tileir.ir.core import Op
+from tileir.ops.extension import Generate
+from tileir.ops.reduction import Reduce, Scan
+
+DIVISION_BY_ZERO = "integer division by zero"
+NEGATION = "the negated smallest integer does not fit"
+QUOTIENT = "the smallest integer divided by -1 does not fit"
+ADDRESS = "the address is outside 64 bits"
+SHIFT = "the shift amount is not below the width"
+SATURATION = "the sum does not fit i32 and is saturated"
+WEAK_DUPLICATES = "two elements of a weak store have the same address"
+DUPLICATES = "two elements of a store have the same address"
+UNPADDED_MASK = "masked-off elements are loaded without a padding value"
+UNPADDED_VIEW = "elements outside the tensor are loaded without a padding value"
+MASKED_UPDATE = "the result of a masked-off element is implementation-defined"
+UNWRITTEN = "memory of an 'alloca' is read that nothing was written to"
+
+
+def overflow(promise: Overflow, reading: Signedness) -> str:
+    """A result that breaks an overflow promise by one reading."""
+    return f"the result breaks the promise overflow<{promise.text}> when {reading.text}"
+
+
+def unfit(target: t.ElementType, reading: Signedness) -> str:
+    """A float that no integer of the target type stands for."""
+    return f"the value does not fit {target.name} when {reading.text}"
+
+
+def counter_overflow(element: t.ElementType, last: object, step: object) -> str:
+    """The counter of a `for` that leaves its type."""
+    return f"the induction variable of 'for' overflows {element!r}: {last} + {step}"
+
+
+def no_step(step: object) -> str:
+    """The step of a `for` that does not lead upward."""
+    return f"the step of 'for' must be positive, got {step}"
+
+
+def not_positive(what: str, dim: int) -> str:
+    """A dynamic extent or stride, which is 0."""
+    return f"the dynamic {what} 0 of dimension {dim} is not positive"
+
+
+def too_large(what: str, entry: object, dim: int) -> str:
+    """A dynamic extent or stride of 2^63 or more."""
+    return f"the dynamic {what} {entry} of dimension {dim} is not below 2^63 (dynamic values are read as unsigned)"
+
+
+def outside_index_space(dim: int) -> str:
+    return f"the index of dimension {dim} is outside the index space of the view"
+
+
+def not_inbounds(dim: int) -> str:
+    return f"'inbounds' is not kept: the tile leaves the tensor along dimension {dim}"
+
+
+def no_subtile(index: Sequence[object], counts: Sequence[int]) -> str:
+    """An index of `extract` or `insert` that is outside the tile."""
+    return f"subtile index [{', '.join(map(str, index))}] is outside {list(counts)} subtiles"
+
+
+def names_element(op: Op) -> bool:
+    """Whether a report about `op` says which element: what a reduction or a generator computes is no tile."""
+    return not isinstance(op.parent_op, Reduce | Scan | Generate)

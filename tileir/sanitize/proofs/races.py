@@ -1,0 +1,201 @@
+"""Whether tile blocks race (spec: memory-model#data-races), for how many launches that is certain.
+
+Knows: the scopes in which it is sought, from the widest, and what decides: all pairs of accesses apart, or one pair
+that certainly meets and that nothing could order.
+Does not know: single pairs (`pairs`), accesses of one tile block among each other, which tokens order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import inf
+
+from tileir.analysis.disjoint import Proved, Refuted, Undecided
+from tileir.analysis.footprint import Footprint
+from tileir.analysis.specialisation import Grid
+from tileir.analysis.symbols import NoWrap, StorageKind
+from tileir.ir.diagnostics import place_text
+from tileir.sanitize.clocks import Site
+from tileir.sanitize.findings import Finding, at
+from tileir.sanitize.proofs import smt
+from tileir.sanitize.proofs.launch import KnownLaunch
+from tileir.sanitize.proofs.pairs import KnownAccess, PairResult, apart, conflicting
+from tileir.sanitize.proofs.verdict import Answer, ProofVerdict, Scope, Scoped, grid_text, widest
+
+MOST_PAIRS = 1 << 11
+
+
+@dataclass(frozen=True)
+class Collision:
+    """Two accesses that touch one byte in two tile blocks, as `refuted` says, of the launches of `scope`."""
+
+    one: KnownAccess
+    other: KnownAccess
+    refuted: Refuted
+    scope: Scope
+
+    def finding(self) -> Finding:
+        """The finding that a run of this grid would have."""
+        first, second = Site(self.one.op, self.one.access), Site(self.other.op, self.other.access)
+        found = Finding(
+            "race",
+            f"{second.verb} by tile block {self.refuted.second} meets {first.verb} by tile block {self.refuted.first} "
+            f"on a grid of {grid_text(self.refuted.grid)}",
+            hint="let each tile block write elements of its own, or combine with an atomic operation",
+            loc=second.op.loc,
+            op=second.op.spec.name,
+            blocks=(self.refuted.second, self.refuted.first),
+            because="nothing in the program orders tile blocks",
+        )
+        return at(found, first.op)
+
+
+@dataclass(frozen=True)
+class RaceProof:
+    """The verdict, and a collision that was found in a scope that it does not hold in."""
+
+    verdict: ProofVerdict
+    collision: Collision | None = None
+
+
+def prove_races(accesses: Sequence[KnownAccess], scopes: Sequence[Scoped]) -> RaceProof:
+    """The widest of `scopes` in which no tile blocks race; what is in the way if there is none."""
+    pairs = list(conflicting(accesses))
+    if len(pairs) > MOST_PAIRS:
+        return RaceProof(_open(f"there are {len(pairs):,} pairs of accesses"))
+    tries = [_try(pairs, scope, launch) for scope, launch in scopes]
+    last = tries[-1]
+    collision = next((one.collision for one in reversed(tries) if one.collision is not None), None)
+    verdict = widest([one.verdict for one in tries], scopes)
+    if verdict is not None:
+        return RaceProof(_fragile(verdict, collision), collision)
+    synchronising = _synchronising(accesses)
+    if last.collision is not None and synchronising is None:
+        return RaceProof(ProofVerdict("races", Answer.PRESENT, *_at(last.collision)), last.collision)
+    return RaceProof(_open(_because(pairs, last.results, synchronising)), collision)
+
+
+@dataclass(frozen=True)
+class _Try:
+    """One scope: what is known of each pair, and what follows."""
+
+    results: list[PairResult]
+    verdict: ProofVerdict | None
+    collision: Collision | None
+
+
+def _try(pairs: Sequence[tuple[KnownAccess, KnownAccess]], scope: Scope, launch: KnownLaunch) -> _Try:
+    results = list(_results(pairs, launch, launch.given and launch.extents is not None))
+    verdict = _absent(scope, launch, results) if all(result.proved for result in results) else None
+    if launch.given and any(result.assumes_numbers for result in results):
+        verdict = None
+    return _Try(results, verdict, _collision(pairs, results, scope))
+
+
+def _at(collision: Collision) -> tuple[Scope, Grid]:
+    return collision.scope, collision.refuted.grid
+
+
+def _results(
+    pairs: Iterable[tuple[KnownAccess, KnownAccess]], launch: KnownLaunch, to_the_end: bool
+) -> Iterator[PairResult]:
+    """What is known of each pair. Unless it is sought `to_the_end`, the solver is not asked once a pair is open."""
+    asks = True
+    for one, other in pairs:
+        found = apart(one, other, launch)
+        if asks and (not found.proved or found.assumes_numbers):
+            found = smt.apart(one, other, launch, found)
+        asks = asks and (to_the_end or found.proved)
+        yield _checked(found, one, launch)
+
+
+def _checked(found: PairResult, one: KnownAccess, launch: KnownLaunch) -> PairResult:
+    """An access outside its array does not happen, so that tile blocks do not race there."""
+    if not isinstance(found.verdict, Refuted):
+        return found
+    low, high = _room(one.footprint, launch)
+    return found if low <= found.verdict.offset < high else PairResult(Undecided("they meet outside their array"))
+
+
+def _room(footprint: Footprint, launch: KnownLaunch) -> tuple[int, float]:
+    """The first byte of the memory of an access and the one behind the last."""
+    assert footprint.storage is not None, "an access that meets another lies in a memory"
+    array = launch.arrays.get(footprint.storage.number)
+    if footprint.storage.kind is StorageKind.PARAMETER and array is not None:
+        return array.low, array.high
+    return 0, inf if footprint.room is None else footprint.room
+
+
+def _absent(scope: Scope, launch: KnownLaunch, results: Sequence[PairResult]) -> ProofVerdict:
+    assuming = {text for result in results for text in result.assuming}
+    needs = {need for result in results if isinstance(result.verdict, Proved) for need in result.verdict.assuming}
+    texts = (*sorted(assuming), *sorted(fits_text(need, launch) for need in needs))
+    return ProofVerdict("races", Answer.ABSENT, scope, launch.grid, texts)
+
+
+def fits_text(need: NoWrap, launch: KnownLaunch) -> str:
+    """A condition in the words of the program."""
+    text = repr(need.form)
+    for index, name in sorted(enumerate(launch.parameters), reverse=True):
+        text = text.replace(f"arg{index}", name)
+    return f"{text} lies in [{need.low}, {need.high}]"
+
+
+def _fragile(verdict: ProofVerdict, collision: Collision | None) -> ProofVerdict:
+    """Safe only because of the grid, if larger ones with the same arguments are not."""
+    if verdict.scope is not Scope.LAUNCH or collision is None:
+        return verdict
+    met = collision.refuted
+    text = f"on a grid of {grid_text(met.grid)} tile blocks {met.first} and {met.second} touch the same bytes"
+    return replace(verdict, fragile=f"{text} at {_places(collision)}")
+
+
+def _places(collision: Collision) -> str:
+    ops = dict.fromkeys((collision.one.op, collision.other.op))
+    return " and ".join(f"'{op.spec.name}' {place_text(op.loc)}".strip() for op in ops)
+
+
+def _collision(
+    pairs: Sequence[tuple[KnownAccess, KnownAccess]], results: Sequence[PairResult], scope: Scope
+) -> Collision | None:
+    for (one, other), result in zip(pairs, results):
+        if isinstance(result.verdict, Refuted):
+            return Collision(one, other, result.verdict, scope)
+    return None
+
+
+# ---------------------------------------------------------------- open
+
+
+def _synchronising(accesses: Sequence[KnownAccess]) -> KnownAccess | None:
+    """An access that may order others: an acquire. Without one nothing orders tile blocks."""
+    return next((one for one in accesses if one.access.acquires), None)
+
+
+def _open(because: str) -> ProofVerdict:
+    return ProofVerdict("races", Answer.OPEN, Scope.OPEN, because=because)
+
+
+def _because(
+    pairs: Sequence[tuple[KnownAccess, KnownAccess]], results: Sequence[PairResult], synchronising: KnownAccess | None
+) -> str:
+    for (one, other), result in zip(pairs, results):
+        if not result.proved or result.assumes_numbers:
+            names = " and ".join(_named(access) for access in dict.fromkeys((one, other)))
+            hint = smt.missing() if smt.can_be_asked(one, other) else ""
+            return f"{names}: {_why(result, synchronising)}{hint}"
+    return "nothing was found in any scope"
+
+
+def _named(access: KnownAccess) -> str:
+    return f"'{access.op.spec.name}' {place_text(access.op.loc)}".strip()
+
+
+def _why(result: PairResult, synchronising: KnownAccess | None) -> str:
+    if isinstance(result.verdict, Refuted):
+        flag = "" if synchronising is None else f"; whether {_named(synchronising)} orders them is not known"
+        return f"tile blocks {result.verdict.first} and {result.verdict.second} touch the same bytes{flag}"
+    if isinstance(result.verdict, Undecided):
+        return result.verdict.why
+    return "index arithmetic may wrap around"

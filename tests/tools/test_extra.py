@@ -9,7 +9,6 @@ import pytest
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.tools.extra import extra
 
-
 ROOT = Path(__file__).parents[2]
 
 
@@ -25,6 +24,7 @@ def test_another_missing_module_is_a_bug() -> None:
 
 
 def test_the_package_imports_no_tool() -> None:
-    code = "import sys, tileir; print([name for name in sys.modules if name.startswith(('pyg', 'lsp', 'tileir.tools'))])"
+    listed = "[name for name in sys.modules if name.startswith(('pyg', 'lsp', 'tileir.tools'))]"
+    code = f"import sys, tileir; print({listed})"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert ran.stdout.strip() == "[]"

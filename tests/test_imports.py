@@ -19,7 +19,7 @@ LAYERS = {
             ("numerics", "analysis"),
             ("host",),
             ("text", "bytecode", "verify", "passes", "interp", "cpu", "gpu"),
-            ("sanitize",),
+            ("sanitize", "explore"),
             ("runtime",),
             ("cutile", "farm", "tools"),
             ("cli",),

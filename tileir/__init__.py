@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from tileir.ir.diagnostics import Diagnostic, DiagnosticError, LaunchTimeout, Report, Trap, UnsupportedError
+from tileir.runtime.exploring import explore
 from tileir.runtime.sanitizing import sanitize
 from tileir.verify import verify
 
@@ -37,6 +38,7 @@ __all__ = [
     "Trap",
     "UnsupportedError",
     "__version__",
+    "explore",
     "from_bytecode",
     "launch",
     "load",

@@ -23,6 +23,7 @@ VERBS = {
     "run": ("run", "run a kernel on arrays"),
     "sanitize": ("sanitize", "run a kernel and report races, missing tokens, uninitialised values, padding"),
     "prove": ("prove", "prove that tile blocks do not race and accesses stay in their arrays, for every run"),
+    "explore": ("explore", "all outcomes of a small kernel that the memory model allows"),
     "cutile": ("cutile", "run a cuTile Python script without a GPU"),
     "compile": ("compile", "compile a kernel for the CPU or a GPU; show or keep the code"),
     "bench": ("bench", "time a kernel"),

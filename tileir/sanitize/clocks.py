@@ -1,6 +1,6 @@
 """Happens-before between the accesses of one run (spec: memory-model#derived-relations, spec: race-detector#state).
 
-Knows: the past that a token carries, which accesses are morally strong.
+Knows: the past that a token carries.
 Does not know: memory (`shadow`), nor what a missing order means to a user (`races`).
 
 Order inside a tile block is partial: the unit is the dynamic instruction, and tokens carry the clocks.
@@ -102,13 +102,3 @@ class AccessEvent:
         mine = others.pop(self.block, 0)
         others[head.block] = others.get(head.block, 0) | head.past.own | 1 << head.number
         self.past = Past(self.past.own | mine, _merged(self.past.others, others))
-
-
-def scopes_include(one: AccessEvent, other: AccessEvent) -> bool:
-    """Whether the scope of each includes the tile block of the other (spec: memory-model#orderings)."""
-    return one.block == other.block or MemoryScope.TL_BLK not in (one.scope, other.scope)
-
-
-def morally_strong(one: AccessEvent, other: AccessEvent) -> bool:
-    """Whether two overlapping accesses without order may happen at once (spec: memory-model#moral-strength)."""
-    return one.strong and other.strong and one.size == other.size and scopes_include(one, other)

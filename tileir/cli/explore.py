@@ -1,0 +1,77 @@
+"""``tileir explore``: all outcomes of a small kernel that the memory model allows.
+
+Knows: the options of the verb and the forms of the report. Does not know: how a launch is described (`launching`),
+which executions there are (`explore`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from tileir.cli import FAULT, FINE, UsageError, arguments, files, show
+from tileir.cli.launching import add_kernel, checked, chosen_kernel, given_values
+from tileir.cli.options import add_level, chosen_target
+from tileir.runtime.exploring import ITERATIONS, LIMIT, explore, launch_line
+from tileir.runtime.module import Kernel
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_kernel(parser)
+    parser.add_argument("arguments", nargs="*", metavar="ARG", help="arguments of the kernel, see below")
+    parser.add_argument("--grid", metavar="X[,Y[,Z]]", help="number of tile blocks along each axis")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random fills (default 0)")
+    parser.add_argument(
+        "--iterations", type=int, default=ITERATIONS, metavar="N", help=f"of each loop at most (default {ITERATIONS})"
+    )
+    parser.add_argument("--limit", type=int, default=LIMIT, metavar="N", help=f"executions at most (default {LIMIT:,})")
+    add_level(parser)
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    parser.epilog = f"""\
+{arguments.GRAMMAR}
+Without --grid the launch is that of a comment in front of the kernel, such as
+  // launch: --grid 2 x=i32[1]:zeros
+
+Other comments there say what is expected of all executions:
+  // exists: x = 2 and 1:%flag = 1     one ends so: x is memory, 1:%flag what an access of tile block 1 gave
+  // forbidden: 1:%data = 0            none ends so
+  // never: race or deadlock           also assert, trap
+
+examples:
+  tileir explore examples/litmus/MP1.mlir
+  tileir explore examples/mutex.mlir --grid 2 counter=i32[1]:zeros
+"""
+
+
+def run(options: argparse.Namespace) -> int:
+    kernel = chosen_kernel(files.verified(options.file, options.level), options.kernel)
+    grid, words = _launch(kernel, options)
+    values = [one.value for one in given_values(kernel, words, options.seed)]
+    extents = checked(kernel, chosen_target("interp"), grid, values, True, {})
+    try:
+        report = explore(
+            kernel,
+            extents,
+            *values,
+            iterations=options.iterations,
+            limit=options.limit,
+        )
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    if options.json:
+        print(json.dumps(report.to_json(), indent=2))
+    else:
+        show.diagnostics(str(report), sys.stdout)
+    return FINE if report.ok else FAULT
+
+
+def _launch(kernel: Kernel, options: argparse.Namespace) -> tuple[str, list[str]]:
+    """The grid and the words of the arguments, of the command line or of the program."""
+    if options.grid is not None:
+        return options.grid, options.arguments
+    words = launch_line(kernel)
+    if words is None or "--grid" not in words[:-1]:
+        raise UsageError("expected --grid, or a comment '// launch: --grid ...' in front of the kernel")
+    at = words.index("--grid")
+    return words[at + 1], options.arguments or [*words[:at], *words[at + 2 :]]

@@ -1,0 +1,25 @@
+// CoRR3
+//
+//   tile block 0:  W.rel x=1
+//   tile block 1:  R.acq x:a | R.acq x:b
+//
+// launch: --grid 2 x=i32[1]:zeros
+// exists: 1:%a = 1 and 1:%b = 0
+// never: race
+
+cuda_tile.module @m {
+  entry @litmus(%x: tile<ptr<i32>>) {
+    %block, %block_y, %block_z = get_tile_block_id : tile<i32>
+    %c0 = constant <i32: 0> : tile<i32>
+    %c1 = constant <i32: 1> : tile<i32>
+    %is_0 = cmpi equal %block, %c0, signed : tile<i32> -> tile<i1>
+    if %is_0 {
+      %t0 = store_ptr_tko release device %x, %c1 : tile<ptr<i32>>, tile<i32> -> token
+    }
+    %is_1 = cmpi equal %block, %c1, signed : tile<i32> -> tile<i1>
+    if %is_1 {
+      %a, %t0 = load_ptr_tko acquire device %x : tile<ptr<i32>> -> tile<i32>, token
+      %b, %t1 = load_ptr_tko acquire device %x : tile<ptr<i32>> -> tile<i32>, token
+    }
+  }
+}

@@ -1,0 +1,36 @@
+// ISA2-2
+//
+//   tile block 0:  W.rlx x=1 -> W.rel y=1
+//   tile block 1:  R.rlx y:f -> ?f=1 W.rel z=1
+//   tile block 2:  R.acq z:g -> R.rlx x:d
+//
+// launch: --grid 3 x=i32[1]:zeros y=i32[1]:zeros z=i32[1]:zeros
+// exists: 1:%f = 1 and 2:%g = 1 and 2:%d = 0
+// never: race
+
+cuda_tile.module @m {
+  entry @litmus(%x: tile<ptr<i32>>, %y: tile<ptr<i32>>, %z: tile<ptr<i32>>) {
+    %block, %block_y, %block_z = get_tile_block_id : tile<i32>
+    %c0 = constant <i32: 0> : tile<i32>
+    %c1 = constant <i32: 1> : tile<i32>
+    %c2 = constant <i32: 2> : tile<i32>
+    %is_0 = cmpi equal %block, %c0, signed : tile<i32> -> tile<i1>
+    if %is_0 {
+      %t0 = store_ptr_tko relaxed device %x, %c1 : tile<ptr<i32>>, tile<i32> -> token
+      %t1 = store_ptr_tko release device %y, %c1 token=%t0 : tile<ptr<i32>>, tile<i32> -> token
+    }
+    %is_1 = cmpi equal %block, %c1, signed : tile<i32> -> tile<i1>
+    if %is_1 {
+      %f, %t0 = load_ptr_tko relaxed device %y : tile<ptr<i32>> -> tile<i32>, token
+      %go1 = cmpi equal %f, %c1, signed : tile<i32> -> tile<i1>
+      if %go1 {
+        %t1 = store_ptr_tko release device %z, %c1 token=%t0 : tile<ptr<i32>>, tile<i32> -> token
+      }
+    }
+    %is_2 = cmpi equal %block, %c2, signed : tile<i32> -> tile<i1>
+    if %is_2 {
+      %g, %t0 = load_ptr_tko acquire device %z : tile<ptr<i32>> -> tile<i32>, token
+      %d, %t1 = load_ptr_tko relaxed device %x token=%t0 : tile<ptr<i32>> -> tile<i32>, token
+    }
+  }
+}

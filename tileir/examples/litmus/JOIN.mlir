@@ -1,0 +1,41 @@
+// JOIN
+//
+//   tile block 0:  W x=1 -> W.rel y=1
+//   tile block 1:  W z=1 -> W.rel q=1
+//   tile block 2:  a# R.acq y:f | b# R.acq q:g | a,b> ?f=1 ?g=1 R x:d
+//
+// launch: --grid 3 q=i32[1]:zeros x=i32[1]:zeros y=i32[1]:zeros z=i32[1]:zeros
+// forbidden: 2:%f = 1 and 2:%g = 1 and 2:%d = 0
+// never: race
+
+cuda_tile.module @m {
+  entry @litmus(%q: tile<ptr<i32>>, %x: tile<ptr<i32>>, %y: tile<ptr<i32>>, %z: tile<ptr<i32>>) {
+    %block, %block_y, %block_z = get_tile_block_id : tile<i32>
+    %c0 = constant <i32: 0> : tile<i32>
+    %c1 = constant <i32: 1> : tile<i32>
+    %c2 = constant <i32: 2> : tile<i32>
+    %is_0 = cmpi equal %block, %c0, signed : tile<i32> -> tile<i1>
+    if %is_0 {
+      %t0 = store_ptr_tko weak %x, %c1 : tile<ptr<i32>>, tile<i32> -> token
+      %t1 = store_ptr_tko release device %y, %c1 token=%t0 : tile<ptr<i32>>, tile<i32> -> token
+    }
+    %is_1 = cmpi equal %block, %c1, signed : tile<i32> -> tile<i1>
+    if %is_1 {
+      %t0 = store_ptr_tko weak %z, %c1 : tile<ptr<i32>>, tile<i32> -> token
+      %t1 = store_ptr_tko release device %q, %c1 token=%t0 : tile<ptr<i32>>, tile<i32> -> token
+    }
+    %is_2 = cmpi equal %block, %c2, signed : tile<i32> -> tile<i1>
+    if %is_2 {
+      %f, %t0 = load_ptr_tko acquire device %y : tile<ptr<i32>> -> tile<i32>, token
+      %g, %t1 = load_ptr_tko acquire device %q : tile<ptr<i32>> -> tile<i32>, token
+      %go1 = cmpi equal %f, %c1, signed : tile<i32> -> tile<i1>
+      if %go1 {
+        %go2 = cmpi equal %g, %c1, signed : tile<i32> -> tile<i1>
+        if %go2 {
+          %j2 = join_tokens %t0, %t1 : token
+          %d, %t2 = load_ptr_tko weak %x token=%j2 : tile<ptr<i32>> -> tile<i32>, token
+        }
+      }
+    }
+  }
+}

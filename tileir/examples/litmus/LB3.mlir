@@ -1,0 +1,26 @@
+// LB3
+//
+//   tile block 0:  R.acq x:r -> W.rel y=1
+//   tile block 1:  R.acq y:r -> W.rel x=1
+//
+// launch: --grid 2 x=i32[1]:zeros y=i32[1]:zeros
+// forbidden: 0:%r = 1 and 1:%r = 1
+// never: race
+
+cuda_tile.module @m {
+  entry @litmus(%x: tile<ptr<i32>>, %y: tile<ptr<i32>>) {
+    %block, %block_y, %block_z = get_tile_block_id : tile<i32>
+    %c0 = constant <i32: 0> : tile<i32>
+    %c1 = constant <i32: 1> : tile<i32>
+    %is_0 = cmpi equal %block, %c0, signed : tile<i32> -> tile<i1>
+    if %is_0 {
+      %r, %t0 = load_ptr_tko acquire device %x : tile<ptr<i32>> -> tile<i32>, token
+      %t1 = store_ptr_tko release device %y, %c1 token=%t0 : tile<ptr<i32>>, tile<i32> -> token
+    }
+    %is_1 = cmpi equal %block, %c1, signed : tile<i32> -> tile<i1>
+    if %is_1 {
+      %r, %t0 = load_ptr_tko acquire device %y : tile<ptr<i32>> -> tile<i32>, token
+      %t1 = store_ptr_tko release device %x, %c1 token=%t0 : tile<ptr<i32>>, tile<i32> -> token
+    }
+  }
+}

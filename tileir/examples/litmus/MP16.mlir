@@ -1,0 +1,26 @@
+// MP16
+//
+//   tile block 0:  W.rlx x=1 | W.rlx y=1
+//   tile block 1:  R.rlx y:f | R.rlx x:d
+//
+// launch: --grid 2 x=i32[1]:zeros y=i32[1]:zeros
+// exists: 1:%f = 1 and 1:%d = 0
+// never: race
+
+cuda_tile.module @m {
+  entry @litmus(%x: tile<ptr<i32>>, %y: tile<ptr<i32>>) {
+    %block, %block_y, %block_z = get_tile_block_id : tile<i32>
+    %c0 = constant <i32: 0> : tile<i32>
+    %c1 = constant <i32: 1> : tile<i32>
+    %is_0 = cmpi equal %block, %c0, signed : tile<i32> -> tile<i1>
+    if %is_0 {
+      %t0 = store_ptr_tko relaxed device %x, %c1 : tile<ptr<i32>>, tile<i32> -> token
+      %t1 = store_ptr_tko relaxed device %y, %c1 : tile<ptr<i32>>, tile<i32> -> token
+    }
+    %is_1 = cmpi equal %block, %c1, signed : tile<i32> -> tile<i1>
+    if %is_1 {
+      %f, %t0 = load_ptr_tko relaxed device %y : tile<ptr<i32>> -> tile<i32>, token
+      %d, %t1 = load_ptr_tko relaxed device %x : tile<ptr<i32>> -> tile<i32>, token
+    }
+  }
+}

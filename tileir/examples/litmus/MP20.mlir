@@ -1,0 +1,30 @@
+// MP20
+//
+//   tile block 0:  W x=1 -> W.rel y=1
+//   tile block 1:  C.rlx y 2>3:f -> ?f=1 R x:d
+//
+// launch: --grid 2 x=i32[1]:zeros y=i32[1]:zeros
+// exists: race
+
+cuda_tile.module @m {
+  entry @litmus(%x: tile<ptr<i32>>, %y: tile<ptr<i32>>) {
+    %block, %block_y, %block_z = get_tile_block_id : tile<i32>
+    %c0 = constant <i32: 0> : tile<i32>
+    %c1 = constant <i32: 1> : tile<i32>
+    %c2 = constant <i32: 2> : tile<i32>
+    %c3 = constant <i32: 3> : tile<i32>
+    %is_0 = cmpi equal %block, %c0, signed : tile<i32> -> tile<i1>
+    if %is_0 {
+      %t0 = store_ptr_tko weak %x, %c1 : tile<ptr<i32>>, tile<i32> -> token
+      %t1 = store_ptr_tko release device %y, %c1 token=%t0 : tile<ptr<i32>>, tile<i32> -> token
+    }
+    %is_1 = cmpi equal %block, %c1, signed : tile<i32> -> tile<i1>
+    if %is_1 {
+      %f, %t0 = atomic_cas_tko relaxed device %y, %c2, %c3 : tile<ptr<i32>>, tile<i32> -> tile<i32>, token
+      %go1 = cmpi equal %f, %c1, signed : tile<i32> -> tile<i1>
+      if %go1 {
+        %d, %t1 = load_ptr_tko weak %x token=%t0 : tile<ptr<i32>> -> tile<i32>, token
+      }
+    }
+  }
+}

@@ -1,0 +1,27 @@
+// R2
+//
+//   tile block 0:  W.rlx x=1 -> U.ar y:=1:u
+//   tile block 1:  U.ar y:=2:u -> R.rlx x:r
+//
+// launch: --grid 2 x=i32[1]:zeros y=i32[1]:zeros
+// forbidden: y = 2 and 1:%r = 0
+// never: race
+
+cuda_tile.module @m {
+  entry @litmus(%x: tile<ptr<i32>>, %y: tile<ptr<i32>>) {
+    %block, %block_y, %block_z = get_tile_block_id : tile<i32>
+    %c0 = constant <i32: 0> : tile<i32>
+    %c1 = constant <i32: 1> : tile<i32>
+    %c2 = constant <i32: 2> : tile<i32>
+    %is_0 = cmpi equal %block, %c0, signed : tile<i32> -> tile<i1>
+    if %is_0 {
+      %t0 = store_ptr_tko relaxed device %x, %c1 : tile<ptr<i32>>, tile<i32> -> token
+      %u, %t1 = atomic_rmw_tko acq_rel device %y, xchg, %c1 token=%t0 : tile<ptr<i32>>, tile<i32> -> tile<i32>, token
+    }
+    %is_1 = cmpi equal %block, %c1, signed : tile<i32> -> tile<i1>
+    if %is_1 {
+      %u, %t0 = atomic_rmw_tko acq_rel device %y, xchg, %c2 : tile<ptr<i32>>, tile<i32> -> tile<i32>, token
+      %r, %t1 = load_ptr_tko relaxed device %x token=%t0 : tile<ptr<i32>> -> tile<i32>, token
+    }
+  }
+}

@@ -1,0 +1,25 @@
+// RMW2
+//
+//   tile block 0:  U.rlx x+1:r
+//   tile block 1:  W.rlx x=10
+//
+// launch: --grid 2 x=i32[1]:zeros
+// forbidden: 0:%r = 0 and x = 1
+// never: race
+
+cuda_tile.module @m {
+  entry @litmus(%x: tile<ptr<i32>>) {
+    %block, %block_y, %block_z = get_tile_block_id : tile<i32>
+    %c0 = constant <i32: 0> : tile<i32>
+    %c1 = constant <i32: 1> : tile<i32>
+    %c10 = constant <i32: 10> : tile<i32>
+    %is_0 = cmpi equal %block, %c0, signed : tile<i32> -> tile<i1>
+    if %is_0 {
+      %r, %t0 = atomic_rmw_tko relaxed device %x, add, %c1 : tile<ptr<i32>>, tile<i32> -> tile<i32>, token
+    }
+    %is_1 = cmpi equal %block, %c1, signed : tile<i32> -> tile<i1>
+    if %is_1 {
+      %t0 = store_ptr_tko relaxed device %x, %c10 : tile<ptr<i32>>, tile<i32> -> token
+    }
+  }
+}

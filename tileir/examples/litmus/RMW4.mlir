@@ -1,0 +1,23 @@
+// RMW4
+//
+//   tile block 0:  U.rlx x+1:r
+//   tile block 1:  U.rlx@blk x+1:r
+//
+// launch: --grid 2 x=i32[1]:zeros
+// exists: race
+
+cuda_tile.module @m {
+  entry @litmus(%x: tile<ptr<i32>>) {
+    %block, %block_y, %block_z = get_tile_block_id : tile<i32>
+    %c0 = constant <i32: 0> : tile<i32>
+    %c1 = constant <i32: 1> : tile<i32>
+    %is_0 = cmpi equal %block, %c0, signed : tile<i32> -> tile<i1>
+    if %is_0 {
+      %r, %t0 = atomic_rmw_tko relaxed device %x, add, %c1 : tile<ptr<i32>>, tile<i32> -> tile<i32>, token
+    }
+    %is_1 = cmpi equal %block, %c1, signed : tile<i32> -> tile<i1>
+    if %is_1 {
+      %r, %t0 = atomic_rmw_tko relaxed tl_blk %x, add, %c1 : tile<ptr<i32>>, tile<i32> -> tile<i32>, token
+    }
+  }
+}

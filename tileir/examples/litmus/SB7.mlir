@@ -1,0 +1,26 @@
+// SB7
+//
+//   tile block 0:  U.rlx x:=1:u -> U.rlx y+0:r
+//   tile block 1:  U.rlx y:=1:u -> U.rlx x+0:r
+//
+// launch: --grid 2 x=i32[1]:zeros y=i32[1]:zeros
+// exists: 0:%r = 0 and 1:%r = 0
+// never: race
+
+cuda_tile.module @m {
+  entry @litmus(%x: tile<ptr<i32>>, %y: tile<ptr<i32>>) {
+    %block, %block_y, %block_z = get_tile_block_id : tile<i32>
+    %c0 = constant <i32: 0> : tile<i32>
+    %c1 = constant <i32: 1> : tile<i32>
+    %is_0 = cmpi equal %block, %c0, signed : tile<i32> -> tile<i1>
+    if %is_0 {
+      %u, %t0 = atomic_rmw_tko relaxed device %x, xchg, %c1 : tile<ptr<i32>>, tile<i32> -> tile<i32>, token
+      %r, %t1 = atomic_rmw_tko relaxed device %y, add, %c0 token=%t0 : tile<ptr<i32>>, tile<i32> -> tile<i32>, token
+    }
+    %is_1 = cmpi equal %block, %c1, signed : tile<i32> -> tile<i1>
+    if %is_1 {
+      %u, %t0 = atomic_rmw_tko relaxed device %y, xchg, %c1 : tile<ptr<i32>>, tile<i32> -> tile<i32>, token
+      %r, %t1 = atomic_rmw_tko relaxed device %x, add, %c0 token=%t0 : tile<ptr<i32>>, tile<i32> -> tile<i32>, token
+    }
+  }
+}

@@ -1,0 +1,37 @@
+// TILE5
+//
+//   tile block 0:  W x=1 -> W.rel v[1]=1
+//   tile block 1:  R.acq v[0,1]:f -> ?f[1]=1 R x:d
+//
+// launch: --grid 2 v=i32[2]:zeros x=i32[1]:zeros
+// forbidden: 1:%f[1] = 1 and 1:%d = 0
+// never: race
+
+cuda_tile.module @m {
+  entry @litmus(%v: tile<ptr<i32>>, %x: tile<ptr<i32>>) {
+    %block, %block_y, %block_z = get_tile_block_id : tile<i32>
+    %c0 = constant <i32: 0> : tile<i32>
+    %c1 = constant <i32: 1> : tile<i32>
+    %is_0 = cmpi equal %block, %c0, signed : tile<i32> -> tile<i1>
+    if %is_0 {
+      %t0 = store_ptr_tko weak %x, %c1 : tile<ptr<i32>>, tile<i32> -> token
+      %lanes1 = constant <i32: 1> : tile<i32>
+      %at1 = offset %v, %lanes1 : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+      %t1 = store_ptr_tko release device %at1, %c1 token=%t0 : tile<ptr<i32>>, tile<i32> -> token
+    }
+    %is_1 = cmpi equal %block, %c1, signed : tile<i32> -> tile<i1>
+    if %is_1 {
+      %lanes0 = constant <i32: [0, 1]> : tile<2xi32>
+      %row0 = reshape %v : tile<ptr<i32>> -> tile<1xptr<i32>>
+      %all0 = broadcast %row0 : tile<1xptr<i32>> -> tile<2xptr<i32>>
+      %at0 = offset %all0, %lanes0 : tile<2xptr<i32>>, tile<2xi32> -> tile<2xptr<i32>>
+      %f, %t0 = load_ptr_tko acquire device %at0 : tile<2xptr<i32>> -> tile<2xi32>, token
+      %one1 = extract %f[%c1] : tile<2xi32> -> tile<1xi32>
+      %flag1 = reshape %one1 : tile<1xi32> -> tile<i32>
+      %go1 = cmpi equal %flag1, %c1, signed : tile<i32> -> tile<i1>
+      if %go1 {
+        %d, %t1 = load_ptr_tko weak %x token=%t0 : tile<ptr<i32>> -> tile<i32>, token
+      }
+    }
+  }
+}

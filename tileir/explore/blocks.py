@@ -1,0 +1,170 @@
+"""One tile block, run as far as the answers to its reads are known.
+
+Knows: which accesses a tile block makes, given what some of its reads return; what it might still write; how it ended.
+Does not know: which answers are consistent (`model`), nor which are tried (`search`).
+
+A read without an answer gives PENDING, and so does all that is computed of it: an access whose operands are pending is
+not made yet. So an access is made as soon as nothing that it depends on is open, in whatever order the program text
+has them: what depends on no read of its tile block may be read by others before that read is answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tileir.explore.events import AccessInstruction, ElementKey, ExecutedOp, Tokens
+from tileir.explore.memory import AnsweringMemory
+from tileir.interp.api import BlockState, LaunchState
+from tileir.interp.program import PreparedFunction
+from tileir.ir.core import Op
+from tileir.ir.diagnostics import Coordinates, Trap
+from tileir.ir.loc import UNKNOWN, Location
+
+Answers = frozenset[tuple[ElementKey, int]]
+"""What elements of reads of one tile block return."""
+
+
+class Halt(Exception):
+    """A tile block goes no further: `how` is a status of `BlockRun`."""
+
+    def __init__(self, how: str, op: Op) -> None:
+        super().__init__(how)
+        self.how = how
+        self.op = op
+
+
+@dataclass(frozen=True)
+class BlockRun:
+    """What a tile block does, given some answers.
+
+    ``status``: ``done``; ``pending``, whether it goes on depends on a read without answer; ``waiting``, an iteration of
+    a `loop` has changed nothing; ``bounded``, a loop has had all iterations that are explored; ``assert`` or ``trap``.
+    ``future`` are the numbers of the operations that may still write. ``values`` are the results of accesses by
+    operation, the last one of each; ``reached`` the assertions that it came to; ``path`` the iterations and calls
+    around the place where it has halted.
+    """
+
+    instructions: tuple[AccessInstruction, ...]
+    status: str
+    future: frozenset[int]
+    values: dict[int, np.ndarray]
+    reached: frozenset[Op]
+    loc: Location = UNKNOWN
+    message: str = ""
+    path: tuple[int, ...] = ()
+
+
+class ReplayedBlock(BlockState):
+    """A tile block that is run again.
+
+    ``path`` are the iterations and calls around what runs, ``loops`` how often it had written when the iterations
+    around began, ``latest`` the token that each access gave last.
+    """
+
+    __slots__ = (
+        "answers",
+        "instructions",
+        "latest",
+        "loops",
+        "number",
+        "path",
+        "reached",
+        "skipped",
+        "values",
+        "wrote",
+    )
+
+    def __init__(self, id: Coordinates, launch: LaunchState, number: int, answers: Answers) -> None:
+        super().__init__(id, launch)
+        assert isinstance(launch.memory, AnsweringMemory), "reads are answered by the execution"
+        self.number = number
+        self.path: list[int] = []
+        self.loops: list[int] = []
+        self.answers: dict[ExecutedOp, dict[int, int]] = {}
+        for (instance, lane), value in answers:
+            self.answers.setdefault(instance, {})[lane] = value
+        self.instructions: list[AccessInstruction] = []
+        self.latest: dict[int, Tokens] = {}
+        self.reached: set[Op] = set()
+        self.skipped: set[int] = set()
+        self.values: dict[int, np.ndarray] = {}
+        self.wrote = 0
+        self.budget = 1 << 62
+
+    @property
+    def answering(self) -> AnsweringMemory:
+        assert isinstance(self.memory, AnsweringMemory)
+        return self.memory
+
+    @property
+    def awaits(self) -> bool:
+        """Whether it is in an iteration of a `loop` that has written nothing."""
+        return bool(self.loops) and self.loops[-1] == self.wrote
+
+    def instance(self, op: int) -> ExecutedOp:
+        return ExecutedOp(self.number, op, tuple(self.path))
+
+    def begin_iteration(self) -> None:
+        super().begin_iteration()
+        self.path[-1] += 1
+
+    def write(self, text: str) -> None:
+        """What is printed is no outcome."""
+
+
+Futures = Callable[[Op | None, frozenset[int]], frozenset[int]]
+"""The writing operations that may follow the one where a tile block stands, with those of regions passed over."""
+
+
+class BlockRunner:
+    """Runs the tile blocks of a launch; what is known is not run again."""
+
+    def __init__(
+        self,
+        function: PreparedFunction,
+        launch: LaunchState,
+        blocks: Sequence[Coordinates],
+        arguments: Sequence[object],
+        futures: Futures,
+    ) -> None:
+        self.blocks = blocks
+        self._function = function
+        self._launch = launch
+        self._arguments = arguments
+        self._futures = futures
+        self._known: dict[tuple[int, Answers], BlockRun] = {}
+
+    def run(self, block: int, answers: Answers) -> BlockRun:
+        found = self._known.get((block, answers))
+        if found is None:
+            found = self._known[block, answers] = self._run(block, answers)
+        return found
+
+    def _run(self, number: int, answers: Answers) -> BlockRun:
+        block = ReplayedBlock(self.blocks[number], self._launch, number, answers)
+        stopped, status, loc, message = self._to_end(block)
+        return BlockRun(
+            tuple(block.instructions),
+            status,
+            self._futures(stopped, frozenset(block.skipped)),
+            block.values,
+            frozenset(block.reached),
+            loc,
+            message,
+            tuple(block.path),
+        )
+
+    def _to_end(self, block: ReplayedBlock) -> tuple[Op | None, str, Location, str]:
+        """Where the tile block stands if more may follow, its status, place and message."""
+        try:
+            with np.errstate(all="ignore"):
+                for _ in self._function.body.run(self._function.frame(self._arguments), block):
+                    pass
+        except Halt as halt:
+            return (halt.op if halt.how == "pending" else None), halt.how, halt.op.loc, ""
+        except Trap as trap:
+            return None, ("assert" if trap.op == "assert" else "trap"), trap.loc, trap.message
+        return None, "done", UNKNOWN, ""

@@ -1,0 +1,122 @@
+"""The exploration of a launch, from its program to the report.
+
+Knows: how many executions are looked at, which waiting loops need an iteration that finds nothing, in what order faults
+are told.
+Does not know: how executions are found (`search`), what an outcome is (`results`).
+
+An iteration of a `loop` that writes nothing and hands on what it was given adds no outcome: an execution without it
+exists as well, in which less is ordered. Such iterations are left out, and the reads that would end them wait for
+another write. What they could add is a race of their own reads. So of a loop whose iteration does more than one strong
+access, one such iteration is explored as well; and of any loop, once a write was seen that is not morally strong with
+what it waits on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tileir.analysis.effects import accesses_of
+from tileir.explore.conditions import VerdictLine
+from tileir.explore.graph import members
+from tileir.explore.names import LaunchNames
+from tileir.explore.program import Changes, ModelProgram
+from tileir.explore.report import ExplorationReport
+from tileir.explore.results import Collection
+from tileir.explore.run import ExploredLaunch
+from tileir.explore.search import Execution, Search
+from tileir.ir.diagnostics import UnsupportedError
+from tileir.ops.control import Loop
+
+TARGET = "explore"
+
+
+def explored(
+    launch: ExploredLaunch,
+    names: LaunchNames,
+    lines: Sequence[VerdictLine],
+    limit: int,
+    changes: Changes | None = None,
+) -> ExplorationReport:
+    """All executions of a launch, or of a changed program, up to a limit.
+
+    Raises `UnsupportedError` where the model as it is enumerated does not cover the program.
+    """
+    program = ModelProgram(launch.entry, changes)
+    loops = _Loops(program)
+    report = _collected(launch, names, lines, limit, changes, loops)
+    if loops.suspicious and not any(fault.kind == "race" for fault in report.faults):
+        loops.keep_suspicious()
+        report = _collected(launch, names, lines, limit, changes, loops)
+    return report
+
+
+class _Loops:
+    """The loops of a program that wait: `kept` are those of which an iteration that finds nothing is explored."""
+
+    def __init__(self, program: ModelProgram) -> None:
+        self._loop_of: dict[int, int] = {}
+        kept = set()
+        for op in program.ops:
+            if isinstance(op, Loop):
+                sites = [program.site(access.op) for access in accesses_of(op)]
+                if len(sites) == 1 and sites[0].strong:
+                    self._loop_of[sites[0].number] = program.number(op)
+                else:
+                    kept.add(program.number(op))
+        self.kept = frozenset(kept)
+        self.suspicious: set[int] = set()
+
+    def look(self, execution: Execution) -> None:
+        """Notice writes that are not morally strong with what a loop waits on."""
+        graph = execution.graph
+        for number, event in enumerate(graph.events):
+            loop = self._loop_of.get(event.site.number)
+            if loop is not None and event.reads and loop not in self.kept:
+                others = graph.cells[event.cell] & ~graph.strong_with[number] & ~(1 << number)
+                if any(graph.events[other].writes for other in members(others)):
+                    self.suspicious.add(loop)
+
+    def keep_suspicious(self) -> None:
+        self.kept |= self.suspicious
+
+
+def _collected(
+    launch: ExploredLaunch,
+    names: LaunchNames,
+    lines: Sequence[VerdictLine],
+    limit: int,
+    changes: Changes | None,
+    loops: _Loops,
+) -> ExplorationReport:
+    search = launch.search(changes, loops.kept)
+    source = launch.module.source
+    report = ExplorationReport(
+        launch.entry.sym_name,
+        launch.grid,
+        names,
+        lines,
+        iterations=launch.iterations,
+        sources=(source,) if source else (),
+    )
+    collection = Collection(report, search.program.ops)
+    for execution in search.executions():
+        _require_whole(execution, search, names)
+        loops.look(execution)
+        collection.add(execution)
+        if report.executions >= limit:
+            report.exhaustive = False
+            break
+    report.visited = search.visited
+    return report
+
+
+def _require_whole(execution: Execution, search: Search, names: LaunchNames) -> None:
+    """Raise UnsupportedError for ordered accesses that overlap in part; those without order are a race."""
+    for one, other in execution.relations.mixed():
+        if execution.relations.ordered(one, other):
+            first, second = execution.graph.events[one], execution.graph.events[other]
+            raise UnsupportedError(
+                f"accesses of {first.size} and {second.size} bytes to the same memory, {names.cell(first.cell)}",
+                TARGET,
+                second.site.access.op.loc,
+            )

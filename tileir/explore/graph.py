@@ -1,0 +1,147 @@
+"""Execution graphs (spec: memory-model#relations): events, reads-from, coherence order, restricted program order.
+
+Knows: how a graph grows by one event, and which of its events no token orders but which may happen at once.
+Does not know: which graphs are consistent (`model`), nor in which order they grow (`search`).
+
+Sets of events are integers with a bit for each event. The initial write of a cell is no event; its number is INITIAL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from tileir.analysis.strength import morally_strong
+from tileir.explore.blocks import Answers
+from tileir.explore.events import AccessInstruction, ElementEvent, ElementKey, MemoryCell
+
+INITIAL = -1
+"""The source of a read that finds what was there before the launch."""
+NOTHING_READ = -2
+
+
+def members(events: int) -> Iterator[int]:
+    """The numbers of the events of a set."""
+    while events:
+        low = events & -events
+        yield low.bit_length() - 1
+        events ^= low
+
+
+class ExecutionGraph:
+    """Some events of an execution; immutable, grown by copies.
+
+    ``source`` is the write that each event reads from; ``coherence`` the writes of each cell in order, without the
+    initial one; ``before`` the events that each waits for by tokens; ``strong_with`` those of the same cell that are
+    morally strong with it. ``refused`` are the writes that a read without answer does not read from.
+    """
+
+    __slots__ = (
+        "answers", "before", "cells", "coherence", "events", "index", "initial", "refused", "source", "strong_with",
+    )  # fmt: skip
+
+    def __init__(self, blocks: int, initial: Mapping[MemoryCell, int]) -> None:
+        self.initial = initial
+        self.events: list[ElementEvent] = []
+        self.index: dict[ElementKey, int] = {}
+        self.source: list[int] = []
+        self.before: list[int] = []
+        self.strong_with: list[int] = []
+        self.cells: dict[MemoryCell, int] = {}
+        self.coherence: dict[MemoryCell, tuple[int, ...]] = {}
+        self.answers: tuple[Answers, ...] = (frozenset(),) * blocks
+        self.refused: dict[ElementKey, frozenset[int]] = {}
+
+    def copy(self) -> ExecutionGraph:
+        other = object.__new__(ExecutionGraph)
+        other.initial, other.answers = self.initial, self.answers
+        other.events, other.index = self.events.copy(), self.index.copy()
+        other.source, other.before, other.strong_with = self.source.copy(), self.before.copy(), self.strong_with.copy()
+        other.cells, other.coherence, other.refused = self.cells.copy(), self.coherence.copy(), self.refused.copy()
+        return other
+
+    # ------------------------------------------------------------ reading it
+
+    def writes(self, cell: MemoryCell) -> tuple[int, ...]:
+        """The writes of a cell in coherence order, the initial one first."""
+        return (INITIAL, *self.coherence.get(cell, ()))
+
+    def value(self, write: int, cell: MemoryCell) -> int:
+        """What a write, or the initial one of a cell, leaves there."""
+        found = self.initial[cell] if write == INITIAL else self.events[write].written
+        assert found is not None, "a write has a value"
+        return found
+
+    def last_value(self, cell: MemoryCell) -> int:
+        """What a cell holds in the end."""
+        return self.value(self.writes(cell)[-1], cell)
+
+    # ------------------------------------------------------------ growing it
+
+    def refusing(self, key: ElementKey, writes: frozenset[int]) -> ExecutionGraph:
+        """The graph in which a read is not answered from these writes."""
+        other = self.copy()
+        other.refused[key] = other.refused.get(key, frozenset()) | writes
+        return other
+
+    def with_write(self, key: ElementKey, instruction: AccessInstruction, position: int) -> ExecutionGraph:
+        """The graph with a store, at a position in the coherence order of its cell."""
+        other = self.copy()
+        other._add(_event(key, instruction, None, instruction.written[key.lane]), NOTHING_READ, position)
+        return other
+
+    def answer(self, key: ElementKey, cell: MemoryCell, write: int) -> Answers:
+        """The answers of the tile block of a read when that reads from `write`."""
+        block = key.instance.block
+        return self.answers[block] | {(key, self.value(write, cell))}
+
+    def with_read(
+        self, key: ElementKey, instruction: AccessInstruction, write: int, answers: Answers, position: int
+    ) -> ExecutionGraph:
+        """The graph with a read from `write`; if it writes, at a position of the coherence order.
+
+        `instruction` is that of a run with the answer, `answers` those of the tile block with it.
+        """
+        other, cell, block = self.copy(), instruction.cells[key.lane], key.instance.block
+        other.answers = (*self.answers[:block], answers, *self.answers[block + 1 :])
+        other.refused.pop(key, None)
+        other._add(_event(key, instruction, self.value(write, cell), instruction.written[key.lane]), write, position)
+        return other
+
+    def changed(self, change: Callable[[ElementEvent], ElementEvent]) -> ExecutionGraph:
+        """The same execution of a program with other orderings, scopes or tokens."""
+        other = self.copy()
+        other.events, other.source, other.before, other.strong_with, other.cells = [], [], [], [], {}
+        for event, write in zip(self.events, self.source):
+            other._append(change(event), write)
+        return other
+
+    def _add(self, event: ElementEvent, write: int, position: int) -> None:
+        if event.writes:
+            order = self.coherence.get(event.cell, ())
+            self.coherence[event.cell] = (*order[:position], len(self.events), *order[position:])
+        self._append(event, write)
+
+    def _append(self, event: ElementEvent, write: int) -> None:
+        number, bit = len(self.events), 1 << len(self.events)
+        before = 0
+        for other, one in enumerate(self.events):
+            if one.key.instance in event.before:
+                before |= 1 << other
+            if event.key.instance in one.before:
+                self.before[other] |= bit
+        self.events.append(event)
+        self.index[event.key] = number
+        self.source.append(write)
+        self.before.append(before)
+        self.strong_with.append(0)
+        for other in members(self.cells.get(event.cell, 0)):
+            if before >> other & 1 or self.before[other] & bit or morally_strong(self.events[other], event):
+                self.strong_with[number] |= 1 << other
+                self.strong_with[other] |= bit
+        self.cells[event.cell] = self.cells.get(event.cell, 0) | bit
+
+
+def _event(key: ElementKey, instruction: AccessInstruction, read: int | None, written: int | None) -> ElementEvent:
+    return ElementEvent(
+        key, instruction.site, instruction.cells[key.lane], instruction.position, instruction.before, read, written
+    )

@@ -1,0 +1,197 @@
+"""The axioms of the memory model (spec: memory-model#axioms) and its data races, on execution graphs.
+
+Knows: observation, synchronises-with, happens-before, causality; when a graph is consistent; which pairs race.
+Does not know: how graphs come about (`search`). The out-of-thin-air rule is kept there: an event is only added once all
+that it depends on has been read.
+
+Coherence is a total order of the writes of each cell, also of writes that race. Accesses of different sizes have
+different cells here; `mixed` finds those that overlap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+from tileir.analysis.strength import scopes_include
+from tileir.explore.events import MemoryCell
+from tileir.explore.graph import INITIAL, ExecutionGraph, members
+
+
+class Conflicting(NamedTuple):
+    """Two events that race: their numbers and why nothing orders them."""
+
+    one: int
+    other: int
+    why: str
+
+
+class DerivedRelations:
+    """The derived relations of a graph (spec: memory-model#derived-relations), as the set of predecessors of each
+    event."""
+
+    def __init__(self, graph: ExecutionGraph) -> None:
+        self._graph = graph
+        self._events = graph.events
+        self.observed = self._observed()
+        self.synchronised = self._synchronised()
+        self.happens_before = self._happens_before()
+
+    def _observed(self) -> list[int]:
+        """The writes that each read observes: its own source if morally strong, and through updates theirs."""
+        graph, found = self._graph, [-1] * len(self._events)
+
+        def observed(read: int) -> int:
+            if found[read] < 0:
+                write = graph.source[read]
+                found[read] = 0
+                if write >= 0 and graph.strong_with[read] >> write & 1:
+                    found[read] = 1 << write | (observed(write) if self._events[write].updates else 0)
+            return found[read]
+
+        return [observed(read) for read in range(len(self._events))]
+
+    def _synchronised(self) -> list[int]:
+        """The releases of other tile blocks that each acquire synchronises with."""
+        return [
+            sum(1 << write for write in members(observed) if self._synchronise(write, read)) if observed else 0
+            for read, observed in enumerate(self.observed)
+        ]
+
+    def _synchronise(self, write: int, read: int) -> bool:
+        release, acquire = self._events[write], self._events[read]
+        strong = self._graph.strong_with[read] >> write & 1
+        return bool(acquire.acquires and release.releases and strong and release.block != acquire.block)
+
+    def _happens_before(self) -> list[int]:
+        before = [tokens | synced for tokens, synced in zip(self._graph.before, self.synchronised)]
+        if any(self.synchronised):
+            for middle in range(len(before)):
+                reach = before[middle]
+                for event in range(len(before)):
+                    if before[event] >> middle & 1:
+                        before[event] |= reach
+        return before
+
+    @cached_property
+    def causes(self) -> list[int]:
+        """Causality order: happens-before, also after an observation."""
+        found = []
+        for before in self.happens_before:
+            causes = before
+            for read in members(before):
+                causes |= self.observed[read]
+            found.append(causes)
+        return found
+
+    # ------------------------------------------------------------ axioms
+
+    def consistent(self) -> bool:
+        """Whether the graph satisfies every axiom."""
+        if any(before >> event & 1 for event, before in enumerate(self.happens_before)):
+            return False
+        return all(self._cell_consistent(cell, events) for cell, events in self._graph.cells.items())
+
+    def _cell_consistent(self, cell: MemoryCell, events: int) -> bool:
+        order = self._graph.coherence.get(cell, ())
+        earlier: dict[int, int] = {INITIAL: 0}
+        seen = 0
+        for write in order:
+            earlier[write] = seen
+            seen |= 1 << write
+        return (
+            all(not self.causes[write] & seen & ~earlier[write] for write in order)
+            and all(self._fresh(read, seen, earlier) for read in members(events) if self._events[read].reads)
+            and self._sequential(events, seen, earlier)
+        )
+
+    def _fresh(self, read: int, writes: int, earlier: dict[int, int]) -> bool:
+        """Causality and Atomicity of one read."""
+        graph, source = self._graph, self._graph.source[read]
+        if source != INITIAL and self.happens_before[source] >> read & 1:
+            return False
+        later = writes & ~earlier[source] & ~(1 << source if source != INITIAL else 0)
+        if self.causes[read] & later:
+            return False
+        return not (self._events[read].writes and later & earlier[read] & graph.strong_with[read])
+
+    def _sequential(self, events: int, writes: int, earlier: dict[int, int]) -> bool:
+        """Sequential consistency per location: token order and morally strong communication have no cycle."""
+        graph, before = self._graph, {}
+        for event in members(events):
+            found = graph.before[event] & events
+            strong = graph.strong_with[event]
+            if self._events[event].writes:
+                found |= earlier[event] & strong
+                found |= self._readers_overwritten(event, events, earlier) & strong
+            source = graph.source[event]
+            if source >= 0:
+                found |= 1 << source & strong
+            before[event] = found & ~(1 << event)
+        return _acyclic(before)
+
+    def _readers_overwritten(self, write: int, events: int, earlier: dict[int, int]) -> int:
+        """The reads of what a write comes after in coherence order."""
+        found = 0
+        for read in members(events & ~(1 << write)):
+            if self._events[read].reads:
+                source = self._graph.source[read]
+                if source == INITIAL or earlier[write] >> source & 1:
+                    found |= 1 << read
+        return found
+
+    # ------------------------------------------------------------ races
+
+    def races(self) -> Iterator[Conflicting]:
+        """The conflicting pairs that nothing orders (spec: memory-model#data-races)."""
+        for events in self._graph.cells.values():
+            numbers = list(members(events))
+            for at, one in enumerate(numbers):
+                for other in numbers[at + 1 :]:
+                    if not self._graph.strong_with[one] >> other & 1 and self._conflict(one, other):
+                        yield Conflicting(one, other, self._why(one, other))
+        for one, other in self.mixed():
+            if not self.ordered(one, other):
+                yield Conflicting(one, other, "sizes")
+
+    def ordered(self, one: int, other: int) -> bool:
+        return bool(self.happens_before[other] >> one & 1 or self.happens_before[one] >> other & 1)
+
+    def _conflict(self, one: int, other: int) -> bool:
+        """Whether two accesses of a cell have no order though one writes."""
+        return self._writes(one, other) and not self.ordered(one, other)
+
+    def _writes(self, one: int, other: int) -> bool:
+        return self._events[one].writes or self._events[other].writes
+
+    def mixed(self) -> Iterator[tuple[int, int]]:
+        """The conflicting pairs of accesses that overlap, but not completely."""
+        cells = sorted(self._graph.cells)
+        for at, cell in enumerate(cells):
+            for other in cells[at + 1 :]:
+                if other.address >= cell.end:
+                    break
+                for one in members(self._graph.cells[cell]):
+                    yield from ((one, two) for two in members(self._graph.cells[other]) if self._writes(one, two))
+
+    def _why(self, one: int, other: int) -> str:
+        first, second = self._events[one], self._events[other]
+        if first.key.instance == second.key.instance:
+            return "lanes"
+        if first.block == second.block:
+            return "token"
+        if first.strong and second.strong:
+            return "scope" if not scopes_include(first, second) else "sizes"
+        return "order"
+
+
+def _acyclic(before: dict[int, int]) -> bool:
+    """Whether a relation, given by the predecessors of each event, has no cycle."""
+    left = sum(1 << event for event in before)
+    while left:
+        free = sum(1 << event for event in members(left) if not before[event] & left)
+        if not free:
+            return False
+        left &= ~free
+    return True

@@ -1,0 +1,148 @@
+"""A program as the memory model sees it: its accesses, with the changes that a mend would make.
+
+Knows: the number of each operation, ordering and scope of each access, tokens that are added, which memory an access
+may reach.
+Does not know: how a tile block runs (`blocks`), nor which changes are worth a try.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from tileir.analysis.effects import MemoryAccess, access_of, checked_access, reachable
+from tileir.explore.events import ModelAccess
+from tileir.ir.attributes import MemoryOrdering, MemoryScope
+from tileir.ir.core import Block, Op, Value
+from tileir.ir.diagnostics import UnsupportedError
+from tileir.ir.types import ElementType, PointerType, TensorViewType, TileType, TileViewType
+from tileir.ops.control import For, Loop
+from tileir.ops.core import GetGlobal
+from tileir.ops.module import Entry
+from tileir.ops.pointers import Alloca
+
+TARGET = "explore"
+Root = Value | str
+"""Where memory comes from: a parameter or an `alloca` by its value, a global by its name."""
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Changes of a program, by numbers of its operations: another ordering and scope, tokens from one to another."""
+
+    orderings: Mapping[int, tuple[MemoryOrdering, MemoryScope | None]] = field(default_factory=dict)
+    tokens: frozenset[tuple[int, int]] = frozenset()
+
+
+class ModelProgram:
+    """The operations of an entry and of the functions that it calls, by number in program order.
+
+    Raises `UnsupportedError` for an access that the model of one GPU and whole bytes does not cover.
+    """
+
+    def __init__(self, entry: Entry, changes: Changes | None = None) -> None:
+        self.entry = entry
+        self.ops = tuple(reachable(entry))
+        self.changes = Changes() if changes is None else changes
+        self._numbers = {op: number for number, op in enumerate(self.ops)}
+        self.sites = {number: self._site(op, number) for op, number in self._numbers.items() if access_of(op)}
+        self._roots = {number: _roots(site.access.address) for number, site in self.sites.items()}
+
+    def _site(self, op: Op, number: int) -> ModelAccess:
+        access = checked_access(op)
+        if access.replicated:
+            raise UnsupportedError(f"'{op.spec.name}': memory on several GPUs", TARGET, op.loc)
+        element = _element(access)
+        if element.memory_bits < 8:
+            raise UnsupportedError(f"'{op.spec.name}': elements of {element.name}, two to a byte", TARGET, op.loc)
+        ordering, scope = self.changes.orderings.get(number, (access.ordering, access.scope))
+        return ModelAccess(number, access, ordering, scope, element)
+
+    def number(self, op: Op) -> int:
+        return self._numbers[op]
+
+    def site(self, op: Op) -> ModelAccess:
+        return self.sites[self._numbers[op]]
+
+    def extra_tokens(self, number: int) -> list[int]:
+        """The accesses whose tokens a change hands to this one."""
+        return sorted(source for source, target in self.changes.tokens if target == number)
+
+    def roots(self, number: int) -> frozenset[Root] | None:
+        """Where the memory of an access comes from; None if it may be anywhere."""
+        return self._roots[number]
+
+    # ------------------------------------------------------------ what may follow
+
+    def writers(self, ops: Iterable[Op]) -> Iterator[int]:
+        """The numbers of those that write."""
+        for op in ops:
+            number = self._numbers[op]
+            if number in self.sites and self.sites[number].access.writes:
+                yield number
+
+    def future(self, stopped: Op | None, skipped: frozenset[int]) -> frozenset[int]:
+        """The operations that may still write when a tile block stands at `stopped`."""
+        if stopped is None:
+            return skipped
+        return skipped | frozenset(self.writers(self._following(stopped)))
+
+    def _following(self, op: Op) -> Iterator[Op]:
+        """The operations after `op`, those in it, and those of the loops around it."""
+        start, around = self._numbers[op], op
+        while around.parent_op is not None and around is not self.entry:
+            around = around.parent_op
+            if isinstance(around, For | Loop):
+                start = min(start, self._numbers[around])
+        return iter(self.ops[start:] if around is self.entry else self.ops)
+
+
+def _element(access: MemoryAccess) -> ElementType:
+    type = access.address.type
+    if isinstance(type, TileType):
+        assert isinstance(type.element, PointerType), "an access through a tile goes through pointers"
+        return type.element.pointee
+    assert isinstance(type, TileViewType | TensorViewType), "an access goes through pointers or a view"
+    return type.element
+
+
+def _roots(address: Value) -> frozenset[Root] | None:
+    """The parameters, globals and `alloca` that an address is computed from."""
+    found: set[Root] = set()
+    work, seen = [address], {address}
+    while work:
+        value = work.pop()
+        sources = _sources(value, found)
+        if sources is None:
+            return None
+        work += [one for one in sources if one not in seen]
+        seen |= set(sources)
+    return frozenset(found)
+
+
+def _sources(value: Value, found: set[Root]) -> list[Value] | None:
+    """The pointers and views that a value is computed from; None if they are not known."""
+    op = value.op
+    if op is None:
+        owner = value.owner
+        assert isinstance(owner, Block)
+        if not isinstance(owner.parent, Entry):
+            return None
+        found.add(value)
+        return []
+    if isinstance(op, GetGlobal):
+        found.add(op.symbol)
+        return []
+    if isinstance(op, Alloca):
+        found.add(value)
+        return []
+    if op.regions or access_of(op) is not None:
+        return None
+    return [one for one in op.operands if _leads_to_memory(one)] or None
+
+
+def _leads_to_memory(value: Value) -> bool:
+    type = value.type
+    if isinstance(type, TileType):
+        return isinstance(type.element, PointerType)
+    return isinstance(type, TensorViewType | TileViewType)

@@ -1,0 +1,242 @@
+"""The interpreter's rules for a tile block whose reads are answered, or not yet.
+
+Knows: that PENDING spreads through all that is computed, what an access is to the model, that tokens carry the
+instructions before them, when an iteration of a loop has changed nothing.
+Does not know: what operations compute (the interpreter), nor how a tile block is started (`blocks`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+
+import numpy as np
+
+from tileir.analysis.effects import access_of, own_effect, reachable
+from tileir.analysis.exits import RegionExit, exits_from
+from tileir.explore.access import ExploredAccess
+from tileir.explore.blocks import Halt, ReplayedBlock
+from tileir.explore.pending import PENDING, any_pending
+from tileir.explore.program import ModelProgram
+from tileir.interp.api import BlockState, EffectRule, PureRule
+from tileir.interp.prepare import ControlRule, Preparation, RegionRule, RuleTables
+from tileir.interp.program import Control, Exit, Frame, Step, store
+from tileir.ir.core import Op
+from tileir.ir.diagnostics import UnsupportedError
+from tileir.ir.effects import Effect
+from tileir.ir.rules import Rules
+from tileir.ir.types import TokenType
+from tileir.ops.calls import Call
+from tileir.ops.control import Assert, For, If, Loop
+from tileir.ops.misc import PrintTko
+from tileir.ops.pointers import Alloca
+
+Function = Callable[..., object]
+Flow = Generator[None, None, Exit | None]
+TARGET = "explore"
+
+
+@dataclass(frozen=True)
+class LoopLimits:
+    """How far loops are explored: `iterations` of one that changes something, and the numbers of those `kept`, of which
+    an iteration that changes nothing is explored once."""
+
+    iterations: int
+    kept: frozenset[int] = frozenset()
+
+
+def explored_tables(tables: RuleTables, program: ModelProgram, limits: LoopLimits) -> RuleTables:
+    """The rules of all chapters for a program whose reads are answered."""
+    return RuleTables(
+        pure=_each(tables.pure, _pure),
+        effects=_each(tables.effects, lambda rule: _effect(rule, program)),
+        regions=_each(tables.regions, _region),
+        controls=_controls(tables.controls, program, limits),
+        strict=Rules(),
+    )
+
+
+def _each(rules: Rules, change: Callable) -> Rules:
+    changed: Rules = Rules()
+    for op, rule in rules.items():
+        changed(op)(change(rule))
+    return changed
+
+
+# ------------------------------------------------------------ pure operations and effects
+
+
+def _pure(rule: PureRule) -> PureRule:
+    def make(op: Op) -> Function:
+        if any(isinstance(result.type, TokenType) for result in op.results):
+            return joined_tokens
+        return _spreading(op, rule(op))
+
+    return make
+
+
+def _spreading(op: Op, function: Function) -> Function:
+    """The function; of a pending operand it makes pending results."""
+    pending = PENDING if len(op.results) == 1 else (PENDING,) * len(op.results) or None
+
+    def run(*values: object) -> object:
+        return pending if any_pending(values) else function(*values)
+
+    return run
+
+
+def joined_tokens(*tokens: object) -> object:
+    """The instructions before any of the tokens."""
+    flat = [one for token in tokens for one in (token if type(token) is tuple else (token,))]
+    if any(one is PENDING for one in flat):
+        return PENDING
+    return frozenset().union(*(one for one in flat if isinstance(one, frozenset)))
+
+
+def _effect(rule: EffectRule, program: ModelProgram) -> EffectRule:
+    def make(op: Op) -> Function:
+        if access_of(op) is not None:
+            return ExploredAccess(program, op, rule(op))
+        if own_effect(op) & Effect.HOST:
+            raise UnsupportedError(f"'{op.spec.name}': functions of the host", TARGET, op.loc)
+        if isinstance(op, PrintTko):
+            return lambda block, tiles, token: joined_tokens(token)
+        return _noting(op, _spreading(op, rule(op)))
+
+    return make
+
+
+def _noting(op: Op, function: Function) -> Function:
+    """The function, with what the tile block has to know of it."""
+    if not isinstance(op, Assert | Alloca):
+        return function
+
+    def run(block: ReplayedBlock, *values: object) -> object:
+        if isinstance(op, Assert) and not any_pending(values):
+            block.reached.add(op)
+        block.answering.place = (id(op), block.instance(0))
+        return function(block, *values)
+
+    return run
+
+
+# ------------------------------------------------------------ regions and control
+
+
+def _region(rule: RegionRule) -> RegionRule:
+    def make(op: Op, preparation: Preparation) -> Step:
+        inside = {value for inner in op.walk() for value in inner.results}
+        inside |= {value for inner in op.walk() for region in inner.regions if region for value in region.args}
+        used = {value for inner in op.walk() for value in inner.operands} - inside
+        needed = [preparation.slot(value) for value in used]
+        step = rule(op, preparation)
+        results = _result_slots(op, preparation)
+
+        def run(frame: Frame, block: BlockState) -> None:
+            if any_pending(frame[slot] for slot in needed):
+                store(frame, results, [PENDING] * len(results))
+            else:
+                step(frame, block)
+
+        return run
+
+    return make
+
+
+def _result_slots(op: Op, preparation: Preparation) -> list[int]:
+    return [slot for slot in map(preparation.slots.of, op.results) if slot is not None]
+
+
+def _controls(rules: Rules[ControlRule], program: ModelProgram, limits: LoopLimits) -> Rules[ControlRule]:
+    changed: Rules[ControlRule] = Rules()
+    changed(If, For)(lambda op, preparation: _decided(op, preparation, rules[type(op)], program))
+    changed(Loop)(lambda op, preparation: _loop(op, preparation, program, limits))
+    changed(Call)(lambda op, preparation: _called(op, preparation, rules[Call], program))
+    missing = {op.spec.name for op in rules} - {op.spec.name for op in changed}
+    assert not missing, f"control operations without a rule here: {missing}"
+    return changed
+
+
+def _decided(op: Op, preparation: Preparation, rule: ControlRule, program: ModelProgram) -> Control:
+    """`if` and `for`: where what they do depends on a pending value they are passed over, unless they may be left."""
+    deciding = [op.condition] if isinstance(op, If) else [op.lower, op.upper, op.step] if isinstance(op, For) else []
+    needed = [preparation.slot(value) for value in deciding]
+    control = rule(op, preparation)
+    results = _result_slots(op, preparation)
+    leaves = isinstance(op, If) and any(any(exits_from(region)) for region in filter(None, op.regions))
+    inside = frozenset(program.writers(reachable(op)))
+
+    def run(frame: Frame, block: BlockState) -> Flow:
+        assert isinstance(block, ReplayedBlock)
+        if not any_pending(frame[slot] for slot in needed):
+            if isinstance(op, If):
+                return (yield from control(frame, block))
+            block.path.append(-1)
+            left = yield from control(frame, block)
+            block.path.pop()
+            return left
+        if leaves:
+            raise Halt("pending", op)
+        block.skipped |= inside
+        block.wrote += bool(inside)
+        store(frame, results, [PENDING] * len(results))
+        return None
+
+    return run
+
+
+def _called(op: Op, preparation: Preparation, rule: ControlRule, program: ModelProgram) -> Control:
+    control, number = rule(op, preparation), program.number(op)
+
+    def run(frame: Frame, block: BlockState) -> Flow:
+        assert isinstance(block, ReplayedBlock)
+        block.path.append(number)
+        left = yield from control(frame, block)
+        block.path.pop()
+        return left
+
+    return run
+
+
+def _loop(op: Op, preparation: Preparation, program: ModelProgram, limits: LoopLimits) -> Control:
+    assert isinstance(op, Loop)
+    initial = preparation.fetch(op.initial)
+    body = preparation.region(op.body)
+    results = preparation.results(op)
+    allowed = 1 if program.number(op) in limits.kept else 0
+
+    def run(frame: Frame, block: BlockState) -> Flow:
+        assert isinstance(block, ReplayedBlock)
+        left, quiet = Exit(RegionExit.CONTINUE, initial(frame)), 0
+        block.path.append(-1)
+        block.loops.append(0)
+        while left.kind is RegionExit.CONTINUE:
+            if block.path[-1] + 1 - quiet >= limits.iterations:
+                raise Halt("bounded", op)
+            block.begin_iteration()
+            block.loops[-1], given = block.wrote, left.values
+            store(frame, body.arguments, given)
+            left = yield from body.run(frame, block)
+            if left.kind is RegionExit.CONTINUE and block.awaits and all(map(_same, given, left.values)):
+                quiet += 1
+                if quiet > allowed:
+                    raise Halt("waiting", op)
+        block.path.pop()
+        block.loops.pop()
+        if left.kind is not RegionExit.BREAK:
+            return left
+        store(frame, results, left.values)
+        return None
+
+    return run
+
+
+def _same(old: object, new: object) -> bool:
+    """Whether a carried value is what it was; tokens count as that."""
+    if old is PENDING or new is PENDING:
+        return False
+    if isinstance(old, frozenset):
+        return True
+    if isinstance(old, np.ndarray | np.generic) and isinstance(new, np.ndarray | np.generic):
+        return old.tobytes() == new.tobytes()
+    return old is new or old == new

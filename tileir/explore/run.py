@@ -1,0 +1,70 @@
+"""One launch made ready for the search.
+
+Knows: how a program, its arguments and its memory become tile blocks that can be run again and again.
+Does not know: which executions there are (`search`), what arguments a user may give (`runtime`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tileir.explore.blocks import BlockRunner
+from tileir.explore.memory import AnsweringMemory
+from tileir.explore.program import Changes, ModelProgram, Root
+from tileir.explore.rules import LoopLimits, explored_tables
+from tileir.explore.search import Reach, Search
+from tileir.interp.api import LaunchState, Options
+from tileir.interp.machine import TABLES
+from tileir.interp.prepare import prepare
+from tileir.interp.scheduler import coordinates
+from tileir.ir.core import Module, Value
+from tileir.ir.diagnostics import Coordinates
+from tileir.ir.types import PointerType
+from tileir.ops.module import Entry
+
+
+@dataclass(frozen=True)
+class ExploredLaunch:
+    """A launch with its arguments in place; `iterations` of a loop are explored."""
+
+    module: Module
+    entry: Entry
+    grid: Coordinates
+    arguments: Sequence[object]
+    memory: AnsweringMemory
+    iterations: int
+
+    @property
+    def blocks(self) -> list[Coordinates]:
+        return list(coordinates(self.grid))
+
+    def search(self, changes: Changes | None = None, kept: frozenset[int] = frozenset()) -> Search:
+        """The search for the executions of the program, or of a changed one.
+
+        Raises `UnsupportedError` for what the model does not cover.
+        """
+        program = ModelProgram(self.entry, changes)
+        tables = explored_tables(TABLES, program, LoopLimits(self.iterations, kept))
+        function = prepare(self.module, self.entry, tables, strict=False).function
+        state = LaunchState(self.entry.sym_name, self.grid, self.memory, Options(), self.module.source)
+        runner = BlockRunner(function, state, self.blocks, self.arguments, program.future)
+        return Search(program, runner, self.memory.initial, self._reaches(program))
+
+    def _reaches(self, program: ModelProgram) -> dict[Root, Reach]:
+        """The extents of the memory that parameters and globals lead to."""
+        (body,) = program.entry.regions
+        assert body is not None, "an entry has a body"
+        given: dict[Root, int] = {}
+        given.update(self.memory.globals)
+        for parameter, value in zip(body.args, self.arguments):
+            if isinstance(value, np.uint64) and _is_pointer(parameter):
+                given[parameter] = int(value)
+        found = {root: self.memory.find(address) for root, address in given.items()}
+        return {root: Reach(one.base, one.end) for root, one in found.items() if one is not None}
+
+
+def _is_pointer(parameter: Value) -> bool:
+    return isinstance(parameter.tile.element, PointerType)

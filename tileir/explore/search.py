@@ -1,0 +1,217 @@
+"""The enumeration of all consistent executions of a launch (spec: race-detector#enumerator).
+
+Knows: in which order events are added, which choices each has, and when an execution is complete or stuck.
+Does not know: which graphs are consistent (`model`), what is told of an execution (`results`).
+
+Partial-order reduction by reads-from, as in stateless model checkers for weak memory (GenMC, Nidhugg): what is
+enumerated is not the order in which tile blocks take turns, but for each read the write that it reads from, and for
+each write its place in the coherence order of its cell. Events are added one at a time, in an order that depends on the
+graph alone. A read takes each write that is there, or refuses them all and waits: when a write to its cell is added
+later, it is asked again. As an execution says for each read which write it is, and the next event is fixed, there is
+exactly one way to each execution: none is visited twice. A branch in which a read waits for a write that can no longer
+come is given up at once, and so is a graph that is not consistent, for every axiom that it breaks is broken in all
+that grow from it.
+
+A value cannot justify itself: an event is added only when the reads that it depends on have been answered (`blocks`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tileir.explore.blocks import BlockRun, BlockRunner
+from tileir.explore.events import AccessInstruction, ElementKey, MemoryCell
+from tileir.explore.graph import ExecutionGraph
+from tileir.explore.model import DerivedRelations
+from tileir.explore.program import ModelProgram, Root
+
+
+class Reach(NamedTuple):
+    """Where memory comes from, by the addresses that it has: from `low` up to `high`."""
+
+    low: int
+    high: int
+
+
+@dataclass(frozen=True)
+class Execution:
+    """A consistent execution: the graph, its relations, and how each tile block ended.
+
+    ``stuck``: tile blocks wait for what no other can do any more. ``cut``: a loop had more iterations than are
+    explored, so that more could follow.
+    """
+
+    graph: ExecutionGraph
+    relations: DerivedRelations
+    runs: tuple[BlockRun, ...]
+    stuck: bool = False
+
+    @property
+    def cut(self) -> bool:
+        return any(run.status == "bounded" for run in self.runs)
+
+
+class _Lane(NamedTuple):
+    """An element of an instruction that is not in the graph yet."""
+
+    key: ElementKey
+    instruction: AccessInstruction
+
+    @property
+    def cell(self) -> MemoryCell:
+        return self.instruction.cells[self.key.lane]
+
+    @property
+    def block(self) -> int:
+        return self.key.instance.block
+
+    @property
+    def reads(self) -> bool:
+        return self.instruction.site.access.reads
+
+
+class Search:
+    """The executions of one launch, by `executions`; `visited` counts the graphs looked at."""
+
+    def __init__(
+        self, program: ModelProgram, runner: BlockRunner, initial: dict[MemoryCell, int], reaches: dict[Root, Reach]
+    ) -> None:
+        self.visited = 0
+        self.program = program
+        self._runner = runner
+        self._initial = initial
+        self._reaches = reaches
+
+    def executions(self) -> Iterator[Execution]:
+        """Each consistent execution once, and those in which tile blocks wait for ever."""
+        stack = [ExecutionGraph(len(self._runner.blocks), self._initial)]
+        while stack:
+            graph = stack.pop()
+            self.visited += 1
+            runs = self._runs(graph)
+            lanes = self._missing(graph, runs)
+            following = self._following(graph, runs, lanes)
+            if following is not None:
+                stack.extend(following)
+            elif not lanes:
+                stuck = any(run.status == "waiting" for run in runs)
+                yield Execution(graph, DerivedRelations(graph), runs, stuck)
+            else:
+                yield from self._stuck(graph)
+
+    def _runs(self, graph: ExecutionGraph) -> tuple[BlockRun, ...]:
+        return tuple(self._runner.run(block, answers) for block, answers in enumerate(graph.answers))
+
+    def _missing(self, graph: ExecutionGraph, runs: tuple[BlockRun, ...]) -> list[_Lane]:
+        """The events that may be added, writes first, and reads of waiting loops last."""
+        found = [
+            _Lane(key, instruction)
+            for run in runs
+            for instruction in run.instructions
+            for lane in range(len(instruction.cells))
+            if (key := ElementKey(instruction.instance, lane)) not in graph.index
+        ]
+        return sorted(found, key=lambda lane: lane.reads + lane.instruction.awaits * lane.reads)
+
+    def _following(
+        self, graph: ExecutionGraph, runs: tuple[BlockRun, ...], lanes: list[_Lane]
+    ) -> list[ExecutionGraph] | None:
+        """The consistent graphs with one choice more; None if there is no choice left."""
+        for lane in lanes:
+            if not lane.reads:
+                return list(self._written(graph, lane))
+            refused = graph.refused.get(lane.key, frozenset())
+            choices = [write for write in graph.writes(lane.cell) if write not in refused]
+            if choices:
+                found = [read for write in choices for read in self._read(graph, lane, write)]
+                waiting = graph.refusing(lane.key, frozenset(choices))
+                return [*found, waiting] if self._may_wait(waiting, runs, lanes) else found
+        return None if self._may_wait(graph, runs, lanes) else []
+
+    # ------------------------------------------------------------ one event more
+
+    def _written(self, graph: ExecutionGraph, lane: _Lane) -> Iterator[ExecutionGraph]:
+        """The graph with a store, at each place in the coherence order that the axioms allow."""
+        for position in range(len(graph.coherence.get(lane.cell, ())) + 1):
+            found = graph.with_write(lane.key, lane.instruction, position)
+            if DerivedRelations(found).consistent():
+                yield found
+
+    def _read(self, graph: ExecutionGraph, lane: _Lane, write: int) -> Iterator[ExecutionGraph]:
+        """The graph with a read from `write`, and what it writes as part of the same step."""
+        answers = graph.answer(lane.key, lane.cell, write)
+        run = self._runner.run(lane.block, answers)
+        if run.status == "waiting":
+            return
+        instruction = _instruction(run, lane)
+        for position in self._positions(graph, lane, instruction):
+            found = graph.with_read(lane.key, instruction, write, answers, position)
+            if DerivedRelations(found).consistent():
+                yield found
+
+    def _positions(self, graph: ExecutionGraph, lane: _Lane, instruction: AccessInstruction) -> range:
+        writes = instruction.written[lane.key.lane] is not None
+        return range(len(graph.coherence.get(lane.cell, ())) + 1) if writes else range(1)
+
+    # ------------------------------------------------------------ reads that wait for a write
+
+    def _may_wait(self, graph: ExecutionGraph, runs: tuple[BlockRun, ...], lanes: list[_Lane]) -> bool:
+        """Whether each read that has refused all writes so far may still be answered, or may wait for ever."""
+        return all(
+            self._may_come(lane, runs, lanes) or (lane.instruction.awaits and self._waits_for_ever(graph, lane))
+            for lane in lanes
+            if lane.reads and set(graph.writes(lane.cell)) <= graph.refused.get(lane.key, frozenset())
+        )
+
+    def _may_come(self, read: _Lane, runs: tuple[BlockRun, ...], lanes: list[_Lane]) -> bool:
+        """Whether another write to the cell of a read may be added later."""
+        if any(lane.cell == read.cell and lane.instruction.site.access.writes and lane is not read for lane in lanes):
+            return True
+        return any(self._may_write(number, read.cell) for run in runs for number in run.future)
+
+    def _may_write(self, number: int, cell: MemoryCell) -> bool:
+        roots = self.program.roots(number)
+        if roots is None:
+            return True
+        reaches = (self._reaches.get(root) for root in roots)
+        return any(reach is None or (reach.low < cell.end and cell.address < reach.high) for reach in reaches)
+
+    def _waits_for_ever(self, graph: ExecutionGraph, lane: _Lane) -> bool:
+        """Whether a loop goes on waiting when it finds what is there in the end."""
+        answers = graph.answer(lane.key, lane.cell, graph.writes(lane.cell)[-1])
+        run = self._runner.run(lane.block, answers)
+        path = lane.key.instance.path
+        return run.status == "waiting" or (run.status == "pending" and run.path[: len(path)] == path)
+
+    def _stuck(self, graph: ExecutionGraph) -> Iterator[Execution]:
+        """The execution in which all reads that wait find what is there in the end, if no loop goes on for that."""
+        while True:
+            runs = self._runs(graph)
+            lane = next((one for one in self._missing(graph, runs) if runs[one.block].status != "waiting"), None)
+            if lane is None:
+                break
+            grown = self._read_last(graph, lane)
+            if grown is None:
+                return
+            graph = grown
+        if any(run.status == "waiting" for run in runs):
+            yield Execution(graph, DerivedRelations(graph), runs, stuck=True)
+
+    def _read_last(self, graph: ExecutionGraph, lane: _Lane) -> ExecutionGraph | None:
+        """The graph in which a waiting read finds the last write; None if it need not wait then, or may not."""
+        if not (lane.reads and lane.instruction.awaits):
+            return None
+        write = graph.writes(lane.cell)[-1]
+        answers = graph.answer(lane.key, lane.cell, write)
+        instruction = _instruction(self._runner.run(lane.block, answers), lane)
+        if instruction.written[lane.key.lane] is not None:
+            return None
+        found = graph.with_read(lane.key, instruction, write, answers, 0)
+        return found if DerivedRelations(found).consistent() else None
+
+
+def _instruction(run: BlockRun, lane: _Lane) -> AccessInstruction:
+    """The instruction of a lane in another run of its tile block."""
+    return next(one for one in run.instructions if one.instance == lane.key.instance)

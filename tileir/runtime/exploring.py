@@ -1,0 +1,118 @@
+"""Exploring what the memory model allows a launch to do.
+
+Knows: how the arguments of a launch become memory that is never written, with names and layouts; verdict lines in the
+text of a program.
+Does not know: which executions there are (`explore`). Imports what explores only when something is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import tileir.explore as _package
+
+if TYPE_CHECKING:
+    from tileir.explore.conditions import VerdictLine
+    from tileir.explore.names import ElementLayout, LaunchNames
+    from tileir.explore.report import ExplorationReport
+    from tileir.runtime.arguments import Argument
+    from tileir.runtime.grid import GridLike
+    from tileir.runtime.module import Kernel
+
+PACKAGE = _package.__name__
+"""Imported before the function that bears its name is, so that the name means the function ever after."""
+ITERATIONS = 4
+LIMIT = 100_000
+
+
+def explore(
+    kernel: Kernel, grid: GridLike, *args: object, iterations: int = ITERATIONS, limit: int = LIMIT
+) -> ExplorationReport:
+    """Enumerate all executions of a small launch that the memory model allows, and report what they come to.
+
+    Arrays are read and never written. `iterations` of each `loop` that changes something are explored, and `limit`
+    executions at most; the report says when that was not all. Raises TypeError or ValueError before anything is
+    explored, also for a verdict line that cannot be read; `DiagnosticError` for an invalid program; `UnsupportedError`.
+    """
+    from tileir.explore.explorer import explored
+    from tileir.explore.memory import AnsweringMemory
+    from tileir.explore.names import LaunchNames
+    from tileir.explore.run import ExploredLaunch
+    from tileir.runtime.grid import checked_grid
+    from tileir.runtime.interpreter import rank_zero_tile
+    from tileir.runtime.launch import bind
+    from tileir.runtime.memory import give_memory
+    from tileir.runtime.options import positive
+    from tileir.runtime.targets import target_named
+
+    positive("iterations", iterations)
+    positive("limit", limit)
+    kernel.module.require_valid()
+    extents = checked_grid(grid, kernel.name)
+    arguments = bind(kernel, args, target_named("interp"))
+    storage = kernel.module.globals
+    memory = AnsweringMemory((), storage.addresses)
+    give_memory(memory, arguments, storage)
+    values = [rank_zero_tile(argument) for argument in arguments]
+    launch = ExploredLaunch(kernel.module, kernel.entry, extents, values, memory, iterations)
+    names = LaunchNames(memory, _layouts(kernel, arguments), launch.blocks, extents)
+    return explored(launch, names, _verdict_lines(kernel, names), limit)
+
+
+def launch_line(kernel: Kernel) -> list[str] | None:
+    """The words of the launch that a comment in front of a kernel describes; None if there is none."""
+    from tileir.explore.conditions import launch_words
+
+    return None if kernel.module.source is None else launch_words(kernel.module.source.text, *_extent(kernel))
+
+
+def _verdict_lines(kernel: Kernel, names: LaunchNames) -> list[VerdictLine]:
+    from tileir.analysis.effects import reachable
+    from tileir.explore.conditions import verdict_lines
+
+    if kernel.module.source is None:
+        return []
+    ops = list(reachable(kernel.entry))
+    return verdict_lines(kernel.module.source.text, *_extent(kernel), lambda name: names.canonical(name, ops))
+
+
+def _extent(kernel: Kernel) -> tuple[int, int]:
+    """From the kernel before to this one; to the end of the text for the last one, and from the start for the first."""
+    from tileir.ir.loc import SourceLoc
+
+    assert kernel.module.source is not None, "asked of a program with a text"
+    places = [one.entry.loc for one in kernel.module.kernels.values()]
+    starts = [place.offset for place in places if isinstance(place, SourceLoc)]
+    at, end = list(kernel.module.kernels).index(kernel.name), len(kernel.module.source.text)
+    return (0, *starts)[at], (*starts[:-1], end)[at]
+
+
+def _layouts(kernel: Kernel, arguments: Sequence[Argument]) -> dict[str, ElementLayout]:
+    """How arrays and globals lie in memory, by the names that messages have."""
+    from tileir.explore.names import ElementLayout
+    from tileir.ir.types import ElementType, PointerType, TileType, checked_cast
+    from tileir.ops.module import Global
+    from tileir.runtime.arguments import ArrayArgument
+
+    found: dict[str, ElementLayout] = {}
+    for parameter, argument in zip(kernel.parameters, arguments):
+        if isinstance(argument, ArrayArgument):
+            array, pointer = argument.array, checked_cast(checked_cast(parameter.type, TileType).element, PointerType)
+            found[argument.name] = ElementLayout(array.address, array.shape, array.strides, pointer.pointee)
+    for item in kernel.module.items:
+        if isinstance(item, Global):
+            type, address = item.value.type, kernel.module.globals.addresses[item.sym_name]
+            element = checked_cast(type.element, ElementType)
+            found[f"@{item.sym_name}"] = ElementLayout(
+                address, type.shape, _strides(type.shape, element.byte_size), element
+            )
+    return found
+
+
+def _strides(shape: Sequence[int], size: int) -> list[int]:
+    strides = []
+    for extent in reversed(shape):
+        strides.append(size)
+        size *= extent
+    return strides[::-1]

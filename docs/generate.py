@@ -69,7 +69,7 @@ def operations_page() -> str:
     parts = [_OPERATIONS_INTRODUCTION, _contents()]
     for key, (title, _) in ops.CHAPTERS.items():
         members = [op for op in ops.OPS.values() if op.spec.chapter == key]
-        parts += [f"## {title}\n", *(operation_page(op.spec) for op in members)]
+        parts += [f"## {title}\n", *(f"##{operation_page(op)}" for op in members)]
     return "\n".join(parts)
 
 

@@ -43,7 +43,8 @@ def test_every_fault_is_shown_with_line_and_caret(tileir, wrong: str) -> None:
     assert {place.split(":")[1] for place in places} == {"2", "3", "4"}
     assert "    %b = addf %a, %a : tile<4xi32>" in "\n".join(lines)
     assert any(line.strip(" |~") == "^" for line in lines)
-    assert lines[-1].endswith("errors in 1 program")
+    assert lines[-2].endswith("errors in 1 program")
+    assert lines[-1] == "'tileir explain E0811 E0203 E0407' says more"
 
 
 def test_all_files_are_checked_even_after_a_wrong_one(tileir, wrong: str, right: str) -> None:

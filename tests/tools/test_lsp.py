@@ -172,7 +172,7 @@ def test_hover_tells_type_bounds_and_divisor(editor: Editor) -> None:
 def test_hover_shows_the_manual_of_an_operation(editor: Editor) -> None:
     editor.open(PROGRAM)
     text = editor.about("hover", editor.at("addi"))["contents"]["value"]
-    assert "### addi" in text and "%lhs, %rhs" in text and "opcode" in text
+    assert "# addi" in text and "%lhs, %rhs" in text and "opcode" in text
 
 
 def test_definition_and_references_know_scopes(editor: Editor) -> None:

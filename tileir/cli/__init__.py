@@ -31,7 +31,7 @@ VERBS = {
     "as": ("assemble", "text to bytecode"),
     "dis": ("disassemble", "bytecode to text"),
     "lsp": ("lsp", "answer an editor: the language server"),
-    "explain": ("explain", "explain a diagnostic code"),
+    "explain": ("explain", "explain a diagnostic code or an operation"),
     "info": ("info", "show versions and targets"),
 }
 """Verb -> (module in this package, what it does)."""
@@ -110,6 +110,7 @@ def _run(verb: str, arguments: Sequence[str]) -> int:
         return _complain(verb, str(error), FAULT)
     except (DiagnosticError, Trap) as error:
         show.diagnostics(str(error), sys.stderr)
+        show.explanations(getattr(error, "diagnostics", ()), sys.stderr)
         return FAULT
 
 

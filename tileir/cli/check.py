@@ -16,7 +16,7 @@ from typing import Any
 
 from tileir.cli import FAULT, FINE, files, show
 from tileir.cli.options import add_level
-from tileir.ir.diagnostics import DiagnosticError, Report
+from tileir.ir.diagnostics import Diagnostic, DiagnosticError, Report
 from tileir.runtime.module import Module, from_content
 from tileir.verify import verify
 
@@ -91,8 +91,10 @@ def _print_data(checked: Iterable[Checked]) -> bool:
 def _show(checked: Iterable[Checked]) -> bool:
     """Show what was found, one program after the other; whether all is well."""
     programs = errors = unread = 0
+    found: dict[str, Diagnostic] = {}
     for one in checked:
         programs += 1
+        found |= {diagnostic.code: diagnostic for diagnostic in one.report}
         unread += one.contents is None
         errors += len(one.report.errors)
         if len(one.report):
@@ -102,6 +104,7 @@ def _show(checked: Iterable[Checked]) -> bool:
     if errors:
         more = "; more is checked once what could not be read is mended" if unread else ""
         print(f"{show.counted(errors, 'error')} in {show.counted(programs, 'program')}{more}")
+    show.explanations(found.values(), sys.stdout)
     return not errors
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from tileir.ir.attributes import TextEnum
+from tileir.ir.core import Op
 from tileir.ir.effects import AccessTrait
 from tileir.ir.fields import REQUIRED, Attr, AttrKind, Operand, Result
 from tileir.ir.spec import OpSpec, Placement
@@ -30,10 +31,11 @@ def _result_names(spec: OpSpec) -> str:
     return f"{', '.join(names)} =" if names else ""
 
 
-def operation_page(spec: OpSpec) -> str:
-    """The section of an operation in the manual, as Markdown."""
+def operation_page(op: type[Op]) -> str:
+    """The page of an operation, as Markdown."""
+    spec = op.spec
     facts = [f"since {spec.since}", _encoding(spec), *_other_names(spec), _reference(spec)]
-    parts = [f"### {spec.name}\n", f"{spec.doc}\n", f"```text\n{syntax(spec)}\n```\n", f"*{'; '.join(facts)}*\n"]
+    parts = [f"# {spec.name}\n", f"{spec.doc}\n", f"```text\n{syntax(spec)}\n```\n", f"*{'; '.join(facts)}*\n"]
     fields = [*_operands(spec.operands), *_attributes(spec.attrs), *_results(spec.results)]
     if fields:
         rows = ["| field | kind | what it is |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in fields)]

@@ -41,7 +41,7 @@ def hover(snapshot: Snapshot, position: lsp.Position) -> lsp.Hover | None:
 def _word_text(snapshot: Snapshot, token: str) -> str | None:
     op = spellings().get(token.strip('"').removeprefix(PREFIX))
     if op is not None:
-        return _LINK.sub("", operation_page(op.spec))
+        return _LINK.sub("", operation_page(op))
     if token.startswith("!") and token in snapshot.reading.types:
         return f"```tileir\n{token} = {snapshot.reading.types[token].text}\n```"
     if token.startswith("#") and snapshot.reading.aliases.get(token) is not None:

@@ -24,6 +24,7 @@ from tileir.runtime.targets import DEFAULT, TargetName
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from tileir.analysis.provenance import Writes
     from tileir.runtime.arguments import Parameter
     from tileir.runtime.grid import GridLike
     from tileir.runtime.options import Check, LaunchOptions
@@ -104,8 +105,16 @@ class Kernel:
         signature: FunctionType = self.entry.function_type
         names = _parameter_names(self.entry, len(signature.inputs))
         return tuple(
-            Parameter(self.name, index, name, ty) for index, (name, ty) in enumerate(zip(names, signature.inputs))
+            Parameter(self.name, index, name, ty, lambda: self.writes)
+            for index, (name, ty) in enumerate(zip(names, signature.inputs))
         )
+
+    @cached_property
+    def writes(self) -> Writes:
+        """What the kernel may write, and through which parameters."""
+        from tileir.analysis.provenance import writes_of
+
+        return writes_of(self.entry)
 
     def launch(
         self,

@@ -1,5 +1,5 @@
-"""Writes what follows from the code: ``operations.md``, ``diagnostics.md``, the outputs shown in ``README.md``,
-and the grammar of the editor's extension.
+"""Writes what follows from the code: the pages of operations, diagnostics and rewrites, outputs in ``README.md``, and
+the grammar of the editor's extension.
 
 Knows: what the declarations and the explanations say, as Markdown. Does not know: any operation or code.
 
@@ -16,6 +16,8 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+
+from optimisation import page as optimise_page
 
 import tileir
 from tileir import ops
@@ -144,6 +146,7 @@ PAGES = {
     "docs/operations.md": operations_page,
     "docs/diagnostics.md": diagnostics_page,
     "docs/explore.md": explore_page,
+    "docs/optimise.md": optimise_page,
     "README.md": readme_page,
     "editors/vscode/syntaxes/tileir.tmLanguage.json": grammar_page,
 }

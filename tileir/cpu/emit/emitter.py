@@ -11,7 +11,7 @@ offsets and handed back when the region they were made in is left.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import prod
@@ -20,7 +20,7 @@ from typing import Any
 from llvmlite import ir
 
 from tileir.cpu.emit.coroutines import Coroutine
-from tileir.cpu.emit.elements import I8, I32, I64, Num
+from tileir.cpu.emit.elements import I8, I32, I64, PTR, Num
 from tileir.cpu.emit.record import ABANDON, CHANGES, STATUS, WAITING
 from tileir.cpu.emit.safepoints import attend, field_of, wanted
 from tileir.cpu.llvm.metadata import Distinct, access_group, parallel_loop
@@ -103,6 +103,8 @@ class Emitter:
     traps: list[TrapSite] = field(default_factory=list)
     memo: dict[object, tuple[object, Num]] = field(default_factory=dict)
     """Elements computed at an index, valid where the builder stands; each entry keeps what its key names alive."""
+    functions: dict[Hashable, ir.Function] = field(default_factory=dict)
+    """The functions of `shared`."""
     _group: Distinct | None = None
     """The accesses of the innermost loop nest."""
 
@@ -180,6 +182,9 @@ class Emitter:
 
         `parallel`: the accesses in it that are marked `independent` carry nothing between its iterations.
         """
+        if _runs_once(begin, end, step):
+            yield begin
+            return
         builder = self.builder
         before = builder.block
         body = builder.append_basic_block("body")
@@ -211,6 +216,34 @@ class Emitter:
         with self.builder.if_then(condition, likely=likely):
             yield
         self.memo = outer
+
+    # ------------------------------------------------------------ functions
+
+    def shared(
+        self, key: Hashable, arguments: Sequence[ir.Value], body: Callable[[Emitter, Sequence[ir.Value]], None]
+    ) -> None:
+        """Run `body`, which makes a function that all calls with an equal `key` share; one that is called once becomes
+        a part of its caller. `body` is given an emitter for the function, which has no arena and no traps, and the
+        function's arguments.
+        """
+        function = self.functions.get(key)
+        if function is None:
+            function = self.functions[key] = self._function([argument.type for argument in arguments], body)
+        else:
+            function.attributes.add("noinline")
+        self.builder.call(function, arguments)
+
+    def _function(self, types: Sequence[ir.Type], body: Callable[[Emitter, Sequence[ir.Value]], None]) -> ir.Function:
+        name = f"tileir.shared.{len(self.functions)}"
+        function = ir.Function(self.module, ir.FunctionType(ir.VoidType(), types), name)
+        function.linkage = "internal"
+        builder = ir.IRBuilder(function.append_basic_block("start"))
+        nowhere = ir.Constant(PTR, None)
+        inner = Emitter(self.module, function, builder, nowhere, function.entry_basic_block, nowhere, None, 0, 0)
+        body(inner, function.args)
+        assert not inner.arena_size and not inner.traps
+        builder.ret_void()
+        return function
 
     # ------------------------------------------------------------ traps
 
@@ -284,6 +317,12 @@ def either(builder: ir.IRBuilder, type: ir.Type, *choices: tuple[ir.Value, ir.Bl
     for value, block in choices:
         chosen.add_incoming(value, block)
     return chosen
+
+
+def _runs_once(begin: ir.Value, end: ir.Value, step: int) -> bool:
+    """Whether a loop that runs at least once is known to have one iteration."""
+    both = isinstance(begin, ir.Constant) and isinstance(end, ir.Constant)
+    return bool(both and end.constant <= begin.constant + step)
 
 
 def _elements(extents: Sequence[Extent]) -> int | None:

@@ -20,6 +20,7 @@ from tileir.cpu.llvm.engine import Loaded, data_layout, host, object_code, toolc
 from tileir.cpu.lowering.entry import LoweredKernel, lower_entry
 from tileir.cpu.lowering.state import CheckLevel
 from tileir.cpu.rules import NATIVE_RULES
+from tileir.host.garbage import uncollected
 from tileir.ir.core import Op
 from tileir.ops.module import Entry
 
@@ -103,9 +104,10 @@ def compiled(
     if found is not None:
         facts, code = found
         return NativeProgram(entry, ops, Facts.from_bytes(facts), code)
-    kernel = lowered(entry, global_names, checks)
-    made = _facts(kernel, ops)
-    code = object_code(str(kernel.module), host())
+    with uncollected():
+        kernel = lowered(entry, global_names, checks)
+        made = _facts(kernel, ops)
+        code = object_code(str(kernel.module), host())
     cache.put(key, (made.to_bytes(), code))
     return NativeProgram(entry, ops, made, code)
 

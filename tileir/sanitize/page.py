@@ -50,9 +50,9 @@ def _finding(finding: Finding, sources: tuple[Source, ...]) -> Iterator[str]:
     for loc, text in places(finding):
         yield _place(loc, text, sources)
     yield "<dl>"
-    for name, text in (("Why", finding.because), ("Instead", finding.hint), ("Also", "; ".join(repeats(finding)))):
-        if text:
-            yield f"<dt>{name}</dt><dd>{_text(text)}</dd>"
+    for name, words in (("Why", finding.because), ("Instead", finding.hint), ("Also", "; ".join(repeats(finding)))):
+        if words:
+            yield f"<dt>{name}</dt><dd>{_text(words)}</dd>"
     yield "</dl></details>"
 
 

@@ -7,6 +7,7 @@ Does not know: files (`loading`), how a kernel is launched (`launch`).
 
 from __future__ import annotations
 
+import codecs
 import math
 from collections.abc import Callable, Hashable
 from functools import cached_property
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from tileir.runtime.storage import GlobalStorage
 
 MAGIC = b"\x7fTileIR\x00"
+_NUL = b"\x00"
 T = TypeVar("T")
 
 
@@ -81,6 +83,12 @@ class Module(core.Module):
         """Raise `DiagnosticError` if the verifier finds an error. Verified once."""
         if self._errors is not None:
             raise DiagnosticError(self._errors.diagnostics, self.source)
+
+    def __reduce__(self) -> tuple[Callable[..., Module], tuple[object, ...]]:
+        """As bytecode, or text where there is none; the globals of a copy hold their initial values."""
+        from tileir.runtime.pickling import packed, unpacked
+
+        return unpacked, packed(self)
 
     def __repr__(self) -> str:
         name = self.op.attributes.get("sym_name", "")
@@ -150,6 +158,11 @@ class Kernel:
             self._prepared[key] = make()
         return self._prepared[key]  # type: ignore[return-value]
 
+    def __reduce__(self) -> tuple[Callable[..., Kernel], tuple[object, ...]]:
+        from tileir.runtime.pickling import kernel_of
+
+        return kernel_of, (self.module, self.name)
+
     def __repr__(self) -> str:
         parameters = ", ".join(f"{shown(parameter.name)}: {parameter.type!r}" for parameter in self.parameters)
         return f"<tileir kernel @{shown(self.name)}({parameters})>"
@@ -209,13 +222,24 @@ def from_content(content: bytes, filename: str, first_line: int = 1, *, level: s
     return parse(_decoded(content, filename), filename, first_line, level=level)
 
 
+def cannot_begin(content: bytes) -> bool:
+    """Whether no program begins like this, in text or bytecode."""
+    if content.startswith(MAGIC):
+        return False
+    try:
+        codecs.getincrementaldecoder("utf-8-sig")().decode(content)
+    except UnicodeDecodeError:
+        return True
+    return content.startswith(_NUL)
+
+
 def _decoded(content: bytes, filename: str) -> str:
     """The text in UTF-8 `content`, without a byte order mark."""
     try:
-        return content.decode("utf-8-sig")
+        text, place = content.decode("utf-8-sig"), 0
+        if not content.startswith(_NUL):
+            return text
     except UnicodeDecodeError as error:
-        byte = content[error.start]
-        message = (
-            f"{filename}: expected text in UTF-8 or Tile IR bytecode, got byte {byte:#04x} at offset {error.start}"
-        )
-        raise DiagnosticError([Diagnostic("E0003", message)]) from None
+        place = error.start
+    what = f"expected text in UTF-8 or Tile IR bytecode, got byte {content[place]:#04x} at offset {place}"
+    raise DiagnosticError([Diagnostic("E0003", f"{filename}: {what}")])

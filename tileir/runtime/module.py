@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import math
+import operator
 from collections.abc import Callable, Hashable
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from tileir.runtime.arguments import Parameter
     from tileir.runtime.grid import GridLike
     from tileir.runtime.options import Check, LaunchOptions
+    from tileir.runtime.pickling import Surroundings
     from tileir.runtime.storage import GlobalStorage
 
 MAGIC = b"\x7fTileIR\x00"
@@ -86,9 +88,9 @@ class Module(core.Module):
 
     def __reduce__(self) -> tuple[Callable[..., Module], tuple[object, ...]]:
         """As bytecode, or text where there is none; the globals of a copy hold their initial values."""
-        from tileir.runtime.pickling import packed, unpacked
+        from tileir.runtime.pickling import packed
 
-        return unpacked, packed(self)
+        return _unpickled, packed(self)
 
     def __repr__(self) -> str:
         name = self.op.attributes.get("sym_name", "")
@@ -159,9 +161,7 @@ class Kernel:
         return self._prepared[key]  # type: ignore[return-value]
 
     def __reduce__(self) -> tuple[Callable[..., Kernel], tuple[object, ...]]:
-        from tileir.runtime.pickling import kernel_of
-
-        return kernel_of, (self.module, self.name)
+        return operator.getitem, (self.module, self.name)
 
     def __repr__(self) -> str:
         parameters = ", ".join(f"{shown(parameter.name)}: {parameter.type!r}" for parameter in self.parameters)
@@ -220,6 +220,14 @@ def from_content(content: bytes, filename: str, first_line: int = 1, *, level: s
     if content.startswith(MAGIC):
         return from_bytecode(content, filename)
     return parse(_decoded(content, filename), filename, first_line, level=level)
+
+
+def _unpickled(content: bytes, around: Surroundings) -> Module:
+    from tileir.runtime.pickling import put_back
+
+    module = from_content(content, around.source.name if around.source else "<pickle>")
+    put_back(module, around)
+    return module
 
 
 def cannot_begin(content: bytes) -> bool:

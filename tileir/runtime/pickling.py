@@ -12,10 +12,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tileir.ir.core import Block, Op
+from tileir.bytecode import encode
+from tileir.ir.core import Block, Module, Op
 from tileir.ir.diagnostics import DiagnosticError
 from tileir.ir.loc import Location, Source
-from tileir.runtime.module import Kernel, Module, from_content
+from tileir.text.printer import to_text
 
 
 @dataclass(frozen=True)
@@ -39,9 +40,6 @@ class Surroundings:
 
 def packed(module: Module) -> tuple[bytes, Surroundings]:
     """A module as plain data. Attributes that no declaration knows are left behind."""
-    from tileir.bytecode import encode
-    from tileir.text.printer import to_text
-
     try:
         content = encode(module)
     except DiagnosticError:
@@ -50,9 +48,8 @@ def packed(module: Module) -> tuple[bytes, Surroundings]:
     return content, Surroundings(name, module.op.loc, module.source, [_left_out(item) for item in module.items])
 
 
-def unpacked(content: bytes, around: Surroundings) -> Module:
-    """The module of which this is the data."""
-    module = from_content(content, around.source.name if around.source else "<pickle>")
+def put_back(module: Module, around: Surroundings) -> None:
+    """Give a module that was read from its content what that leaves out."""
     module.source, module.op.loc = around.source, around.place
     module.op.attributes.pop("sym_name", None)
     if around.name is not None:
@@ -66,12 +63,6 @@ def unpacked(content: bytes, around: Surroundings) -> Module:
             op.loc = place
         for block, (names, places) in zip(_blocks(item), left.arguments, strict=True):
             block.arg_names, block.arg_locs = names, places
-    return module
-
-
-def kernel_of(module: Module, name: str) -> Kernel:
-    """The kernel of that name."""
-    return module[name]
 
 
 def _left_out(item: Op) -> _Item:

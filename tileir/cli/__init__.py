@@ -20,7 +20,7 @@ from typing import NoReturn
 
 VERBS = {
     "check": ("check", "parse and verify programs; show every fault"),
-    "opt": ("opt", "print a program in canonical form"),
+    "opt": ("opt", "optimise a program, or print it in canonical form"),
     "run": ("run", "run a kernel on arrays"),
     "sanitize": ("sanitize", "run a kernel and report races, missing tokens, uninitialised values, padding"),
     "prove": ("prove", "prove that tile blocks do not race and accesses stay in their arrays, for every run"),
@@ -31,6 +31,7 @@ VERBS = {
     "demo": ("demo", "run the example programs and check them against NumPy"),
     "as": ("assemble", "text to bytecode"),
     "dis": ("disassemble", "bytecode to text"),
+    "lsp": ("lsp", "answer an editor: the language server"),
     "explain": ("explain", "explain a diagnostic code or an operation"),
     "info": ("info", "show versions and targets, or what is in a program"),
     "completion": ("completion", "print a script that completes commands in a shell"),

@@ -14,6 +14,7 @@ from tileir.cutile.errors import at_python_line
 from tileir.cutile.export import exported, python_file
 from tileir.cutile.keys import signature
 from tileir.cutile.signature import Binding, KernelParameters
+from tileir.host.garbage import uncollected
 from tileir.ir.diagnostics import DiagnosticError, Trap
 from tileir.runtime.arguments import read_only
 from tileir.runtime.grid import Grid
@@ -62,7 +63,8 @@ class Specialisations:
         """Raises the library's errors, `DiagnosticError` for bytecode that is no valid program, `UnsupportedError`."""
         found = self._made.get(key)
         if found is None:
-            found = self._made[key] = self._make(kernel, key)
+            with uncollected():
+                found = self._made[key] = self._make(kernel, key)
         return found
 
     def _make(self, kernel: TileKernel, key: tuple) -> Specialisation:

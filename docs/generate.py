@@ -1,4 +1,5 @@
-"""Writes what follows from the code: ``operations.md``, ``diagnostics.md``, and the outputs shown in ``README.md``.
+"""Writes what follows from the code: the pages of operations, diagnostics and rewrites, outputs in ``README.md``, and
+the grammar of the editor's extension.
 
 Knows: what the declarations and the explanations say, as Markdown. Does not know: any operation or code.
 
@@ -9,19 +10,23 @@ Knows: what the declarations and the explanations say, as Markdown. Does not kno
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+from optimisation import page as optimise_page
+
 import tileir
 from tileir import ops
 from tileir.cli.explain import codes, explanation
 from tileir.cli.launching import given_values
-from tileir.cli.manual import operation_page
 from tileir.examples import FOLDER as EXAMPLES
 from tileir.runtime.exploring import launch_line
+from tileir.text.reference import operation_page
+from tileir.tools.highlight import grammar
 
 FOLDER = Path(__file__).parent
 
@@ -100,6 +105,11 @@ def _with_output(match: re.Match[str]) -> str:
     return match[1] + subprocess.run(command, capture_output=True, text=True, cwd=FOLDER.parent).stdout
 
 
+def grammar_page() -> str:
+    """The grammar that editors read."""
+    return json.dumps(grammar(), indent=2) + "\n"
+
+
 def explore_page() -> str:
     """docs/explore.md with the table of the litmus tests as the explorer judges them now."""
     text = (FOLDER / "explore.md").read_text(encoding="utf-8")
@@ -136,7 +146,9 @@ PAGES = {
     "docs/operations.md": operations_page,
     "docs/diagnostics.md": diagnostics_page,
     "docs/explore.md": explore_page,
+    "docs/optimise.md": optimise_page,
     "README.md": readme_page,
+    "editors/vscode/syntaxes/tileir.tmLanguage.json": grammar_page,
 }
 
 

@@ -10,7 +10,7 @@ import argparse
 import json
 import sys
 
-from tileir.cli import FAULT, FINE, UsageError, arguments, show
+from tileir.cli import FAULT, FINE, UsageError, arguments, files, show
 from tileir.cli.launching import add_launch, checked, given_values, launched_kernel
 from tileir.cli.options import add_level, chosen_target
 from tileir.runtime.sanitizing import sanitize

@@ -26,6 +26,7 @@ from tileir import ops  # noqa: E402
 from tileir.cli.explain import codes, explanation  # noqa: E402
 from tileir.cli.launching import given_values  # noqa: E402
 from tileir.examples import FOLDER as EXAMPLES  # noqa: E402
+from tileir.explore.report import ExplorationReport  # noqa: E402
 from tileir.ir.attributes import TextEnum  # noqa: E402
 from tileir.ir.core import Op  # noqa: E402
 from tileir.ir.effects import AccessTrait  # noqa: E402
@@ -33,6 +34,7 @@ from tileir.ir.fields import REQUIRED, Attr, AttrKind, Operand, Result  # noqa: 
 from tileir.ir.spec import OpSpec, Placement  # noqa: E402
 from tileir.ir.traits import Same, TypeFrom  # noqa: E402
 from tileir.runtime.exploring import launch_line  # noqa: E402
+from tileir.runtime.module import Kernel  # noqa: E402
 
 _OPERATIONS_INTRODUCTION = """\
 # Operations
@@ -240,13 +242,42 @@ def _with_output(match: re.Match[str]) -> str:
 
 
 def explore_page() -> str:
-    """docs/explore.md with the table of the litmus tests as the explorer judges them now."""
+    """docs/explore.md with what the explorer says of the litmus tests and the algorithms now."""
     text = (FOLDER / "explore.md").read_text(encoding="utf-8")
-    rows = [_litmus_row(path) for path in sorted((EXAMPLES / "litmus").glob("*.mlir"), key=_reference_order)]
-    table = "\n".join(["| test | asked | verdict | executions |", "|---|---|---|---|", *rows])
-    return re.sub(
-        r"(<!-- litmus tests -->\n).*?(?=\n<!-- end -->)", lambda found: found[1] + table, text, flags=re.DOTALL
-    )
+    litmus = sorted((EXAMPLES / "litmus").glob("*.mlir"), key=_reference_order)
+    tests = ["| test | asked | verdict | executions |", "|---|---|---|---|", *map(_litmus_row, litmus)]
+    algorithms = ["| program | kernel | found | executions | weakest mend |", "|---|---|---|---|---|"]
+    algorithms += [row for path in sorted((EXAMPLES / "concurrent").glob("*.mlir")) for row in _algorithm_rows(path)]
+    return _filled(_filled(text, "litmus tests", tests), "algorithms", algorithms)
+
+
+def _filled(text: str, name: str, table: list[str]) -> str:
+    """A page with the lines of a table between its marks."""
+    begin, end = f"<!-- {name} -->\n\n", "\n\n<!-- end -->"
+    before, _, rest = text.partition(begin)
+    return before + begin + "\n".join(table) + end + rest.partition(end)[2]
+
+
+def _explored(kernel: Kernel) -> ExplorationReport:
+    _, grid, *words = launch_line(kernel) or []
+    values = [one.value for one in given_values(kernel, words, 0)]
+    report = tileir.explore(kernel, tuple(map(int, grid.split(","))), *values)
+    assert report.ok and report.complete, kernel.name
+    return report
+
+
+def _algorithm_rows(path: Path) -> Iterator[str]:
+    for kernel in tileir.load(path).kernels.values():
+        report = _explored(kernel)
+        kinds = ", ".join(dict.fromkeys(fault.kind for fault in report.faults)) or "nothing wrong"
+        steps = "; ".join(_shortened(step) for step in report.mends[0].steps) if report.mends else ""
+        link = f"[{path.stem}](../tileir/examples/concurrent/{path.name})"
+        yield f"| {link} | `{kernel.name}` | {kinds} | {report.executions} | {steps} |"
+
+
+def _shortened(step: str) -> str:
+    """A step of a mend with lines in place of files."""
+    return re.sub(r"[^ ]*\.mlir:(\d+):\d+: '([^']*)'", r"line \1", step).replace("'", "`")
 
 
 def _reference_order(path: Path) -> tuple[int, str]:
@@ -257,18 +288,13 @@ def _reference_order(path: Path) -> tuple[int, str]:
 
 
 def _litmus_row(path: Path) -> str:
-    module = tileir.load(path)
-    (kernel,) = module.kernels.values()
-    _, grid, *words = launch_line(kernel) or []
-    values = [one.value for one in given_values(kernel, words, 0)]
-    report = tileir.explore(kernel, tuple(map(int, grid.split(","))), *values)
-    line = report.verdicts[0]
+    (kernel,) = tileir.load(path).kernels.values()
+    report = _explored(kernel)
+    line = report.verdicts[0].line
     racy = any(fault.kind == "race" for fault in report.faults)
-    verdict = "undefined: a race" if racy else "allowed" if line.line.kind == "exists" else "forbidden"
-    assert report.ok and report.complete, path
-    asked = "" if racy else f"`{line.line.condition.text}`"
-    link = f"[{path.stem}](../tileir/examples/litmus/{path.name})"
-    return f"| {link} | {asked} | {verdict} | {report.executions} |"
+    verdict = "undefined: a race" if racy else "allowed" if line.kind == "exists" else "forbidden"
+    asked = "" if racy else f"`{line.condition.text}`"
+    return f"| [{path.stem}](../tileir/examples/litmus/{path.name}) | {asked} | {verdict} | {report.executions} |"
 
 
 PAGES = {

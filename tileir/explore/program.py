@@ -2,7 +2,7 @@
 
 Knows: the number of each operation, ordering and scope of each access, tokens that are added, which memory an access
 may reach.
-Does not know: how a tile block runs (`blocks`), nor which changes are worth a try.
+Does not know: how a tile block runs (`blocks`), nor which changes are worth a try (`mends`).
 """
 
 from __future__ import annotations

@@ -41,8 +41,8 @@ class ExploredLaunch:
     def blocks(self) -> list[Coordinates]:
         return list(coordinates(self.grid))
 
-    def search(self, changes: Changes | None = None, kept: frozenset[int] = frozenset()) -> Search:
-        """The search for the executions of the program, or of a changed one.
+    def search(self, changes: Changes, kept: frozenset[int]) -> Search:
+        """The search for the executions of a changed program, with one iteration more of the loops that are `kept`.
 
         Raises `UnsupportedError` for what the model does not cover.
         """

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tileir.runtime.launch import launch
     from tileir.runtime.loading import load
     from tileir.runtime.module import Kernel, Module, from_bytecode, parse
+    from tileir.runtime.optimising import optimize
     from tileir.runtime.pointer import Pointer
     from tileir.runtime.proving import prove
     from tileir.runtime.writing import to_bytecode
@@ -42,6 +43,7 @@ __all__ = [
     "from_bytecode",
     "launch",
     "load",
+    "optimize",
     "parse",
     "prove",
     "register_extern",
@@ -59,6 +61,7 @@ _PLACES = {
     "from_bytecode": ("tileir.runtime.module", "from_bytecode"),
     "launch": ("tileir.runtime.launch", "launch"),
     "load": ("tileir.runtime.loading", "load"),
+    "optimize": ("tileir.runtime.optimising", "optimize"),
     "parse": ("tileir.runtime.module", "parse"),
     "prove": ("tileir.runtime.proving", "prove"),
     "register_extern": ("tileir.host.extern", "register_extern"),

@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tileir.examples.checks import EXAMPLES
 
 
@@ -11,6 +13,20 @@ def test_a_code_is_explained(tileir) -> None:
     assert ran.status == 0
     assert ran.out.startswith("# E0203: ")
     assert ran.out.count("```mlir") == 2
+
+
+def test_several_codes_and_operations_are_explained(tileir) -> None:
+    ran = tileir("explain", "E0305", "mulf", "cuda_tile.load_ptr_tko", "experimental$call")
+    titles = [line for line in ran.out.splitlines() if line.startswith("# ")]
+    assert titles[0].startswith("# E0305: ")
+    assert titles[1:] == ["# mulf", "# load_ptr_tko", "# experimental$call"]
+    assert "%result = mulf %lhs, %rhs" in ran.out
+
+
+def test_pages_are_laid_out_on_a_terminal(tileir, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    out = tileir("explain", "mulf").out
+    assert "\x1b[" in out and "| `lhs` |" not in out and "```" not in out
 
 
 def test_codes_are_listed(tileir) -> None:

@@ -73,3 +73,49 @@ def test_a_program_newer_than_the_bytecode_asked_for_is_refused(tileir) -> None:
     assert ran.status == 1
     assert "13.4" in ran.err
     assert os.listdir() == []
+
+
+WASTEFUL = b"""cuda_tile.module @m {
+  entry @k(%p: tile<ptr<i32>>, %n: tile<i32>) {
+    %zero = constant <i32: 0> : tile<i32>
+    %same = addi %n, %zero : tile<i32>
+    store_ptr_tko weak %p, %same : tile<ptr<i32>>, tile<i32> -> token
+  }
+}
+"""
+
+
+def test_a_program_is_optimised_as_text_and_as_bytecode(tileir) -> None:
+    made = tileir("opt", "-O2", "-", stdin=WASTEFUL)
+    assert made.status == 0
+    assert "addi" not in made.out
+    assert tileir("opt", "-O2", "-", "-o", "k.tileirbc", stdin=WASTEFUL).status == 0
+    assert Path("k.tileirbc").read_bytes().startswith(b"\x7fTileIR\x00")
+    assert "addi" not in tileir("opt", "-O1", "k.tileirbc").out
+
+
+def test_passes_are_run_by_name_and_explain_what_they_did(tileir) -> None:
+    made = tileir("opt", "--passes", "canonicalise", "--explain", "--stats", "--time-passes", "-", stdin=WASTEFUL)
+    assert made.status == 0
+    assert "constant" in made.out, "dce was not asked for"
+    for word in ("addi-zero", "<stdin>:4:", "addi(%n, 0)", "operations: ", "canonicalise"):
+        assert word in made.err
+    assert "// -----//" not in made.err
+
+
+def test_dumps_are_in_the_form_of_mlir(tileir) -> None:
+    made = tileir("opt", "-O1", "--print-ir-after-all", "--verify-each", "-", stdin=WASTEFUL)
+    for name in ("canonicalise", "cse", "dce"):
+        assert f"// -----// IR Dump After {name} //----- //\ncuda_tile.module @m" in made.err
+    one = tileir("opt", "-O1", "--print-ir-after=dce", "-", stdin=WASTEFUL)
+    assert "After dce" in one.err
+    assert "After cse" not in one.err
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--passes", "no-such"), ("-O2", "--print-ir-after", "no-such"), ("-O", "7"), ("-O", "x")]
+)
+def test_a_wrong_name_or_level_is_wrong_usage(tileir, arguments: tuple[str, ...]) -> None:
+    ran = tileir("opt", *arguments, "-", stdin=WASTEFUL)
+    assert ran.status == 2
+    assert "expected" in ran.err or "invalid" in ran.err

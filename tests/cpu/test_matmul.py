@@ -149,6 +149,22 @@ def test_code_does_not_grow_with_the_extents() -> None:
     assert size(1 << 16) < 2 * size(1 << 6)
 
 
+def test_equal_products_share_their_inner_loop(rng: np.random.Generator) -> None:
+    """And panels that are filled alike; each has its own result."""
+
+    def multiplications(products: list[Product]) -> int:
+        return str(lowered(program(products)["k"].entry, (), CheckLevel.OFF).module).count('@"llvm.fma.')
+
+    one, other = Product("f32", "f32", 32, 64, 16), Product("f16", "f32", 32, 64, 16)
+    assert multiplications([one] * 4) == multiplications([one, other, one]) == multiplications([one]) > 0
+    arrays = [
+        whole_numbers(rng, shape, element) for p in (one, other, one) for shape, element in zip(p.shapes, p.elements)
+    ]
+    native, expected = (results(program([one, other, one]), arrays, target) for target in ("cpu", "interp"))
+    for number in (2, 5, 8):
+        np.testing.assert_array_equal(native[number], expected[number])
+
+
 # ---------------------------------------------------------------- scaled factors
 
 SCALES = [("f8E4M3FN", "f8E8M0FNU", 32), ("f8E5M2", "f8E8M0FNU", 32), ("f4E2M1FN", "f8E8M0FNU", 16)]

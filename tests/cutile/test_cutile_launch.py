@@ -168,10 +168,35 @@ class TestArrays:
             ct.launch(None, (1,), double, (None, out, 16))
         with pytest.raises(TypeError, match="argument 'x': expected an array of an element type that cuTile"):
             ct.launch(None, (1,), double, (np.zeros(16, complex), out, 16))
-        with pytest.raises(ValueError, match="argument 'x': expected a writable array"):
-            ct.launch(None, (1,), double, (np.broadcast_to(out[:1], 16), out, 16))
+        with pytest.raises(
+            ValueError, match=r"argument 'out': expected a writable array, as 'store_view_tko' at .*py:"
+        ):
+            ct.launch(None, (1,), double, (out, np.broadcast_to(out[:1], 16), 16))
         with pytest.raises(ValueError, match="argument 'x': expected an array without negative strides"):
             ct.launch(None, (1,), double, (out[::-1], out, 16))
+
+
+class TestReadOnlyArrays:
+    def test_they_are_taken_where_the_kernel_writes_nothing(self):
+        out = np.zeros(16, np.float32)
+        ct.launch(None, (1,), double, (np.frombuffer(np.full(16, 3, np.float32).tobytes(), np.float32), out, 16))
+        assert (out == 6).all()
+
+    def test_in_a_list_they_are_taken_where_no_array_of_a_list_is_written(self):
+        @ct.kernel
+        def total(arrays, out):
+            ct.store(out, (0,), ct.load(arrays[0], (0,), (4,)) + ct.load(arrays[1], (0,), (4,)))
+
+        @ct.kernel
+        def clear(arrays):
+            ct.store(arrays[0], (0,), ct.zeros((4,), ct.float32))
+
+        out, read = np.zeros(4, np.float32), np.ones(4, np.float32)
+        read.flags.writeable = False
+        ct.launch(None, (1,), total, ([read, np.ones(4, np.float32)], out))
+        assert out.tolist() == [2, 2, 2, 2]
+        with pytest.raises(ValueError, match=r"argument 'arrays': expected a writable array, as 'store_view_tko' at"):
+            ct.launch(None, (1,), clear, ([out, read],))
 
 
 class TestOtherArguments:

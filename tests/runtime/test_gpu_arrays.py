@@ -75,7 +75,6 @@ class TestArrayInterface:
         ("value", "error", "got"),
         [
             (Interface(typestr="<f8"), TypeError, "an array of float64"),
-            (Interface(readonly=True), ValueError, "a read-only one"),
             (np.zeros(4, np.float32), ValueError, "an array on device cpu"),
             ([1.0], TypeError, "list, whose memory cannot be used in place"),
             (5, TypeError, "the integer 5 (wrap an address in tileir.Pointer)"),
@@ -86,6 +85,16 @@ class TestArrayInterface:
             gpu_binder(parameter("ptr<f32>"), "cuda")(value)
         assert "kernel @k, parameter 0 'p' (tile<ptr<f32>>): expected" in str(caught.value)
         assert got in str(caught.value)
+
+    def test_a_read_only_array_is_taken_where_nothing_is_written(self):
+        text = """entry @k(%p: tile<ptr<f32>>, %q: tile<ptr<f32>>) {
+          %v, %t = load_ptr_tko weak %p : tile<ptr<f32>> -> tile<f32>, token
+          %u = store_ptr_tko weak %q, %v : tile<ptr<f32>>, tile<f32> -> token
+        }"""
+        read, written = tileir.parse(text)["k"].parameters
+        assert gpu_binder(read, "cuda")(Interface(readonly=True)).array.address == ADDRESS
+        with pytest.raises(ValueError, match=r"expected a writable array, as 'store_ptr_tko' at .* a read-only one"):
+            gpu_binder(written, "cuda")(Interface(readonly=True))
 
     def test_both_sides_are_named_when_the_memory_is_another(self):
         with pytest.raises(

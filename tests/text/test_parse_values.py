@@ -95,7 +95,7 @@ def test_a_faulty_name_is_reported_where_it_stands(marked: str, codes: list[str]
 def test_a_type_mismatch_names_both_types_and_the_definition() -> None:
     (fault,) = check_faults(entry("%b = absi «%a» : tile<i64>", "%a: tile<i32>"), "E0111")
     assert (fault.expected, fault.got, fault.op) == ("tile<i64>", "tile<i32>", "absi")
-    assert fault.message == "expected '%a' to be tile<i64> as stated here, got a value of type tile<i32>"
+    assert fault.message == "expected a value of type tile<i64>, as this operation states, got '%a' of type tile<i32>"
     assert [note.message for note in fault.notes] == ["defined here"]
 
 

@@ -1,6 +1,7 @@
-"""``tileir explain``: what a diagnostic code or a finding means, with a wrong and a mended program.
+"""``tileir explain``: what a diagnostic code, a finding or an operation means.
 
-Knows: how the explanations are shown. Does not know: where they are, nor what they say (`tileir/explain`).
+Knows: how the explanations are shown. Does not know: where they are, nor what they say (`tileir/explain`,
+`text.reference`).
 """
 
 from __future__ import annotations
@@ -11,28 +12,48 @@ import re
 
 from tileir.cli import FINE, UsageError, show
 from tileir.explain import codes, explain, findings
+from tileir.text.reference import operation_page
 
 _PROGRAM = re.compile(r"(?m)^```mlir (wrong|mended)\n")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("code", nargs="?", metavar="CODE", help="such as E0203 or race; without it, all are listed")
+    text = "such as E0203, race or mulf; without it, all codes and findings are listed"
+    parser.add_argument("names", nargs="*", metavar="CODE|OPERATION", help=text)
     parser.epilog = """\
 examples:
   tileir explain E0203
+  tileir explain E0203 E0305
   tileir explain missing-token                  # a finding of 'tileir sanitize'
+  tileir explain mulf                           # an operation
   tileir explain                                # every code and finding in a line
 """
 
 
 def run(options: argparse.Namespace) -> int:
-    if options.code is None:
+    if not options.names:
         for code in [*codes(), *findings()]:
             print(f"{code}  {title(code)}")
-        return FINE
-    text = explanation(_known(options.code))
-    show.page(text)
+    for text in [_page_about(name) for name in options.names]:
+        show.page(text)
     return FINE
+
+
+def _page_about(name: str) -> str:
+    """The page of a code, a finding or an operation."""
+    from tileir.text.reading.spellings import PREFIX, spellings
+
+    if name.lower() in findings():
+        return explanation(name.lower())
+    if name.upper() in codes():
+        return explanation(name.upper())
+    operation = spellings().get(name.removeprefix(PREFIX))
+    if operation is not None:
+        return operation_page(operation)
+    known = [*codes(), *findings(), *spellings()]
+    close = difflib.get_close_matches(name, known, 3) or difflib.get_close_matches(name.upper(), known, 3)
+    hint = f"; did you mean {', '.join(close)}?" if close else ""
+    raise UsageError(f"no code, finding or operation is called '{name}'{hint} ('tileir explain' lists all codes)")
 
 
 def title(code: str) -> str:
@@ -49,14 +70,3 @@ def _page(code: str) -> str:
     found = explain(code)
     assert found is not None, f"no page for {code}"
     return found
-
-
-def _known(code: str) -> str:
-    if code.lower() in findings():
-        return code.lower()
-    known, code = codes(), code.upper()
-    if code not in known:
-        close = difflib.get_close_matches(code, known, 3)
-        hint = f"; did you mean {', '.join(close)}?" if close else ""
-        raise UsageError(f"no diagnostic has the code '{code}'{hint} ('tileir explain' lists all codes)")
-    return code

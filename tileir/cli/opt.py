@@ -1,36 +1,89 @@
-"""``tileir opt``: print a program in canonical form.
+"""``tileir opt``: print a program in canonical form, optimised if asked.
 
-Knows: the forms that can be printed. Does not know: how they are made (`text.printer`).
+Knows: the forms that can be written, and what of the passes can be looked at. Does not know: how text is made
+(`text.printer`), nor any pass (`runtime.optimising`).
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
+from pathlib import Path
 
-from tileir.cli import FINE, files
+from tileir.cli import FINE, UsageError, files
 from tileir.cli.options import add_level, add_output
+from tileir.runtime.module import Module
 from tileir.text.printer import to_text
+
+BYTECODE_SUFFIXES = (".tileirbc", ".tilebc", ".bc")
+"""Names of outputs that are written as bytecode."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="text or bytecode; - is standard input")
-    add_output(parser, "the text")
+    add_output(parser, "the program")
+    parser.add_argument("-O", dest="optimise", type=int, choices=range(4), metavar="N", help="optimise, level 0 to 3")
+    parser.add_argument("--passes", metavar="A,B,...", help="run these passes, once each, instead of those of a level")
     parser.add_argument("--generic", action="store_true", help='print every operation in the generic form, "op"(...)')
     parser.add_argument("--debug", action="store_true", help="print locations too")
     parser.add_argument("--no-verify", action="store_true", help="print also a program that breaks a rule")
+    parser.add_argument(
+        "--emit-bytecode", action="store_true", help=f"write bytecode, as is done for {', '.join(BYTECODE_SUFFIXES)}"
+    )
+    shown = parser.add_argument_group("on standard error")
+    shown.add_argument(
+        "--explain", action="store_true", help="a table of every rewrite: pass, row, place, before, after"
+    )
+    shown.add_argument(
+        "--stats", action="store_true", help="how often each row was applied, and operations before and after"
+    )
+    shown.add_argument("--time-passes", action="store_true", help="the time of each pass")
+    shown.add_argument("--print-ir-after-all", action="store_true", help="the program after every pass")
+    shown.add_argument("--print-ir-after", action="append", metavar="PASS", help="the program after every run of PASS")
+    shown.add_argument("--verify-each", action="store_true", help="verify the program after every pass that changed it")
     add_level(parser)
     parser.epilog = """\
-Comments are not part of the program and are not printed.
+Comments are not part of the program and are not printed. Without -O and --passes the program stays as it is.
+docs/optimise.md lists the passes and their rows.
 
 examples:
   tileir opt kernel.mlir
   tileir opt kernel.mlir -o kernel.mlir         # format in place
-  tileir opt --generic kernel.mlir
+  tileir opt -O2 kernel.tileirbc -o faster.tileirbc
+  tileir opt --passes canonicalise,dce --explain kernel.mlir
 """
 
 
 def run(options: argparse.Namespace) -> int:
     module = files.program(options.file) if options.no_verify else files.verified(options.file, options.level)
-    form = "generic" if options.generic else "module"
-    files.write(options.output, to_text(module, form=form, debug=options.debug, level=options.level))
+    if options.optimise or options.passes is not None:
+        module = _optimised(module, options)
+    files.write(options.output, _content(module, options))
     return FINE
+
+
+def _optimised(module: Module, options: argparse.Namespace) -> Module:
+    from tileir.cli.watching import Watching
+    from tileir.passes.pipeline import PASSES
+    from tileir.runtime.optimising import watched
+
+    unknown = set(options.print_ir_after or ()) - PASSES.keys()
+    if unknown:
+        raise UsageError(f"--print-ir-after: expected one of {', '.join(PASSES)}, got {', '.join(sorted(unknown))}")
+    watching = Watching(options, sys.stderr)
+    level = options.optimise if options.optimise is not None else 0
+    try:
+        made = watched(module, level, passes=options.passes, watch=watching)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    watching.summary(module, made)
+    return made
+
+
+def _content(module: Module, options: argparse.Namespace) -> str | bytes:
+    if options.emit_bytecode or Path(options.output or "").suffix in BYTECODE_SUFFIXES:
+        from tileir.bytecode import encode
+
+        return encode(module, options.level)
+    form = "generic" if options.generic else "module"
+    return to_text(module, form=form, debug=options.debug, level=options.level)

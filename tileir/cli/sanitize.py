@@ -10,8 +10,8 @@ import argparse
 import json
 import sys
 
-from tileir.cli import FAULT, FINE, UsageError, arguments, files, show
-from tileir.cli.launching import add_launch, checked, chosen_kernel, given_values
+from tileir.cli import FAULT, FINE, UsageError, arguments, show
+from tileir.cli.launching import add_launch, checked, given_values, launched_kernel
 from tileir.cli.options import add_level, chosen_target
 from tileir.runtime.sanitizing import sanitize
 from tileir.sanitize.findings import KINDS
@@ -21,6 +21,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_launch(parser)
     parser.add_argument("--checks", default="all", metavar="KIND[,KIND]", help="which kinds of findings (default: all)")
     parser.add_argument("--schedules", type=int, default=1, metavar="N", help="N - 1 more orders of tile blocks")
+    text = "seed of the orders of tile blocks (default 0)"
+    parser.add_argument("--schedule-seed", type=int, default=0, metavar="N", help=text)
     parser.add_argument("--uninitialized", default="", metavar="NAME[,NAME]", help="arrays that nobody has written yet")
     add_level(parser)
     form = parser.add_mutually_exclusive_group()
@@ -39,7 +41,7 @@ examples:
 
 
 def run(options: argparse.Namespace) -> int:
-    kernel = chosen_kernel(files.verified(options.file, options.level), options.kernel)
+    kernel = launched_kernel(options, "sanitize")
     given = given_values(kernel, options.arguments, options.seed)
     values = [one.value for one in given]
     grid = checked(kernel, chosen_target("interp"), options.grid, values, True, {})
@@ -50,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
             *values,
             checks=_names(options.checks),
             schedules=options.schedules,
-            seed=options.seed,
+            seed=options.schedule_seed,
             uninitialized=_names(options.uninitialized),
             output=sys.stderr,
         )

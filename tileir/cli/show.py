@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable
 from typing import TextIO
 
 from rich.box import SIMPLE_HEAD
@@ -15,6 +16,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from tileir.ir.diagnostics import Diagnostic
 from tileir.ir.shown import shown_lines
 
 _STYLES = (
@@ -44,6 +46,13 @@ def diagnostics(text: str, stream: TextIO) -> None:
         for match in pattern.finditer(shown):
             styled.stylize(style, *match.span(1))
     console(stream).print(styled)
+
+
+def explanations(diagnostics: Iterable[Diagnostic], stream: TextIO) -> None:
+    """Print the command that explains the codes of diagnostics."""
+    codes = dict.fromkeys(diagnostic.code for diagnostic in diagnostics)
+    if codes:
+        print(f"'tileir explain {' '.join(codes)}' says more", file=stream)
 
 
 def line(text: str, stream: TextIO | None = None) -> None:

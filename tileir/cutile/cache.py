@@ -14,8 +14,11 @@ from tileir.cutile.errors import at_python_line
 from tileir.cutile.export import exported, python_file
 from tileir.cutile.keys import signature
 from tileir.cutile.signature import Binding, KernelParameters
+from tileir.host.garbage import uncollected
 from tileir.ir.diagnostics import DiagnosticError, Trap
+from tileir.runtime.arguments import read_only
 from tileir.runtime.grid import Grid
+from tileir.runtime.module import Kernel
 from tileir.runtime.options import Check, LaunchOptions
 from tileir.runtime.targets import Run, Target
 
@@ -28,15 +31,24 @@ class Specialisation:
     """An entry made ready for a target. `prepared` makes it ready once more, for options of one launch."""
 
     file: str
+    entry: Kernel
     usual: Run
     prepared: Callable[[LaunchOptions], Run]
 
     def run(self, grid: Grid, binding: Binding, options: LaunchOptions) -> None:
+        if binding.read_only:
+            self._require_unwritten(binding)
         run = self.prepared(options) if options else self.usual
         try:
             run(grid, binding.arguments)
         except Trap as trap:
             raise at_python_line(trap, self.file) from None
+
+    def _require_unwritten(self, binding: Binding) -> None:
+        for place, position in binding.read_only:
+            refused = read_only(self.entry.writes, position)
+            if refused is not None:
+                raise place.error(ValueError, *refused)
 
 
 class Specialisations:
@@ -51,7 +63,8 @@ class Specialisations:
         """Raises the library's errors, `DiagnosticError` for bytecode that is no valid program, `UnsupportedError`."""
         found = self._made.get(key)
         if found is None:
-            found = self._made[key] = self._make(kernel, key)
+            with uncollected():
+                found = self._made[key] = self._make(kernel, key)
         return found
 
     def _make(self, kernel: TileKernel, key: tuple) -> Specialisation:
@@ -65,7 +78,7 @@ class Specialisations:
         def prepared(options: LaunchOptions) -> Run:
             return self._target.prepare(entry, self._check, {**self._options, **options})
 
-        return Specialisation(file, prepared({}), prepared)
+        return Specialisation(file, entry, prepared({}), prepared)
 
 
 class SpecialisationCache:

@@ -29,7 +29,7 @@ from tileir.cutile.arrays import (
 )
 from tileir.cutile.errors import Place, cutile_type_name, type_name, worded
 from tileir.cutile.keys import ArrayKey, ConstantKey, Key, ListKey, ScalarKey, TupleKey
-from tileir.runtime.arguments import Argument, ArrayArgument, ScalarArgument
+from tileir.runtime.arguments import Argument, ArrayArgument, ScalarArgument, backwards
 from tileir.runtime.arrays import CPU, Array, described, from_numpy
 
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ class Binding:
     spans: list[tuple[int, int, int]] = field(default_factory=list)
     """Begin, end and number of every array."""
     numbers: int = 0
+    read_only: list[tuple[Place, int | None]] = field(default_factory=list)
+    """Arrays that a kernel must not write: each with the position of its argument, None if it is in a list."""
 
     def number(self) -> int:
         self.numbers += 1
@@ -157,6 +159,8 @@ class LeafParameter:
         self._check(array, binding.devices)
         layout = self._layout(array, self._layouts)
         number = binding.number()
+        if not array.writable:
+            binding.read_only.append((self._place, len(binding.arguments)))
         binding.arguments.append(ArrayArgument(self._place.path, array))
         binding.arguments += layout.scalars
         binding.spans.append((array.address, array.address + layout.reach, number))
@@ -175,8 +179,6 @@ class LeafParameter:
         if not is_known(array.dtype):
             expected = "an array of an element type that cuTile has"
             raise self._place.error(TypeError, expected, array.dtype_name, "Unsupported array dtype")
-        if not array.writable:
-            raise self._place.error(ValueError, "a writable array", "a read-only one (pass a copy of it)")
 
     def _complain_about_device(self, array: Array, devices: tuple[str, ...]) -> NoReturn:
         if array.device != CPU:
@@ -188,9 +190,7 @@ class LeafParameter:
         try:
             return layouts.of(array)
         except NegativeStride:
-            raise self._place.error(
-                ValueError, "an array without negative strides", f"strides of {array.strides} bytes"
-            ) from None
+            raise self._place.error(ValueError, *backwards(array)) from None
         except IndexOverflow:
             expected = "extents and strides that fit int32 (ct.IndexedWithInt64 as its annotation allows more)"
             got = f"shape {array.shape} with strides of {array.strides} bytes"
@@ -204,6 +204,8 @@ class LeafParameter:
     def _list(self, value: list, binding: Binding) -> Key:
         """A list is passed as a table with a row for each array: address, extents, strides, 64 bits each."""
         arrays = self._arrays_of(value, binding.devices)
+        if not all(array.writable for array in arrays):
+            binding.read_only.append((self._place, None))
         layouts = [self._layout(array, self._element_layouts) for array in arrays]
         try:
             self._element_layouts.require_agreement(layouts)

@@ -32,9 +32,9 @@ class Allocation:
     """Bytes `base` to `end` of real memory.
 
     ``origin`` is the address of element 0, from which byte offsets in messages count (not `base` where a stride is
-    negative). ``owner`` is the only tile block that may use it, or None. ``live`` is False once an `alloca` is freed.
-    ``keep`` is whatever must stay alive as long as the memory is used. ``parts`` are the arrays that share this memory,
-    usually just this one.
+    negative). ``runs`` are the bytes that belong to it, ``written_runs`` those that may be written. ``owner`` is the
+    only tile block that may use it, or None. ``live`` is False once an `alloca` is freed. ``keep`` is whatever must
+    stay alive as long as the memory is used. ``parts`` are the arrays that share this memory, usually just this one.
     """
 
     __slots__ = (
@@ -51,6 +51,7 @@ class Allocation:
         "parts",
         "runs",
         "writable",
+        "written_runs",
     )
 
     def __init__(
@@ -70,12 +71,13 @@ class Allocation:
         self.origin = base if origin is None else origin
         self.runs = runs
         self.writable = writable
+        self.written_runs = runs if writable else ()
         self.owner = owner
         self.keep = keep
         self.parts: tuple[Allocation, ...] = (self,)
         self.live = True
         self._bytes: np.ndarray | None = None
-        self._coverage: Coverage | None = None
+        self._coverage: dict[bool, Coverage] = {}
         self._typed: dict[np.dtype, tuple[np.ndarray, int]] = {}
 
     @property
@@ -87,6 +89,10 @@ class Allocation:
     def dense(self) -> bool:
         """Whether every byte between the first and the last belongs to it."""
         return len(self.runs) == 1 and self.runs[0].dense
+
+    def open(self, write: bool) -> bool:
+        """Whether every byte between the first and the last may be read, or written."""
+        return self.dense and (not write or self.written_runs is self.runs)
 
     @property
     def bytes(self) -> np.ndarray:
@@ -109,16 +115,15 @@ class Allocation:
         """Whether tile block `block` may read (or write) it now."""
         return self.live and (self.writable or not write) and (self.owner is None or self.owner == block)
 
-    def covers(self, offsets: np.ndarray, length: int) -> np.ndarray:
-        """For each byte offset from `base` (int64, inside) whether `length` bytes from it on belong to the memory."""
-        if self.dense:
+    def covers(self, offsets: np.ndarray, length: int, write: bool = False) -> np.ndarray:
+        """For each byte offset from `base` (int64, inside): may `length` bytes from it on be read, or written?"""
+        if self.open(write):
             return offsets + length <= self.size
-        if self._coverage is None:
-            self._coverage = Coverage(self.runs)
-        inside: np.ndarray = offsets + length <= self.size
-        if inside.all():
-            return self._coverage.covers(offsets, length)
-        inside[inside] = self._coverage.covers(offsets[inside], length)
+        coverage = self._coverage.get(write)
+        if coverage is None:
+            coverage = self._coverage[write] = Coverage(self.written_runs if write else self.runs)
+        inside: np.ndarray = offsets + length <= coverage.size
+        inside[inside] = coverage.covers(offsets[inside], length)
         return inside
 
     def overlaps(self, other: Allocation) -> bool:
@@ -136,17 +141,21 @@ def merged(allocations: Sequence[Allocation]) -> Allocation:
     runs = [run.shifted(part.base - base) for part in parts for run in part.runs]
     if all(run.dense for run in runs):
         runs = [Runs(0, max(run.end for run in runs))]
-    whole = Allocation(parts[0].name, base, runs, writable=all(part.writable for part in parts))
+    whole = Allocation(parts[0].name, base, runs, writable=any(part.writable for part in parts))
+    if not all(part.writable for part in parts):
+        whole.written_runs = [run.shifted(part.base - base) for part in parts for run in part.written_runs]
     whole.parts = parts
     return whole
 
 
-def box_covered(allocation: Allocation, offset: int, shape: Sequence[int], strides: Sequence[int], size: int) -> bool:
-    """Whether a box of elements of `size` bytes belongs to the allocation; adjacent elements count as one run."""
+def box_covered(
+    allocation: Allocation, offset: int, shape: Sequence[int], strides: Sequence[int], size: int, write: bool
+) -> bool:
+    """Whether a box of elements of `size` bytes may be read, or written; adjacent elements count as one run."""
     offsets = np.array([offset], np.int64)
     for step, n in sorted(zip(strides, shape)):
         if step == size:
             size *= n
         elif n > 1:
             offsets = np.add.outer(offsets, np.arange(n, dtype=np.int64) * step).ravel()
-    return bool(allocation.covers(offsets, size).all())
+    return bool(allocation.covers(offsets, size, write).all())

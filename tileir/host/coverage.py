@@ -61,8 +61,9 @@ class Coverage:
     """
 
     def __init__(self, runs: Sequence[Runs]) -> None:
+        self.size = max((run.end for run in runs), default=0)
         self.granule = gcd(*(number for run in runs for number in (run.start, run.length, *run.strides)))
-        covered = np.zeros(-(-max(run.end for run in runs) // self.granule), np.bool_)
+        covered = np.zeros(-(-self.size // self.granule), np.bool_)
         for run in runs:
             self._mark(covered, run)
         self._before = np.zeros(len(covered) + 1, np.int64 if len(covered) >> 31 else np.int32)

@@ -153,7 +153,8 @@ class Memory(AddressSpace):
         allocation = self.find(low)
         if allocation is None or high > allocation.end:
             return None
-        return allocation if allocation.dense and allocation.usable_by(access.block, access.write) else None
+        usable = allocation.open(access.write) and allocation.usable_by(access.block, access.write)
+        return allocation if usable else None
 
     def _one(self, address: int, access: CheckedAccess) -> ResolvedElements | None:
         cell = access.cell
@@ -219,7 +220,7 @@ class Memory(AddressSpace):
         offset = address - allocation.base
         if not allocation.usable_by(access.block, access.write):
             return None
-        if not (allocation.dense or box_covered(allocation, offset, shape, strides, size)):
+        if not (allocation.open(access.write) or box_covered(allocation, offset, shape, strides, size, access.write)):
             return None
         self.changes += access.write
         return np.ndarray(shape, access.cell.raw, allocation.bytes, offset, strides)
@@ -236,7 +237,7 @@ def _places(
     inside = (addresses[lanes] >= np.uint64(allocation.base)) & (addresses[lanes] < np.uint64(allocation.end))
     lanes = lanes[inside]
     offsets = (addresses[lanes] - np.uint64(allocation.base)).view(np.int64)
-    covered = allocation.covers(offsets, cell.size)
+    covered = allocation.covers(offsets, cell.size, access.write)
     lanes, offsets = lanes[covered], offsets[covered]
     found[lanes] = True
     return ResolvedElements(flat, (offsets + (allocation.base - first)) >> cell.shift, lanes)

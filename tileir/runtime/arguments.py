@@ -7,13 +7,15 @@ Does not know: how arrays of other libraries are looked into (`arrays`), nor wha
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import ml_dtypes
 import numpy as np
 
+from tileir.analysis.provenance import Writes
 from tileir.ir import types as t
+from tileir.ir.diagnostics import place_text
 from tileir.ir.shown import shown
 from tileir.ir.storage import DTYPES
 from tileir.runtime.arrays import Array, described
@@ -29,6 +31,8 @@ class Parameter:
     index: int
     name: str
     type: t.Type
+    writes: Callable[[], Writes] = field(default=lambda: Writes((), None), compare=False, repr=False)
+    """What its kernel writes."""
 
     def type_error(self, expected: str, got: str) -> TypeError:
         return TypeError(self._text(expected, got))
@@ -134,11 +138,38 @@ def _pointer_binder(parameter: Parameter, element: t.ElementType, devices: Seque
             _check_device(parameter, array, devices, target)
         if array.dtype not in accepted:
             raise parameter.type_error(_wanted(element), _wrong_dtype(array, element))
+        if array.runs_backwards:
+            raise parameter.value_error(*backwards(array))
         if not array.writable:
-            raise parameter.value_error("a writable array", "a read-only one (pass a copy of it)")
+            _require_unwritten(parameter)
         return ArrayArgument(parameter.name, array)
 
     return bind
+
+
+def backwards(array: Array) -> tuple[str, str]:
+    """What is expected instead of an array with negative strides, and what it is."""
+    return "an array without negative strides", f"strides of {array.strides} bytes"
+
+
+def read_only(writes: Writes, position: int | None) -> tuple[str, str] | None:
+    """What is expected instead of a read-only array, and what it is; None if nothing is ever written there.
+
+    `position` is that of the parameter, None for an array that is reached through another.
+    """
+    found = writes.to(position)
+    if found is None:
+        return None
+    access, how = found
+    place = place_text(access.op.loc)
+    where = f" at {place}" if place else ""
+    return f"a writable array, as '{access.op.spec.name}'{where} {how}", "a read-only one (pass a copy of it)"
+
+
+def _require_unwritten(parameter: Parameter) -> None:
+    refused = read_only(parameter.writes(), parameter.index)
+    if refused is not None:
+        raise parameter.value_error(*refused)
 
 
 def _check_device(parameter: Parameter, array: Array, devices: Sequence[str], target: str) -> None:

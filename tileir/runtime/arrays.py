@@ -42,6 +42,11 @@ class Array(NamedTuple):
     owner: object
 
     @property
+    def runs_backwards(self) -> bool:
+        """Whether a stride is negative."""
+        return not self.contiguous and min(self.strides, default=0) < 0
+
+    @property
     def dtype_name(self) -> str:
         """The element type as its owner calls it."""
         return self.name or str(self.dtype)
@@ -144,8 +149,13 @@ _torch_device = cache(str)
 """A device by torch's name of it: ``cpu``, ``cuda:0``."""
 
 
+_IMMUTABLE = ("jax", "jaxlib")
+"""Libraries whose arrays never change, though what they lend does not say so."""
+
+
 def _from_dlpack(value: Any, devices: Sequence[str]) -> Array | None:
     found = dlpack_array(value, devices)
+    immutable = type(value).__module__.partition(".")[0] in _IMMUTABLE
     contiguous = found.strides == contiguous_strides(found.shape, found.itemsize)
     return Array(
         found.address,
@@ -154,7 +164,7 @@ def _from_dlpack(value: Any, devices: Sequence[str]) -> Array | None:
         found.itemsize,
         found.dtype,
         found.dtype_name,
-        found.writable,
+        found.writable and not immutable,
         found.device,
         contiguous,
         (found.capsule, value),

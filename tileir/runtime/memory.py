@@ -13,7 +13,17 @@ from tileir.host.coverage import Runs, runs_of
 from tileir.runtime.arguments import Argument, ArrayArgument, PointerArgument
 from tileir.runtime.arrays import Array
 from tileir.runtime.mappings import mapping_at
+from tileir.runtime.pointer import Pointer
 from tileir.runtime.storage import GlobalStorage
+
+LOWEST, HIGHEST = 1 << 12, 1 << 63
+"""No address outside these is memory of a process, whatever is said of it: below are null pointers and what is computed
+from them, above is the system."""
+
+
+def may_be_memory(pointer: Pointer) -> bool:
+    """Whether there can be memory at an address, and as much as is said."""
+    return pointer.address >= LOWEST and pointer.address + (pointer.size or 0) < HIGHEST
 
 
 def give_memory(space: AddressSpace, arguments: Sequence[Argument], storage: GlobalStorage) -> None:
@@ -36,14 +46,16 @@ def allocation_of(name: str, array: Array) -> Allocation:
         size = array.itemsize
         for extent in array.shape:
             size *= extent
-        return Allocation(name, array.address, (Runs(0, size),), keep=array)
+        return Allocation(name, array.address, (Runs(0, size),), writable=array.writable, keep=array)
     origin, runs = runs_of(array.shape, array.strides, array.itemsize)
-    return Allocation(name, array.address - origin, (runs,), origin=array.address, keep=array)
+    return Allocation(name, array.address - origin, (runs,), origin=array.address, writable=array.writable, keep=array)
 
 
 def _add_pointer(space: AddressSpace, argument: PointerArgument) -> None:
     """The memory that a raw address stands for, unless it lies in memory that the launch has anyway."""
     pointer = argument.pointer
+    if not may_be_memory(pointer):
+        return
     if pointer.size is not None:
         space.add(Allocation(argument.name, pointer.address, (Runs(0, pointer.size),), keep=pointer))
     elif space.find(pointer.address) is None:

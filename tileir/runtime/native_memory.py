@@ -21,7 +21,7 @@ from tileir.host.coverage import Runs
 from tileir.ir import types as t
 from tileir.runtime.arguments import Argument, ArrayArgument, PointerArgument
 from tileir.runtime.arrays import Array
-from tileir.runtime.memory import give_memory
+from tileir.runtime.memory import give_memory, may_be_memory
 from tileir.runtime.storage import GlobalStorage
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 Entry = tuple[int, int, int]
 """The first address of a memory, the end of what may be read, the end of what may be written."""
 _EVERYWHERE = (1 << 64) - 1
-_LOWEST = 4096
-"""No address below this is memory: it comes from a null pointer."""
 
 
 class NativeArguments:
@@ -82,10 +80,9 @@ def _array_entry(array: Array) -> Entry:
 def _pointer_entry(argument: PointerArgument) -> Entry:
     """The range of a raw address: without a size it is the caller's word that all memory from there on may be used."""
     pointer = argument.pointer
-    if pointer.size is not None:
-        end = pointer.address + pointer.size
-        return pointer.address, end, end
-    end = _EVERYWHERE if pointer.address >= _LOWEST else pointer.address
+    end = _EVERYWHERE if pointer.size is None else pointer.address + pointer.size
+    if not may_be_memory(pointer):
+        end = pointer.address
     return pointer.address, end, end
 
 

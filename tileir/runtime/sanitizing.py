@@ -91,9 +91,9 @@ def sanitize_bound(
     give_memory(memory, arguments, storage)
     layouts = {argument.name: _layout(argument) for argument in _all_arrays(list(arrays.values()))}
     values = [rank_zero_tile(argument) for argument in arguments]
-    launch = SanitizedLaunch(kernel.module, kernel.entry, grid, values, memory, layouts, settings)
-    before = [one.copy() for one in memory.written()] if copy else []
     proof = kernel_proof(kernel, grid, arguments)
+    launch = SanitizedLaunch(kernel.module, kernel.entry, grid, values, memory, layouts, settings, proof.quiet)
+    before = [one.copy() for one in memory.written()] if copy else []
     try:
         report = sanitized(launch, kinds, schedules, seed, uninitialized)
         return replace(report, proofs=(proof.report(kernel.name, report.sources, report),))

@@ -43,6 +43,7 @@ class WatchedAccess:
         self._leading = [names.index(name) for name in leading if name]
         self._tile = next((result.tile for result in op.results if isinstance(result.type, TileType)), None)
         self._chosen = _names_padding(site)
+        self._quiet = op in session.quiet
 
     def __call__(self, block: BlockState, *values: object) -> object:
         session, memory = self._session, self._session.memory
@@ -80,9 +81,22 @@ class WatchedAccess:
         if not touched:
             return union((token,))
         event = self._session.detector.event(self._site, block.id, token, touched[0].size)
+        if self._quiet:
+            self._happen_quietly(event, touched)
+            return event.past
         for one in touched:
             self._happen_at(event, one, operands, tile)
         return event.with_itself()
+
+    def _happen_quietly(self, event: AccessEvent, touched: list[Touched]) -> None:
+        """An access that meets no other: nobody has to know of it, but its own elements may meet."""
+        if not self._site.access.writes:
+            return
+        for one in touched:
+            if isinstance(one, TouchedElements):
+                self._session.detector.repeated(event, one)
+            one.mark_written()
+        self._session.progress += 1
 
     def _happen_at(self, event: AccessEvent, touched: Touched, operands: tuple[object, ...], tile: object) -> None:
         detector, access = self._session.detector, self._site.access

@@ -84,27 +84,24 @@ class RaceDetector:
 
     def read(self, event: AccessEvent, touched: Touched) -> None:
         """The event reads the elements."""
-        shadow = touched.shadow
-        cells = touched.cells(shadow.writers)
-        for number, where in _distinct(cells):
-            self._check(event, number, touched, cells, where)
+        self._check_all(event, touched, touched.shadow.writers)
         if event.strong:
             self._observe(event, touched)
-        readers = touched.cells(shadow.readers)
-        touched.put(shadow.readers, _mapped(readers, lambda number: self._sets.beside(event, number)))
+        readers = touched.shadow.make_readers()
+        touched.put(readers, _mapped(touched.cells(readers), lambda number: self._sets.beside(event, number)))
 
     def write(self, event: AccessEvent, touched: Touched) -> None:
         """The event writes the elements, and reads them before if it is an update."""
         shadow = touched.shadow
         for array in (shadow.writers, shadow.readers):
-            cells = touched.cells(array)
-            for number, where in _distinct(cells):
-                self._check(event, number, touched, cells, where)
+            self._check_all(event, touched, array)
         if event.strong and event.site.access.updates:
             self._observe(event, touched)
         self._release(event, touched)
-        touched.put(shadow.writers, _mapped(touched.cells(shadow.writers), lambda one: self._left(event, one, True)))
-        touched.put(shadow.readers, _mapped(touched.cells(shadow.readers), lambda one: self._left(event, one, False)))
+        writers, readers = shadow.make_writers(), shadow.readers
+        touched.put(writers, _mapped(touched.cells(writers), lambda one: self._left(event, one, True)))
+        if readers is not None:
+            touched.put(readers, _mapped(touched.cells(readers), lambda one: self._left(event, one, False)))
 
     def repeated(self, event: AccessEvent, touched: TouchedElements) -> None:
         """Report elements of one weak store that have one address."""
@@ -114,6 +111,8 @@ class RaceDetector:
 
     def last_writer(self, shadow: Shadow, address: int) -> Site | None:
         """The operation that has written the byte at an address last."""
+        if shadow.writers is None:
+            return None
         number = int(shadow.writers[(address - shadow.base) // shadow.granule])
         return next((event.site for event in self._sets.members(number)), None)
 
@@ -126,6 +125,13 @@ class RaceDetector:
         return self._sets.with_one(event, kept) if with_event else kept
 
     # ------------------------------------------------------------ conflicts
+
+    def _check_all(self, event: AccessEvent, touched: Touched, array: Cells | None) -> None:
+        """Against all accesses that the cells hold; None are no cells."""
+        if array is not None:
+            cells = touched.cells(array)
+            for number, where in _distinct(cells):
+                self._check(event, number, touched, cells, where)
 
     def _check(self, event: AccessEvent, number: int, touched: Touched, cells: Cells, where: Where) -> None:
         for earlier in self._sets.members(number):
@@ -165,7 +171,7 @@ class RaceDetector:
                         joined = True
         if joined:
             self._acquired[event.block] = union((self._acquired.get(event.block), event.past))
-        for number, _ in _distinct(touched.cells(shadow.writers)):
+        for number, _ in _distinct(touched.cells(shadow.make_writers())):
             for writer in self._sets.members(number):
                 if writer.strong and writer.block != event.block and not event.follows(writer):
                     self._relaxed[writer.block, event.block] = (writer, event)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tileir.analysis.effects import accesses_of
+from tileir.analysis.effects import accesses_of, writes
 from tileir.interp.api import BlockState, Coordinates, LaunchState, Options
 from tileir.interp.machine import TABLES
 from tileir.interp.prepare import prepare
@@ -34,7 +34,8 @@ WAITING = 1 << 10
 
 @dataclass(frozen=True)
 class SanitizedLaunch:
-    """A launch with its arguments in place: `layouts` say how arrays lie in `memory`."""
+    """A launch with its arguments in place: `layouts` say how arrays lie in `memory`, `quiet` are the operations whose
+    accesses are proved to conflict with none."""
 
     module: Module
     entry: Entry
@@ -43,6 +44,7 @@ class SanitizedLaunch:
     memory: WatchedMemory
     layouts: Mapping[str, Layout]
     options: Options
+    quiet: frozenset[Op] = frozenset()
 
 
 class _Stuck(Exception):
@@ -55,9 +57,9 @@ def sanitized(
     """Run the launch in one order, and where the order can matter, in one that starts consumers first, and in
     `schedules` less one at random. Memory is left as the first order leaves it.
     """
-    session = Session(launch.memory, launch.layouts, kinds)
-    function = prepare(launch.module, launch.entry, watched_tables(TABLES, session), strict=True).function
     orders = _orders(launch, schedules, seed)
+    session = Session(launch.memory, launch.layouts, kinds, _quiet(launch, len(orders)))
+    function = prepare(launch.module, launch.entry, watched_tables(TABLES, session), strict=True).function
     before = _contents(launch.memory) if len(orders) > 1 else []
     after: list[np.ndarray] = []
     for position, order in enumerate(orders):
@@ -72,6 +74,11 @@ def sanitized(
         _restore(launch.memory, after)
     sources = _sources(launch.module)
     return SanitizerReport(session.collector.all(), launch.entry.sym_name, len(orders), sources, kinds)
+
+
+def _quiet(launch: SanitizedLaunch, orders: int) -> frozenset[Op]:
+    """The operations that need not be followed. Of several orders it matters who has stored what differs."""
+    return launch.quiet if orders == 1 else frozenset(op for op in launch.quiet if not writes(op))
 
 
 def _sources(module: Module) -> tuple[Source, ...]:

@@ -47,8 +47,12 @@ class Layout:
 class Session:
     """The state of a launch while it runs; `start` begins another run of the same launch."""
 
-    def __init__(self, memory: WatchedMemory, layouts: Mapping[str, Layout], kinds: frozenset[str]) -> None:
+    def __init__(
+        self, memory: WatchedMemory, layouts: Mapping[str, Layout], kinds: frozenset[str], quiet: frozenset[Op]
+    ) -> None:
         self.memory = memory
+        self.quiet = quiet
+        """The operations whose accesses are proved to conflict with none."""
         self.collector = Collector(kinds)
         self.running = False
         self.block: BlockState | None = None

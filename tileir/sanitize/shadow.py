@@ -20,15 +20,18 @@ LARGEST_CELL = 16
 
 
 class Shadow:
-    """The cells of one allocation. `heads` are the releases that reach the value; None until there is one."""
+    """The cells of one allocation: those who have written and read it, and the releases that reach its value.
+
+    Each is None until there is one: memory that is only read, or only accessed in ways that are proved to be right,
+    needs no cells.
+    """
 
     def __init__(self, allocation: Allocation, granule: int) -> None:
         self.allocation = allocation
         self.base = allocation.base - allocation.base % LARGEST_CELL
         self.granule = granule
-        count = -(-(allocation.end - self.base) // LARGEST_CELL) * (LARGEST_CELL // granule)
-        self.writers = np.zeros(count, np.int32)
-        self.readers = np.zeros(count, np.int32)
+        self.writers: Cells | None = None
+        self.readers: Cells | None = None
         self.heads: Cells | None = None
         self.unwritten: np.ndarray | None = None
 
@@ -36,14 +39,29 @@ class Shadow:
         """Make cells small enough for elements of `granule` bytes."""
         if granule < self.granule:
             times = self.granule // granule
-            self.writers, self.readers = self.writers.repeat(times), self.readers.repeat(times)
-            self.heads = None if self.heads is None else self.heads.repeat(times)
+            self.writers, self.readers, self.heads = (
+                None if cells is None else cells.repeat(times) for cells in (self.writers, self.readers, self.heads)
+            )
             self.granule = granule
+
+    def make_writers(self) -> Cells:
+        if self.writers is None:
+            self.writers = self._cells()
+        return self.writers
+
+    def make_readers(self) -> Cells:
+        if self.readers is None:
+            self.readers = self._cells()
+        return self.readers
 
     def make_heads(self) -> Cells:
         if self.heads is None:
-            self.heads = np.zeros_like(self.writers)
+            self.heads = self._cells()
         return self.heads
+
+    def _cells(self) -> Cells:
+        count = -(-(self.allocation.end - self.base) // LARGEST_CELL) * (LARGEST_CELL // self.granule)
+        return np.zeros(count, np.int32)
 
     def mark_unwritten(self) -> None:
         """Nobody has written any byte of the allocation."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -62,7 +63,11 @@ class Marked:
 
 def is_marked(values: Sequence[object]) -> bool:
     """Whether any operand, or member of a variadic one, has marks."""
-    return any(type(value) is Marked or (type(value) is tuple and is_marked(value)) for value in values)
+    for value in values:
+        kind = type(value)
+        if kind is Marked or (kind is tuple and is_marked(cast(tuple, value))):
+            return True
+    return False
 
 
 def plain(value: object) -> object:

@@ -40,9 +40,9 @@ def parse(text: str, filename: str = "<string>", first_line: int = 1) -> Module:
     parser = Parser(source)
     op = parser.file()
     if parser.faults or op is None:
-        parser.faults.sort(key=_offset)
+        faults = sorted(parser.grouped_faults(), key=_offset)
         partial = None if op is None else PartialModule(Module(op, source), frozenset(parser.faulty))
-        raise DiagnosticError(parser.faults, source, partial)
+        raise DiagnosticError(faults, source, partial)
     return Module(op, source)
 
 

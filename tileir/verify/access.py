@@ -39,7 +39,9 @@ def scope_given(op: Op, context: CheckContext) -> Violation | None:
     ordering = op.attributes["memory_ordering_semantics"]
     if ordering is MemoryOrdering.WEAK or op.attributes.get("memory_scope") is not None:
         return None
-    return Violation("attribute 'memory_scope'", f"tl_blk, device or sys, as the ordering is {ordering.text}", "none")
+    expected = f"tl_blk, device or sys, as the ordering is {ordering.text}"
+    hint = f"write '{op.spec.name} {ordering.text} device ...'"
+    return Violation("attribute 'memory_scope'", expected, "none", hint=hint)
 
 
 def add_ordering(table: RuleTable, allowed: tuple[MemoryOrdering, ...], *ops: type[Op]) -> None:

@@ -7,7 +7,7 @@ any rule.
 from __future__ import annotations
 
 from tileir.ir.core import Op
-from tileir.ir.traits import Relation
+from tileir.ir.traits import Relation, TerminatedBy
 from tileir.ir.types import INTS, PointerType, TileType, Type
 from tileir.ops.constraints import BASE_FLOATS
 
@@ -45,6 +45,15 @@ def _pointer_hint(op: Op) -> str | None:
     if op.spec.name == "bitcast":
         return "'int_to_ptr', 'ptr_to_int' and 'ptr_to_ptr' convert pointers"
     return None
+
+
+def ending_hint(op: Op, parent: Op) -> str | None:
+    """Names what ends a block of `parent`, for an operation that ends those of others."""
+    trait = parent.spec.trait(TerminatedBy)
+    if trait is None or not op.spec.terminator:
+        return None
+    names = " or ".join(f"'{name}'" for name in (trait.terminator, *trait.also))
+    return f"a block of '{parent.spec.name}' ends with {names}"
 
 
 def relation_hint(relation: Relation, type: Type, other: Type) -> str | None:

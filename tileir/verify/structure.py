@@ -16,7 +16,7 @@ from tileir.ir.spec import OpSpec
 from tileir.ir.traits import ParentOneOf, Relation, Same, TerminatedBy, TypeFrom
 from tileir.ir.types import TileType, Type, dims_text
 from tileir.verify import versions
-from tileir.verify.fixits import relation_hint, twin_hint
+from tileir.verify.fixits import ending_hint, relation_hint, twin_hint
 from tileir.verify.kinds import kind_of, value_text
 from tileir.verify.rule import Check, CheckContext, Rule, Violation, counted, defined, listed
 
@@ -114,7 +114,8 @@ def _parent(trait: ParentOneOf) -> Rule:
         parent = op.parent_op
         if parent is not None and parent.spec.name in allowed:
             return None
-        return Violation("parent operation", expected, "none" if parent is None else f"'{parent.spec.name}'")
+        got, hint = ("none", None) if parent is None else (f"'{parent.spec.name}'", ending_hint(op, parent))
+        return Violation("parent operation", expected, got, hint=hint)
 
     return _rule("E0213", check)
 

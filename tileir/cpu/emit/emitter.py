@@ -11,7 +11,7 @@ offsets and handed back when the region they were made in is left.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import prod
@@ -20,10 +20,10 @@ from typing import Any
 from llvmlite import ir
 
 from tileir.cpu.emit.coroutines import Coroutine
-from tileir.cpu.emit.elements import I8, I32, I64, Num
+from tileir.cpu.emit.elements import I8, I32, I64, PTR, Num
 from tileir.cpu.emit.record import ABANDON, CHANGES, STATUS, WAITING
 from tileir.cpu.emit.safepoints import attend, field_of, wanted
-from tileir.cpu.llvm.metadata import Distinct, access_group, parallel_loop
+from tileir.cpu.llvm.metadata import Distinct, access_group, parallel_loop, plain_loop
 from tileir.ir import types as t
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import place_text
@@ -103,8 +103,11 @@ class Emitter:
     traps: list[TrapSite] = field(default_factory=list)
     memo: dict[object, tuple[object, Num]] = field(default_factory=dict)
     """Elements computed at an index, valid where the builder stands; each entry keeps what its key names alive."""
+    functions: dict[Hashable, ir.Function] = field(default_factory=dict)
+    """The functions of `shared`."""
     _group: Distinct | None = None
     """The accesses of the innermost loop nest."""
+    _rare: bool = False
 
     # ------------------------------------------------------------ arena
 
@@ -138,6 +141,12 @@ class Emitter:
         with self.region(), self._parallel():
             self._nest(list(shape), (), body)
 
+    def rare_nest(self, shape: Sequence[int], body: Callable[[Index], None]) -> None:
+        """Likewise in code that is hardly ever reached, on which LLVM is to spend no time."""
+        outer, self._rare = self._rare, True
+        self.loop_nest(shape, body)
+        self._rare = outer
+
     def _nest(self, rest: list[Extent], index: Index, body: Callable[[Index], None]) -> None:
         if not rest:
             body(index)
@@ -170,7 +179,7 @@ class Emitter:
 
     @contextmanager
     def _parallel(self) -> Iterator[None]:
-        outer, self._group = self._group, access_group(self.module)
+        outer, self._group = self._group, None if self._rare else access_group(self.module)
         yield
         self._group = outer
 
@@ -180,6 +189,9 @@ class Emitter:
 
         `parallel`: the accesses in it that are marked `independent` carry nothing between its iterations.
         """
+        if _runs_once(begin, end, step):
+            yield begin
+            return
         builder = self.builder
         before = builder.block
         body = builder.append_basic_block("body")
@@ -194,7 +206,9 @@ class Emitter:
         following = builder.add(position, I64(step), flags=("nuw", "nsw"))
         position.add_incoming(following, builder.block)
         jump = builder.cbranch(builder.icmp_unsigned("<", following, end), body, after)
-        if parallel and self._group is not None:
+        if self._rare:
+            jump.set_metadata("llvm.loop", plain_loop(self.module))
+        elif parallel and self._group is not None:
             jump.set_metadata("llvm.loop", parallel_loop(self.module, self._group))
         builder.position_at_end(after)
 
@@ -211,6 +225,34 @@ class Emitter:
         with self.builder.if_then(condition, likely=likely):
             yield
         self.memo = outer
+
+    # ------------------------------------------------------------ functions
+
+    def shared(
+        self, key: Hashable, arguments: Sequence[ir.Value], body: Callable[[Emitter, Sequence[ir.Value]], None]
+    ) -> None:
+        """Run `body`, which makes a function that all calls with an equal `key` share; one that is called once becomes
+        a part of its caller. `body` is given an emitter for the function, which has no arena and no traps, and the
+        function's arguments.
+        """
+        function = self.functions.get(key)
+        if function is None:
+            function = self.functions[key] = self._function([argument.type for argument in arguments], body)
+        else:
+            function.attributes.add("noinline")
+        self.builder.call(function, arguments)
+
+    def _function(self, types: Sequence[ir.Type], body: Callable[[Emitter, Sequence[ir.Value]], None]) -> ir.Function:
+        name = f"tileir.shared.{len(self.functions)}"
+        function = ir.Function(self.module, ir.FunctionType(ir.VoidType(), types), name)
+        function.linkage = "internal"
+        builder = ir.IRBuilder(function.append_basic_block("start"))
+        nowhere = ir.Constant(PTR, None)
+        inner = Emitter(self.module, function, builder, nowhere, function.entry_basic_block, nowhere, None, 0, 0)
+        body(inner, function.args)
+        assert not inner.arena_size and not inner.traps
+        builder.ret_void()
+        return function
 
     # ------------------------------------------------------------ traps
 
@@ -229,6 +271,21 @@ class Emitter:
             self.buffer(8 * len(words))
         self.traps.append(TrapSite(op, message, kind, place))
         self.leave_if(condition, len(self.traps), words, place)
+
+    def trap_sites(self, *sites: TrapSite) -> int:
+        """Number sites for code that leaves with `leave_with`; gives the number of the first."""
+        self.traps += sites
+        return len(self.traps) - len(sites) + 1
+
+    def leave_with(self, status: ir.Value) -> None:
+        """Return `status` if it is not 0; whoever gave it has left the evidence."""
+        builder = self.builder
+        stop, go_on = builder.append_basic_block("trap"), builder.append_basic_block("checked")
+        builder.cbranch(builder.icmp_unsigned("!=", status, I32(0)), stop, go_on).set_weights(RARE)
+        builder.position_at_end(stop)
+        builder.store(status, self.status)
+        builder.branch(self.exit)
+        builder.position_at_end(go_on)
 
     def leave_if(self, condition: ir.Value, status: int, words: Sequence[ir.Value] = (), place: int = EVIDENCE) -> None:
         """Return `status` when `condition` holds; leave the words at that place of the arena."""
@@ -284,6 +341,12 @@ def either(builder: ir.IRBuilder, type: ir.Type, *choices: tuple[ir.Value, ir.Bl
     for value, block in choices:
         chosen.add_incoming(value, block)
     return chosen
+
+
+def _runs_once(begin: ir.Value, end: ir.Value, step: int) -> bool:
+    """Whether a loop that runs at least once is known to have one iteration."""
+    both = isinstance(begin, ir.Constant) and isinstance(end, ir.Constant)
+    return bool(both and end.constant <= begin.constant + step)
 
 
 def _elements(extents: Sequence[Extent]) -> int | None:

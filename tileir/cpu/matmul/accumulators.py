@@ -5,6 +5,7 @@ Does not know: how sums are made (`cpu.matmul.microkernel`, `cpu.matmul.products
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from llvmlite import ir
@@ -13,6 +14,9 @@ from tileir.cpu.emit.algebra import call_intrinsic
 from tileir.cpu.emit.elements import HALF, I32, I64, memory_type
 from tileir.ir import types as t
 
+Bases = Sequence[ir.Value]
+"""Pointers to the memory of an accumulator."""
+
 I32_MINIMUM, I32_MAXIMUM = -(1 << 31), (1 << 31) - 1
 
 
@@ -20,26 +24,28 @@ I32_MINIMUM, I32_MAXIMUM = -(1 << 31), (1 << 31) - 1
 class FloatSums:
     """A row-major matrix of `element`: sums of type `total` start from its numbers and are rounded to it once."""
 
-    base: ir.Value
     columns: int
     element: t.ElementType
     total: ir.Type
 
-    def start(self, builder: ir.IRBuilder, row: ir.Value, column: ir.Value, lanes: int) -> ir.Value:
+    def block(self, builder: ir.IRBuilder, bases: Bases, row: ir.Value, column: ir.Value) -> Bases:
+        (matrix,) = bases
+        return (_at(builder, self._stored, matrix, builder.add(builder.mul(row, I64(self.columns)), column)),)
+
+    def start(self, builder: ir.IRBuilder, block: Bases, row: int, column: int, lanes: int) -> ir.Value:
         stored = self._stored
-        loaded = builder.load(
-            _address(builder, stored, self.base, self.columns, row, column),
-            typ=ir.VectorType(stored, lanes),
-            align=self.element.byte_size,
-        )
+        place = self._place(builder, block, row, column)
+        loaded = builder.load(place, typ=ir.VectorType(stored, lanes), align=self.element.byte_size)
         return loaded if stored == self.total else builder.fpext(loaded, ir.VectorType(self.total, lanes))
 
-    def finish(self, builder: ir.IRBuilder, row: ir.Value, column: ir.Value, total: ir.Value) -> None:
+    def finish(self, builder: ir.IRBuilder, block: Bases, row: int, column: int, total: ir.Value) -> None:
         stored = self._stored
         if stored != self.total:
             total = builder.fptrunc(total, ir.VectorType(stored, total.type.count))
-        address = _address(builder, stored, self.base, self.columns, row, column)
-        builder.store(total, address, align=self.element.byte_size)
+        builder.store(total, self._place(builder, block, row, column), align=self.element.byte_size)
+
+    def _place(self, builder: ir.IRBuilder, block: Bases, row: int, column: int) -> ir.Value:
+        return _at(builder, self._stored, block[0], I64(row * self.columns + column))
 
     @property
     def _stored(self) -> ir.Type:
@@ -48,38 +54,42 @@ class FloatSums:
 
 @dataclass(frozen=True)
 class IntegerSums:
-    """A row-major matrix of i32: sums start from a number per column, or 0, and are added to it saturating."""
+    """A row-major matrix of i32: sums of type `total` start from 0, or from a number for each column, which is the
+    second base, and are added to it saturating."""
 
-    base: ir.Value
     columns: int
     total: ir.Type
-    per_column: ir.Value | None
 
-    def start(self, builder: ir.IRBuilder, row: ir.Value, column: ir.Value, lanes: int) -> ir.Value:
+    def block(self, builder: ir.IRBuilder, bases: Bases, row: ir.Value, column: ir.Value) -> Bases:
+        matrix, *starts = bases
+        here = _at(builder, I32, matrix, builder.add(builder.mul(row, I64(self.columns)), column))
+        return (here, *(_at(builder, self.total, start, column) for start in starts))
+
+    def start(self, builder: ir.IRBuilder, block: Bases, row: int, column: int, lanes: int) -> ir.Value:
         vector = ir.VectorType(self.total, lanes)
-        if self.per_column is None:
+        if len(block) == 1:
             return ir.Constant(vector, None)
-        address = builder.gep(self.per_column, [column], source_etype=self.total)
-        return builder.load(address, typ=vector, align=4)
+        return builder.load(_at(builder, self.total, block[1], I64(column)), typ=vector, align=4)
 
-    def finish(self, builder: ir.IRBuilder, row: ir.Value, column: ir.Value, total: ir.Value) -> None:
+    def finish(self, builder: ir.IRBuilder, block: Bases, row: int, column: int, total: ir.Value) -> None:
         vector = ir.VectorType(I32, total.type.count)
-        address = _address(builder, I32, self.base, self.columns, row, column)
-        before = builder.load(address, typ=vector, align=4)
-        builder.store(_saturating(builder, before, total), address, align=4)
+        place = _at(builder, I32, block[0], I64(row * self.columns + column))
+        before = builder.load(place, typ=vector, align=4)
+        builder.store(_saturating(builder, before, total), place, align=4)
 
 
 @dataclass(frozen=True)
 class ColumnStart:
     """A row of i32: sums start from 0 and are stored negated."""
 
-    base: ir.Value
+    def block(self, builder: ir.IRBuilder, bases: Bases, row: ir.Value, column: ir.Value) -> Bases:
+        return (_at(builder, I32, bases[0], column),)
 
-    def start(self, builder: ir.IRBuilder, row: ir.Value, column: ir.Value, lanes: int) -> ir.Value:
+    def start(self, builder: ir.IRBuilder, block: Bases, row: int, column: int, lanes: int) -> ir.Value:
         return ir.Constant(ir.VectorType(I32, lanes), None)
 
-    def finish(self, builder: ir.IRBuilder, row: ir.Value, column: ir.Value, total: ir.Value) -> None:
-        builder.store(builder.neg(total), builder.gep(self.base, [column], source_etype=I32), align=4)
+    def finish(self, builder: ir.IRBuilder, block: Bases, row: int, column: int, total: ir.Value) -> None:
+        builder.store(builder.neg(total), _at(builder, I32, block[0], I64(column)), align=4)
 
 
 def _saturating(builder: ir.IRBuilder, before: ir.Value, total: ir.Value) -> ir.Value:
@@ -93,8 +103,5 @@ def _saturating(builder: ir.IRBuilder, before: ir.Value, total: ir.Value) -> ir.
     return builder.trunc(exact, before.type)
 
 
-def _address(
-    builder: ir.IRBuilder, element: ir.Type, base: ir.Value, columns: int, row: ir.Value, column: ir.Value
-) -> ir.Value:
-    offset = builder.add(builder.mul(row, I64(columns)), column)
+def _at(builder: ir.IRBuilder, element: ir.Type, base: ir.Value, offset: ir.Value) -> ir.Value:
     return builder.gep(base, [offset], source_etype=element)

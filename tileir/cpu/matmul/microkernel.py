@@ -57,13 +57,29 @@ class Panel:
     by_line: int
     by_step: int
 
+    def block(self, builder: ir.IRBuilder, product: Product, line: ir.Value) -> ir.Value:
+        """The first word of the block that begins with a line."""
+        return builder.gep(self.base, [builder.mul(line, I64(self.by_block))], source_etype=product.word)
+
 
 class Accumulator(Protocol):
-    """The beginning and end of sums; a place is (row, column) of the first of the `lanes` neighbours of a vector."""
+    """The beginning and end of sums, for a register block and for each of its vectors by their first place within it.
 
-    def start(self, builder: ir.IRBuilder, row: ir.Value, column: ir.Value, lanes: int) -> ir.Value: ...
+    Accumulators of one kind are equal: what they lie at is told apart (`bases`).
+    """
 
-    def finish(self, builder: ir.IRBuilder, row: ir.Value, column: ir.Value, total: ir.Value) -> None: ...
+    def block(
+        self, builder: ir.IRBuilder, bases: Sequence[ir.Value], row: ir.Value, column: ir.Value
+    ) -> Sequence[ir.Value]:
+        """The same pointers for the register block that begins at a place."""
+
+    def start(
+        self, builder: ir.IRBuilder, block: Sequence[ir.Value], row: int, column: int, lanes: int
+    ) -> ir.Value: ...
+
+    def finish(
+        self, builder: ir.IRBuilder, block: Sequence[ir.Value], row: int, column: int, total: ir.Value
+    ) -> None: ...
 
 
 STRIP_BYTES = 1 << 14
@@ -84,48 +100,81 @@ def blocking(shape: Shape, product: Product, vector_bits: int) -> Blocking:
     return Blocking(rows, min(budget // rows, across), lanes)
 
 
-@dataclass
-class RegisterBlock:
-    """One register block while it is emitted."""
+@dataclass(frozen=True)
+class BlockColumn:
+    """The code for register blocks below each other, `rows` rows in all: columns of equal kind share it."""
 
-    emit: Emitter
     product: Product
     size: Blocking
-    left: Panel
-    right: Panel
-    row: ir.Value
-    column: ir.Value
+    rows: int
+    steps: int
+    left: tuple[int, int, int]
+    """Words from block to block of the left panel, from line to line, and from step to step."""
+    right_step: int
+    acc: Accumulator
 
-    def places(self) -> list[tuple[ir.Value, ir.Value]]:
-        builder = self.emit.builder
-        return [
-            (builder.add(self.row, I64(i)), builder.add(self.column, I64(j * self.size.lanes)))
-            for i in range(self.size.rows)
-            for j in range(self.size.vectors)
-        ]
+    def emit(self, emit: Emitter, arguments: Sequence[ir.Value]) -> None:
+        """Accumulate; `arguments` are the first words of the column in both panels and its place in the accumulator."""
+        left, right, *place = arguments
+        builder = emit.builder
+        with emit.counted(I64(0), I64(self.rows), self.size.rows) as row:
+            words = self._word(builder, left, builder.mul(row, I64(self.left[0])))
+            self._emit_block(builder, words, right, self.acc.block(builder, place, row, I64(0)))
 
-    def step(self, k: ir.Value, sums: Sequence[ir.Value]) -> list[ir.Value]:
+    def _emit_block(self, builder: ir.IRBuilder, left: ir.Value, right: ir.Value, place: Sequence[ir.Value]) -> None:
+        size = self.size
+        vectors = [(i, j * size.lanes) for i in range(size.rows) for j in range(size.vectors)]
+        start = [self.acc.start(builder, place, *vector, size.lanes) for vector in vectors]
+        for vector, total in zip(vectors, self._accumulated(builder, left, right, start)):
+            self.acc.finish(builder, place, *vector, total)
+
+    def _accumulated(
+        self, builder: ir.IRBuilder, left: ir.Value, right: ir.Value, start: Sequence[ir.Value]
+    ) -> Sequence[ir.Value]:
+        """The loop along K: the sums stay in registers."""
+        unroll = min(4, self.steps)
+        before = builder.block
+        body, after = builder.append_basic_block("k"), builder.append_basic_block("k.end")
+        builder.branch(body)
+        builder.position_at_end(body)
+        step = builder.phi(I64)
+        sums = [builder.phi(first.type) for first in start]
+        totals: Sequence[ir.Value] = sums
+        left, right = (
+            self._word(builder, panel, builder.mul(step, I64(by_step)))
+            for panel, by_step in ((left, self.left[2]), (right, self.right_step))
+        )
+        for inner in range(unroll):
+            totals = self._step(builder, left, right, inner, totals)
+        following = builder.add(step, I64(unroll))
+        for phi, first, later in zip([step, *sums], [I64(0), *start], [following, *totals]):
+            phi.add_incoming(first, before)
+            phi.add_incoming(later, body)
+        builder.cbranch(builder.icmp_unsigned("<", following, I64(self.steps)), body, after)
+        builder.position_at_end(after)
+        return totals
+
+    def _step(
+        self, builder: ir.IRBuilder, left: ir.Value, right: ir.Value, step: int, sums: Sequence[ir.Value]
+    ) -> list[ir.Value]:
         """One step along K: the outer product of a column of the left panel and a row of the right one."""
-        builder, word, lanes = self.emit.builder, self.product.word, self.size.lanes
-        vector = ir.VectorType(word, lanes)
-        factors = [
-            builder.load(self._address(self.right, self.column, j * lanes, k), typ=vector, align=4)
-            for j in range(self.size.vectors)
-        ]
+        word, lanes, across = self.product.word, self.size.lanes, self.size.vectors
+        _, by_line, by_step = self.left
+        factors = []
+        for j in range(across):
+            address = self._word(builder, right, I64(step * self.right_step + j * lanes))
+            factors.append(builder.load(address, typ=ir.VectorType(word, lanes), align=4))
         totals = []
         for i in range(self.size.rows):
-            address = self._address(self.left, self.row, i, k)
+            address = self._word(builder, left, I64(i * by_line + step * by_step))
             number = builder.load(address, typ=word, align=self.product.element.byte_size)
             repeated = broadcast(builder, number, lanes)
             for j, factor in enumerate(factors):
-                totals.append(self.product.step(builder, repeated, factor, sums[i * self.size.vectors + j]))
+                totals.append(self.product.step(builder, repeated, factor, sums[i * across + j]))
         return totals
 
-    def _address(self, panel: Panel, block: ir.Value, line: int, k: ir.Value) -> ir.Value:
-        builder = self.emit.builder
-        first = builder.add(builder.mul(block, I64(panel.by_block)), I64(line * panel.by_line))
-        offset = builder.add(first, builder.mul(k, I64(panel.by_step)))
-        return builder.gep(panel.base, [offset], source_etype=self.product.word)
+    def _word(self, builder: ir.IRBuilder, base: ir.Value, number: ir.Value) -> ir.Value:
+        return builder.gep(base, [number], source_etype=self.product.word)
 
 
 def multiply(
@@ -135,43 +184,25 @@ def multiply(
     size: Blocking,
     factors: tuple[Panel, Panel],
     acc: Accumulator,
-    between: Callable[[ir.Value, ir.Value], None],
+    bases: Sequence[ir.Value],
+    between: Callable[[ir.Value, ir.Value], None] | None = None,
 ) -> None:
-    """``acc += left @ right``; `between` is told the row and column of each block before it begins."""
-    columns, rows = emit.counted(I64(0), I64(shape.n), size.columns), emit.counted(I64(0), I64(shape.m), size.rows)
-    with columns as column:
+    """``acc += left @ right``; `between` is told the row and column of each register block before it begins."""
+    left, right = factors
+    assert right.by_line == 1
+    rows = shape.m if between is None else size.rows
+    steps = shape.k // product.group
+    strides = left.by_block, left.by_line, left.by_step
+    blocks = BlockColumn(product, size, rows, steps, strides, right.by_step, acc)
+    with emit.counted(I64(0), I64(shape.n), size.columns) as column:
         if shape.m * shape.n * shape.k > LONG:
             emit.safepoint()
-        with rows as row:
-            between(row, column)
-            block = RegisterBlock(emit, product, size, *factors, row, column)
-            places = block.places()
-            start = [acc.start(emit.builder, *place, size.lanes) for place in places]
-            totals = accumulate(block, shape.k // product.group, start)
-            for place, total in zip(places, totals):
-                acc.finish(emit.builder, *place, total)
-
-
-def accumulate(block: RegisterBlock, steps: int, start: Sequence[ir.Value]) -> Sequence[ir.Value]:
-    """The loop along K: the sums stay in registers."""
-    builder = block.emit.builder
-    unroll = min(4, steps)
-    before = builder.block
-    body, after = builder.append_basic_block("k"), builder.append_basic_block("k.end")
-    builder.branch(body)
-    builder.position_at_end(body)
-    step = builder.phi(I64)
-    sums = [builder.phi(first.type) for first in start]
-    totals: Sequence[ir.Value] = sums
-    for inner in range(unroll):
-        totals = block.step(builder.add(step, I64(inner)), totals)
-    following = builder.add(step, I64(unroll))
-    for phi, first, later in zip([step, *sums], [I64(0), *start], [following, *totals]):
-        phi.add_incoming(first, before)
-        phi.add_incoming(later, body)
-    builder.cbranch(builder.icmp_unsigned("<", following, I64(steps)), body, after)
-    builder.position_at_end(after)
-    return totals
+        with emit.counted(I64(0), I64(shape.m), rows) as row:
+            if between is not None:
+                between(row, column)
+            panels = [panel.block(emit.builder, product, first) for panel, first in ((left, row), (right, column))]
+            place = acc.block(emit.builder, bases, row, column)
+            emit.shared((blocks, len(place)), [*panels, *place], blocks.emit)
 
 
 def broadcast(builder: ir.IRBuilder, number: ir.Value, lanes: int) -> ir.Value:

@@ -12,7 +12,7 @@ in registers. Elements that a vector load cannot widen are converted in a pass o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from llvmlite import ir
 
@@ -134,7 +134,7 @@ class Packer:
         pitch = self.steps + (ROW_PADDING // size if self.steps * size >= LONG_ROW else 0)
         target = self._buffer(self.source.lines * pitch)
         if memory is not None and memory.along_k and self._widens(memory):
-            self._copy_rows(target, memory, pitch)
+            self._in_function(Packer._copy_rows, target, memory, pitch)
         else:
             self._fill(target, I64(pitch * self.product.group), I64(1), (self.source.lines, self.source.depth))
         return Panel(target, pitch, pitch, 1)
@@ -152,9 +152,9 @@ class Packer:
         square = min(self.lanes, self.steps, width)
         memory = self._readable(square)
         if memory.along_lines:
-            self._copy_strips(target, memory, width)
+            self._in_function(Packer._copy_strips, target, memory, width)
         else:
-            self._transpose_strips(target, memory, width, square)
+            self._in_function(Packer._transpose_strips, target, memory, width, square)
         return Panel(target, self.steps, 1, width)
 
     def _buffer(self, words: int) -> ir.Value:
@@ -217,6 +217,20 @@ class Packer:
     def _store(self, target: ir.Value, word: ir.Value, vector: ir.Value) -> None:
         address = self.emit.builder.gep(target, [word], source_etype=self.product.word)
         self.emit.builder.store(vector, address, align=self.product.element.byte_size)
+
+    def _in_function(self, copy: Callable[..., None], target: ir.Value, memory: Strided, *sizes: int) -> None:
+        """Run `copy`, a method that is given the target, the memory and `sizes`, in a function for all its likes."""
+        strides = memory.by_line, memory.by_k
+        known = tuple(stride.constant if isinstance(stride, ir.Constant) else None for stride in strides)
+        extents = self.product, self.lanes, self.source.lines, self.source.depth
+
+        def body(emit: Emitter, arguments: Sequence[ir.Value]) -> None:
+            target, base, *given = arguments
+            by_line, by_k = (given.pop(0) if stride is None else I64(stride) for stride in known)
+            copy(replace(self, emit=emit), target, Strided(memory.element, base, by_line, by_k), *sizes)
+
+        given = [stride for stride, number in zip(strides, known) if number is None]
+        self.emit.shared((copy.__name__, memory.element, *known, *extents, *sizes), [target, memory.base, *given], body)
 
     def _copy_rows(self, target: ir.Value, memory: Strided, pitch: int) -> None:
         builder, group = self.emit.builder, self.product.group

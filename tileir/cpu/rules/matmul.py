@@ -218,16 +218,20 @@ def _multiply_matrices(emit: Emitter, product: Product, shape: Shape, left: Fact
     size = blocking(shape, product, host().vector_bits)
     left_panel = Packer(emit, product, left, size.lanes).left(size.rows)
     right_panel = Packer(emit, product, right, size.lanes).strips(size.columns)
-    sums = _sums(emit, product, shape, size, right_panel, acc)
-    multiply(emit, product, shape, size, (left_panel, right_panel), sums, _prefetching(emit, shape, size, left, right))
+    acc_kind, bases = _sums(emit, product, shape, size, right_panel, acc)
+    between = _prefetching(emit, shape, size, left, right)
+    multiply(emit, product, shape, size, (left_panel, right_panel), acc_kind, bases, between)
 
 
-def _sums(emit: Emitter, product: Product, shape: Shape, size: Blocking, right: Panel, acc: Window) -> Accumulator:
+def _sums(
+    emit: Emitter, product: Product, shape: Shape, size: Blocking, right: Panel, acc: Window
+) -> tuple[Accumulator, list[ir.Value]]:
+    """How sums begin and end, and the memory that they do so in."""
     element = acc.type.number
     if element.is_float:
-        return FloatSums(acc.base, shape.n, element, product.total)
-    start = _flip_correction(emit, product, shape, size, right) if product.flip_left else None
-    return IntegerSums(acc.base, shape.n, product.total, start)
+        return FloatSums(shape.n, element, product.total), [acc.base]
+    starts = [_flip_correction(emit, product, shape, size, right)] if product.flip_left else []
+    return IntegerSums(shape.n, product.total), [acc.base, *starts]
 
 
 def _flip_correction(emit: Emitter, product: Product, shape: Shape, size: Blocking, right: Panel) -> ir.Value:
@@ -236,18 +240,14 @@ def _flip_correction(emit: Emitter, product: Product, shape: Shape, size: Blocki
     emit.builder.store(I32(FLIPPED), word)
     one_row = Shape(1, shape.n, shape.k)
     panels = (Panel(word, 0, 0, 0), right)
-    multiply(emit, product, one_row, Blocking(1, size.vectors, size.lanes), panels, ColumnStart(start), _nothing)
+    multiply(emit, product, one_row, Blocking(1, size.vectors, size.lanes), panels, ColumnStart(), [start])
     return start
-
-
-def _nothing(row: ir.Value, column: ir.Value) -> None:
-    pass
 
 
 def _prefetching(
     emit: Emitter, shape: Shape, size: Blocking, left: Factor, right: Factor
-) -> Callable[[ir.Value, ir.Value], None]:
-    """The code before each register block: it fetches a share of the factors' next tiles."""
+) -> Callable[[ir.Value, ir.Value], None] | None:
+    """The code before each register block, if any: it fetches a share of the factors' next tiles."""
     down, across = shape.m // size.rows, shape.n // size.columns
     wanted = [
         Prefetch(side.ahead, side.lines, side.depth, down * across) for side in (left, right) if side.ahead is not None
@@ -260,4 +260,4 @@ def _prefetching(
         for tile in wanted:
             tile.fetch(emit, number)
 
-    return between
+    return between if wanted else None

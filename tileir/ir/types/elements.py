@@ -16,10 +16,11 @@ from tileir.ir.formats import FloatFormat, ieee
 class InvalidType(Exception):
     """A type that would break one of its invariants; `code` is the diagnostic code."""
 
-    def __init__(self, code: str, message: str) -> None:
+    def __init__(self, code: str, message: str, hint: str | None = None) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
+        self.hint = hint
 
 
 class Type:

@@ -100,6 +100,11 @@ class TileType(Type):
         return TileType(self.shape, element)
 
 
+def nearest_powers(extent: int) -> str:
+    """A hint with the powers of two around a positive number that is none."""
+    return f"the nearest to {extent} are {1 << extent.bit_length() - 1} and {1 << extent.bit_length()}"
+
+
 def _check_tile(shape: tuple[int, ...], element: ElementType | PointerType) -> None:
     if element is F4E2M1FN and all(extent % 2 for extent in shape):
         raise InvalidType("E0303", "a tile of f4E2M1FN needs an even number of elements")
@@ -108,7 +113,8 @@ def _check_tile(shape: tuple[int, ...], element: ElementType | PointerType) -> N
         if extent <= 0:
             raise InvalidType("E0304", f"tile dimensions must be positive, got {dims_text(shape)}")
         if extent & (extent - 1):
-            raise InvalidType("E0305", f"tile dimensions must be powers of two, got {dims_text(shape)}")
+            hint = nearest_powers(extent)
+            raise InvalidType("E0305", f"tile dimensions must be powers of two, got {dims_text(shape)}", hint)
         count *= extent
         if count > MAX_TILE_ELEMENTS:
             raise InvalidType("E0306", f"a tile has at most {MAX_TILE_ELEMENTS} elements, got {dims_text(shape)}")

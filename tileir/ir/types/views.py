@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from weakref import WeakValueDictionary
 
 from tileir.ir.types.elements import I4, ElementType, InvalidType, PaddingValue, Type, interned
-from tileir.ir.types.tiles import Dim, PointerAttr, TileType, dim_text, dims_prefix, dims_text
+from tileir.ir.types.tiles import Dim, PointerAttr, TileType, dim_text, dims_prefix, dims_text, nearest_powers
 
 MAX_I32 = (1 << 31) - 1
 
@@ -222,8 +222,10 @@ def _view_fields(
     if any(not 0 < extent <= MAX_I32 for extent in shape):
         listed = dims_text(shape)
         raise InvalidType("E0313", f"tile dimensions of a view must be positive 32-bit integers, got [{listed}]")
-    if any(extent & (extent - 1) for extent in shape):
-        raise InvalidType("E0314", f"tile dimensions of a view must be powers of two, got [{dims_text(shape)}]")
+    for extent in shape:
+        if extent & (extent - 1):
+            listed, hint = dims_text(shape), nearest_powers(extent)
+            raise InvalidType("E0314", f"tile dimensions of a view must be powers of two, got [{listed}]", hint)
     check_dims(tensor_view)
     tile = TileType(shape, tensor_view.element)
     if padding is not None and padding is not PaddingValue.ZERO and not tensor_view.element.is_float:

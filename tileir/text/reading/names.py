@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tileir.ir.core import Block, Op, Value
+from tileir.ir.loc import SourceLoc
 from tileir.ir.types import Type
 
 
@@ -30,6 +31,16 @@ class Forward:
     end: int
 
 
+@dataclass(frozen=True)
+class ClosedRegion:
+    """A region of the operation called `op` that has been read: its opening brace, and the offsets of all of it."""
+
+    op: str
+    opening: SourceLoc
+    begin: int
+    end: int
+
+
 class NameScope:
     """The names of one isolated body: `values` holds what is visible now, also ``%p#1`` of a pack."""
 
@@ -39,13 +50,20 @@ class NameScope:
         self.packs: dict[str, int] = {}
         self.defined: list[str] = []
         self.forward: dict[str, Forward] = {}
+        self.closed: list[ClosedRegion] = []
 
-    def close(self, mark: int) -> None:
+    def close(self, mark: int, region: ClosedRegion) -> None:
         """Leave a region: forget the names defined since `defined` had `mark` entries."""
+        self.closed.append(region)
         for name in self.defined[mark:]:
             del self.values[name]
             self.packs.pop(name, None)
         del self.defined[mark:]
+
+    def region_of(self, name: str) -> ClosedRegion | None:
+        """The innermost region, read before, in which `name` was defined last."""
+        place = self.places.get(name, -1)
+        return next((region for region in self.closed if region.begin <= place < region.end), None)
 
     def define(self, name: str, value: Value, begin: int) -> None:
         self.values[name] = value

@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import NoReturn, TypeVar
 
 from tileir.ir import types as t
@@ -20,6 +21,7 @@ from tileir.text.reading.lexer import END, STRING, TokenCursor
 
 MAX_NESTING = 128
 MAX_FAULTS = 100
+MAX_REPEATS = 3
 MAX_SHOWN_TOKEN = 60
 _MAX_COMPARED = 1000
 """Known words that an unknown one is compared with: the latest ones."""
@@ -53,6 +55,8 @@ class Reader(TokenCursor):
         super().__init__(source.text)
         self.source = source
         self.faults: list[Diagnostic] = []
+        self.troubles = 0
+        self.repeats: dict[tuple[str, str], list[SourceLoc]] = {}
         self.depth = 0
         self.braces = 0
         self.types: dict[str, t.Type] = t.ELEMENTS | {"token": t.TOKEN, "!cuda_tile.token": t.TOKEN}
@@ -76,11 +80,33 @@ class Reader(TokenCursor):
 
     def record(self, diagnostic: Diagnostic) -> None:
         """Report a fault and go on."""
+        self.troubles += 1
         self.faults.append(diagnostic)
         if len(self.faults) >= MAX_FAULTS:
             message = f"expected at most {MAX_FAULTS} faults in a file, got more, the rest is not read"
             self.faults.append(Diagnostic(codes.TOO_MANY, message, diagnostic.loc))
             raise GiveUp
+
+    def record_once(self, diagnostic: Diagnostic) -> None:
+        """Report a fault and go on; one that was reported before in the same words only gets another place."""
+        assert isinstance(diagnostic.loc, SourceLoc)
+        self.troubles += 1
+        key = diagnostic.code, diagnostic.message
+        if key in self.repeats:
+            self.repeats[key].append(diagnostic.loc)
+        else:
+            self.repeats[key] = []
+            self.record(diagnostic)
+
+    def grouped_faults(self) -> list[Diagnostic]:
+        """The faults, each with notes on the other places where the same was found."""
+        return [self._with_repeats(fault, self.repeats.get((fault.code, fault.message), [])) for fault in self.faults]
+
+    def _with_repeats(self, fault: Diagnostic, places: list[SourceLoc]) -> Diagnostic:
+        notes = [Note("the same here", place) for place in places[:MAX_REPEATS]]
+        if len(places) > MAX_REPEATS:
+            notes.append(Note(f"the same at {len(places) - MAX_REPEATS} more places"))
+        return replace(fault, notes=(*fault.notes, *notes)) if notes else fault
 
     def fail(
         self,
@@ -161,21 +187,21 @@ class Reader(TokenCursor):
         self.index += 1
         return token
 
-    def one_of(self, table: dict[str, T], what: str) -> T:
+    def one_of(self, table: dict[str, T], what: str, hint: str | None = None) -> T:
         """A keyword of `table`: the value it stands for."""
         token = self.tokens[self.index]
         found = table.get(token)
         if found is None:
-            self.not_one_of(token, table, what)
+            self.not_one_of(token, table, what, hint)
         self.index += 1
         return found
 
-    def not_one_of(self, token: str, table: Iterable[str], what: str) -> NoReturn:
+    def not_one_of(self, token: str, table: Iterable[str], what: str, hint: str | None = None) -> NoReturn:
         choices = ", ".join(table)
         message = f"expected {what} to be one of {choices}, got {shown_token(token)}"
         if not _BARE_WORD.fullmatch(token) and token[0] != '"':
-            self.expected(f"{what}: one of {choices}")
-        hint = did_you_mean(token.strip('"'), table)
+            self.expected(f"{what}: one of {choices}", hint)
+        hint = did_you_mean(token.strip('"'), table) or hint
         self.fail(codes.KEYWORD, message, hint=hint, expected=choices, got=shown_token(token))
 
     def comma_list(self, item: Callable[[], T], close: str) -> list[T]:

@@ -18,11 +18,12 @@ from tileir.ir.traits import ISOLATED, TerminatedBy
 from tileir.ir.unread import Unread
 from tileir.ops import OPS
 from tileir.text.reading import codes
+from tileir.text.reading.advice import foreign_hint
 from tileir.text.reading.arguments import Argument, arguments
 from tileir.text.reading.attributes import attribute, dictionary
 from tileir.text.reading.lexer import END
 from tileir.text.reading.locations import location_in_brackets
-from tileir.text.reading.names import NameScope
+from tileir.text.reading.names import ClosedRegion, NameScope
 from tileir.text.reading.properties import distribute
 from tileir.text.reading.reader import GiveUp, TextFault, did_you_mean, shown_token
 from tileir.text.reading.recovery import next_statement
@@ -50,7 +51,7 @@ class StatementReader(ValueReader):
         """Read one operation into `block`; after a fault, skip to the next one."""
         tokens = self.tokens
         names, token = NO_NAMES, ""
-        begin, depth, braces, faults = self.starts[self.index], self.depth, self.braces, len(self.faults)
+        begin, depth, braces, troubles = self.starts[self.index], self.depth, self.braces, self.troubles
         try:
             if tokens[self.index][0] == "%":
                 names = self.result_names()
@@ -69,7 +70,7 @@ class StatementReader(ValueReader):
                 self.bind(op, names)
             op.parent = block
             block.ops.append(op)
-            if len(self.faults) != faults:
+            if self.troubles != troubles:
                 self.faulty.add(op)
         except TextFault as fault:
             self.depth = depth
@@ -110,7 +111,7 @@ class StatementReader(ValueReader):
         if bare in (f"experimental${_REFUSED}", f"experimental.{_REFUSED}"):
             message = f"expected an operation that has a meaning, got '{bare}', which early documents only mention"
             self.fail(codes.REFUSED_OP, message, got=bare)
-        hint = did_you_mean(bare, spellings())
+        hint = foreign_hint(bare) or did_you_mean(bare, spellings())
         got = shown_token(name)
         self.fail(codes.UNKNOWN_OP, f"expected an operation, got the unknown name {got}", hint=hint, got=got)
 
@@ -149,7 +150,8 @@ class StatementReader(ValueReader):
                 self.check_defined()
         finally:
             self.enter_scope(outer)
-            outer.close(mark)
+            begin = min([opening.offset, *(argument.begin for argument in declared)])
+            outer.close(mark, ClosedRegion(spec.name, opening, begin, self.starts[self.index]))
         self.index += 1
         self.braces -= 1
         self.depth -= 1

@@ -47,6 +47,10 @@ _NEAR_NAMES = {
     "tensor": "tile",
     "memref": "tensor_view",
     "pointer": "ptr",
+    "vector": "tile",
+    "tt.ptr": "ptr",
+    "tt.tensordesc": "tensor_view",
+    "llvm.ptr": "ptr",
 }
 
 T = TypeVar("T")
@@ -162,7 +166,9 @@ class _TypeScan:
         try:
             return make()
         except t.InvalidType as error:
-            return self.report(error.code, error.message, begin)
+            place = self.reader.place(begin, self.offset)
+            self.reader.record_once(Diagnostic(error.code, error.message, place, hint=error.hint))
+            return POISON
 
     def function(self, begin: int) -> t.Type:
         inputs = self.nested_types()
@@ -316,9 +322,7 @@ class _TypeScan:
             loc = self.reader.place(begin, begin + len(token_at(self.text, begin)))
             message = "expected 'strides' in a tensor_view with dimensions, got none"
             self.reader.fail(codes.STRIDES, message, loc, hint="write tensor_view<4x8xf32, strides=[8,1]>")
-        if not comma or self.text.startswith(">", self.skip()):
-            return strides, None
-        return strides, self.pointer_attr()
+        return strides, self.pointer_attr() if comma else None
 
     def strides(self) -> tuple[t.Dim, ...]:
         self.expect("=")

@@ -11,9 +11,11 @@ from typing import NamedTuple
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import Diagnostic, Note
 from tileir.ir.loc import Source, SourceLoc
+from tileir.ir.shown import shown
 from tileir.ir.types import Type
 from tileir.ir.unread import POISON
 from tileir.text.reading import codes
+from tileir.text.reading.advice import carrying_hint, conversion_hint, token_hint
 from tileir.text.reading.lexer import token_at
 from tileir.text.reading.names import PENDING, NameScope, settle
 from tileir.text.reading.reader import Reader, did_you_mean, shown_token, whole_number
@@ -104,9 +106,10 @@ class ValueReader(Reader):
         name = token_at(self.text, begin)
         self.fail(
             codes.VALUE_TYPE,
-            f"expected {shown_token(name)} to be {expected!r} as stated here, got a value of type {actual!r}",
+            _other_type(name, expected, actual),
             self.place(begin, begin + len(name)),
             notes=self._definition(name),
+            hint=conversion_hint(actual, expected),
             expected=repr(expected),
             got=repr(actual),
         )
@@ -179,7 +182,9 @@ class ValueReader(Reader):
         if written != len(results):
             loc = self.place(names[0].begin, names[-1].begin + len(names[-1].name))
             message = f"expected {len(results)} result names for '{op.spec.name}', got {written}"
-            self.fail(codes.RESULT_COUNT, message, loc, expected=str(len(results)), got=str(written))
+            given = ", ".join(name.name for name in names)
+            hint = token_hint(op.spec, f"'{shown(given)}, %token = ...'") if written + 1 == len(results) else None
+            self.fail(codes.RESULT_COUNT, message, loc, hint=hint, expected=str(len(results)), got=str(written))
         position = 0
         for name, count, begin in names:
             self.define(name, results[position], begin)
@@ -216,7 +221,7 @@ class ValueReader(Reader):
         settle(forward.value, value)
         if stated not in (PENDING, POISON, actual) and actual is not POISON:
             loc = self.place(forward.begin, forward.end)
-            message = f"expected {shown_token(name)} to be {stated!r} as stated here, got a value of type {actual!r}"
+            message = _other_type(name, stated, actual)
             notes = self.note("defined here", self.place(begin, begin + len(name)))
             self.record(Diagnostic(codes.VALUE_TYPE, message, loc, notes, expected=repr(stated), got=repr(actual)))
         return forward.value
@@ -240,8 +245,19 @@ class ValueReader(Reader):
     def check_defined(self) -> None:
         """At the end of an isolated body: whatever was used must be defined by now."""
         for name, forward in self.scope.forward.items():
-            hint = did_you_mean(name, self.scope.places)
-            loc = self.place(forward.begin, forward.end)
-            message = f"expected a defined value, got {shown_token(name)}"
-            self.record(Diagnostic(codes.UNDEFINED_VALUE, message, loc, hint=hint))
+            self.record(self._undefined(name, self.place(forward.begin, forward.end)))
             forward.value.type = POISON
+
+    def _undefined(self, name: str, loc: SourceLoc) -> Diagnostic:
+        message = f"expected a defined value, got {shown_token(name)}"
+        region = self.scope.region_of(name)
+        if region is None:
+            hint = did_you_mean(name, self.scope.places)
+            return Diagnostic(codes.UNDEFINED_VALUE, message, loc, hint=hint)
+        line = region.opening.file_loc.line
+        message += f", which is defined inside the '{region.op}' at line {line} and is not visible outside"
+        return Diagnostic(codes.UNDEFINED_VALUE, message, loc, self._definition(name), carrying_hint(region.op))
+
+
+def _other_type(name: str, stated: Type, actual: Type) -> str:
+    return f"expected a value of type {stated!r}, as this operation states, got {shown_token(name)} of type {actual!r}"

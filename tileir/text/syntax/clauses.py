@@ -10,6 +10,7 @@ from tileir.ir.spec import OpSpec
 from tileir.text.printing.attributes import bool_text
 from tileir.text.printing.writer import Writer
 from tileir.text.reading import codes
+from tileir.text.reading.advice import memory_hint
 from tileir.text.reading.attributes import attribute, hints
 from tileir.text.reading.properties import property_value, store
 from tileir.text.reading.reader import shown_token
@@ -150,15 +151,16 @@ class MemoryKeywords(Directive):
         self.ordering, self.scope = AttributeDirective(spec, ordering), ScopeKeyword(spec, scope)
         self.orderings = enum_of(self.ordering.attr).keywords()
         self.scopes = enum_of(self.scope.attr).keywords()
+        self.hint = memory_hint(spec)
 
     def read(self, p: StatementReader, draft: Draft) -> None:
-        draft.attributes[self.ordering.name] = found = p.one_of(self.orderings, "memory ordering")
+        draft.attributes[self.ordering.name] = found = p.one_of(self.orderings, "memory ordering", self.hint)
         token = p.tokens[p.index]
         if token[0] == "%":
             return
         if found is MemoryOrdering.WEAK and token[0].isalpha():
             p.fail(codes.WEAK_SCOPE, f"expected no memory scope after 'weak', got {shown_token(token)}")
-        draft.attributes[self.scope.name] = p.one_of(self.scopes, "memory scope")
+        draft.attributes[self.scope.name] = p.one_of(self.scopes, "memory scope", self.hint)
 
     def write(self, writer: Writer, op: Op) -> str:
         return f" {self.ordering.value(op).text}{self.scope.write(writer, op)}"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from tileir.ir.core import Op
 from tileir.ir.fields import AttributeKind, AttrKind
 from tileir.ir.spec import OpSpec
 from tileir.text.printing.attributes import predicate_text
 from tileir.text.printing.writer import Writer
+from tileir.text.reading.advice import memory_hint, token_hint
 from tileir.text.reading.attributes import predicate
 from tileir.text.reading.properties import store
 from tileir.text.reading.reader import Reader
@@ -28,8 +29,16 @@ class FixedText(Directive):
 
     def read(self, p: StatementReader, draft: Draft) -> None:
         if p.tokens[p.index] != self.text:
-            p.expected(f"'{self.text}'")
+            self._missing(p, draft)
         p.index += 1
+
+    def _missing(self, p: StatementReader, draft: Draft) -> NoReturn:
+        """The text is not there; before the type of a token, that is what is likely to have been forgotten."""
+        types = draft.slots[len(self.spec.operands) : -1]
+        hint = None
+        if None not in types and self.text == ("," if types else "->"):
+            hint = token_hint(self.spec, f"'-> {', '.join([*map(repr, types), 'token'])}'")
+        p.expected(f"'{self.text}'", hint)
 
     def shown(self) -> str:
         return self.text
@@ -97,7 +106,8 @@ class CaseKeyword(AttributeDirective):
     def read(self, p: StatementReader, draft: Draft) -> None:
         case = self.cases.get(p.tokens[p.index])
         if case is None:
-            p.not_one_of(p.tokens[p.index], enum_of(self.attr).keywords(), self.name.replace("_", " "))
+            hint = memory_hint(self.spec) if self.name.startswith("memory_") else None
+            p.not_one_of(p.tokens[p.index], enum_of(self.attr).keywords(), self.name.replace("_", " "), hint)
         p.index += 1
         if case != self.attr.default:
             draft.attributes[self.name] = case

@@ -1,0 +1,57 @@
+"""Accesses that are proved to conflict with none need not be followed: the findings stay what they are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tileir
+from tests.analysis.generated_indices import Generator
+from tests.sanitize.corpus_programs import Case, cases
+from tileir.examples import Example
+from tileir.examples.checks import EXAMPLES
+from tileir.runtime.grid import checked_grid
+from tileir.runtime.known_launch import kernel_proof
+from tileir.runtime.launch import bind
+from tileir.runtime.targets import target_named
+from tileir.sanitize import run
+from tileir.sanitize.report import SanitizerReport
+
+GRID = (2, 2, 1)
+
+
+def summary(report: SanitizerReport) -> list[tuple[object, ...]]:
+    return [(one.kind, one.loc, one.other, one.array, one.indices, one.count, one.because) for one in report]
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
+def test_the_corpus_has_the_same_findings(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    proved = case.report()
+    monkeypatch.setattr(run, "_quiet", lambda launch, orders: frozenset())
+    assert summary(proved) == summary(case.report())
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_random_programs_have_the_same_findings(monkeypatch: pytest.MonkeyPatch) -> None:
+    quiet = 0
+    for seed in range(60):
+        generator = Generator(seed)
+        kernel = tileir.parse(generator.program())["k"]
+        given = generator.arguments()
+        with monkeypatch.context() as patched:
+            patched.setattr(run, "_quiet", lambda launch, orders: frozenset())
+            followed = tileir.sanitize(kernel, GRID, *given, copy=True)
+        assert summary(tileir.sanitize(kernel, GRID, *given, copy=True)) == summary(followed), seed
+        arguments = bind(kernel, given, target_named("interp"))
+        quiet += len(kernel_proof(kernel, checked_grid(GRID, "k"), arguments).quiet)
+    assert quiet > 20
+
+
+@pytest.mark.parametrize("name", ["gemm_views", "softmax", "layer_norm", "attention"])
+def test_nothing_needs_to_be_followed_in_the_usual_kernels(name: str) -> None:
+    example: Example = next(one for one in EXAMPLES if one.name == name)
+    given = list(example.arguments(example.sizes, np.random.default_rng(0)).values())
+    kernel = tileir.load(example.path)[example.kernel]
+    arguments = bind(kernel, given, target_named("interp"))
+    proof = kernel_proof(kernel, checked_grid(example.grid(example.sizes), example.kernel), arguments)
+    assert len(proof.quiet) == len([op for op in kernel.entry.walk() if op.spec.name.endswith("_view_tko")])

@@ -1,0 +1,165 @@
+"""Messages about what people who are new to Tile IR write name the mend."""
+
+from __future__ import annotations
+
+import pytest
+from parse_programs import check_faults, entry, op
+
+import tileir
+from tileir.ir.diagnostics import Diagnostic
+
+P = "%p: tile<ptr<f32>>, %q: tile<ptr<i32>>, %v: tile<f32>, %n: tile<i32>, %c: tile<i1>"
+
+
+def only_fault(text: str) -> Diagnostic:
+    with pytest.raises(tileir.DiagnosticError) as caught:
+        tileir.verify(tileir.parse(text)).raise_if_errors()
+    (fault,) = caught.value.diagnostics
+    return fault
+
+
+@pytest.mark.parametrize(
+    ("region", "where", "hint"),
+    [
+        ("for %i in (%n to %n, step %n) : tile<i32> { INSIDE }", "for", "'iter_values' and 'continue'"),
+        ("loop { INSIDE break }", "loop", "'break', as a result of the 'loop'"),
+        ("if %c { INSIDE }", "if", "'yield', as a result of the 'if'"),
+        ("if %c { loop { INSIDE break } }", "loop", "'break', as a result of the 'loop'"),
+    ],
+)
+def test_a_value_of_an_inner_region_is_said_to_be_one(region: str, where: str, hint: str) -> None:
+    inside = "%b = addi %n, %n : tile<i32>\n"
+    text = entry(f"{region.replace('INSIDE', inside)}\n%d = absi «%b» : tile<i32>", P)
+    (fault,) = check_faults(text, "E0109")
+    assert f"'%b', which is defined inside the '{where}' at line 2 and is not visible outside" in fault.message
+    assert fault.hint == f"carry it out with {hint}"
+    assert [note.message for note in fault.notes] == ["defined here"]
+
+
+def test_an_index_of_a_loop_is_not_visible_behind_it() -> None:
+    loop = "for %i in (%n to %n, step %n) : tile<i32> { }"
+    (fault,) = check_faults(entry(f"{loop}\n%d = absi «%i» : tile<i32>", P), "E0109")
+    assert "inside the 'for' at line 2" in fault.message
+
+
+@pytest.mark.parametrize(
+    ("statement", "write"),
+    [
+        ("%x = load_ptr_tko weak %p : tile<ptr<f32>> -> tile<f32>", "-> tile<f32>, token"),
+        ("%x = load_ptr_tko weak %p : tile<ptr<f32>> -> tile<f32>, token", "%x, %token = ..."),
+        ("store_ptr_tko weak %p, %v : tile<ptr<f32>>, tile<f32>", "-> token"),
+        (
+            "%x = atomic_rmw_tko relaxed device %p, addf, %v : tile<ptr<f32>>, tile<f32> -> tile<f32>",
+            "-> tile<f32>, token",
+        ),
+    ],
+)
+def test_a_forgotten_token_is_said_to_be_missing(statement: str, write: str) -> None:
+    name = statement.partition("= ")[2].split()[0] if "=" in statement else statement.split()[0]
+    assert only_fault(entry(f"{statement}\nreturn", P)).hint == f"'{name}' also gives a token: write '{write}'"
+
+
+@pytest.mark.parametrize(
+    ("statement", "write"),
+    [
+        ("%x, %t = load_ptr_tko %p : tile<ptr<f32>> -> tile<f32>, token", "load_ptr_tko weak ..."),
+        ("%x, %t = load_ptr_tko relaxed %p : tile<ptr<f32>> -> tile<f32>, token", "load_ptr_tko relaxed device ..."),
+        ("%t = store_ptr_tko %p, %v : tile<ptr<f32>>, tile<f32> -> token", "store_ptr_tko weak ..."),
+        (
+            "%x, %t = atomic_rmw_tko %p, addf, %v : tile<ptr<f32>>, tile<f32> -> tile<f32>, token",
+            "atomic_rmw_tko relaxed device ...",
+        ),
+        (
+            "%x, %t = atomic_rmw_tko relaxed %p, addf, %v : tile<ptr<f32>>, tile<f32> -> tile<f32>, token",
+            "atomic_rmw_tko relaxed device ...",
+        ),
+    ],
+)
+def test_a_missing_ordering_or_scope_is_spelled_out(statement: str, write: str) -> None:
+    assert (only_fault(entry(statement, P)).hint or "").startswith(f"write '{write}'")
+
+
+def test_powers_of_two_are_offered_once() -> None:
+    body = "%a = iota : tile<300xi32>\n" + "%b = addi %a, %a : tile<300xi32>\n" * 1 + 'print "%d", %a : tile<300xi32>'
+    fault = only_fault(entry(body))
+    assert fault.hint == "the nearest to 300 are 256 and 512"
+    assert [note.message for note in fault.notes] == ["the same here", "the same here"]
+    many = only_fault(entry("\n".join(f"%a{index} = iota : tile<300xi32>" for index in range(200))))
+    assert many.notes[-1].message == "the same at 196 more places"
+
+
+def test_what_ends_a_block_is_named() -> None:
+    text = entry("for %i in (%n to %n, step %n) : tile<i32> {\nyield\n}", P)
+    assert only_fault(text).hint == "a block of 'for' ends with 'continue'"
+
+
+@pytest.mark.parametrize(
+    ("name", "has"),
+    [
+        ("arith.addi", "addi"),
+        ("arith.constant", "constant"),
+        ("arith.divsi", "divi ... signed"),
+        ("func.func", "entry"),
+        ("tt.load", "load_ptr_tko"),
+        ("tt.dot", "mmaf or mmai"),
+        ("scf.for", "for"),
+        ("scf.yield", "continue in a 'for' or 'loop', yield in an 'if'"),
+        ("math.exp", "exp"),
+    ],
+)
+def test_operations_of_other_dialects_are_known(name: str, has: str) -> None:
+    dialect = name.partition(".")[0]
+    assert only_fault(entry(f"{name} %n", P)).hint == f"'{dialect}' is another dialect; Tile IR has {has}"
+
+
+def test_every_word_for_another_dialect_names_operations_that_exist() -> None:
+    from tileir.text.reading import advice
+    from tileir.text.reading.spellings import spellings
+
+    for words in advice._OPERATIONS.values():
+        assert words.replace(",", " ").split()[0] in spellings(), words
+
+
+@pytest.mark.parametrize(
+    ("type", "near"),
+    [("vector<4xf32>", "tile"), ("!tt.ptr<f32>", "ptr"), ("memref<4xf32>", "tensor_view"), ("tensor<4xf32>", "tile")],
+)
+def test_types_of_other_dialects_are_known(type: str, near: str) -> None:
+    assert only_fault(f"entry @k(%a: {type}) {{ return }}").hint == f"did you mean '{near}'?"
+
+
+@pytest.mark.parametrize(
+    ("stated", "found", "operation"),
+    [
+        ("i64", "i32", "exti"),
+        ("i8", "i32", "trunci"),
+        ("f32", "i32", "itof"),
+        ("i32", "f16", "ftoi"),
+        ("f16", "f32", "ftof"),
+        ("ptr<f16>", "ptr<f32>", "ptr_to_ptr"),
+        ("ptr<f16>", "i64", "int_to_ptr"),
+        ("8x1xi32", "8xi32", "reshape"),
+        ("8xi32", "1xi32", "broadcast"),
+    ],
+)
+def test_a_value_of_another_type_is_to_be_converted(stated: str, found: str, operation: str) -> None:
+    fault = only_fault(f'entry @k(%a: tile<{found}>) {{ print "%d", %a : tile<{stated}> }}')
+    got = f"'%a' of type tile<{found}>"
+    assert fault.message == f"expected a value of type tile<{stated}>, as this operation states, got {got}"
+    assert fault.hint == f"'{operation}' makes a tile<{stated}> of it"
+
+
+@pytest.mark.parametrize(
+    "literal", ["0." + "1" * 400, "0" * 400 + "1.5", "1" + "0" * 400 + ".0e-399", "1." + "0" * 5000]
+)
+def test_a_float_of_any_length_is_read(literal: str) -> None:
+    assert (
+        op(f"%c = constant <f64: {literal}> : tile<f64>").value.data
+        == op(f"%c = constant <f64: {float(literal)!r}> : tile<f64>").value.data
+    )
+
+
+@pytest.mark.parametrize("type", ["tensor_view<f16,«>»>", "tensor_view<4xf16, strides=[1],«>»>"])
+def test_a_tensor_view_ends_without_a_comma(type: str) -> None:
+    text = f"entry @k(%a: {type.replace('«>»>', '«>»')}) {{ return }}"
+    check_faults(text, "E0103")

@@ -1,0 +1,140 @@
+"""Provenance of pointers: the parameters that a pointer may have been computed from, and what is written through each.
+
+Knows: how pointers and views flow through operations, regions and functions. Does not know: where in its memory a
+pointer leads. A pointer that was loaded from memory, or made of an integer, may lead anywhere.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from tileir.analysis.effects import MemoryAccess, access_of, accesses_of, callee_of, own_effect, reachable
+from tileir.analysis.exits import EXITS, RegionExit, target_of
+from tileir.analysis.loops import carried_arguments
+from tileir.ir import types as t
+from tileir.ir.core import Op, Value
+from tileir.ir.effects import Effect
+from tileir.ops import calls, core
+from tileir.ops.control import For, Loop
+from tileir.ops.module import Entry
+
+ANYWHERE = -1
+"""Stands among the parameters for a pointer of unknown origin."""
+_VIEWS = (t.TensorViewType, t.TileViewType)
+
+
+@dataclass(frozen=True)
+class Writes:
+    """What an entry writes: by the position of each pointer parameter the first write through it, and the first through
+    a pointer that may lead anywhere; None where there is none."""
+
+    through: tuple[MemoryAccess | None, ...]
+    anywhere: MemoryAccess | None
+
+    def to(self, position: int | None) -> tuple[MemoryAccess, str] | None:
+        """A write that may go to the memory of a parameter, and how sure that is in words; to memory that is reached
+        through others where the position is None."""
+        through = None if position is None else self.through[position]
+        if through is not None:
+            return through, "writes through it"
+        return None if self.anywhere is None else (self.anywhere, "may write there, through a pointer of any origin")
+
+
+def writes_of(entry: Entry) -> Writes:
+    """The writes of an entry, with those of the functions that it calls."""
+    provenance = Provenance(entry)
+    found = [(access, provenance.of(access.address)) for access in accesses_of(entry) if access.writes]
+
+    def first(origin: int) -> MemoryAccess | None:
+        return next((access for access, origins in found if origin in origins), None)
+
+    return Writes(tuple(map(first, range(len(entry.body.args)))), first(ANYWHERE))
+
+
+class Provenance:
+    """The parameters of an entry from which each pointer and each view in it may have been computed."""
+
+    def __init__(self, entry: Entry) -> None:
+        self._origins: dict[Value, set[int]] = defaultdict(set)
+        self._flows: dict[Value, list[Value]] = defaultdict(list)
+        sources = [(argument, index) for index, argument in enumerate(entry.body.args) if _leads(argument)]
+        for op in reachable(entry):
+            for source, result in _flows(op):
+                self._flows[source].append(result)
+            sources += [(result, ANYWHERE) for result in _unknown_results(op)]
+        for value, origin in sources:
+            self._spread(value, origin)
+
+    def of(self, value: Value) -> frozenset[int]:
+        """The positions of the parameters, `ANYWHERE` among them if it may lead anywhere."""
+        return frozenset(self._origins.get(value, ()))
+
+    def _spread(self, value: Value, origin: int) -> None:
+        pending = [value]
+        while pending:
+            value = pending.pop()
+            if origin not in self._origins[value]:
+                self._origins[value].add(origin)
+                pending += self._flows.get(value, ())
+
+
+def _leads(value: Value) -> bool:
+    """Whether a value leads to memory."""
+    if isinstance(value.type, t.TileType):
+        return isinstance(value.type.element, t.PointerType)
+    return isinstance(value.type, _VIEWS)
+
+
+def _flows(op: Op) -> Iterator[tuple[Value, Value]]:
+    """Pairs of values that lead to memory, the second of which may be, or be computed from, the first."""
+    for source, result in _all_flows(op):
+        if _leads(source) and _leads(result):
+            yield source, result
+
+
+def _all_flows(op: Op) -> Iterator[tuple[Value, Value]]:
+    if isinstance(op, For | Loop):
+        yield from zip(op.initial, carried_arguments(op))
+        if isinstance(op, For):
+            yield from zip(op.initial, op.outputs)
+    elif isinstance(op, calls.Call):
+        yield from _through_function(op)
+    elif type(op) in EXITS:
+        yield from _out_of_region(op)
+    elif access_of(op) is None:
+        inside = [block.args for block in op.regions if block is not None]
+        results = [*op.results, *chain.from_iterable(inside)]
+        yield from ((source, result) for source in op.operands for result in results)
+
+
+def _through_function(op: calls.Call) -> Iterator[tuple[Value, Value]]:
+    function = callee_of(op)
+    (body,) = function.regions
+    assert body is not None
+    yield from zip(op.args, body.args)
+    for exit in function.walk():
+        if EXITS.get(type(exit)) is RegionExit.RETURN:
+            yield from zip(exit.operands, op.outputs)
+
+
+def _out_of_region(exit: Op) -> Iterator[tuple[Value, Value]]:
+    around = target_of(exit)
+    how = EXITS[type(exit)]
+    if around is None or how is RegionExit.RETURN:
+        return
+    if how is RegionExit.CONTINUE:
+        assert isinstance(around, For | Loop)
+        yield from zip(exit.operands, carried_arguments(around))
+    if how is not RegionExit.CONTINUE or isinstance(around, For):
+        yield from zip(exit.operands, around.results)
+
+
+def _unknown_results(op: Op) -> Sequence[Value]:
+    """The results of an operation that may lead anywhere: what has no pointer to come from, but memory of its own."""
+    own = own_effect(op) is Effect.ALLOCATE or isinstance(op, core.GetGlobal | calls.Call) or op.regions
+    if own or (access_of(op) is None and any(map(_leads, op.operands))):
+        return []
+    return [result for result in op.results if _leads(result)]

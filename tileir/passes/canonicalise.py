@@ -1,0 +1,157 @@
+"""The pass ``canonicalise``: every operation in its simplest form, and constants computed.
+
+Knows: in which order rows are tried, and the rewrites of single operations that take more than a pattern.
+Does not know: the patterns (`rules`), nor how a constant is computed (`fold`).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from tileir.ir.attributes import DenseElements
+from tileir.ir.core import Op, Value
+from tileir.ir.loc import Location
+from tileir.ir.traits import ELEMENTWISE, PURE
+from tileir.ir.types import F4E2M1FN, TileType
+from tileir.ops.core import Constant
+from tileir.ops.misc import Assume
+from tileir.ops.pointers import JoinTokens, MakeToken
+from tileir.ops.shapes import Broadcast
+from tileir.passes import fold
+from tileir.passes.facts import Evaluate, constant_of, is_determined
+from tileir.passes.pattern import PatternRow, build
+from tileir.passes.rebuilding import Rebuilding, fused
+from tileir.passes.row import ChangeLog, Exactness, Row
+from tileir.passes.rules import conversion, core, floating, integer, shapes
+
+PATTERNS: tuple[PatternRow, ...] = (*integer.ROWS, *floating.ROWS, *conversion.ROWS, *core.ROWS, *shapes.ROWS)
+
+SAME_PROMISE = Row(
+    "assume-twice", "canonicalise", "assume P (assume P x)", "assume P x", Exactness.EXACT,
+    "the promise has been made already",
+)  # fmt: skip
+JOINED = Row(
+    "join-tokens", "canonicalise", "join_tokens of joins, fresh tokens or one token twice", "join_tokens of the rest",
+    Exactness.EXACT, "a join waits for all that its operands wait for, and a fresh token for nothing",
+)  # fmt: skip
+UNIFORM = Row(
+    "elementwise-of-broadcasts", "canonicalise", "OP(broadcast x, broadcast y, ...)", "broadcast OP(x, y, ...)",
+    Exactness.EXACT, "equal operands give equal results, so that one computation serves all elements of a row",
+    "OP is element-wise and its result fixed by the language; constants count as broadcasts",
+)  # fmt: skip
+ROWS: tuple[Row, ...] = (*PATTERNS, SAME_PROMISE, JOINED, UNIFORM)
+
+
+def _by_op() -> dict[type[Op], list[PatternRow]]:
+    table: dict[type[Op], list[PatternRow]] = defaultdict(list)
+    for row in PATTERNS:
+        table[row.matched.op].append(row)
+    return dict(table)
+
+
+_PATTERNS_OF = _by_op()
+
+
+class Folding(Rebuilding):
+    """The walk that computes constants."""
+
+    def __init__(self, log: ChangeLog, evaluate: Evaluate) -> None:
+        super().__init__(log)
+        self.evaluate = evaluate
+
+    def emit(self, op: Op) -> Sequence[Value]:
+        return self._folded(op) or super().emit(op)
+
+    def _folded(self, op: Op) -> Sequence[Value] | None:
+        contents = fold.folded(op, self.evaluate)
+        if contents is None:
+            return None
+        made = [Constant.build([content.type], op.loc, value=content) for content in contents]
+        return self._noted(fold.FOLDED, op, [self.block.append(one).results[0] for one in made])
+
+    def _noted(self, row: Row, op: Op, values: Sequence[Value]) -> Sequence[Value]:
+        self.log.note(row, op, values)
+        return values
+
+
+class Canonicalise(Folding):
+    """The walk that folds and applies the rows of single operations."""
+
+    def emit(self, op: Op) -> Sequence[Value]:
+        if isinstance(op, Constant) or op.regions:
+            return super().emit(op)
+        return self._folded(op) or self._matched(op) or self._special(op) or self.block.append(op).results
+
+    def _matched(self, op: Op) -> Sequence[Value] | None:
+        for row in _PATTERNS_OF.get(type(op), ()):
+            bound = row.match(op)
+            if bound is not None:
+                made = build(row.made, op.results[0].type, bound, _place(row, op), self)
+                if made is not None:
+                    return self._noted(row, op, [made])
+        return None
+
+    def _special(self, op: Op) -> Sequence[Value] | None:
+        if isinstance(op, Assume):
+            inner = op.value.owner
+            known = isinstance(inner, Assume) and inner.predicate == op.predicate
+            return self._noted(SAME_PROMISE, op, [op.value]) if known else None
+        if isinstance(op, JoinTokens):
+            return self._joined(op)
+        return self._uniform(op)
+
+    # ------------------------------------------------------------ tokens
+
+    def _joined(self, op: JoinTokens) -> Sequence[Value] | None:
+        parts: dict[Value, None] = {}
+        for token in op.tokens:
+            owner = token.owner
+            for part in owner.tokens if isinstance(owner, JoinTokens) else (token,):
+                if not isinstance(part.owner, MakeToken):
+                    parts[part] = None
+        left = list(parts)
+        if left == op.tokens:
+            return None
+        if len(left) > 1:
+            return self._noted(JOINED, op, self.emit(JoinTokens.build([op.result.type], op.loc, tokens=left)))
+        return self._noted(JOINED, op, left or [op.tokens[0]])
+
+    # ------------------------------------------------------------ tiles of equal elements
+
+    def _uniform(self, op: Op) -> Sequence[Value] | None:
+        """`op` on the sources of broadcasts."""
+        if ELEMENTWISE not in op.spec.traits or PURE not in op.spec.traits or op.discardable or not is_determined(op):
+            return None
+        sources = [value.owner.source.tile for value in op.operands if isinstance(value.owner, Broadcast)]
+        shapes_of = {source.shape for source in sources}
+        if len(shapes_of) != 1 or not all(map(_is_uniform, op.operands)) or op.results[0].tile.element is F4E2M1FN:
+            return None
+        (shape,) = shapes_of
+        operands = [self._source(value, shape, op.loc) for value in op.operands]
+        type = TileType(shape, op.results[0].tile.element)
+        (small,) = self.emit(self._on(op, operands, type))
+        large = self.emit(Broadcast.build([op.results[0].type], op.loc, source=small))
+        return self._noted(UNIFORM, op, large)
+
+    def _source(self, value: Value, shape: tuple[int, ...], loc: Location) -> Value:
+        if isinstance(value.owner, Broadcast):
+            return value.owner.source
+        content = constant_of(value)
+        assert content is not None, "an operand is a broadcast or a constant"
+        type = TileType(shape, content.element)
+        (made,) = self.emit(Constant.build([type], loc, value=DenseElements(type, content.data)))
+        return made
+
+    def _on(self, op: Op, operands: list[Value], type: TileType) -> Op:
+        return op.__class__(operands, [type], op.attributes.copy(), (), op.loc, op.segments)
+
+
+def _is_uniform(value: Value) -> bool:
+    content = constant_of(value)
+    return isinstance(value.owner, Broadcast) or (content is not None and content.is_splat)
+
+
+def _place(row: PatternRow, op: Op) -> Location:
+    """That of `op`, with those of what it absorbs."""
+    return fused(op.loc, *(inner.loc for inner in row.absorbed(op)))

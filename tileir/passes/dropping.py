@@ -1,0 +1,122 @@
+"""The pass ``dce``: what nobody can see is left out, results and carried values of control flow included.
+
+Knows: how an operation looks without some of its results. Does not know: what is needed (`liveness`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tileir.analysis.effects import token_operands, token_results
+from tileir.analysis.exits import target_of
+from tileir.ir.core import Block, Module, Op, Value
+from tileir.ir.types import TOKEN
+from tileir.ops.control import Break, Continue, For, If, Loop, Yield
+from tileir.ops.pointers import MakeToken
+from tileir.passes.facts import is_weak_load
+from tileir.passes.liveness import Liveness
+from tileir.passes.rebuilding import Rebuilding
+from tileir.passes.row import Exactness, Row
+
+UNUSED = Row(
+    "unused", "dce", "OP(...) whose results nobody uses", "nothing", Exactness.PROMISED,
+    "a result that nobody uses cannot be seen; an operation that would trap has undefined behaviour anyway",
+    "OP has no effect but reading weakly",
+)  # fmt: skip
+UNUSED_LOAD = Row(
+    "unused-value", "dce", "weak load whose token alone is used", "the token that it waits for", Exactness.PROMISED,
+    "a load that is not there orders nothing, and the token passes through (spec: tokens#program-order)",
+)  # fmt: skip
+UNUSED_RESULT = Row(
+    "unused-result", "dce", "if, for or loop with a result or carried value that nobody uses", "the same without it",
+    Exactness.EXACT, "a carried value that only makes its own next value cannot be seen",
+)  # fmt: skip
+ROWS = (UNUSED, UNUSED_LOAD, UNUSED_RESULT)
+
+
+class Dropping(Rebuilding):
+    """The walk that leaves out what `Liveness` does not find."""
+
+    def module(self, module: Module) -> Module:
+        self.live = Liveness(module)
+        return super().module(module)
+
+    def visit(self, op: Op) -> None:
+        if op not in self.live.ops:
+            self.log.note(UNUSED, op)
+        elif is_weak_load(op) and self._only_token(op):
+            self._pass_token(op)
+        elif isinstance(op, For | Loop | If):
+            self._control(op)
+        elif isinstance(op, Yield | Continue | Break):
+            self._exit(op)
+        else:
+            super().visit(op)
+
+    def _only_token(self, op: Op) -> bool:
+        return bool(token_results(op)) and not any(
+            value in self.live.values for value in op.results if value.type is not TOKEN
+        )
+
+    def _pass_token(self, op: Op) -> None:
+        given = self.given(token_operands(op))
+        values = given or self.emit(MakeToken.build([TOKEN], self.place(op.loc)))
+        self.bind(token_results(op), values)
+        self.log.note(UNUSED_LOAD, op, values)
+
+    # ------------------------------------------------------------ control flow
+
+    def _kept(self, op: Op) -> list[int]:
+        """The positions of the results, and carried values, that are needed."""
+        live = self.live.values
+        if isinstance(op, For | Loop):
+            carried = op.body.args[1:] if isinstance(op, For) else op.body.args
+            if isinstance(op, For):
+                return [at for at, pair in enumerate(zip(op.results, carried)) if any(one in live for one in pair)]
+            return [at for at, argument in enumerate(carried) if argument in live]
+        return [at for at, result in enumerate(op.results) if result in live]
+
+    def _results_kept(self, op: Op) -> list[int]:
+        if isinstance(op, Loop):
+            return [at for at, result in enumerate(op.results) if result in self.live.values]
+        return self._kept(op)
+
+    def _control(self, op: For | Loop | If) -> None:
+        kept, results = self._kept(op), self._results_kept(op)
+        if len(results) < len(op.results) or (not isinstance(op, If) and len(kept) < len(op.initial)):
+            self.log.note(UNUSED_RESULT, op)
+        made = self._made(op, kept, [op.results[at].type for at in results])
+        if op.discardable:
+            made.discardable = dict(op.discardable)
+        self.bind([op.results[at] for at in results], self.emit(made))
+
+    def _made(self, op: For | Loop | If, kept: Sequence[int], types: list) -> Op:
+        loc, attributes = self.place(op.loc), op.attributes.copy()
+        if isinstance(op, If):
+            regions = tuple(None if block is None else self.region(block) for block in op.regions)
+            return If(self.given([op.condition]), types, attributes, regions, loc)
+        initial = self.given(op.initial[at] for at in kept)
+        body = self._body(op.body, kept, 1 if isinstance(op, For) else 0)
+        if isinstance(op, For):
+            bounds = self.given([op.lower, op.upper, op.step])
+            return For([*bounds, *initial], types, attributes, (body,), loc, (1, 1, 1, len(initial)))
+        return Loop(initial, types, attributes, (body,), loc, (len(initial),))
+
+    def _body(self, block: Block, kept: Sequence[int], first: int) -> Block:
+        places = [*range(first), *(first + at for at in kept)]
+        made = Block([block.args[at].type for at in places])
+        made.arg_locs = tuple(block.arg_locs[at] for at in places) if block.arg_locs else ()
+        made.arg_names = tuple(block.arg_names[at] for at in places) if block.arg_names else ()
+        self.bind([block.args[at] for at in places], made.args)
+        self.into(made, block.ops)
+        return made
+
+    def _exit(self, op: Yield | Continue | Break) -> None:
+        around = target_of(op)
+        places: Sequence[int] = range(len(op.operands))
+        if isinstance(around, If) and isinstance(op, Yield):
+            places = self._kept(around)
+        elif isinstance(around, For | Loop) and not isinstance(op, Yield):
+            places = self._kept(around) if isinstance(op, Continue) else self._results_kept(around)
+        values: list[Value] = self.given(op.operands[at] for at in places)
+        self.emit(type(op)(values, [], op.attributes.copy(), (), self.place(op.loc), (len(values),)))

@@ -1,0 +1,128 @@
+"""Facts about single operations that rewrites ask for.
+
+Knows: constants and their contents, what may be computed where the program does not, what may be left out or shared.
+Does not know: any rewrite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from tileir.analysis.effects import access_of, own_effect
+from tileir.ir.attributes import DenseElements, MemoryOrdering, Rounding
+from tileir.ir.core import Block, Op, Value
+from tileir.ir.effects import Effect
+from tileir.ir.storage import dtype_of
+from tileir.ir.traits import NO_MEMORY_EFFECT, PURE
+from tileir.ir.types import ElementType, TileType, checked_cast
+from tileir.ops.core import Constant
+from tileir.ops.division import DivI, RemI
+from tileir.ops.extension import ExternElementwise
+from tileir.ops.floating import DivF, Sqrt
+from tileir.ops.matmul import MmaF, MmaFScaled
+from tileir.ops.misc import Assume
+from tileir.ops.shapes import Extract, Insert
+
+Evaluate = Callable[[Op, Sequence[np.ndarray]], "Sequence[np.ndarray] | None"]
+"""From an operation and the contents of its operands to those of its results; None where it has undefined behaviour."""
+
+_INEXACT = (MmaF, MmaFScaled)
+
+
+def constant_of(value: Value) -> DenseElements | None:
+    """The content of a value that a `constant` defines."""
+    op = value.owner
+    return op.value if isinstance(op, Constant) else None
+
+
+def splat_of(value: Value) -> int | None:
+    """The bits of all elements of a constant, if they are the same and integers."""
+    content = constant_of(value)
+    if content is None or not content.is_splat or content.element.is_float:
+        return None
+    return int.from_bytes(content.data, "little") & ((1 << content.element.bits) - 1)
+
+
+def signed_splat_of(value: Value) -> int | None:
+    """The same, read as a signed number."""
+    bits = splat_of(value)
+    width = checked_cast(value.type, TileType).number.bits if bits is not None else 0
+    return bits if bits is None or bits >> (width - 1) == 0 else bits - (1 << width)
+
+
+def content_array(content: DenseElements) -> np.ndarray:
+    """The elements: of rank 0 for a splat, else of the shape of the tile."""
+    data = np.frombuffer(content.data, np.uint8).view(dtype_of(content.element))
+    return data.reshape(()) if content.is_splat else data.reshape(content.type.shape)
+
+
+def dense(type: TileType, array: np.ndarray) -> DenseElements:
+    """The content of a constant of that type, from all elements or from one that stands for all."""
+    data = np.ascontiguousarray(array, dtype_of(type.element)).tobytes()
+    return DenseElements.of(type, data)
+
+
+def splat(type: TileType, number: int) -> DenseElements:
+    """An integer, modulo 2^width, in all elements."""
+    element = checked_cast(type.element, ElementType)
+    return DenseElements(type, (number % (1 << element.bits)).to_bytes(element.byte_size, "little"))
+
+
+def is_determined(op: Op) -> bool:
+    """Whether the language fixes the results of an operation to the bit, for given operands."""
+    if op.spec.chapter == "functions" or isinstance(op, _INEXACT):
+        return False
+    if isinstance(op, DivF | Sqrt):
+        return op.attributes.get("rounding_mode") not in (Rounding.APPROX, Rounding.FULL)
+    return True
+
+
+def is_speculatable(op: Op) -> bool:
+    """Whether an operation may be computed where the program would not: it cannot trap, and has no effect."""
+    if op.regions or PURE not in op.spec.traits:
+        return False
+    if isinstance(op, RemI):
+        return splat_of(op.rhs) not in (None, 0)
+    if isinstance(op, Extract | Insert):
+        return _subtile_is_there(op)
+    return True
+
+
+def _subtile_is_there(op: Extract | Insert) -> bool:
+    whole, part = (op.source, op.results[0]) if isinstance(op, Extract) else (op.destination, op.source)
+    counts = [extent // size for extent, size in zip(whole.tile.shape, part.tile.shape)]
+    indices = [splat_of(index) for index in op.indices]
+    return all(index is not None and index < count for index, count in zip(indices, counts))
+
+
+def is_shareable(op: Op) -> bool:
+    """Whether an equal operation before it can stand for an operation."""
+    if op.regions or op.discardable:
+        return False
+    if isinstance(op, Assume):
+        return True
+    return PURE in op.spec.traits or NO_MEMORY_EFFECT in op.spec.traits
+
+
+def is_weak_load(op: Op) -> bool:
+    """Whether an operation does nothing but read memory that nobody else writes meanwhile."""
+    access = access_of(op)
+    return access is not None and own_effect(op) is Effect.READ and access.ordering is MemoryOrdering.WEAK
+
+
+_NEEDED = ~(Effect.READ | Effect.ALLOCATE | Effect.PROMISE)
+
+
+def is_needed(op: Op) -> bool:
+    """Whether an operation must stay though nobody uses its results."""
+    if isinstance(op, ExternElementwise | DivI):
+        return bool(own_effect(op))
+    effect = own_effect(op)
+    return bool(effect & _NEEDED) or (effect is Effect.READ and not is_weak_load(op))
+
+
+def ops_in(block: Block | None) -> list[Op]:
+    """The operations of a block but its terminator."""
+    return [] if block is None else block.ops[:-1]

@@ -1,0 +1,83 @@
+"""The pass ``licm``: what is the same in every iteration is computed before the loop.
+
+Knows: which operations may leave a loop, and which loads, by what the loop does to memory and how often it runs.
+Does not know: where in memory an access goes (`analysis.footprint`): a loop that writes keeps its loads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tileir.analysis.effects import effects_of
+from tileir.analysis.uses import home_of
+from tileir.ir.core import Block, Op, Value
+from tileir.ir.effects import Effect
+from tileir.ops.control import For, Loop
+from tileir.passes.branches import has_plain_body, trip_count
+from tileir.passes.facts import is_speculatable, is_weak_load
+from tileir.passes.rebuilding import Rebuilding
+from tileir.passes.row import ChangeLog, Exactness, Row
+
+HOISTED = Row(
+    "loop-invariant", "licm", "for or loop { OP(x, ...) }", "OP(x, ...) before the loop", Exactness.EXACT,
+    "the operands are the same in every iteration, and the operation can be computed where the loop does not run",
+    "x, ... are defined outside the loop; OP is no division, assumption or subtile that might trap",
+)  # fmt: skip
+HOISTED_LOAD = Row(
+    "loop-invariant-load", "licm", "for { weak load p }", "weak load p before the loop", Exactness.PROMISED,
+    "the loop runs and writes nothing, so that the first load finds what all find",
+    "all operands are defined outside the loop, which runs for certain, has one exit and neither writes nor waits",
+)  # fmt: skip
+ROWS = (HOISTED, HOISTED_LOAD)
+
+_DISTURBS = Effect.WRITE | Effect.UPDATE | Effect.FENCE | Effect.WAIT | Effect.HOST | Effect.STOP
+
+
+@dataclass
+class _Frame:
+    """A block that is being made; `loop`: the operation whose body it is, if that is a loop."""
+
+    block: Block
+    loop: For | Loop | None
+    still: bool = False
+    """Whether the loop certainly runs and disturbs no memory."""
+
+
+class Hoisting(Rebuilding):
+    """The walk that moves operations out of loops."""
+
+    def __init__(self, log: ChangeLog) -> None:
+        super().__init__(log)
+        self.frames: list[_Frame] = []
+        self.owners: list[Op] = []
+
+    def visit(self, op: Op) -> None:
+        self.owners.append(op)
+        super().visit(op)
+        self.owners.pop()
+
+    def into(self, block: Block, ops: Sequence[Op]) -> None:  # type: ignore[override]
+        owner = self.owners[-1] if self.owners else None
+        loop = owner if isinstance(owner, For | Loop) else None
+        self.frames.append(_Frame(block, loop, isinstance(loop, For) and self._is_still(loop)))
+        super().into(block, ops)
+        self.frames.pop()
+
+    def _is_still(self, loop: For) -> bool:
+        count = trip_count([self.values[bound] for bound in (loop.lower, loop.upper, loop.step)], loop.unsigned)
+        return bool(count) and has_plain_body(loop) and not effects_of(loop) & _DISTURBS
+
+    def emit(self, op: Op) -> Sequence[Value]:
+        loads = is_weak_load(op)
+        if not (loads or is_speculatable(op)):
+            return super().emit(op)
+        homes = {home_of(value) for value in op.operands}
+        at = len(self.frames) - 1
+        while self.frames[at].loop is not None and self.frames[at].block not in homes:
+            if loads and not self.frames[at].still:
+                break
+            at -= 1
+        if at < len(self.frames) - 1:
+            self.log.note(HOISTED_LOAD if loads else HOISTED, op, op.results)
+        return self.frames[at].block.append(op).results

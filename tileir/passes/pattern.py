@@ -1,0 +1,277 @@
+"""Patterns: rewrites of single operations and what defines their operands, written as they are spoken.
+
+    PatternRow("add-zero", "canonicalise", "addi(x, 0)", "x", Exactness.EXACT, "zero is neutral")
+
+A small letter stands for any value, a capital for one that a `constant` defines, a number for a constant with that
+integer in all elements; a name twice is the same value twice. ``overflow=O`` names what an attribute is, and
+``signedness=signed`` asks for a case of it; one that is not mentioned may be anything, and is the default in what is
+made. In what is made, and in `when`, a function of `patternwords` may be called.
+
+Knows: how such text is read, matched and built. Does not know: any row.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from tileir.ir.attributes import DenseElements
+from tileir.ir.core import Op, Value
+from tileir.ir.fields import Attr
+from tileir.ir.loc import Location
+from tileir.ir.traits import Relation, Same
+from tileir.ir.types import TileType, Type, checked_cast
+from tileir.ops import OPS
+from tileir.ops.core import Constant
+from tileir.passes import patternwords
+from tileir.passes.facts import constant_of, splat, splat_of
+from tileir.passes.row import Row
+
+_TYPE = Relation.TYPE
+
+Bound = dict[str, object]
+"""What the names of a pattern stand for: values, and contents of attributes."""
+
+
+RESULT = "result"
+"""The name of what the matched operation gives, for conditions."""
+
+
+class Destination(Protocol):
+    """The place where what is made goes."""
+
+    def emit(self, op: Op) -> Sequence[Value]: ...
+
+
+# ---------------------------------------------------------------- terms
+
+
+@dataclass(frozen=True)
+class Name:
+    """A value, or an attribute; `constant`: of known content."""
+
+    name: str
+    constant: bool
+
+
+@dataclass(frozen=True)
+class Number:
+    value: int
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """A call of a function of `patternwords`, or a case of an enumeration without arguments."""
+
+    name: str
+    arguments: tuple[Term, ...] = ()
+
+
+@dataclass(frozen=True)
+class Apply:
+    """An operation on `operands`, with some attributes."""
+
+    op: type[Op]
+    operands: tuple[Term, ...]
+    attributes: tuple[tuple[str, Term], ...] = field(default=())
+
+
+Term = Name | Number | Spoken | Apply
+
+
+def read(text: str) -> Term:
+    """The term that a text stands for. Raises ValueError for one that is none."""
+    return _term(ast.parse(text, mode="eval").body)
+
+
+def _term(node: ast.expr) -> Term:
+    if isinstance(node, ast.Constant) and isinstance(node.value, int):
+        return Number(int(node.value))
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+        return Number(-int(node.operand.value))  # type: ignore[arg-type]
+    if isinstance(node, ast.Name):
+        is_value = len(node.id) == 1 or node.id == RESULT
+        return Name(node.id, node.id.isupper()) if is_value else Spoken(node.id)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        arguments = tuple(map(_term, node.args))
+        if node.func.id not in OPS:
+            return Spoken(node.func.id, arguments)
+        attributes = tuple((keyword.arg or "", _term(keyword.value)) for keyword in node.keywords)
+        return Apply(OPS[node.func.id], arguments, attributes)
+    raise ValueError(f"expected a term of a pattern, got {ast.unparse(node)!r}")
+
+
+# ---------------------------------------------------------------- rows
+
+
+@dataclass(frozen=True)
+class PatternRow(Row):
+    """A rewrite whose pattern and result are terms."""
+
+    matched: Apply = field(init=False, repr=False, compare=False)
+    made: Term = field(init=False, repr=False, compare=False)
+    condition: Term | None = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        pattern = read(self.pattern)
+        assert isinstance(pattern, Apply), f"{self.name}: a pattern is an operation"
+        object.__setattr__(self, "matched", pattern)
+        object.__setattr__(self, "made", read(self.becomes))
+        object.__setattr__(self, "condition", read(self.when) if self.when else None)
+
+    def match(self, op: Op) -> Bound | None:
+        """What the names stand for if the pattern fits `op` and the condition holds."""
+        bound: Bound = {}
+        if not _fits_op(self.matched, op, bound):
+            return None
+        bound[RESULT] = op.results[0]
+        if self.condition is not None and not evaluated(self.condition, bound):
+            return None
+        return bound
+
+    def absorbed(self, op: Op) -> list[Op]:
+        """The operations, beside constants, that the pattern looks through."""
+        found: list[Op] = []
+        _collect(self.matched, op, found)
+        return found
+
+
+def _fits(term: Term, value: Value, bound: Bound) -> bool:
+    if isinstance(term, Name):
+        if term.constant and constant_of(value) is None:
+            return False
+        return bound.setdefault(term.name, value) is value
+    if isinstance(term, Number):
+        content = constant_of(value)
+        if content is None or content.element.is_float:
+            return False
+        return splat_of(value) == term.value % (1 << content.element.bits)
+    assert isinstance(term, Apply)
+    return isinstance(value.owner, Op) and _fits_op(term, value.owner, bound)
+
+
+def _fits_op(term: Apply, op: Op, bound: Bound) -> bool:
+    if type(op) is not term.op or op.discardable:
+        return False
+    for name, wanted in term.attributes:
+        found = _effective(op.spec.attr_index[name], op)
+        if isinstance(wanted, Name):
+            if bound.setdefault(wanted.name, found) != found:
+                return False
+        elif found != _case(op.spec.attr_index[name], wanted):
+            return False
+    return all(_fits(part, value, bound) for part, value in zip(term.operands, op.operands))
+
+
+def _effective(attr: Attr, op: Op) -> object:
+    return op.attributes.get(attr.name, attr.default)
+
+
+def _case(attr: Attr, term: Term) -> object:
+    """The content of an attribute that a pattern spells out."""
+    if isinstance(term, Spoken) and attr.enum is not None:
+        return attr.enum.keywords()[term.name]
+    if isinstance(term, Spoken):
+        return {"true": True, "false": False}[term.name]
+    assert isinstance(term, Number)
+    return term.value
+
+
+def _collect(term: Apply, op: Op, found: list[Op]) -> None:
+    for part, value in zip(term.operands, op.operands):
+        if isinstance(part, Apply) and isinstance(value.owner, Op):
+            found.append(value.owner)
+            _collect(part, value.owner, found)
+
+
+def evaluated(term: Term, bound: Bound) -> object:
+    """What a term of words and names stands for."""
+    if isinstance(term, Name):
+        return bound[term.name]
+    if isinstance(term, Number):
+        return term.value
+    assert isinstance(term, Spoken)
+    word: Callable[..., object] = patternwords.WORDS[term.name]
+    return word(*(evaluated(argument, bound) for argument in term.arguments))
+
+
+# ---------------------------------------------------------------- what is made
+
+
+def build(term: Term, type: Type | None, bound: Bound, loc: Location, emitter: Destination) -> Value | None:
+    """The value of that type that a term describes; None if it would be of another.
+
+    No type need be given for content that has one of its own.
+    """
+    found: object = None if isinstance(term, Apply) else evaluated(term, bound)
+    if isinstance(found, DenseElements):
+        return emitter.emit(Constant.build([found.type], loc, value=found))[0]
+    assert type is not None, "the type of what is made follows from that of the result"
+    if isinstance(term, Apply):
+        return _build_op(term, type, bound, loc, emitter)
+    if isinstance(found, Value):
+        return found if found.type is type else None
+    assert isinstance(found, int), "a word gives a value, the content of a constant or a number"
+    content = splat(checked_cast(type, TileType), found)
+    return emitter.emit(Constant.build([type], loc, value=content))[0]
+
+
+def _build_op(term: Apply, type: Type, bound: Bound, loc: Location, emitter: Destination) -> Value | None:
+    fields = {operand.name: part for operand, part in zip(term.op.spec.operands, term.operands)}
+    types = _types(term.op, type, fields, bound)
+    if types is None:
+        return None
+    operands: list[Value] = []
+    for name, part in fields.items():
+        made = build(part, types.get(name), bound, loc, emitter)
+        if made is None:
+            return None
+        operands.append(made)
+    attributes = {}
+    for name, wanted in term.attributes:
+        attr = term.op.spec.attr_index[name]
+        content = _content(attr, wanted, bound)
+        if content != attr.default:
+            attributes[name] = content
+    (result,) = emitter.emit(term.op(operands, [type], attributes, (), loc))
+    return result
+
+
+def _content(attr: Attr, term: Term, bound: Bound) -> object:
+    if isinstance(term, Name):
+        return bound[term.name]
+    if isinstance(term, Spoken) and term.name in patternwords.WORDS:
+        return evaluated(term, bound)
+    return _case(attr, term)
+
+
+def _known_type(term: Term, bound: Bound) -> Type | None:
+    """The type of a value that is bound, or of an operation that gives what it takes."""
+    if isinstance(term, Name):
+        found = bound.get(term.name)
+        return found.type if isinstance(found, Value) else None
+    if not isinstance(term, Apply):
+        return None
+    fields = dict(zip((operand.name for operand in term.op.spec.operands), term.operands))
+    groups = (trait.fields for trait in term.op.spec.traits if isinstance(trait, Same) and trait.relation is _TYPE)
+    alike = {name for group in groups if term.op.spec.results[0].name in group for name in group}
+    types = (_known_type(part, bound) for name, part in fields.items() if name in alike)
+    return next((found for found in types if found is not None), None)
+
+
+def _types(op: type[Op], type: Type, fields: dict[str, Term], bound: Bound) -> dict[str, Type] | None:
+    """The types of the operands, as the result and the other operands tell; None if these do not go together."""
+    types: dict[str, Type] = {op.spec.results[0].name: type}
+    for name, part in fields.items():
+        found = _known_type(part, bound)
+        if found is not None:
+            types[name] = found
+    for relation in op.spec.traits:
+        if isinstance(relation, Same) and relation.relation is _TYPE:
+            known = {types[name] for name in relation.fields if name in types}
+            if len(known) > 1:
+                return None
+            types.update((name, one) for one in known for name in relation.fields)
+    return types

@@ -1,0 +1,123 @@
+"""The walk that all passes are: a program is rebuilt, operation by operation, in program order.
+
+    class Renamed(Rebuilding):
+        def emit(self, op):                  # `op` is new; its operands and regions are rebuilt already
+            return super().emit(op) if op is needed else something_else
+
+Knows: how operations, regions and uses of values are copied. Does not know: any rewrite.
+
+A pass redefines `visit`, which sees operations of the program as it was, or `emit`, which sees those of the program
+that is being made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from tileir.ir.core import Block, Module, Op, Value
+from tileir.ir.loc import UNKNOWN, CallSiteLoc, FusedLoc, Location
+from tileir.passes.row import ChangeLog
+
+
+class Rebuilding:
+    """One walk. `block` is the one that operations are added to."""
+
+    def __init__(self, log: ChangeLog) -> None:
+        self.log = log
+        self.block = Block()
+        self.values: dict[Value, Value] = {}
+        self.callers: tuple[Location, ...] = ()
+        """Places of the calls that are being inlined, the outermost first."""
+
+    def module(self, module: Module) -> Module:
+        """The rebuilt program."""
+        return Module(self.copy(module.op), module.source)
+
+    # ------------------------------------------------------------ what passes redefine
+
+    def visit(self, op: Op) -> None:
+        """Rebuild an operation of the program as it was."""
+        self.bind(op.results, self.emit(self.copy(op)))
+
+    def emit(self, op: Op) -> Sequence[Value]:
+        """Add a new operation; gives what stands for its results."""
+        return self.block.append(op).results
+
+    # ------------------------------------------------------------ copies
+
+    def copy(self, op: Op) -> Op:
+        """An operation like `op`, of rebuilt operands and regions, that stands nowhere yet."""
+        regions = tuple(None if block is None else self.region(block) for block in op.regions) if op.regions else ()
+        values = self.values
+        made = type(op)(
+            [values[value] for value in op.operands],
+            [result.type for result in op.results],
+            op.attributes.copy(),
+            regions,
+            self.place(op.loc),
+            op.segments,
+        )
+        if op.discardable:
+            made.discardable = dict(op.discardable)
+        return made
+
+    def region(self, block: Block) -> Block:
+        """The rebuilt block of a region."""
+        made = self.empty_like(block)
+        self.bind(block.args, made.args)
+        self.into(made, block.ops)
+        return made
+
+    def empty_like(self, block: Block) -> Block:
+        """A block with the arguments of `block`."""
+        made = Block([argument.type for argument in block.args])
+        made.arg_locs, made.arg_names = block.arg_locs, block.arg_names
+        return made
+
+    def into(self, block: Block, ops: Iterable[Op]) -> None:
+        """Rebuild operations at the end of `block`."""
+        around, self.block = self.block, block
+        self.rebuild(ops)
+        self.block = around
+
+    def rebuild(self, ops: Iterable[Op]) -> None:
+        """Rebuild operations here; what stands behind one that has become an exit is never reached."""
+        for op in ops:
+            if self.block.terminator is not None:
+                break
+            self.visit(op)
+
+    def inline(self, block: Block, arguments: Sequence[Value]) -> list[Value]:
+        """Rebuild what is in `block` here, without its terminator; gives the values that this hands on.
+
+        There are none if an operation in it has become an exit.
+        """
+        self.bind(block.args, arguments)
+        self.rebuild(block.ops[:-1])
+        return [] if self.block.terminator is not None else self.given(block.ops[-1].operands)
+
+    # ------------------------------------------------------------ values and places
+
+    def bind(self, old: Sequence[Value], new: Sequence[Value]) -> None:
+        self.values.update(zip(old, new))
+
+    def given(self, values: Iterable[Value]) -> list[Value]:
+        """The values that stand for some of the program as it was."""
+        return [self.values[value] for value in values]
+
+    def place(self, loc: Location) -> Location:
+        for caller in reversed(self.callers):
+            loc = CallSiteLoc(loc, caller)
+        return loc
+
+
+def fused(*locations: Location) -> Location:
+    """One place for an operation that stands for several, with all their lines."""
+    members: dict[Location, None] = {}
+    for loc in locations:
+        for member in loc.members if isinstance(loc, FusedLoc) and loc.metadata is None else (loc,):
+            if member is not UNKNOWN:
+                members[member] = None
+    if len(members) < 2:
+        return next(iter(members), UNKNOWN)
+    return FusedLoc(tuple(members))

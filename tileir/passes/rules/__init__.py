@@ -1,0 +1,1 @@
+"""Rows of single operations, one file per chapter, all of them applied by the pass ``canonicalise``."""

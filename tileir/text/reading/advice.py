@@ -1,0 +1,151 @@
+"""Hints for what people write from habit: words of other dialects, and what operations on memory must also say.
+
+Knows: what Tile IR has for the words of other dialects of MLIR, and what is easily forgotten. Does not know: the syntax
+of any operation.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tileir.ir.spec import OpSpec
+from tileir.ir.types import TOKEN, PointerType, TileType, Type
+from tileir.ir.types.elements import FLOATS, INTS
+from tileir.text.reading.spellings import spellings
+
+_DIALECTS = re.compile(
+    "(acc|affine|amdgpu|arith|async|bufferization|cf|complex|emitc|func|gpu|index|linalg|llvm|math|memref|nvgpu|nvvm|omp|"
+    "rocdl|scf|shape|spirv|stablehlo|tensor|tosa|transform|tt|ttg|ttng|vector)"
+)
+_OPERATIONS = {
+    "arith.cmpf": "cmpf",
+    "arith.cmpi": "cmpi",
+    "arith.divsi": "divi ... signed",
+    "arith.divui": "divi ... unsigned",
+    "arith.extf": "ftof",
+    "arith.extsi": "exti ... signed",
+    "arith.extui": "exti ... unsigned",
+    "arith.fptosi": "ftoi ... signed",
+    "arith.fptoui": "ftoi ... unsigned",
+    "arith.index_cast": "exti or trunci",
+    "arith.maximumf": "maxf",
+    "arith.maxnumf": "maxf",
+    "arith.maxsi": "maxi ... signed",
+    "arith.maxui": "maxi ... unsigned",
+    "arith.minimumf": "minf",
+    "arith.minnumf": "minf",
+    "arith.minsi": "mini ... signed",
+    "arith.minui": "mini ... unsigned",
+    "arith.remsi": "remi ... signed",
+    "arith.remui": "remi ... unsigned",
+    "arith.shrsi": "shri ... signed",
+    "arith.shrui": "shri ... unsigned",
+    "arith.sitofp": "itof ... signed",
+    "arith.truncf": "ftof",
+    "arith.uitofp": "itof ... unsigned",
+    "cf.assert": "assert",
+    "func.call": "experimental$call",
+    "func.func": "entry",
+    "func.return": "return",
+    "gpu.block_id": "get_tile_block_id",
+    "gpu.func": "entry",
+    "gpu.grid_dim": "get_num_tile_blocks",
+    "gpu.return": "return",
+    "linalg.matmul": "mmaf or mmai",
+    "math.absf": "absf",
+    "math.absi": "absi",
+    "math.powf": "pow",
+    "memref.load": "load_view_tko, which loads a tile",
+    "memref.store": "store_view_tko, which stores a tile",
+    "scf.condition": "break, in an 'if'",
+    "scf.while": "loop",
+    "scf.yield": "continue in a 'for' or 'loop', yield in an 'if'",
+    "tensor.extract_slice": "extract",
+    "tensor.insert_slice": "insert",
+    "tt.addptr": "offset",
+    "tt.assert": "assert",
+    "tt.atomic_cas": "atomic_cas_tko",
+    "tt.atomic_rmw": "atomic_rmw_tko",
+    "tt.bitcast": "bitcast, or ptr_to_ptr for pointers",
+    "tt.call": "experimental$call",
+    "tt.dot": "mmaf or mmai",
+    "tt.expand_dims": "reshape",
+    "tt.func": "entry",
+    "tt.get_num_programs": "get_num_tile_blocks",
+    "tt.get_program_id": "get_tile_block_id",
+    "tt.int_to_ptr": "int_to_ptr",
+    "tt.load": "load_ptr_tko",
+    "tt.make_range": "iota",
+    "tt.make_tensor_ptr": "make_tensor_view and make_partition_view",
+    "tt.print": "print_tko",
+    "tt.splat": "reshape and broadcast",
+    "tt.store": "store_ptr_tko",
+    "tt.trans": "permute",
+    "vector.broadcast": "broadcast",
+    "vector.load": "load_ptr_tko or load_view_tko",
+    "vector.store": "store_ptr_tko or store_view_tko",
+}
+
+
+def foreign_hint(name: str) -> str | None:
+    """What Tile IR has for an operation of another dialect."""
+    dialect, dot, word = name.partition(".")
+    if not dot or not _DIALECTS.fullmatch(dialect):
+        return None
+    found = _OPERATIONS.get(name) or (word if word in spellings() else None)
+    if found is None:
+        return f"'{dialect}' is another dialect; 'tileir explain NAME' explains the operations of Tile IR"
+    return f"'{dialect}' is another dialect; Tile IR has {found}"
+
+
+# ---------------------------------------------------------------- memory
+
+
+def token_hint(spec: OpSpec, written: str) -> str | None:
+    """For an operation of which a token, its last result, was forgotten; `written` is how it is to be written."""
+    if not spec.results or spec.results[-1].constraint.only is not TOKEN:
+        return None
+    return f"'{spec.name}' also gives a token: write {written}"
+
+
+def memory_hint(spec: OpSpec) -> str | None:
+    """How an operation states its ordering and scope, with the weakest that it may have."""
+    weakest = "relaxed device" if spec.name.startswith("atomic") else "weak"
+    others = {"load": "acquire device", "store": "release device"}.get(spec.name.partition("_")[0])
+    ordered = f", or '{spec.name} {others} ...' where tile blocks wait for each other" if others else ""
+    return f"write '{spec.name} {weakest} ...'{ordered}"
+
+
+# ---------------------------------------------------------------- values
+
+
+def carrying_hint(op: str) -> str | None:
+    """How a value leaves a region of the operation called `op`."""
+    return {
+        "for": "carry it out with 'iter_values' and 'continue'",
+        "loop": "carry it out with 'break', as a result of the 'loop'",
+        "if": "carry it out with 'yield', as a result of the 'if'",
+    }.get(op)
+
+
+def conversion_hint(found: Type, wanted: Type) -> str | None:
+    """The operation that makes a value of the type `wanted` of one of the type `found`."""
+    if not isinstance(found, TileType) or not isinstance(wanted, TileType):
+        return None
+    if found.shape == wanted.shape:
+        name = _element_conversion(found.element, wanted.element)
+    elif found.element is wanted.element:
+        name = "reshape" if found.count == wanted.count else "broadcast" if found.rank == wanted.rank else None
+    else:
+        name = None
+    return f"'{name}' makes a {wanted!r} of it" if name else None
+
+
+def _element_conversion(found: Type, wanted: Type) -> str | None:
+    if isinstance(found, PointerType) or isinstance(wanted, PointerType):
+        pointers = isinstance(found, PointerType), isinstance(wanted, PointerType)
+        return {(True, True): "ptr_to_ptr", (True, False): "ptr_to_int", (False, True): "int_to_ptr"}[pointers]
+    if found in INTS and wanted in INTS:
+        return "exti" if found.bits < wanted.bits else "trunci"
+    kinds = found in FLOATS, wanted in FLOATS
+    return {(True, True): "ftof", (True, False): "ftoi", (False, True): "itof"}.get(kinds)

@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Any
 
 from tileir.explore.events import ModelAccess
-from tileir.explore.program import Changes, ModelProgram
+from tileir.explore.program import ModelProgram, ProgramChanges
 from tileir.ir.attributes import MemoryOrdering, MemoryScope
 from tileir.ir.core import Block, Op
 from tileir.ir.diagnostics import place_text
@@ -28,7 +28,7 @@ class Strengthening(Enum):
 
 
 @dataclass(frozen=True)
-class Change:
+class AccessChange:
     """One change: of access `target`, or with a `source` a token from that access to it."""
 
     target: int
@@ -48,7 +48,7 @@ class Mend:
     The `weakest` are those of the lowest cost; of another nothing can be left out.
     """
 
-    changes: Changes
+    changes: ProgramChanges
     steps: tuple[str, ...]
     cost: int
     weakest: bool
@@ -57,19 +57,19 @@ class Mend:
         return {"cost": self.cost, "weakest": self.weakest, "steps": list(self.steps)}
 
 
-def changes_of(site: ModelAccess) -> Iterator[Change]:
+def changes_of(site: ModelAccess) -> Iterator[AccessChange]:
     """The changes that an access can have."""
     access = site.access
     if site.scope is MemoryScope.TL_BLK:
-        yield Change(site.number, Strengthening.SCOPE)
+        yield AccessChange(site.number, Strengthening.SCOPE)
     if "memory_ordering_semantics" not in access.op.spec.attr_index or (access.updates and access.result is None):
         return
     if not site.strong:
-        yield Change(site.number, Strengthening.STRONG)
+        yield AccessChange(site.number, Strengthening.STRONG)
     if access.reads and not site.acquires:
-        yield Change(site.number, Strengthening.ACQUIRE)
+        yield AccessChange(site.number, Strengthening.ACQUIRE)
     if access.writes and not site.releases:
-        yield Change(site.number, Strengthening.RELEASE)
+        yield AccessChange(site.number, Strengthening.RELEASE)
 
 
 def strengthened(site: ModelAccess, kinds: frozenset[Strengthening]) -> ModelAccess | None:
@@ -89,7 +89,7 @@ def strengthened(site: ModelAccess, kinds: frozenset[Strengthening]) -> ModelAcc
     return replace(site, ordering=ordering, scope=scope)
 
 
-def combined(program: ModelProgram, chosen: Iterable[Change]) -> Changes | None:
+def combined(program: ModelProgram, chosen: Iterable[AccessChange]) -> ProgramChanges | None:
     """Several changes as one; None if they do not go together."""
     kinds: dict[int, frozenset[Strengthening]] = {}
     tokens = set()
@@ -104,13 +104,13 @@ def combined(program: ModelProgram, chosen: Iterable[Change]) -> Changes | None:
         if site is None:
             return None
         orderings[number] = (site.ordering, site.scope)
-    return Changes(orderings, frozenset(tokens))
+    return ProgramChanges(orderings, frozenset(tokens))
 
 
 # ---------------------------------------------------------------- words
 
 
-def change_words(program: ModelProgram, changes: Changes) -> list[str]:
+def change_words(program: ModelProgram, changes: ProgramChanges) -> list[str]:
     """What is to be written, a line for each place."""
     orderings = [_ordering_words(program, number, *how) for number, how in sorted(changes.orderings.items())]
     return orderings + [_token_words(program, source, target) for source, target in sorted(changes.tokens)]

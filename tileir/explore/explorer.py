@@ -20,7 +20,7 @@ from tileir.explore.conditions import VerdictLine
 from tileir.explore.graph import members
 from tileir.explore.mends import mends_of
 from tileir.explore.names import LaunchNames
-from tileir.explore.program import Changes, ModelProgram
+from tileir.explore.program import ModelProgram, ProgramChanges
 from tileir.explore.report import ExplorationReport
 from tileir.explore.results import Collection
 from tileir.explore.run import ExploredLaunch
@@ -40,11 +40,11 @@ def explored(
 
     Raises `UnsupportedError` where the model as it is enumerated does not cover the program.
     """
-    report = _explored(launch, names, lines, limit, Changes())
+    report = _explored(launch, names, lines, limit, ProgramChanges())
     if mends:
         most = min(limit, MOST_EXECUTIONS * max(1, report.executions))
 
-        def explore(changes: Changes) -> ExplorationReport:
+        def explore(changes: ProgramChanges) -> ExplorationReport:
             return _explored(launch, names, lines, most, changes)
 
         report.mends = mends_of(report, ModelProgram(launch.entry), explore)
@@ -52,7 +52,7 @@ def explored(
 
 
 def _explored(
-    launch: ExploredLaunch, names: LaunchNames, lines: Sequence[VerdictLine], limit: int, changes: Changes
+    launch: ExploredLaunch, names: LaunchNames, lines: Sequence[VerdictLine], limit: int, changes: ProgramChanges
 ) -> ExplorationReport:
     program = ModelProgram(launch.entry, changes)
     loops = _Loops(program)
@@ -98,7 +98,7 @@ def _collected(
     names: LaunchNames,
     lines: Sequence[VerdictLine],
     limit: int,
-    changes: Changes,
+    changes: ProgramChanges,
     loops: _Loops,
 ) -> ExplorationReport:
     search = launch.search(changes, loops.kept)

@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from tileir.explore.changes import Change, Mend, Strengthening, change_words, changes_of, combined
+from tileir.explore.changes import AccessChange, Mend, Strengthening, change_words, changes_of, combined
 from tileir.explore.events import ModelAccess
 from tileir.explore.graph import ExecutionGraph, members
 from tileir.explore.model import DerivedRelations
-from tileir.explore.program import Changes, ModelProgram
+from tileir.explore.program import ModelProgram, ProgramChanges
 from tileir.explore.results import Exploration
 from tileir.explore.search import Execution
 
@@ -29,7 +29,7 @@ MOST_TRIED = 20_000
 MOST_EXPLORED = 100
 MOST_MENDS = 3
 
-Explore = Callable[[Changes], Exploration]
+Explore = Callable[[ProgramChanges], Exploration]
 
 
 def mends_of(report: Exploration, program: ModelProgram, explore: Explore) -> list[Mend]:
@@ -84,7 +84,7 @@ class _MendSearch:
                 found.append(self._mend(chosen, True))
         return found or self._reduced()
 
-    def _mend(self, chosen: Sequence[Change], weakest: bool) -> Mend:
+    def _mend(self, chosen: Sequence[AccessChange], weakest: bool) -> Mend:
         changes = combined(self._program, chosen)
         assert changes is not None, "changes that have been explored go together"
         return Mend(changes, tuple(change_words(self._program, changes)), _cost(chosen), weakest)
@@ -100,23 +100,23 @@ class _MendSearch:
                 chosen = fewer
         return [self._mend(chosen, False)]
 
-    def _candidates(self) -> Iterator[Sequence[Change]]:
+    def _candidates(self) -> Iterator[Sequence[AccessChange]]:
         """Changes that may help, cheapest first; tokens before scopes and orderings."""
         units = self._units()
         for cost in range(1, MOST_COST + 1):
             for count in range(1, cost + 1):
                 yield from (chosen for chosen in combinations(units, count) if _cost(chosen) == cost)
 
-    def _units(self) -> list[Change]:
+    def _units(self) -> list[AccessChange]:
         """The changes of what the wrong executions do, those of tokens first."""
-        found: dict[Change, None] = {}
+        found: dict[AccessChange, None] = {}
         for witness in self._witnesses:
             found |= dict.fromkeys(witness.tokens())
         sites = sorted({number for witness in self._witnesses for number in witness.sites})
         others = [change for number in sites for change in changes_of(self._program.sites[number])]
         return [*found, *sorted(others, key=lambda change: change.cost)]
 
-    def _is_right(self, chosen: Sequence[Change]) -> bool:
+    def _is_right(self, chosen: Sequence[AccessChange]) -> bool:
         """Whether every execution of the changed program is right. One that is not is noted."""
         changes = combined(self._program, chosen)
         if changes is None or not all(witness.mended(self._program, changes) for witness in self._witnesses):
@@ -133,11 +133,11 @@ class _MendSearch:
         return report.exhaustive and not found
 
 
-def _cost(chosen: Sequence[Change]) -> int:
+def _cost(chosen: Sequence[AccessChange]) -> int:
     return sum(change.cost for change in chosen)
 
 
-def _needs(one: Change, other: Change) -> bool:
+def _needs(one: AccessChange, other: AccessChange) -> bool:
     """Whether a change goes only with another: an ordering with a strong access."""
     return other.kind is Strengthening.STRONG and one.target == other.target and one.kind is not None
 
@@ -153,20 +153,20 @@ class _Witness:
         self._order = sorted(range(len(events)), key=lambda one: (events[one].block, events[one].position))
         self._before = self._graph.before
 
-    def tokens(self) -> Iterator[Change]:
+    def tokens(self) -> Iterator[AccessChange]:
         """Tokens from one access to a later one of its tile block that does not wait for it yet."""
         events = self._graph.events
-        found: dict[Change, int] = {}
+        found: dict[AccessChange, int] = {}
         for at, one in enumerate(self._order):
             for distance, other in enumerate(self._order[at + 1 :]):
                 first, second = events[one], events[other]
                 apart = first.block == second.block and first.position != second.position
                 if apart and not self._before[other] >> one & 1:
-                    change = Change(second.site.number, None, first.site.number)
+                    change = AccessChange(second.site.number, None, first.site.number)
                     found[change] = min(found.get(change, distance), distance)
         yield from sorted(found, key=lambda change: found[change])
 
-    def mended(self, program: ModelProgram, changes: Changes) -> bool:
+    def mended(self, program: ModelProgram, changes: ProgramChanges) -> bool:
         """Whether the changed program has no such execution, or nothing is wrong with it."""
         sites: dict[int, ModelAccess] = {number: _changed_site(program.sites[number], changes) for number in self.sites}
         graph = self._graph.changed(sites, self._waiting(changes))
@@ -175,7 +175,7 @@ class _Witness:
             return True
         return self._wrong.by_race and next(relations.races(), None) is None
 
-    def _waiting(self, changes: Changes) -> list[int]:
+    def _waiting(self, changes: ProgramChanges) -> list[int]:
         """The events that each waits for when tokens are added."""
         events, before = self._graph.events, list(self._before)
         latest: dict[tuple[int, int], int] = {}
@@ -197,6 +197,6 @@ def _same_instruction(graph: ExecutionGraph, number: int) -> int:
     return sum(1 << other for other, event in enumerate(graph.events) if event.key.instance == instance)
 
 
-def _changed_site(site: ModelAccess, changes: Changes) -> ModelAccess:
+def _changed_site(site: ModelAccess, changes: ProgramChanges) -> ModelAccess:
     how = changes.orderings.get(site.number)
     return site if how is None else replace(site, ordering=how[0], scope=how[1])

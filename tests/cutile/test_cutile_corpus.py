@@ -65,7 +65,8 @@ PUBLISHED = {
     "a look-back with block scope": "look_back_with_block_scope",
     "an acquire only on the failed swap": "acquire_only_on_the_failed_swap",
     "a torn atomic maximum": "maximum_in_two_steps torn_atomic_max",
-    "the mask of one array for a shorter one": "mask_of_one_array_for_a_shorter_one mask_of_one_array_for_a_shorter_view",
+    "the mask of one array for a shorter one": "mask_of_one_array_for_a_shorter_one "
+    "mask_of_one_array_for_a_shorter_view",
     "a second loop loads what the first stores": "second_loop_loads_what_the_first_of_a_neighbour_stores "
     "second_loop_loads_what_the_first_stores",
 }

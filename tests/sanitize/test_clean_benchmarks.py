@@ -14,7 +14,7 @@ GEMM = "{0}[160,96]:ones {0}[144,96]:ones {1}[160,144]:zeros 160 144 96 96 96 14
 LAUNCHES = {
     "attention": (
         (2, 2),
-        "f32[2,100,64]:randn f32[2,100,64]:randn f32[2,100,64]:randn f32[2,100,64]:zeros 2 100 0.125",
+        f"{3 * 'f32[2,100,64]:randn '}f32[2,100,64]:zeros 2 100 0.125",
     ),
     "gemm_bf16": ((2, 2), GEMM.format("bf16", "f32")),
     "gemm_f32": ((2, 2), GEMM.format("f32", "f32")),

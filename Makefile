@@ -13,7 +13,7 @@ GPU_JOBS ?= 8
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test lint types bench docs fuzz gpu-test gpu-bench clean
+.PHONY: help demo test lint types bench docs vscode fuzz gpu-test gpu-bench clean
 
 help:
 	@echo "make demo       run the example programs on this machine and check them against NumPy"
@@ -22,6 +22,7 @@ help:
 	@echo "make types      check the types of the code"
 	@echo "make bench      measure tileir beside its peers; writes docs/performance.md"
 	@echo "make docs       generate the reference pages again"
+	@echo "make vscode     package the extension for Visual Studio Code (needs npm)"
 	@echo "make fuzz       feed the readers and the verifier damaged programs for some minutes"
 	@echo "make gpu-test   compare GPU code with the interpreter, on a machine with a GPU (GPU_JOBS=$(GPU_JOBS) at a time)"
 	@echo "make gpu-bench  measure GPU code beside torch, on a machine with a GPU"
@@ -45,6 +46,9 @@ bench: $(VENV)/.bench
 
 docs: $(VENV)/.installed
 	$(BIN)/python docs/generate.py
+
+vscode:
+	cd editors/vscode && npm install --no-audit --no-fund --no-package-lock && npm test && npm run package
 
 fuzz: $(VENV)/.fuzz
 	$(BIN)/python -m tests.fuzz.faulty --count 20000 --jobs $(JOBS)

@@ -28,7 +28,7 @@ from tileir.cli import VERBS
 from tileir.examples import FOLDER as EXAMPLES
 
 ROOT = Path(__file__).parent.parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/tools").glob("*.md"))]
 BLOCK = re.compile(r"<!-- (run|fails: \d+|file: \S+) -->\n```(\w+)\n(.*?)```\n", re.DOTALL)
 NEEDY = re.compile(r"<!-- (?:run with: (\S+)|gpu) -->\n```(\w+)\n(.*?)```\n", re.DOTALL)
 KEPT = re.compile(r"<!-- (make|install) -->\n```sh\n(.*?)```\n", re.DOTALL)

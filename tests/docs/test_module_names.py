@@ -27,7 +27,12 @@ def sources() -> list[Path]:
 
 
 def pages() -> list[Path]:
-    found = [*(ROOT / "docs").glob("*.md"), *(PACKAGE / "explain").glob("*.md"), *ROOT.glob("*.md")]
+    found = [
+        *(ROOT / "docs").glob("*.md"),
+        *(ROOT / "docs/tools").glob("*.md"),
+        *(PACKAGE / "explain").glob("*.md"),
+        *ROOT.glob("*.md"),
+    ]
     return sorted(found)
 
 

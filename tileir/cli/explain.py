@@ -1,6 +1,7 @@
 """``tileir explain``: what a diagnostic code, a finding or an operation means.
 
-Knows: how the explanations are shown. Does not know: where they are, nor what they say (`tileir/explain`, `manual`).
+Knows: how the explanations are shown. Does not know: where they are, nor what they say (`tileir/explain`,
+`text.reference`).
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ import difflib
 import re
 
 from tileir.cli import FINE, UsageError, show
-from tileir.cli.manual import operation_page
 from tileir.explain import codes, explain, findings
+from tileir.text.reference import operation_page
 
 _PROGRAM = re.compile(r"(?m)^```mlir (wrong|mended)\n")
 

@@ -1,6 +1,7 @@
-"""The manual page of an operation, from its declaration.
+"""The manual of an operation, from its declaration: its syntax in one line, and its page as Markdown.
 
-Knows: what a declaration says, in words, as Markdown. Does not know: any operation, nor how pages are shown (`show`).
+Knows: what a declaration says, in words; where results and the name stand in the syntax, and how blanks are left out.
+Does not know: any operation, nor how a directive of the declared format looks (`text.syntax`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,19 @@ from tileir.ir.traits import Same, TypeFrom
 from tileir.text.syntax.format import shown
 
 
+def syntax(spec: OpSpec) -> str:
+    """The text form in one line: words as written, ``%operands``, ``[optional parts]``, ``<attributes>`` by name."""
+    if spec.format is None:
+        return spec.syntax
+    text = " ".join(part for part in (_result_names(spec), spec.name, shown(spec)) if part)
+    return re.sub(r" (?=[,\]])|(?<=%\w) (?=\[)|(?<=\[) ", "", text).replace(" [%index", "[%index")
+
+
+def _result_names(spec: OpSpec) -> str:
+    names = [f"%{result.name}, ..." if result.variadic else f"%{result.name}" for result in spec.results]
+    return f"{', '.join(names)} =" if names else ""
+
+
 def operation_page(op: type[Op]) -> str:
     """The page of an operation, as Markdown."""
     spec = op.spec
@@ -26,7 +40,7 @@ def operation_page(op: type[Op]) -> str:
     if fields:
         rows = ["| field | kind | what it is |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in fields)]
         parts.append("\n".join(rows) + "\n")
-    rules = list(_rules(spec))
+    rules = list(stated_rules(spec))
     if rules:
         parts.append("\n".join(f"* {rule}" for rule in rules) + "\n")
     return "\n".join(parts)
@@ -70,10 +84,10 @@ def _results(results: Iterable[Result]) -> Iterator[tuple[str, str, str]]:
 
 def _attributes(attrs: Iterable[Attr]) -> Iterator[tuple[str, str, str]]:
     for attr in attrs:
-        yield f"`{attr.name}`", "attribute", _dated(_cell(_value_text(attr)), attr.since)
+        yield f"`{attr.name}`", "attribute", _dated(_cell(value_text(attr)), attr.since)
 
 
-def _value_text(attr: Attr) -> str:
+def value_text(attr: Attr) -> str:
     what = attr.kind.name.replace("_", " ")
     if attr.enum is not None:
         what = ", ".join(f"`{case.text}`" for case in attr.enum)
@@ -100,7 +114,7 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def _rules(spec: OpSpec) -> Iterator[str]:
+def stated_rules(spec: OpSpec) -> Iterator[str]:
     """The traits, in words; those that a reader of programs has no use for are left out."""
     for trait in spec.traits:
         if isinstance(trait, Same):
@@ -146,19 +160,3 @@ def _access(trait: AccessTrait) -> str:
 def _terminators(trait: object) -> str:
     names = (getattr(trait, "terminator", ""), *getattr(trait, "also", ()))
     return f"its blocks end with {' or '.join(f'`{name}`' for name in names)}"
-
-
-# ---------------------------------------------------------------- syntax
-
-
-def syntax(spec: OpSpec) -> str:
-    """One line: words as written, ``%operands``, ``[optional parts]``, ``<attributes>`` by name."""
-    if spec.format is None:
-        return spec.syntax
-    text = " ".join(part for part in (_result_names(spec), spec.name, shown(spec)) if part)
-    return re.sub(r" (?=[,\]])|(?<=%\w) (?=\[)|(?<=\[) ", "", text).replace(" [%index", "[%index")
-
-
-def _result_names(spec: OpSpec) -> str:
-    names = [f"%{result.name}, ..." if result.variadic else f"%{result.name}" for result in spec.results]
-    return f"{', '.join(names)} =" if names else ""

@@ -1,0 +1,78 @@
+"""Times of answers of the language server about a program of 20,000 operations, as an editor sees them.
+
+Knows: the program, the questions and how they are timed, from the first byte sent to the last one received.
+Does not know: the protocol's client (``tests/tools``). Prints a table.
+
+    python bench/editor.py [ENTRIES]        20,000 operations in so many entries (default 40)
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests/tools")]
+
+from test_lsp import Editor  # noqa: E402
+
+OPERATIONS = 20_000
+TIMES = 9
+_FORMS = (
+    "addi {0}, %c",
+    "muli {0}, {0}",
+    "maxi {0}, %c signed",
+    "negi {0}",
+)
+
+
+def program(entries: int) -> str:
+    """Entries of element-wise operations, each on the result of the one before."""
+    lines = ["cuda_tile.module @large {"]
+    for entry in range(entries):
+        lines += [f"  entry @k{entry}(%n: tile<i32>) {{", "    %c = constant <i32: 3> : tile<16xi32>"]
+        last = "%c"
+        for number in range(OPERATIONS // entries):
+            lines.append(f"    %v{number} = {_FORMS[number % 4].format(last)} : tile<16xi32>")
+            last = f"%v{number}" if number % 8 else "%c"
+        lines.append("  }")
+    return "\n".join([*lines, "}", ""])
+
+
+def measured(ask: Callable[[int], object]) -> tuple[float, float]:
+    """The median and the longest time of several questions, in milliseconds."""
+    times = []
+    for turn in range(TIMES):
+        begin = time.perf_counter()
+        ask(turn)
+        times.append(1e3 * (time.perf_counter() - begin))
+    return statistics.median(times), max(times)
+
+
+def main() -> None:
+    entries = int(sys.argv[1]) if len(sys.argv) > 1 else 40
+    editor = Editor()
+    faults = editor.open(program(entries))
+    assert not faults, faults
+    time.sleep(2)
+    middle = editor.at("entry @k" + str(entries // 2))
+    places = [{"line": middle["line"] + 3 + 7 * turn, "character": 5} for turn in range(TIMES)]
+    words = ("maxi %v1,", "maxii %v1,")
+    questions: dict[str, Callable[[int], object]] = {
+        "hover": lambda turn: editor.about("hover", places[turn]),
+        "check after an edit": lambda turn: editor.change(words[turn % 2], words[1 - turn % 2]),
+        "completion": lambda turn: editor.about("completion", places[turn]),
+        "outline": lambda turn: editor.about("documentSymbol"),
+    }
+    print(f"{OPERATIONS} operations in {entries} entries; milliseconds")
+    for name, ask in questions.items():
+        median, longest = measured(ask)
+        print(f"{name:22} median {median:7.1f}   longest {longest:7.1f}")
+    editor.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,29 @@
+"""``tileir lsp``: the language server that editors start.
+
+Knows: how it is started. Does not know: what it answers (`tools.lsp`).
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from tileir import __version__
+from tileir.cli import FINE
+from tileir.tools.extra import extra
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--stdio", action="store_true", help="talk on standard input and output (the only way)")
+    parser.epilog = """\
+Editors start it themselves. It needs what "pip install 'tileir[tools]'" installs.
+
+examples:
+  tileir lsp                                   the command that an editor is given
+"""
+
+
+def run(options: argparse.Namespace) -> int:
+    with extra("the language server", "pygls", "lsprotocol"):
+        from tileir.tools.lsp.server import serve
+    serve(__version__)
+    return FINE

@@ -1,0 +1,22 @@
+"""Packages that only some tools need: the extra ``tileir[tools]``.
+
+Knows: what is said where one is missing. Does not know: which tool needs which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tileir.ir.diagnostics import UnsupportedError
+
+
+@contextmanager
+def extra(tool: str, *packages: str) -> Iterator[None]:
+    """Around imports of a tool that needs these packages. Raises `UnsupportedError` where one of them is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in packages:
+            raise
+        raise UnsupportedError(f"{tool} needs {error.name}: pip install 'tileir[tools]'", "tools") from None

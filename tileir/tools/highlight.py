@@ -1,0 +1,75 @@
+"""Highlighting of Tile IR text: what is coloured how, for editors and for Pygments.
+
+Knows: the sorts of tokens and the expression of each, from the declarations. Does not know: any editor; `grammar` is
+what those read that know TextMate grammars, `tileir.tools.lexer` a lexer for Pygments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from tileir.ops import OPS
+from tileir.ops.calls import Func
+from tileir.ops.module import Entry, Global, ModuleOp
+from tileir.tools.words import TYPE_WORDS, attribute_words, element_words, operation_words
+
+SCOPE = "source.tileir"
+
+
+@dataclass(frozen=True)
+class Sort:
+    """A sort of tokens: the name that themes know, and the expression of what belongs to it."""
+
+    scope: str
+    expression: str
+
+
+_APART = r"(?<![\w$.%@#!])"
+_EXTENTS = r"(?:(?:\d+|\?)x(?=[\da-z?]))+(?:\d+(?!\w))?"
+"""The extents of a type, as in ``4x?xf32``."""
+_BEHIND_EXTENTS = r"(?:(?<![\w$.])|(?<=[\d?]x))"
+_ITEMS = frozenset(op.spec.name for op in (ModuleOp, Entry, Global, Func))
+
+
+def sorts() -> Iterator[Sort]:
+    """All sorts; of several that fit at a place the first one holds."""
+    control = sorted(name for name, op in OPS.items() if op.spec.chapter == "control")
+    items = {*_ITEMS, *(alias for name in _ITEMS for alias in OPS[name].spec.aliases)}
+    plain = set(operation_words()) - set(control) - items
+    yield Sort("comment.line.double-slash", r"//.*$")
+    yield Sort("entity.name.function", r'@(?:[A-Za-z_][\w$.]*|"(?:[^"\\\n]|\\.)*")')
+    yield Sort("string.quoted.double", r'"(?:[^"\\\n]|\\.)*"?')
+    yield Sort("variable.other", r"%[\w$.]+(?:-(?!>)[\w$.]*)*(?:[ \t]*#\d+)?")
+    yield Sort("entity.name.type", r"![A-Za-z_][\w$.]*")
+    yield Sort("constant.other.alias", r"#[A-Za-z_][\w$.]*")
+    yield Sort("entity.name.label", r"\^[\w$.]+")
+    yield Sort("keyword.declaration", rf"\b(?:cuda_tile\.)?(?:{_any(items)})(?![\w$.])")
+    yield Sort("keyword.control", rf"\b(?:cuda_tile\.)?(?:{_any(control)})(?![\w$.])")
+    yield Sort("storage.type", rf"{_BEHIND_EXTENTS}(?:{_any(TYPE_WORDS)})(?![\w$.])")
+    yield Sort("support.function", rf"\b(?:cuda_tile\.)?(?:{_any(plain)})(?![\w$.])")
+    yield Sort(
+        "constant.numeric",
+        rf"{_APART}-?(?:0x[0-9A-F]+(?![\w?])|{_EXTENTS}|0x[0-9A-Fa-f]+|\d+\.\d*(?:[eE][-+]?\d+)?|\d+)",
+    )
+    yield Sort("support.type", rf"{_BEHIND_EXTENTS}(?:{_any(element_words())})(?![\w$.])")
+    yield Sort("storage.modifier", rf"\b(?:{_any(attribute_words())})(?![\w$.])")
+    yield Sort("constant.language", r"\b(?:true|false)\b")
+    yield Sort("variable.parameter", r"[A-Za-z_][\w$.]*")
+    yield Sort("punctuation", r"->|[{}()\[\]<>:,=]")
+
+
+def _any(words: Iterable[str]) -> str:
+    """One of several words; the longest first, so that none hides behind its beginning."""
+    return "|".join(re.escape(word) for word in sorted(words, key=lambda word: (-len(word), word)))
+
+
+def grammar() -> dict[str, object]:
+    """The TextMate grammar."""
+    return {
+        "name": "Tile IR",
+        "scopeName": SCOPE,
+        "fileTypes": ["tileir", "mlir"],
+        "patterns": [{"name": f"{one.scope}.tileir", "match": one.expression} for one in sorts()],
+    }

@@ -1,0 +1,245 @@
+"""A text as an editor needs it: the program as far as it can be read, and which name stands where.
+
+Knows: how the parser is listened to, so that every use and definition of a value has its place even in a faulty text.
+Does not know: the protocol, nor what is made of names (`tools.lsp.navigation` and others).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tileir.ir.attributes import Attribute
+from tileir.ir.core import Block, Module, Op, Value
+from tileir.ir.diagnostics import Diagnostic
+from tileir.ir.loc import Source, SourceLoc
+from tileir.ir.types import Type
+from tileir.ops.calls import Func
+from tileir.ops.module import Entry, Global, ModuleOp
+from tileir.text.parser import DEFAULT_MODULE, Parser
+from tileir.text.reading.lexer import token_at
+from tileir.text.reading.names import NameScope
+
+
+@dataclass(eq=False)
+class ValueName:
+    """A name as it is defined at the offset `begin` and seen from `since` up to `until`; a pack has its first value."""
+
+    name: str
+    begin: int
+    value: Value
+    since: int
+    until: int
+
+
+@dataclass
+class TextReading:
+    """What was read of `source`. `uses` and `definitions` go by the offset of the name in the text."""
+
+    source: Source
+    module: Module
+    faults: list[Diagnostic] = field(default_factory=list)
+    uses: dict[int, ValueName] = field(default_factory=dict)
+    definitions: dict[int, ValueName] = field(default_factory=dict)
+    symbols: dict[int, str] = field(default_factory=dict)
+    statements: dict[int, Op] = field(default_factory=dict)
+    types: dict[str, Type] = field(default_factory=dict)
+    aliases: dict[str, Attribute | None] = field(default_factory=dict)
+    alias_places: dict[str, SourceLoc] = field(default_factory=dict)
+    items: dict[int, int] = field(default_factory=dict)
+    """Where entries, globals and functions begin, and where what follows them does."""
+    moved: dict[int, int] = field(default_factory=dict)
+    """The offsets of operations with a ``loc(...)`` of their own, by the identity of that location."""
+    _begins: list[int] = field(default_factory=list)
+
+    def name_at(self, offset: int) -> ValueName | None:
+        """The name that is used or defined by the token that begins at `offset`."""
+        return self.uses.get(offset) or self.definitions.get(offset)
+
+    def places_of(self, name: ValueName) -> list[int]:
+        """The offsets of the definition and of all uses, in order."""
+        return sorted({name.begin, *(at for at, used in self.uses.items() if used is name)})
+
+    def statement_at(self, offset: int) -> tuple[int, Op] | None:
+        """The operation whose statement begins last at or before `offset`, and where."""
+        if not self._begins:
+            self._begins = sorted(self.statements)
+        at = bisect_right(self._begins, offset) - 1
+        return None if at < 0 else (self._begins[at], self.statements[self._begins[at]])
+
+    def visible(self, offset: int) -> list[ValueName]:
+        """The names that may be used at `offset`, the latest first."""
+        found = [name for name in self.definitions.values() if name.since <= offset <= name.until]
+        return sorted(found, key=lambda name: -name.begin)
+
+
+def read(source: Source) -> TextReading:
+    """Read a text, faulty or not."""
+    listener = Listener(source)
+    op = listener.file() or ModuleOp([], (), {"sym_name": DEFAULT_MODULE}, (Block(),))
+    listener.leave(len(source.text))
+    reading = listener.reading
+    reading.module = Module(op, source)
+    reading.faults, reading.types = sorted(listener.faults, key=fault_offset), listener.types
+    reading.aliases, reading.alias_places = listener.aliases, listener.alias_places
+    reading.moved = listener.moved()
+    return reading
+
+
+_ITEMS = (Entry, Func, Global)
+
+
+def fault_offset(fault: Diagnostic) -> int:
+    """Where a fault of the text stands."""
+    return fault.loc.offset if isinstance(fault.loc, SourceLoc) else 0
+
+
+class _Names(dict[str, Value]):
+    """The names of a scope, which tells of every look-up that finds one, and of every name that goes."""
+
+    def __init__(self, values: dict[str, Value], found: Callable[[str], None], gone: Callable[[str], None]) -> None:
+        super().__init__(values)
+        self._found, self._gone = found, gone
+
+    def get(self, name: str, default: Value | None = None) -> Value | None:  # type: ignore[override]
+        value = super().get(name)
+        if value is None:
+            return default
+        self._found(name)
+        return value
+
+    def __delitem__(self, name: str) -> None:
+        self._gone(name)
+        super().__delitem__(name)
+
+
+class Listener(Parser):
+    """The parser, with a record of what it sees."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self.reading = TextReading(source, Module(ModuleOp([], (), {"sym_name": DEFAULT_MODULE}, (Block(),)), source))
+        self.placed: list[tuple[int, Op | Block]] = []
+        self._known: dict[NameScope, dict[str, ValueName]] = {}
+        self._waiting: dict[tuple[NameScope, str], list[int]] = {}
+        self.enter_scope(self.scope)
+
+    def moved(self) -> dict[int, int]:
+        """The offsets of the operations with locations of their own."""
+        return {id(place.loc): begin for begin, place in self.placed if isinstance(place, Op)}
+
+    # ------------------------------------------------------------ scopes
+
+    def enter_scope(self, scope: NameScope) -> None:
+        if not isinstance(scope.values, _Names):
+            self._known[scope] = {}
+            scope.values = _Names(scope.values, self._used, self._gone)
+        elif scope is not self.scope:
+            self.leave(self._here())
+        super().enter_scope(scope)
+
+    def resolve(self, place: Op | Block) -> None:
+        """Replace the aliases in locations."""
+        self._resolve(place)
+
+    @property
+    def offset(self) -> int:
+        """Where the next token begins."""
+        return self._here()
+
+    def leave(self, offset: int) -> None:
+        """Let all names of the scope end at `offset`."""
+        for name in self._known[self.scope].values():
+            name.until = min(name.until, offset)
+
+    def _here(self) -> int:
+        return self.starts[min(self.index, len(self.starts) - 1)]
+
+    # ------------------------------------------------------------ values
+
+    def _used(self, name: str) -> None:
+        self.reading.uses[self.starts[self.index]] = self._known[self.scope][name.partition("#")[0].rstrip()]
+
+    def _gone(self, name: str) -> None:
+        found = self._known[self.scope].get(name)
+        if found is not None:
+            found.until = min(found.until, self._here())
+
+    def unusual_value(self, token: str) -> Value:
+        """A member of a pack, or a value that is defined later."""
+        bare, at = token.partition("#")[0].rstrip(), self.starts[self.index]
+        value = super().unusual_value(token)
+        if bare in self.values:
+            self.reading.uses[at] = self._known[self.scope][bare]
+        else:
+            self._waiting.setdefault((self.scope, bare), []).append(at)
+        return value
+
+    def define(self, name: str, value: Value, begin: int) -> None:
+        super().define(name, value, begin)
+        bare, hash, _ = name.partition("#")
+        if hash:
+            return
+        defined = ValueName(bare, begin, self.values[name], self._here(), len(self.text))
+        self._known[self.scope][bare] = self.reading.definitions[begin] = defined
+        for at in self._waiting.pop((self.scope, bare), ()):
+            self.reading.uses[at] = defined
+
+    # ------------------------------------------------------------ statements and symbols
+
+    def statement(self, block: Block) -> None:
+        begin, before = self.starts[self.index], len(block.ops)
+        super().statement(block)
+        if len(block.ops) > before:
+            op = block.ops[before]
+            self.reading.statements[begin] = op
+            if isinstance(op, _ITEMS):
+                self.reading.items[begin] = self._here()
+            if self.located and self.located[-1] is op:
+                self.placed.append((begin, op))
+
+    def symbol(self, what: str = "a symbol name such as @name") -> str:
+        at = self.starts[self.index]
+        name = super().symbol(what)
+        self.reading.symbols[at] = name
+        return name
+
+
+def read_item(old: TextReading, source: Source, begin: int) -> tuple[Listener, int]:
+    """Read one item at `begin` with the aliases that are known; gives who has read it, and where what follows begins.
+
+    Its operation is the only one of `statements` without a parent; there is none if the item is faulty itself.
+    """
+    listener = Listener(source)
+    listener.types, listener.aliases, listener.alias_places = dict(old.types), dict(old.aliases), old.alias_places
+    listener.depth = listener.braces = 1
+    listener.restart(begin)
+    block = Block()
+    listener.statement(block)
+    for op in listener.located:
+        listener.resolve(op)
+    return listener, listener.offset
+
+
+def token_around(text: str, offset: int) -> tuple[int, str]:
+    """The token that `offset` lies in or right behind, and where it begins; empty where there is none."""
+    begin = text.rfind("\n", 0, offset) + 1
+    while begin <= offset and begin < len(text):
+        if text.startswith("//", begin) or text[begin] == "\n":
+            break
+        if text[begin].isspace():
+            begin += 1
+            continue
+        token = token_at(text, begin)
+        if begin <= offset <= begin + len(token):
+            following = begin + len(token)
+            if offset == following and following < len(text) and text[following] in "%@#!^" + _WORD:
+                begin = following
+                continue
+            return begin, token
+        begin += len(token)
+    return offset, ""
+
+
+_WORD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"

@@ -1,0 +1,90 @@
+"""One version of a document: its text, what was read of it, what is wrong with it, what is known of its numbers.
+
+Knows: which of these follow from which, each made when it is first asked for.
+Does not know: the protocol (`tools.lsp.server`), nor what is shown of any of it.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from tileir.analysis.walk import Walk
+from tileir.ir.core import Op, Value
+from tileir.ir.diagnostics import Diagnostic
+from tileir.ir.loc import Source
+from tileir.ops.calls import Func
+from tileir.ops.module import Entry
+from tileir.tools.lsp.patching import patched
+from tileir.tools.lsp.positions import Lines
+from tileir.tools.lsp.reading import TextReading, ValueName, read, token_around
+from tileir.verify import verify
+
+
+class Snapshot:
+    """Version `version` of the document called `name`. `before` is the one that it was made of, which is used up."""
+
+    def __init__(self, name: str, text: str, version: int | None = None, before: Snapshot | None = None) -> None:
+        self.version = version
+        self.text = text
+        self.source = Source(name, text)
+        self._walks: dict[Op, Walk | None] = {}
+        self._before = None if before is None else before.__dict__.pop("reading", None)
+
+    @cached_property
+    def lines(self) -> Lines:
+        return Lines(self.text)
+
+    @cached_property
+    def reading(self) -> TextReading:
+        before, self._before = self._before, None
+        return (before and patched(before, self.source)) or read(self.source)
+
+    @cached_property
+    def diagnostics(self) -> list[Diagnostic]:
+        """What is wrong: faults of the text, or else of the program."""
+        return self.reading.faults or verify(self.reading.module).diagnostics
+
+    @property
+    def is_sound(self) -> bool:
+        return not any(found.severity == "error" for found in self.diagnostics)
+
+    def name_at(self, offset: int) -> ValueName | None:
+        """The value name that `offset` lies in."""
+        begin, _ = token_around(self.text, offset)
+        return self.reading.name_at(begin)
+
+    # ------------------------------------------------------------ numbers
+
+    def walk_of(self, value: Value) -> Walk | None:
+        """What is known of the numbers of the entry or function around a value; None in a program with errors."""
+        item = item_of(value)
+        if item is None or not self.is_sound:
+            return None
+        if item not in self._walks:
+            self.know(item)
+        return self._walks[item]
+
+    def know(self, item: Op) -> None:
+        """Find what is known of the numbers of an entry or function."""
+        body = item.regions[0]
+        assert body is not None
+        try:
+            self._walks[item] = Walk(body)
+        except RecursionError:
+            self._walks[item] = None
+
+    def know_all(self) -> None:
+        """Find what is known of all numbers, so that it need not be found when somebody asks."""
+        if self.is_sound:
+            for item in self.reading.module.items:
+                if isinstance(item, Entry | Func) and item not in self._walks:
+                    self.know(item)
+
+
+def item_of(value: Value) -> Op | None:
+    """The entry or function that a value belongs to."""
+    owner = value.owner
+    op = owner if isinstance(owner, Op) else owner.parent
+    while op is not None and not isinstance(op, Entry | Func):
+        op = op.parent_op
+    return op

@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from tileir.explore.changes import Mend
 from tileir.explore.conditions import Number, VerdictLine
 from tileir.explore.cycles import is_interleaving
 from tileir.explore.events import ElementEvent
@@ -100,6 +101,7 @@ class Exploration:
     faults: list[FaultFound] = field(default_factory=list)
     assertions: list[AssertionFound] = field(default_factory=list)
     unreached: list[Op] = field(default_factory=list)
+    mends: list[Mend] = field(default_factory=list)
     executions: int = 0
     visited: int = 0
     cut: int = 0
@@ -172,10 +174,13 @@ class Collection:
             found.surprising, found.witness = False, execution
 
     def _add_races(self, execution: Execution) -> None:
+        racy: dict[int, FaultFound] = {}
         for race in execution.relations.races():
             found = self._race(execution, race)
             sites = frozenset(event.site.number for event in found.events)
             known = self._faults.setdefault(("race", sites, found.why), found)
+            racy[id(known)] = known
+        for known in racy.values():
             known.executions += 1
 
     def _race(self, execution: Execution, race: Conflicting) -> FaultFound:
@@ -199,7 +204,7 @@ class Collection:
                 self._faults.setdefault((kind, run.loc, run.message), found).executions += 1
 
 
-def _order(event: ElementEvent) -> tuple[int, int, int]:
+def _order(event: ElementEvent) -> tuple[int, tuple[int, ...], int]:
     return event.block, event.position, event.key.lane
 
 

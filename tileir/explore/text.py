@@ -42,6 +42,7 @@ def report_text(report: Exploration) -> str:
             *(line for fault in report.faults for line in fault_text(fault, report)),
             *(line for outcome in report.surprising for line in _surprise(outcome, report)),
             *_assertions(report),
+            *_mends(report),
             *(line for verdict in report.verdicts for line in _verdict(verdict, report)),
             *_left_out(report),
             _summary(report),
@@ -195,6 +196,13 @@ def _assertions(report: Exploration) -> Iterator[str]:
 # ---------------------------------------------------------------- verdicts, and the end
 
 
+def _mends(report: Exploration) -> Iterator[str]:
+    for number, mend in enumerate(report.mends):
+        first = "the weakest mend:" if mend.weakest else "a mend of which nothing can be left out:"
+        yield first if number == 0 else "another of the same weight:"
+        yield from (f"  {step}" for step in mend.steps)
+
+
 def _verdict(verdict: LineVerdict, report: Exploration) -> Iterator[str]:
     holds = "holds" if verdict.holds else "DOES NOT HOLD"
     yield f"line {verdict.line.line}: {verdict.line}: {holds}: {verdict.reason}"
@@ -249,6 +257,7 @@ def report_json(report: Exploration) -> dict[str, Any]:
             {"line": one.line.line, "text": str(one.line), "holds": one.holds, "reason": one.reason}
             for one in report.verdicts
         ],
+        "mends": [mend.to_json() for mend in report.mends],
     }
 
 

@@ -126,7 +126,7 @@ class ShownExecution:
         return interleaving_cycle(self.graph)
 
 
-def _place(event: ElementEvent) -> tuple[int, int, int]:
+def _place(event: ElementEvent) -> tuple[int, tuple[int, ...], int]:
     return event.block, event.position, event.key.lane
 
 

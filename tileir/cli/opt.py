@@ -10,7 +10,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from tileir.cli import FINE, UsageError, files
+from tileir.cli import FAULT, FINE, UsageError, files, show
 from tileir.cli.options import add_level, add_output
 from tileir.runtime.module import Module
 from tileir.text.printer import to_text
@@ -41,6 +41,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     shown.add_argument("--print-ir-after-all", action="store_true", help="the program after every pass")
     shown.add_argument("--print-ir-after", action="append", metavar="PASS", help="the program after every run of PASS")
     shown.add_argument("--verify-each", action="store_true", help="verify the program after every pass that changed it")
+    shown.add_argument(
+        "--check-each", action="store_true", help="compare the program before and after every pass on generated inputs"
+    )
     add_level(parser)
     parser.epilog = """\
 Comments are not part of the program and are not printed. Without -O and --passes the program stays as it is.
@@ -57,7 +60,13 @@ examples:
 def run(options: argparse.Namespace) -> int:
     module = files.program(options.file) if options.no_verify else files.verified(options.file, options.level)
     if options.optimise or options.passes is not None:
-        module = _optimised(module, options)
+        from tileir.runtime.checking import WrongRewrite
+
+        try:
+            module = _optimised(module, options)
+        except WrongRewrite as error:
+            show.diagnostics(f"error: {error}", sys.stderr)
+            return FAULT
     files.write(options.output, _content(module, options))
     return FINE
 
@@ -65,18 +74,22 @@ def run(options: argparse.Namespace) -> int:
 def _optimised(module: Module, options: argparse.Namespace) -> Module:
     from tileir.cli.watching import Watching
     from tileir.passes.pipeline import PASSES
+    from tileir.runtime.checking import Checking
     from tileir.runtime.optimising import watched
 
     unknown = set(options.print_ir_after or ()) - PASSES.keys()
     if unknown:
         raise UsageError(f"--print-ir-after: expected one of {', '.join(PASSES)}, got {', '.join(sorted(unknown))}")
-    watching = Watching(options, sys.stderr)
+    checking = Checking() if options.check_each else None
+    watching = Watching(options, sys.stderr, checking)
     level = options.optimise if options.optimise is not None else 0
     try:
         made = watched(module, level, passes=options.passes, watch=watching)
     except ValueError as error:
         raise UsageError(str(error)) from None
     watching.summary(module, made)
+    if checking is not None:
+        show.line(f"compared: {show.counted(checking.compared, 'launch', 'launches')}", sys.stderr)
     return made
 
 

@@ -10,7 +10,7 @@ import argparse
 import json
 import sys
 
-from tileir.cli import FAULT, FINE, UsageError, arguments, show
+from tileir.cli import FAULT, FINE, UsageError, arguments, files, show
 from tileir.cli.launching import add_launch, checked, given_values, launched_kernel
 from tileir.cli.options import add_level, chosen_target
 from tileir.runtime.sanitizing import sanitize
@@ -28,6 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print the report as JSON")
     form.add_argument("--sarif", action="store_true", help="print the report as SARIF 2.1.0")
+    parser.add_argument("--html", metavar="FILE", help="write the report as a page, too")
     kinds = "\n".join(f"  {kind:16} {text}" for kind, text in KINDS.items())
     parser.epilog = f"""\
 {arguments.GRAMMAR}
@@ -58,6 +59,8 @@ def run(options: argparse.Namespace) -> int:
         )
     except ValueError as error:
         raise UsageError(str(error)) from None
+    if options.html is not None:
+        files.write(options.html, report.to_html())
     if options.json or options.sarif:
         print(json.dumps(report.to_json() if options.json else report.to_sarif(), indent=2))
     else:

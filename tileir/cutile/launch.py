@@ -70,7 +70,7 @@ class LaunchReplacement:
         if before is not None:
             before.remove()
         self._children: bool = before is not None and before._children if children is None else children
-        self._choice = Choice(target, was_asked_for(), check, options)
+        self._choice = Choice(target, was_asked_for(), check, options, session.handing if session else None)
         self._while_installed = ExitStack()
         self._original_launch: Function = _cext.launch
         self._original_benchmark: Function = _cext._benchmark
@@ -87,6 +87,9 @@ class LaunchReplacement:
         rebind(self._replacements)
         if self._children:
             self._while_installed.enter_context(handed_on(self._choice))
+        if self.session is not None:
+            self.session.fresh.install()
+            self._while_installed.callback(self.session.fresh.remove)
 
     def remove(self) -> None:
         self._while_installed.close()

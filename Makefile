@@ -23,7 +23,7 @@ help:
 	@echo "make bench      measure tileir beside its peers; writes docs/performance.md"
 	@echo "make docs       generate the reference pages again"
 	@echo "make vscode     package the extension for Visual Studio Code (needs npm)"
-	@echo "make fuzz       feed the readers and the verifier damaged programs for some minutes"
+	@echo "make fuzz       feed readers and verifier damaged programs, both targets faulty ones, launches interrupts"
 	@echo "make gpu-test   compare GPU code with the interpreter, on a machine with a GPU (GPU_JOBS=$(GPU_JOBS) at a time)"
 	@echo "make gpu-bench  measure GPU code beside torch, on a machine with a GPU"
 	@echo "make clean      remove $(VENV) and what builds and tools left"
@@ -52,6 +52,7 @@ vscode:
 
 fuzz: $(VENV)/.fuzz
 	$(BIN)/python -m tests.fuzz.faulty --count 20000 --jobs $(JOBS)
+	$(BIN)/python -m tests.fuzz.launching --rounds 1000
 	TILEIR_FUZZ_TRIES=5000 $(BIN)/python -m pytest tests/fuzz
 	$(BIN)/python -m tests.fuzz.run --seconds 60 --target text
 	$(BIN)/python -m tests.fuzz.run --seconds 60 --target bytecode

@@ -22,7 +22,7 @@ GAP, MARGIN, LETTER = 110, 24, 7.2
 """Pixels: of a box and from row to row, between columns and around, and of one letter of the text."""
 
 
-class Box(NamedTuple):
+class EventBox(NamedTuple):
     """Where an event stands: left and upper edge, width."""
 
     x: float
@@ -66,19 +66,19 @@ def _label(event: ShownEvent) -> str:
     return f"{event.letter}  {event.words}"
 
 
-def _boxes(execution: ShownExecution) -> dict[int, Box]:
-    boxes: dict[int, Box] = {}
+def _boxes(execution: ShownExecution) -> dict[int, EventBox]:
+    boxes: dict[int, EventBox] = {}
     left = float(MARGIN)
     for block in dict.fromkeys(event.block for event in execution.events):
         column = [event for event in execution.events if event.block == block]
         width = max(len(_label(event)) for event in column) * LETTER + 20
         for row, event in enumerate(column):
-            boxes[event.number] = Box(left, TOP + row * ROW, width)
+            boxes[event.number] = EventBox(left, TOP + row * ROW, width)
         left += width + GAP
     return boxes
 
 
-def _columns(execution: ShownExecution, boxes: dict[int, Box]) -> Iterator[str]:
+def _columns(execution: ShownExecution, boxes: dict[int, EventBox]) -> Iterator[str]:
     for block in dict.fromkeys(event.block for event in execution.events):
         first = next(event for event in execution.events if event.block == block)
         box = boxes[first.number]
@@ -86,7 +86,7 @@ def _columns(execution: ShownExecution, boxes: dict[int, Box]) -> Iterator[str]:
         yield f'<text x="{box.middle[0]:.0f}" y="28" text-anchor="middle" font-weight="bold">{name}</text>'
 
 
-def _event(event: ShownEvent, box: Box, marked: bool) -> str:
+def _event(event: ShownEvent, box: EventBox, marked: bool) -> str:
     line = "" if event.line is None else f"<title>line {event.line}</title>"
     frame = f'x="{box.x:.0f}" y="{box.y:.0f}" width="{box.width:.0f}" height="{HEIGHT}" rx="6"'
     text = f'<text x="{box.x + 10:.0f}" y="{box.y + 20:.0f}">{escape(_label(event))}</text>'
@@ -103,7 +103,7 @@ def _markers(kinds: list[str]) -> Iterator[str]:
     yield "</defs>"
 
 
-def _arrow(arrow: Arrow, boxes: dict[int, Box]) -> str:
+def _arrow(arrow: Arrow, boxes: dict[int, EventBox]) -> str:
     path = _path(boxes[arrow.source], boxes[arrow.target], list(COLOURS).index(arrow.kind))
     dash = ' stroke-dasharray="5 4"' if arrow.kind in DASHED else ""
     width = "2.2" if arrow.kind == "sw" else "1.4"
@@ -113,7 +113,7 @@ def _arrow(arrow: Arrow, boxes: dict[int, Box]) -> str:
     )
 
 
-def _path(source: Box, target: Box, kind: int) -> str:
+def _path(source: EventBox, target: EventBox, kind: int) -> str:
     """Straight down between neighbours of a column, an arc beside it over others, a curve between columns.
 
     Relations of one pair of events are kept apart by their number.

@@ -21,6 +21,8 @@ from typing import NoReturn
 VERBS = {
     "check": ("check", "parse and verify programs; show every fault"),
     "opt": ("opt", "optimise a program, or print it in canonical form"),
+    "equiv": ("equiv", "compare two programs on generated or given inputs"),
+    "reduce": ("reduce", "shrink a program while a command still fails on it"),
     "run": ("run", "run a kernel on arrays"),
     "sanitize": ("sanitize", "run a kernel and report races, missing tokens, uninitialised values, padding"),
     "prove": ("prove", "prove that tile blocks do not race and accesses stay in their arrays, for every run"),

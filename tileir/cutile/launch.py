@@ -14,9 +14,11 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+from tileir.cutile.arrays import compiles_for_one
 from tileir.cutile.as_cpu import was_asked_for
 from tileir.cutile.cache import Specialisation, SpecialisationCache
 from tileir.cutile.children import Choice, handed_on
+from tileir.cutile.dumping import Dump
 from tileir.cutile.errors import cutile_type_name
 from tileir.cutile.grid import cutile_grid
 from tileir.cutile.keys import constraints
@@ -65,6 +67,7 @@ class LaunchReplacement:
         self.session = session
         self.told: Callable[[str], object] | None = None
         """Is told the name of each kernel that is about to be launched."""
+        self.dump: Dump | None = None
         self._cache = SpecialisationCache(self._target, check, options)
         before = installed()
         if before is not None:
@@ -155,7 +158,9 @@ class LaunchReplacement:
 
     def constraints(self, kernel: TileKernel, arguments: tuple, convention: CallingConvention, /) -> list[Any]:
         """The signature that `KernelSignature.from_kernel_args` makes of arguments, for any calling convention."""
-        parameters = KernelParameters(kernel, self._target.devices, for_one=convention.version > 1)
+        parameters = KernelParameters(
+            kernel, self._target.devices, for_one=convention.version > 1 and compiles_for_one()
+        )
         try:
             key, _ = parameters.bind(arguments)
         except OnGpu as place:
@@ -189,7 +194,10 @@ class LaunchReplacement:
         found = self._cache.of(kernel)
         if self.told is not None:
             self.told(found.parameters.kernel)
-        return found.find(kernel, key), extents, binding
+        specialisation = found.find(kernel, key)
+        if self.dump is not None:
+            self.dump.write(specialisation.entry, found.parameters.kernel)
+        return specialisation, extents, binding
 
     def bound(self, grid: tuple[int, ...], kernel: TileKernel, arguments: tuple) -> tuple[Grid, tuple, Binding]:
         """Bind a launch: its grid, the key of what it compiles for, and what it passes.

@@ -221,7 +221,7 @@ def test_without_checks_it_is_made_and_not_dropped_with_the_rest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("element", "pattern"), [("f32", 0x7FA00001), ("f32", 0xFFBFFFFF), ("f64", 0xFFF4000000000001)]
+    ("element", "pattern"), [("f32", 0x7F800001), ("f32", 0xFFBFFFFF), ("f64", 0xFFF4000000000001)]
 )
 def test_a_signalling_nan_keeps_its_bits(element: str, pattern: int) -> None:
     text = f"""entry @k(%p: tile<ptr<{element}>>) {{

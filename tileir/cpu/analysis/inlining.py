@@ -20,7 +20,7 @@ LARGEST_PART = 1 << 8
 """Operations of a function that becomes a part of its callers in a larger kernel."""
 
 
-class Inlining:
+class CallPlacement:
     """The decisions for the kernel whose body is `body`."""
 
     def __init__(self, body: Block) -> None:

@@ -22,7 +22,7 @@ from llvmlite import ir
 from tileir.analysis.affine import Affines
 from tileir.analysis.effects import reachable
 from tileir.cpu.analysis.fusion import Fusion
-from tileir.cpu.analysis.inlining import Inlining
+from tileir.cpu.analysis.inlining import CallPlacement
 from tileir.cpu.emit.coroutines import Coroutine
 from tileir.cpu.emit.driver import add_driver
 from tileir.cpu.emit.elements import I8, I32, I64, PTR, Num, memory_type
@@ -128,7 +128,7 @@ def _lowering(
         checks,
         bounds_slot=first + len(global_names),
         bounds_count=memories,
-        inlining=Inlining(body),
+        inlining=CallPlacement(body),
     )
 
 

@@ -16,7 +16,7 @@ from llvmlite import ir
 from tileir.analysis.affine import Affines
 from tileir.analysis.effects import access_of
 from tileir.cpu.analysis.fusion import Fusion
-from tileir.cpu.analysis.inlining import Inlining
+from tileir.cpu.analysis.inlining import CallPlacement
 from tileir.cpu.analysis.loads import Loads
 from tileir.cpu.emit.elements import I8, I64, PTR, Num
 from tileir.cpu.emit.emitter import Emitter
@@ -83,7 +83,7 @@ class Lowering:
     bounds_slot: int
     """The first slot of the table of bounds (`cpu.memory.bounds`)."""
     bounds_count: int
-    inlining: Inlining
+    inlining: CallPlacement
     """Memories in the table of bounds: pointer parameters, then globals."""
     scratch: dict[tuple[str, int], ir.Value] = field(default_factory=dict)
     """Stack cells for words that functions are asked with, by their use and number."""

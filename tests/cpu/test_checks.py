@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import tileir
+from tileir.cpu.lowering.state import CheckLevel
+from tileir.cpu.run.program import lowered
 from tileir.ir.effects import AccessTrait
 from tileir.ops import OPS
 
@@ -178,3 +180,17 @@ def test_arrays_that_are_reached_through_others_may_be_used() -> None:
     assert out[0] == 6
     with pytest.raises(tileir.Trap, match="byte offset 8 of 'data'"):
         kernel.launch(1, np.array([data.ctypes.data + 8]), data, out)
+
+
+def test_what_a_kernel_rarely_needs_stands_in_the_library() -> None:
+    """The code of an access with checks is at most twice that without."""
+    accesses = "\n".join(
+        f"  %y{number}, %u{number} = load_view_tko weak %v[%i, %i] : {VIEW}, tile<i32> -> tile<4x2xf32>, token"
+        for number in range(8)
+    )
+    text = f"entry @k(%p: tile<ptr<f32>>) {{\n{TILES}\n{accesses}\n  return\n}}"
+    entry = tileir.parse(text)["k"].entry
+    without, with_checks = (
+        str(lowered(entry, (), level).module).count("\n") for level in (CheckLevel.OFF, CheckLevel.ON)
+    )
+    assert with_checks < 2 * without

@@ -23,7 +23,7 @@ from tileir.cpu.emit.coroutines import Coroutine
 from tileir.cpu.emit.elements import I8, I32, I64, PTR, Num
 from tileir.cpu.emit.record import ABANDON, CHANGES, STATUS, WAITING
 from tileir.cpu.emit.safepoints import attend, field_of, wanted
-from tileir.cpu.llvm.metadata import Distinct, access_group, parallel_loop
+from tileir.cpu.llvm.metadata import Distinct, access_group, parallel_loop, plain_loop
 from tileir.ir import types as t
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import place_text
@@ -107,6 +107,7 @@ class Emitter:
     """The functions of `shared`."""
     _group: Distinct | None = None
     """The accesses of the innermost loop nest."""
+    _rare: bool = False
 
     # ------------------------------------------------------------ arena
 
@@ -140,6 +141,12 @@ class Emitter:
         with self.region(), self._parallel():
             self._nest(list(shape), (), body)
 
+    def rare_nest(self, shape: Sequence[int], body: Callable[[Index], None]) -> None:
+        """Likewise in code that is hardly ever reached, on which LLVM is to spend no time."""
+        outer, self._rare = self._rare, True
+        self.loop_nest(shape, body)
+        self._rare = outer
+
     def _nest(self, rest: list[Extent], index: Index, body: Callable[[Index], None]) -> None:
         if not rest:
             body(index)
@@ -172,7 +179,7 @@ class Emitter:
 
     @contextmanager
     def _parallel(self) -> Iterator[None]:
-        outer, self._group = self._group, access_group(self.module)
+        outer, self._group = self._group, None if self._rare else access_group(self.module)
         yield
         self._group = outer
 
@@ -199,7 +206,9 @@ class Emitter:
         following = builder.add(position, I64(step), flags=("nuw", "nsw"))
         position.add_incoming(following, builder.block)
         jump = builder.cbranch(builder.icmp_unsigned("<", following, end), body, after)
-        if parallel and self._group is not None:
+        if self._rare:
+            jump.set_metadata("llvm.loop", plain_loop(self.module))
+        elif parallel and self._group is not None:
             jump.set_metadata("llvm.loop", parallel_loop(self.module, self._group))
         builder.position_at_end(after)
 
@@ -262,6 +271,21 @@ class Emitter:
             self.buffer(8 * len(words))
         self.traps.append(TrapSite(op, message, kind, place))
         self.leave_if(condition, len(self.traps), words, place)
+
+    def trap_sites(self, *sites: TrapSite) -> int:
+        """Number sites for code that leaves with `leave_with`; gives the number of the first."""
+        self.traps += sites
+        return len(self.traps) - len(sites) + 1
+
+    def leave_with(self, status: ir.Value) -> None:
+        """Return `status` if it is not 0; whoever gave it has left the evidence."""
+        builder = self.builder
+        stop, go_on = builder.append_basic_block("trap"), builder.append_basic_block("checked")
+        builder.cbranch(builder.icmp_unsigned("!=", status, I32(0)), stop, go_on).set_weights(RARE)
+        builder.position_at_end(stop)
+        builder.store(status, self.status)
+        builder.branch(self.exit)
+        builder.position_at_end(go_on)
 
     def leave_if(self, condition: ir.Value, status: int, words: Sequence[ir.Value] = (), place: int = EVIDENCE) -> None:
         """Return `status` when `condition` holds; leave the words at that place of the arena."""

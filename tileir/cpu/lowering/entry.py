@@ -45,6 +45,8 @@ class LoweredKernel:
 
     module: ir.Module
     arena_size: int
+    asks: bool
+    """Whether it calls functions of the library (`cpu.memory.lookup`)."""
     traps: list[TrapSite]
     prints: list[Op]
     warnings: list[tuple[Op, str]]
@@ -72,7 +74,14 @@ def lower_entry(
     _end(emit)
     add_driver(module, function)
     return LoweredKernel(
-        module, emit.arena_size, emit.traps, lowering.prints, lowering.warnings, lowering.waiting, lowering.values
+        module,
+        emit.arena_size,
+        lowering.asks,
+        emit.traps,
+        lowering.prints,
+        lowering.warnings,
+        lowering.waiting,
+        lowering.values,
     )
 
 

@@ -83,6 +83,10 @@ class Lowering:
     """The first slot of the table of bounds (`cpu.memory.bounds`)."""
     bounds_count: int
     """Memories in the table of bounds: pointer parameters, then globals."""
+    scratch: dict[tuple[str, int], ir.Value] = field(default_factory=dict)
+    """Stack cells for words that functions are asked with, by their use and number."""
+    asks: bool = False
+    """Functions of the library are called."""
     bounds: dict[int, Bounds] = field(default_factory=dict)
     """The bounds that go with the base of a pointer, by the identity of the base."""
     allocations: list[Bounds] = field(default_factory=list)

@@ -1,6 +1,8 @@
 """Cost of the checks of native code: each kernel with them and without, on one thread, in turn.
 
-    python bench/checks.py [name ...]
+    python bench/checks.py [--compile] [name ...]
+
+With `--compile` that of compiling the kernels instead, without the cache.
 
 The time is that of the processor, so that what else the machine does counts little. The result is checked first
 (`bench/cpu.py`).
@@ -18,11 +20,15 @@ import numpy as np
 from table import Skipped, figure
 
 import tileir
+from tileir.cpu.llvm.engine import host, object_code
+from tileir.cpu.lowering.state import CheckLevel
+from tileir.cpu.run.program import lowered
 
 RUNS = 15
 Launch = tuple[tileir.Kernel, tuple[int, ...], tuple[object, ...], Callable[[], None]]
 """Kernel, grid, arguments, and a check of what they hold after a launch."""
-MEAN_AIM, WORST_AIM, GATHER_AIM = 1.03, 1.15, 1.3
+COMPILES = 5
+MEAN_AIM, WORST_AIM, GATHER_AIM, COMPILE_AIM = 1.03, 1.15, 1.3, 1.2
 
 GATHER = """
 entry @gather(%x: tile<ptr<f32>>, %at: tile<ptr<i32>>, %out: tile<ptr<f32>>) {
@@ -91,23 +97,38 @@ def cost(launch: Launch) -> tuple[float, float]:
     return min(times[False]), min(times[True])
 
 
-def main(names: Sequence[str]) -> int:
+def compile_cost(launch: Launch) -> tuple[float, float]:
+    """Seconds to compile a kernel without and with checks: of each the shortest of `COMPILES`, in turn."""
+    kernel = launch[0]
+    times: dict[CheckLevel, list[float]] = {CheckLevel.OFF: [], CheckLevel.ON: []}
+    for _ in range(COMPILES):
+        for level, column in times.items():
+            begin = thread_time()
+            object_code(str(lowered(kernel.entry, (), level).module), host())
+            column.append(thread_time() - begin)
+    return min(times[CheckLevel.OFF]), min(times[CheckLevel.ON])
+
+
+def main(words: Sequence[str]) -> int:
+    names, compiles = [word for word in words if word != "--compile"], "--compile" in words
     print("| kernel | without checks | with checks | cost | aim | met |", "|---|---:|---:|---:|---|---|", sep="\n")
     costs = []
     for name, make in _cases(names).items():
         try:
-            without, with_checks = cost(make())
+            without, with_checks = (compile_cost if compiles else cost)(make())
         except Skipped as reason:
             print(f"* {name} left out: {reason}")
             continue
-        factor, aim = with_checks / without, GATHER_AIM if name == "gather" else WORST_AIM
+        aim = COMPILE_AIM if compiles else GATHER_AIM if name == "gather" else WORST_AIM
+        factor = with_checks / without
         costs.append(factor)
         met = "yes" if factor <= aim else "**no**"
         times = " | ".join(f"{figure(seconds * 1e3)} ms" for seconds in (without, with_checks))
         print(f"| {name} | {times} | {factor:.3f} | <= {aim} | {met} |")
     mean = exp(sum(map(log, costs)) / len(costs))
-    met = "yes" if mean <= MEAN_AIM else "**no**"
-    print(f"| geometric mean | | | {mean:.3f} | <= {MEAN_AIM} | {met} |")
+    aim = COMPILE_AIM if compiles else MEAN_AIM
+    met = "yes" if mean <= aim else "**no**"
+    print(f"| geometric mean | | | {mean:.3f} | <= {aim} | {met} |")
     return 0
 
 

@@ -19,6 +19,7 @@ PAGE = FOLDER.parent / "docs" / "performance.md"
 BLOCK = ("<!-- measured -->\n", "<!-- end of measured -->\n")
 NATIVE = ("<!-- measured native code -->\n", "<!-- end of measured native code -->\n")
 CHECKS = ("<!-- measured checks -->\n", "<!-- end of measured checks -->\n")
+COMPILE_CHECKS = ("<!-- measured compile checks -->\n", "<!-- end of measured compile checks -->\n")
 CUTILE = ("<!-- measured cuTile -->\n", "<!-- end of measured cuTile -->\n")
 sys.path.insert(0, str(FOLDER))
 
@@ -50,13 +51,14 @@ def main() -> int:
     put(BLOCK, text)
     put(NATIVE, apart("cpu.py"))
     put(CHECKS, apart("checks.py"))
+    put(COMPILE_CHECKS, apart("checks.py", "--compile"))
     put(CUTILE, apart("cutile.py"))
     return 0
 
 
-def apart(script: str) -> str:
+def apart(script: str, *words: str) -> str:
     """Output of a benchmark that runs in a process of its own, with all processors for both sides."""
-    command = [sys.executable, FOLDER / script]
+    command = [sys.executable, FOLDER / script, *words]
     run = subprocess.run(command, env=environment.BEFORE, stdout=subprocess.PIPE, text=True, check=True)
     print(run.stdout)
     return run.stdout

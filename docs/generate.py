@@ -17,14 +17,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+from exploration import page as exploration_page
 from optimisation import page as optimise_page
 
-import tileir
 from tileir import ops
 from tileir.cli.explain import codes, explanation
-from tileir.cli.launching import given_values
-from tileir.examples import FOLDER as EXAMPLES
-from tileir.runtime.exploring import launch_line
 from tileir.text.reference import operation_page
 from tileir.tools.highlight import grammar
 
@@ -110,42 +107,10 @@ def grammar_page() -> str:
     return json.dumps(grammar(), indent=2) + "\n"
 
 
-def explore_page() -> str:
-    """docs/explore.md with the table of the litmus tests as the explorer judges them now."""
-    text = (FOLDER / "explore.md").read_text(encoding="utf-8")
-    rows = [_litmus_row(path) for path in sorted((EXAMPLES / "litmus").glob("*.mlir"), key=_reference_order)]
-    table = "\n".join(["| test | asked | verdict | executions |", "|---|---|---|---|", *rows])
-    return re.sub(
-        r"(<!-- litmus tests -->\n).*?(?=\n<!-- end -->)", lambda found: found[1] + table, text, flags=re.DOTALL
-    )
-
-
-def _reference_order(path: Path) -> tuple[int, str]:
-    """Where a test stands in the language reference; those with a suffix follow."""
-    reference = (FOLDER / "spec" / "litmus.md").read_text(encoding="utf-8")
-    found = [reference.find(f"| {path.stem[:end]} ") for end in range(len(path.stem), 0, -1)]
-    return next(at for at in found if at >= 0), path.stem
-
-
-def _litmus_row(path: Path) -> str:
-    module = tileir.load(path)
-    (kernel,) = module.kernels.values()
-    _, grid, *words = launch_line(kernel) or []
-    values = [one.value for one in given_values(kernel, words, 0)]
-    report = tileir.explore(kernel, tuple(map(int, grid.split(","))), *values)
-    line = report.verdicts[0]
-    racy = any(fault.kind == "race" for fault in report.faults)
-    verdict = "undefined: a race" if racy else "allowed" if line.line.kind == "exists" else "forbidden"
-    assert report.ok and report.complete, path
-    asked = "" if racy else f"`{line.line.condition.text}`"
-    link = f"[{path.stem}](../tileir/examples/litmus/{path.name})"
-    return f"| {link} | {asked} | {verdict} | {report.executions} |"
-
-
 PAGES = {
     "docs/operations.md": operations_page,
     "docs/diagnostics.md": diagnostics_page,
-    "docs/explore.md": explore_page,
+    "docs/explore.md": exploration_page,
     "docs/optimise.md": optimise_page,
     "README.md": readme_page,
     "editors/vscode/syntaxes/tileir.tmLanguage.json": grammar_page,

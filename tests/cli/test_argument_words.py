@@ -1,5 +1,8 @@
 """The argument words of ``tileir run``: what they mean, and what is said of wrong ones."""
 
+import os
+from pathlib import Path
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -157,6 +160,41 @@ def test_a_file_that_is_no_array_is_refused(tmp_path, content: bytes) -> None:
     (tmp_path / "a.npy").write_bytes(content)
     with pytest.raises(UsageError, match="cannot read"):
         fill.loaded(FileWord(str(tmp_path / "a.npy")), t.F32)
+
+
+def test_what_is_no_ordinary_file_is_refused_at_once(tmp_path) -> None:
+    places = [tmp_path, Path("/dev/zero"), Path("/dev/null")]
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe")
+        places.append(tmp_path / "pipe")
+    for place in filter(Path.exists, places):
+        with pytest.raises(UsageError, match=r"cannot read .*: expected a \.npy file, got what is no ordinary file"):
+            fill.loaded(FileWord(str(place)), t.F32)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("none.npy", "cannot read 'none.npy': no such file or directory"),
+        ("a\0b.npy", "cannot read 'a\0b.npy': embedded null byte"),
+        ("several.npz", "'several.npz': expected one array, got an archive of several"),
+        ("text.npy", "cannot read 'text.npy': expected a .npy file, got one that begins otherwise"),
+    ],
+)
+def test_what_is_no_array_is_named(tmp_path, monkeypatch, name: str, message: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.savez("several.npz", a=np.zeros(2), b=np.ones(2))
+    Path("text.npy").write_text("1 2 3")
+    with pytest.raises(UsageError) as caught:
+        fill.loaded(FileWord(name), t.F32)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("values", [np.zeros(0, np.float32), np.float32(5), np.zeros((2, 0, 3), np.float32)])
+def test_arrays_of_every_shape_are_read(tmp_path, values) -> None:
+    np.save(tmp_path / "a.npy", values)
+    loaded = fill.loaded(FileWord(str(tmp_path / "a.npy")), t.F32)
+    np.testing.assert_array_equal(loaded, values)
 
 
 def test_a_summary_sees_every_type() -> None:

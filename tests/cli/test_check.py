@@ -1,6 +1,8 @@
 """``tileir check``: what is reported, in which form, with which status."""
 
 import json
+import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -101,11 +103,38 @@ def test_the_level_decides(tileir) -> None:
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no such device")
 @pytest.mark.parametrize("verb", ["check", "opt", "dis"])
-def test_a_file_without_an_end_is_refused(tileir, verb: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_without_an_end_is_refused_by_its_beginning(tileir, verb: str) -> None:
+    for device in ("/dev/zero", "/dev/urandom"):
+        ran = tileir(verb, device)
+        assert ran.status == 1
+        assert f"{device}: expected text in UTF-8 or Tile IR bytecode, got byte 0x" in ran.out + ran.err
+
+
+@pytest.mark.parametrize("verb", ["check", "opt", "dis"])
+def test_a_file_that_is_too_large_is_refused(tileir, tmp_path: Path, verb: str, monkeypatch) -> None:
     monkeypatch.setattr("tileir.runtime.loading.MAX_BYTES", 1 << 20)
-    ran = tileir(verb, "/dev/zero")
+    (tmp_path / "large.mlir").write_bytes(b" " * (1 << 21))
+    ran = tileir(verb, "large.mlir")
     assert ran.status == 1
     assert "expected at most 1048576 bytes, got more" in ran.out + ran.err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_program_may_come_through_a_pipe(tileir, tmp_path: Path, right: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=((tmp_path / right).read_bytes(),))
+    writer.start()
+    assert tileir("check", "pipe").status == 0
+    writer.join()
+
+
+@pytest.mark.parametrize("verb", ["check", "opt", "dis", "run"])
+def test_a_folder_is_refused(tileir, tmp_path: Path, verb: str) -> None:
+    (tmp_path / "folder").mkdir()
+    more = ("--grid", "1") if verb == "run" else ()
+    ran = tileir(verb, "folder", *more)
+    assert ran.status == 2
+    assert "cannot read 'folder': is a directory" in ran.err
 
 
 def test_a_name_that_no_file_can_have_is_refused(tileir) -> None:

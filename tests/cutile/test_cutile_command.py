@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import tileir
 from tests.processes import run_module
 
 pytest.importorskip("cuda.tile", reason="needs the package cuda-tile")
@@ -256,6 +257,28 @@ def test_children_are_told_what_their_parent_has_enabled(parent):
     )
 
 
+OTHER_FUNCTIONS = """\
+import torch
+from tileir.cutile.as_cpu import cuda_as_cpu
+
+def functions():
+    return [getattr(owner, name) for owner in (torch, torch.Tensor) for name in ("add", "matmul", "sum", "exp")]
+
+before = functions()
+assert cuda_as_cpu()
+print(before == functions(), torch._C._len_torch_function_stack())
+"""
+
+
+def test_cuda_as_cpu_leaves_functions_alone_that_take_no_device():
+    """No mode of torch, through which every call would go."""
+    torch = pytest.importorskip("torch", reason="needs torch")
+    if torch.cuda.is_available():
+        pytest.skip("a GPU is there: nothing is mapped")
+    done = subprocess.run([sys.executable, "-c", OTHER_FUNCTIONS], capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout == "True 0\n", done.stderr
+
+
 TEST_FILE = """\
 import numpy as np
 import cuda.tile as ct
@@ -287,3 +310,53 @@ def test_without_cuda_tile_the_error_says_what_to_install(tmp_path):
     program = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\nfrom tileir import cutile\ncutile.enable()"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT)
     assert "UnsupportedError: needs the package cuda-tile (pip install 'tileir[cutile]')" in done.stderr
+
+
+WRONG = """\
+import numpy as np
+import cuda.tile as ct
+
+@ct.kernel
+def wrong(x):
+    t = ct.load(x, (0,), (4,))
+    STATEMENT
+    ct.store(x, (0,), t)
+
+ct.launch(None, (1,), wrong, (np.ones(4, np.float32),))
+"""
+
+
+def test_a_kernel_that_cutile_refuses_is_shown_without_its_frames(tmp_path: Path):
+    path = tmp_path / "wrong.py"
+    path.write_text(WRONG.replace("STATEMENT", 't = t + "s"'))
+    done = run("tileir", "cutile", path)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f'Traceback (most recent call last):\n  File "{path}", line 10, in <module>\n')
+    assert done.stderr.count('  File "') == 1
+    assert "Unsupported operand types for +" in done.stderr and "wrong.py" in done.stderr
+
+
+def test_a_breakpoint_in_a_kernel_says_what_to_use(tmp_path: Path):
+    path = tmp_path / "wrong.py"
+    path.write_text(WRONG.replace("STATEMENT", "breakpoint()"))
+    done = run("tileir", "cutile", path)
+    assert done.returncode == 1
+    assert "breakpoint() is not supported" in done.stderr
+    assert "look at values with print(x) or ct.printf()" in done.stderr
+
+
+def test_kernels_can_be_kept(script: Path, tmp_path: Path):
+    folder = tmp_path / "kernels"
+    done = run("tileir", "cutile", "--dump", folder, script, "10")
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in folder.iterdir()} == {"square-1.mlir", "square-1.tileirbc"}
+    for path in folder.iterdir():
+        (kernel,) = tileir.load(path).kernels.values()
+        assert tileir.verify(kernel.module).ok
+
+
+def test_a_folder_that_cannot_be_made_is_wrong_usage(script: Path, tmp_path: Path):
+    (tmp_path / "file").write_text("")
+    done = run("tileir", "cutile", "--dump", tmp_path / "file", script, "10")
+    assert done.returncode == 2
+    assert "--dump: cannot make the folder" in done.stderr

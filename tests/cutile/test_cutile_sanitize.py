@@ -1,4 +1,4 @@
-"""Findings in cuTile kernels, at the lines of this file: each faulty kernel beside its mended twin."""
+"""The sanitizer on cuTile scripts and test suites: memory that nobody wrote, child processes, exit statuses."""
 
 from __future__ import annotations
 
@@ -16,65 +16,6 @@ import cuda.tile as ct
 
 import tileir
 from tileir import cutile
-
-HERE = __file__
-
-
-@ct.kernel
-def never_reads_its_block_id(x, out):
-    ct.store(out, (0,), ct.load(x, (ct.bid(0),), (16,)))  # race
-
-
-@ct.kernel
-def reads_its_block_id(x, out):
-    ct.store(out, (ct.bid(0),), ct.load(x, (ct.bid(0),), (16,)))
-
-
-@ct.kernel
-def padded_variance(x, out):
-    row = ct.load(x, (0,), (64,), padding_mode=ct.PaddingMode.ZERO)  # padding
-    centred = row - ct.sum(row) / x.shape[0]
-    ct.scatter(out, (0,), ct.sum(centred * centred))
-
-
-@ct.kernel
-def masked_variance(x, out):
-    row = ct.load(x, (0,), (64,), padding_mode=ct.PaddingMode.ZERO)
-    centred = ct.where(ct.arange(64, dtype=ct.int32) < x.shape[0], row - ct.sum(row) / x.shape[0], 0.0)
-    ct.scatter(out, (0,), ct.sum(centred * centred))
-
-
-@ct.kernel
-def scatters_through_duplicates(x, out):
-    places = ct.arange(16, dtype=ct.int32) // 2
-    ct.scatter(out, places, ct.load(x, (0,), (16,)))  # duplicate-lanes
-
-
-@ct.kernel
-def scatters_apart(x, out):
-    ct.scatter(out, ct.arange(16, dtype=ct.int32), ct.load(x, (0,), (16,)))
-
-
-PAIRS = [
-    (never_reads_its_block_id, reads_its_block_id, "race", 4, 64),
-    (padded_variance, masked_variance, "padding", 1, 50),
-    (scatters_through_duplicates, scatters_apart, "duplicate-lanes", 1, 64),
-]
-
-
-def line_marked(kind: str) -> int:
-    with open(HERE, encoding="utf-8") as stream:
-        return next(number for number, line in enumerate(stream, 1) if line.rstrip().endswith(f"  # {kind}"))
-
-
-@pytest.mark.parametrize(("wrong", "right", "kind", "blocks", "size"), PAIRS, ids=[pair[2] for pair in PAIRS])
-def test_the_fault_is_found_at_its_line_and_the_mended_twin_is_clean(wrong, right, kind, blocks, size) -> None:
-    for kernel, expected in ((wrong, [(kind, HERE, line_marked(kind))]), (right, [])):
-        x, out = np.arange(size, dtype=np.float32), np.zeros(64, np.float32)
-        with cutile.on("interp", sanitize=True) as session:
-            ct.launch(None, (blocks,), kernel, (x, out))
-        found = [(one.kind, one.loc.file, one.loc.line) for one in session.report]
-        assert found == expected, str(session.report)
 
 
 def test_only_the_interpreter_has_a_sanitizer() -> None:
@@ -111,3 +52,94 @@ def test_a_test_run_with_findings_fails(tmp_path) -> None:
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment)
     assert ran.returncode == 1, ran.stdout + ran.stderr
     assert "SUMMARY: tileir sanitize: 1 race" in ran.stdout
+
+
+@ct.kernel
+def copies(x, out):
+    ct.store(out, (ct.bid(0),), ct.load(x, (ct.bid(0),), (16,)))
+
+
+def copied(x, out) -> list[str]:
+    with cutile.on("interp", sanitize=True) as session:
+        ct.launch(None, (4,), copies, (x(), out()))
+    return [one.kind for one in session.report]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int8, np.float64])
+def test_arrays_that_numpy_has_not_filled_hold_nothing(dtype) -> None:
+    def written() -> np.ndarray:
+        array = np.empty(64, dtype)
+        array[:] = 3
+        return array
+
+    def half_written() -> np.ndarray:
+        array = np.empty(64, dtype)
+        array[:32] = 3
+        return array
+
+    def empty() -> np.ndarray:
+        return np.empty(64, dtype)
+
+    def empty_like() -> np.ndarray:
+        return np.empty_like(np.zeros(64, dtype))
+
+    assert copied(empty, empty) == ["uninitialized"]
+    assert copied(empty_like, empty) == ["uninitialized"]
+    assert copied(half_written, empty) == ["uninitialized"]
+    assert copied(written, empty) == []
+
+
+def test_tensors_that_torch_has_not_filled_hold_nothing() -> None:
+    torch = pytest.importorskip("torch", reason="needs torch")
+    for make in (
+        lambda: torch.empty(64),
+        lambda: torch.empty_like(torch.zeros(64)),
+        lambda: torch.zeros(1).new_empty(64),
+    ):
+        assert copied(make, lambda: torch.empty(64)) == ["uninitialized"]
+        assert copied(lambda make=make: make().fill_(1), lambda: torch.empty(64)) == []
+    assert torch.empty.__module__ != "tileir.cutile.fresh"
+
+
+def test_what_is_put_in_the_place_of_numpy_is_taken_away_again() -> None:
+    before = np.empty, np.empty_like
+    with cutile.on("interp", sanitize=True):
+        assert np.empty is not before[0]
+        assert np.empty(3, object).tolist() == [None] * 3 and np.empty(5, bool).dtype == bool
+    assert (np.empty, np.empty_like) == before
+
+
+CHILD = """
+import cuda.tile as ct, numpy as np
+@ct.kernel
+def same_place(out):
+    ct.store(out, (0,), ct.full((16,), 1.0, ct.float32))
+def work(blocks):
+    ct.launch(None, (blocks,), same_place, (np.zeros(16, np.float32),))
+"""
+PARENT = """
+import multiprocessing, subprocess, sys
+from child import work
+if __name__ == "__main__":
+    if sys.argv[1] == "python":
+        subprocess.run([sys.executable, "-c", "from child import work; work(4)"], check=True)
+    else:
+        process = multiprocessing.get_context(sys.argv[1]).Process(target=work, args=(4,))
+        process.start()
+        process.join()
+        assert process.exitcode == 0
+"""
+
+
+@pytest.mark.parametrize("how", ["python", "spawn", "fork"])
+def test_what_children_do_wrong_is_reported_by_their_parent(how, tmp_path) -> None:
+    (tmp_path / "child.py").write_text(CHILD)
+    (tmp_path / "parent.py").write_text(PARENT)
+    root = str(Path(tileir.__file__).parents[1])
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([root, str(tmp_path)]), "TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-m", "tileir", "cutile", "--sanitize", str(tmp_path / "parent.py"), how]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment)
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert "SUMMARY: tileir sanitize: 1 race in kernel @same_place" in ran.stderr
+    assert "child.py:5:5" in ran.stderr
+    assert not list(tmp_path.glob("tileir-sanitize-*"))

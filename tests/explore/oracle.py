@@ -49,6 +49,46 @@ def judged(program: Program) -> Verdict:
     return Verdict(frozenset(outcomes), racy)
 
 
+def interleavings(program: Program) -> frozenset[Outcome]:
+    """The outcomes of whole operations one after the other, each tile block in program order, its lanes in any."""
+    memory = {(array, at): 0 for array, size in program.arrays.items() for at in range(size)}
+    found: set[Outcome] = set()
+    work = [(memory, tuple({} for _ in program.blocks), (0,) * len(program.blocks))]
+    while work:
+        memory, registers, at = work.pop()
+        steps = [(block, steps[at[block]]) for block, steps in enumerate(program.blocks) if at[block] < len(steps)]
+        for block, step in steps:
+            after = tuple(number + (one == block) for one, number in enumerate(at))
+            for order in permutations(range(len(step.lanes))):
+                work.append((*_performed(step, block, order, memory, registers), after))
+        if not steps:
+            named = {f"{array}[{lane}]": value for (array, lane), value in memory.items()}
+            for block, values in enumerate(registers):
+                named |= {f"{block}:%{name}": value for name, value in values.items()}
+            found.add(tuple(sorted(named.items())))
+    return frozenset(found)
+
+
+def _performed(step: Step, block: int, order: tuple[int, ...], memory: dict, registers: tuple) -> tuple[dict, tuple]:
+    memory, mine = dict(memory), dict(registers[block])
+    lanes = {guard: "" if (guard.register in mine) else f"[{guard.lane}]" for guard in step.guards}
+    if step.masked or any(mine.get(f"{guard.register}{lanes[guard]}") != guard.value for guard in step.guards):
+        return memory, registers
+    for lane in order:
+        at = step.lanes[lane]
+        old = memory[step.array, at]
+        if step.register:
+            mine[step.register if step.scalar else f"{step.register}[{lane}]"] = old
+        if step.kind != "R":
+            stored = step.stored[lane]
+            value = mine[stored] if isinstance(stored, str) else stored
+            if step.mode == "add":
+                value += old
+            if step.mode != "cas" or old == step.expected:
+                memory[step.array, at] = value
+    return memory, tuple(mine if one == block else other for one, other in enumerate(registers))
+
+
 # ---------------------------------------------------------------- candidates
 
 Values = dict[int, int]

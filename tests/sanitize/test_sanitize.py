@@ -9,6 +9,7 @@ import pytest
 
 import tileir
 from tileir import ops
+from tileir.cli import main
 from tileir.interp.machine import TABLES
 from tileir.ir.effects import AccessTrait, Effect
 from tileir.sanitize.findings import KINDS
@@ -81,12 +82,26 @@ def test_json_and_sarif_name_the_places() -> None:
     assert log["results"][0]["locations"][0]["physicalLocation"]["region"]["startLine"] == 4
 
 
-def test_the_command_fails_on_errors(tmp_path, capsys) -> None:
-    from tileir.cli import main
+def test_the_page_shows_findings_and_needs_nothing_else() -> None:
+    kernel = tileir.parse(RACE.replace("@k", '@"<b>k</b>"'), "race.mlir")["<b>k</b>"]
+    page = tileir.sanitize(kernel, 4, np.zeros(2, np.int32)).to_html()
+    access = "race.mlir:4:8: &#x27;store_ptr_tko&#x27; by tile block (1, 0, 0)"
+    assert all(part in page for part in ("&lt;b&gt;k&lt;/b&gt;", access, "^~~~~", "Why"))
+    assert "<b>k</b>" not in page and "http" not in page and "<script" not in page
 
+
+def test_the_command_fails_on_errors(tmp_path, capsys) -> None:
     path = tmp_path / "race.mlir"
     path.write_text(RACE)
     assert main(["sanitize", str(path), "--grid", "4", "i32[1]:zeros"]) == 1
     assert TEXT in capsys.readouterr().out
     assert main(["sanitize", str(path), "--grid", "1", "i32[1]:zeros"]) == 0
     assert main(["sanitize", str(path), "--grid", "4", "i32[1]:zeros", "--checks", "nothing"]) == 2
+
+
+def test_the_command_writes_a_page(tmp_path, capsys) -> None:
+    (tmp_path / "race.mlir").write_text(RACE)
+    page = tmp_path / "report.html"
+    assert main(["sanitize", str(tmp_path / "race.mlir"), "--grid", "2", "i32[2]:zeros", "--html", str(page)]) == 1
+    assert page.read_text().startswith("<!doctype html>")
+    assert "SUMMARY" in capsys.readouterr().out

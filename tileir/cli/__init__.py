@@ -15,11 +15,14 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from types import ModuleType
 from typing import NoReturn
 
 VERBS = {
     "check": ("check", "parse and verify programs; show every fault"),
     "opt": ("opt", "optimise a program, or print it in canonical form"),
+    "equiv": ("equiv", "compare two programs on generated or given inputs"),
+    "reduce": ("reduce", "shrink a program while a command still fails on it"),
     "run": ("run", "run a kernel on arrays"),
     "sanitize": ("sanitize", "run a kernel and report races, missing tokens, uninitialised values, padding"),
     "prove": ("prove", "prove that tile blocks do not race and accesses stay in their arrays, for every run"),
@@ -34,7 +37,9 @@ VERBS = {
     "debug": ("debug", "step through a launch: values, memory, tokens, and back"),
     "lsp": ("lsp", "answer an editor: the language server"),
     "explain": ("explain", "explain a diagnostic code or an operation"),
-    "info": ("info", "show versions and targets"),
+    "info": ("info", "show versions and targets, or what is in a program"),
+    "completion": ("completion", "print a script that completes commands in a shell"),
+    "help": ("help", "show what a verb takes"),
 }
 """Verb -> (module in this package, what it does)."""
 
@@ -78,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _dispatch(arguments: Sequence[str]) -> int:
     if not arguments or arguments[0].startswith("-"):
-        parser = _top_parser()
+        parser = top_parser()
         parser.parse_args(arguments)
         parser.print_help()
         return USAGE
@@ -86,24 +91,19 @@ def _dispatch(arguments: Sequence[str]) -> int:
     if verb not in VERBS:
         close = difflib.get_close_matches(verb, VERBS, 1)
         hint = f"did you mean '{close[0]}'?" if close else f"expected one of {', '.join(VERBS)}"
-        _top_parser().error(f"no verb '{verb}'; {hint}")
+        top_parser().error(f"no verb '{verb}'; {hint}")
     return _run(verb, rest)
 
 
 def _run(verb: str, arguments: Sequence[str]) -> int:
     """Run a verb; faults of the program and of the usage become messages and a status."""
-    module, text = VERBS[verb]
-    implementation = import_module(f"tileir.cli.{module}")
-    formatter = argparse.RawDescriptionHelpFormatter
-    parser = _Parser(prog=f"tileir {verb}", description=f"{text[0].upper()}{text[1:]}.", formatter_class=formatter)
-    implementation.configure(parser)
-    options = _parsed(parser, arguments)
+    options = _parsed(verb_parser(verb), arguments)
 
     from tileir.cli import show
     from tileir.ir.diagnostics import DiagnosticError, Trap, UnsupportedError
 
     try:
-        status: int = implementation.run(options)
+        status: int = _implementation(verb).run(options)
         sys.stdout.flush()
         return status
     except UsageError as error:
@@ -114,6 +114,24 @@ def _run(verb: str, arguments: Sequence[str]) -> int:
         show.diagnostics(str(error), sys.stderr)
         show.explanations(getattr(error, "diagnostics", ()), sys.stderr)
         return FAULT
+
+
+def _implementation(verb: str) -> ModuleType:
+    return import_module(f"tileir.cli.{VERBS[verb][0]}")
+
+
+def verb_parser(verb: str) -> argparse.ArgumentParser:
+    """The parser of a verb's arguments."""
+    text = VERBS[verb][1]
+    formatter = argparse.RawDescriptionHelpFormatter
+    parser = _Parser(prog=f"tileir {verb}", description=f"{text[0].upper()}{text[1:]}.", formatter_class=formatter)
+    configure_verb(parser, verb)
+    return parser
+
+
+def configure_verb(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Declare the arguments of a verb."""
+    _implementation(verb).configure(parser)
 
 
 def _parsed(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
@@ -142,7 +160,8 @@ def _complain(verb: str, message: str, status: int) -> int:
     return status
 
 
-def _top_parser() -> argparse.ArgumentParser:
+def top_parser() -> argparse.ArgumentParser:
+    """The parser of what may stand in front of a verb."""
     verbs = "\n".join(f"  {verb:9} {text}" for verb, (_, text) in VERBS.items())
     parser = _Parser(
         prog="tileir",

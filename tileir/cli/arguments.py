@@ -83,6 +83,15 @@ def assigned(words: Sequence[str], parameters: Sequence[str]) -> list[Word]:
     return [found[where] for where in range(len(parameters))]
 
 
+def missing(words: Sequence[str], parameters: Sequence[str]) -> list[str]:
+    """The parameters for which there is no word; none if the words do not fit anyway."""
+    named = {match[1] for word in words if (match := _NAME.fullmatch(word))}
+    count = sum(_NAME.fullmatch(word) is None for word in words)
+    if not named <= set(parameters):
+        return []
+    return [name for name in parameters[count:] if name not in named]
+
+
 def _position(name: str, parameters: Sequence[str]) -> int:
     if name not in parameters:
         raise UsageError(f"no parameter '{name}'; the kernel has {', '.join(parameters) or 'none'}")

@@ -14,13 +14,13 @@ from functools import partial
 from math import prod
 from time import perf_counter
 
-from tileir.cli import FINE, UsageError, arguments, files, show
+from tileir.cli import FINE, UsageError, arguments, show
 from tileir.cli.launching import (
     add_launch,
     add_settings,
     checked,
-    chosen_kernel,
     given_values,
+    launched_kernel,
     needs_child,
     settings_of,
     survived,
@@ -67,7 +67,7 @@ examples:
 def run(options: argparse.Namespace) -> int:
     if options.runs is not None and options.runs < 1:
         raise UsageError(f"--runs: expected a positive integer, got {options.runs}")
-    kernel = chosen_kernel(files.verified(options.file, options.level), options.kernel)
+    kernel = launched_kernel(options, "bench")
     target = chosen_target(options.target)
     given = given_values(kernel, options.arguments, options.seed)
     check, settings = check_of(options), settings_of(options)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tileir.cli import FAULT, FINE, files, show
+from tileir.cli.kinds import require_program
 from tileir.cli.options import add_level
 from tileir.ir.diagnostics import Diagnostic, DiagnosticError, Report
 from tileir.runtime.module import Module, from_content
@@ -51,14 +52,16 @@ def run(options: argparse.Namespace) -> int:
     checked = (
         _check(file, content, first_line, options.level)
         for file in options.files
-        for content, first_line in _programs(files.read(file), options.split_input_file)
+        for content, first_line in _programs(file, options.split_input_file)
     )
     ok = _print_data(checked) if options.json else _show(checked)
     return FINE if ok else FAULT
 
 
-def _programs(content: bytes, split: bool) -> Iterator[tuple[bytes, int]]:
-    """The content, or its chunks, each with the number of its first line."""
+def _programs(file: str, split: bool) -> Iterator[tuple[bytes, int]]:
+    """The content of a file, or its chunks, each with the number of its first line."""
+    content = files.read(file)
+    require_program(file, content, files.display_name(file))
     if not split:
         yield content, 1
         return

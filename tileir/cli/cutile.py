@@ -11,9 +11,11 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from tileir.cli import FAULT, UsageError, child, show
+from tileir.cli.abbreviating import abbreviating
 from tileir.cli.launching import needs_child
 from tileir.cli.options import add_checks, check_of, chosen_target, limits_of
 from tileir.cli.progress import clear_line, progress_line
+from tileir.cutile.dumping import Dump
 from tileir.cutile.script import run_script
 from tileir.cutile.switch import DEFAULT
 from tileir.ir.diagnostics import Trap
@@ -25,6 +27,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sanitize", action="store_true", help="run on the interpreter; report races and other faults")
     add_checks(parser)
     parser.add_argument("--cuda-as-cpu", action="store_true", help="let a script that asks for CUDA use the CPU")
+    text = "keep the bytecode and the text of each kernel that is launched"
+    parser.add_argument("--dump", metavar="FOLDER", help=text)
     parser.add_argument("script", metavar="SCRIPT.py", help="a Python file, which stays as it is")
     parser.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="passed on to the script")
     parser.epilog = """\
@@ -32,6 +36,7 @@ examples:
   tileir cutile train.py --steps 10
   tileir cutile --target interp kernel.py      exact, every access to memory checked
   tileir cutile --sanitize kernel.py           races, missing tokens, padding in results, at lines of the file
+  tileir cutile --dump kernels train.py        bytecode and text of the kernels, into a folder
   tileir cutile --cuda-as-cpu sample.py        for torch and cupy code that wants a GPU
 """
 
@@ -62,6 +67,9 @@ def _run_in_child(path: Path, options: argparse.Namespace, target: Target) -> in
 def _run(path: Path, options: argparse.Namespace, target: Target, note: child.SharedText | None = None) -> int:
     """Run a script; its kernels' progress is shown, and each is written down as it begins."""
     settings, sanitize = limits_of(options), options.sanitize
+    output = abbreviating(sys.stdout)
+    if output is not None and target.name != "cuda:tileiras":
+        settings["output"] = output
     name = "interp" if sanitize else target.name
     with nullcontext() if sanitize else progress_line("", target, settings) as line:
 
@@ -72,5 +80,20 @@ def _run(path: Path, options: argparse.Namespace, target: Target, note: child.Sh
                 line.begin(kernel)
 
         return run_script(
-            path, options.arguments, name, options.cuda_as_cpu, sanitize, check_of(options), settings, told
+            path,
+            options.arguments,
+            name,
+            options.cuda_as_cpu,
+            sanitize,
+            check_of(options),
+            settings,
+            told,
+            _dump(options),
         )
+
+
+def _dump(options: argparse.Namespace) -> Dump | None:
+    try:
+        return None if options.dump is None else Dump(Path(options.dump))
+    except OSError as error:
+        raise UsageError(f"--dump: cannot make the folder '{options.dump}': {error.strerror}") from None

@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 from tileir.cli import UsageError
+from tileir.cli.kinds import require_program
 from tileir.ir.versions import NEWEST
 from tileir.runtime.loading import read_stream
 from tileir.runtime.module import Module, from_content
@@ -41,8 +42,10 @@ def read(file: str) -> bytes:
 
 
 def program(file: str, level: str = NEWEST) -> Module:
-    """The program in a file; text or bytecode. Raises `DiagnosticError`."""
-    return from_content(read(file), display_name(file), level=level)
+    """The program in a file; text or bytecode. Raises `DiagnosticError`, and `UsageError` for what is no program."""
+    content = read(file)
+    require_program(file, content, display_name(file))
+    return from_content(content, display_name(file), level=level)
 
 
 def verified(file: str, level: str) -> Module:
@@ -56,6 +59,8 @@ def write(file: str | None, content: str | bytes) -> None:
     """Write to a file, at once and whole; to standard output for None or ``-``."""
     data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
     if file is None or file == "-":
+        if isinstance(content, bytes) and sys.stdout.isatty():
+            raise UsageError("what is to be written is not text: say where it goes with -o FILE")
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()

@@ -10,6 +10,8 @@ same arrays. f4E2M1FN lies in memory two to a byte: its arrays are bytes, half a
 from __future__ import annotations
 
 import math
+import os
+import stat
 import tokenize
 import zipfile
 import zlib
@@ -27,6 +29,8 @@ from tileir.numerics.conversion import float_to_float
 from tileir.numerics.formats import widened
 
 Array = np.ndarray
+_NPY, _ZIP = b"\x93NUMPY", b"PK"
+"""The first bytes of one array in a file, and of an archive of several."""
 _UNREADABLE = (
     OSError, ValueError, EOFError, MemoryError, OverflowError, TypeError, SyntaxError, RecursionError,
     tokenize.TokenError, zipfile.BadZipFile,
@@ -140,17 +144,33 @@ def scalar(word: ScalarWord, element: t.ElementType) -> int | float | bool:
 
 def loaded(word: FileWord, element: t.ElementType | None) -> Array:
     """The array in a ``.npy`` file; raw bytes, as NumPy writes ml_dtypes, are read as the parameter's type."""
+    _require_npy(word.path)
     try:
         # Mapped first: what a header says of the size is held to the size of the file before memory is asked for.
         mapped = np.load(word.path, mmap_mode="r", allow_pickle=False)
-        if not isinstance(mapped, Array):
-            raise UsageError(f"'{word.path}': expected one array, got an archive of several")
         values = np.array(mapped)
     except _UNREADABLE as error:
         raise UsageError(f"cannot read '{word.path}': {_why_unreadable(error)}") from None
     if element is not None and values.dtype.kind == "V" and values.dtype.itemsize == dtype_of(element).itemsize:
         return values.view(dtype_of(element))
     return values
+
+
+def _require_npy(path: str) -> None:
+    """Raise `UsageError` for what is no .npy file, without waiting for or reading what is no file at all."""
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise UsageError(f"cannot read '{path}': expected a .npy file, got what is no ordinary file")
+        with open(path, "rb") as file:
+            begin = file.read(len(_NPY))
+    except OSError as error:
+        raise UsageError(f"cannot read '{path}': {(error.strerror or str(error)).lower()}") from None
+    except ValueError as error:  # a name that no file can have
+        raise UsageError(f"cannot read '{path}': {error}") from None
+    if begin.startswith(_ZIP):
+        raise UsageError(f"'{path}': expected one array, got an archive of several")
+    if begin != _NPY:
+        raise UsageError(f"cannot read '{path}': expected a .npy file, got one that begins otherwise")
 
 
 def _why_unreadable(error: Exception) -> str:

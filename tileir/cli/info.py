@@ -1,6 +1,7 @@
-"""``tileir info``: versions and targets.
+"""``tileir info``: versions and targets, or what is in a program.
 
-Knows: what to ask for when something is reported as not working. Does not know: how a target works.
+Knows: what to ask for when something is reported as not working. Does not know: how a target works, nor what is said of
+a program (`contents`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from tileir import __version__
 from tileir.cache import MAX_BYTES, Cache, default_directory
-from tileir.cli import FINE, show
+from tileir.cli import FINE, contents, show
 from tileir.cpu.llvm.engine import host
 from tileir.cpu.run.pool import default_threads
 from tileir.gpu.driver import shared_driver
@@ -25,15 +26,20 @@ _PACKAGES = ("numpy", "ml_dtypes", "rich", "torch", "cuda-tile", "nvidia-cuda-ti
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    text = "a program, whose kernels are described with their parameters"
+    parser.add_argument("file", nargs="?", metavar="FILE", help=text)
     parser.add_argument("--json", action="store_true", help="show it as JSON")
     parser.epilog = """\
 examples:
   tileir info
   tileir info --json
+  tileir info examples/saxpy.mlir
 """
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.file is not None:
+        return contents.show_program(options.file, options.json)
     facts = _facts()
     if options.json:
         print(json.dumps(facts, indent=2))

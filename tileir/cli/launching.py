@@ -13,10 +13,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from tileir.cli import UsageError, arguments, child, fill
+from tileir.cli import UsageError, arguments, child, files, fill
 from tileir.cli.arguments import ArrayWord, FileWord, Word
 from tileir.cli.options import add_checks, add_target, limits_of
 from tileir.cli.progress import clear_line
+from tileir.cli.signature import Signature, listed
 from tileir.ir import types as t
 from tileir.ir.diagnostics import Trap
 from tileir.runtime.arguments import Parameter
@@ -52,7 +53,7 @@ def add_kernel(parser: argparse.ArgumentParser) -> None:
 def add_launch(parser: argparse.ArgumentParser) -> None:
     add_kernel(parser)
     parser.add_argument("arguments", nargs="*", metavar="ARG", help="arguments of the kernel, see below")
-    parser.add_argument("--grid", required=True, metavar="X[,Y[,Z]]", help="number of tile blocks along each axis")
+    parser.add_argument("--grid", metavar="X[,Y[,Z]]", help="number of tile blocks along each axis")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random fills (default 0)")
 
 
@@ -81,6 +82,20 @@ def chosen_kernel(module: Module, name: str | None) -> Kernel:
         said = "say which kernel with --kernel" if name is None else f"no kernel '{name}'"
         raise UsageError(f"{said}; the program has {known}")
     return found
+
+
+def launched_kernel(options: argparse.Namespace, verb: str) -> Kernel:
+    """The kernel of a launch by `verb`. Without a grid or arguments, UsageError says what the kernel takes."""
+    module = files.verified(options.file, options.level)
+    kernel = chosen_kernel(module, options.kernel)
+    lacking = arguments.missing(options.arguments, [parameter.name for parameter in kernel.parameters])
+    if options.grid is not None and not lacking:
+        return kernel
+    signature = Signature(kernel)
+    what = ["a --grid"] if options.grid is None else []
+    what += [f"arguments for {listed(lacking)}"] if lacking else []
+    command = signature.command(verb, options.file, len(module.kernels) > 1)
+    raise UsageError(f"expected {' and '.join(what)}, got none\n  {signature.text}\n  for example: {command}")
 
 
 def given_values(kernel: Kernel, words: list[str], seed: int) -> list[Given]:

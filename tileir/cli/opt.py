@@ -10,7 +10,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from tileir.cli import FINE, UsageError, files
+from tileir.cli import FAULT, FINE, UsageError, files, show
 from tileir.cli.options import add_level, add_output
 from tileir.runtime.module import Module
 from tileir.text.printer import to_text
@@ -24,6 +24,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_output(parser, "the program")
     parser.add_argument("-O", dest="optimise", type=int, choices=range(4), metavar="N", help="optimise, level 0 to 3")
     parser.add_argument("--passes", metavar="A,B,...", help="run these passes, once each, instead of those of a level")
+    parser.add_argument(
+        "--arg", action="append", metavar="NAME=N", help="make the program for this scalar argument alone; repeatable"
+    )
     parser.add_argument("--generic", action="store_true", help='print every operation in the generic form, "op"(...)')
     parser.add_argument("--debug", action="store_true", help="print locations too")
     parser.add_argument("--no-verify", action="store_true", help="print also a program that breaks a rule")
@@ -41,6 +44,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     shown.add_argument("--print-ir-after-all", action="store_true", help="the program after every pass")
     shown.add_argument("--print-ir-after", action="append", metavar="PASS", help="the program after every run of PASS")
     shown.add_argument("--verify-each", action="store_true", help="verify the program after every pass that changed it")
+    shown.add_argument(
+        "--check-each", action="store_true", help="compare the program before and after every pass on generated inputs"
+    )
     add_level(parser)
     parser.epilog = """\
 Comments are not part of the program and are not printed. Without -O and --passes the program stays as it is.
@@ -51,13 +57,20 @@ examples:
   tileir opt kernel.mlir -o kernel.mlir         # format in place
   tileir opt -O2 kernel.tileirbc -o faster.tileirbc
   tileir opt --passes canonicalise,dce --explain kernel.mlir
+  tileir opt -O2 --arg n=1000 --check-each kernel.mlir
 """
 
 
 def run(options: argparse.Namespace) -> int:
     module = files.program(options.file) if options.no_verify else files.verified(options.file, options.level)
     if options.optimise or options.passes is not None:
-        module = _optimised(module, options)
+        from tileir.runtime.checking import WrongRewrite
+
+        try:
+            module = _optimised(module, options)
+        except WrongRewrite as error:
+            show.diagnostics(f"error: {error}", sys.stderr)
+            return FAULT
     files.write(options.output, _content(module, options))
     return FINE
 
@@ -65,19 +78,35 @@ def run(options: argparse.Namespace) -> int:
 def _optimised(module: Module, options: argparse.Namespace) -> Module:
     from tileir.cli.watching import Watching
     from tileir.passes.pipeline import PASSES
+    from tileir.runtime.checking import Checking
     from tileir.runtime.optimising import watched
 
     unknown = set(options.print_ir_after or ()) - PASSES.keys()
     if unknown:
         raise UsageError(f"--print-ir-after: expected one of {', '.join(PASSES)}, got {', '.join(sorted(unknown))}")
-    watching = Watching(options, sys.stderr)
+    arguments = dict(map(_argument, options.arg or ()))
+    checking = Checking(arguments) if options.check_each else None
+    watching = Watching(options, sys.stderr, checking)
     level = options.optimise if options.optimise is not None else 0
     try:
-        made = watched(module, level, passes=options.passes, watch=watching)
+        made = watched(module, level, passes=options.passes, arguments=arguments, watch=watching)
     except ValueError as error:
         raise UsageError(str(error)) from None
     watching.summary(module, made)
+    if checking is not None:
+        show.line(f"compared: {show.counted(checking.compared, 'launch', 'launches')}", sys.stderr)
     return made
+
+
+def _argument(word: str) -> tuple[str, int | float]:
+    """``n=1000``."""
+    name, _, number = word.partition("=")
+    for kind in (int, float):
+        try:
+            return name.removeprefix("%"), kind(number)
+        except ValueError:
+            continue
+    raise UsageError(f"--arg: expected a parameter and a number such as n=1000, got '{word}'")
 
 
 def _content(module: Module, options: argparse.Namespace) -> str | bytes:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
+import math
 import sys
 import time
 import warnings
@@ -18,14 +20,15 @@ import numpy as np
 from rich.console import JustifyMethod
 
 from tileir.cli import FINE, UsageError, arguments, files, fill, show
+from tileir.cli.abbreviating import abbreviating
 from tileir.cli.launching import (
     Given,
     add_launch,
     add_settings,
     checked,
-    chosen_kernel,
     given_values,
     launch,
+    launched_kernel,
     needs_child,
     settings_of,
     shared,
@@ -62,6 +65,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=("default", "strict", "off"),
         help="target interp: strict also stops at undefined behaviour that has a usual result; off gives no warnings",
     )
+    text = "target interp: start tile blocks in an order of their own, and switch between them at random"
+    parser.add_argument("--schedule-seed", type=int, metavar="N", help=text)
+    text = "print the result as JSON; what the kernel prints goes to standard error"
+    parser.add_argument("--json", action="store_true", help=text)
     add_level(parser)
     parser.epilog = f"""\
 {arguments.GRAMMAR}
@@ -72,13 +79,18 @@ examples:
 
 
 def run(options: argparse.Namespace) -> int:
-    kernel = chosen_kernel(files.verified(options.file, options.level), options.kernel)
+    kernel = launched_kernel(options, "run")
     target = chosen_target(options.target)
     given = given_values(kernel, options.arguments, options.seed)
     check, settings = check_of(options), settings_of(options)
     if options.mode is not None:
         settings["mode"] = options.mode
-    saves = {name: file for name, _, file in (entry.partition("=") for entry in options.save)}
+    if options.schedule_seed is not None:
+        settings["seed"] = options.schedule_seed
+    output = sys.stderr if options.json else abbreviating(sys.stdout)
+    if output is not None and target.name != "cuda:tileiras":
+        settings["output"] = output
+    saves = dict(map(_save, options.save))
     if needs_child(target, check):
         given = shared(given)
     with placed(target, [one.value for one in given]) as values:
@@ -89,11 +101,21 @@ def run(options: argparse.Namespace) -> int:
         seconds = survived(kernel, action) if needs_child(target, check) else action()
     for name, file in saves.items():
         files.write(file, _npy(_array_named(name, given).array))
+    if options.json:
+        print(json.dumps(_as_data(kernel, grid, given, seconds, options.print), indent=2))
+        return FINE
     _show(kernel.name, grid, given, seconds)
     for name in options.print:
         one = _array_named(name, given)
         print(f"{shown(name)} =\n{fill.shown(one.array, one.element)}")
     return FINE
+
+
+def _save(entry: str) -> tuple[str, str]:
+    name, equals, file = entry.partition("=")
+    if not (name and equals and file):
+        raise UsageError(f"--save: expected NAME=FILE such as {name or 'x'}={name or 'x'}.npy, got '{entry}'")
+    return name, file
 
 
 def _array_named(name: str, given: list[Given]) -> Given:
@@ -137,6 +159,30 @@ def _show(kernel: str, grid: Grid, given: list[Given], seconds: float) -> None:
     rows = [_row(one, one.before) for one in given if one.before is not None]
     if rows:
         show.print_table(show.table(_COLUMNS, rows))
+
+
+def _as_data(kernel: Kernel, grid: Grid, given: list[Given], seconds: float, printed: list[str]) -> dict[str, object]:
+    """A launch as JSON: what it was, and each array afterwards, with its elements if they were asked for."""
+    arrays = [_array_data(one, one.name in printed) for one in given if one.before is not None]
+    return {"kernel": kernel.name, "grid": list(grid), "seconds": seconds, "arrays": arrays}
+
+
+def _array_data(one: Given, whole: bool) -> dict[str, object]:
+    found = fill.summary(one.array, one.element)
+    data: dict[str, object] = {"name": one.name, "type": one.element.name}
+    data["shape"] = list(fill.shape(one.array, one.element))
+    if found is not None:
+        numbers = {"min": found.low, "max": found.high, "mean": found.mean}
+        data |= {name: _finite(number) for name, number in numbers.items()}
+        data |= {"crc32": found.checksum, "written": found.checksum != one.before}
+    if whole:
+        data["elements"] = [_finite(number) for number in fill.numbers(one.array, one.element).ravel().tolist()]
+    return data
+
+
+def _finite(number: float | int) -> float | int | str:
+    """A number as JSON has it; infinities and NaN as words."""
+    return number if math.isfinite(number) else str(number)
 
 
 def _row(one: Given, before: str) -> list[str | show.Text]:

@@ -11,7 +11,7 @@ import json
 import sys
 
 from tileir.cli import FAULT, FINE, UsageError, arguments, files, show
-from tileir.cli.launching import add_launch, checked, chosen_kernel, given_values
+from tileir.cli.launching import add_launch, checked, given_values, launched_kernel
 from tileir.cli.options import add_level, chosen_target
 from tileir.runtime.sanitizing import sanitize
 from tileir.sanitize.findings import KINDS
@@ -21,11 +21,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_launch(parser)
     parser.add_argument("--checks", default="all", metavar="KIND[,KIND]", help="which kinds of findings (default: all)")
     parser.add_argument("--schedules", type=int, default=1, metavar="N", help="N - 1 more orders of tile blocks")
+    text = "seed of the orders of tile blocks (default 0)"
+    parser.add_argument("--schedule-seed", type=int, default=0, metavar="N", help=text)
     parser.add_argument("--uninitialized", default="", metavar="NAME[,NAME]", help="arrays that nobody has written yet")
     add_level(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print the report as JSON")
     form.add_argument("--sarif", action="store_true", help="print the report as SARIF 2.1.0")
+    parser.add_argument("--html", metavar="FILE", help="write the report as a page, too")
     kinds = "\n".join(f"  {kind:16} {text}" for kind, text in KINDS.items())
     parser.epilog = f"""\
 {arguments.GRAMMAR}
@@ -39,7 +42,7 @@ examples:
 
 
 def run(options: argparse.Namespace) -> int:
-    kernel = chosen_kernel(files.verified(options.file, options.level), options.kernel)
+    kernel = launched_kernel(options, "sanitize")
     given = given_values(kernel, options.arguments, options.seed)
     values = [one.value for one in given]
     grid = checked(kernel, chosen_target("interp"), options.grid, values, True, {})
@@ -50,12 +53,14 @@ def run(options: argparse.Namespace) -> int:
             *values,
             checks=_names(options.checks),
             schedules=options.schedules,
-            seed=options.seed,
+            seed=options.schedule_seed,
             uninitialized=_names(options.uninitialized),
             output=sys.stderr,
         )
     except ValueError as error:
         raise UsageError(str(error)) from None
+    if options.html is not None:
+        files.write(options.html, report.to_html())
     if options.json or options.sarif:
         print(json.dumps(report.to_json() if options.json else report.to_sarif(), indent=2))
     else:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tileir.cutile.errors import at_python_line
+from tileir.cutile.errors import at_python_line, with_advice
 from tileir.cutile.export import exported, python_file
 from tileir.cutile.keys import signature
 from tileir.cutile.signature import Binding, KernelParameters
@@ -69,7 +69,10 @@ class Specialisations:
 
     def _make(self, kernel: TileKernel, key: tuple) -> Specialisation:
         file = python_file(kernel)
-        entry = exported(kernel, signature(key, self.parameters.kernel))
+        try:
+            entry = exported(kernel, signature(key, self.parameters.kernel))
+        except Exception as error:
+            raise with_advice(error)  # noqa: B904 - it is the same error
         try:
             entry.module.require_valid()
         except DiagnosticError as error:

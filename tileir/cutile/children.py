@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tileir.cutile.handing import Handing
 from tileir.runtime.options import Check, LaunchOptions
 
 VARIABLE = "TILEIR_CUTILE"
@@ -30,13 +31,16 @@ class Choice:
     as_cpu: bool = False
     check: Check = True
     options: LaunchOptions = field(default_factory=LaunchOptions)
+    sanitize: Handing | None = None
+    """Where to hand what the sanitizer finds; None without it."""
 
     def __str__(self) -> str:
         """The value of the variable: ``cpu``, ``cpu cuda-as-cpu``, ``cpu check=strict timeout=2.5``."""
         words = [self.target, *([_AS_CPU] if self.as_cpu else [])]
         words += [f"check={word}" for word, meant in _CHECKS.items() if meant == self.check]
         limits = {name: self.options.get(name) for name in ("timeout", "max_iterations")}
-        return " ".join([*words, *(f"{name}={limit}" for name, limit in limits.items() if limit is not None)])
+        words += [f"{name}={limit}" for name, limit in limits.items() if limit is not None]
+        return " ".join([*words, *([] if self.sanitize is None else [f"sanitize={self.sanitize.word}"])])
 
 
 def inherited() -> Choice | None:
@@ -48,7 +52,8 @@ def inherited() -> Choice | None:
         options["timeout"] = float(said["timeout"])
     if "max_iterations" in said:
         options["max_iterations"] = int(said["max_iterations"])
-    choice = Choice(target, _AS_CPU in said, _CHECKS.get(said.get("check", ""), True), options)
+    handing = Handing.of(said["sanitize"]) if "sanitize" in said else None
+    choice = Choice(target, _AS_CPU in said, _CHECKS.get(said.get("check", ""), True), options, handing)
     return choice if target else None
 
 

@@ -76,6 +76,22 @@ def at_python_line(fault: Raised, file: str) -> Raised:
     return fault
 
 
+_ADVICE = {
+    "breakpoint()": "kernels have no debugger: look at values with print(x) or ct.printf(), state what must hold with "
+    "ct.assert_(); --sanitize finds races and accesses outside arrays",
+}
+"""What to use in place of something that cuTile refuses in kernels."""
+
+
+def with_advice(error: Exception) -> Exception:
+    """The same error of cuTile, which also says what to use in place of what it refuses."""
+    message = getattr(error, "message", None)
+    if isinstance(message, str):
+        found = [advice for what, advice in _ADVICE.items() if message.startswith(what)]
+        error.message = "\n    ".join([message, *found])  # type: ignore[attr-defined]
+    return error
+
+
 def source_of(file: str) -> Source | None:
     """The text of a Python file, or of the notebook cell that Python knows by that name."""
     lines = linecache.getlines(file)

@@ -22,4 +22,5 @@ def take_up() -> None:
 
 
 def _enable(choice: Choice) -> None:
-    enable(choice.target, children=True, check=choice.check, **choice.options)
+    sanitize = choice.sanitize or False
+    enable(choice.target, children=True, sanitize=sanitize, check=choice.check, **choice.options)

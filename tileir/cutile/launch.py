@@ -14,9 +14,11 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+from tileir.cutile.arrays import compiles_for_one
 from tileir.cutile.as_cpu import was_asked_for
 from tileir.cutile.cache import Specialisation, SpecialisationCache
 from tileir.cutile.children import Choice, handed_on
+from tileir.cutile.dumping import Dump
 from tileir.cutile.errors import cutile_type_name
 from tileir.cutile.grid import cutile_grid
 from tileir.cutile.keys import constraints
@@ -65,12 +67,13 @@ class LaunchReplacement:
         self.session = session
         self.told: Callable[[str], object] | None = None
         """Is told the name of each kernel that is about to be launched."""
+        self.dump: Dump | None = None
         self._cache = SpecialisationCache(self._target, check, options)
         before = installed()
         if before is not None:
             before.remove()
         self._children: bool = before is not None and before._children if children is None else children
-        self._choice = Choice(target, was_asked_for(), check, options)
+        self._choice = Choice(target, was_asked_for(), check, options, session.handing if session else None)
         self._while_installed = ExitStack()
         self._original_launch: Function = _cext.launch
         self._original_benchmark: Function = _cext._benchmark
@@ -87,6 +90,9 @@ class LaunchReplacement:
         rebind(self._replacements)
         if self._children:
             self._while_installed.enter_context(handed_on(self._choice))
+        if self.session is not None:
+            self.session.fresh.install()
+            self._while_installed.callback(self.session.fresh.remove)
 
     def remove(self) -> None:
         self._while_installed.close()
@@ -152,7 +158,9 @@ class LaunchReplacement:
 
     def constraints(self, kernel: TileKernel, arguments: tuple, convention: CallingConvention, /) -> list[Any]:
         """The signature that `KernelSignature.from_kernel_args` makes of arguments, for any calling convention."""
-        parameters = KernelParameters(kernel, self._target.devices, for_one=convention.version > 1)
+        parameters = KernelParameters(
+            kernel, self._target.devices, for_one=convention.version > 1 and compiles_for_one()
+        )
         try:
             key, _ = parameters.bind(arguments)
         except OnGpu as place:
@@ -186,7 +194,10 @@ class LaunchReplacement:
         found = self._cache.of(kernel)
         if self.told is not None:
             self.told(found.parameters.kernel)
-        return found.find(kernel, key), extents, binding
+        specialisation = found.find(kernel, key)
+        if self.dump is not None:
+            self.dump.write(specialisation.entry, found.parameters.kernel)
+        return specialisation, extents, binding
 
     def bound(self, grid: tuple[int, ...], kernel: TileKernel, arguments: tuple) -> tuple[Grid, tuple, Binding]:
         """Bind a launch: its grid, the key of what it compiles for, and what it passes.

@@ -16,6 +16,7 @@ from types import TracebackType
 
 from tileir.cutile import switch
 from tileir.cutile.as_cpu import NOTICE, cuda_as_cpu
+from tileir.cutile.dumping import Dump
 from tileir.cutile.launch import installed
 from tileir.cutile.tracebacks import is_ours
 from tileir.runtime.options import Check, LaunchOptions
@@ -30,18 +31,19 @@ def run_script(
     check: Check = True,
     limits: LaunchOptions | None = None,
     told: Callable[[str], object] | None = None,
+    dump: Dump | None = None,
 ) -> int:
     """Run the file as ``__main__`` with `arguments`; gives 0, or 1 after an error, which has been shown.
 
     With `sanitize` what the sanitizer reports is shown too, however the script ends; its errors count. `told` is told
-    the name of each kernel that is about to be launched.
+    the name of each kernel that is about to be launched; `dump` keeps what each becomes.
 
     SystemExit passes through. Raises `UnsupportedError` if the target or cuda-tile is not there.
     """
     if as_cpu and cuda_as_cpu():
         print(NOTICE, file=sys.stderr)
     session = switch.enable(target, children=True, sanitize=sanitize, check=check, **(limits or {}))
-    _tell(told)
+    _tell(told, dump)
     try:
         with _process_of(path, arguments):
             runpy.run_path(str(path), run_name="__main__")
@@ -55,10 +57,10 @@ def run_script(
     return 0 if session is None or session.report.ok else 1
 
 
-def _tell(told: Callable[[str], object] | None) -> None:
+def _tell(told: Callable[[str], object] | None, dump: Dump | None) -> None:
     launcher = installed()
     if launcher is not None:
-        launcher.told = told
+        launcher.told, launcher.dump = told, dump
 
 
 @contextmanager

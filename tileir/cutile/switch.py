@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tileir.cutile.handing import Handing
 from tileir.cutile.launch import LaunchReplacement, installed
 from tileir.cutile.sanitizing import SanitizerSession
 from tileir.ir.diagnostics import UnsupportedError
@@ -28,7 +29,7 @@ def enable(
     *,
     gpu: bool = True,
     children: bool | None = None,
-    sanitize: bool | SanitizerOptions = False,
+    sanitize: bool | SanitizerOptions | Handing = False,
     check: Check = True,
     **options: Unpack[LaunchOptions],
 ) -> SanitizerSession | None:
@@ -38,11 +39,12 @@ def enable(
     ValueError. With ``children`` Python processes that are started while it is enabled use the target too; they do what
     they did before if it is None. With ``sanitize``, which takes target ``interp``, kernels run under the sanitizer,
     and the session that is given has the report; instead of True it may be ``checks``, ``schedules`` and ``seed`` as a
-    dictionary. ``check`` and ``options`` are those of a launch on the target: ``threads``, ``output``, ...
+    dictionary, or in a child process what its parent hands on. ``check`` and ``options`` are those of a launch on the
+    target: ``threads``, ``output``, ...
 
     Raises `UnsupportedError` if the target or cuda-tile is not there, ValueError for a `check` that there is not.
     """
-    session = SanitizerSession(target, {} if sanitize is True else sanitize) if sanitize is not False else None
+    session = _session(target, sanitize)
     try:
         launcher = LaunchReplacement(target, gpu, check_level(check), options, session, children)
     except ImportError as error:
@@ -50,6 +52,14 @@ def enable(
         raise UnsupportedError(what, target) from error
     launcher.install()
     return session
+
+
+def _session(target: str, sanitize: bool | SanitizerOptions | Handing) -> SanitizerSession | None:
+    if isinstance(sanitize, Handing):
+        return SanitizerSession(target, sanitize.options, sanitize)
+    if isinstance(sanitize, bool):
+        return SanitizerSession(target, {}) if sanitize else None
+    return SanitizerSession(target, sanitize)
 
 
 def disable() -> None:

@@ -1,4 +1,4 @@
-"""Tracebacks that show the user's frames and the library's, not ours.
+"""Tracebacks that show the user's frames, and the library's where it is not the kernel that is at fault; not ours.
 
 Knows: which frames are ours, and which errors are none of ours to explain by them: faults of arguments, programs and
 runs. A fault of tileir itself keeps its frames.
@@ -7,6 +7,7 @@ Does not know: where tracebacks are printed (`script`), nor pytest, which leaves
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
@@ -29,13 +30,25 @@ def is_ours(file: str) -> bool:
 def trimmed(error: E) -> E:
     """The same error, to be raised on, without our frames if it is none of ours."""
     entries = list(_entries(error.__traceback__))
-    if not entries or _is_fault_of_ours(error, entries[-1].tb_frame.f_code.co_filename):
+    of_library = _is_of_library(error)
+    if not entries or (not of_library and _is_fault_of_ours(error, entries[-1].tb_frame.f_code.co_filename)):
         return error
     trace = None
     for entry in reversed(entries):
-        if not is_ours(entry.tb_frame.f_code.co_filename):
+        file = entry.tb_frame.f_code.co_filename
+        if not (is_ours(file) or (of_library and _is_library(file))):
             trace = TracebackType(trace, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
     return error.with_traceback(trace)
+
+
+def _is_of_library(error: BaseException) -> bool:
+    """Whether cuTile reports a fault of a kernel; its text says where."""
+    return type(error).__module__.split(".")[:2] == ["cuda", "tile"]
+
+
+def _is_library(file: str) -> bool:
+    tile = sys.modules.get("cuda.tile")
+    return tile is not None and tile.__file__ is not None and Path(tile.__file__).parent in Path(file).parents
 
 
 def _entries(trace: TracebackType | None) -> list[TracebackType]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from tileir.explore.blocks import ReplayedBlock
 from tileir.explore.events import AccessInstruction, ExecutedOp, Tokens
-from tileir.explore.pending import PENDING, any_pending
+from tileir.explore.pending import PENDING, any_pending, joined_tokens
 from tileir.explore.program import ModelProgram
 from tileir.ir.core import Op
 from tileir.ir.types import TileType, TokenType
@@ -50,10 +50,8 @@ class ExploredAccess:
     def _before(self, block: ReplayedBlock, values: tuple[object, ...]) -> object:
         """The instructions that it waits for."""
         token = values[self._token] if self._token is not None else None
-        if token is PENDING:
-            return PENDING
-        known = token if isinstance(token, frozenset) else NO_TOKENS
-        return known.union(*(block.latest.get(number, NO_TOKENS) for number in self._after))
+        extra = [block.latest.get(number, NO_TOKENS) for number in self._after]
+        return joined_tokens(token, *extra)
 
     def _put_off(self, block: ReplayedBlock, instance: ExecutedOp, before: object) -> object:
         """Its operands are not known yet: neither what it reads nor what it writes."""
@@ -61,8 +59,7 @@ class ExploredAccess:
             block.skipped.add(self._site.number)
             block.wrote += 1
         token = before | {instance} if isinstance(before, frozenset) else PENDING
-        if isinstance(token, frozenset):
-            block.latest[self._site.number] = token
+        block.latest[self._site.number] = token
         return self._results(PENDING, token)
 
     def _results(self, tile: object, token: object) -> object:
@@ -82,8 +79,7 @@ class ExploredAccess:
             stores = self._stores(values, answers, len(cells))
             written = tuple(value if stores[lane] else None for lane, value in enumerate(left))
         block.wrote += access.writes and (not answered or any(value is not None for value in written))
-        position = len(block.instructions)
-        block.instructions.append(AccessInstruction(instance, self._site, position, before, cells, written, awaits))
+        block.instructions.append(AccessInstruction(instance, self._site, before, cells, written, awaits))
         tile = found[0] if isinstance(found, tuple) else found
         if not self._gives_tile:
             return None

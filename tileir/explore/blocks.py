@@ -17,6 +17,7 @@ import numpy as np
 
 from tileir.explore.events import AccessInstruction, ElementKey, ExecutedOp, Tokens
 from tileir.explore.memory import AnsweringMemory
+from tileir.explore.pending import Pending
 from tileir.interp.api import BlockState, LaunchState
 from tileir.interp.program import PreparedFunction
 from tileir.ir.core import Op
@@ -61,7 +62,7 @@ class ReplayedBlock(BlockState):
     """A tile block that is run again.
 
     ``path`` are the iterations and calls around what runs, ``loops`` how often it had written when the iterations
-    around began, ``latest`` the token that each access gave last.
+    around began, ``latest`` the token that each access gave last, which may be pending.
     """
 
     __slots__ = (
@@ -87,7 +88,7 @@ class ReplayedBlock(BlockState):
         for (instance, lane), value in answers:
             self.answers.setdefault(instance, {})[lane] = value
         self.instructions: list[AccessInstruction] = []
-        self.latest: dict[int, Tokens] = {}
+        self.latest: dict[int, Tokens | Pending] = {}
         self.reached: set[Op] = set()
         self.skipped: set[int] = set()
         self.values: dict[int, np.ndarray] = {}

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from tileir.explore.graph import INITIAL, ExecutionGraph
 
-Operation = tuple[int, int]
+Operation = tuple[int, tuple[int, ...]]
 """A tile block and a position in program order."""
 Step = tuple[int, int, str]
 """An event that must come before another, and the relation that asks for it: po, rf, co or fr."""
@@ -20,7 +20,7 @@ Step = tuple[int, int, str]
 
 def _steps(graph: ExecutionGraph) -> Iterator[Step]:
     """What must come before what, without what follows from others."""
-    last: dict[int, tuple[int, int]] = {}
+    last: dict[int, tuple[int, tuple[int, ...]]] = {}
     order = sorted(range(len(graph.events)), key=lambda one: (graph.events[one].block, graph.events[one].position))
     for number in order:
         event = graph.events[number]

@@ -15,14 +15,20 @@ from tileir.ir.types import ElementType
 
 
 class ExecutedOp(NamedTuple):
-    """One execution of an operation: number of the tile block, of the operation, of iterations and calls around.
+    """One execution of an operation by a tile block: its number, and the `path` to it.
 
-    It has the same name in every execution of the program in which it happens.
+    The path has for each loop around the number of that operation and of the iteration, for each call that of the
+    call. So it has the same name in every execution of the program in which it happens.
     """
 
     block: int
     op: int
     path: tuple[int, ...]
+
+    @property
+    def position(self) -> tuple[int, ...]:
+        """The place in program order among the operations of the tile block: they compare as they follow."""
+        return (*self.path, self.op)
 
 
 Tokens = frozenset[ExecutedOp]
@@ -75,7 +81,7 @@ class ModelAccess:
 
 @dataclass(frozen=True)
 class AccessInstruction:
-    """An access that a tile block makes: `position` in program order, the cells of its lanes, what it waits for.
+    """An access that a tile block makes: the cells of its lanes, what it waits for.
 
     `written` are the values that lanes write, None where that is nothing or not known yet. An instruction that `awaits`
     stands in a `loop` whose iteration has written nothing so far.
@@ -83,7 +89,6 @@ class AccessInstruction:
 
     instance: ExecutedOp
     site: ModelAccess
-    position: int
     before: Tokens
     cells: tuple[MemoryCell, ...]
     written: tuple[int | None, ...]
@@ -97,7 +102,6 @@ class ElementEvent:
     key: ElementKey
     site: ModelAccess
     cell: MemoryCell
-    position: int
     before: Tokens
     read: int | None
     written: int | None
@@ -105,6 +109,10 @@ class ElementEvent:
     @property
     def block(self) -> int:
         return self.key.instance.block
+
+    @property
+    def position(self) -> tuple[int, ...]:
+        return self.key.instance.position
 
     @property
     def strong(self) -> bool:

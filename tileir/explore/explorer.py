@@ -18,8 +18,9 @@ from collections.abc import Sequence
 from tileir.analysis.effects import accesses_of
 from tileir.explore.conditions import VerdictLine
 from tileir.explore.graph import members
+from tileir.explore.mends import mends_of
 from tileir.explore.names import LaunchNames
-from tileir.explore.program import Changes, ModelProgram
+from tileir.explore.program import ModelProgram, ProgramChanges
 from tileir.explore.report import ExplorationReport
 from tileir.explore.results import Collection
 from tileir.explore.run import ExploredLaunch
@@ -28,19 +29,31 @@ from tileir.ir.diagnostics import UnsupportedError
 from tileir.ops.control import Loop
 
 TARGET = "explore"
+MOST_EXECUTIONS = 100
+"""A mend may have this many times the executions of what it mends, else it is given up."""
 
 
 def explored(
-    launch: ExploredLaunch,
-    names: LaunchNames,
-    lines: Sequence[VerdictLine],
-    limit: int,
-    changes: Changes | None = None,
+    launch: ExploredLaunch, names: LaunchNames, lines: Sequence[VerdictLine], limit: int, mends: bool
 ) -> ExplorationReport:
-    """All executions of a launch, or of a changed program, up to a limit.
+    """All executions of a launch, up to a limit, and the weakest mends of what is wrong with them.
 
     Raises `UnsupportedError` where the model as it is enumerated does not cover the program.
     """
+    report = _explored(launch, names, lines, limit, ProgramChanges())
+    if mends:
+        most = min(limit, MOST_EXECUTIONS * max(1, report.executions))
+
+        def explore(changes: ProgramChanges) -> ExplorationReport:
+            return _explored(launch, names, lines, most, changes)
+
+        report.mends = mends_of(report, ModelProgram(launch.entry), explore)
+    return report
+
+
+def _explored(
+    launch: ExploredLaunch, names: LaunchNames, lines: Sequence[VerdictLine], limit: int, changes: ProgramChanges
+) -> ExplorationReport:
     program = ModelProgram(launch.entry, changes)
     loops = _Loops(program)
     report = _collected(launch, names, lines, limit, changes, loops)
@@ -85,7 +98,7 @@ def _collected(
     names: LaunchNames,
     lines: Sequence[VerdictLine],
     limit: int,
-    changes: Changes | None,
+    changes: ProgramChanges,
     loops: _Loops,
 ) -> ExplorationReport:
     search = launch.search(changes, loops.kept)

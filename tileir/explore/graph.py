@@ -8,11 +8,12 @@ Sets of events are integers with a bit for each event. The initial write of a ce
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from tileir.analysis.strength import morally_strong
 from tileir.explore.blocks import Answers
-from tileir.explore.events import AccessInstruction, ElementEvent, ElementKey, MemoryCell
+from tileir.explore.events import AccessInstruction, ElementEvent, ElementKey, MemoryCell, ModelAccess
 
 INITIAL = -1
 """The source of a read that finds what was there before the launch."""
@@ -107,12 +108,14 @@ class ExecutionGraph:
         other._add(_event(key, instruction, self.value(write, cell), instruction.written[key.lane]), write, position)
         return other
 
-    def changed(self, change: Callable[[ElementEvent], ElementEvent]) -> ExecutionGraph:
-        """The same execution of a program with other orderings, scopes or tokens."""
+    def changed(self, sites: Mapping[int, ModelAccess], before: Sequence[int]) -> ExecutionGraph:
+        """The same execution of a program whose accesses have other orderings and scopes, and wait for `before`."""
         other = self.copy()
-        other.events, other.source, other.before, other.strong_with, other.cells = [], [], [], [], {}
-        for event, write in zip(self.events, self.source):
-            other._append(change(event), write)
+        other.events = [replace(event, site=sites[event.site.number]) for event in self.events]
+        other.before, other.strong_with = list(before), [0] * len(self.events)
+        for number, event in enumerate(other.events):
+            for one in members(self.cells[event.cell] & ((1 << number) - 1)):
+                other._mark_strong(one, number)
         return other
 
     def _add(self, event: ElementEvent, write: int, position: int) -> None:
@@ -135,13 +138,16 @@ class ExecutionGraph:
         self.before.append(before)
         self.strong_with.append(0)
         for other in members(self.cells.get(event.cell, 0)):
-            if before >> other & 1 or self.before[other] & bit or morally_strong(self.events[other], event):
-                self.strong_with[number] |= 1 << other
-                self.strong_with[other] |= bit
+            self._mark_strong(other, number)
         self.cells[event.cell] = self.cells.get(event.cell, 0) | bit
+
+    def _mark_strong(self, one: int, other: int) -> None:
+        """Note whether two events of a cell are morally strong."""
+        ordered = self.before[one] >> other & 1 or self.before[other] >> one & 1
+        if ordered or morally_strong(self.events[one], self.events[other]):
+            self.strong_with[one] |= 1 << other
+            self.strong_with[other] |= 1 << one
 
 
 def _event(key: ElementKey, instruction: AccessInstruction, read: int | None, written: int | None) -> ElementEvent:
-    return ElementEvent(
-        key, instruction.site, instruction.cells[key.lane], instruction.position, instruction.before, read, written
-    )
+    return ElementEvent(key, instruction.site, instruction.cells[key.lane], instruction.before, read, written)

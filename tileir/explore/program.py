@@ -2,7 +2,7 @@
 
 Knows: the number of each operation, ordering and scope of each access, tokens that are added, which memory an access
 may reach.
-Does not know: how a tile block runs (`blocks`), nor which changes are worth a try.
+Does not know: how a tile block runs (`blocks`), nor which changes are worth a try (`mends`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Root = Value | str
 
 
 @dataclass(frozen=True)
-class Changes:
+class ProgramChanges:
     """Changes of a program, by numbers of its operations: another ordering and scope, tokens from one to another."""
 
     orderings: Mapping[int, tuple[MemoryOrdering, MemoryScope | None]] = field(default_factory=dict)
@@ -40,10 +40,10 @@ class ModelProgram:
     Raises `UnsupportedError` for an access that the model of one GPU and whole bytes does not cover.
     """
 
-    def __init__(self, entry: Entry, changes: Changes | None = None) -> None:
+    def __init__(self, entry: Entry, changes: ProgramChanges | None = None) -> None:
         self.entry = entry
         self.ops = tuple(reachable(entry))
-        self.changes = Changes() if changes is None else changes
+        self.changes = ProgramChanges() if changes is None else changes
         self._numbers = {op: number for number, op in enumerate(self.ops)}
         self.sites = {number: self._site(op, number) for op, number in self._numbers.items() if access_of(op)}
         self._roots = {number: _roots(site.access.address) for number, site in self.sites.items()}

@@ -1,7 +1,7 @@
 """What the executions of a launch come to: outcomes, faults, verdicts.
 
 Knows: when two executions have the same outcome, what is a fault, whether a verdict line holds.
-Does not know: how executions are found (`search`), how a report looks (`report`).
+Does not know: how executions are found (`search`), the forms of a report (`report`).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from tileir.explore.changes import Mend
 from tileir.explore.conditions import Number, VerdictLine
 from tileir.explore.cycles import is_interleaving
 from tileir.explore.events import ElementEvent
@@ -100,6 +101,7 @@ class Exploration:
     faults: list[FaultFound] = field(default_factory=list)
     assertions: list[AssertionFound] = field(default_factory=list)
     unreached: list[Op] = field(default_factory=list)
+    mends: list[Mend] = field(default_factory=list)
     executions: int = 0
     visited: int = 0
     cut: int = 0
@@ -172,10 +174,13 @@ class Collection:
             found.surprising, found.witness = False, execution
 
     def _add_races(self, execution: Execution) -> None:
+        racy: dict[int, FaultFound] = {}
         for race in execution.relations.races():
             found = self._race(execution, race)
             sites = frozenset(event.site.number for event in found.events)
             known = self._faults.setdefault(("race", sites, found.why), found)
+            racy[id(known)] = known
+        for known in racy.values():
             known.executions += 1
 
     def _race(self, execution: Execution, race: Conflicting) -> FaultFound:
@@ -185,21 +190,25 @@ class Collection:
         return FaultFound("race", execution, ops[0].loc, "", ops[1].loc, ops, events, race.why, blocks)
 
     def _add_ends(self, execution: Execution) -> None:
+        self._add_assertions(execution)
         for number, run in enumerate(execution.runs):
             block = self._report.names.blocks[number]
-            for op in run.reached:
-                known = self._assertions.setdefault(op, AssertionFound(op))
-                known.reached += 1
-                known.failed += run.status == "assert" and run.loc == op.loc
             kind = {"assert": "assert", "trap": "trap"}.get(run.status)
             if run.status == "waiting" and execution.stuck:
                 kind = "deadlock"
             if kind is not None:
                 found = FaultFound(kind, execution, run.loc, run.message, blocks=(block,))
-                self._faults.setdefault((kind, run.loc, run.message), found).executions += 1
+                self._faults.setdefault((kind, run.loc), found).executions += 1
+
+    def _add_assertions(self, execution: Execution) -> None:
+        failed = [run.loc for run in execution.runs if run.status == "assert"]
+        for op in frozenset[Op]().union(*(run.reached for run in execution.runs)):
+            known = self._assertions.setdefault(op, AssertionFound(op))
+            known.reached += 1
+            known.failed += op.loc in failed
 
 
-def _order(event: ElementEvent) -> tuple[int, int, int]:
+def _order(event: ElementEvent) -> tuple[int, tuple[int, ...], int]:
     return event.block, event.position, event.key.lane
 
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tileir.analysis.effects import access_of, own_effect, reachable
+from tileir.analysis.effects import access_of, accesses_of, own_effect, reachable
 from tileir.analysis.exits import RegionExit, exits_from
 from tileir.explore.access import ExploredAccess
 from tileir.explore.blocks import Halt, ReplayedBlock
-from tileir.explore.pending import PENDING, any_pending
+from tileir.explore.pending import PENDING, any_pending, joined_tokens
 from tileir.explore.program import ModelProgram
 from tileir.interp.api import BlockState, EffectRule, PureRule
 from tileir.interp.prepare import ControlRule, Preparation, RegionRule, RuleTables
@@ -83,14 +83,6 @@ def _spreading(op: Op, function: Function) -> Function:
         return pending if any_pending(values) else function(*values)
 
     return run
-
-
-def joined_tokens(*tokens: object) -> object:
-    """The instructions before any of the tokens."""
-    flat = [one for token in tokens for one in (token if type(token) is tuple else (token,))]
-    if any(one is PENDING for one in flat):
-        return PENDING
-    return frozenset().union(*(one for one in flat if isinstance(one, frozenset)))
 
 
 def _effect(rule: EffectRule, program: ModelProgram) -> EffectRule:
@@ -161,24 +153,26 @@ def _decided(op: Op, preparation: Preparation, rule: ControlRule, program: Model
     """`if` and `for`: where what they do depends on a pending value they are passed over, unless they may be left."""
     deciding = [op.condition] if isinstance(op, If) else [op.lower, op.upper, op.step] if isinstance(op, For) else []
     needed = [preparation.slot(value) for value in deciding]
-    control = rule(op, preparation)
+    control, number = rule(op, preparation), program.number(op)
     results = _result_slots(op, preparation)
     leaves = isinstance(op, If) and any(any(exits_from(region)) for region in filter(None, op.regions))
     inside = frozenset(program.writers(reachable(op)))
+    accesses = frozenset(program.number(access.op) for access in accesses_of(op))
 
     def run(frame: Frame, block: BlockState) -> Flow:
         assert isinstance(block, ReplayedBlock)
         if not any_pending(frame[slot] for slot in needed):
             if isinstance(op, If):
                 return (yield from control(frame, block))
-            block.path.append(-1)
+            block.path += [number, -1]
             left = yield from control(frame, block)
-            block.path.pop()
+            del block.path[-2:]
             return left
         if leaves:
             raise Halt("pending", op)
         block.skipped |= inside
         block.wrote += bool(inside)
+        block.latest |= dict.fromkeys(accesses, PENDING)
         store(frame, results, [PENDING] * len(results))
         return None
 
@@ -203,12 +197,13 @@ def _loop(op: Op, preparation: Preparation, program: ModelProgram, limits: LoopL
     initial = preparation.fetch(op.initial)
     body = preparation.region(op.body)
     results = preparation.results(op)
-    allowed = 1 if program.number(op) in limits.kept else 0
+    number = program.number(op)
+    allowed = 1 if number in limits.kept else 0
 
     def run(frame: Frame, block: BlockState) -> Flow:
         assert isinstance(block, ReplayedBlock)
         left, quiet = Exit(RegionExit.CONTINUE, initial(frame)), 0
-        block.path.append(-1)
+        block.path += [number, -1]
         block.loops.append(0)
         while left.kind is RegionExit.CONTINUE:
             if block.path[-1] + 1 - quiet >= limits.iterations:
@@ -221,7 +216,7 @@ def _loop(op: Op, preparation: Preparation, program: ModelProgram, limits: LoopL
                 quiet += 1
                 if quiet > allowed:
                     raise Halt("waiting", op)
-        block.path.pop()
+        del block.path[-2:]
         block.loops.pop()
         if left.kind is not RegionExit.BREAK:
             return left

@@ -13,7 +13,7 @@ import numpy as np
 
 from tileir.explore.blocks import BlockRunner
 from tileir.explore.memory import AnsweringMemory
-from tileir.explore.program import Changes, ModelProgram, Root
+from tileir.explore.program import ModelProgram, ProgramChanges, Root
 from tileir.explore.rules import LoopLimits, explored_tables
 from tileir.explore.search import Reach, Search
 from tileir.interp.api import LaunchState, Options
@@ -41,8 +41,8 @@ class ExploredLaunch:
     def blocks(self) -> list[Coordinates]:
         return list(coordinates(self.grid))
 
-    def search(self, changes: Changes | None = None, kept: frozenset[int] = frozenset()) -> Search:
-        """The search for the executions of the program, or of a changed one.
+    def search(self, changes: ProgramChanges, kept: frozenset[int]) -> Search:
+        """The search for the executions of a changed program, with one iteration more of the loops that are `kept`.
 
         Raises `UnsupportedError` for what the model does not cover.
         """

@@ -27,13 +27,14 @@ LIMIT = 100_000
 
 
 def explore(
-    kernel: Kernel, grid: GridLike, *args: object, iterations: int = ITERATIONS, limit: int = LIMIT
+    kernel: Kernel, grid: GridLike, *args: object, iterations: int = ITERATIONS, limit: int = LIMIT, mends: bool = True
 ) -> ExplorationReport:
     """Enumerate all executions of a small launch that the memory model allows, and report what they come to.
 
     Arrays are read and never written. `iterations` of each `loop` that changes something are explored, and `limit`
-    executions at most; the report says when that was not all. Raises TypeError or ValueError before anything is
-    explored, also for a verdict line that cannot be read; `DiagnosticError` for an invalid program; `UnsupportedError`.
+    executions at most; the report says when that was not all. With `mends` the weakest changes of orderings, scopes and
+    tokens are sought after which nothing is wrong. Raises TypeError or ValueError before anything is explored, also for
+    a verdict line that cannot be read; `DiagnosticError` for an invalid program; `UnsupportedError`.
     """
     from tileir.explore.explorer import explored
     from tileir.explore.memory import AnsweringMemory
@@ -57,7 +58,7 @@ def explore(
     values = [rank_zero_tile(argument) for argument in arguments]
     launch = ExploredLaunch(kernel.module, kernel.entry, extents, values, memory, iterations)
     names = LaunchNames(memory, _layouts(kernel, arguments), launch.blocks, extents)
-    return explored(launch, names, _verdict_lines(kernel, names), limit)
+    return explored(launch, names, _verdict_lines(kernel, names), limit, mends)
 
 
 def launch_line(kernel: Kernel) -> list[str] | None:

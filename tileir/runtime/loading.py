@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from tileir.ir.diagnostics import Diagnostic, DiagnosticError
-from tileir.runtime.module import Module, from_content, parse
+from tileir.runtime.module import Module, cannot_begin, from_content, parse
 
 MAX_BYTES = 1 << 30
 """More is refused; a program of this size would take days to read."""
@@ -54,11 +54,16 @@ def read_file(path: Path) -> bytes:
 
 
 def read_stream(file: IO[bytes], name: str) -> bytes:
-    """All that is in a file, which may be endless. Raises `DiagnosticError` E0004."""
+    """All that is in a file, which may be endless; the beginning will do if it is none of a program.
+
+    Raises `DiagnosticError` E0004.
+    """
     parts, size = [], 0
     while part := file.read(min(MAX_PART, MAX_BYTES + 1 - size)):
         parts.append(part)
         size += len(part)
+        if len(parts) == 1 and cannot_begin(part):
+            break
     if size > MAX_BYTES:
         raise _failure("E0004", f"cannot read '{name}': expected at most {MAX_BYTES} bytes, got more")
     return b"".join(parts)

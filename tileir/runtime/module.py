@@ -7,7 +7,9 @@ Does not know: files (`loading`), how a kernel is launched (`launch`).
 
 from __future__ import annotations
 
+import codecs
 import math
+import operator
 from collections.abc import Callable, Hashable
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
@@ -28,9 +30,11 @@ if TYPE_CHECKING:
     from tileir.runtime.arguments import Parameter
     from tileir.runtime.grid import GridLike
     from tileir.runtime.options import Check, LaunchOptions
+    from tileir.runtime.pickling import Surroundings
     from tileir.runtime.storage import GlobalStorage
 
 MAGIC = b"\x7fTileIR\x00"
+_NUL = b"\x00"
 T = TypeVar("T")
 
 
@@ -81,6 +85,12 @@ class Module(core.Module):
         """Raise `DiagnosticError` if the verifier finds an error. Verified once."""
         if self._errors is not None:
             raise DiagnosticError(self._errors.diagnostics, self.source)
+
+    def __reduce__(self) -> tuple[Callable[..., Module], tuple[object, ...]]:
+        """As bytecode, or text where there is none; the globals of a copy hold their initial values."""
+        from tileir.runtime.pickling import packed
+
+        return _unpickled, packed(self)
 
     def __repr__(self) -> str:
         name = self.op.attributes.get("sym_name", "")
@@ -150,6 +160,9 @@ class Kernel:
             self._prepared[key] = make()
         return self._prepared[key]  # type: ignore[return-value]
 
+    def __reduce__(self) -> tuple[Callable[..., Kernel], tuple[object, ...]]:
+        return operator.getitem, (self.module, self.name)
+
     def __repr__(self) -> str:
         parameters = ", ".join(f"{shown(parameter.name)}: {parameter.type!r}" for parameter in self.parameters)
         return f"<tileir kernel @{shown(self.name)}({parameters})>"
@@ -209,13 +222,32 @@ def from_content(content: bytes, filename: str, first_line: int = 1, *, level: s
     return parse(_decoded(content, filename), filename, first_line, level=level)
 
 
+def _unpickled(content: bytes, around: Surroundings) -> Module:
+    from tileir.runtime.pickling import put_back
+
+    module = from_content(content, around.source.name if around.source else "<pickle>")
+    put_back(module, around)
+    return module
+
+
+def cannot_begin(content: bytes) -> bool:
+    """Whether no program begins like this, in text or bytecode."""
+    if content.startswith(MAGIC):
+        return False
+    try:
+        codecs.getincrementaldecoder("utf-8-sig")().decode(content)
+    except UnicodeDecodeError:
+        return True
+    return content.startswith(_NUL)
+
+
 def _decoded(content: bytes, filename: str) -> str:
     """The text in UTF-8 `content`, without a byte order mark."""
     try:
-        return content.decode("utf-8-sig")
+        text, place = content.decode("utf-8-sig"), 0
+        if not content.startswith(_NUL):
+            return text
     except UnicodeDecodeError as error:
-        byte = content[error.start]
-        message = (
-            f"{filename}: expected text in UTF-8 or Tile IR bytecode, got byte {byte:#04x} at offset {error.start}"
-        )
-        raise DiagnosticError([Diagnostic("E0003", message)]) from None
+        place = error.start
+    what = f"expected text in UTF-8 or Tile IR bytecode, got byte {content[place]:#04x} at offset {place}"
+    raise DiagnosticError([Diagnostic("E0003", f"{filename}: {what}")])

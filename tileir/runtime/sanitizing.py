@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 import tileir.sanitize as _package
 
 if TYPE_CHECKING:
+    import numpy as np
     from typing_extensions import Unpack
 
+    from tileir.host.allocation import Allocation
     from tileir.interp.api import Options
     from tileir.runtime.arguments import Argument, ArrayArgument, Binder, Parameter
     from tileir.runtime.grid import Grid, GridLike
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from tileir.runtime.targets import Run
     from tileir.sanitize.report import SanitizerReport
     from tileir.sanitize.session import Layout
+
+    Unwritten = Callable[[Allocation], np.ndarray | None]
 
 PACKAGE = _package.__name__
 """Imported before the function that bears its name is, so that the name means the function ever after."""
@@ -68,8 +72,10 @@ def sanitize_bound(
     uninitialized: Sequence[str] = (),
     copy: bool = False,
     options: LaunchOptions | None = None,
+    unwritten: Unwritten | None = None,
 ) -> SanitizerReport:
-    """`sanitize` for a checked grid and bound arguments."""
+    """`sanitize` for a checked grid and bound arguments. `unwritten` masks the bytes of memory that nobody has written
+    yet; None if there are none."""
     from tileir.runtime.arguments import ArrayArgument
     from tileir.runtime.interpreter import rank_zero_tile, settings_of
     from tileir.runtime.known_launch import kernel_proof
@@ -92,7 +98,8 @@ def sanitize_bound(
     layouts = {argument.name: _layout(argument) for argument in _all_arrays(list(arrays.values()))}
     values = [rank_zero_tile(argument) for argument in arguments]
     proof = kernel_proof(kernel, grid, arguments)
-    launch = SanitizedLaunch(kernel.module, kernel.entry, grid, values, memory, layouts, settings, proof.quiet)
+    fresh = [] if unwritten is None else memory.unwritten(unwritten)
+    launch = SanitizedLaunch(kernel.module, kernel.entry, grid, values, memory, layouts, settings, proof.quiet, fresh)
     before = [one.copy() for one in memory.written()] if copy else []
     try:
         report = sanitized(launch, kinds, schedules, seed, uninitialized)
@@ -109,7 +116,13 @@ class SanitizingTarget:
     description = "the reference interpreter under the sanitizer"
     gives_output = True
 
-    def __init__(self, report: Callable[[SanitizerReport], None], settings: SanitizerOptions) -> None:
+    def __init__(
+        self,
+        report: Callable[[SanitizerReport], None],
+        settings: SanitizerOptions,
+        unwritten: Unwritten | None = None,
+    ) -> None:
+        """`unwritten`: see `sanitize_bound`."""
         from tileir.runtime.interpreter import Interpreter
         from tileir.runtime.options import SanitizerOptions, require_known
 
@@ -118,13 +131,15 @@ class SanitizingTarget:
         self._usual = Interpreter()
         self._report = report
         self._own = settings
+        self._unwritten = unwritten
 
     def binder(self, parameter: Parameter) -> Binder:
         return self._usual.binder(parameter)
 
     def prepare(self, kernel: Kernel, check: Check, options: LaunchOptions) -> Run:
         def run(grid: Grid, arguments: Sequence[Argument]) -> None:
-            self._report(sanitize_bound(kernel, grid, arguments, options=options, **self._own))
+            found = sanitize_bound(kernel, grid, arguments, options=options, unwritten=self._unwritten, **self._own)
+            self._report(found)
 
         return run
 

@@ -61,6 +61,11 @@ class WatchedMemory(Memory):
         """Start with no shadow, as a new launch does."""
         self._shadows.clear()
 
+    def unwritten(self, of: Callable[[Allocation], np.ndarray | None]) -> list[tuple[Allocation, np.ndarray]]:
+        """The allocations with bytes that nobody has written, by `of`, and masks of these."""
+        found = ((one, of(one)) for one in self._sorted if one.writable)
+        return [(one, mask) for one, mask in found if mask is not None]
+
     def written(self) -> Iterable[np.ndarray]:
         """The bytes of every allocation that a kernel may write, in place."""
         return [one.bytes for one in self._sorted if one.writable and one.live]

@@ -1,6 +1,6 @@
 """The report of a sanitized launch.
 
-Knows: what a report holds. Does not know: how findings look as text or SARIF (`text`, `sarif`).
+Knows: what a report holds. Does not know: how findings look as text, as a page or as SARIF (`text`, `page`, `sarif`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 
 from tileir.ir.loc import Source
 from tileir.sanitize.findings import KINDS, Finding
+from tileir.sanitize.page import page
 from tileir.sanitize.proofs.verdict import ProofReport
 from tileir.sanitize.sarif import sarif
 from tileir.sanitize.text import report_text
@@ -48,6 +49,10 @@ class SanitizerReport:
         findings = [finding.to_json() for finding in self.findings]
         data: dict[str, Any] = {"ok": self.ok, "kernel": self.kernel, "runs": self.runs, "findings": findings}
         return data | {"proofs": [proof.to_json() for proof in self.proofs]}
+
+    def to_html(self) -> str:
+        """One page that needs nothing else."""
+        return page(self.findings, self.kernel, self.runs, self.sources, [proof.line for proof in self.proofs])
 
     def to_sarif(self) -> dict[str, Any]:
         return sarif(self.findings)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tileir.analysis.effects import accesses_of, writes
+from tileir.host.allocation import Allocation
 from tileir.interp.api import BlockState, Coordinates, LaunchState, Options
 from tileir.interp.machine import TABLES
 from tileir.interp.prepare import prepare
@@ -26,6 +27,7 @@ from tileir.sanitize.findings import Finding
 from tileir.sanitize.memory import WatchedMemory
 from tileir.sanitize.report import SanitizerReport
 from tileir.sanitize.session import Layout, Session
+from tileir.sanitize.shadow import LARGEST_CELL
 from tileir.sanitize.watch import watched_tables
 
 WAITING = 1 << 10
@@ -35,7 +37,7 @@ WAITING = 1 << 10
 @dataclass(frozen=True)
 class SanitizedLaunch:
     """A launch with its arguments in place: `layouts` say how arrays lie in `memory`, `quiet` are the operations whose
-    accesses are proved to conflict with none."""
+    accesses are proved to conflict with none, `unwritten` masks of bytes that nobody has written before."""
 
     module: Module
     entry: Entry
@@ -45,6 +47,7 @@ class SanitizedLaunch:
     layouts: Mapping[str, Layout]
     options: Options
     quiet: frozenset[Op] = frozenset()
+    unwritten: Sequence[tuple[Allocation, np.ndarray]] = ()
 
 
 class _Stuck(Exception):
@@ -180,6 +183,8 @@ def _stopped(session: Session, trap: Trap) -> None:
 
 
 def _mark_unwritten(launch: SanitizedLaunch, names: Sequence[str]) -> None:
+    for allocation, mask in launch.unwritten:
+        launch.memory.shadow(allocation, LARGEST_CELL).mark_unwritten(mask)
     for name in names:
         layout = launch.layouts[name]
         found = launch.memory.find(layout.address)

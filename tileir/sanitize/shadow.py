@@ -63,9 +63,12 @@ class Shadow:
         count = -(-(self.allocation.end - self.base) // LARGEST_CELL) * (LARGEST_CELL // self.granule)
         return np.zeros(count, np.int32)
 
-    def mark_unwritten(self) -> None:
-        """Nobody has written any byte of the allocation."""
-        self.unwritten = np.ones(self.allocation.end - self.base, np.bool_)
+    def mark_unwritten(self, mask: np.ndarray | None = None) -> None:
+        """Nobody has written the bytes of the allocation that are set in a mask; None are all."""
+        marks = np.ones(self.allocation.end - self.base, np.bool_)
+        if mask is not None:
+            marks[self.allocation.base - self.base :] = mask
+        self.unwritten = marks
 
 
 class TouchedBox:

@@ -23,7 +23,7 @@ def report_text(
 ) -> str:
     """Every finding, the lines of proofs, then the summary. `runs` is the number of schedules, `sources` the files that
     are quoted."""
-    return "\n".join([*findings_text(findings, sources, "sanitize"), *proofs, _summary(findings, kernel, runs)])
+    return "\n".join([*findings_text(findings, sources, "sanitize"), *proofs, summary(findings, kernel, runs)])
 
 
 def findings_text(findings: Sequence[Finding], sources: tuple[Source, ...], tool: str) -> list[str]:
@@ -34,39 +34,42 @@ def findings_text(findings: Sequence[Finding], sources: tuple[Source, ...], tool
 
 def _finding(finding: Finding, sources: tuple[Source, ...], tool: str) -> Iterator[str]:
     yield f"{finding.severity.upper()}: tileir {tool}: {finding.kind}: {finding.message}"
-    yield from _place(finding.loc, f"'{finding.op}' by {_block(finding.blocks[:1])}", sources)
-    if finding.other is not None:
-        who = finding.blocks[1:] or (finding.blocks[:1] if finding.kind == "missing-token" else ())
-        by = f" by {_block(who)}" if who else ""
-        yield from _place(finding.other, f"{finding.other_role}: '{finding.other_op}'{by}", sources)
-    for note in finding.notes:
-        yield from _place(note.loc, note.message, sources)
+    for loc, text in places(finding):
+        yield from (f"  {line}" for line in shown_place(loc, text, sources))
     if finding.because:
         yield f"  why: {finding.because}"
     if finding.hint:
         yield f"  instead: {finding.hint}"
-    yield from _repeats(finding)
+    yield from (f"  {line}" for line in repeats(finding))
 
 
-def _place(loc: Location, text: str, sources: tuple[Source, ...]) -> Iterator[str]:
-    for line in shown_place(loc, text, sources):
-        yield f"  {line}"
+def places(finding: Finding) -> Iterator[tuple[Location, str]]:
+    """The access, the other one, and whatever else belongs to it, each with what happens there."""
+    yield finding.loc, f"'{finding.op}' by {_block(finding.blocks[:1])}"
+    if finding.other is not None:
+        who = finding.blocks[1:] or (finding.blocks[:1] if finding.kind == "missing-token" else ())
+        by = f" by {_block(who)}" if who else ""
+        yield finding.other, f"{finding.other_role}: '{finding.other_op}'{by}"
+    for note in finding.notes:
+        yield note.loc, note.message
 
 
-def _repeats(finding: Finding) -> Iterator[str]:
+def repeats(finding: Finding) -> Iterator[str]:
+    """How often it was met beside the first time, and in which elements."""
     if finding.pairs > 1:
         what = "pair" if len(finding.blocks) > 1 else "tile block"
         more = finding.pairs - 1
-        yield f"  ... and {more:,} more {what}{'s' if more > 1 else ''}{' of blocks' if what == 'pair' else ''}"
+        yield f"... and {more:,} more {what}{'s' if more > 1 else ''}{' of blocks' if what == 'pair' else ''}"
     if len(finding.indices) > 1:
-        yield f"  elements: {', '.join(str(list(index)) for index in finding.indices)}"
+        yield f"elements: {', '.join(str(list(index)) for index in finding.indices)}"
 
 
 def _block(blocks: tuple[Coordinates, ...]) -> str:
     return f"tile block {blocks[0]}" if blocks else "some tile block"
 
 
-def _summary(findings: Sequence[Finding], kernel: str, runs: int) -> str:
+def summary(findings: Sequence[Finding], kernel: str, runs: int) -> str:
+    """One line: how many of each kind, and where the first is."""
     schedules = f"{runs} schedule{'s' if runs > 1 else ''}"
     name = f"kernel @{shown(kernel)}"
     if not findings:

@@ -11,7 +11,8 @@ The record:
     byte 128   i64  tile blocks handed out at a time
     byte 136   i64  iterations that a tile block may run in its loops
     byte 144   3 x i32  the grid
-    byte 160   8-byte slots: arguments, addresses of globals, the table of bounds (`cpu.memory.bounds`)
+    byte 160   4 x i64  addresses of the functions of the library (`cpu.memory.lookup`)
+    byte 192   8-byte slots: arguments, addresses of globals, the table of bounds (`cpu.memory.bounds`)
 
 The first line of an arena, which one thread writes:
 
@@ -34,7 +35,9 @@ from collections.abc import Sequence
 
 from tileir.ir.diagnostics import Coordinates
 
-NEXT, LIMIT, CHUNK, FUEL, GRID, SLOTS = 0, 64, 128, 136, 144, 160
+NEXT, LIMIT, CHUNK, FUEL, GRID, LIBRARY, SLOTS = 0, 64, 128, 136, 144, 160, 192
+FUNCTIONS = (SLOTS - LIBRARY) // 8
+NO_LIBRARY = (0,) * FUNCTIONS
 LINE = 64
 COLUMNS = 8
 BLOCK, COUNT, ATTENTION, STATUS, HOST, HANDED, HANDLE, CHANGES, WAITING = 0, 8, 16, 20, 24, 32, 40, 48, 56
@@ -47,10 +50,14 @@ WARNING = -2
 
 
 class LaunchRecord:
-    """A record for kernels with `count` slots; used for one launch at a time."""
+    """A record for kernels with `count` slots; used for one launch at a time.
 
-    def __init__(self, count: int) -> None:
-        self._fields = struct.Struct(f"<q56xq56xqq3I4x{count}Q")
+    `library` are the addresses of `FUNCTIONS` functions, none for kernels that call none of them.
+    """
+
+    def __init__(self, count: int, library: Sequence[int] = NO_LIBRARY) -> None:
+        self._fields = struct.Struct(f"<q56xq56xqq3I4x{FUNCTIONS + count}Q")
+        self._library = library
         self._memory = ctypes.create_string_buffer(self._fields.size + LINE)
         address = ctypes.addressof(self._memory)
         self._skip = -address % LINE
@@ -60,7 +67,7 @@ class LaunchRecord:
         self._next = ctypes.c_int64.from_address(self.address + NEXT)
 
     def fill(self, total: int, chunk: int, fuel: int, grid: Coordinates, slots: Sequence[int]) -> None:
-        self._fields.pack_into(self._memory, self._skip, 0, total, chunk, fuel, *grid, *slots)
+        self._fields.pack_into(self._memory, self._skip, 0, total, chunk, fuel, *grid, *self._library, *slots)
 
     @property
     def started(self) -> int:

@@ -42,10 +42,15 @@ class ExpressionTile(Tile):
         self._compute = compute
 
     def at(self, emit: Emitter, index: Index) -> Num:
-        key = (id(self), *map(id, index))
+        key = (id(self), *map(_identity, index))
         if key not in emit.memo:
             emit.memo[key] = ((self, index), self._compute(emit, index))
         return emit.memo[key][1]
+
+
+def _identity(position: ir.Value) -> object:
+    """What is equal for the same register, and for the same constant."""
+    return (position.constant,) if isinstance(position, ir.Constant) else id(position)
 
 
 class Permuted(ExpressionTile):
@@ -83,6 +88,8 @@ class Window(Tile):
     base: ir.Value
     strides: tuple[ir.Value, ...]
     shared: bool = False
+    known: ir.Value | None = None
+    """The address as an i64, but 0 for a copy in the arena, of which LLVM is to see that no other code knows it."""
 
     def address(self, emit: Emitter, index: Index) -> ir.Value:
         builder = emit.builder

@@ -34,3 +34,12 @@ def parallel_loop(module: ir.Module, group: Distinct) -> Distinct:
     """The identity of a loop whose accesses in `group` are independent."""
     parallel = module.add_metadata([ir.MetaDataString(module, "llvm.loop.parallel_accesses"), group])
     return Distinct(module, [parallel], loop=True)
+
+
+def plain_loop(module: ir.Module) -> Distinct:
+    """The identity of a loop that is left as it is."""
+    as_it_is = [
+        module.add_metadata([ir.MetaDataString(module, "llvm.loop.vectorize.enable"), ir.IntType(1)(0)]),
+        module.add_metadata([ir.MetaDataString(module, "llvm.loop.distribute.enable"), ir.IntType(1)(0)]),
+    ]
+    return Distinct(module, as_it_is, loop=True)

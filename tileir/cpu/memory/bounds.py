@@ -1,7 +1,7 @@
 """Bounds of memory: what a launch lets a pointer be used for, as far as that is known when code is made.
 
-Knows: the slots in which a launch gives the bounds of each array and global, and how addresses are compared with them.
-Does not know: accesses (`cpu.memory.checks`).
+Knows: the slots in which a launch gives the bounds of each array and global, how addresses are compared with them, and
+how the library is asked about others (`cpu.memory.lookup`). Does not know: accesses (`cpu.memory.checks`).
 
 Each pointer parameter and each global has an entry of three slots: its first address, the end of what may be read, the
 end of what may be written (the first address if nothing may be). A pointer computed from one of them keeps its base
@@ -15,14 +15,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import llvmlite.binding as llvm
 from llvmlite import ir
 
-from tileir.cpu.emit.elements import I64, Num
+from tileir.cpu.emit.elements import I8, I32, I64, PTR, Num
+from tileir.cpu.emit.record import LIBRARY, SLOTS
+from tileir.cpu.emit.safepoints import FunctionAddress
 from tileir.cpu.memory import lookup
+from tileir.ir import types as t
 
 if TYPE_CHECKING:
     from tileir.cpu.emit.views import Bounds
     from tileir.cpu.lowering.state import Lowering
+
+
+NOT_KEPT = "captures(none)" if llvm.llvm_version_info >= (21,) else "nocapture"
+"""LLVM's word for an argument whose address a function does not keep."""
 
 
 def bounds_of(lowering: Lowering, pointer: Num) -> Bounds | None:
@@ -43,37 +51,72 @@ def range_inside(lowering: Lowering, bounds: Bounds | None, address: ir.Value, s
     """Whether `size` bytes from `address` on lie within the bounds; in any one memory where these are not known."""
     builder = lowering.builder
     if bounds is None:
-        return builder.call(lookup.held(lowering.emit.module), [*_directory(lowering, write), address, size])
+        answer = asked(lowering, lookup.HELD, MemoryQuestion(write, 1, 8, 0), (address, size))
+        return builder.icmp_unsigned("!=", answer, I32(0))
     span, at = builder.sub(bounds.limit(write), bounds.begin), builder.sub(address, bounds.begin)
     starts = builder.icmp_unsigned("<=", at, span)
     return builder.and_(starts, builder.icmp_unsigned("<=", size, builder.sub(span, at)))
 
 
-def first_outside(
-    lowering: Lowering, addresses: ir.Value, active: ir.Value, count: int, size: int, write: bool
+class MemoryQuestion:
+    """What is known of an access when code is made: elements of `size` bytes, `count` dimensions or lanes."""
+
+    def __init__(self, write: bool, size: int, bits: int, count: int, extents: Sequence[int] = ()) -> None:
+        self._facts = (lookup.ENDS[write], size, bits, count, *extents)
+
+    @staticmethod
+    def of(write: bool, element: t.ElementType, count: int, extents: Sequence[int] = ()) -> MemoryQuestion:
+        bits = 4 if element is t.F4E2M1FN else 8 * element.byte_size
+        return MemoryQuestion(write, element.byte_size, bits, count, extents)
+
+    def facts(self, lowering: Lowering) -> ir.Value:
+        """A constant of the module."""
+        module = lowering.emit.module
+        numbers = (lowering.bounds_slot, lowering.bounds_count, *self._facts)
+        array = ir.Constant(ir.ArrayType(I64, len(numbers)), numbers)
+        name = "facts." + ".".join(map(str, numbers))
+        found = module.globals.get(name)
+        if found is None:
+            found = ir.GlobalVariable(module, array.type, name)
+            found.initializer, found.global_constant, found.linkage = array, True, "private"
+        return found
+
+
+def asked(
+    lowering: Lowering,
+    function: str,
+    question: MemoryQuestion,
+    words: Sequence[ir.Value],
+    meant: Bounds | None = None,
+    site: int = 0,
 ) -> ir.Value:
-    """The position of the first address that may not be accessed, or -1; `active` holds a byte for each, 0 to skip."""
-    function = lookup.first_outside(lowering.emit.module)
-    return lowering.builder.call(function, [*_directory(lowering, write), addresses, active, I64(count), I64(size)])
+    """The answer of a function of the library, an i32; `meant` is the allocation that the access is about."""
+    lowering.asks = True
+    emit, builder = lowering.emit, lowering.builder
+    own = [word for one in lowering.allocations for word in (one.begin, one.end, one.writable_end)]
+    table = builder.ptrtoint(written(lowering, "table", own), I64) if own else I64(0)
+    about = (I64(0), I64(0)) if meant is None else (meant.begin, meant.end)
+    asking = written(lowering, "words", (table, I64(len(lowering.allocations)), *about, *words))
+    place = LIBRARY + 8 * lookup.FUNCTIONS.index(function) - SLOTS
+    address = builder.load(builder.gep(lowering.arguments, [I64(place)], source_etype=I8), typ=I64)
+    facts = builder.bitcast(question.facts(lowering), PTR)
+    # A function that kept an address would have LLVM believe that all memory may be the arena's.
+    kept = dict.fromkeys(range(4), (NOT_KEPT,))
+    arguments = [lowering.arguments, emit.arena, facts, asking, I32(site)]
+    callee = FunctionAddress(builder, address, lookup.FUNCTION)
+    answer: ir.Value = builder.call(callee, arguments, attrs=("nounwind",), arg_attrs=kept)
+    return answer
 
 
-def _directory(lowering: Lowering, write: bool) -> Sequence[ir.Value]:
-    """The arguments of `lookup` that say which memory there is, and which end of it counts."""
-    builder, allocations = lowering.builder, lowering.allocations
-    own = [word for one in allocations for word in (one.begin, one.end, one.writable_end)]
-    further = lowering.bounds_slot + lookup.WORDS * lowering.bounds_count
-    tables = (
-        (builder.ptrtoint(lowering.slot_address(lowering.bounds_slot), I64), I64(lowering.bounds_count)),
-        (lowering.slot(further + 1), lowering.slot(further)),
-        (builder.ptrtoint(stored(lowering, own), I64), I64(len(allocations))),
-    )
-    directory = stored(lowering, [word for table in tables for word in table])
-    return [directory, I64(lookup.WRITABLE_END if write else lookup.END)]
+def written(lowering: Lowering, use: str, words: Sequence[ir.Value]) -> ir.Value:
+    """The words on the stack, one after the other, until as many are written again for the same use.
 
-
-def stored(lowering: Lowering, words: Sequence[ir.Value]) -> ir.Value:
-    """The words in memory of their own, one after the other."""
-    cell = lowering.emit.stack(I64, max(1, len(words)))
+    Not in the arena: after a hundred uses LLVM takes it for memory that others may know.
+    """
+    builder = lowering.builder
+    cell = lowering.scratch.get((use, len(words)))
+    if cell is None:
+        cell = lowering.scratch[use, len(words)] = lowering.emit.stack(I64, len(words))
     for position, word in enumerate(words):
-        lowering.builder.store(word, lowering.builder.gep(cell, [I64(position)], source_etype=I64))
+        builder.store(word, builder.gep(cell, [I64(position)], source_etype=I64))
     return cell

@@ -83,6 +83,7 @@ def load_box(lowering: Lowering, result: Value, view: NativeTileView, place: Box
     inside, partial, merge = (builder.append_basic_block(name) for name in ("inside", "partial", "loaded"))
     builder.cbranch(place.full, inside, partial)
     builder.position_at_end(inside)
+    outside_arena = builder.ptrtoint(place.base, I64)
     builder.branch(merge)
     builder.position_at_end(partial)
     _padded_copy(emit, type, view, place, copy)
@@ -91,7 +92,8 @@ def load_box(lowering: Lowering, result: Value, view: NativeTileView, place: Box
     builder.position_at_end(merge)
     base = either(builder, PTR, (place.base, inside), (copy.base, left))
     strides = (either(builder, I64, (mine, inside), (dense, left)) for mine, dense in zip(place.strides, copy.strides))
-    window = Window(type, base, tuple(strides), shared=True)
+    known = either(builder, I64, (outside_arena, inside), (I64(0), left))
+    window = Window(type, base, tuple(strides), shared=True, known=known)
     at_once = lowering.loads.placement(result) is LoadPlacement.AT_ONCE
     lowering.values[result] = materialized(emit, window) if at_once else window
 

@@ -1,80 +1,241 @@
-"""Native functions that look addresses up in tables of memory, for the rare accesses that need one.
+"""The library of native functions that look at the rare accesses which no quick question proves harmless.
 
-Knows: their code, made once for each module of LLVM that calls them. Does not know: where the tables come from
-(`cpu.memory.bounds`).
+Knows: their code, and the words in which they are asked. Does not know: when that is necessary (`cpu.memory.checks`),
+nor how the library is compiled, once for all kernels, and found (`cpu.run.library`).
 
-A table is an array of entries of three i64: an address, the end of what may be read from there, the end of what may be
-written. A directory is an array of `TABLES` pairs: the address of a table and its number of entries. `end` selects one
-of the two ends, as the bytes from the beginning of an entry.
+All have the type ``i32 (ptr arguments, ptr arena, ptr facts, ptr words, i32 site)``. `arguments` are the slots of the
+launch, `facts` what is known when code is made, `words` what is not, both i64:
 
-    i1  tileir.held(ptr directory, i64 end, i64 address, i64 size)
-    i64 tileir.first_outside(ptr directory, i64 end, ptr addresses, ptr active, i64 count, i64 size)
+    facts   0 BOUNDS_SLOT   1 BOUNDS_COUNT   2 END   3 SIZE   4 BITS   5 RANK, or how many lanes   6 ... extents
+    words   0 OWN, the table of the block's allocations   1 how many   2 and 3 MEANT   then, by function:
+
+    held    4 an address   5 how many bytes                         1 if they lie in one memory
+    reach   4 -            5 the tensor's address   6 ... dimensions    `site` or `site + 1` (see below) or 0
+    box     4 its address  5 the tensor's address   6 ... dimensions    likewise, or `site + 2`
+    lanes   4 where the addresses are in the arena   5 where bytes that choose lanes are, 0 for all   `site` or 0
+
+A dimension of a box is the first coordinate, the number of coordinates and the stride. A table of memory is an array of
+entries of three i64: an address, the end of what may be read from there, the end of what may be written; END selects
+one of the two, as the bytes from the beginning of an entry. The result is the number of the trap site, with its
+evidence in the arena: a largest offset beyond 63 bits, an address beyond 64 bits, an element that may not be accessed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from llvmlite import ir
 
-from tileir.cpu.emit.elements import I1, I8, I64, PTR
+from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR
+from tileir.cpu.emit.emitter import EVIDENCE
 
-TABLES = 3
 WORDS = 3
-END, WRITABLE_END = 8, 16
+"""Words of an entry of a table of memory, and of a dimension."""
+ENDS = END, WRITABLE_END = 8, 16
+HELD, REACH, BOX, LANES = FUNCTIONS = ("tileir.held", "tileir.reach", "tileir.box", "tileir.lanes")
+FUNCTION = ir.FunctionType(I32, [PTR, PTR, PTR, PTR, I32])
+MAX_OFFSET = (1 << 63) - 1
+"""The largest element offset of a view (spec: undefined#catalogue)."""
+FARTHEST = 1 << 60
+"""Bytes that no memory has: a box of as many is not looked at further."""
+I128 = ir.IntType(128)
+_BOUNDS_SLOT, _BOUNDS_COUNT, _END, _SIZE, _BITS, _COUNT, _EXTENTS = range(7)
+_OWN, _OWN_COUNT, _MEANT_BEGIN, _MEANT_END, _ADDRESS, _SECOND, _DIMENSIONS = range(7)
 
 
-def held(module: ir.Module) -> ir.Function:
-    """The function that tells whether `size` bytes from `address` on lie in one entry of one of the tables."""
-    function = declared(module, "tileir.held", I1, (PTR, I64, I64, I64))
-    if not function.blocks:
-        _define_held(function)
-    return function
+def library(triple: str, layout: str) -> ir.Module:
+    """The module of all functions of the library."""
+    module = ir.Module("tileir.library")
+    module.triple, module.data_layout = triple, layout
+    for name, define in zip(FUNCTIONS, (_define_held, _define_reach, _define_box, _define_lanes)):
+        define(_Asked(ir.Function(module, FUNCTION, name)))
+    return module
 
 
-def _define_held(function: ir.Function) -> None:
-    directory, end, address, size = function.args
-    builder = ir.IRBuilder(function.append_basic_block())
-    with counted(builder, I64(TABLES)) as number:
-        pair = builder.gep(directory, [builder.mul(number, I64(16))], source_etype=I8)
-        table, entries = builder.load(pair, typ=PTR), builder.gep(pair, [I64(8)], source_etype=I8)
-        with counted(builder, builder.load(entries, typ=I64)) as entry:
-            place = builder.gep(table, [builder.mul(entry, I64(8 * WORDS))], source_etype=I8)
-            begin = builder.load(place, typ=I64)
-            limit = builder.load(builder.gep(place, [end], source_etype=I8), typ=I64)
-            at, span = builder.sub(address, begin), builder.sub(limit, begin)
-            starts = builder.icmp_unsigned("<=", at, span)
-            ends = builder.icmp_unsigned("<=", size, builder.sub(span, at))
-            with builder.if_then(builder.and_(starts, ends)):
-                builder.ret(I1(1))
-    builder.ret(I1(0))
+class _Asked:
+    """A function of the library under construction, with what it is asked."""
+
+    def __init__(self, function: ir.Function) -> None:
+        self.function, self.module = function, function.module
+        self.builder = ir.IRBuilder(function.append_basic_block())
+        self.arguments, self.arena, self.facts, self.words, self.site = function.args
+
+    def fact(self, number: int | ir.Value) -> ir.Value:
+        return self.load(self.facts, number)
+
+    def word(self, number: int | ir.Value) -> ir.Value:
+        return self.load(self.words, number)
+
+    def load(self, place: ir.Value, number: int | ir.Value) -> ir.Value:
+        position = I64(number) if isinstance(number, int) else number
+        return self.builder.load(self.builder.gep(place, [position], source_etype=I64), typ=I64)
+
+    def holds(self, address: ir.Value, length: ir.Value) -> ir.Value:
+        """Whether all bytes lie in one memory of the launch or the tile block."""
+        builder, end = self.builder, self.fact(_END)
+        first, count = self.fact(_BOUNDS_SLOT), self.fact(_BOUNDS_COUNT)
+        further = builder.add(first, builder.mul(count, I64(WORDS)))
+        tables = (
+            (builder.ptrtoint(builder.gep(self.arguments, [first], source_etype=I64), I64), count),
+            (self.load(self.arguments, builder.add(further, I64(1))), self.load(self.arguments, further)),
+            (self.word(_OWN), self.word(_OWN_COUNT)),
+        )
+        found: ir.Value = I1(0)
+        for table, entries in tables:
+            place = builder.inttoptr(table, PTR)
+            found = builder.or_(found, builder.call(_in_table(self.module), [place, entries, end, address, length]))
+        return found
+
+    def aligned(self, address: ir.Value) -> ir.Value:
+        loose = self.builder.and_(address, self.builder.sub(self.fact(_SIZE), I64(1)))
+        return self.builder.icmp_unsigned("==", loose, I64(0))
+
+    def bytes_of(self, elements: ir.Value) -> ir.Value:
+        """The bytes that so many elements take."""
+        bits = self.builder.zext(self.fact(_BITS), elements.type)
+        return self.builder.lshr(self.builder.mul(elements, bits), elements.type(3))
+
+    def leave(self, number: int, evidence: Sequence[ir.Value]) -> None:
+        """Return the trap site that is so many after the first."""
+        for position, word in enumerate(evidence):
+            self.builder.store(word, self.builder.gep(self.arena, [I64(EVIDENCE + 8 * position)], source_etype=I8))
+        self.builder.ret(self.builder.add(self.site, I32(number)))
+
+    def look_at_lane(self, lane: ir.Value, address: ir.Value, number: int) -> None:
+        """Leave if the element at an address may not be accessed."""
+        usable = self.builder.and_(self.aligned(address), self.holds(address, self.fact(_SIZE)))
+        with self.builder.if_then(self.builder.not_(usable)):
+            self.leave(number, (lane, address, self.word(_MEANT_BEGIN), self.word(_MEANT_END)))
+
+    @contextmanager
+    def dimensions(self) -> Iterator[tuple[ir.Value, ...]]:
+        """A loop over the first coordinate, the count and the stride of each dimension, as i128."""
+        with counted(self.builder, self.fact(_COUNT)) as dim:
+            place = self.builder.add(I64(_DIMENSIONS), self.builder.mul(dim, I64(WORDS)))
+            words = [self.word(self.builder.add(place, I64(number))) for number in range(WORDS)]
+            yield tuple(self.builder.zext(word, I128) for word in words)
+
+    def total(self, term: Callable[..., ir.Value]) -> ir.Value:
+        """The sum of a term over all dimensions, as an i128."""
+        sum_ = self.builder.alloca(I128)
+        self.builder.store(I128(0), sum_)
+        with self.dimensions() as dimension:
+            self.builder.store(self.builder.add(self.builder.load(sum_, typ=I128), term(*dimension)), sum_)
+        return self.builder.load(sum_, typ=I128)
+
+    def largest_offset(self) -> ir.Value:
+        """The largest element offset, as an i128; leaves if it is too large."""
+        builder = self.builder
+        last = self.total(lambda start, count, stride: _times(builder, builder.add(start, count), stride))
+        with builder.if_then(builder.icmp_unsigned(">", last, I128(MAX_OFFSET))):
+            self.leave(0, (builder.trunc(last, I64), builder.trunc(builder.lshr(last, I128(64)), I64)))
+        return last
+
+    def look_at_reach(self, last: ir.Value) -> None:
+        """Leave if the address of the element at the offset `last` is beyond 64 bits."""
+        builder, tensor = self.builder, self.word(_SECOND)
+        address = builder.add(builder.zext(tensor, I128), self.bytes_of(last))
+        with builder.if_then(builder.icmp_unsigned("!=", builder.lshr(address, I128(64)), I128(0))):
+            self.leave(1, (builder.trunc(last, I64), tensor))
 
 
-def first_outside(module: ir.Module) -> ir.Function:
-    """The function that gives the first of the `active` addresses at which nothing of `size` bytes may be, or -1.
-
-    An address that is not a multiple of `size` is none.
-    """
-    function = declared(module, "tileir.first_outside", I64, (PTR, I64, PTR, PTR, I64, I64))
-    if not function.blocks:
-        _define_first_outside(function, held(module))
-    return function
+def _times(builder: ir.IRBuilder, end: ir.Value, stride: ir.Value) -> ir.Value:
+    """The offset of the last of some coordinates that end before `end`."""
+    return builder.mul(builder.sub(end, I128(1)), stride)
 
 
-def _define_first_outside(function: ir.Function, held: ir.Function) -> None:
-    directory, end, addresses, active, count, size = function.args
-    builder = ir.IRBuilder(function.append_basic_block())
-    with counted(builder, count) as position:
-        chosen = builder.load(builder.gep(active, [position], source_etype=I8), typ=I8)
+def _define_held(asked: _Asked) -> None:
+    found = asked.holds(asked.word(_ADDRESS), asked.word(_SECOND))
+    asked.builder.ret(asked.builder.zext(found, I32))
+
+
+def _define_reach(asked: _Asked) -> None:
+    asked.look_at_reach(asked.largest_offset())
+    asked.builder.ret(I32(0))
+
+
+def _define_box(asked: _Asked) -> None:
+    builder = asked.builder
+    with asked.dimensions() as (_, count, _), builder.if_then(builder.icmp_unsigned("==", count, I128(0))):
+        builder.ret(I32(0))
+    last = asked.largest_offset()
+    span = builder.trunc(asked.total(lambda start, count, stride: _times(builder, count, stride)), I64)
+    base, size = asked.word(_ADDRESS), asked.fact(_SIZE)
+    length = builder.add(asked.bytes_of(span), size)
+    near = builder.icmp_unsigned("<", span, builder.udiv(I64(FARTHEST), size))
+    fine = builder.and_(near, builder.and_(asked.aligned(base), asked.holds(base, length)))
+    with builder.if_then(fine):
+        builder.ret(I32(0))
+    asked.look_at_reach(last)
+    _look_at_elements(asked, base)
+    builder.ret(I32(0))
+
+
+def _look_at_elements(asked: _Asked, base: ir.Value) -> None:
+    """Every element of a box in row-major order of its tile, but for those outside the tensor."""
+    builder, rank = asked.builder, asked.fact(_COUNT)
+    lanes, rest, offset, inside = (builder.alloca(kind) for kind in (I64, I64, I64, I1))
+    builder.store(I64(1), lanes)
+    with counted(builder, rank) as dim:
+        extent = asked.fact(builder.add(dim, I64(_EXTENTS)))
+        builder.store(builder.mul(builder.load(lanes, typ=I64), extent), lanes)
+    with counted(builder, builder.load(lanes, typ=I64)) as lane:
+        for cell, start in ((rest, lane), (offset, I64(0)), (inside, I1(1))):
+            builder.store(start, cell)
+        with counted(builder, rank) as behind:
+            dim = builder.sub(builder.sub(rank, I64(1)), behind)
+            _take_position(asked, dim, rest, offset, inside)
+        with builder.if_then(builder.load(inside, typ=I1)):
+            address = builder.add(base, asked.bytes_of(builder.load(offset, typ=I64)))
+            asked.look_at_lane(lane, address, 2)
+
+
+def _take_position(asked: _Asked, dim: ir.Value, rest: ir.Value, offset: ir.Value, inside: ir.Value) -> None:
+    """Split the position along a dimension off the rest, and add its offset."""
+    builder = asked.builder
+    extent, place = asked.fact(builder.add(dim, I64(_EXTENTS))), builder.mul(dim, I64(WORDS))
+    count, stride = (asked.word(builder.add(place, I64(_DIMENSIONS + number))) for number in (1, 2))
+    left = builder.load(rest, typ=I64)
+    position = builder.urem(left, extent)
+    builder.store(builder.udiv(left, extent), rest)
+    builder.store(builder.add(builder.load(offset, typ=I64), builder.mul(position, stride)), offset)
+    below = builder.icmp_unsigned("<", position, count)
+    builder.store(builder.and_(builder.load(inside, typ=I1), below), inside)
+
+
+def _define_lanes(asked: _Asked) -> None:
+    builder = asked.builder
+    addresses, active = (builder.gep(asked.arena, [asked.word(word)], source_etype=I8) for word in (_ADDRESS, _SECOND))
+    with builder.if_then(builder.icmp_unsigned("==", asked.word(_SECOND), I64(0))):
+        with counted(builder, asked.fact(_COUNT)) as lane:
+            asked.look_at_lane(lane, asked.load(addresses, lane), 0)
+        builder.ret(I32(0))
+    with counted(builder, asked.fact(_COUNT)) as lane:
+        chosen = builder.load(builder.gep(active, [lane], source_etype=I8), typ=I8)
         with builder.if_then(builder.icmp_unsigned("!=", chosen, I8(0))):
-            address = builder.load(builder.gep(addresses, [position], source_etype=I64), typ=I64)
-            loose = builder.and_(address, builder.sub(size, I64(1)))
-            aligned = builder.icmp_unsigned("==", loose, I64(0))
-            usable = builder.and_(aligned, builder.call(held, [directory, end, address, size]))
-            with builder.if_then(builder.not_(usable)):
-                builder.ret(position)
-    builder.ret(I64(-1))
+            asked.look_at_lane(lane, asked.load(addresses, lane), 0)
+    builder.ret(I32(0))
+
+
+def _in_table(module: ir.Module) -> ir.Function:
+    """``in_table(table, entries, end, address, length)``: whether the bytes lie in one entry."""
+    function = declared(module, "tileir.in_table", I1, (PTR, I64, I64, I64, I64))
+    if function.blocks:
+        return function
+    table, entries, end, address, length = function.args
+    builder = ir.IRBuilder(function.append_basic_block())
+    with counted(builder, entries) as entry:
+        place = builder.gep(table, [builder.mul(entry, I64(8 * WORDS))], source_etype=I8)
+        begin = builder.load(place, typ=I64)
+        limit = builder.load(builder.gep(place, [end], source_etype=I8), typ=I64)
+        at, span = builder.sub(address, begin), builder.sub(limit, begin)
+        starts = builder.icmp_unsigned("<=", at, span)
+        ends = builder.icmp_unsigned("<=", length, builder.sub(span, at))
+        with builder.if_then(builder.and_(starts, ends)):
+            builder.ret(I1(1))
+    builder.ret(I1(0))
+    return function
 
 
 def declared(module: ir.Module, name: str, result: ir.Type, parameters: Sequence[ir.Type]) -> ir.Function:

@@ -35,9 +35,9 @@ class Span:
 
 
 def span_of_window(emit: Emitter, window: Window) -> Span:
-    """A box of a tensor, whose elements are distinct by the promise of its view."""
+    """A box of a tensor, whose elements are distinct by the promise of its view; a copy of one is where nothing is."""
     builder, size = emit.builder, window.element.byte_size
-    first = last = builder.ptrtoint(window.base, I64)
+    first = last = builder.ptrtoint(window.base, I64) if window.known is None else window.known
     steps = []
     for extent, stride in zip(window.type.shape, window.strides):
         if extent > 1:

@@ -15,7 +15,7 @@ from tileir.cpu.emit.elements import I1, I8, I64, PTR
 from tileir.cpu.emit.emitter import Index
 from tileir.cpu.lowering.reports import warn_if
 from tileir.cpu.lowering.state import Lowering
-from tileir.cpu.memory.bounds import stored
+from tileir.cpu.memory.bounds import written
 from tileir.cpu.memory.lookup import counted, declared
 from tileir.host import undefined
 
@@ -44,7 +44,7 @@ def look_at_elements(
         return
     emit, builder = lowering.emit, lowering.builder
     words = [word for one in lowering.allocations for word in (one.begin, one.end, one.marks)]
-    table, entries = stored(lowering, words), I64(len(lowering.allocations))
+    table, entries = written(lowering, "marks", words), I64(len(lowering.allocations))
     kind = I64((READS if access.reads else 0) | (WRITES if access.writes else 0))
     found = emit.stack(I1)
     builder.store(I1(0), found)

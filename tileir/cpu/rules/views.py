@@ -45,7 +45,7 @@ def lower_make_tensor_view(lowering: Lowering, op: views.MakeTensorView) -> None
     ):
         _check_entries(lowering, op, what, static, given, entries)
     view = NativeTensorView(base, extents, strides)
-    fit = fit_of(lowering, op.base, view, type.element)
+    fit = fit_of(lowering, op.base, op.result, view, type.element)
     lowering.values[op.result] = replace(view, fit=fit)
 
 

@@ -16,10 +16,12 @@ from tileir.cache import Cache, key_of
 from tileir.cpu.emit.driver import DESTROY, RESUME
 from tileir.cpu.emit.driver import NAME as DRIVER
 from tileir.cpu.emit.emitter import TrapKind, TrapSite
+from tileir.cpu.emit.record import NO_LIBRARY
 from tileir.cpu.llvm.engine import Loaded, data_layout, host, object_code, toolchain
 from tileir.cpu.lowering.entry import LoweredKernel, lower_entry
 from tileir.cpu.lowering.state import CheckLevel
 from tileir.cpu.rules import NATIVE_RULES
+from tileir.cpu.run.library import loaded_library
 from tileir.host.garbage import uncollected
 from tileir.ir.core import Op
 from tileir.ops.module import Entry
@@ -33,15 +35,16 @@ DESTROY_TYPE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 class Facts:
     """Facts kept with machine code: all that a launch needs and that would have to be lowered again to know.
 
-    An operation is its number in the order in which `operations` lists them. A warning is the operation and the
-    message; a trap site the operation, the message, the kind and the place of its evidence in the arena.
+    `asks`: the code calls functions of the library. An operation is its number in the order in which `operations` lists
+    them. A warning is the operation and the message; a trap site the operation, the message and the kind.
     """
 
     arena_size: int
+    asks: bool
     prints: list[int]
     waiting: list[int]
     warnings: list[tuple[int, str]] = field(default_factory=list)
-    traps: list[tuple[int, str, str, int]] = field(default_factory=list)
+    traps: list[tuple[int, str, str]] = field(default_factory=list)
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self)).encode()
@@ -58,15 +61,14 @@ class NativeProgram:
     that the host carries out, `warnings` what it may warn of, all by the numbers that code has for them.
     """
 
-    def __init__(self, entry: Entry, ops: Sequence[Op], facts: Facts, code: bytes) -> None:
+    def __init__(self, entry: Entry, ops: Sequence[Op], facts: Facts, code: bytes, cache: Cache) -> None:
         self.name: str = entry.sym_name
         self.arena_size = facts.arena_size
         self.prints = [ops[number] for number in facts.prints]
-        self.traps = [
-            TrapSite(ops[number], message, TrapKind(kind), place) for number, message, kind, place in facts.traps
-        ]
+        self.traps = [TrapSite(ops[number], message, TrapKind(kind)) for number, message, kind in facts.traps]
         self.warnings = [(ops[number], message) for number, message in facts.warnings]
         self.waiting = [ops[number] for number in facts.waiting]
+        self.library = loaded_library(cache).addresses if facts.asks else NO_LIBRARY
         self._loaded = Loaded(code, host())
         self.driver = DRIVER_TYPE(self._loaded.address(DRIVER))
         if self.waiting:
@@ -103,18 +105,18 @@ def compiled(
     found = cache.get(key)
     if found is not None:
         facts, code = found
-        return NativeProgram(entry, ops, Facts.from_bytes(facts), code)
+        return NativeProgram(entry, ops, Facts.from_bytes(facts), code, cache)
     with uncollected():
         kernel = lowered(entry, global_names, checks)
         made = _facts(kernel, ops)
         code = object_code(str(kernel.module), host())
     cache.put(key, (made.to_bytes(), code))
-    return NativeProgram(entry, ops, made, code)
+    return NativeProgram(entry, ops, made, code, cache)
 
 
 def _facts(kernel: LoweredKernel, ops: Sequence[Op]) -> Facts:
     number = {op: position for position, op in enumerate(ops)}
-    traps = [(number[site.op], site.message, site.kind.value, site.place) for site in kernel.traps]
+    traps = [(number[site.op], site.message, site.kind.value) for site in kernel.traps]
     prints, waiting = ([number[op] for op in listed] for listed in (kernel.prints, kernel.waiting))
     warnings = [(number[op], message) for op, message in kernel.warnings]
-    return Facts(kernel.arena_size, prints, waiting, warnings, traps)
+    return Facts(kernel.arena_size, kernel.asks, prints, waiting, warnings, traps)

@@ -1,0 +1,20 @@
+"""Launches that are interrupted, trap or run out of time leave those of other threads, and the next, right.
+
+`make fuzz` tries many more.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.fuzz.launching.__main__ import findings
+
+ROUNDS = 4
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot copy a process")
+@pytest.mark.parametrize("first", [0, 501])
+def test_nothing_is_lost(first: int) -> None:
+    assert findings(first, ROUNDS) == []

@@ -1,0 +1,89 @@
+"""``tileir equiv``: whether two programs do the same on generated or given inputs.
+
+Knows: which kernels are compared, and what is said. Does not know: how they are compared (`runtime.comparing`).
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from tileir.cli import FAULT, FINE, UsageError, arguments, files, show
+from tileir.cli.launching import checked, given_values
+from tileir.cli.options import add_level, chosen_target
+from tileir.runtime.comparing import Comparison, compare
+from tileir.runtime.module import Kernel, Module
+from tileir.runtime.trials import Trial, trials
+
+TRIALS = 24
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("first", metavar="A", help="text or bytecode; - is standard input")
+    parser.add_argument("second", metavar="B", help="text or bytecode")
+    parser.add_argument("arguments", nargs="*", metavar="ARG", help="arguments of the kernel, with --grid; see below")
+    parser.add_argument("--kernel", metavar="NAME", help="compare this entry only")
+    parser.add_argument("--grid", metavar="X[,Y[,Z]]", help="compare one launch with the given arguments")
+    parser.add_argument("--trials", type=int, default=TRIALS, metavar="N", help=f"generated inputs (default {TRIALS})")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of what is generated (default 0)")
+    parser.add_argument("--ulps", type=int, default=0, metavar="N", help="how far floats may be apart (default 0)")
+    parser.add_argument("--target", default="interp", help="where to run (default: interp)")
+    add_level(parser)
+    parser.epilog = f"""\
+Equal means equal bits in all arrays and equal output; any NaN equals any other. Inputs on which A has undefined
+behaviour say nothing. Without --grid, inputs are generated for every entry of A: small numbers, then edge values, then
+arrays that are given for several parameters.
+
+{arguments.GRAMMAR}
+examples:
+  tileir equiv kernel.mlir optimised.tileirbc
+  tileir equiv --ulps 4 plain.mlir fused.mlir
+  tileir equiv a.mlir b.mlir --grid 4 x=f32[1024]:randn y=f32[1024] n=1000
+"""
+
+
+def run(options: argparse.Namespace) -> int:
+    first, second = (files.verified(file, options.level) for file in (options.first, options.second))
+    target = chosen_target(options.target)
+    status = FINE
+    for one, other in _pairs(first, second, options.kernel):
+        if [p.type for p in one.parameters] != [p.type for p in other.parameters]:
+            raise UsageError(f"@{one.name}: the parameters of the two programs differ")
+        inputs = list(_inputs(one, options)) if options.grid is None else [_given(one, options)]
+        found = compare(one, other, inputs, target.name, options.ulps)
+        show.line(f"@{one.name}: {_verdict(found)}")
+        status = max(status, FINE if found.equal else FAULT)
+    return status
+
+
+def _pairs(first: Module, second: Module, name: str | None) -> list[tuple[Kernel, Kernel]]:
+    """The entries to compare: those of one name, or the only ones."""
+    if len(first.kernels) == len(second.kernels) == 1 and name is None:
+        return [(*first.kernels.values(), *second.kernels.values())]  # type: ignore[list-item]
+    names = list(first.kernels) if name is None else [name.removeprefix("@")]
+    missing = [one for one in names if one not in first.kernels or one not in second.kernels]
+    if missing or not names:
+        raise UsageError(f"no entry @{missing[0] if missing else ''} in both programs")
+    return [(first.kernels[one], second.kernels[one]) for one in names]
+
+
+def _inputs(kernel: Kernel, options: argparse.Namespace) -> list[Trial]:
+    if options.trials < 1:
+        raise UsageError(f"--trials: expected a positive number, got {options.trials}")
+    if options.arguments:
+        raise UsageError("arguments are given together with --grid")
+    return list(trials(kernel, options.trials, abs(options.seed)))
+
+
+def _given(kernel: Kernel, options: argparse.Namespace) -> Trial:
+    values = [one.value for one in given_values(kernel, options.arguments, options.seed)]
+    grid = checked(kernel, chosen_target(options.target), options.grid, values, True, {})
+    return Trial(grid, tuple(values), "given arguments")
+
+
+def _verdict(found: Comparison) -> str:
+    if found.difference is not None:
+        return f"different: {found.difference}"
+    left = f", {found.undefined} without a defined result" if found.undefined else ""
+    if not found.compared:
+        return f"nothing compared{left}; give a launch with --grid and arguments"
+    return f"equal on {show.counted(found.compared, 'launch', 'launches')}{left}"

@@ -1,0 +1,181 @@
+"""``tileir reduce``: shrink a program while a command still fails on it.
+
+Knows: how the command is run, what counts as failing, and in which order smaller versions are tried.
+Does not know: which versions there are (`passes.reducing`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tileir.cli import FINE, UsageError, files, show
+from tileir.cli.options import add_level, add_output
+from tileir.ir.core import Module
+from tileir.ir.diagnostics import DiagnosticError
+from tileir.ir.types import InvalidType
+from tileir.passes.reducing import Attempts, attempts
+from tileir.text.printer import to_text
+from tileir.verify import verify
+
+SECONDS = 60.0
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="text or bytecode; - is standard input")
+    parser.add_argument("--test", required=True, metavar="CMD", help="the command; {} in it is the program's file")
+    parser.add_argument("--match", metavar="REGEX", help="what the command must still say when it fails")
+    parser.add_argument("--bytecode", action="store_true", help="give the command bytecode, of the version --level")
+    parser.add_argument("--timeout", type=float, default=SECONDS, metavar="S", help="seconds for one run (default 60)")
+    add_output(parser, "the program")
+    add_level(parser)
+    parser.epilog = """\
+A smaller program is taken if it is valid and the command ends with the same status as on FILE, which must not be 0.
+Without {} the file is the last argument of the command.
+
+examples:
+  tileir reduce kernel.mlir --test 'tileiras --gpu-name sm_100 {} -o /dev/null' --bytecode -o small.mlir
+  tileir reduce kernel.mlir --test ./fails.sh --match 'stack overflow'
+"""
+
+
+def run(options: argparse.Namespace) -> int:
+    module: Module = files.verified(options.file, options.level)
+    with tempfile.TemporaryDirectory(prefix="tileir-reduce-") as folder:
+        command = Command(options, Path(folder))
+        if not command.fails(module, first=True):
+            raise UsageError("the command does not fail on the program as it is")
+        before = _size(module)
+        module = reduced(module, command.fails, lambda version: verify(version, options.level).ok)
+    show.line(
+        f"operations: {before} before, {_size(module)} after; {show.counted(command.runs, 'run')} of the command",
+        sys.stderr,
+    )
+    files.write(options.output, to_text(module, level=options.level))
+    return FINE
+
+
+@dataclass
+class _Outcome:
+    status: int
+    text: str
+
+
+class Command:
+    """The command that a user gave; `runs` counts how often it ran."""
+
+    def __init__(self, options: argparse.Namespace, folder: Path) -> None:
+        self.words = shlex.split(options.test)
+        if not self.words:
+            raise UsageError("--test: expected a command, got nothing")
+        self.options = options
+        self.file = folder / ("program.tileirbc" if options.bytecode else "program.mlir")
+        self.runs = 0
+        self._status = 0
+
+    def fails(self, module: Module, first: bool = False) -> bool:
+        """Whether the command fails as it did on the `first` program."""
+        content = self._content(module)
+        if content is None:
+            return False
+        self.file.write_bytes(content)
+        found = self._run()
+        if first:
+            self._status = found.status
+        said = self.options.match is None or re.search(self.options.match, found.text) is not None
+        return found.status == self._status != 0 and said
+
+    def _content(self, module: Module) -> bytes | None:
+        """The program as the command reads it; None if it cannot be written so."""
+        if not self.options.bytecode:
+            return to_text(module, level=self.options.level).encode("utf-8", "surrogateescape")
+        from tileir.bytecode import encode
+
+        try:
+            return encode(module, self.options.level)
+        except DiagnosticError:
+            return None
+
+    def _run(self) -> _Outcome:
+        name = str(self.file)
+        placed = any("{}" in word for word in self.words)
+        words = [word.replace("{}", name) for word in self.words] if placed else [*self.words, name]
+        self.runs += 1
+        try:
+            done = subprocess.run(
+                words, capture_output=True, text=True, errors="replace", timeout=self.options.timeout, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return _Outcome(124, "")
+        except OSError as error:
+            raise UsageError(f"--test: cannot run '{words[0]}': {(error.strerror or str(error)).lower()}") from None
+        return _Outcome(done.returncode, done.stdout + done.stderr)
+
+
+# ---------------------------------------------------------------- the search
+
+
+def reduced(module: Module, fails: Callable[[Module], bool], valid: Callable[[Module], bool]) -> Module:
+    """The smallest version found that is valid and still fails: tried until no kind of attempt helps."""
+    while True:
+        before = module
+        for kind in range(sum(1 for _ in attempts(module))):
+            module = _of_kind(module, kind, fails, valid)
+        if module is before:
+            return module
+
+
+def _of_kind(module: Module, kind: int, fails: Callable[[Module], bool], valid: Callable[[Module], bool]) -> Module:
+    """Leave out things of one kind, first many at a time."""
+    count = _attempts(module, kind).size
+    length = max(1, count)
+    while length >= 1 and count:
+        at = 0
+        while at < _attempts(module, kind).size:
+            found = _attempts(module, kind)
+            chosen = range(max(0, found.size - at - length), found.size - at)
+            version = _made(found, chosen)
+            if version is not None and valid(version) and fails(version):
+                smaller = _measure(version) < _measure(module)
+                module, at = (version, at) if smaller else (module, at + length)
+            else:
+                at += length
+        length = length // 2
+    return module
+
+
+def _attempts(module: Module, kind: int) -> Attempts:
+    return list(attempts(module))[kind]
+
+
+def _made(found: Attempts, chosen: Sequence[int]) -> Module | None:
+    """A version, if there can be one."""
+    try:
+        return found.without(chosen)
+    except (InvalidType, KeyError, IndexError):
+        return None
+
+
+def _measure(module: Module) -> tuple[int, int, int]:
+    """How large a program is: what every step must make less."""
+    return _size(module) + _parameters(module), sum(_elements(module)), len(to_text(module))
+
+
+def _parameters(module: Module) -> int:
+    return sum(len(block.args) for item in module.items for block in item.regions if block is not None)
+
+
+def _elements(module: Module) -> Iterator[int]:
+    for op in module.walk():
+        yield from (result.type.count for result in op.results if hasattr(result.type, "count"))
+
+
+def _size(module: Module) -> int:
+    return sum(1 for _ in module.walk())

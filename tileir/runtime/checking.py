@@ -1,0 +1,67 @@
+"""Passes checked as they run: the program before and after on generated inputs.
+
+Knows: which steps are compared, and what counts as worse. Does not know: how programs are compared (`comparing`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tileir.passes.pipeline import Step
+from tileir.passes.row import Exactness
+from tileir.runtime.comparing import MAX_ITERATIONS, Comparison, compare
+from tileir.runtime.module import Kernel, Module
+from tileir.runtime.trials import Trial, trials
+
+TRIALS = 9
+"""Inputs for each kernel and step."""
+
+
+class WrongRewrite(Exception):
+    """A pass changed what a kernel does."""
+
+    def __init__(self, step: Step, kernel: str, what: str) -> None:
+        rows = ", ".join(dict.fromkeys(change.row.name for change in step.changes))
+        super().__init__(f"pass '{step.name}' changed what @{kernel} does, by the rows {rows}: {what}")
+
+
+class Checking:
+    """Is told of every step, and compares those that changed something; `compared` counts launches."""
+
+    def __init__(self, known: Mapping[str, object] | None = None, count: int = TRIALS) -> None:
+        self.known = known or {}
+        self.count = count
+        self.compared = self.undefined = 0
+
+    def __call__(self, step: Step) -> None:
+        """Raises `WrongRewrite`. A step that may change rounding is not compared."""
+        if any(change.row.kind is Exactness.ROUNDING for change in step.changes):
+            return
+        before, after = Module.of(step.before), Module.of(step.after)
+        for name, kernel in before.kernels.items():
+            inputs = list(trials(kernel, self.count, known=self.known))
+            self._check(step, kernel, after[name], inputs)
+
+    def _check(self, step: Step, before: Kernel, after: Kernel, inputs: list[Trial]) -> None:
+        found: Comparison = compare(before, after, inputs)
+        self.compared += found.compared
+        self.undefined += found.undefined
+        if found.difference is not None:
+            raise WrongRewrite(step, before.name, str(found.difference))
+        for trial in inputs[:1]:
+            self._sanitize(step, before, after, trial)
+
+    def _sanitize(self, step: Step, before: Kernel, after: Kernel, trial: Trial) -> None:
+        """The sanitizer must find nothing that it does not find before."""
+        from tileir.runtime.sanitizing import sanitize
+
+        first, second = (
+            sanitize(one, trial.grid, *trial.arguments, copy=True, output=_ignored, max_iterations=MAX_ITERATIONS)
+            for one in (before, after)
+        )
+        if first.ok and not second.ok:
+            raise WrongRewrite(step, before.name, f"the sanitizer finds what it does not find before\n{second}")
+
+
+def _ignored(text: str) -> None:
+    """Output that nobody sees."""

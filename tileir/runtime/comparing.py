@@ -1,0 +1,187 @@
+"""Two programs on the same inputs: equal bits, or the first difference.
+
+Knows: what counts as equal, and how a difference is shown: array, index, tile block, both values.
+Does not know: where inputs come from (`trials`), nor why somebody asks.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tileir.ir.diagnostics import Coordinates, Trap
+from tileir.runtime.module import Kernel
+from tileir.runtime.trials import Trial
+
+MAX_ITERATIONS = 1 << 16
+"""Iterations of a tile block before a launch counts as one without a result."""
+
+
+@dataclass(frozen=True)
+class LaunchResult:
+    """What a launch left: its arrays, its output line by line, and the trap that ended it."""
+
+    arrays: tuple[np.ndarray, ...]
+    printed: tuple[str, ...]
+    trap: Trap | None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first place where two launches differ, and the inputs on which they do."""
+
+    trial: Trial
+    what: str
+    index: tuple[int, ...] = ()
+    block: Coordinates | None = None
+    values: tuple[str, str] = ("", "")
+
+    def __str__(self) -> str:
+        place = f"{self.what}[{', '.join(map(str, self.index))}]" if self.index else self.what
+        writer = "" if self.block is None else f", written by tile block ({', '.join(map(str, self.block))})"
+        return f"{place}{writer}: {self.values[0]} and {self.values[1]} (grid {self.trial.grid}, {self.trial.text})"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The outcome of some trials: `compared` launches had a result to compare, `undefined` had none."""
+
+    compared: int
+    undefined: int
+    difference: Difference | None = None
+
+    @property
+    def equal(self) -> bool:
+        return self.difference is None and self.compared > 0
+
+
+def compare(
+    first: Kernel, second: Kernel, inputs: Iterable[Trial], target: str = "interp", ulps: int = 0
+) -> Comparison:
+    """Launch both kernels on all inputs, up to the first difference.
+
+    Bits are compared, but any NaN equals any other, and floats may differ by `ulps` units in the last place. Inputs on
+    which the first kernel traps, or on which a difference comes with a fault that the sanitizer finds in it (a race, an
+    undefined value), say nothing.
+    """
+    compared = undefined = 0
+    for trial in inputs:
+        one = launched(first, trial, target)
+        if one.trap is not None:
+            undefined += 1
+            continue
+        found = _difference(first, trial, one, launched(second, trial, target), ulps)
+        if found is not None and not _is_defined(first, trial):
+            undefined += 1
+            continue
+        compared += 1
+        if found is not None:
+            return Comparison(compared, undefined, _with_block(found, second, trial))
+    return Comparison(compared, undefined)
+
+
+def launched(kernel: Kernel, trial: Trial, target: str) -> LaunchResult:
+    """Launch on the arrays as they are, and put back what was in them."""
+    before = [array.copy() for array in trial.arrays]
+    printed: list[str] = []
+    trap = None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            kernel.launch(
+                trial.grid, *trial.arguments, target=target, output=printed.append, max_iterations=MAX_ITERATIONS
+            )
+        except Trap as error:
+            trap = error
+    after = tuple(array.copy() for array in trial.arrays)
+    for array, content in zip(trial.arrays, before):
+        array[...] = content
+    return LaunchResult(after, tuple(sorted("".join(printed).splitlines())), trap)
+
+
+def _is_defined(kernel: Kernel, trial: Trial) -> bool:
+    """Whether the sanitizer finds nothing wrong."""
+    from tileir.runtime.sanitizing import sanitize
+
+    report = sanitize(kernel, trial.grid, *trial.arguments, copy=True, output=_ignored, max_iterations=MAX_ITERATIONS)
+    return report.ok
+
+
+def _ignored(text: str) -> None:
+    """Output that nobody sees."""
+
+
+def _difference(kernel: Kernel, trial: Trial, one: LaunchResult, two: LaunchResult, ulps: int) -> Difference | None:
+    if two.trap is not None:
+        return Difference(trial, "the launch", values=("no trap", str(two.trap)))
+    for name, first, second in zip(_names(kernel, trial), one.arrays, two.arrays):
+        wrong = np.flatnonzero(~equal(first, second, ulps))
+        if wrong.size:
+            index = tuple(map(int, np.unravel_index(wrong[0], first.shape)))
+            return Difference(trial, name, index, values=(_shown(first[index]), _shown(second[index])))
+    if one.printed != two.printed:
+        lines = (line for line in zip((*one.printed, ""), (*two.printed, "")) if line[0] != line[1])
+        return Difference(trial, "the output", values=next(lines, ("", "")))
+    return None
+
+
+def _names(kernel: Kernel, trial: Trial) -> list[str]:
+    """The names of the parameters that the arrays were given for first."""
+    names: dict[int, str] = {}
+    for parameter, value in zip(kernel.parameters, trial.arguments):
+        if isinstance(value, np.ndarray):
+            names.setdefault(id(value), parameter.name)
+    return list(names.values())
+
+
+def _shown(value: np.generic) -> str:
+    return f"{value} (0x{int.from_bytes(value.tobytes(), 'little'):0{2 * value.nbytes}x})"
+
+
+def equal(first: np.ndarray, second: np.ndarray, ulps: int = 0) -> np.ndarray:
+    """Where elements are the same: equal bits, two NaN, or floats at most `ulps` units in the last place apart."""
+    bits = f"u{first.dtype.itemsize}"
+    same: np.ndarray = first.view(bits) == second.view(bits)
+    if first.dtype.kind in "iub":
+        return same
+    with np.errstate(all="ignore"):
+        numbers, others = first.astype(np.float64), second.astype(np.float64)
+    same |= np.isnan(numbers) & np.isnan(others)
+    if ulps:
+        same |= (_distance(first, second) <= ulps) & ~np.isnan(numbers) & ~np.isnan(others)
+    return same
+
+
+def _distance(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Floats between two floats, by the order of their patterns."""
+    places = [_place(array) for array in (first, second)]
+    return np.abs(places[0] - places[1])
+
+
+def _place(array: np.ndarray) -> np.ndarray:
+    """The place of each float among all floats: negative ones count down from 0; as f64 where 64 bits are too few."""
+    width = 8 * array.dtype.itemsize
+    bits = array.view(f"u{array.dtype.itemsize}").astype(np.uint64)
+    sign = np.uint64(1 << (width - 1))
+    magnitude = (bits & (sign - np.uint64(1))).astype(np.int64)
+    return np.where(bits & sign != 0, -magnitude, magnitude).astype(np.float64 if width == 64 else np.int64)
+
+
+def _with_block(found: Difference, kernel: Kernel, trial: Trial) -> Difference:
+    """The difference with the tile block that wrote the element last."""
+    array = next(
+        (value for name, value in zip(_names(kernel, trial), trial.arrays) if name == found.what and found.index), None
+    )
+    if array is None:
+        return found
+    from tileir.runtime.last_writer import last_writer
+
+    address = array.ctypes.data + sum(at * stride for at, stride in zip(found.index, array.strides))
+    before = [one.copy() for one in trial.arrays]
+    block = last_writer(kernel, trial.grid, trial.arguments, address)
+    for one, content in zip(trial.arrays, before):
+        one[...] = content
+    return Difference(found.trial, found.what, found.index, block, found.values)

@@ -1,0 +1,78 @@
+"""Modules as values that travel: to other processes, and as copies.
+
+Knows: that a program travels as bytecode, or as text where it has no bytecode, and what of a module is in neither: its
+name, the text it was read from, places in it, names of arguments. Does not know: what is in a program.
+
+Globals do not travel: those of a copy hold their initial values.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tileir.bytecode import encode
+from tileir.ir.core import Block, Module, Op
+from tileir.ir.diagnostics import DiagnosticError
+from tileir.ir.loc import Location, Source
+from tileir.text.printer import to_text
+
+
+@dataclass(frozen=True)
+class _Item:
+    """What the bytecode of an entry or a global leaves out: places of its operations, and arguments of its blocks."""
+
+    name: str
+    places: list[Location]
+    arguments: list[tuple[tuple[str, ...], tuple[Location, ...]]]
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What the bytecode of a module leaves out; its items in their order."""
+
+    name: str | None
+    place: Location
+    source: Source | None
+    items: list[_Item]
+
+
+def packed(module: Module) -> tuple[bytes, Surroundings]:
+    """A module as plain data. Attributes that no declaration knows are left behind."""
+    try:
+        content = encode(module)
+    except DiagnosticError:
+        content = to_text(module).encode("utf-8", "surrogatepass")
+    name = module.op.attributes.get("sym_name")
+    return content, Surroundings(name, module.op.loc, module.source, [_left_out(item) for item in module.items])
+
+
+def put_back(module: Module, around: Surroundings) -> None:
+    """Give a module that was read from its content what that leaves out."""
+    module.source, module.op.loc = around.source, around.place
+    module.op.attributes.pop("sym_name", None)
+    if around.name is not None:
+        module.op.attributes["sym_name"] = around.name
+    found: dict[str, list[Op]] = defaultdict(list)
+    for item in module.items:
+        found[_name(item)].append(item)
+    module.items[:] = [found[left.name].pop(0) for left in around.items]
+    for item, left in zip(module.items, around.items, strict=True):
+        for op, place in zip(item.walk(), left.places, strict=True):
+            op.loc = place
+        for block, (names, places) in zip(_blocks(item), left.arguments, strict=True):
+            block.arg_names, block.arg_locs = names, places
+
+
+def _left_out(item: Op) -> _Item:
+    places = [op.loc for op in item.walk()]
+    return _Item(_name(item), places, [(block.arg_names, block.arg_locs) for block in _blocks(item)])
+
+
+def _name(item: Op) -> str:
+    return str(item.attributes["sym_name"])
+
+
+def _blocks(item: Op) -> Iterator[Block]:
+    return (block for op in item.walk() for block in op.regions if block is not None)

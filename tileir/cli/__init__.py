@@ -33,6 +33,7 @@ VERBS = {
     "demo": ("demo", "run the example programs and check them against NumPy"),
     "as": ("assemble", "text to bytecode"),
     "dis": ("disassemble", "bytecode to text"),
+    "view": ("view", "picture a launch: what each tile block touches, values, tokens, faults"),
     "lsp": ("lsp", "answer an editor: the language server"),
     "explain": ("explain", "explain a diagnostic code or an operation"),
     "info": ("info", "show versions and targets, or what is in a program"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 from fnmatch import fnmatch
 from pathlib import Path
@@ -40,6 +41,14 @@ def test_the_oldest_python_is_the_same_everywhere() -> None:
     assert f"Python {oldest} to {PYTHONS[-1]}" in stability
 
 
+def test_an_older_python_is_told_so_first() -> None:
+    code = (ROOT / "setup.py").read_text()
+    too_old = f"import sys\nsys.version_info = (3, 9, 18)\n{code.partition('import sys')[2]}"
+    ran = subprocess.run([sys.executable, "-c", too_old], capture_output=True, text=True, cwd=ROOT)
+    assert ran.returncode == 1
+    assert ran.stderr == "tileir needs Python 3.10 or newer, and this is Python 3.9\n"
+
+
 def test_the_tests_run_on_every_python_and_system_that_is_claimed() -> None:
     text = (WORKFLOWS / "ci.yml").read_text()
     assert json.loads(re.search(r"python: (\[.*\])", text)[1]) == PYTHONS
@@ -63,7 +72,7 @@ def test_every_file_of_the_project_is_in_the_source_distribution() -> None:
     top = [
         path.name for path in ROOT.iterdir() if path.name[0] != "." and not any(fnmatch(path.name, p) for p in built)
     ]
-    assert sorted({*top} - {*included}) == ["MANIFEST.in", "pyproject.toml", "tileir"]
+    assert sorted({*top} - {*included}) == ["MANIFEST.in", "pyproject.toml", "setup.py", "tileir"]
     assert [word for word in included if not (ROOT / word).exists()] == []
 
 

@@ -29,6 +29,8 @@ from tileir.ir.diagnostics import UnsupportedError
 from tileir.ops.control import Loop
 
 TARGET = "explore"
+MOST_VISITED = 100
+"""Graphs that are looked at for each execution that the limit allows."""
 MOST_EXECUTIONS = 100
 """A mend may have this many times the executions of what it mends, else it is given up."""
 
@@ -112,14 +114,13 @@ def _collected(
         sources=(source,) if source else (),
     )
     collection = Collection(report, search.program.ops)
-    for execution in search.executions():
+    for execution in search.executions(MOST_VISITED * limit):
         _require_whole(execution, search, names)
         loops.look(execution)
         collection.add(execution)
-        if report.executions >= limit:
-            report.exhaustive = False
+        if report.executions == limit:
             break
-    report.visited = search.visited
+    report.visited, report.exhaustive = search.visited, search.complete
     return report
 
 

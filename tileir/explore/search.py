@@ -26,6 +26,12 @@ from tileir.explore.events import AccessInstruction, ElementKey, MemoryCell
 from tileir.explore.graph import ExecutionGraph
 from tileir.explore.model import DerivedRelations
 from tileir.explore.program import ModelProgram, Root
+from tileir.ir.diagnostics import UnsupportedError
+
+
+TARGET = "explore"
+MOST_EVENTS = 1024
+"""Elements that the accesses of one execution may have together."""
 
 
 class Reach(NamedTuple):
@@ -79,15 +85,21 @@ class Search:
         self, program: ModelProgram, runner: BlockRunner, initial: dict[MemoryCell, int], reaches: dict[Root, Reach]
     ) -> None:
         self.visited = 0
+        self.complete = False
         self.program = program
         self._runner = runner
         self._initial = initial
         self._reaches = reaches
 
-    def executions(self) -> Iterator[Execution]:
-        """Each consistent execution once, and those in which tile blocks wait for ever."""
+    def executions(self, most: int) -> Iterator[Execution]:
+        """Each consistent execution once, and those in which tile blocks wait for ever.
+
+        Ends when `most` graphs have been looked at; `complete` says whether that was all.
+        """
         stack = [ExecutionGraph(len(self._runner.blocks), self._initial)]
         while stack:
+            if self.visited == most:
+                return
             graph = stack.pop()
             self.visited += 1
             runs = self._runs(graph)
@@ -100,6 +112,7 @@ class Search:
                 yield Execution(graph, DerivedRelations(graph), runs, stuck)
             else:
                 yield from self._stuck(graph)
+        self.complete = True
 
     def _runs(self, graph: ExecutionGraph) -> tuple[BlockRun, ...]:
         return tuple(self._runner.run(block, answers) for block, answers in enumerate(graph.answers))
@@ -113,6 +126,9 @@ class Search:
             for lane in range(len(instruction.cells))
             if (key := ElementKey(instruction.instance, lane)) not in graph.index
         ]
+        if len(found) + len(graph.events) > MOST_EVENTS:
+            what = f"a launch that accesses more than {MOST_EVENTS} elements; smaller tiles have the same outcomes"
+            raise UnsupportedError(what, TARGET, found[-1].instruction.site.access.op.loc)
         return sorted(found, key=lambda lane: lane.reads + lane.instruction.awaits * lane.reads)
 
     def _following(
@@ -127,7 +143,7 @@ class Search:
             if choices:
                 found = [read for write in choices for read in self._read(graph, lane, write)]
                 waiting = graph.refusing(lane.key, frozenset(choices))
-                return [*found, waiting] if self._may_wait(waiting, runs, lanes) else found
+                return [waiting, *found[::-1]] if self._may_wait(waiting, runs, lanes) else found[::-1]
         return None if self._may_wait(graph, runs, lanes) else []
 
     # ------------------------------------------------------------ one event more

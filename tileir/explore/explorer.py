@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tileir.analysis.effects import accesses_of
 from tileir.explore.conditions import VerdictLine
 from tileir.explore.graph import members
 from tileir.explore.mends import mends_of
@@ -73,11 +72,11 @@ class _Loops:
         kept = set()
         for op in program.ops:
             if isinstance(op, Loop):
-                sites = [program.site(access.op) for access in accesses_of(op)]
-                if len(sites) == 1 and sites[0].strong:
-                    self._loop_of[sites[0].number] = program.number(op)
-                else:
+                site = program.only_strong_access(op)
+                if site is None:
                     kept.add(program.number(op))
+                else:
+                    self._loop_of[site.number] = program.number(op)
         self.kept = frozenset(kept)
         self.suspicious: set[int] = set()
 

@@ -28,7 +28,6 @@ from tileir.explore.model import DerivedRelations
 from tileir.explore.program import ModelProgram, Root
 from tileir.ir.diagnostics import UnsupportedError
 
-
 TARGET = "explore"
 MOST_EVENTS = 1024
 """Elements that the accesses of one execution may have together."""
@@ -185,7 +184,27 @@ class Search:
         """Whether another write to the cell of a read may be added later."""
         if any(lane.cell == read.cell and lane.instruction.site.access.writes and lane is not read for lane in lanes):
             return True
-        return any(self._may_write(number, read.cell) for run in runs for number in run.future)
+        return any(
+            block != read.block or not self._waits_on(run, number, read)
+            for block, run in enumerate(runs)
+            for number in self._writers(run, read)
+        )
+
+    def _writers(self, run: BlockRun, read: _Lane) -> Iterator[int]:
+        """The operations of a tile block that may still write the cell of a read, and do not wait for its token."""
+        later = run.skipped if run.stopped is None else run.skipped | self.program.following(run.stopped)
+        yield from (number for number in later if self._may_write(number, read.cell))
+        for store in run.promised:
+            if read.cell in store.cells and read.key.instance not in store.before:
+                yield store.op
+
+    def _waits_on(self, run: BlockRun, number: int, read: _Lane) -> bool:
+        """Whether an operation is not executed before a read of the same tile block is answered."""
+        instance = read.key.instance
+        if not instance.path and instance.op in self.program.needs(self.program.ops[number]):
+            return True
+        here = run.stopped is not None and number not in run.skipped and run.path[: len(instance.path)] == instance.path
+        return here and run.stopped is not None and instance.op in self.program.needs(run.stopped)
 
     def _may_write(self, number: int, cell: MemoryCell) -> bool:
         roots = self.program.roots(number)

@@ -14,6 +14,13 @@ from tests.explore.launched import explored_text
 from tests.golden.arguments import arguments, runs
 
 LIMIT = 4
+REFUSED = {
+    "extensions.calls": "no host function",
+    "matmul.gemm": "more than 1024 elements",
+    "multicast_13_5.replicas": "memory on several GPUs",
+    "multicast_13_5.kinds": "memory on several GPUs",
+}
+"""Golden entries that are not explored, and why."""
 RUNS = [(file, text, entry, run) for file, text, entry, run in runs() if prod(run.grid) == 1]
 
 
@@ -33,11 +40,11 @@ def test_a_program_with_one_outcome_has_that_of_the_interpreter(number: int) -> 
     file, text, entry, run = RUNS[number]
     kernel = tileir.parse(text, file)[entry]
     args = arguments(kernel, run)
-    try:
-        report = tileir.explore(kernel, run.grid, *args, limit=LIMIT, mends=False)
-    except tileir.UnsupportedError as error:
-        assert any(word in str(error) for word in ("several GPUs", "host function", "more than", "two to a byte"))
+    if f"{file}.{entry}" in REFUSED:
+        with pytest.raises(tileir.UnsupportedError, match=REFUSED[f"{file}.{entry}"]):
+            tileir.explore(kernel, run.grid, *args, limit=LIMIT, mends=False)
         return
+    report = tileir.explore(kernel, run.grid, *args, limit=LIMIT, mends=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

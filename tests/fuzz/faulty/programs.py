@@ -86,7 +86,8 @@ class Draft:
     def number(self, value: int) -> str:
         """An i32 parameter with that value, or a constant."""
         if self.random.random() < 0.5:
-            return self.line(f"constant <i32: {value}> : tile<i32>")
+            wrapped = (value + (1 << 31)) % (1 << 32) - (1 << 31)
+            return self.line(f"constant <i32: {wrapped}> : tile<i32>")
         name = f"n{len(self.arguments)}"
         self.parameters.append(f"%{name}: tile<i32>")
         self.arguments.append(value)

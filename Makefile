@@ -7,13 +7,15 @@
 PYTHON ?= python3
 VENV   ?= .venv
 JOBS   ?= 2
+# Versions of cuTile Python that are tested beside each other; "newest" is the one that PyPI gives.
+CUTILES ?= 1.5.0 1.6.0 newest
 # Processes that share the GPU, each with a compiler of its own.
 GPU_JOBS ?= 8
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test lint types bench docs vscode fuzz gpu-test gpu-bench clean
+.PHONY: help demo test lint types bench docs vscode fuzz cutiles gpu-test gpu-bench clean
 
 help:
 	@echo "make demo       run the example programs on this machine and check them against NumPy"
@@ -24,6 +26,7 @@ help:
 	@echo "make docs       generate the reference pages again"
 	@echo "make vscode     package the extension for Visual Studio Code (needs npm)"
 	@echo "make fuzz       feed readers and verifier damaged programs, both targets faulty ones, launches interrupts"
+	@echo "make cutiles    run the tests of cuTile kernels with each version in CUTILES=\"$(CUTILES)\""
 	@echo "make gpu-test   compare GPU code with the interpreter, on a machine with a GPU (GPU_JOBS=$(GPU_JOBS) at a time)"
 	@echo "make gpu-bench  measure GPU code beside torch, on a machine with a GPU"
 	@echo "make clean      remove $(VENV) and what builds and tools left"
@@ -56,6 +59,13 @@ fuzz: $(VENV)/.fuzz
 	TILEIR_FUZZ_TRIES=5000 $(BIN)/python -m pytest tests/fuzz
 	$(BIN)/python -m tests.fuzz.run --seconds 60 --target text
 	$(BIN)/python -m tests.fuzz.run --seconds 60 --target bytecode
+	$(BIN)/python -m tests.passes.fuzz --count 5000 --jobs $(JOBS)
+
+cutiles: $(CUTILES:%=$(VENV)-cutile-%/.installed)
+	@for version in $(CUTILES); do \
+	  $(VENV)-cutile-$$version/bin/python -c 'import cuda.tile; print("cuda-tile", cuda.tile.__version__)' && \
+	  $(VENV)-cutile-$$version/bin/python -m pytest tests/cutile -n $(JOBS) $(ARGS) || exit 1; \
+	done
 
 # A kernel that hangs, or one that ends the use of the GPU, ends one of the processes, which is replaced.
 gpu-test: $(VENV)/.gpu
@@ -66,7 +76,7 @@ gpu-bench: $(VENV)/.gpu-bench
 	$(BIN)/python bench/gpu.py $(ARGS)
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-cutile-* build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp file for each set of packages, so that nothing is installed twice. The package itself is installed in place:
@@ -96,6 +106,13 @@ $(VENV)/.bench: pyproject.toml | $(VENV)/bin/python
 	@echo "installing tileir and its peers into $(VENV)"
 	@$(PIP) install -e '.[bench,oracle]'
 	@touch $@ $(VENV)/.installed
+
+$(VENV)-cutile-%/.installed: pyproject.toml
+	@echo "installing tileir, torch and cuda-tile ($*) into $(VENV)-cutile-$*"
+	@$(PYTHON) -m venv $(VENV)-cutile-$*
+	@$(VENV)-cutile-$*/bin/python -m pip --disable-pip-version-check -q install -e '.[test,torch]' \
+	  'cuda-tile$(patsubst %,==%,$(filter-out newest,$*))'
+	@touch $@
 
 $(VENV)/.gpu: pyproject.toml | $(VENV)/bin/python
 	@echo "installing tileir and what its GPU tests need into $(VENV)"

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tileir.runtime.proving import prove
     from tileir.runtime.writing import to_bytecode
     from tileir.text.printer import to_text
+    from tileir.tools.view.api import view
 
 __version__ = "0.1.0"
 
@@ -51,6 +52,7 @@ __all__ = [
     "to_bytecode",
     "to_text",
     "verify",
+    "view",
 ]
 
 _PLACES = {
@@ -67,6 +69,7 @@ _PLACES = {
     "register_extern": ("tileir.host.extern", "register_extern"),
     "to_bytecode": ("tileir.runtime.writing", "to_bytecode"),
     "to_text": ("tileir.text.printer", "to_text"),
+    "view": ("tileir.tools.view.api", "view"),
 }
 
 

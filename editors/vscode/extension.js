@@ -53,6 +53,16 @@ async function show(texts, uri, stage, line) {
   await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside, preview: true });
 }
 
+// The launch is described on the command line of the adapter, as for `tileir run`.
+function adapter(session) {
+  const { program, kernel, grid, block, arguments: words = [] } = session.configuration;
+  const [name, ...first] = command();
+  const given = [...first, "debug", program, "--dap", "--grid", grid];
+  if (kernel) given.push("--kernel", kernel);
+  if (block) given.push("--block", block);
+  return new vscode.DebugAdapterExecutable(name, [...given, ...words]);
+}
+
 exports.activate = async (context) => {
   const texts = new Map();
   const provider = { provideTextDocumentContent: (uri) => texts.get(uri.toString()) };
@@ -61,6 +71,7 @@ exports.activate = async (context) => {
     vscode.commands.registerCommand("tileir.run", run),
     vscode.commands.registerCommand("tileir.show", (...given) => show(texts, ...given)),
     vscode.commands.registerCommand("tileir.restart", restart),
+    vscode.debug.registerDebugAdapterDescriptorFactory("tileir", { createDebugAdapterDescriptor: adapter }),
   );
   await start();
 };

@@ -112,6 +112,14 @@ def test_dumps_are_in_the_form_of_mlir(tileir) -> None:
     assert "After cse" not in one.err
 
 
+def test_a_program_is_made_for_known_arguments(tileir) -> None:
+    made = tileir("opt", "-O2", "--arg", "n=12", "--check-each", "-", stdin=WASTEFUL)
+    assert made.status == 0, made.err
+    assert "constant <i32: 12>" in made.out
+    for wrong in ("m=3", "n=x", "n=99999999999"):
+        assert tileir("opt", "-O1", "--arg", wrong, "-", stdin=WASTEFUL).status == 2
+
+
 @pytest.mark.parametrize(
     "arguments", [("--passes", "no-such"), ("-O2", "--print-ir-after", "no-such"), ("-O", "7"), ("-O", "x")]
 )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -194,3 +197,39 @@ def test_what_a_kernel_rarely_needs_stands_in_the_library() -> None:
         str(lowered(entry, (), level).module).count("\n") for level in (CheckLevel.OFF, CheckLevel.ON)
     )
     assert with_checks < 2 * without
+
+
+NULL = """entry @k(%p: tile<ptr<f32>>) {
+  %zero = constant <i64: 0> : tile<i64>
+  %null = int_to_ptr %zero : tile<i64> -> tile<ptr<f32>>
+  %c = constant <f32: 1.0> : tile<f32>
+  %t = store_ptr_tko weak %p, %c : tile<ptr<f32>>, tile<f32> -> token
+  %u = store_ptr_tko weak %null, %c : tile<ptr<f32>>, tile<f32> -> token
+  return
+}"""
+
+
+def test_a_store_through_a_constant_null_pointer_traps() -> None:
+    array = np.zeros(1, np.float32)
+    trap(tileir.parse(NULL)["k"], array)
+    assert array[0] == 1
+
+
+def test_without_checks_it_is_made_and_not_dropped_with_the_rest() -> None:
+    script = f"import numpy, tileir; tileir.parse({NULL!r})['k'].launch(1, numpy.zeros(1, 'f4'), check=False)"
+    assert subprocess.run([sys.executable, "-c", script], check=False, capture_output=True).returncode < 0
+
+
+@pytest.mark.parametrize(
+    ("element", "pattern"), [("f32", 0x7F800001), ("f32", 0xFFBFFFFF), ("f64", 0xFFF4000000000001)]
+)
+def test_a_signalling_nan_keeps_its_bits(element: str, pattern: int) -> None:
+    text = f"""entry @k(%p: tile<ptr<{element}>>) {{
+      %c = constant <{element}: {pattern:#x}> : tile<{element}>
+      %t = store_ptr_tko weak %p, %c : tile<ptr<{element}>>, tile<{element}> -> token
+      return
+    }}"""
+    size = int(element[1:])
+    array = np.zeros(1, f"f{size // 8}")
+    tileir.parse(text)["k"].launch(1, array, target="cpu")
+    assert array.view(f"u{size // 8}")[0] == pattern

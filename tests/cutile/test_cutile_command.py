@@ -257,6 +257,28 @@ def test_children_are_told_what_their_parent_has_enabled(parent):
     )
 
 
+OTHER_FUNCTIONS = """\
+import torch
+from tileir.cutile.as_cpu import cuda_as_cpu
+
+def functions():
+    return [getattr(owner, name) for owner in (torch, torch.Tensor) for name in ("add", "matmul", "sum", "exp")]
+
+before = functions()
+assert cuda_as_cpu()
+print(before == functions(), torch._C._len_torch_function_stack())
+"""
+
+
+def test_cuda_as_cpu_leaves_functions_alone_that_take_no_device():
+    """No mode of torch, through which every call would go."""
+    torch = pytest.importorskip("torch", reason="needs torch")
+    if torch.cuda.is_available():
+        pytest.skip("a GPU is there: nothing is mapped")
+    done = subprocess.run([sys.executable, "-c", OTHER_FUNCTIONS], capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout == "True 0\n", done.stderr
+
+
 TEST_FILE = """\
 import numpy as np
 import cuda.tile as ct

@@ -380,7 +380,8 @@ class TestSpecialisation:
         found = search(0, 4)
         assert found.best.config == 4 and x[0] == 8
         ((config, kind, text),) = found.failures
-        assert (config, kind.__name__) == (0, "TileLaunchTimeoutError")
+        # cuda-tile 1.5 gives the name of the kind.
+        assert (config, getattr(kind, "__name__", kind)) == (0, "TileLaunchTimeoutError")
         assert text == "CUDA kernel launch exceeded timeout 0.2 sec"
         with pytest.raises(ValueError, match=r"No valid config found.*\n.*\nTileLaunchTimeoutError: "):
             search(0)

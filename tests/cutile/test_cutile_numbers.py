@@ -51,6 +51,11 @@ def test_a_number_is_true_unless_it_is_zero(target, dtype):
     assert out.tolist() == [True, True, False, False, True, True, True, True]
 
 
+needs_propagation = pytest.mark.skipif(
+    not hasattr(ct.ArrayAnnotation(), "static_stride_dims"), reason="propagate_nan came with cuda-tile 1.6"
+)
+
+
 @ct.kernel
 def extremes(x, out):
     t = ct.load(x, (0, 0), (4, 8))
@@ -60,6 +65,7 @@ def extremes(x, out):
     ct.store(out, (3, 0), ct.min(t, 1, propagate_nan=True).reshape((1, 4)))
 
 
+@needs_propagation
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, *NARROW])
 def test_the_extremes_of_nothing_but_nan_are_nan(target, dtype):
@@ -89,6 +95,7 @@ def running_extremes(x, upward, downward):
     ct.store(downward, (0, 0), ct.scan(t, 0, smaller, float("inf"), reverse=True))
 
 
+@needs_propagation
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, *NARROW])
 def test_extremes_so_far_are_nan_where_there_was_nothing_else(target, dtype):

@@ -303,6 +303,112 @@ _BODIES = {
         %s = subf %p, %x : tile<f32>
         REAL %s
         """,
+    "load-after-store": """
+        %lanes = iota : tile<8xi32>
+        %o1 = reshape %out : tile<ptr<i32>> -> tile<1xptr<i32>>
+        %os = broadcast %o1 : tile<1xptr<i32>> -> tile<8xptr<i32>>
+        %at = offset %os, %lanes : tile<8xptr<i32>>, tile<8xi32> -> tile<8xptr<i32>>
+        %b1 = reshape %b : tile<i32> -> tile<1xi32>
+        %bs = broadcast %b1 : tile<1xi32> -> tile<8xi32>
+        %mask = cmpi less_than %lanes, %bs, signed : tile<8xi32> -> tile<8xi1>
+        %t = store_ptr_tko weak %at, %lanes, %mask : tile<8xptr<i32>>, tile<8xi32>, tile<8xi1> -> token
+        %w, %u = load_ptr_tko weak %real token=%t : tile<ptr<f32>> -> tile<f32>, token
+        %v, %z = load_ptr_tko weak %at, %mask, %bs token=%u
+          : tile<8xptr<i32>>, tile<8xi1>, tile<8xi32> -> tile<8xi32>, token
+        %all = reduce %v dim=0 identities=[0 : i32] : tile<8xi32> -> tile<i32>
+          (%l: tile<i32>, %r: tile<i32>) { %s = addi %l, %r : tile<i32>
+            yield %s : tile<i32> }
+        %p9 = constant <i32: 40> : tile<i32>
+        %at9 = offset %out, %p9 : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+        store_ptr_tko weak %at9, %all token=%z : tile<ptr<i32>>, tile<i32> -> token
+        """,
+    "load-after-load": """
+        %v, %t = load_ptr_tko weak %out : tile<ptr<i32>> -> tile<i32>, token
+        %x2, %u = load_ptr_tko weak %real token=%t : tile<ptr<f32>> -> tile<f32>, token
+        %w, %z = load_ptr_tko weak %out token=%u : tile<ptr<i32>> -> tile<i32>, token
+        %s = addi %v, %w : tile<i32>
+        store_ptr_tko weak %out, %s token=%z : tile<ptr<i32>>, tile<i32> -> token
+        """,
+    "store-before-store": """
+        %t = store_ptr_tko weak %out, %b : tile<ptr<i32>>, tile<i32> -> token
+        %s = addi %a, %b : tile<i32>
+        if %flag {
+          store_ptr_tko weak %real, %x : tile<ptr<f32>>, tile<f32> -> token
+        }
+        store_ptr_tko weak %out, %s token=%t : tile<ptr<i32>>, tile<i32> -> token
+        """,
+    "load-before-load": """
+        %t0 = store_ptr_tko weak %out, %b : tile<ptr<i32>>, tile<i32> -> token
+        %v, %t1 = load_ptr_tko weak %out token=%t0 : tile<ptr<i32>> -> tile<i32>, token
+        %w, %t2 = load_ptr_tko weak %real token=%t1 : tile<ptr<f32>> -> tile<f32>, token
+        store_ptr_tko weak %out, %a token=%t2 : tile<ptr<i32>>, tile<i32> -> token
+        REAL %w
+        """.replace("        REAL %w\n", ""),
+    "disjoint-accesses": """
+        %here = offset %out, %one : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+        %there = offset %out, %three : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+        %t0 = store_ptr_tko weak %here, %b : tile<ptr<i32>>, tile<i32> -> token
+        %v, %t1 = load_ptr_tko weak %there token=%t0 : tile<ptr<i32>> -> tile<i32>, token
+        %s = addi %v, %a : tile<i32>
+        store_ptr_tko weak %here, %s token=%t1 : tile<ptr<i32>>, tile<i32> -> token
+        """,
+    "no-signed-wrap": """
+        %id, %idy, %idz = get_tile_block_id : tile<i32>
+        %many = constant <i32: 100> : tile<i32>
+        %p = muli %id, %many : tile<i32>
+        %s = addi %p, %three : tile<i32>
+        %u = muli %s, %a : tile<i32>
+        OUT %s
+        OUT %u
+        """,
+    "static-extent": """
+        %eight = constant <i32: 8> : tile<i32>
+        %view = make_tensor_view %out, shape = [%eight, %b], strides = [%eight, %one]
+          : tile<i32> -> tensor_view<?x?xi32, strides=[?,?]>
+        %parts = make_partition_view %view
+          : partition_view<tile=(4x4), padding_value = zero, tensor_view<?x?xi32, strides=[?,?]>>
+        %v, %t = load_view_tko weak %parts[%one, %zero]
+          : partition_view<tile=(4x4), padding_value = zero, tensor_view<?x?xi32, strides=[?,?]>>, tile<i32>
+          -> tile<4x4xi32>, token
+        %w = addi %v, %v : tile<4x4xi32>
+        store_view_tko weak %w, %parts[%zero, %zero] token=%t
+          : tile<4x4xi32>, partition_view<tile=(4x4), padding_value = zero, tensor_view<?x?xi32, strides=[?,?]>>,
+            tile<i32> -> token
+        """,
+    "inbounds": """
+        %view = make_tensor_view %out, shape = [8, 8], strides = [8, 1] : tensor_view<8x8xi32, strides=[8,1]>
+        %parts = make_partition_view %view : partition_view<tile=(4x4), tensor_view<8x8xi32, strides=[8,1]>>
+        %v, %t = load_view_tko weak %parts[%one, %zero]
+          : partition_view<tile=(4x4), tensor_view<8x8xi32, strides=[8,1]>>, tile<i32> -> tile<4x4xi32>, token
+        %w = addi %v, %v : tile<4x4xi32>
+        store_view_tko weak %w, %parts[%zero, %zero] token=%t
+          : tile<4x4xi32>, partition_view<tile=(4x4), tensor_view<8x8xi32, strides=[8,1]>>, tile<i32> -> token
+        """,
+    "known-argument": """
+        %s = addi %a, %b : tile<i32>
+        OUT %s
+        """,
+    "loop-split": """
+        %four = constant <i32: 4> : tile<i32>
+        %r = for %i in (%zero to %four, step %one) : tile<i32> iter_values(%v = %zero) -> (tile<i32>) {
+          %early = cmpi less_than_or_equal %i, %a, signed : tile<i32> -> tile<i1>
+          %w = if %early -> (tile<i32>) {
+            %x1 = addi %v, %b : tile<i32>
+            yield %x1 : tile<i32>
+          } else {
+            %x1 = muli %v, %three : tile<i32>
+            yield %x1 : tile<i32>
+          }
+          if %early {
+            store_ptr_tko weak %out, %i : tile<ptr<i32>>, tile<i32> -> token
+          }
+          %e = exti %early unsigned : tile<i1> -> tile<i32>
+          %u = addi %w, %e : tile<i32>
+          continue %u : tile<i32>
+        }
+        %real2 = ptr_to_ptr %real : tile<ptr<f32>> -> tile<ptr<i32>>
+        store_ptr_tko weak %real2, %r : tile<ptr<i32>>, tile<i32> -> token
+        """,
 }
 _FUNCTIONS = """
   experimental$func @twice(%v: tile<i32>, %w: tile<i32>) -> (tile<i32>, tile<i32>) {

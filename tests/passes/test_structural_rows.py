@@ -17,6 +17,8 @@ from tileir.passes.row import Exactness, Row
 from tileir.runtime.optimising import watched
 
 ROWS = [row for one in PASSES.values() for row in one.rows if row.name in PROGRAMS]
+ARGUMENTS = {"a": 7, "b": 3}
+"""Those that a program is made for by ``specialise``."""
 INTEGERS = ((7, 3), (-5, 4), (0, 1), (-(2**31), 9), (99, -1))
 REALS = ((1.5, -0.25), (float("nan"), 1.0), (-0.0, float("inf")), (1e-45, 3e38), (0.1, 0.2))
 
@@ -24,7 +26,9 @@ REALS = ((1.5, -0.25), (float("nan"), 1.0), (-0.0, float("inf")), (1e-45, 3e38),
 def optimised(row: Row) -> tuple[tileir.Module, list[Step]]:
     """The program of a row after its pass alone."""
     steps: list[Step] = []
-    return watched(tileir.parse(PROGRAMS[row.name]), passes=[row.pass_name], watch=steps.append), steps
+    known = ARGUMENTS if row.pass_name == "specialise" else None
+    made = watched(tileir.parse(PROGRAMS[row.name]), passes=[row.pass_name], arguments=known, watch=steps.append)
+    return made, steps
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
@@ -42,13 +46,13 @@ def test_the_results_stay_the_same(row: Row) -> None:
     for flag, (integers, reals) in itertools.product((True, False), zip(INTEGERS, REALS)):
         args = [flag, *integers, *reals, data(t.I32, 64), data(t.F32, 64)]
         first = outcome(before["k"], (1,), args, "interp")
-        if first.trap is not None:
+        if first.trap is not None or (row.pass_name == "specialise" and integers != (7, 3)):
             continue
         second = outcome(after["k"], (1,), args, "interp")
         assert second.trap is None, second.trap
         assert [array.tobytes() for array in first.arrays] == [array.tobytes() for array in second.arrays]
         ran += 1
-    assert ran >= 4
+    assert ran >= (1 if row.pass_name == "specialise" else 4)
 
 
 def test_a_multiply_add_rounds_once() -> None:

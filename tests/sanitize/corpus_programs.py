@@ -68,6 +68,12 @@ def cases() -> list[Case]:
     return [case for file in files for case in cases_in(file, file.read_text(encoding="utf-8"))]
 
 
+def clean_cases() -> list[Case]:
+    """What looks like a fault and is none."""
+    file = FOLDER.parent / "clean.mlir"
+    return list(cases_in(file, file.read_text(encoding="utf-8")))
+
+
 def cases_in(file: Path, text: str) -> Iterator[Case]:
     """The entries of a program."""
     lines = text.splitlines()

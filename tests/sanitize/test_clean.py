@@ -5,12 +5,12 @@ from __future__ import annotations
 import runpy
 from pathlib import Path
 
-import ml_dtypes
 import numpy as np
 import pytest
 
 import tileir
 from tests.golden.arguments import arguments, runs
+from tests.sanitize.corpus_programs import Case, clean_cases
 from tileir import cutile
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES
@@ -95,14 +95,9 @@ def test_every_known_entry_is_there() -> None:
     assert KNOWN.keys() <= ENTRIES.keys()
 
 
-def test_neighbouring_bytes_of_different_blocks_are_apart() -> None:
-    text = """
-    cuda_tile.module @m { entry @k(%x: tile<ptr<f8E4M3FN>>) {
-      %b, %y, %z = get_tile_block_id : tile<i32>
-      %one = constant <f8E4M3FN: 1.0> : tile<f8E4M3FN>
-      %p = offset %x, %b : tile<ptr<f8E4M3FN>>, tile<i32> -> tile<ptr<f8E4M3FN>>
-      %t = store_ptr_tko weak %p, %one : tile<ptr<f8E4M3FN>>, tile<f8E4M3FN> -> token
-    } }"""
-    x = np.zeros(16, ml_dtypes.float8_e4m3fn)
-    assert not len(tileir.sanitize(tileir.parse(text)["k"], 16, x))
-    assert (x == 1).all()
+@pytest.mark.parametrize("case", clean_cases(), ids=lambda case: case.name)
+def test_what_looks_like_a_fault_is_not_reported(case: Case) -> None:
+    report = case.report()
+    assert not report.findings, str(report)
+    (proof,) = report.proofs
+    assert proof.races.decided or case.name == "ordered_message_passing"

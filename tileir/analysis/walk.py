@@ -32,6 +32,8 @@ from tileir.ops import calls, control, core, misc, pointers
 
 RULES = joined(arithmetic.rules, layout.rules, sources.rules)
 
+MOST_ENTERED = 1 << 12
+"""Operations looked at after which calls are not entered any more, unless each operation is to be visited."""
 MOST_LOOKS = 100_000
 """Operations looked at before the steps of carried values are no longer sought: for each loop around that takes a look
 at its body more."""
@@ -299,12 +301,14 @@ class Walk:
         for argument, given in zip(body.args, op.args):
             if given in self.known:
                 self.known.give(argument, given)
-        outside, self._calls = self._calls, (*self._calls, op)
-        self._run(body, point)
-        self._calls = outside
+        enters = self._visit is not None or self._looks < MOST_ENTERED
+        if enters:
+            outside, self._calls = self._calls, (*self._calls, op)
+            self._run(body, point)
+            self._calls = outside
         returns = [inner.operands for inner in function.walk() if isinstance(inner, control.Return)]
         for at, result in enumerate(op.outputs):
-            if len(returns) == 1 and returns[0][at] in self.known:
+            if enters and len(returns) == 1 and returns[0][at] in self.known:
                 self.known.give(result, returns[0][at])
             elif is_integer(result.type):
                 self.known.bind(result, self._unknown(result, point))

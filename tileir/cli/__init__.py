@@ -33,6 +33,8 @@ VERBS = {
     "demo": ("demo", "run the example programs and check them against NumPy"),
     "as": ("assemble", "text to bytecode"),
     "dis": ("disassemble", "bytecode to text"),
+    "view": ("view", "picture a launch: what each tile block touches, values, tokens, faults"),
+    "debug": ("debug", "step through a launch: values, memory, tokens, and back"),
     "lsp": ("lsp", "answer an editor: the language server"),
     "explain": ("explain", "explain a diagnostic code or an operation"),
     "info": ("info", "show versions and targets, or what is in a program"),

@@ -28,6 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=int, default=LIMIT, metavar="N", help=f"executions at most (default {LIMIT:,})")
     parser.add_argument("--no-mends", action="store_true", help="do not look for changes that mend what is wrong")
     add_level(parser)
+    parser.add_argument("--html", metavar="FILE", help="write the report as a page with drawings")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.epilog = f"""\
 {arguments.GRAMMAR}
@@ -61,6 +62,8 @@ def run(options: argparse.Namespace) -> int:
         )
     except ValueError as error:
         raise UsageError(str(error)) from None
+    if options.html is not None:
+        files.write(options.html, report.to_html().encode())
     if options.json:
         print(json.dumps(report.to_json(), indent=2))
     else:

@@ -24,6 +24,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_output(parser, "the program")
     parser.add_argument("-O", dest="optimise", type=int, choices=range(4), metavar="N", help="optimise, level 0 to 3")
     parser.add_argument("--passes", metavar="A,B,...", help="run these passes, once each, instead of those of a level")
+    parser.add_argument(
+        "--arg", action="append", metavar="NAME=N", help="make the program for this scalar argument alone; repeatable"
+    )
     parser.add_argument("--generic", action="store_true", help='print every operation in the generic form, "op"(...)')
     parser.add_argument("--debug", action="store_true", help="print locations too")
     parser.add_argument("--no-verify", action="store_true", help="print also a program that breaks a rule")
@@ -54,6 +57,7 @@ examples:
   tileir opt kernel.mlir -o kernel.mlir         # format in place
   tileir opt -O2 kernel.tileirbc -o faster.tileirbc
   tileir opt --passes canonicalise,dce --explain kernel.mlir
+  tileir opt -O2 --arg n=1000 --check-each kernel.mlir
 """
 
 
@@ -80,17 +84,29 @@ def _optimised(module: Module, options: argparse.Namespace) -> Module:
     unknown = set(options.print_ir_after or ()) - PASSES.keys()
     if unknown:
         raise UsageError(f"--print-ir-after: expected one of {', '.join(PASSES)}, got {', '.join(sorted(unknown))}")
-    checking = Checking() if options.check_each else None
+    arguments = dict(map(_argument, options.arg or ()))
+    checking = Checking(arguments) if options.check_each else None
     watching = Watching(options, sys.stderr, checking)
     level = options.optimise if options.optimise is not None else 0
     try:
-        made = watched(module, level, passes=options.passes, watch=watching)
+        made = watched(module, level, passes=options.passes, arguments=arguments, watch=watching)
     except ValueError as error:
         raise UsageError(str(error)) from None
     watching.summary(module, made)
     if checking is not None:
         show.line(f"compared: {show.counted(checking.compared, 'launch', 'launches')}", sys.stderr)
     return made
+
+
+def _argument(word: str) -> tuple[str, int | float]:
+    """``n=1000``."""
+    name, _, number = word.partition("=")
+    for kind in (int, float):
+        try:
+            return name.removeprefix("%"), kind(number)
+        except ValueError:
+            continue
+    raise UsageError(f"--arg: expected a parameter and a number such as n=1000, got '{word}'")
 
 
 def _content(module: Module, options: argparse.Namespace) -> str | bytes:

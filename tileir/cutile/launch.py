@@ -14,6 +14,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+from tileir.cutile.arrays import compiles_for_one
 from tileir.cutile.as_cpu import was_asked_for
 from tileir.cutile.cache import Specialisation, SpecialisationCache
 from tileir.cutile.children import Choice, handed_on
@@ -157,7 +158,9 @@ class LaunchReplacement:
 
     def constraints(self, kernel: TileKernel, arguments: tuple, convention: CallingConvention, /) -> list[Any]:
         """The signature that `KernelSignature.from_kernel_args` makes of arguments, for any calling convention."""
-        parameters = KernelParameters(kernel, self._target.devices, for_one=convention.version > 1)
+        parameters = KernelParameters(
+            kernel, self._target.devices, for_one=convention.version > 1 and compiles_for_one()
+        )
         try:
             key, _ = parameters.bind(arguments)
         except OnGpu as place:

@@ -23,7 +23,7 @@ Values = Mapping[str, Number]
 FAULTS = ("race", "deadlock", "assert", "trap")
 KINDS = ("exists", "forbidden", "never")
 
-_LINE = re.compile(r"^\s*//\s*(exists|forbidden|never|launch):\s*(.*?)\s*$", re.MULTILINE)
+_LINE = re.compile(r"^[ \t]*//[ \t]*(exists|forbidden|never|launch):[ \t]*(.*?)[ \t]*$", re.MULTILINE)
 _WORD = re.compile(
     r"\s*(?:(?P<name>(?:(?:\d+|\(\d+,\d+,\d+\)):%)?@?[A-Za-z_][\w$.-]*(?:\[[\d,\s]+\])?)"
     r"|(?P<number>[-+]?(?:0x[0-9a-fA-F]+|\d+(?:\.\d*)?(?:[eE][-+]?\d+)?))|(?P<sign>!=|=|\(|\)))"

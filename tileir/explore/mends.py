@@ -22,6 +22,7 @@ from tileir.explore.model import DerivedRelations
 from tileir.explore.program import ModelProgram, ProgramChanges
 from tileir.explore.results import Exploration
 from tileir.explore.search import Execution
+from tileir.ir.diagnostics import UnsupportedError
 
 MOST_COST = 4
 MOST_TRIED = 20_000
@@ -124,7 +125,10 @@ class _MendSearch:
         if self._explored == MOST_EXPLORED:
             return False
         self._explored += 1
-        report = self._explore(changes)
+        try:
+            report = self._explore(changes)
+        except UnsupportedError:  # accesses that overlap in part, and are ordered now
+            return False
         found = _wrong(report)
         if not self._weak:
             found += [_Wrong(outcome.witness, False) for outcome in report.surprising]

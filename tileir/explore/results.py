@@ -1,7 +1,7 @@
 """What the executions of a launch come to: outcomes, faults, verdicts.
 
 Knows: when two executions have the same outcome, what is a fault, whether a verdict line holds.
-Does not know: how executions are found (`search`), how a report looks (`report`).
+Does not know: how executions are found (`search`), the forms of a report (`report`).
 """
 
 from __future__ import annotations
@@ -190,18 +190,22 @@ class Collection:
         return FaultFound("race", execution, ops[0].loc, "", ops[1].loc, ops, events, race.why, blocks)
 
     def _add_ends(self, execution: Execution) -> None:
+        self._add_assertions(execution)
         for number, run in enumerate(execution.runs):
             block = self._report.names.blocks[number]
-            for op in run.reached:
-                known = self._assertions.setdefault(op, AssertionFound(op))
-                known.reached += 1
-                known.failed += run.status == "assert" and run.loc == op.loc
             kind = {"assert": "assert", "trap": "trap"}.get(run.status)
             if run.status == "waiting" and execution.stuck:
                 kind = "deadlock"
             if kind is not None:
                 found = FaultFound(kind, execution, run.loc, run.message, blocks=(block,))
-                self._faults.setdefault((kind, run.loc, run.message), found).executions += 1
+                self._faults.setdefault((kind, run.loc), found).executions += 1
+
+    def _add_assertions(self, execution: Execution) -> None:
+        failed = [run.loc for run in execution.runs if run.status == "assert"]
+        for op in frozenset[Op]().union(*(run.reached for run in execution.runs)):
+            known = self._assertions.setdefault(op, AssertionFound(op))
+            known.reached += 1
+            known.failed += op.loc in failed
 
 
 def _order(event: ElementEvent) -> tuple[int, tuple[int, ...], int]:

@@ -1,7 +1,7 @@
 """An execution as it is shown: its events with letters, and the arrows between them that matter.
 
 Knows: the words for an event, which arrows follow from others and are left out, why an execution is no interleaving.
-Does not know: how it looks as text (`text`).
+Does not know: how it looks as text or as a drawing (`text`, `svg`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tileir.explore.cycles import interleaving_cycle
-from tileir.explore.events import ElementEvent, MemoryCell
+from tileir.explore.events import ElementEvent, ElementKey, MemoryCell
 from tileir.explore.graph import INITIAL, ExecutionGraph, members
 from tileir.explore.names import LaunchNames
 from tileir.explore.results import typed
@@ -45,6 +45,7 @@ class ShownEvent:
     """An event with its letter and words: what it does, to which cell, with which value."""
 
     number: int
+    key: ElementKey
     letter: str
     block: int
     words: str
@@ -65,7 +66,7 @@ class ShownExecution:
 
     def _shown(self, number: int, at: int) -> ShownEvent:
         event = self.graph.events[number]
-        return ShownEvent(number, _letter(at), event.block, self._words(event), _line(event))
+        return ShownEvent(number, event.key, _letter(at), event.block, self._words(event), _line(event))
 
     def _words(self, event: ElementEvent) -> str:
         verb = "update" if event.updates else "store" if event.writes else "load"

@@ -13,7 +13,22 @@ from tileir.ir.core import Module, Op
 from tileir.ops.calls import Call
 from tileir.ops.control import For, If, Loop
 from tileir.ops.floating import MulF
-from tileir.passes import branches, canonicalise, dropping, fold, fusing, hoisting, inlining, sharing, unrolling
+from tileir.passes import (
+    branches,
+    canonicalise,
+    dropping,
+    fold,
+    forwarding,
+    fusing,
+    hoisting,
+    inferring,
+    inlining,
+    relaxing,
+    sharing,
+    specialising,
+    splitting,
+    unrolling,
+)
 from tileir.passes.facts import Evaluate
 from tileir.passes.rebuilding import Rebuilding
 from tileir.passes.row import Change, ChangeLog, Row
@@ -56,11 +71,18 @@ def _folding(walk: Callable[[ChangeLog, Evaluate], Rebuilding]) -> Walked:
     return lambda module, log, context: walk(log, context.evaluate).module(module)
 
 
+def _specialised(module: Module, log: ChangeLog, context: Context) -> Module:
+    if not context.arguments:
+        return module
+    return specialising.Specialising(log, context.arguments).module(module)
+
+
 _CALLS: frozenset[type[Op]] = frozenset({Call})
 _LOOPS: frozenset[type[Op]] = frozenset({For, Loop})
 _CONTROL = _LOOPS | {If}
 
 _ALL = (
+    Pass("specialise", "parameters with known arguments become constants", specialising.ROWS, _specialised),
     Pass("inline", "calls become what the function does", inlining.ROWS, _plain(inlining.Inlining), _CALLS),
     Pass("fold", "operations on constants are computed", fold.ROWS, _folding(canonicalise.Folding)),
     Pass("canonicalise", "operations in their simplest form; folds too", canonicalise.ROWS,
@@ -73,15 +95,27 @@ _ALL = (
          _LOOPS),
     Pass("unroll", "small loops of known length become their iterations", unrolling.ROWS, _plain(unrolling.Unrolling),
          _LOOPS),
+    Pass("loop-split", "loops that test their counter become two without the test", splitting.ROWS,
+         _plain(splitting.Splitting), frozenset({For})),
+    Pass("forward", "values come from accesses before; stores that are overwritten are left out", forwarding.ROWS,
+         _plain(forwarding.Forwarding)),
+    Pass("relax", "tokens order only accesses that need it", relaxing.ROWS, _plain(relaxing.Relaxing)),
+    Pass("infer", "overflow flags and static extents that follow are written down", inferring.ROWS,
+         _plain(inferring.Inferring)),
+    Pass("infer-inbounds", "tiles that lie inside the tensor say so, in the language from 13.4 on",
+         inferring.INBOUNDS_ROWS, _plain(inferring.InferringInbounds)),
     Pass("fuse-fma", "products and sums are rounded once; changes results", fusing.ROWS, _plain(fusing.Fusing),
          frozenset({MulF})),
 )  # fmt: skip
 PASSES: dict[str, Pass] = {one.name: one for one in _ALL}
 """All passes by name."""
 
-_FIRST = ("inline", "canonicalise", "cse", "dce")
-_SECOND = ("inline", "canonicalise", "control", "cse", "licm", "dce")
-_THIRD = ("inline", "canonicalise", "control", "unroll", "cse", "licm", "dce")
+_FIRST = ("specialise", "inline", "canonicalise", "cse", "dce")
+_SECOND = ("specialise", "inline", "canonicalise", "control", "cse", "licm", "forward", "dce")
+_THIRD = (
+    "specialise", "inline", "canonicalise", "control", "loop-split", "unroll", "cse", "licm", "forward", "relax",
+    "infer", "dce",
+)  # fmt: skip
 LEVELS: tuple[tuple[str, ...], ...] = ((), _FIRST, _SECOND, _THIRD)
 """The passes of each level, in order; they are repeated until a round changes nothing."""
 
@@ -110,19 +144,20 @@ def run(
 
     `watch` is told of every step as it is done.
     """
+    quiet = 0
     for _ in range(1 if once else MOST_ROUNDS):
         found = {type(op) for op in module.walk()}
-        changed = False
         for one in (PASSES[name] for name in names):
-            if one.needs.isdisjoint(found) and one.needs:
-                continue
-            step = run_pass(module, one, context)
-            changed |= bool(step.changes)
-            module = step.after
-            if watch is not None:
-                watch(step)
-        if not changed:
-            break
+            if one.needs and one.needs.isdisjoint(found):
+                quiet += 1
+            else:
+                step = run_pass(module, one, context)
+                quiet = 0 if step.changes else quiet + 1
+                module = step.after
+                if watch is not None:
+                    watch(step)
+            if quiet >= len(names) and not once:
+                return module
     return module
 
 

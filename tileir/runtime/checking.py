@@ -5,6 +5,8 @@ Knows: which steps are compared, and what counts as worse. Does not know: how pr
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from tileir.passes.pipeline import Step
 from tileir.passes.row import Exactness
 from tileir.runtime.comparing import MAX_ITERATIONS, Comparison, compare
@@ -26,7 +28,7 @@ class WrongRewrite(Exception):
 class Checking:
     """Is told of every step, and compares those that changed something; `compared` counts launches."""
 
-    def __init__(self, known: dict[str, object] | None = None, count: int = TRIALS) -> None:
+    def __init__(self, known: Mapping[str, object] | None = None, count: int = TRIALS) -> None:
         self.known = known or {}
         self.count = count
         self.compared = self.undefined = 0

@@ -6,7 +6,7 @@ are given twice. Does not know: whether a kernel has defined behaviour on them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -38,7 +38,7 @@ class Trial:
         return list(found.values())
 
 
-def trials(kernel: Kernel, count: int, seed: int = 0, known: dict[str, object] | None = None) -> Iterator[Trial]:
+def trials(kernel: Kernel, count: int, seed: int = 0, known: Mapping[str, object] | None = None) -> Iterator[Trial]:
     """Launches of a kernel, the same ones for the same seed; `known` scalar arguments keep their value."""
     for number in range(count):
         random = np.random.default_rng((seed, number))

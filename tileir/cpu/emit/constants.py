@@ -6,7 +6,7 @@ import struct
 
 from llvmlite import ir
 
-from tileir.cpu.emit.elements import DOUBLE, FLOAT, I64, Num, memory_type
+from tileir.cpu.emit.elements import DOUBLE, FLOAT, I32, I64, Num, memory_type
 from tileir.ir import types as t
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.types import PaddingValue
@@ -14,14 +14,22 @@ from tileir.ir.types import PaddingValue
 
 def from_bytes(element: t.ElementType, data: bytes) -> Num:
     """The element whose bytes in `DenseElements.data` are `data`."""
-    if element is t.F32:
-        return Num(element, wide=ir.Constant(FLOAT, struct.unpack("<f", data)[0]))
-    if element is t.F64:
-        return Num(element, wide=ir.Constant(DOUBLE, struct.unpack("<d", data)[0]))
+    if element in _FLOATS:
+        return Num(element, wide=_float(element, data))
     pattern = int.from_bytes(data, "little")
     if element.is_float:
         return Num(element, bits=ir.Constant(memory_type(element), pattern))
     return Num(element, wide=ir.Constant(ir.IntType(element.bits), pattern & ((1 << element.bits) - 1)))
+
+
+_FLOATS = {t.F32: (FLOAT, I32, "<f"), t.F64: (DOUBLE, I64, "<d")}
+
+
+def _float(element: t.ElementType, data: bytes) -> ir.Constant:
+    """The constant with that pattern: Python's own floats make a signalling NaN quiet."""
+    kind, bits, code = _FLOATS[element]
+    (number,) = struct.unpack(code, data)
+    return bits(int.from_bytes(data, "little")).bitcast(kind) if number != number else ir.Constant(kind, number)
 
 
 def zero(element: t.ElementType | t.PointerType) -> Num:

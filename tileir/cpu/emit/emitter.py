@@ -11,10 +11,11 @@ offsets and handed back when the region they were made in is left.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import prod
+from types import MappingProxyType
 from typing import Any
 
 from llvmlite import ir
@@ -26,7 +27,6 @@ from tileir.cpu.emit.safepoints import attend, field_of, wanted
 from tileir.cpu.llvm.metadata import Distinct, access_group, parallel_loop, plain_loop
 from tileir.ir import types as t
 from tileir.ir.core import Op
-from tileir.ir.diagnostics import place_text
 
 ARENA_ALIGNMENT = 64
 STRIP = 1 << 14
@@ -69,21 +69,21 @@ class TrapKind(enum.Enum):
 
 WORDS = t.tile(t.I64, 4)
 """The type of the evidence of most kinds."""
-EVIDENCE = 0
-"""The place of evidence of up to `ARENA_ALIGNMENT` bytes: the arena begins with as many that are kept for it."""
+EVIDENCE, EVIDENCE_PLACE, MOST_WORDS = 0, 56, 7
+"""The arena begins with `ARENA_ALIGNMENT` bytes that are kept for evidence: of up to seven words, then the place of
+evidence that takes more."""
+
+
+NO_EVIDENCE: Mapping[int, ir.Value] = MappingProxyType({})
 
 
 @dataclass
 class TrapSite:
-    """A place in the code that can stop the launch: its number is what the function returns.
-
-    `place` is where in the arena the evidence lies, if the kind has any.
-    """
+    """A place in the code that can stop the launch: its number is what the function returns."""
 
     op: Op
     message: str
     kind: TrapKind = TrapKind.PLAIN
-    place: int = 0
 
 
 @dataclass
@@ -108,6 +108,13 @@ class Emitter:
     _group: Distinct | None = None
     """The accesses of the innermost loop nest."""
     _rare: bool = False
+    frame: ir.Value | None = None
+    """Where the buffers of a function begin in the arena, an i64; None where the arena begins."""
+    counts_changes: bool = False
+    """Whether what the tile block changes is counted, as others may wait for it."""
+
+    def __post_init__(self) -> None:
+        self.counts_changes = self.coroutine is not None
 
     # ------------------------------------------------------------ arena
 
@@ -116,7 +123,14 @@ class Emitter:
         offset = self.arena_used
         self.arena_used += -(-size // ARENA_ALIGNMENT) * ARENA_ALIGNMENT
         self.arena_size = max(self.arena_size, self.arena_used)
-        return self.builder.gep(self.arena, [I64(offset)], source_etype=I8)
+        return self.builder.gep(self.arena, [self._at(offset)], source_etype=I8)
+
+    def free_place(self) -> ir.Value:
+        """The place in the arena of the next buffer, an i64."""
+        return self._at(self.arena_used)
+
+    def _at(self, offset: int) -> ir.Value:
+        return I64(offset) if self.frame is None else self.builder.add(self.frame, I64(offset))
 
     @contextmanager
     def region(self) -> Iterator[None]:
@@ -256,21 +270,26 @@ class Emitter:
 
     # ------------------------------------------------------------ traps
 
-    def trap_if(
-        self, condition: ir.Value, op: Op, message: str, kind: TrapKind = TrapKind.PLAIN, place: int = 0
-    ) -> None:
+    def trap_if(self, condition: ir.Value, op: Op, message: str) -> None:
         """Stop the tile block and the launch when `condition` holds."""
-        self.traps.append(TrapSite(op, message, kind, place))
-        self.leave_if(condition, len(self.traps))
+        self.leave_if(condition, self.trap_sites(TrapSite(op, message)))
+
+    def trap_at(self, condition: ir.Value, site: TrapSite, place: ir.Value) -> None:
+        """Stop likewise; the evidence lies at a place of the arena."""
+        self.leave_if(condition, self.trap_sites(site), {EVIDENCE_PLACE: place})
 
     def trap_with(self, condition: ir.Value, op: Op, message: str, kind: TrapKind, words: Sequence[ir.Value]) -> None:
         """Stop as `trap_if` does; `words` are the evidence, all i64."""
-        place = EVIDENCE
-        if len(words) > ARENA_ALIGNMENT // 8:
-            place = self.arena_used
-            self.buffer(8 * len(words))
-        self.traps.append(TrapSite(op, message, kind, place))
-        self.leave_if(condition, len(self.traps), words, place)
+        site = TrapSite(op, message, kind)
+        if len(words) <= MOST_WORDS:
+            evidence = {EVIDENCE + 8 * position: word for position, word in enumerate(words)}
+            self.leave_if(condition, self.trap_sites(site), evidence)
+            return
+        place = self.free_place()
+        buffer = self.buffer(8 * len(words))
+        for position, word in enumerate(words):
+            self.builder.store(word, self.builder.gep(buffer, [I64(8 * position)], source_etype=I8))
+        self.trap_at(condition, site, place)
 
     def trap_sites(self, *sites: TrapSite) -> int:
         """Number sites for code that leaves with `leave_with`; gives the number of the first."""
@@ -287,15 +306,15 @@ class Emitter:
         builder.branch(self.exit)
         builder.position_at_end(go_on)
 
-    def leave_if(self, condition: ir.Value, status: int, words: Sequence[ir.Value] = (), place: int = EVIDENCE) -> None:
-        """Return `status` when `condition` holds; leave the words at that place of the arena."""
+    def leave_if(self, condition: ir.Value, status: int, evidence: Mapping[int, ir.Value] = NO_EVIDENCE) -> None:
+        """Return `status` when `condition` holds; leave words at places of the arena."""
         builder = self.builder
         stop = builder.append_basic_block("trap")
         go_on = builder.append_basic_block("checked")
         builder.cbranch(condition, stop, go_on).set_weights(RARE)
         builder.position_at_end(stop)
-        for position, word in enumerate(words):
-            builder.store(word, builder.gep(self.arena, [I64(place + 8 * position)], source_etype=I8))
+        for place, word in evidence.items():
+            builder.store(word, builder.gep(self.arena, [I64(place)], source_etype=I8))
         builder.store(I32(status), self.status)
         builder.branch(self.exit)
         builder.position_at_end(go_on)
@@ -321,15 +340,18 @@ class Emitter:
 
     def changed(self, condition: ir.Value | None = None) -> None:
         """Count a change, if `condition` holds, that others may wait for or that ends the waiting of this block."""
-        if self.coroutine is None:
+        if not self.counts_changes:
             return
         builder = self.builder
         place = field_of(builder, self.arena, CHANGES)
         more = I64(1) if condition is None else builder.zext(condition, I64)
         builder.store(builder.add(builder.load(place, typ=I64), more), place)
 
-    def place(self, op: Op) -> str:
-        return place_text(op.loc)
+
+def accesses_null(function: ir.Function) -> None:
+    """Have an access through a null pointer made, not taken as a sign that the code before it is never reached."""
+    # llvmlite takes no attributes but those it knows.
+    set.add(function.attributes, "null_pointer_is_valid")
 
 
 def either(builder: ir.IRBuilder, type: ir.Type, *choices: tuple[ir.Value, ir.Block]) -> ir.Value:

@@ -22,10 +22,11 @@ from llvmlite import ir
 from tileir.analysis.affine import Affines
 from tileir.analysis.effects import reachable
 from tileir.cpu.analysis.fusion import Fusion
+from tileir.cpu.analysis.inlining import CallPlacement
 from tileir.cpu.emit.coroutines import Coroutine
 from tileir.cpu.emit.driver import add_driver
 from tileir.cpu.emit.elements import I8, I32, I64, PTR, Num, memory_type
-from tileir.cpu.emit.emitter import Emitter, TrapSite
+from tileir.cpu.emit.emitter import Emitter, TrapSite, accesses_null
 from tileir.cpu.emit.record import FUEL, SLOTS, STATUS
 from tileir.cpu.emit.safepoints import field_of
 from tileir.cpu.emit.tiles import Lowered, Scalar, from_memory
@@ -89,6 +90,7 @@ def _kernel_function(module: ir.Module, waits: bool) -> ir.Function:
     kernel_type = ir.FunctionType(PTR if waits else I32, [PTR, PTR, I32, I32, I32, PTR])
     function = ir.Function(module, kernel_type, NAME)
     function.args[-1].add_attribute("noalias")
+    accesses_null(function)
     return function
 
 
@@ -126,6 +128,7 @@ def _lowering(
         checks,
         bounds_slot=first + len(global_names),
         bounds_count=memories,
+        inlining=CallPlacement(body),
     )
 
 

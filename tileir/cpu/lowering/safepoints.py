@@ -54,7 +54,7 @@ def _step_aside(lowering: Lowering, op: Loop) -> None:
 
 def count_changes(lowering: Lowering, slots: Sequence[Slot]) -> None:
     """Count a change if what is written to the slots, for the next iteration, differs from what they hold."""
-    if lowering.emit.coroutine is not None:
+    if lowering.emit.counts_changes:
         for slot in slots:
             lowering.emit.changed(slot.differs(lowering.emit))
 

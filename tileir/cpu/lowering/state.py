@@ -16,6 +16,7 @@ from llvmlite import ir
 from tileir.analysis.affine import Affines
 from tileir.analysis.effects import access_of
 from tileir.cpu.analysis.fusion import Fusion
+from tileir.cpu.analysis.inlining import CallPlacement
 from tileir.cpu.analysis.loads import Loads
 from tileir.cpu.emit.elements import I8, I64, PTR, Num
 from tileir.cpu.emit.emitter import Emitter
@@ -82,6 +83,7 @@ class Lowering:
     bounds_slot: int
     """The first slot of the table of bounds (`cpu.memory.bounds`)."""
     bounds_count: int
+    inlining: CallPlacement
     """Memories in the table of bounds: pointer parameters, then globals."""
     scratch: dict[tuple[str, int], ir.Value] = field(default_factory=dict)
     """Stack cells for words that functions are asked with, by their use and number."""
@@ -91,6 +93,12 @@ class Lowering:
     """The bounds that go with the base of a pointer, by the identity of the base."""
     allocations: list[Bounds] = field(default_factory=list)
     """The allocations of the block that are alive where the builder stands."""
+    analyses: dict[Block, tuple[Fusion, Affines, Loads]] = field(default_factory=dict)
+    """What is known of device functions."""
+    functions: dict[tuple[Op, int], ir.Function] = field(default_factory=dict)
+    """The device functions that are called, by the number of allocations that are alive where they are."""
+    frames: dict[Op, int] = field(default_factory=dict)
+    """Bytes of the arena that each of them needs."""
     values: dict[Value, Lowered] = field(default_factory=dict)
     prints: list[Op] = field(default_factory=list)
     """Operations that the host carries out; it is called with a number into this list (`cpu.lowering.host_calls`)."""
@@ -111,8 +119,10 @@ class Lowering:
     def function(self, body: Block, end: JumpTarget) -> Iterator[None]:
         """While inside, `body` of a device function is lowered, with decisions of its own; `return` jumps to `end`."""
         outer = self.fusion, self.known, self.loads
-        self.fusion, self.known = Fusion(body), Affines(body)
-        self.loads = Loads(self.fusion, self.known)
+        if body not in self.analyses:
+            fusion, known = Fusion(body), Affines(body)
+            self.analyses[body] = fusion, known, Loads(fusion, known)
+        self.fusion, self.known, self.loads = self.analyses[body]
         self.returns.append(end)
         yield
         self.returns.pop()

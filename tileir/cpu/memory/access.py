@@ -106,7 +106,7 @@ def exchange_element(
 
 def count_change(emit: Emitter, element: Element, address: ir.Value, before: ir.Value) -> None:
     """Count a change, where that matters, if memory does not hold any more what an update has found there."""
-    if emit.coroutine is None:
+    if not emit.counts_changes:
         return
     builder, size = emit.builder, element.byte_size
     pattern = ir.IntType(8 * size)

@@ -136,9 +136,9 @@ class _Access:
         lowering, emit, builder = self.lowering, self.lowering.emit, self.lowering.builder
         count, strides = prod(shape), row_major(shape)
         with emit.region():
-            places = [emit.arena_used]
+            places = [emit.free_place()]
             addresses = emit.buffer(8 * count)
-            places.append(0 if active is None else emit.arena_used)
+            places.append(I64(0) if active is None else emit.free_place())
             chosen = None if active is None else emit.buffer(count)
 
             def note(index: Index) -> None:
@@ -153,7 +153,7 @@ class _Access:
             emit.rare_nest(shape, note)
             question = MemoryQuestion(self.write, self.size, 8 * self.size, count)
             site = emit.trap_sites(TrapSite(self.op, "", TrapKind.ACCESS))
-            emit.leave_with(asked(lowering, lookup.LANES, question, list(map(I64, places)), self.meant(bounds), site))
+            emit.leave_with(asked(lowering, lookup.LANES, question, places, self.meant(bounds), site))
 
     # ------------------------------------------------------------ conditions and the trap
 

@@ -6,7 +6,7 @@ from llvmlite import ir
 
 from tileir.analysis.effects import allocations_in
 from tileir.cpu.emit.elements import I8, I64
-from tileir.cpu.emit.emitter import Index, TrapKind
+from tileir.cpu.emit.emitter import Index, TrapKind, TrapSite
 from tileir.cpu.emit.slots import Slot, new_slot, pass_values
 from tileir.cpu.emit.tiles import new_buffer, scalar, to_memory, wide
 from tileir.cpu.lowering.safepoints import begin_iteration, count_changes
@@ -193,7 +193,7 @@ def lower_assert(lowering: Lowering, op: control.Assert) -> None:
     holds = emit.stack(I8)
     builder.store(I8(1), holds)
     with emit.region():
-        place = emit.arena_used
+        place = emit.free_place()
         kept = new_buffer(emit, op.condition.type)
 
         def keep(index: Index) -> None:
@@ -203,4 +203,4 @@ def lower_assert(lowering: Lowering, op: control.Assert) -> None:
 
         emit.loop_nest(op.condition.type.shape, keep)
         fails = builder.icmp_unsigned("==", builder.load(holds, typ=I8), I8(0))
-        emit.trap_if(fails, op, op.message, TrapKind.ASSERTION, place)
+        emit.trap_at(fails, TrapSite(op, op.message, TrapKind.ASSERTION), place)

@@ -23,7 +23,7 @@ from tileir.cpu.lowering.state import CheckLevel
 from tileir.cpu.rules import NATIVE_RULES
 from tileir.cpu.run.library import loaded_library
 from tileir.host.background import in_background
-from tileir.host.garbage import uncollected
+from tileir.ir.bulk import without_collection
 from tileir.ir.core import Op
 from tileir.ops.module import Entry
 
@@ -37,8 +37,7 @@ class Facts:
     """Facts kept with machine code: all that a launch needs and that would have to be lowered again to know.
 
     `asks`: the code calls functions of the library. An operation is its number in the order in which `operations` lists
-    them. A warning is the operation and the message; a trap site the operation, the message, the kind and the place of
-    its evidence in the arena.
+    them. A warning is the operation and the message; a trap site the operation, the message and the kind.
     """
 
     arena_size: int
@@ -46,7 +45,7 @@ class Facts:
     prints: list[int]
     waiting: list[int]
     warnings: list[tuple[int, str]] = field(default_factory=list)
-    traps: list[tuple[int, str, str, int]] = field(default_factory=list)
+    traps: list[tuple[int, str, str]] = field(default_factory=list)
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self)).encode()
@@ -67,9 +66,7 @@ class NativeProgram:
         self.name: str = entry.sym_name
         self.arena_size = facts.arena_size
         self.prints = [ops[number] for number in facts.prints]
-        self.traps = [
-            TrapSite(ops[number], message, TrapKind(kind), place) for number, message, kind, place in facts.traps
-        ]
+        self.traps = [TrapSite(ops[number], message, TrapKind(kind)) for number, message, kind in facts.traps]
         self.warnings = [(ops[number], message) for number, message in facts.warnings]
         self.waiting = [ops[number] for number in facts.waiting]
         self.library = loaded_library(cache).addresses if facts.asks else NO_LIBRARY
@@ -110,7 +107,7 @@ def compiled(
     if found is not None:
         facts, code = found
         return NativeProgram(entry, ops, Facts.from_bytes(facts), code, cache)
-    with uncollected():
+    with without_collection():
         kernel = lowered(entry, global_names, checks)
         made = _facts(kernel, ops)
         text = str(kernel.module)
@@ -130,7 +127,7 @@ def _kept_code(text: str, key: str, facts: Facts, cache: Cache) -> bytes:
 
 def _facts(kernel: LoweredKernel, ops: Sequence[Op]) -> Facts:
     number = {op: position for position, op in enumerate(ops)}
-    traps = [(number[site.op], site.message, site.kind.value, site.place) for site in kernel.traps]
+    traps = [(number[site.op], site.message, site.kind.value) for site in kernel.traps]
     prints, waiting = ([number[op] for op in listed] for listed in (kernel.prints, kernel.waiting))
     warnings = [(number[op], message) for op, message in kernel.warnings]
     return Facts(kernel.arena_size, kernel.asks, prints, waiting, warnings, traps)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tileir.cpu.emit.emitter import WORDS, TrapKind, TrapSite
+from tileir.cpu.emit.emitter import EVIDENCE, EVIDENCE_PLACE, MOST_WORDS, WORDS, TrapKind, TrapSite
 from tileir.cpu.lowering.safepoints import HANGS
 from tileir.cpu.run.arena import Arena
 from tileir.host import undefined
@@ -59,8 +59,15 @@ def report_of(site: TrapSite, arena: Arena) -> TrapReport:
     if type is None:
         return TrapReport(arena.block, site, None)
     dtype = dtype_of(type.element)
-    content = arena.content(site.place, dtype.itemsize * type.count)
+    content = arena.content(_place(type, site.kind, arena), dtype.itemsize * type.count)
     return TrapReport(arena.block, site, np.frombuffer(content, dtype).reshape(type.shape))
+
+
+def _place(type: t.TileType, kind: TrapKind, arena: Arena) -> int:
+    """The place of evidence in the arena."""
+    if kind is TrapKind.ASSERTION or type.count > MOST_WORDS:
+        return int.from_bytes(arena.content(EVIDENCE_PLACE, 8), "little")
+    return EVIDENCE
 
 
 def _evidence_type(site: TrapSite) -> t.TileType | None:

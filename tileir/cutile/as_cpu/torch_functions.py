@@ -144,10 +144,11 @@ def _with_out_dtype(torch: Any) -> Callable[[Function], Function]:
         @wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             __tracebackhide__ = True
-            types = [argument for argument in args if isinstance(argument, torch.dtype)]
-            wider = kwargs.pop("out_dtype", types[0] if types else None)
+            wider = kwargs.pop("out_dtype", None)
+            if wider is None and args and isinstance(args[-1], torch.dtype):
+                *args, wider = args  # type: ignore[assignment]
             if wider is not None:
-                args = tuple(argument.to(wider) for argument in args if not isinstance(argument, torch.dtype))
+                args = tuple(argument.to(wider) for argument in args)
             return function(*args, **kwargs)
 
         return call

@@ -15,7 +15,7 @@ from tileir.ir.core import Module, Op
 from tileir.ir.diagnostics import Diagnostic
 from tileir.ir.loc import Location, Source, SourceLoc
 from tileir.text.reading.reader import MAX_FAULTS, GiveUp
-from tileir.tools.lsp.reading import Listener, TextReading, fault_offset, read_item
+from tileir.tools.lsp.reading import NamingParser, TextReading, fault_offset, read_item
 
 T = TypeVar("T")
 
@@ -82,7 +82,7 @@ class _Patch:
     begin: int
     end: int
 
-    def made(self, listener: Listener, item: Op, op: Op) -> TextReading:
+    def made(self, listener: NamingParser, item: Op, op: Op) -> TextReading:
         old, new = self.old, listener.reading
         faults = [self._moved_fault(fault) for fault in old.faults if not self._is_inside(fault)]
         self._replace(item, op)

@@ -76,7 +76,7 @@ class TextReading:
 
 def read(source: Source) -> TextReading:
     """Read a text, faulty or not."""
-    listener = Listener(source)
+    listener = NamingParser(source)
     op = listener.file() or ModuleOp([], (), {"sym_name": DEFAULT_MODULE}, (Block(),))
     listener.leave(len(source.text))
     reading = listener.reading
@@ -114,7 +114,7 @@ class _Names(dict[str, Value]):
         super().__delitem__(name)
 
 
-class Listener(Parser):
+class NamingParser(Parser):
     """The parser, with a record of what it sees."""
 
     def __init__(self, source: Source) -> None:
@@ -206,12 +206,12 @@ class Listener(Parser):
         return name
 
 
-def read_item(old: TextReading, source: Source, begin: int) -> tuple[Listener, int]:
+def read_item(old: TextReading, source: Source, begin: int) -> tuple[NamingParser, int]:
     """Read one item at `begin` with the aliases that are known; gives who has read it, and where what follows begins.
 
     Its operation is the only one of `statements` without a parent; there is none if the item is faulty itself.
     """
-    listener = Listener(source)
+    listener = NamingParser(source)
     listener.types, listener.aliases, listener.alias_places = dict(old.types), dict(old.aliases), old.alias_places
     listener.depth = listener.braces = 1
     listener.restart(begin)

@@ -1,0 +1,57 @@
+"""``tileir view``: a picture of a launch, as a page.
+
+Knows: the options of the verb. Does not know: how a launch is described (`launching`), nor how it is pictured
+(`tools.view`).
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from tileir.cli import FAULT, FINE, UsageError, arguments, files
+from tileir.cli.launching import add_launch, checked, chosen_kernel, given_values
+from tileir.cli.options import add_level, chosen_target
+from tileir.tools.view.api import view
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_launch(parser)
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", required=True, help="where the page goes, such as launch.html"
+    )
+    parser.add_argument(
+        "--block", action="append", metavar="X,Y,Z", help="keep the values of this tile block (may be given again)"
+    )
+    sanitizer = parser.add_mutually_exclusive_group()
+    sanitizer.add_argument("--sanitize", action="store_true", default=None, help="look for faults, large arrays or not")
+    sanitizer.add_argument("--no-sanitize", dest="sanitize", action="store_false", help="look for no faults")
+    add_level(parser)
+    parser.epilog = f"""\
+{arguments.GRAMMAR}
+The page needs nothing but a browser. The launch runs on the interpreter.
+
+examples:
+  tileir view examples/vector_add.mlir --grid 2 a=f32[2000]:randn b=f32[2000]:ones c=f32[2000]:zeros n=2000 -o add.html
+  tileir view kernel.mlir --grid 8,8 a=f32[512,512]:randn --block 3,4 -o launch.html
+"""
+
+
+def run(options: argparse.Namespace) -> int:
+    kernel = chosen_kernel(files.verified(options.file, options.level), options.kernel)
+    values = [one.value for one in given_values(kernel, options.arguments, options.seed)]
+    grid = checked(kernel, chosen_target("interp"), options.grid, values, True, {})
+    try:
+        blocks = None if options.block is None else [_block(text) for text in options.block]
+        found = view(kernel, grid, *values, blocks=blocks, findings=options.sanitize)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    files.write(options.output, found.html)
+    return FAULT if any(one["severity"] == "error" for one in found.data["findings"]) else FINE
+
+
+def _block(text: str) -> tuple[int, int, int]:
+    try:
+        x, y, z = (*map(int, text.split(",")), 0, 0)[:3]
+    except ValueError:
+        raise UsageError(f"--block: expected a tile block such as 3,4, got '{text}'") from None
+    return x, y, z

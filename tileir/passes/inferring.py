@@ -1,0 +1,185 @@
+"""The passes ``infer`` and ``infer-inbounds``: what the program does not say but implies is written down.
+
+Knows: which promises, static extents and flags follow from ranges of values. Does not know: the ranges
+(`analysis.affine`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+
+from tileir.analysis.affine import Affines
+from tileir.analysis.uses import Uses
+from tileir.ir import types as t
+from tileir.ir.attributes import Overflow
+from tileir.ir.core import Module, Op, Value
+from tileir.ops.atomics import AtomicRedView
+from tileir.ops.integer import AddI, MulI, SubI
+from tileir.ops.module import Entry
+from tileir.ops.views import (
+    GetIndexSpaceShape,
+    GetTensorShape,
+    LoadView,
+    MakeGatherScatterView,
+    MakePartitionView,
+    MakeStridedView,
+    MakeTensorView,
+    StoreView,
+)
+from tileir.passes.facts import splat_of
+from tileir.passes.rebuilding import Rebuilding
+from tileir.passes.row import ChangeLog, Exactness, Row
+from tileir.passes.sharing import CLOSED
+
+NO_WRAP = Row(
+    "no-signed-wrap", "infer", "addi, subi, muli without overflow flag", "the same with overflow<no_signed_wrap>",
+    Exactness.PROMISED, "the exact result fits the type for all values of the operands",
+    "the ranges of the operands are known, from constants, tile block ids, loops and promises",
+)  # fmt: skip
+STATIC = Row(
+    "static-extent", "infer", "make_tensor_view shape = [C], strides = [D] : tensor_view<?, strides=[?]>",
+    "make_tensor_view : tensor_view<C, strides=[D]>", Exactness.EXACT,
+    "the number is the same whether the type or an operand says it",
+    "C and D are positive, and the view is used by views and accesses only",
+)  # fmt: skip
+INBOUNDS = Row(
+    "inbounds", "infer-inbounds", "load_view_tko, store_view_tko without inbounds", "the same with inbounds",
+    Exactness.PROMISED, "no element of the tile can lie outside the tensor",
+    "extents are static and the range of each index is known; needs language 13.4",
+)  # fmt: skip
+ROWS = (NO_WRAP, STATIC)
+INBOUNDS_ROWS = (INBOUNDS,)
+
+_MAKERS = (MakePartitionView, MakeStridedView, MakeGatherScatterView)
+_USERS = (*_MAKERS, LoadView, StoreView, AtomicRedView, GetTensorShape, GetIndexSpaceShape)
+
+
+class _Ranged(Rebuilding):
+    """A walk that knows the ranges of integers."""
+
+    def __init__(self, log: ChangeLog) -> None:
+        super().__init__(log)
+        self.known: Affines | None = None
+
+    def visit(self, op: Op) -> None:
+        around = self.known
+        if isinstance(op, Entry):
+            self.known = Affines(op.body)
+        elif isinstance(op, CLOSED):
+            self.known = None  # The analysis does not look into bodies that run for elements.
+        super().visit(op)
+        self.known = around
+
+    def bounds(self, value: Value) -> tuple[int, int] | None:
+        """The bounds of the elements, read as signed; None if there are no numbers, as in a place never reached."""
+        if self.known is None:
+            return None
+        found = self.known.range(value)
+        return (found.low, found.high) if found.low <= found.high else None
+
+
+class Inferring(_Ranged):
+    """The walk that adds overflow flags and static extents."""
+
+    def module(self, module: Module) -> Module:
+        self.uses = Uses([module.op])
+        return super().module(module)
+
+    def copy(self, op: Op) -> Op:
+        made = super().copy(op)
+        if isinstance(op, AddI | SubI | MulI) and op.overflow is Overflow.NONE and self._fits(op):
+            made.attributes["overflow"] = Overflow.NO_SIGNED_WRAP
+            self.log.note(NO_WRAP, op, made.results)
+        elif isinstance(op, _MAKERS):
+            _retype(made, _view_of(op.results[0].tile_view, made.operands[0].tensor_view))
+        elif isinstance(op, MakeTensorView) and self._is_plain(op.result):
+            self._make_static(op, made)
+        return made
+
+    def _fits(self, op: AddI | SubI | MulI) -> bool:
+        """Whether the exact result of an operation fits its type."""
+        one, two = self.bounds(op.lhs), self.bounds(op.rhs)
+        bits = op.result.tile.number.bits
+        if one is None or two is None or bits == 1:
+            return False
+        compute = {AddI: int.__add__, SubI: int.__sub__, MulI: int.__mul__}[type(op)]
+        ends = [compute(first, second) for first, second in product(one, two)]
+        return -(1 << (bits - 1)) <= min(ends) and max(ends) < 1 << (bits - 1)
+
+    # ------------------------------------------------------------ static extents
+
+    def _is_plain(self, view: Value) -> bool:
+        """Whether a view is used by views and accesses only, so that it may have another type."""
+        return all(
+            isinstance(user, _USERS) and (not isinstance(user, _MAKERS) or self._is_plain(user.results[0]))
+            for user in self.uses.of(view)
+        )
+
+    def _make_static(self, op: MakeTensorView, made: Op) -> None:
+        type = op.result.tensor_view
+        if type.element is t.F4E2M1FN:
+            return
+        shape, extents = _static(type.shape, made.operand_group(1))
+        strides, steps = _static(type.strides, made.operand_group(2))
+        if len(extents) + len(steps) == len(made.operands) - 1:
+            return
+        made.operands = [made.operands[0], *extents, *steps]
+        made.segments = (1, len(extents), len(steps))
+        _retype(made, t.TensorViewType(type.element, shape, strides, type.attr))
+        self.log.note(STATIC, op, made.results)
+
+
+def _static(entries: Sequence[int | None], operands: Sequence[Value]) -> tuple[list[int | None], list[Value]]:
+    """Extents or strides with constant operands put into the type, and the operands that are left."""
+    found: list[int | None] = []
+    left: list[Value] = []
+    given = iter(operands)
+    for entry in entries:
+        if entry is not None:
+            found.append(entry)
+            continue
+        value = next(given)
+        number = splat_of(value)
+        usable = number is not None and 0 < number < 1 << 63
+        found.append(number if usable else None)
+        left += [] if usable else [value]
+    return found, left
+
+
+def _retype(op: Op, type: t.Type) -> None:
+    if op.results[0].type is not type:
+        op.results = [Value(type, op, 0)]
+
+
+def _view_of(type: t.TileViewType, tensor: t.TensorViewType) -> t.TileViewType:
+    """The same way to cut tiles, from another tensor."""
+    if isinstance(type, t.PartitionViewType):
+        return t.PartitionViewType(type.tile_shape, tensor, type.padding, type.dim_map)
+    if isinstance(type, t.StridedViewType):
+        return t.StridedViewType(type.tile_shape, type.traversal_strides, tensor, type.padding, type.dim_map)
+    assert isinstance(type, t.GatherScatterViewType), "there are three kinds of views"
+    return t.GatherScatterViewType(type.tile_shape, tensor, type.sparse_dim, type.padding)
+
+
+class InferringInbounds(_Ranged):
+    """The walk that promises what is certain of tiles of views."""
+
+    def copy(self, op: Op) -> Op:
+        made = super().copy(op)
+        if isinstance(op, LoadView | StoreView) and not any(op.inbounds) and self._lies_inside(op):
+            made.attributes["inbounds"] = (True,) * len(op.index)
+            self.log.note(INBOUNDS, op, made.results)
+        return made
+
+    def _lies_inside(self, op: LoadView | StoreView) -> bool:
+        view = op.view.type
+        if not isinstance(view, t.PartitionViewType | t.StridedViewType):
+            return False
+        for at, index in enumerate(op.index):
+            extent, found = view.tensor_view.shape[view.tensor_dims[at]], self.bounds(index)
+            if extent is None or found is None or found[0] < 0:
+                return False
+            if found[1] * view.tile_steps[at] + view.tile_shape[at] > extent:
+                return False
+        return True

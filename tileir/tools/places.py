@@ -1,0 +1,76 @@
+"""The lines of operations: in the text of the program, and in the Python file that it was made of.
+
+Knows: where the text of a program without one comes from. Does not know: what is shown at a line.
+"""
+
+from __future__ import annotations
+
+import linecache
+from dataclasses import dataclass
+
+from tileir.ir.core import Module, Op
+from tileir.ir.loc import CallSiteLoc, FileLoc, Location, Source, SourceLoc, file_position
+from tileir.text.parser import parse
+from tileir.text.printer import to_text
+
+
+@dataclass(frozen=True)
+class LinePlace:
+    """A line, counted from one, of a file."""
+
+    file: str
+    line: int
+
+
+class ProgramLines:
+    """The lines of all operations of a program; `sources` are the texts that they are lines of, the program's first."""
+
+    def __init__(self, module: Module) -> None:
+        self._lines: dict[Op, int] = {}
+        source = module.source
+        if source is None or not all(type(op.loc) is SourceLoc for item in module.items for op in item.walk()):
+            source = self._printed(module, source)
+        else:
+            for item in module.items:
+                for op in item.walk():
+                    assert isinstance(op.loc, SourceLoc)
+                    self._lines[op] = source.position(op.loc.offset)[0]
+        self.program = source
+        self.sources: dict[str, Source] = {source.name: source}
+
+    def _printed(self, module: Module, source: Source | None) -> Source:
+        """The program as it is printed: the lines of an operation are those of its like when that is read again."""
+        text = to_text(module)
+        again = parse(text, source.name if source else f"{module.filename or 'program'}.mlir")
+        pairs = zip(module.walk(), again.walk())
+        for op, same in pairs:
+            if isinstance(same.loc, SourceLoc):
+                self._lines[op] = same.loc.source.position(same.loc.offset)[0]
+        assert again.source is not None
+        return again.source
+
+    def of(self, op: Op) -> list[LinePlace]:
+        """The line in the program, then those in other files, the innermost first."""
+        line = self._lines.get(op)
+        own = [] if line is None else [LinePlace(self.program.name, line)]
+        return own + [place for place in self.elsewhere(op.loc) if place not in own]
+
+    def elsewhere(self, loc: Location) -> list[LinePlace]:
+        """The lines of a location that names files: where it is, and where that was called from."""
+        found = []
+        while True:
+            place = file_position(loc)
+            if isinstance(place, FileLoc) and place.line > 0 and self._known(place.file):
+                found.append(LinePlace(place.file, place.line))
+            if not isinstance(loc, CallSiteLoc):
+                return list(dict.fromkeys(found))
+            loc = loc.caller
+
+    def _known(self, file: str) -> bool:
+        """Whether there is a text of that name, which is then among `sources`."""
+        if file not in self.sources:
+            lines = linecache.getlines(file) if file.endswith(".py") else []
+            if not lines:
+                return False
+            self.sources[file] = Source(file, "".join(lines))
+        return True

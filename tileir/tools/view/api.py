@@ -1,0 +1,101 @@
+"""`tileir.view`: a launch on the interpreter, and the page that shows it.
+
+Knows: what is run for the page. Does not know: how it is recorded (`tools.view.record`) or shown (`tools.view.page`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from tileir.interp.api import Options
+from tileir.ir.diagnostics import Coordinates, Trap
+from tileir.runtime.arguments import ArrayArgument
+from tileir.runtime.grid import Grid, GridLike
+from tileir.runtime.module import Kernel
+from tileir.runtime.sanitizing import sanitize
+from tileir.sanitize.findings import Finding
+from tileir.tools.listened import bound, run_listened
+from tileir.tools.places import ProgramLines
+from tileir.tools.view.data import ArrayValues, page_data
+from tileir.tools.view.page import embedded, page
+from tileir.tools.view.record import Recorder, TouchingMemory, usually_watched
+
+MOST_SANITIZED = 1 << 22
+"""Elements of arrays up to which a launch is looked at by the sanitizer too, if nobody says otherwise."""
+
+
+@dataclass(frozen=True)
+class LaunchView:
+    """The picture of a launch. `data` is what the page shows; a notebook shows the page itself."""
+
+    data: dict[str, Any]
+
+    @property
+    def html(self) -> str:
+        """The page: one document that needs nothing else."""
+        return page(self.data)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the page to a file."""
+        target = Path(path)
+        target.write_text(self.html, encoding="utf-8")
+        return target
+
+    def _repr_html_(self) -> str:
+        return embedded(self.html)
+
+
+def view(
+    kernel: Kernel,
+    grid: GridLike,
+    *args: object,
+    blocks: Sequence[Coordinates] | None = None,
+    findings: bool | None = None,
+) -> LaunchView:
+    """Run a kernel on the interpreter, as a launch there does, and picture what it did.
+
+    `blocks` are the tile blocks (x, y, z) whose values are kept; None: all of up to 16, or else the first, the middle
+    and the last.
+    `findings` asks for those of the sanitizer, which runs the launch once more, on copies; None: if the arrays are
+    small. A trap is in the picture, and is not raised. Raises TypeError or ValueError before anything runs,
+    `DiagnosticError` for an invalid program, `UnsupportedError`.
+    """
+    memories: list[TouchingMemory] = []
+
+    def memory(globals: dict[str, int]) -> TouchingMemory:
+        memories.append(TouchingMemory(globals))
+        return memories[0]
+
+    launch = bound(kernel, grid, args, memory)
+    size = sum(prod(one.array.shape) for one in launch.arguments if isinstance(one, ArrayArgument))
+    wanted = size <= MOST_SANITIZED if findings is None else findings
+    found: list[Finding] = list(sanitize(kernel, launch.grid, *args, copy=True)) if wanted else []
+    chosen = usually_watched(launch.grid) if blocks is None else [_inside(block, launch.grid) for block in blocks]
+    recorder = Recorder(launch, memories[0], frozenset(chosen))
+    before = [ArrayValues.of(picture) for picture in recorder.record.pictures]
+    trap = None
+    try:
+        run_listened(launch, recorder, Options())
+    except Trap as error:
+        trap = error
+    lines = ProgramLines(kernel.module)
+    for op in recorder.record.ops:
+        lines.of(op)
+    notes = (
+        []
+        if wanted
+        else ["the sanitizer has not looked at this launch, whose arrays are large (--sanitize asks for it)"]
+    )
+    return LaunchView(page_data(kernel.name, launch.grid, recorder.record, lines, before, found, notes, trap))
+
+
+def _inside(block: Sequence[int], grid: Grid) -> Coordinates:
+    """A tile block of the grid. Raises ValueError for one outside."""
+    x, y, z = (*block, 0, 0, 0)[:3]
+    if not (0 <= x < grid[0] and 0 <= y < grid[1] and 0 <= z < grid[2] and 1 <= len(block) <= 3):
+        raise ValueError(f"blocks: expected tile blocks of the grid {grid}, got {tuple(block)}")
+    return x, y, z

@@ -31,10 +31,34 @@ def explore(
 ) -> ExplorationReport:
     """Enumerate all executions of a small launch that the memory model allows, and report what they come to.
 
-    Arrays are read and never written. `iterations` of each `loop` that changes something are explored, and `limit`
-    executions at most; the report says when that was not all. With `mends` the weakest changes of orderings, scopes and
-    tokens are sought after which nothing is wrong. Raises TypeError or ValueError before anything is explored, also for
-    a verdict line that cannot be read; `DiagnosticError` for an invalid program; `UnsupportedError`.
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    grid : int or sequence of int
+        Number of tile blocks along each axis.
+    *args : object
+        Arguments as for a launch. Arrays are read and never written.
+    iterations : int
+        How many iterations of each `loop` that changes something are explored.
+    limit : int
+        How many executions are explored at most; the report says when that was not all.
+    mends : bool
+        Whether the weakest changes of orderings, scopes and tokens are sought after which nothing is wrong.
+
+    Returns
+    -------
+    ExplorationReport
+        The outcomes, verdicts and faults.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Before anything is explored, also for a verdict line that cannot be read.
+    DiagnosticError
+        If the program is not valid.
+    UnsupportedError
+        If it cannot be explored.
     """
     from tileir.explore.explorer import explored
     from tileir.explore.memory import AnsweringMemory
@@ -79,14 +103,20 @@ def _verdict_lines(kernel: Kernel, names: LaunchNames) -> list[VerdictLine]:
 
 
 def _extent(kernel: Kernel) -> tuple[int, int]:
-    """From the kernel before to this one; to the end of the text for the last one, and from the start for the first."""
+    """From the kernel before to this one; to the end of the text for the last one, and from the start for the first.
+
+    Nothing for a kernel that debug information places elsewhere.
+    """
     from tileir.ir.loc import SourceLoc
 
     assert kernel.module.source is not None, "asked of a program with a text"
-    places = [one.entry.loc for one in kernel.module.kernels.values()]
-    starts = [place.offset for place in places if isinstance(place, SourceLoc)]
-    at, end = list(kernel.module.kernels).index(kernel.name), len(kernel.module.source.text)
-    return (0, *starts)[at], (*starts[:-1], end)[at]
+    loc, text = kernel.entry.loc, kernel.module.source.text
+    if not isinstance(loc, SourceLoc):
+        return 0, 0
+    places = (one.entry.loc for one in kernel.module.kernels.values())
+    starts = sorted(place.offset for place in places if isinstance(place, SourceLoc))
+    begin = max((start for start in starts if start < loc.offset), default=0)
+    return begin, len(text) if loc.offset == starts[-1] else loc.offset
 
 
 def _layouts(kernel: Kernel, arguments: Sequence[Argument]) -> dict[str, ElementLayout]:

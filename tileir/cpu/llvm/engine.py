@@ -5,7 +5,6 @@ Knows: target machine, pass pipeline, how a symbol becomes an address. Does not 
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from typing import TypeVar
 import llvmlite
 import llvmlite.binding as llvm
 
-from tileir.cpu.llvm.elf import undefined_symbols
+from tileir.cpu.llvm.object_symbols import undefined_symbols
 from tileir.host.background import in_background
 from tileir.ir.diagnostics import UnsupportedError
 
@@ -114,18 +113,23 @@ def object_code(ir_text: str, host: Host) -> bytes:
 
     Raises UnsupportedError if it calls a function that this process does not have: the loader would take 0 for it.
     """
-    code = _away(lambda: _emitted(ir_text, host))
-    needed = undefined_symbols(code)
-    missing = [name for name in needed if not hasattr(ctypes.CDLL(None), name)] if needed else []
+    code, missing = _away(lambda: _emitted(ir_text, host))
     if missing:
         raise UnsupportedError(f"the compiled kernel needs {', '.join(missing)}, which this process lacks", "cpu")
     return code
 
 
-def _emitted(ir_text: str, host: Host) -> bytes:
+def _emitted(ir_text: str, host: Host) -> tuple[bytes, list[str]]:
+    """The machine code, and the functions that it needs and this process does not have."""
     machine = target_machine(host)
     code: bytes = machine.emit_object(optimized(ir_text, machine))
-    return code
+    return code, [name for name in undefined_symbols(code) if not _is_in_process(name)]
+
+
+def _is_in_process(name: str) -> bool:
+    """Whether the loader would find a function of that name: it asks LLVM, which asks the system, as this does."""
+    llvm.load_library_permanently("")  # the process itself, which LLVM does not search otherwise
+    return llvm.address_of_symbol(name) is not None
 
 
 def optimized_text(ir_text: str, host: Host) -> str:

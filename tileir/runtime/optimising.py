@@ -26,7 +26,9 @@ def optimize(
     passes: str | Sequence[str] | None = None,
     arguments: Mapping[str, int | float] | None = None,
 ) -> Module:
-    """A new program that does what `module` does, with fewer operations; `module` stays as it is.
+    """A program that does what `module` does, with fewer operations.
+
+    `module` stays as it is, and is given back where there is nothing to change.
 
     `level` is 0 (nothing) to 3; `passes` instead are names, in order, as a list or ``"canonicalise,dce"``: each is run
     once. `arguments` are scalar arguments by parameter name for which alone the result is made (pass ``specialise``).

@@ -11,6 +11,7 @@ import numpy as np
 
 from tileir.ir import core
 from tileir.ir.core import Op
+from tileir.ir.diagnostics import UnsupportedError
 from tileir.passes import pipeline
 from tileir.passes.pipeline import LEVELS, PASSES, Context, Watcher
 from tileir.runtime.module import Module
@@ -25,11 +26,14 @@ def optimize(
     passes: str | Sequence[str] | None = None,
     arguments: Mapping[str, int | float] | None = None,
 ) -> Module:
-    """A new program that does what `module` does, with fewer operations; `module` stays as it is.
+    """A program that does what `module` does, with fewer operations.
+
+    `module` stays as it is, and is given back where there is nothing to change.
 
     `level` is 0 (nothing) to 3; `passes` instead are names, in order, as a list or ``"canonicalise,dce"``: each is run
     once. `arguments` are scalar arguments by parameter name for which alone the result is made (pass ``specialise``).
-    Raises ValueError for a level or pass that there is not, `DiagnosticError` for an invalid program.
+    Raises ValueError for a level or pass that there is not, `DiagnosticError` for an invalid program,
+    `UnsupportedError` for regions nested too deeply.
     """
     return watched(module, level, passes=passes, arguments=arguments)
 
@@ -47,7 +51,10 @@ def watched(
     given = Module.of(module)
     given.require_valid()
     context = Context(evaluated, dict(arguments or {}))
-    return Module.of(pipeline.run(given, names, context, watch, once=passes is not None))
+    try:
+        return Module.of(pipeline.run(given, names, context, watch, once=passes is not None))
+    except RecursionError:
+        raise UnsupportedError("regions nested this deeply", "optimiser", given.op.loc) from None
 
 
 def _names(level: int, passes: str | Sequence[str] | None) -> Sequence[str]:

@@ -26,14 +26,32 @@ def optimize(
     passes: str | Sequence[str] | None = None,
     arguments: Mapping[str, int | float] | None = None,
 ) -> Module:
-    """A program that does what `module` does, with fewer operations.
+    """Make a program that does what another does, with fewer operations.
 
-    `module` stays as it is, and is given back where there is nothing to change.
+    Parameters
+    ----------
+    module : Module
+        The program, which stays as it is.
+    level : int
+        0 (nothing) to 3.
+    passes : str, sequence of str, or None
+        Names of passes instead of a level, in order, as a list or ``"canonicalise,dce"``; each is run once.
+    arguments : mapping or None
+        Scalar arguments by parameter name for which alone the result is made (pass ``specialise``).
 
-    `level` is 0 (nothing) to 3; `passes` instead are names, in order, as a list or ``"canonicalise,dce"``: each is run
-    once. `arguments` are scalar arguments by parameter name for which alone the result is made (pass ``specialise``).
-    Raises ValueError for a level or pass that there is not, `DiagnosticError` for an invalid program,
-    `UnsupportedError` for regions nested too deeply.
+    Returns
+    -------
+    Module
+        The program, or `module` itself where there is nothing to change.
+
+    Raises
+    ------
+    ValueError
+        For a level or pass that there is not.
+    DiagnosticError
+        If the program is not valid.
+    UnsupportedError
+        For regions that are nested too deeply.
     """
     return watched(module, level, passes=passes, arguments=arguments)
 

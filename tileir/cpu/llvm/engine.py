@@ -15,6 +15,7 @@ from typing import TypeVar
 
 import llvmlite
 import llvmlite.binding as llvm
+from llvmlite.binding.newpassmanagers import NewPassManager
 
 from tileir.cpu.llvm.object_symbols import undefined_symbols
 from tileir.host.background import in_background
@@ -93,19 +94,29 @@ def data_layout(host: Host) -> str:
     return _away(lambda: str(target_machine(host).target_data))
 
 
-def optimized(ir_text: str, machine: llvm.TargetMachine) -> llvm.ModuleRef:
+def optimized(ir_text: str, host: Host) -> llvm.ModuleRef:
     """The module of `ir_text` after LLVM's standard pipeline at level 3 with vectorisation."""
     module = llvm.parse_assembly(ir_text)
     module.verify()
+    builder = _pass_builder(host)
+    manager = builder.getModulePassManager()
+    manager.run(module, builder)
+    # llvmlite's own way to free it leads to a method that does nothing (ObjectRef stands before NewPassManager).
+    NewPassManager._dispose(manager)
+    manager.detach()
+    return module
+
+
+@cache
+def _pass_builder(host: Host) -> llvm.PassBuilder:
+    """One for all modules: llvmlite does not free all that goes with each."""
     tuning = llvm.PipelineTuningOptions(speed_level=3)
     tuning.loop_vectorization = True
     tuning.slp_vectorization = True
     tuning.loop_interleaving = True
     # The vectoriser interleaves already; to unroll further doubles the code and its compile time, and gains nothing.
     tuning.loop_unrolling = False
-    builder = llvm.create_pass_builder(machine, tuning)
-    builder.getModulePassManager().run(module, builder)
-    return module
+    return llvm.create_pass_builder(target_machine(host), tuning)
 
 
 def object_code(ir_text: str, host: Host) -> bytes:
@@ -122,7 +133,7 @@ def object_code(ir_text: str, host: Host) -> bytes:
 def _emitted(ir_text: str, host: Host) -> tuple[bytes, list[str]]:
     """The machine code, and the functions that it needs and this process does not have."""
     machine = target_machine(host)
-    code: bytes = machine.emit_object(optimized(ir_text, machine))
+    code: bytes = machine.emit_object(optimized(ir_text, host))
     return code, [name for name in undefined_symbols(code) if not _is_in_process(name)]
 
 
@@ -134,7 +145,7 @@ def _is_in_process(name: str) -> bool:
 
 def optimized_text(ir_text: str, host: Host) -> str:
     """The module after optimisation, in LLVM's language."""
-    return _away(lambda: str(optimized(ir_text, target_machine(host))))
+    return _away(lambda: str(optimized(ir_text, host)))
 
 
 def assembly(ir_text: str, host: Host) -> str:
@@ -144,7 +155,7 @@ def assembly(ir_text: str, host: Host) -> str:
 
 def _assembly(ir_text: str, host: Host) -> str:
     machine = target_machine(host)
-    text: str = machine.emit_assembly(optimized(ir_text, machine))
+    text: str = machine.emit_assembly(optimized(ir_text, host))
     return text
 
 

@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 import pytest
-from long_programs import BUSY, CIRCLE, LARGE_TILES, LOOP, PATIENT, SPIN
+from long_programs import BUSY, CIRCLE, LARGE_TILES, LOOP, PATIENT, SPIN, WAIT_FOR_LAST
 
 import tileir
 from tileir.host import limits
@@ -119,3 +119,16 @@ def test_a_handler_of_a_signal_may_raise_anything(target):
             kernel.launch(3, np.zeros(1, np.int32), target=target, max_iterations=NEVER)
     finally:
         signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot copy a process")
+@pytest.mark.parametrize("target", TARGETS)
+def test_blocks_that_wait_run_in_a_forked_child_too(target):
+    kernel, flag, count = tileir.parse(WAIT_FOR_LAST)["k"], np.zeros(1, np.int32), np.zeros(1, np.int32)
+    kernel.launch(20, flag, count, 19, target=target)
+    child = os.fork()
+    if not child:
+        flag[0] = count[0] = 0
+        kernel.launch(20, flag, count, 19, target=target)
+        os._exit(int(count[0]))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 20

@@ -94,6 +94,7 @@ class _Patch:
             module=Module(old.module.op, self.source),
             faults=sorted([*faults, *listener.faults], key=fault_offset),
             uses=self._shifted(old.uses) | new.uses,
+            named=old.named | new.named,
             definitions=self._shifted(old.definitions) | new.definitions,
             symbols=self._shifted(old.symbols) | new.symbols,
             statements=self._shifted(old.statements) | new.statements,

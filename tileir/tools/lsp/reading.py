@@ -69,10 +69,20 @@ class TextReading:
         at = bisect_right(self._begins, offset) - 1
         return None if at < 0 else (self._begins[at], self.statements[self._begins[at]])
 
+    def release(self) -> None:
+        """Nobody reads this any more: take the circles of the program apart, so that its memory is free at once."""
+        take_apart(self.module.op)
+
     def visible(self, offset: int) -> list[ValueName]:
         """The names that may be used at `offset`, the latest first."""
         found = [name for name in self.definitions.values() if name.since <= offset <= name.until]
         return sorted(found, key=lambda name: -name.begin)
+
+
+def take_apart(root: Op) -> None:
+    """Cut all ties between operations, values and blocks below `root`."""
+    for op in list(root.walk()):
+        op.parent, op.operands, op.results, op.regions = None, [], [], ()
 
 
 def read(source: Source) -> TextReading:

@@ -105,3 +105,27 @@ def test_the_command_writes_a_page(tmp_path, capsys) -> None:
     assert main(["sanitize", str(tmp_path / "race.mlir"), "--grid", "2", "i32[2]:zeros", "--html", str(page)]) == 1
     assert page.read_text().startswith("<!doctype html>")
     assert "SUMMARY" in capsys.readouterr().out
+
+
+def test_that_the_same_value_is_written_is_said_and_no_excuse() -> None:
+    text = RACE.replace("%x, %b", "%x, %one").replace("%t =", "%one = constant <i32: 7> : tile<i32>\n  %t =")
+    (found,) = tileir.sanitize(tileir.parse(text)["k"], 4, np.zeros(2, np.int32))
+    assert found.kind == "race" and "the same value does not make it right" in str(found.why)
+    (other,) = tileir.sanitize(racing(), 4, np.zeros(2, np.int32))
+    assert "same value" not in str(other.why)
+
+
+def test_what_one_order_does_not_write_is_shown_where_the_other_does() -> None:
+    text = """
+    entry @k(%flag: tile<ptr<i32>>, %out: tile<ptr<i32>>) {
+      %b, %y, %z = get_tile_block_id : tile<i32>
+      %one = constant <i32: 1> : tile<i32>
+      %was, %t = atomic_rmw_tko relaxed device %flag, add, %one : tile<ptr<i32>>, tile<i32> -> tile<i32>, token
+      %same = cmpi equal %was, %b, signed : tile<i32> -> tile<i1>
+      if %same {
+        %p = offset %out, %b : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+        %s = store_ptr_tko weak %p, %one : tile<ptr<i32>>, tile<i32> -> token
+      }
+    }"""
+    (found,) = tileir.sanitize(tileir.parse(text, "k.mlir")["k"], 2, np.zeros(1, np.int32), np.zeros(2, np.int32))
+    assert (found.kind, found.to_json()["place"]["line"], found.op) == ("order-dependent", 9, "store_ptr_tko")

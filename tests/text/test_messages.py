@@ -112,6 +112,12 @@ def test_operations_of_other_dialects_are_known(name: str, has: str) -> None:
     assert only_fault(entry(f"{name} %n", P)).hint == f"'{dialect}' is another dialect; Tile IR has {has}"
 
 
+def test_preview_operations_are_known_for_what_they_are() -> None:
+    fault = only_fault(entry("%r = preview$call @f(%n) : (tile<i32>) -> tile<i32>", P))
+    assert "'preview$call'" in fault.message
+    assert fault.hint is not None and "code of a GPU that is linked in" in fault.hint
+
+
 def test_every_word_for_another_dialect_names_operations_that_exist() -> None:
     from tileir.text.reading import advice
     from tileir.text.reading.spellings import spellings

@@ -101,7 +101,7 @@ def _read_version(cursor: ByteCursor) -> Version:
         known = f"{version_text(SUPPORTED[0])} to {version_text(SUPPORTED[-1])}"
         raise BytecodeFault(faults.VERSION, f"expected a version from {known}, got {version_text(version)}", begin)
     if tag:
-        hint = "a tag marks preview content, which has no fixed format"
+        hint = "a tag marks preview content, such as calls of functions that are linked in as code of a GPU"
         raise BytecodeFault(faults.VERSION, f"expected version tag 0, got {tag:#x}", begin + 2, hint)
     return version
 

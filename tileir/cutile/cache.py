@@ -14,7 +14,7 @@ from tileir.cutile.errors import at_python_line, with_advice
 from tileir.cutile.export import exported, python_file
 from tileir.cutile.keys import signature
 from tileir.cutile.signature import Binding, KernelParameters
-from tileir.host.garbage import uncollected
+from tileir.ir.bulk import without_collection
 from tileir.ir.diagnostics import DiagnosticError, Trap
 from tileir.runtime.arguments import read_only
 from tileir.runtime.grid import Grid
@@ -63,7 +63,7 @@ class Specialisations:
         """Raises the library's errors, `DiagnosticError` for bytecode that is no valid program, `UnsupportedError`."""
         found = self._made.get(key)
         if found is None:
-            with uncollected():
+            with without_collection():
                 found = self._made[key] = self._make(kernel, key)
         return found
 

@@ -44,11 +44,12 @@ class WatchedAccess:
         self._tile = next((result.tile for result in op.results if isinstance(result.type, TileType)), None)
         self._chosen = _names_padding(site)
         self._quiet = op in session.quiet
+        self._remembers = site.verb == "store" and not self._quiet
 
     def __call__(self, block: BlockState, *values: object) -> object:
         session, memory = self._session, self._session.memory
         session.here, session.dropped = self._site, False
-        memory.begin(self._sparse)
+        memory.begin(self._sparse, self._remembers)
         marked = is_marked(values)
         operands = plain(values) if marked else values
         assert isinstance(operands, tuple), "operands come as a tuple"

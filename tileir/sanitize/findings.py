@@ -40,8 +40,8 @@ class Finding:
     """One fault at one place, or one pair of places, however often it was met.
 
     ``blocks`` are the tile blocks of the first time, ``indices`` the first few elements of ``array`` concerned;
-    ``vague``: a later one may know a better
-    reason. ``count`` is the number of elements, ``pairs`` of tile blocks (or pairs of them) that did it.
+    ``vague``: a later one may know a better reason. ``same_value``: two stores, each time of what the element held
+    already. ``count`` is the number of elements, ``pairs`` of tile blocks (or pairs of them) that did it.
     """
 
     kind: str
@@ -60,7 +60,15 @@ class Finding:
     notes: tuple[Note, ...] = ()
     count: int = 1
     vague: bool = False
+    same_value: bool = False
     seen: set[tuple[Coordinates, ...]] = field(default_factory=set, repr=False)
+
+    @property
+    def why(self) -> str | None:
+        """The reason, with what does not excuse it."""
+        if self.because is None or not self.same_value:
+            return self.because
+        return f"{self.because}; that both store the same value does not make it right"
 
     @property
     def pairs(self) -> int:
@@ -72,7 +80,7 @@ class Finding:
         data |= {"blocks": [list(block) for block in self.blocks], "count": self.count, "pairs": self.pairs}
         data |= {"place": place_json(self.loc), "op": self.op}
         data |= {"other": None if self.other is None else place_json(self.other), "other_op": self.other_op}
-        return data | {"because": self.because, "hint": self.hint}
+        return data | {"because": self.why, "hint": self.hint}
 
 
 class Collector:
@@ -90,6 +98,7 @@ class Collector:
         known = self._found.setdefault((found.kind, places, found.array), found)
         if known is not found:
             known.count += found.count
+            known.same_value = known.same_value and found.same_value
             if known.vague and not found.vague:
                 known.because, known.hint, known.vague = found.because, found.hint, False
                 known.notes = found.notes

@@ -38,17 +38,21 @@ class WatchedMemory(Memory):
 
     def __init__(self, allocations: Iterable[Allocation] = (), globals: dict[str, int] | None = None) -> None:
         self._shadows: dict[int, Shadow] = {}
+        self._before: dict[int, Shadow] = {}
         self.touched: list[Touched] = []
         self.refuse: Refuse = _ignore
         self.marks_storage = True
         self._boxes = True
+        self._remember = False
         self._scratch: np.ndarray | None = None
         super().__init__(allocations, globals)
 
-    def begin(self, sparse: bool) -> None:
-        """An operation starts. One that takes single rows of a box is watched element by element."""
+    def begin(self, sparse: bool, remember: bool) -> None:
+        """An operation starts. One that takes single rows of a box is watched element by element. With `remember` it is
+        kept what elements hold before."""
         self.touched = []
         self._boxes = not sparse
+        self._remember = remember
 
     def shadow(self, allocation: Allocation, granule: int) -> Shadow:
         found = self._shadows.get(allocation.base)
@@ -58,8 +62,12 @@ class WatchedMemory(Memory):
         return found
 
     def forget(self) -> None:
-        """Start with no shadow, as a new launch does."""
-        self._shadows.clear()
+        """Start with no shadow, as a new launch does; that of the run before is kept aside."""
+        self._before, self._shadows = self._shadows, {}
+
+    def shadow_before(self, allocation: Allocation) -> Shadow | None:
+        """The shadow that an allocation had in the run before."""
+        return self._before.get(allocation.base)
 
     def unwritten(self, of: Callable[[Allocation], np.ndarray | None]) -> list[tuple[Allocation, np.ndarray]]:
         """The allocations with bytes that nobody has written, by `of`, and masks of these."""
@@ -93,7 +101,7 @@ class WatchedMemory(Memory):
             allocation = self.find(address)
             assert allocation is not None, "a window lies in one allocation"
             shadow = self.shadow(allocation, access.cell.size)
-            self.touched.append(TouchedBox(shadow, address - shadow.base, tuple(shape), strides, access.cell.size))
+            self._note(TouchedBox(shadow, address - shadow.base, tuple(shape), strides, access.cell.size))
         return found
 
     def resolve(
@@ -114,7 +122,12 @@ class WatchedMemory(Memory):
             assert allocation is not None, "an element found lies in an allocation"
             shadow = self.shadow(allocation, access.cell.size)
             offsets = (addresses - np.uint64(shadow.base)).view(np.int64)
-            self.touched.append(TouchedElements(shadow, offsets, lanes, access.cell.size))
+            self._note(TouchedElements(shadow, offsets, lanes, access.cell.size))
+
+    def _note(self, touched: Touched) -> None:
+        if self._remember:
+            touched.before = touched.content().copy()
+        self.touched.append(touched)
 
     # ------------------------------------------------------------ what is refused
 

@@ -50,7 +50,7 @@ def _finding(finding: Finding, sources: tuple[Source, ...]) -> Iterator[str]:
     for loc, text in places(finding):
         yield _place(loc, text, sources)
     yield "<dl>"
-    for name, words in (("Why", finding.because), ("Instead", finding.hint), ("Also", "; ".join(repeats(finding)))):
+    for name, words in (("Why", finding.why), ("Instead", finding.hint), ("Also", "; ".join(repeats(finding)))):
         if words:
             yield f"<dt>{name}</dt><dd>{_text(words)}</dd>"
     yield "</dl></details>"

@@ -25,6 +25,7 @@ class Conflict(NamedTuple):
     """Two accesses, of which the later one found the trace of the earlier, at `address` and `elements` in all in all.
 
     ``flag`` are the accesses of a flag that was to order them, and did not for the reason that `why` names.
+    ``same_value``: both are stores, and the later one has changed nothing.
     """
 
     earlier: AccessEvent
@@ -33,6 +34,7 @@ class Conflict(NamedTuple):
     address: int
     elements: int
     flag: tuple[Site, Site] | None = None
+    same_value: bool = False
 
 
 Report = Callable[[Conflict], None]
@@ -139,7 +141,8 @@ class RaceDetector:
                 continue
             position, count = _first(cells, where, touched)
             why, flag = self._why(earlier, event)
-            self._report(Conflict(earlier, event, why, touched.address(position), count, flag))
+            same = earlier.site.verb == "store" and _changed_nothing(touched, where)
+            self._report(Conflict(earlier, event, why, touched.address(position), count, flag, same))
 
     def _why(self, earlier: AccessEvent, later: AccessEvent) -> tuple[str, tuple[Site, Site] | None]:
         if earlier.block == later.block:
@@ -220,6 +223,14 @@ def _mapped(cells: Cells, change: Callable[[int], int]) -> Cells | int:
     numbers, inverse = np.unique(cells, return_inverse=True)
     changed = np.array([change(number) for number in numbers.tolist()], np.int32)
     return changed[inverse].reshape(cells.shape)
+
+
+def _changed_nothing(touched: Touched, where: Where) -> bool:
+    """Whether a store has left the elements of some cells as they were."""
+    if touched.before is None:
+        return False
+    same = (touched.content() == touched.before).all(-1)
+    return bool((same if where is None else same[where.reshape(same.size, -1).any(-1)]).all())
 
 
 def _first(cells: Cells, where: Where, touched: Touched) -> tuple[int, int]:

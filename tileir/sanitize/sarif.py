@@ -26,7 +26,7 @@ def _result(finding: Finding) -> dict[str, Any]:
     result: dict[str, Any] = {
         "ruleId": finding.kind,
         "level": finding.severity,
-        "message": {"text": ". ".join(filter(None, (finding.message, finding.because, finding.hint)))},
+        "message": {"text": ". ".join(filter(None, (finding.message, finding.why, finding.hint)))},
         "locations": _locations(finding.loc),
     }
     if finding.other is not None:

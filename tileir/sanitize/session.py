@@ -63,10 +63,10 @@ class Session:
         self._layouts = layouts
         self._origins: dict[tuple[str, Op], Origin] = {}
         memory.refuse = self._refused
-        self.detector = RaceDetector(self._conflict)
+        self.detector = self._detector_before = RaceDetector(self._conflict)
 
     def start(self) -> None:
-        self.detector = RaceDetector(self._conflict)
+        self._detector_before, self.detector = self.detector, RaceDetector(self._conflict)
         self.waits.clear()
         self.running = True
 
@@ -84,9 +84,13 @@ class Session:
         return part.name, ((address - part.origin) // size,)
 
     def last_writer(self, address: int) -> Site | None:
-        """The operation that has written the byte at an address last in this run."""
+        """The operation that has written the byte at an address last in this run, or in the one before."""
         found = self.memory.find(address)
-        return None if found is None else self.detector.last_writer(self.memory.shadow(found, LARGEST_CELL), address)
+        if found is None:
+            return None
+        before = self.memory.shadow_before(found)
+        site = self.detector.last_writer(self.memory.shadow(found, LARGEST_CELL), address)
+        return site or (None if before is None else self._detector_before.last_writer(before, address))
 
     # ------------------------------------------------------------ findings
 

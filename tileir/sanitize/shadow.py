@@ -78,6 +78,8 @@ class TouchedBox:
         self.shadow = shadow
         self.size = size
         self.shape = shape
+        self.before: np.ndarray | None = None
+        """What the elements held before they were stored, a row of bytes for each, if that was asked for."""
         self._offset = offset
         self._strides = tuple(strides)
 
@@ -87,6 +89,13 @@ class TouchedBox:
 
     def put(self, array: Cells, values: Cells | int) -> None:
         self.cells(array)[...] = values
+
+    def content(self) -> np.ndarray:
+        """What the elements hold: a row of bytes for each."""
+        allocation = self.shadow.allocation
+        offset = self._offset - (allocation.base - self.shadow.base)
+        shape, strides = (*self.shape, self.size), (*self._strides, 1)
+        return np.ndarray(shape, np.uint8, allocation.bytes, offset, strides).reshape(-1, self.size)
 
     def unwritten(self) -> np.ndarray | None:
         """Where an element has a byte that nobody has written, in the shape of the box; None if that is nowhere."""
@@ -128,6 +137,8 @@ class TouchedElements:
     def __init__(self, shadow: Shadow, offsets: np.ndarray, lanes: np.ndarray, size: int) -> None:
         self.shadow = shadow
         self.size = size
+        self.before: np.ndarray | None = None
+        """As for a box."""
         self.offsets = offsets
         self.lanes = lanes
 
@@ -138,6 +149,13 @@ class TouchedElements:
 
     def cells(self, array: Cells) -> Cells:
         return array[self._indices(self.shadow.granule)]
+
+    def content(self) -> np.ndarray:
+        """What the elements hold: a row of bytes for each."""
+        allocation = self.shadow.allocation
+        first = self.offsets - (allocation.base - self.shadow.base)
+        found: np.ndarray = allocation.bytes[np.add.outer(first, np.arange(self.size))]
+        return found
 
     def put(self, array: Cells, values: Cells | int) -> None:
         array[self._indices(self.shadow.granule)] = values

@@ -36,8 +36,8 @@ def _finding(finding: Finding, sources: tuple[Source, ...], tool: str) -> Iterat
     yield f"{finding.severity.upper()}: tileir {tool}: {finding.kind}: {finding.message}"
     for loc, text in places(finding):
         yield from (f"  {line}" for line in shown_place(loc, text, sources))
-    if finding.because:
-        yield f"  why: {finding.because}"
+    if finding.why:
+        yield f"  why: {finding.why}"
     if finding.hint:
         yield f"  instead: {finding.hint}"
     yield from (f"  {line}" for line in repeats(finding))

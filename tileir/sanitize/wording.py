@@ -68,6 +68,7 @@ def conflict_finding(found: Conflict, array: str | None, index: Index) -> Findin
             indices=(index,),
             blocks=(found.later.block,) if same else (found.later.block, found.earlier.block),
             because=because,
+            same_value=found.same_value,
             vague=found.why == "nothing",
             notes=_flag(found),
             count=found.elements,

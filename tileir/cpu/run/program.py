@@ -22,7 +22,7 @@ from tileir.cpu.lowering.entry import LoweredKernel, lower_entry
 from tileir.cpu.lowering.state import CheckLevel
 from tileir.cpu.rules import NATIVE_RULES
 from tileir.cpu.run.library import loaded_library
-from tileir.host.garbage import uncollected
+from tileir.ir.bulk import without_collection
 from tileir.ir.core import Op
 from tileir.ops.module import Entry
 
@@ -106,7 +106,7 @@ def compiled(
     if found is not None:
         facts, code = found
         return NativeProgram(entry, ops, Facts.from_bytes(facts), code, cache)
-    with uncollected():
+    with without_collection():
         kernel = lowered(entry, global_names, checks)
         made = _facts(kernel, ops)
         code = object_code(str(kernel.module), host())

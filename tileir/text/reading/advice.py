@@ -88,7 +88,9 @@ _OPERATIONS = {
 
 
 def foreign_hint(name: str) -> str | None:
-    """What Tile IR has for an operation of another dialect."""
+    """What Tile IR has for an operation of another dialect, and why it has none of a preview."""
+    if name.startswith("preview$"):
+        return "a preview operation stands for code of a GPU that is linked in: there is nothing here to run"
     dialect, dot, word = name.partition(".")
     if not dot or not _DIALECTS.fullmatch(dialect):
         return None

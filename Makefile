@@ -59,6 +59,7 @@ fuzz: $(VENV)/.fuzz
 	TILEIR_FUZZ_TRIES=5000 $(BIN)/python -m pytest tests/fuzz
 	$(BIN)/python -m tests.fuzz.run --seconds 60 --target text
 	$(BIN)/python -m tests.fuzz.run --seconds 60 --target bytecode
+	$(BIN)/python -m tests.passes.fuzz --count 5000 --jobs $(JOBS)
 
 cutiles: $(CUTILES:%=$(VENV)-cutile-%/.installed)
 	@for version in $(CUTILES); do \

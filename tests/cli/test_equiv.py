@@ -83,3 +83,58 @@ def test_passes_are_checked_as_they_run(tileir) -> None:
     assert ran.status == 0
     assert "compared: " in ran.err
     assert tileir("equiv", "a.mlir", "b.mlir").status == 0
+
+
+SUM = """cuda_tile.module @m {
+  entry @k(%p: tile<ptr<f32>>, %q: tile<ptr<f32>>) {
+    %n = constant <i32: 16> : tile<i32>
+    %lanes = iota : tile<16xi32>
+    %p1 = reshape %p : tile<ptr<f32>> -> tile<1xptr<f32>>
+    %ps = broadcast %p1 : tile<1xptr<f32>> -> tile<16xptr<f32>>
+    %at = offset %ps, %lanes : tile<16xptr<f32>>, tile<16xi32> -> tile<16xptr<f32>>
+    %x, %t = load_ptr_tko weak %at : tile<16xptr<f32>> -> tile<16xf32>, token
+    %c = constant <f32: 0.1> : tile<16xf32>
+    %y = mulf %x, %c : tile<16xf32>
+    %e = exp %y : tile<16xf32>
+BODY
+    store_ptr_tko weak %q, %s token=%t : tile<ptr<f32>>, tile<f32> -> token
+  }
+}
+"""
+REDUCED = """
+    %s = reduce %e dim=0 identities=[0.0 : f32] : tile<16xf32> -> tile<f32>
+      (%a: tile<f32>, %b: tile<f32>) { %z = addf %a, %b : tile<f32>
+        yield %z : tile<f32> }
+"""
+BY_PRODUCT = """
+    %row = reshape %e : tile<16xf32> -> tile<1x16xf32>
+    %ones = constant <f32: 1.0> : tile<16x1xf32>
+    %zero = constant <f32: 0.0> : tile<1x1xf32>
+    %d = mmaf %row, %ones, %zero : tile<1x16xf32>, tile<16x1xf32>, tile<1x1xf32>
+    %s = reshape %d : tile<1x1xf32> -> tile<f32>
+"""
+WRONG = REDUCED.replace("%e dim", "%y dim")
+
+
+def test_sums_in_another_order_are_equal_modulo_two_to_the_32_and_wrong_ones_are_not(tileir) -> None:
+    for name, body in {"reduced": REDUCED, "product": BY_PRODUCT, "wrong": WRONG}.items():
+        Path(f"{name}.mlir").write_text(SUM.replace("BODY", body))
+    assert tileir("equiv", "reduced.mlir", "product.mlir").status == 1
+    ran = tileir("equiv", "--algebraic", "reduced.mlir", "product.mlir")
+    assert ran.status == 0, ran.out + ran.err
+    assert tileir("equiv", "--algebraic", "reduced.mlir", "wrong.mlir").status == 1
+    Path("bits.mlir").write_text(SUM.replace("BODY", REDUCED + "%i = bitcast %s : tile<f32> -> tile<i32>\n"))
+    ran = tileir("equiv", "--algebraic", "bits.mlir", "bits.mlir")
+    assert ran.status == 1
+    assert "'bitcast' of floats" in ran.err
+
+
+def test_examples_have_an_algebraic_form(tileir) -> None:
+    from tileir.examples import FOLDER
+
+    for name in ("gemm_views", "softmax", "attention"):
+        path = str(FOLDER / f"{name}.mlir")
+        ran = tileir("equiv", "--algebraic", "--trials", "1", path, path)
+        assert "different" not in ran.out
+        assert ran.status in (0, 1), ran.err
+        assert "Traceback" not in ran.err

@@ -29,6 +29,7 @@ T = TypeVar("T")
 RUNS = runs()
 HIGHEST = len(LEVELS) - 1
 RANDOM_PROGRAMS = 60
+STATEMENTS = 12
 
 
 @pytest.fixture(autouse=True)
@@ -103,7 +104,8 @@ def sorted_lines(found: Outcome) -> Outcome:
     return Outcome(found.arrays, "\n".join(sorted(found.printed.splitlines())), found.trap)
 
 
-def check_random_program(seed: int, targets: Sequence[str]) -> None:
+def check_random_program(seed: int, targets: Sequence[str], level: int = HIGHEST, statements: int = STATEMENTS) -> None:
+    """Put a program together from a seed, and compare it with what a level makes of it."""
     random = Random(seed)
 
     def choose(options: Sequence[T]) -> T:
@@ -111,13 +113,13 @@ def check_random_program(seed: int, targets: Sequence[str]) -> None:
 
     others = [element for element in STORED if element not in (t.I32, t.I1)]
     elements = tuple(dict.fromkeys((t.I32, t.I1, choose(others), choose(others))))
-    module = Builder(choose, elements).program(12)
-    optimised = tileir.optimize(module, HIGHEST)
+    module = Builder(choose, elements).program(statements)
+    optimised = tileir.optimize(module, level)
     args = arrays(elements)
     for target in targets:
         first, second = (outcome(one["k"], (1,), args, target) for one in (module, optimised))
         assert_same_bits(first, second)
-    assert_settled(optimised, HIGHEST)
+    assert_settled(optimised, level)
 
 
 @pytest.mark.parametrize("seed", range(RANDOM_PROGRAMS))

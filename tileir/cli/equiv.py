@@ -10,6 +10,7 @@ import argparse
 from tileir.cli import FAULT, FINE, UsageError, arguments, files, show
 from tileir.cli.launching import checked, given_values
 from tileir.cli.options import add_level, chosen_target
+from tileir.passes.algebraic import algebraic
 from tileir.runtime.comparing import Comparison, compare
 from tileir.runtime.module import Kernel, Module
 from tileir.runtime.trials import Trial, trials
@@ -26,23 +27,28 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trials", type=int, default=TRIALS, metavar="N", help=f"generated inputs (default {TRIALS})")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of what is generated (default 0)")
     parser.add_argument("--ulps", type=int, default=0, metavar="N", help="how far floats may be apart (default 0)")
+    parser.add_argument("--algebraic", action="store_true", help="compare with integers modulo 2^32 in place of floats")
     parser.add_argument("--target", default="interp", help="where to run (default: interp)")
     add_level(parser)
     parser.epilog = f"""\
 Equal means equal bits in all arrays and equal output; any NaN equals any other. Inputs on which A has undefined
-behaviour say nothing. Without --grid, inputs are generated for every entry of A: small numbers, then edge values, then
-arrays that are given for several parameters.
+behaviour say nothing. With --algebraic sums may be taken in any order and be split in any way, and a wrong index or a
+lost term still shows; arrays of floats are i32 then. Without --grid, inputs are generated for every entry of A: small
+numbers, then edge values, then arrays that are given for several parameters.
 
 {arguments.GRAMMAR}
 examples:
   tileir equiv kernel.mlir optimised.tileirbc
   tileir equiv --ulps 4 plain.mlir fused.mlir
+  tileir equiv --algebraic gemm.mlir gemm_split_k.mlir
   tileir equiv a.mlir b.mlir --grid 4 x=f32[1024]:randn y=f32[1024] n=1000
 """
 
 
 def run(options: argparse.Namespace) -> int:
     first, second = (files.verified(file, options.level) for file in (options.first, options.second))
+    if options.algebraic:
+        first, second = (Module.of(algebraic(module)) for module in (first, second))
     target = chosen_target(options.target)
     status = FINE
     for one, other in _pairs(first, second, options.kernel):

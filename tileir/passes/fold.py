@@ -35,11 +35,13 @@ LARGEST = 1 << 12
 
 def folded(op: Op, evaluate: Evaluate) -> list[DenseElements] | None:
     """The contents of the results of an operation whose operands are constants; None where it is not folded."""
-    contents = [constant_of(value) for value in op.operands]
-    if not contents or not is_foldable(op):
-        return None
-    known = [content for content in contents if content is not None]
-    if len(known) < len(contents):
+    known: list[DenseElements] = []
+    for value in op.operands:
+        content = constant_of(value)
+        if content is None:
+            return None
+        known.append(content)
+    if not known or not is_foldable(op):
         return None
     types = [result.tile for result in op.results]
     if isinstance(op, _MOVES) and known[0].is_splat:

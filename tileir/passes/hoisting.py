@@ -13,7 +13,9 @@ from tileir.analysis.effects import effects_of
 from tileir.analysis.uses import home_of
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.effects import Effect
+from tileir.ir.types import TileType
 from tileir.ops.control import For, Loop
+from tileir.ops.floating import DivF, RemF, Sqrt
 from tileir.passes.branches import has_plain_body, trip_count
 from tileir.passes.facts import is_speculatable, is_weak_load
 from tileir.passes.rebuilding import Rebuilding
@@ -22,7 +24,8 @@ from tileir.passes.row import ChangeLog, Exactness, Row
 HOISTED = Row(
     "loop-invariant", "licm", "for or loop { OP(x, ...) }", "OP(x, ...) before the loop", Exactness.EXACT,
     "the operands are the same in every iteration, and the operation can be computed where the loop does not run",
-    "x, ... are defined outside the loop; OP is no division, assumption or subtile that might trap",
+    "x, ... are defined outside the loop; OP cannot trap; it gives one element, or is a quotient, root, function or "
+    "product, so that it costs more than to keep its result",
 )  # fmt: skip
 HOISTED_LOAD = Row(
     "loop-invariant-load", "licm", "for { weak load p }", "weak load p before the loop", Exactness.PROMISED,
@@ -70,7 +73,7 @@ class Hoisting(Rebuilding):
 
     def emit(self, op: Op) -> Sequence[Value]:
         loads = is_weak_load(op)
-        if not (loads or is_speculatable(op)):
+        if not (loads or (is_speculatable(op) and _is_worth_keeping(op))):
             return super().emit(op)
         homes = {home_of(value) for value in op.operands}
         at = len(self.frames) - 1
@@ -81,3 +84,13 @@ class Hoisting(Rebuilding):
         if at < len(self.frames) - 1:
             self.log.note(HOISTED_LOAD if loads else HOISTED, op, op.results)
         return self.frames[at].block.append(op).results
+
+
+def _is_worth_keeping(op: Op) -> bool:
+    """Whether the results of an operation are better kept through a loop than made again.
+
+    A tile has to lie somewhere meanwhile, and code that makes its elements where they are used is cheaper than that.
+    """
+    if op.spec.chapter in ("functions", "matmul") or isinstance(op, DivF | Sqrt | RemF):
+        return True
+    return all(not isinstance(result.type, TileType) or result.type.count == 1 for result in op.results)

@@ -144,19 +144,20 @@ def run(
 
     `watch` is told of every step as it is done.
     """
+    quiet = 0
     for _ in range(1 if once else MOST_ROUNDS):
         found = {type(op) for op in module.walk()}
-        changed = False
         for one in (PASSES[name] for name in names):
-            if one.needs.isdisjoint(found) and one.needs:
-                continue
-            step = run_pass(module, one, context)
-            changed |= bool(step.changes)
-            module = step.after
-            if watch is not None:
-                watch(step)
-        if not changed:
-            break
+            if one.needs and one.needs.isdisjoint(found):
+                quiet += 1
+            else:
+                step = run_pass(module, one, context)
+                quiet = 0 if step.changes else quiet + 1
+                module = step.after
+                if watch is not None:
+                    watch(step)
+            if quiet >= len(names) and not once:
+                return module
     return module
 
 

@@ -1,0 +1,49 @@
+"""Random programs before and after optimisation, many of them.
+
+    python -m tests.passes.fuzz --count 5000 --first 0 --jobs 2
+
+Every program must give the same bits at every level on the interpreter, every tenth also on the CPU, be valid, settle,
+and come back from bytecode as it was. A program that fails is named by its seed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from concurrent.futures import ProcessPoolExecutor
+
+from tests.passes.test_optimised_programs import HIGHEST, check_random_program
+
+NATIVE = 10
+"""One program of so many runs natively too."""
+STATEMENTS = 24
+
+
+def failure(seed: int) -> tuple[int, str] | None:
+    """What is wrong with the program of a seed."""
+    level = 1 + seed % HIGHEST
+    targets = ("interp", "cpu") if seed % NATIVE == 0 else ("interp",)
+    try:
+        check_random_program(seed, targets, level, STATEMENTS)
+    except Exception as error:
+        return seed, f"-O{level}: {type(error).__name__}: {str(error)[:300]}"
+    return None
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="optimise random programs and compare what they do")
+    parser.add_argument("--count", type=int, default=5000)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--jobs", type=int, default=1)
+    options = parser.parse_args()
+    seeds = range(options.first, options.first + options.count)
+    with ProcessPoolExecutor(options.jobs) as pool:
+        failures = [found for found in pool.map(failure, seeds, chunksize=16) if found is not None]
+    for seed, what in failures:
+        print(f"seed {seed}: {what}")
+    print(f"{options.count} programs, {len(failures)} failures")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

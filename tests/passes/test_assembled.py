@@ -1,0 +1,56 @@
+"""The vendor's assembler takes after optimisation what it took before: examples, and a sample of random programs."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+import tileir
+from tests.cpu.generated import Builder
+from tileir.cache import Cache
+from tileir.examples.checks import EXAMPLES
+from tileir.gpu import vendor
+from tileir.gpu.arch import arch_named
+from tileir.ir import types as t
+from tileir.ir.diagnostics import UnsupportedError
+
+T = TypeVar("T")
+pytestmark = pytest.mark.skipif(vendor.program() is None, reason="needs tileiras: pip install nvidia-cuda-tileiras")
+SAMPLE = ("vector_add", "softmax", "layer_norm", "mutex", "reduction", "transpose")
+SEEDS = range(3, 12, 2)
+
+
+def assembles(module: tileir.Module) -> bool:
+    try:
+        return bool(vendor.cubin(tileir.to_bytecode(module, version="13.3"), arch_named("sm_100"), Cache(None)))
+    except UnsupportedError:
+        return False
+
+
+@pytest.mark.parametrize("name", SAMPLE)
+def test_an_example_still_assembles(name: str) -> None:
+    path, *_ = {Path(example.path) for example in EXAMPLES if Path(example.path).stem == name}
+    module = tileir.load(path)
+    assert assembles(module)
+    assert assembles(tileir.optimize(module, 3))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_random_program_still_assembles(seed: int) -> None:
+    source = random.Random(seed)
+
+    def choose(options: Sequence[T]) -> T:
+        return source.choice(options)
+
+    module = Builder(choose, (t.I32, t.I1, t.F32, t.F16)).program(8)
+    try:
+        tileir.to_bytecode(module, version="13.3")
+    except tileir.DiagnosticError:
+        pytest.skip("needs a newer language")
+    if not assembles(module):
+        pytest.skip("is refused as it is")
+    assert assembles(tileir.optimize(module, 3))

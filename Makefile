@@ -15,7 +15,7 @@ GPU_JOBS ?= 8
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test lint types bench docs site vscode fuzz cutiles gpu-test gpu-bench clean
+.PHONY: help demo test lint types bench docs site vscode fuzz cutiles gpu-test gpu-bench lock clean
 
 help:
 	@echo "make demo       run the example programs on this machine and check them against NumPy"
@@ -30,6 +30,7 @@ help:
 	@echo "make cutiles    run the tests of cuTile kernels with each version in CUTILES=\"$(CUTILES)\""
 	@echo "make gpu-test   compare GPU code with the interpreter, on a machine with a GPU (GPU_JOBS=$(GPU_JOBS) at a time)"
 	@echo "make gpu-bench  measure GPU code beside torch, on a machine with a GPU"
+	@echo "make lock       pin the packages that CI installs"
 	@echo "make clean      remove $(VENV) and what builds and tools left"
 
 demo: $(VENV)/.installed
@@ -78,6 +79,11 @@ gpu-test: $(VENV)/.gpu
 
 gpu-bench: $(VENV)/.gpu-bench
 	$(BIN)/python bench/gpu.py $(ARGS)
+
+# The packages that CI installs, with the hashes of their files, for every system and version of Python. Needs uv.
+lock:
+	uv pip compile -q pyproject.toml --extra test --extra completion --universal --python-version 3.10 \
+	  --generate-hashes --no-emit-index-url --no-header --no-annotate --upgrade -o requirements/ci.txt
 
 clean:
 	rm -rf $(VENV) $(VENV)-cutile-* build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

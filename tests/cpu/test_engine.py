@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import llvmlite.binding as llvm
 import pytest
 
 import tileir
-from tileir.cpu.llvm.elf import undefined_symbols
 from tileir.cpu.llvm.engine import CODE_MAKERS, host, object_code
+from tileir.cpu.llvm.object_symbols import UnknownObject, undefined_symbols
 from tileir.ir.diagnostics import UnsupportedError
 
 CALLS = """
@@ -23,8 +24,6 @@ define void @caller() {{
 
 
 def test_a_function_that_the_process_lacks_is_named() -> None:
-    if "linux" not in host().triple:
-        pytest.skip("only ELF files list their symbols where we look")
     with pytest.raises(UnsupportedError, match="no_such_function"):
         object_code(CALLS.format(triple=host().triple, callee="no_such_function"), host())
 
@@ -33,8 +32,45 @@ def test_a_function_of_the_process_is_found() -> None:
     assert object_code(CALLS.format(triple=host().triple, callee="abort"), host())
 
 
-def test_other_formats_say_nothing() -> None:
-    assert undefined_symbols(b"\xcf\xfa\xed\xfe" + bytes(100)) == []
+SYSTEMS = (
+    "x86_64-unknown-linux-gnu",
+    "aarch64-unknown-linux-gnu",
+    "x86_64-apple-darwin",
+    "arm64-apple-macosx",
+    "x86_64-pc-windows-msvc",
+    "aarch64-pc-windows-msvc",
+)
+
+SYMBOLS = """
+@data = external global double
+@own = global double 1.0
+declare void @short()
+declare double @a_name_of_many_characters(double)
+define internal void @inner() noinline { ret void }
+define double @caller(double %x) {
+  call void @short()
+  call void @inner()
+  %y = load double, ptr @data
+  store double %y, ptr @own
+  %z = call double @a_name_of_many_characters(double %y)
+  ret double %z
+}
+"""
+
+
+@pytest.mark.parametrize("triple", SYSTEMS)
+def test_what_an_object_file_of_any_system_needs_is_read(triple: str) -> None:
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    machine = llvm.Target.from_triple(triple).create_target_machine(reloc="pic")
+    module = llvm.parse_assembly(f'target triple = "{triple}"\n{SYMBOLS}')
+    needed = {*undefined_symbols(machine.emit_object(module))}
+    assert needed == {"short", "data", "a_name_of_many_characters"}
+
+
+def test_an_object_file_of_another_format_is_refused() -> None:
+    with pytest.raises(UnknownObject, match="got one that begins with 0061736d"):
+        undefined_symbols(b"\0asm" + bytes(100))
 
 
 def test_code_in_the_cache_depends_on_all_that_makes_code() -> None:

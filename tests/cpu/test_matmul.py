@@ -149,6 +149,28 @@ def test_code_does_not_grow_with_the_extents() -> None:
     assert size(1 << 16) < 2 * size(1 << 6)
 
 
+def test_a_reshaped_accumulator_leaves_the_tile_it_is_made_of_alone(rng: np.random.Generator) -> None:
+    """And one that repeats a row; both lie in the memory of what they are made of."""
+    body = (
+        load_text("x", "%a", (8, 8), "f32") + load_text("row", "%b", (64,), "f32") + load_text("y", "%c", (1, 8), "f32")
+    )
+    body += """
+    %line = addf %row, %row : tile<64xf32>
+    %square = reshape %line : tile<64xf32> -> tile<8x8xf32>
+    %sum = mmaf %x, %x, %square : tile<8x8xf32>, tile<8x8xf32>, tile<8x8xf32>
+    %short = addf %y, %y : tile<1x8xf32>
+    %rows = broadcast %short : tile<1x8xf32> -> tile<8x8xf32>
+    %other = mmaf %x, %x, %rows : tile<8x8xf32>, tile<8x8xf32>, tile<8x8xf32>
+    %again = reshape %sum : tile<8x8xf32> -> tile<64xf32>
+    %back = addf %line, %again : tile<64xf32>"""
+    body += store_text("%back", "s", "%b", (64,), "f32") + store_text("%short", "u", "%c", (1, 8), "f32")
+    body += store_text("%other", "v", "%a", (8, 8), "f32")
+    x, row, y = (whole_numbers(rng, shape, "f32") for shape in ((8, 8), (64,), (1, 8)))
+    module = kernel({"a": "f32", "b": "f32", "c": "f32"}, body)
+    for found, wanted in zip(results(module, [x, row, y], "cpu"), (x @ x + 2 * y, 4 * row + (x @ x).ravel(), 2 * y)):
+        np.testing.assert_array_equal(found, wanted)
+
+
 def test_equal_products_share_their_inner_loop(rng: np.random.Generator) -> None:
     """And panels that are filled alike; each has its own result."""
 

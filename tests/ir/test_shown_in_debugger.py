@@ -48,11 +48,13 @@ def test_a_trap_shows_all_that_is_known() -> None:
     with pytest.raises(tileir.Trap) as found:
         tileir.parse(TEXT, "k.mlir")["k"].launch(1, np.int32(-1), target="interp")
     text = repr(found.value)
-    assert text.startswith("Trap('assertion failed: n is positive")
+    assert text.startswith("tileir.Trap('assertion failed: n is positive")
     assert text.endswith("kernel='k', block=(0, 0, 0), op='assert', index=(), loc=loc('k.mlir':4:3))")
-    assert repr(tileir.Trap("it went wrong")) == "Trap('it went wrong')"
+    assert repr(tileir.Trap("it went wrong")) == "tileir.Trap('it went wrong')"
 
 
 def test_what_a_target_cannot_do_shows_the_target() -> None:
-    assert repr(tileir.UnsupportedError("no such thing", "cpu")) == "UnsupportedError('no such thing', 'cpu')"
-    assert repr(tileir.UnsupportedError("no", "cpu", PLACE)) == "UnsupportedError('no', 'cpu', loc=loc('k.py':3:5))"
+    assert repr(tileir.UnsupportedError("no such thing", "cpu")) == "tileir.UnsupportedError('no such thing', 'cpu')"
+    assert (
+        repr(tileir.UnsupportedError("no", "cpu", PLACE)) == "tileir.UnsupportedError('no', 'cpu', loc=loc('k.py':3:5))"
+    )

@@ -28,10 +28,22 @@ _externs: dict[str, Extern] = {}
 
 
 def register_extern(symbol: str, function: Extern) -> None:
-    """Let kernels call `function` as `symbol`; it replaces an earlier one of that name.
+    """Let kernels call a function of the host; it replaces an earlier one of that name.
 
-    It takes one Python number per operand and returns a number, which is rounded to nearest even, or wrapped, to the
-    element type of the result.
+    Parameters
+    ----------
+    symbol : str
+        The name by which `experimental$extern_elementwise` asks for it.
+    function : callable
+        Takes one Python number per operand and returns a number, which is rounded to nearest even, or wrapped, to the
+        element type of the result.
+
+    Raises
+    ------
+    ValueError
+        For an empty name.
+    TypeError
+        For something that cannot be called.
     """
     if not symbol:
         raise ValueError("symbol: expected a name, got ''")

@@ -17,7 +17,23 @@ MAX_SOURCE_BYTES = 1 << 24
 
 
 class KernelWarning(UserWarning):
-    """Behaviour that a program should not rely on, met while a kernel ran (one per operation and launch)."""
+    """Behaviour that a program should not rely on, met while a kernel ran (one per operation and launch).
+
+    Attributes
+    ----------
+    message : str
+        What was met.
+    kernel : str
+        The entry's name.
+    block : tuple of int
+        The tile block, ``(x, y, z)``.
+    op : str
+        The operation's name.
+    loc : Location
+        Its place.
+    """
+
+    __module__ = "tileir"
 
     def __init__(self, message: str, kernel: str, block: Coordinates, op: str, loc: Location) -> None:
         super().__init__(shown_lines(f"{message} ['{op}', kernel @{shown(kernel)}, tile block {block}]"))

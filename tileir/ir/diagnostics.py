@@ -34,7 +34,27 @@ class Note:
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One fault: `code` is stable (``E0203``), `message` says what was expected and what was found."""
+    """One fault of a program.
+
+    Attributes
+    ----------
+    code : str
+        What kind of fault it is, as ``E0203``; codes never change their meaning.
+    message : str
+        What was expected and what was found.
+    loc : Location
+        Where it is.
+    notes : tuple of Note
+        What helps to understand it, each with a place of its own.
+    hint : str or None
+        The mend, where there is an obvious one.
+    severity : str
+        ``"error"`` or ``"warning"``.
+    op, expected, got : str or None
+        The operation, what was expected and what was found, where the message has them.
+    """
+
+    __module__ = "tileir"
 
     code: str
     message: str
@@ -67,17 +87,29 @@ class Diagnostic:
 
 @dataclass
 class Report:
-    """All diagnostics of one program, in the order found. `ok` when none of them is an error."""
+    """All diagnostics of one program, over which it iterates.
+
+    Attributes
+    ----------
+    diagnostics : list of Diagnostic
+        In the order found.
+    source : Source or None
+        The text of the program, if it was read from text.
+    """
+
+    __module__ = "tileir"
 
     diagnostics: list[Diagnostic] = field(default_factory=list)
     source: Source | None = None
 
     @property
     def ok(self) -> bool:
+        """Whether none of the diagnostics is an error."""
         return not any(diagnostic.severity == "error" for diagnostic in self.diagnostics)
 
     @property
     def errors(self) -> list[Diagnostic]:
+        """The diagnostics that are errors."""
         return [diagnostic for diagnostic in self.diagnostics if diagnostic.severity == "error"]
 
     def __iter__(self) -> Iterator[Diagnostic]:
@@ -87,23 +119,35 @@ class Report:
         return len(self.diagnostics)
 
     def render(self) -> str:
+        """All of them as a person sees them, with source lines and carets."""
         return render_all(self.diagnostics, self.source)
 
     __str__ = render
 
     def to_json(self) -> dict[str, Any]:
+        """The same as data: ``{"ok": ..., "diagnostics": [...]}``."""
         return {"ok": self.ok, "diagnostics": [diagnostic.to_json() for diagnostic in self.diagnostics]}
 
     def raise_if_errors(self) -> None:
+        """Raise `DiagnosticError` unless `ok`."""
         if not self.ok:
             raise DiagnosticError(self.diagnostics, self.source)
 
 
 class DiagnosticError(Exception):
-    """A program that cannot be used; `diagnostics` holds every fault found.
+    """A program that cannot be used.
 
-    ``partial`` is what could be read of a text in which something could not.
+    Attributes
+    ----------
+    diagnostics : list of Diagnostic
+        Every fault found.
+    source : Source or None
+        The text of the program, if it was read from text.
+    partial : PartialModule or None
+        What could be read of a text in which something could not.
     """
+
+    __module__ = "tileir"
 
     def __init__(
         self, diagnostics: Iterable[Diagnostic], source: Source | None = None, partial: PartialModule | None = None
@@ -118,11 +162,24 @@ class DiagnosticError(Exception):
 
     @property
     def codes(self) -> list[str]:
+        """The code of each diagnostic."""
         return [diagnostic.code for diagnostic in self.diagnostics]
 
 
 class UnsupportedError(Exception):
-    """Something that a target cannot do: names what, and the target."""
+    """Something that a target cannot do.
+
+    Attributes
+    ----------
+    what : str
+        What it cannot do.
+    target : str
+        The target's name.
+    loc : Location
+        The place in the program that asks for it, where there is one.
+    """
+
+    __module__ = "tileir"
 
     def __init__(self, what: str, target: str, loc: Location = UNKNOWN) -> None:
         self.what = what
@@ -137,7 +194,7 @@ class UnsupportedError(Exception):
 
     def __repr__(self) -> str:
         place = "" if self.loc is UNKNOWN else f", loc={self.loc!r}"
-        return f"UnsupportedError({self.what!r}, {self.target!r}{place})"
+        return f"tileir.UnsupportedError({self.what!r}, {self.target!r}{place})"
 
 
 Coordinates = tuple[int, int, int]
@@ -147,9 +204,29 @@ Coordinates = tuple[int, int, int]
 class Trap(Exception):
     """A fault while a kernel ran: failed assert, access outside the arrays, undefined behaviour found by a check.
 
-    ``kernel`` is the entry's name, ``block`` the tile block (x, y, z), ``op`` the operation's name, ``loc`` its place,
-    ``array`` the parameter concerned and ``index`` the byte offset or element index, where there is one.
+    Attributes
+    ----------
+    message : str
+        What went wrong.
+    kernel : str or None
+        The entry's name.
+    block : tuple of int, or None
+        The tile block, ``(x, y, z)``.
+    op : str or None
+        The operation's name.
+    loc : Location
+        Its place.
+    array : str or None
+        The parameter concerned, where there is one.
+    index : int, tuple of int, or None
+        The byte offset or element index, where there is one.
+    source : Source or None
+        The text of the program, if it was read from text.
+    notes : tuple of Note
+        What helps to understand it.
     """
+
+    __module__ = "tileir"
 
     def __init__(
         self,
@@ -179,7 +256,7 @@ class Trap(Exception):
         names = ("kernel", "block", "op", "array", "index")
         known = [f"{name}={getattr(self, name)!r}" for name in names if getattr(self, name) is not None]
         place = [] if self.loc is UNKNOWN else [f"loc={self.loc!r}"]
-        return f"Trap({', '.join([repr(self.message), *known, *place])})"
+        return f"tileir.{type(self).__name__}({', '.join([repr(self.message), *known, *place])})"
 
     def __str__(self) -> str:
         where = [f"'{self.op}'"] if self.op else []
@@ -196,7 +273,12 @@ class Trap(Exception):
 
 
 class LaunchTimeout(Trap):
-    """A launch that took longer than its `timeout`; it has stopped, and what was written before is there."""
+    """A launch that took longer than its `timeout`; it has stopped, and what was written before is there.
+
+    Its attributes are those of `Trap`.
+    """
+
+    __module__ = "tileir"
 
 
 def render_all(diagnostics: Iterable[Diagnostic], source: Source | None = None) -> str:

@@ -73,6 +73,10 @@ class Location(Attribute):
 class UnknownLoc(Location):
     """No place at all."""
 
+    def __reduce__(self) -> str:
+        """There is only one."""
+        return "UNKNOWN"
+
     def _shown(self) -> str:
         return "unknown"
 

@@ -140,11 +140,19 @@ def _pointer_binder(parameter: Parameter, element: t.ElementType, devices: Seque
             raise parameter.type_error(_wanted(element), _wrong_dtype(array, element))
         if array.runs_backwards:
             raise parameter.value_error(*backwards(array))
+        if getattr(value, "requires_grad", False):
+            raise parameter.value_error(*_GRADIENT)
         if not array.writable:
             _require_unwritten(parameter)
         return ArrayArgument(parameter.name, array)
 
     return bind
+
+
+_GRADIENT = (
+    "a tensor that does not require grad, as a kernel is no part of torch's graph: no gradient would flow through it",
+    "one that does (pass x.detach(), and give the kernel a torch.autograd.Function of its own for gradients)",
+)
 
 
 def backwards(array: Array) -> tuple[str, str]:

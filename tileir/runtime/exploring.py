@@ -31,10 +31,34 @@ def explore(
 ) -> ExplorationReport:
     """Enumerate all executions of a small launch that the memory model allows, and report what they come to.
 
-    Arrays are read and never written. `iterations` of each `loop` that changes something are explored, and `limit`
-    executions at most; the report says when that was not all. With `mends` the weakest changes of orderings, scopes and
-    tokens are sought after which nothing is wrong. Raises TypeError or ValueError before anything is explored, also for
-    a verdict line that cannot be read; `DiagnosticError` for an invalid program; `UnsupportedError`.
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    grid : int or sequence of int
+        Number of tile blocks along each axis.
+    *args : object
+        Arguments as for a launch. Arrays are read and never written.
+    iterations : int
+        How many iterations of each `loop` that changes something are explored.
+    limit : int
+        How many executions are explored at most; the report says when that was not all.
+    mends : bool
+        Whether the weakest changes of orderings, scopes and tokens are sought after which nothing is wrong.
+
+    Returns
+    -------
+    ExplorationReport
+        The outcomes, verdicts and faults.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Before anything is explored, also for a verdict line that cannot be read.
+    DiagnosticError
+        If the program is not valid.
+    UnsupportedError
+        If it cannot be explored.
     """
     from tileir.explore.explorer import explored
     from tileir.explore.memory import AnsweringMemory

@@ -5,7 +5,7 @@ Knows: the order of the checks. Does not know: any of them in detail, nor how a 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tileir.ir import core
@@ -13,6 +13,7 @@ from tileir.ir.shown import shown
 from tileir.runtime.arguments import Argument, Binder
 from tileir.runtime.grid import GridLike, checked_grid
 from tileir.runtime.module import Kernel, Module
+from tileir.runtime.naming import in_order
 from tileir.runtime.targets import DEFAULT, Target, TargetName, target_named
 
 if TYPE_CHECKING:
@@ -25,13 +26,39 @@ def launch(
     module: core.Module,
     name: str,
     grid: GridLike,
-    args: Sequence[object] = (),
+    args: Sequence[object] | Mapping[str, object] = (),
     target: TargetName | str = DEFAULT,
     check: Check = True,
     **options: Unpack[LaunchOptions],
 ) -> None:
-    """Run kernel `name` of `module` for every tile block of `grid`; see `Kernel.launch`. KeyError if there is none."""
-    Module.of(module)[name].launch(grid, *args, target=target, check=check, **options)
+    """Run a kernel of a program; see `Kernel.launch`.
+
+    Parameters
+    ----------
+    module : Module
+        The program.
+    name : str
+        The kernel.
+    grid : int or sequence of int
+        Number of tile blocks along each axis.
+    args : sequence or mapping
+        The arguments, in the order of the parameters or by their names.
+    target : str
+        Where to run.
+    check : bool or "strict"
+        How much of what a kernel must not do is looked for.
+    **options : object
+        Options of the target.
+
+    Raises
+    ------
+    KeyError
+        If there is no such kernel; otherwise as `Kernel.launch`.
+    """
+    kernel = Module.of(module)[name]
+    if isinstance(args, Mapping):
+        args = in_order(name, [parameter.name for parameter in kernel.parameters], (), args)
+    kernel.launch(grid, *args, target=target, check=check, **options)
 
 
 def launch_kernel(

@@ -20,10 +20,25 @@ MAX_PATH = 4096
 
 
 def load(source: str | os.PathLike[str] | bytes) -> Module:
-    """The program in `source`: the path of a file, program text, or the bytes of either text or bytecode.
+    """Load a program from wherever it is. It is not verified.
 
-    A string is a path if such a file exists or if it cannot be a program, which has braces or more than one line.
-    Raises `DiagnosticError` for a file that cannot be read and for faults of the program.
+    Parameters
+    ----------
+    source : str, path or bytes
+        The path of a file, program text, or the bytes of either text or bytecode. A string is a path if such a file
+        exists or if it cannot be a program, which has braces or more than one line.
+
+    Returns
+    -------
+    Module
+        The program.
+
+    Raises
+    ------
+    DiagnosticError
+        For a file that cannot be read, and for faults of the program.
+    TypeError
+        For a source of another type.
     """
     if isinstance(source, bytes | bytearray | memoryview):
         return from_content(bytes(source), "<bytes>")

@@ -10,8 +10,8 @@ from __future__ import annotations
 import codecs
 import math
 import operator
-from collections.abc import Callable, Hashable
-from functools import cached_property
+from collections.abc import Callable, Hashable, Sequence
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeVar
 
 from tileir.ir import core
@@ -24,12 +24,12 @@ from tileir.ops.module import Entry
 from tileir.runtime.targets import DEFAULT, TargetName
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
     from tileir.analysis.provenance import Writes
+    from tileir.host.output import Output
+    from tileir.interp.api import Mode
     from tileir.runtime.arguments import Parameter
     from tileir.runtime.grid import GridLike
-    from tileir.runtime.options import Check, LaunchOptions
+    from tileir.runtime.options import Check, LaunchOptions, Progress
     from tileir.runtime.pickling import Surroundings
     from tileir.runtime.storage import GlobalStorage
 
@@ -39,7 +39,19 @@ T = TypeVar("T")
 
 
 class Module(core.Module):
-    """A loaded program. Its globals live as long as it does and keep their contents from launch to launch."""
+    """A loaded program: ``module["name"]`` is a kernel of it.
+
+    Its globals live as long as it does and keep their contents from launch to launch.
+
+    Attributes
+    ----------
+    op : Op
+        The module operation.
+    source : Source or None
+        The text that it was read from.
+    """
+
+    __module__ = "tileir"
 
     @staticmethod
     def of(module: core.Module) -> Module:
@@ -99,7 +111,19 @@ class Module(core.Module):
 
 
 class Kernel:
-    """An entry of a loaded module, ready to be launched."""
+    """An entry of a loaded module, ready to be launched.
+
+    Attributes
+    ----------
+    module : Module
+        The program that it is part of.
+    entry : Entry
+        The operation.
+    name : str
+        Its name, without ``@``.
+    """
+
+    __module__ = "tileir"
 
     def __init__(self, module: Module, entry: Entry) -> None:
         self.module = module
@@ -126,26 +150,68 @@ class Kernel:
 
         return writes_of(self.entry)
 
-    def launch(
-        self,
-        grid: GridLike,
-        *args: object,
-        target: TargetName | str = DEFAULT,
-        check: Check = True,
-        **options: Unpack[LaunchOptions],
-    ) -> None:
-        """Run the kernel for every tile block of `grid`; arrays are written in place.
+    if TYPE_CHECKING:
 
-        `grid` is 1 to 3 positive integers. A ``tile<ptr<E>>`` parameter takes an array of E whose memory can be used in
-        place, or a `tileir.Pointer`; a scalar parameter takes a number that fits. `target` is ``"cpu"``, native code,
-        ``"interp"``, the reference interpreter, which always checks every memory access, ``"cuda"`` or
-        ``"cuda:tileiras"``, GPUs, where a launch returns before the kernel has run. `check`: stop at faulty accesses
-        and broken promises; ``"strict"``: at other undefined behaviour too. `options` are those of the target.
+        def launch(
+            self,
+            grid: GridLike,
+            *args: object,
+            target: TargetName | str = ...,
+            check: Check = ...,
+            mode: Mode = ...,
+            max_iterations: int | None = ...,
+            output: Output = ...,
+            progress: Progress | None = ...,
+            seed: int | None = ...,
+            stream: object = ...,
+            threads: int | None = ...,
+            timeout: float | None = ...,
+            **named: object,
+        ) -> None: ...
 
-        Raises TypeError or ValueError before anything runs, `DiagnosticError` for an invalid program,
-        `UnsupportedError`, and `Trap` for a fault of the run.
-        """
-        self._launch(self, grid, args, target, check, options)
+    else:
+
+        def launch(self, grid, *args, target=DEFAULT, check=True, **keywords):
+            """Run the kernel for every tile block of a grid; arrays are written in place.
+
+            Parameters
+            ----------
+            grid : int or sequence of int
+                Number of tile blocks along each axis, 1 to 3 positive integers.
+            *args : object
+                Arguments in the order of the parameters. A ``tile<ptr<E>>`` takes an array of E whose memory can be
+                used in place, or a `tileir.Pointer`; a scalar takes a number that fits.
+            target : str, default "cpu"
+                ``"cpu"`` is native code; ``"interp"`` the reference interpreter, which checks every memory access and,
+                with `check`, the kernel's own assumptions; ``"cuda"`` and ``"cuda:tileiras"`` are GPUs, where a launch
+                returns before the kernel has run.
+            check : bool or "strict", default True
+                How much of what a kernel must not do is looked for.
+            **keywords : object
+                Arguments by the names of their parameters, and options of the target: ``mode``, ``max_iterations``,
+                ``output``, ``progress``, ``seed``, ``stream``, ``threads``, ``timeout``. A parameter of such a name is
+                given by position.
+
+            Raises
+            ------
+            TypeError, ValueError
+                Before anything runs, for arguments, a grid or options that do not fit.
+            DiagnosticError
+                If the program is not valid.
+            UnsupportedError
+                If the target cannot run the kernel.
+            Trap
+                For a fault of the run; `LaunchTimeout` for one that takes too long.
+            """
+            if keywords:
+                args, keywords = self._separated(args, keywords)
+            self._launch(self, grid, args, target, check, keywords)
+
+    @cached_property
+    def _separated(self) -> Callable[..., tuple[Sequence[object], LaunchOptions]]:
+        from tileir.runtime.naming import separated
+
+        return partial(separated, self.name, [parameter.name for parameter in self.parameters])
 
     @cached_property
     def _launch(self) -> Callable[..., None]:
@@ -177,10 +243,28 @@ def _parameter_names(entry: Entry, count: int) -> list[str]:
 
 
 def parse(text: str, filename: str = "<string>", first_line: int = 1, *, level: str = NEWEST) -> Module:
-    """The module that `text` describes; `first_line` is the number of its first line in the file.
+    """Read a program from text. It is not verified.
 
-    Raises `DiagnosticError` with every syntax fault, and with what else is wrong, at the language level `level`, in
-    what could be read. A module that is returned is not verified.
+    Parameters
+    ----------
+    text : str
+        The program.
+    filename : str
+        Its name in messages.
+    first_line : int
+        Number of its first line in the file.
+    level : str
+        Language version, for what is wrong beside the faults of the text.
+
+    Returns
+    -------
+    Module
+        The program.
+
+    Raises
+    ------
+    DiagnosticError
+        With every fault of the text, and with what else is wrong in what could be read.
     """
     from tileir.text.parser import parse as parse_text
 
@@ -206,7 +290,25 @@ def _offset(diagnostic: Diagnostic) -> float:
 
 
 def from_bytecode(data: bytes, filename: str = "<bytecode>") -> Module:
-    """The module that a bytecode file describes. Raises `DiagnosticError`."""
+    """Read a program from bytecode. It is not verified.
+
+    Parameters
+    ----------
+    data : bytes
+        The content of a bytecode file.
+    filename : str
+        Its name in messages.
+
+    Returns
+    -------
+    Module
+        The program.
+
+    Raises
+    ------
+    DiagnosticError
+        With the path into the file and the byte offset of what is wrong.
+    """
     from tileir.bytecode import decode
 
     return Module.of(decode(bytes(data), filename))

@@ -25,11 +25,30 @@ def optimize(
     passes: str | Sequence[str] | None = None,
     arguments: Mapping[str, int | float] | None = None,
 ) -> Module:
-    """A new program that does what `module` does, with fewer operations; `module` stays as it is.
+    """Make a program that does what another does, with fewer operations.
 
-    `level` is 0 (nothing) to 3; `passes` instead are names, in order, as a list or ``"canonicalise,dce"``: each is run
-    once. `arguments` are scalar arguments by parameter name for which alone the result is made (pass ``specialise``).
-    Raises ValueError for a level or pass that there is not, `DiagnosticError` for an invalid program.
+    Parameters
+    ----------
+    module : Module
+        The program, which stays as it is.
+    level : int
+        0 (nothing) to 3.
+    passes : str, sequence of str, or None
+        Names of passes instead of a level, in order, as a list or ``"canonicalise,dce"``; each is run once.
+    arguments : mapping or None
+        Scalar arguments by parameter name for which alone the result is made (pass ``specialise``).
+
+    Returns
+    -------
+    Module
+        The new program.
+
+    Raises
+    ------
+    ValueError
+        For a level or pass that there is not.
+    DiagnosticError
+        If the program is not valid.
     """
     return watched(module, level, passes=passes, arguments=arguments)
 

@@ -13,13 +13,28 @@ from dataclasses import dataclass
 class Pointer:
     """An address to be passed to a ``tile<ptr<E>>`` parameter as it is, of whatever element type.
 
-    The caller vouches for the memory behind it. ``size`` is how many bytes a kernel may use there, which a checking
-    target holds it to. Without a size it may use what lies in the arrays of the same launch, or else, if the address is
-    in none of them, everything from the address to the end of the mapped memory it lies in. ``owner`` is anything
-    that must stay alive as long as the pointer.
+    The caller vouches for the memory behind it.
 
-    Raises TypeError for an address that is no integer, ValueError for one outside 64 bits or a negative size.
+    Attributes
+    ----------
+    address : int
+        The address in bytes, an unsigned 64-bit number.
+    size : int or None
+        How many bytes a kernel may use there, which a checking target holds it to. Without a size it may use what lies
+        in the arrays of the same launch, or else, if the address is in none of them, everything from the address to the
+        end of the mapped memory it lies in.
+    owner : object
+        Anything that must stay alive as long as the pointer.
+
+    Raises
+    ------
+    TypeError
+        For an address that is no integer.
+    ValueError
+        For an address outside 64 bits, or a negative size.
     """
+
+    __module__ = "tileir"
 
     address: int
     size: int | None = None

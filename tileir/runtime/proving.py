@@ -26,10 +26,33 @@ def prove(
 ) -> ProofReport:
     """Prove that tile blocks do not race and that accesses stay in their arrays, or show where they do not.
 
-    Without arguments the verdicts are about any; with them, and without a `grid`, about any grid. With both, what is
-    left open or goes wrong is decided by a run under the sanitizer on copies of the arrays, unless `run` is False.
-    `options` are those of the interpreter for that run. Raises TypeError or ValueError for arguments that the kernel
-    does not take, `DiagnosticError` for an invalid program, `UnsupportedError`.
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    grid : int, sequence of int, or None
+        Number of tile blocks along each axis; None is any grid.
+    *args : object
+        Arguments as for a launch; without them the verdicts are about any.
+    run : bool
+        Whether what is left open or goes wrong, with a grid and arguments, is decided by a run under the sanitizer on
+        copies of the arrays.
+    **options : object
+        Options of the interpreter for that run.
+
+    Returns
+    -------
+    ProofReport
+        The verdicts.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For arguments that the kernel does not take.
+    DiagnosticError
+        If the program is not valid.
+    UnsupportedError
+        If nothing can be said of it.
     """
     from tileir.runtime.grid import checked_grid
     from tileir.runtime.known_launch import kernel_proof

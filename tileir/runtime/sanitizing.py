@@ -45,11 +45,41 @@ def sanitize(
 ) -> SanitizerReport:
     """Run a kernel as a launch on target ``interp`` does, and report what it does wrong.
 
-    `checks` are ``"all"`` or kinds (`sanitize.findings.KINDS`). Where accesses synchronise, the launch is run a second
-    time, with the last tile blocks first; `schedules` above 1 adds as many orders less one at random, from `seed`.
-    `uninitialized` names parameters whose arrays hold nothing yet. Arrays are changed as by a launch; with `copy` they
-    stay as they are. `options` are those of the interpreter. Raises TypeError or ValueError before anything runs,
-    `DiagnosticError` for an invalid program, `UnsupportedError`.
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    grid : int or sequence of int
+        Number of tile blocks along each axis.
+    *args : object
+        Arguments as for a launch. Arrays are changed as by a launch.
+    checks : str or sequence of str
+        ``"all"``, or kinds of findings (`sanitize.findings.KINDS`).
+    schedules : int
+        Where accesses synchronise, the launch is run a second time, with the last tile blocks first; numbers above 1
+        add as many orders less one at random.
+    seed : int
+        Seed of these orders.
+    uninitialized : sequence of str
+        Parameters whose arrays hold nothing yet.
+    copy : bool
+        Whether the arrays stay as they are.
+    **options : object
+        Options of the interpreter.
+
+    Returns
+    -------
+    SanitizerReport
+        What was found; ``report.ok`` if nothing is an error.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Before anything runs.
+    DiagnosticError
+        If the program is not valid.
+    UnsupportedError
+        If the interpreter cannot run it.
     """
     from tileir.runtime.grid import checked_grid
     from tileir.runtime.launch import bind

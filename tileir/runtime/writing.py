@@ -15,11 +15,26 @@ from tileir.verify import verify
 
 
 def to_bytecode(module: Module, version: str | None = None, *, strict: bool = False) -> bytes:
-    """The bytecode of `module`, which should be valid, in a `version` from ``"13.1"`` to ``"13.5"``.
+    """Write a program, which should be valid, as bytecode.
 
-    The default is the lowest one that can express the module and whose rules it keeps. With `strict`, a location that
-    can only be kept in part is an error. Raises `DiagnosticError` with everything that the version cannot express, or
-    that has no bytecode at all.
+    Parameters
+    ----------
+    module : Module
+        The program.
+    version : str or None
+        ``"13.1"`` to ``"13.5"``; None is the lowest that can express the program and whose rules it keeps.
+    strict : bool
+        Whether a location that can only be kept in part is an error.
+
+    Returns
+    -------
+    bytes
+        The content of a bytecode file.
+
+    Raises
+    ------
+    DiagnosticError
+        With everything that the version cannot express, or that has no bytecode at all.
     """
     return encode(module, version or lowest_version(module), strict=strict)
 

@@ -23,12 +23,29 @@ from tileir.text.syntax.operations import write_operation
 
 
 def to_text(module: Module, *, form: str = "module", debug: bool = False, level: str = NEWEST) -> str:
-    """The text of `module`, ending in one newline.
+    """Print a program. Parsing the text gives the same program.
 
-    `form` is ``"module"`` (``cuda_tile.module @name { ... }``), ``"disassembly"`` (the items alone, globals first, as
-    the vendor's disassembler writes the module's bytecode) or ``"generic"`` (MLIR's generic form). `debug` adds the
-    location of every operation and the aliases they use. `level` is the language version whose spellings are used.
-    Raises ValueError for another form.
+    Parameters
+    ----------
+    module : Module
+        The program.
+    form : str
+        ``"module"`` is ``cuda_tile.module @name { ... }``; ``"disassembly"`` the items alone, globals first, as the
+        vendor's disassembler writes the module's bytecode; ``"generic"`` MLIR's generic form.
+    debug : bool
+        Whether the location of every operation is printed, with the aliases that they use.
+    level : str
+        Language version whose spellings are used.
+
+    Returns
+    -------
+    str
+        The text, ending in one newline.
+
+    Raises
+    ------
+    ValueError
+        For another form.
     """
     if form not in FORMS:
         raise ValueError(f"expected form to be one of {', '.join(FORMS)}, got '{form}'")

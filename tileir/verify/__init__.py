@@ -17,11 +17,26 @@ __all__ = ["verify", "verify_partial"]
 
 
 def verify(module: Module, level: str = NEWEST, *, warn_hints: bool = False) -> Report:
-    """Find every violation of `module`, in program order; `report.ok` if there is none.
+    """Find what is wrong with a program.
 
-    `level` is the version of the language, ``"13.1"`` to ``"13.5"``: the newest accepts what any version accepts.
-    Warnings do not make the report fail; `warn_hints` asks for those about optimization hints without effect.
-    Never raises for a bad program; ValueError for a level that does not exist.
+    Parameters
+    ----------
+    module : Module
+        The program.
+    level : str
+        Language version, ``"13.1"`` to ``"13.5"``; the newest accepts the programs of all versions but a few.
+    warn_hints : bool
+        Whether to warn of optimization hints without effect.
+
+    Returns
+    -------
+    Report
+        Every violation, in program order; ``report.ok`` if there is no error. Never raises for a bad program.
+
+    Raises
+    ------
+    ValueError
+        For a level that does not exist.
     """
     if level not in VERSIONS:
         raise ValueError(f"expected a level of {', '.join(VERSIONS)}, got {level!r}")

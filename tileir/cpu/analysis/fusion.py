@@ -23,6 +23,8 @@ FREE = (core.Constant, core.Iota, shapes.Broadcast, shapes.Reshape)
 """Operations that cost nothing to repeat."""
 CHEAP = (core.Offset, integer.AddI, integer.SubI, integer.MulI, *FREE)
 """Address arithmetic: repeated in each use rather than stored, so that LLVM sees neighbouring addresses."""
+RESHAPING = (shapes.Broadcast, shapes.Reshape)
+"""Operations whose result may lie in the memory of the tile that they are given."""
 ALIASES = (misc.Assume, extension.OptimizationBarrier)
 """Operations whose result is the very tile that they are given."""
 
@@ -52,7 +54,7 @@ class Fusion:
         Not where the tile may be that of another value as well, or a constant.
         """
         users, owner = self.users(value), value.owner
-        shared = (*ALIASES, core.Constant) if isinstance(owner, Op) else (calls.Func,)
+        shared = (*ALIASES, *RESHAPING, core.Constant) if isinstance(owner, Op) else (calls.Func,)
         if isinstance(owner if isinstance(owner, Op) else owner.parent, shared):
             return False
         return len(users) == 1 and users[0].operands.count(value) == 1 and users[0].parent is home_of(value)

@@ -120,6 +120,12 @@ def row_major(shape: Sequence[int]) -> tuple[ir.Value, ...]:
     return tuple(reversed(strides))
 
 
+def is_dense(window: Window) -> bool:
+    """Whether the elements lie side by side in row-major order."""
+    wanted = row_major(window.type.shape)
+    return all(isinstance(stride, ir.Constant) and stride == dense for stride, dense in zip(window.strides, wanted))
+
+
 def new_buffer(emit: Emitter, type: t.TileType) -> Window:
     """An uninitialised dense buffer in the arena."""
     return Window(type, emit.buffer(type.count * type.element.byte_size), row_major(type.shape))

@@ -5,7 +5,6 @@ Knows: target machine, pass pipeline, how a symbol becomes an address. Does not 
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +13,7 @@ from pathlib import Path
 import llvmlite
 import llvmlite.binding as llvm
 
-from tileir.cpu.llvm.elf import undefined_symbols
+from tileir.cpu.llvm.object_symbols import undefined_symbols
 from tileir.ir.diagnostics import UnsupportedError
 
 _PACKAGE = Path(__file__).parents[2]
@@ -107,11 +106,16 @@ def object_code(ir_text: str, host: Host) -> bytes:
     """
     machine = target_machine(host)
     code = machine.emit_object(optimized(ir_text, machine))
-    needed = undefined_symbols(code)
-    missing = [name for name in needed if not hasattr(ctypes.CDLL(None), name)] if needed else []
+    missing = [name for name in undefined_symbols(code) if not _is_in_process(name)]
     if missing:
         raise UnsupportedError(f"the compiled kernel needs {', '.join(missing)}, which this process lacks", "cpu")
     return code
+
+
+def _is_in_process(name: str) -> bool:
+    """Whether the loader would find a function of that name: it asks LLVM, which asks the system, as this does."""
+    llvm.load_library_permanently("")  # the process itself, which LLVM does not search otherwise
+    return llvm.address_of_symbol(name) is not None
 
 
 def optimized_text(ir_text: str, host: Host) -> str:

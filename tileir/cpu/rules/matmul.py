@@ -19,7 +19,7 @@ from tileir.cpu.emit.algebra import Int
 from tileir.cpu.emit.elements import DOUBLE, I8, I32, I64, Num, memory_type
 from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.formulas import integer
-from tileir.cpu.emit.tiles import ExpressionTile, Tile, Window, fill, new_buffer, row_major, wide
+from tileir.cpu.emit.tiles import ExpressionTile, Tile, Window, fill, is_dense, new_buffer, wide
 from tileir.cpu.llvm.engine import host
 from tileir.cpu.lowering.reports import warn_where
 from tileir.cpu.lowering.state import Lower, Lowering
@@ -177,16 +177,11 @@ def _lower(
 def accumulator(lowering: Lowering, value: Value) -> Window:
     """A dense buffer with the elements of `value`: its own buffer if nothing else will read it."""
     tile = lowering.tile(value)
-    if isinstance(tile, Window) and not tile.shared and _is_dense(tile) and lowering.fusion.used_once(value):
+    if isinstance(tile, Window) and not tile.shared and is_dense(tile) and lowering.fusion.used_once(value):
         return tile
     buffer = new_buffer(lowering.emit, tile.type)
     fill(lowering.emit, buffer, tile)
     return buffer
-
-
-def _is_dense(window: Window) -> bool:
-    wanted = row_major(window.type.shape)
-    return all(isinstance(stride, ir.Constant) and stride == dense for stride, dense in zip(window.strides, wanted))
 
 
 def _multiply_transposed(emit: Emitter, product: Product, found: Factors, acc: Window) -> None:

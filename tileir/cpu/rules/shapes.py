@@ -1,18 +1,20 @@
 """Native code for the shape operations (spec: shapes#top).
 
-Operations that only say where an element comes from bind an expression with another index; no element moves.
+Operations that only say where an element comes from bind an expression with another index, or the memory that their
+operand lies in with other strides; no element moves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import I1, I64, Num
 from tileir.cpu.emit.emitter import Emitter, Index, TrapKind
-from tileir.cpu.emit.tiles import ExpressionTile, Permuted, Tile, Window, new_buffer
+from tileir.cpu.emit.tiles import ExpressionTile, Permuted, Tile, Window, is_dense, new_buffer, row_major
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.host import undefined
 from tileir.ir.core import Op, Value
@@ -29,18 +31,35 @@ def lower_broadcast(lowering: Lowering, op: shapes.Broadcast) -> None:
     def compute(emit: Emitter, index: Index) -> Num:
         return source.at(emit, tuple(I64(0) if extent == 1 else at for at, extent in zip(index, extents)))
 
-    lowering.bind(op.result, ExpressionTile(op.result.type, compute))
+    if isinstance(source, Window):
+        strides = tuple(I64(0) if extent == 1 else stride for extent, stride in zip(extents, source.strides))
+        lowering.bind(op.result, replace(source, type=op.result.type, strides=strides))
+    else:
+        lowering.bind(op.result, ExpressionTile(op.result.type, compute))
 
 
 @rules(shapes.Reshape)
 def lower_reshape(lowering: Lowering, op: shapes.Reshape) -> None:
     source, before, after = lowering.tile(op.source), op.source.type.shape, op.result.type.shape
-    lowering.bind(
-        op.result,
-        ExpressionTile(
-            op.result.type, lambda emit, index: source.at(emit, reshaped(emit.builder, index, after, before))
-        ),
-    )
+
+    def compute(emit: Emitter, index: Index) -> Num:
+        return source.at(emit, reshaped(emit.builder, index, after, before))
+
+    if isinstance(source, Window) and (strides := _strides(source, after)) is not None:
+        lowering.bind(op.result, replace(source, type=op.result.type, strides=strides))
+    else:
+        lowering.bind(op.result, ExpressionTile(op.result.type, compute))
+
+
+def _strides(window: Window, shape: Sequence[int]) -> tuple[ir.Value, ...] | None:
+    """The strides of the same elements in another shape; None where they have none."""
+    before = window.type.shape
+    if is_dense(window):
+        return row_major(shape)
+    if [extent for extent in before if extent != 1] != [extent for extent in shape if extent != 1]:
+        return None
+    kept = iter([stride for stride, extent in zip(window.strides, before) if extent != 1])
+    return tuple(I64(0) if extent == 1 else next(kept) for extent in shape)
 
 
 def reshaped(builder: ir.IRBuilder, index: Index, shape: Sequence[int], target: Sequence[int]) -> Index:

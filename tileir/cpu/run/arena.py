@@ -10,6 +10,7 @@ import ctypes
 import mmap
 import threading
 from collections.abc import Callable, Generator
+from contextlib import suppress
 
 from tileir.cpu.emit.record import (
     ABANDON,
@@ -45,7 +46,8 @@ class Arena:
         self.size = wanted - LINE
         self._memory = mmap.mmap(-1, wanted + alignment)
         if alignment == _HUGE_PAGE and hasattr(mmap, "MADV_HUGEPAGE"):
-            self._memory.madvise(mmap.MADV_HUGEPAGE)
+            with suppress(OSError):  # a kernel without huge pages
+                self._memory.madvise(mmap.MADV_HUGEPAGE)
         address = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
         self.address = -(-address // alignment) * alignment
         self._block, self._count, self._handed, self._handle, self._changes, self._waiting, host = (

@@ -59,11 +59,34 @@ def view(
 ) -> LaunchView:
     """Run a kernel on the interpreter, as a launch there does, and picture what it did.
 
-    `blocks` are the tile blocks (x, y, z) whose values are kept; None: all of up to 16, or else the first, the middle
-    and the last.
-    `findings` asks for those of the sanitizer, which runs the launch once more, on copies; None: if the arrays are
-    small. A trap is in the picture, and is not raised. Raises TypeError or ValueError before anything runs,
-    `DiagnosticError` for an invalid program, `UnsupportedError`.
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    grid : int or sequence of int
+        Number of tile blocks along each axis.
+    *args : object
+        Arguments as for a launch.
+    blocks : sequence of tuple of int, or None
+        The tile blocks, ``(x, y, z)``, whose values are kept; None: all of up to 16, or else the first, the middle and
+        the last.
+    findings : bool or None
+        Whether to show those of the sanitizer, which runs the launch once more, on copies; None: if the arrays are
+        small.
+
+    Returns
+    -------
+    LaunchView
+        The picture. A trap is in it, and is not raised.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Before anything runs.
+    DiagnosticError
+        If the program is not valid.
+    UnsupportedError
+        If the interpreter cannot run it.
     """
     extents, arguments = bound_arguments(kernel, grid, args)
     return view_bound(kernel, extents, arguments, blocks, findings)

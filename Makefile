@@ -61,7 +61,8 @@ vscode:
 fuzz: $(VENV)/.fuzz
 	$(BIN)/python -m tests.fuzz.faulty --count 20000 --jobs $(JOBS)
 	$(BIN)/python -m tests.fuzz.launching --rounds 1000
-	TILEIR_FUZZ_TRIES=5000 $(BIN)/python -m pytest tests/fuzz
+	TILEIR_FUZZ_TRIES=5000 $(BIN)/python -m pytest tests/fuzz tests/explore/test_enumeration.py
+	$(BIN)/python -m tests.explore.conformance --runs 10000
 	$(BIN)/python -m tests.fuzz.run --seconds 60 --target text
 	$(BIN)/python -m tests.fuzz.run --seconds 60 --target bytecode
 	$(BIN)/python -m tests.passes.fuzz --count 5000 --jobs $(JOBS)

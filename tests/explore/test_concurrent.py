@@ -10,6 +10,8 @@ import pytest
 import tileir
 from tests.explore.launched import explored_file
 from tileir.explore.changes import Mend
+from tileir.explore.program import ModelProgram
+from tileir.explore.results import Exploration
 
 FOLDER = Path(tileir.__file__).parent / "examples" / "concurrent"
 ALGORITHMS = {"last_block", "look_back", "message_passing", "mutex", "split_k", "ticket_lock", "work_queue"}
@@ -93,6 +95,24 @@ def test_a_mend_names_the_places() -> None:
     assert place is not None
     line = (FOLDER / "mutex.mlir").read_text().splitlines()[int(place[1]) - 1]
     assert "%unlocked = store_ptr_tko relaxed device %lock" in line
+
+
+QUICK = [(path, name) for path, name in entries() if not name.startswith("queue_")]
+
+
+@pytest.mark.parametrize(("path", "name"), QUICK, ids=lambda value: getattr(value, "stem", value))
+def test_iterations_that_find_nothing_add_nothing(path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With one such iteration of every loop explored there are more executions, and no other outcome or fault."""
+    few = explored_file(path, name, mends=False)
+    monkeypatch.setattr(ModelProgram, "only_strong_access", lambda self, loop: None)
+    many = explored_file(path, name, mends=False)
+    assert many.executions >= few.executions
+    assert ends(many) == ends(few)
+    assert {fault.kind for fault in many.faults} == {fault.kind for fault in few.faults}
+
+
+def ends(report: Exploration) -> set[tuple[tuple[str, float], ...]]:
+    return {tuple(sorted(outcome.values.items())) for outcome in report.outcomes}
 
 
 def test_executions_are_as_many_as_the_tile_blocks_can_be_ordered() -> None:

@@ -97,4 +97,16 @@ cuda_tile.module @clean {
       %t2 = store_ptr_tko weak %out, %v : tile<ptr<i32>>, tile<i32> -> token
     }
   }
+
+  // Rows of half bytes: two elements of one store in each byte, and every tile block has bytes of its own.
+  // launch: 4 out=f4E2M1FN[16]:zeros
+  entry @f4_neighbours(%out: tile<ptr<f4E2M1FN>>) {
+    %b, %by, %bz = get_tile_block_id : tile<i32>
+    %zero = constant <i32: 0> : tile<i32>
+    %view = make_tensor_view %out, shape = [4, 4], strides = [4, 1] : tensor_view<4x4xf4E2M1FN, strides=[4,1]>
+    %rows = make_partition_view %view : partition_view<tile=(1x4), tensor_view<4x4xf4E2M1FN, strides=[4,1]>>
+    %ones = constant <f4E2M1FN: 1.0> : tile<1x4xf4E2M1FN>
+    %t = store_view_tko weak %ones, %rows[%b, %zero]
+      : tile<1x4xf4E2M1FN>, partition_view<tile=(1x4), tensor_view<4x4xf4E2M1FN, strides=[4,1]>>, tile<i32> -> token
+  }
 }

@@ -163,3 +163,20 @@ def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path) -> None:
     assert json.loads(capsys.readouterr().out)["findings"][0]["certainty"] == "confirmed"
     assert main(["prove", str(file), "f32[64,96]:zeros", "64", "96"]) == 0
     assert main(["prove", str(file), "--grid", "8,3"]) == 2
+
+
+def test_rows_of_half_bytes_that_share_one_race() -> None:
+    """Rows of 3: the last element of one has its byte with the first of the next."""
+    type = "tensor_view<4x3xf4E2M1FN, strides=[3,1]>"
+    text = f"""
+    entry @k(%x: tile<ptr<f4E2M1FN>>) {{
+      %b, %y, %z = get_tile_block_id : tile<i32>
+      %zero = constant <i32: 0> : tile<i32>
+      %view = make_tensor_view %x, shape = [4, 3], strides = [3, 1] : {type}
+      %rows = make_partition_view %view : partition_view<tile=(1x4), {type}>
+      %ones = constant <f4E2M1FN: 1.0> : tile<1x4xf4E2M1FN>
+      %t = store_view_tko weak %ones, %rows[%b, %zero]
+        : tile<1x4xf4E2M1FN>, partition_view<tile=(1x4), {type}>, tile<i32> -> token
+    }}"""
+    report = tileir.prove(tileir.parse(text)["k"], 4, np.zeros(6, np.uint8))
+    assert report.races.outcome is Answer.PRESENT and report.findings[0].confirmed

@@ -163,7 +163,7 @@ class _Pair:
     def _agreements_of_a_view(self) -> Iterator[Agreement]:
         """All coordinates, if both go through one view each element of which has an address of its own."""
         one, other = self.a.footprint, self.b.footprint
-        if not (self._unfolded and one.through_view and other.through_view and one.size == other.size):
+        if not (self._unfolded and one.through_view and other.through_view and one.size == other.size >= 8):
             return
         pairs = list(zip(one.coordinates, other.coordinates))
         rest_a = one.form - sum((of(a) * _stride(one, a) for a, _ in pairs), ZERO)

@@ -86,8 +86,8 @@ class NarrowedFootprint:
 
     @property
     def size(self) -> int:
-        """Bytes of an element, or 1 where elements are counted that share bytes."""
-        return self.footprint.bytes
+        """Bytes of an element; where elements are counted that share bytes, how many share one."""
+        return self.footprint.bytes if self.footprint.size >= 8 else 8 // self.footprint.size
 
 
 def _with_coordinates(footprint: Footprint) -> Footprint:

@@ -11,10 +11,11 @@ from collections.abc import Callable
 import numpy as np
 
 from tileir.explore.blocks import ReplayedBlock
-from tileir.explore.events import AccessInstruction, ExecutedOp, Tokens
+from tileir.explore.events import AccessInstruction, ExecutedOp, PromisedStore, Tokens
 from tileir.explore.pending import PENDING, any_pending, joined_tokens
 from tileir.explore.program import ModelProgram
 from tileir.ir.core import Op
+from tileir.ir.storage import dtype_of
 from tileir.ir.types import TileType, TokenType
 
 NO_TOKENS: Tokens = frozenset()
@@ -32,6 +33,7 @@ class ExploredAccess:
         declared = self._site.access.declared
         self._token = next((at for at, operand in enumerate(op.spec.operands) if _is_token(op, operand.position)), None)
         self._expected = names.index(declared.expected) if declared.expected else None
+        self._value = names.index(declared.value) if declared.value else None
         self._mask = names.index(declared.mask) if declared.mask else None
         self._gives_tile = any(isinstance(result.type, TileType) for result in op.results)
 
@@ -40,7 +42,7 @@ class ExploredAccess:
         before = self._before(block, values)
         operands = [value for at, value in enumerate(values) if at != self._token]
         if before is PENDING or any_pending(operands):
-            return self._put_off(block, instance, before)
+            return self._put_off(block, instance, before, values)
         assert isinstance(before, frozenset), "tokens carry instructions"
         tile = self._make(block, instance, before, values)
         token = before | {instance}
@@ -53,14 +55,28 @@ class ExploredAccess:
         extra = [block.latest.get(number, NO_TOKENS) for number in self._after]
         return joined_tokens(token, *extra)
 
-    def _put_off(self, block: ReplayedBlock, instance: ExecutedOp, before: object) -> object:
+    def _put_off(
+        self, block: ReplayedBlock, instance: ExecutedOp, before: object, values: tuple[object, ...]
+    ) -> object:
         """Its operands are not known yet: neither what it reads nor what it writes."""
         if self._site.access.writes:
-            block.skipped.add(self._site.number)
+            self._promise(block, before, values)
             block.wrote += 1
         token = before | {instance} if isinstance(before, frozenset) else PENDING
         block.latest[self._site.number] = token
         return self._results(PENDING, token)
+
+    def _promise(self, block: ReplayedBlock, before: object, values: tuple[object, ...]) -> None:
+        """Say where it will write, if that is known."""
+        value = self._site.access.value
+        if value is None or any_pending(one for at, one in enumerate(values) if at not in (self._token, self._value)):
+            block.skipped.add(self._site.number)
+            return
+        zeros = np.zeros(value.tile.shape, dtype_of(value.tile.element))[()]
+        block.answering.begin({})
+        self._function(block, *(zeros if at == self._value else one for at, one in enumerate(values)))
+        known = before if isinstance(before, frozenset) else NO_TOKENS
+        block.promised.append(PromisedStore(self._site.number, frozenset(block.answering.cells), known))
 
     def _results(self, tile: object, token: object) -> object:
         if not self._gives_tile:

@@ -10,12 +10,12 @@ has them: what depends on no read of its tile block may be read by others before
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from tileir.explore.events import AccessInstruction, ElementKey, ExecutedOp, Tokens
+from tileir.explore.events import AccessInstruction, ElementKey, ExecutedOp, PromisedStore, Tokens
 from tileir.explore.memory import AnsweringMemory
 from tileir.explore.pending import Pending
 from tileir.interp.api import BlockState, LaunchState
@@ -43,19 +43,22 @@ class BlockRun:
 
     ``status``: ``done``; ``pending``, whether it goes on depends on a read without answer; ``waiting``, an iteration of
     a `loop` has changed nothing; ``bounded``, a loop has had all iterations that are explored; ``assert`` or ``trap``.
-    ``future`` are the numbers of the operations that may still write. ``values`` are the results of accesses by
+    ``skipped`` are the operations that would write and were passed over, as where they write depends on such a read;
+    ``promised`` those of which only the value does. ``values`` are the results of accesses by
     operation, the last one of each; ``reached`` the assertions that it came to; ``path`` the iterations and calls
-    around the place where it has halted.
+    around the place where it has halted, ``stopped`` the operation there if more may follow.
     """
 
     instructions: tuple[AccessInstruction, ...]
     status: str
-    future: frozenset[int]
+    skipped: frozenset[int]
+    promised: tuple[PromisedStore, ...]
     values: dict[int, np.ndarray]
     reached: frozenset[Op]
     loc: Location = UNKNOWN
     message: str = ""
     path: tuple[int, ...] = ()
+    stopped: Op | None = None
 
 
 class ReplayedBlock(BlockState):
@@ -72,6 +75,7 @@ class ReplayedBlock(BlockState):
         "loops",
         "number",
         "path",
+        "promised",
         "reached",
         "skipped",
         "values",
@@ -89,6 +93,7 @@ class ReplayedBlock(BlockState):
             self.answers.setdefault(instance, {})[lane] = value
         self.instructions: list[AccessInstruction] = []
         self.latest: dict[int, Tokens | Pending] = {}
+        self.promised: list[PromisedStore] = []
         self.reached: set[Op] = set()
         self.skipped: set[int] = set()
         self.values: dict[int, np.ndarray] = {}
@@ -116,10 +121,6 @@ class ReplayedBlock(BlockState):
         """What is printed is no outcome."""
 
 
-Futures = Callable[[Op | None, frozenset[int]], frozenset[int]]
-"""The writing operations that may follow the one where a tile block stands, with those of regions passed over."""
-
-
 class BlockRunner:
     """Runs the tile blocks of a launch; what is known is not run again."""
 
@@ -129,13 +130,11 @@ class BlockRunner:
         launch: LaunchState,
         blocks: Sequence[Coordinates],
         arguments: Sequence[object],
-        futures: Futures,
     ) -> None:
         self.blocks = blocks
         self._function = function
         self._launch = launch
         self._arguments = arguments
-        self._futures = futures
         self._known: dict[tuple[int, Answers], BlockRun] = {}
 
     def run(self, block: int, answers: Answers) -> BlockRun:
@@ -150,12 +149,14 @@ class BlockRunner:
         return BlockRun(
             tuple(block.instructions),
             status,
-            self._futures(stopped, frozenset(block.skipped)),
+            frozenset(block.skipped),
+            tuple(block.promised),
             block.values,
             frozenset(block.reached),
             loc,
             message,
             tuple(block.path),
+            stopped,
         )
 
     def _to_end(self, block: ReplayedBlock) -> tuple[Op | None, str, Location, str]:

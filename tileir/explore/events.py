@@ -95,6 +95,14 @@ class AccessInstruction:
     awaits: bool
 
 
+class PromisedStore(NamedTuple):
+    """A write that a tile block will make: only its value depends on a read without answer. `before` may be unknown."""
+
+    op: int
+    cells: frozenset[MemoryCell]
+    before: Tokens
+
+
 @dataclass(frozen=True)
 class ElementEvent:
     """One element of an instruction: a read, a write, or both as one step. Values are bits, unsigned."""

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tileir.analysis.effects import accesses_of
 from tileir.explore.conditions import VerdictLine
 from tileir.explore.graph import members
 from tileir.explore.mends import mends_of
@@ -29,6 +28,8 @@ from tileir.ir.diagnostics import UnsupportedError
 from tileir.ops.control import Loop
 
 TARGET = "explore"
+MOST_VISITED = 100
+"""Graphs that are looked at for each execution that the limit allows."""
 MOST_EXECUTIONS = 100
 """A mend may have this many times the executions of what it mends, else it is given up."""
 
@@ -71,11 +72,11 @@ class _Loops:
         kept = set()
         for op in program.ops:
             if isinstance(op, Loop):
-                sites = [program.site(access.op) for access in accesses_of(op)]
-                if len(sites) == 1 and sites[0].strong:
-                    self._loop_of[sites[0].number] = program.number(op)
-                else:
+                site = program.only_strong_access(op)
+                if site is None:
                     kept.add(program.number(op))
+                else:
+                    self._loop_of[site.number] = program.number(op)
         self.kept = frozenset(kept)
         self.suspicious: set[int] = set()
 
@@ -112,14 +113,13 @@ def _collected(
         sources=(source,) if source else (),
     )
     collection = Collection(report, search.program.ops)
-    for execution in search.executions():
+    for execution in search.executions(MOST_VISITED * limit):
         _require_whole(execution, search, names)
         loops.look(execution)
         collection.add(execution)
-        if report.executions >= limit:
-            report.exhaustive = False
+        if report.executions == limit:
             break
-    report.visited = search.visited
+    report.visited, report.exhaustive = search.visited, search.complete
     return report
 
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from tileir.analysis.effects import MemoryAccess, access_of, checked_access, reachable
+from tileir.analysis.effects import MemoryAccess, access_of, accesses_of, checked_access, reachable
 from tileir.explore.events import ModelAccess
 from tileir.ir.attributes import MemoryOrdering, MemoryScope
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import UnsupportedError
-from tileir.ir.types import ElementType, PointerType, TensorViewType, TileType, TileViewType
-from tileir.ops.control import For, Loop
+from tileir.ir.types import ElementType, PointerType, TensorViewType, TileType, TileViewType, TokenType
+from tileir.ops.calls import Call, Func
+from tileir.ops.control import For, If, Loop
 from tileir.ops.core import GetGlobal
 from tileir.ops.module import Entry
 from tileir.ops.pointers import Alloca
@@ -46,6 +47,7 @@ class ModelProgram:
         self.changes = ProgramChanges() if changes is None else changes
         self._numbers = {op: number for number, op in enumerate(self.ops)}
         self.sites = {number: self._site(op, number) for op, number in self._numbers.items() if access_of(op)}
+        self._needs: dict[Op, frozenset[int]] = {}
         self._roots = {number: _roots(site.access.address) for number, site in self.sites.items()}
 
     def _site(self, op: Op, number: int) -> ModelAccess:
@@ -64,6 +66,11 @@ class ModelProgram:
     def site(self, op: Op) -> ModelAccess:
         return self.sites[self._numbers[op]]
 
+    def only_strong_access(self, loop: Op) -> ModelAccess | None:
+        """The only access in a loop, if it is a strong one."""
+        sites = [self.site(access.op) for access in accesses_of(loop)]
+        return sites[0] if len(sites) == 1 and sites[0].strong else None
+
     def extra_tokens(self, number: int) -> list[int]:
         """The accesses whose tokens a change hands to this one."""
         return sorted(source for source, target in self.changes.tokens if target == number)
@@ -71,6 +78,23 @@ class ModelProgram:
     def roots(self, number: int) -> frozenset[Root] | None:
         """Where the memory of an access comes from; None if it may be anywhere."""
         return self._roots[number]
+
+    def needs(self, op: Op) -> frozenset[int]:
+        """Accesses whose values an operation has to wait for: it is computed from them, or they decide whether it runs.
+
+        Values that come through arguments of regions are left out: those differ from iteration to iteration.
+        """
+        if op not in self._needs:
+            work = [op]
+            seen = {op}
+            for one in work:
+                values = [value for part in (one, *_around(one)) for value in _deciding(part)]
+                sources = {value.op for value in values if value.op is not None} - seen
+                seen |= sources
+                work += sources
+            numbers = {self._numbers[one] for one in seen - {op} if one in self._numbers}
+            self._needs[op] = frozenset(numbers & self.sites.keys())
+        return self._needs[op]
 
     # ------------------------------------------------------------ what may follow
 
@@ -81,11 +105,9 @@ class ModelProgram:
             if number in self.sites and self.sites[number].access.writes:
                 yield number
 
-    def future(self, stopped: Op | None, skipped: frozenset[int]) -> frozenset[int]:
-        """The operations that may still write when a tile block stands at `stopped`."""
-        if stopped is None:
-            return skipped
-        return skipped | frozenset(self.writers(self._following(stopped)))
+    def following(self, op: Op) -> frozenset[int]:
+        """The operations that may still write when a tile block stands at `op`."""
+        return frozenset(self.writers(self._following(op)))
 
     def _following(self, op: Op) -> Iterator[Op]:
         """The operations after `op`, those in it, and those of the loops around it."""
@@ -95,6 +117,25 @@ class ModelProgram:
             if isinstance(around, For | Loop):
                 start = min(start, self._numbers[around])
         return iter(self.ops[start:] if around is self.entry else self.ops)
+
+
+def _around(op: Op) -> Iterator[Op]:
+    """The operations whose regions an operation stands in."""
+    around = op.parent_op
+    while around is not None:
+        yield around
+        around = around.parent_op
+
+
+def _deciding(op: Op) -> list[Value]:
+    """The values without which an operation gives no results, and its regions are not entered."""
+    if isinstance(op, If):
+        return [op.condition]
+    if isinstance(op, For):
+        return [op.lower, op.upper, op.step]
+    if isinstance(op, Loop | Call | Entry | Func):
+        return []
+    return [value for value in op.operands if not isinstance(value.type, TokenType)]
 
 
 def _element(access: MemoryAccess) -> ElementType:

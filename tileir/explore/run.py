@@ -50,7 +50,7 @@ class ExploredLaunch:
         tables = explored_tables(TABLES, program, LoopLimits(self.iterations, kept))
         function = prepare(self.module, self.entry, tables, strict=False).function
         state = LaunchState(self.entry.sym_name, self.grid, self.memory, Options(), self.module.source)
-        runner = BlockRunner(function, state, self.blocks, self.arguments, program.future)
+        runner = BlockRunner(function, state, self.blocks, self.arguments)
         return Search(program, runner, self.memory.initial, self._reaches(program))
 
     def _reaches(self, program: ModelProgram) -> dict[Root, Reach]:

@@ -26,6 +26,11 @@ from tileir.explore.events import AccessInstruction, ElementKey, MemoryCell
 from tileir.explore.graph import ExecutionGraph
 from tileir.explore.model import DerivedRelations
 from tileir.explore.program import ModelProgram, Root
+from tileir.ir.diagnostics import UnsupportedError
+
+TARGET = "explore"
+MOST_EVENTS = 1024
+"""Elements that the accesses of one execution may have together."""
 
 
 class Reach(NamedTuple):
@@ -79,15 +84,21 @@ class Search:
         self, program: ModelProgram, runner: BlockRunner, initial: dict[MemoryCell, int], reaches: dict[Root, Reach]
     ) -> None:
         self.visited = 0
+        self.complete = False
         self.program = program
         self._runner = runner
         self._initial = initial
         self._reaches = reaches
 
-    def executions(self) -> Iterator[Execution]:
-        """Each consistent execution once, and those in which tile blocks wait for ever."""
+    def executions(self, most: int) -> Iterator[Execution]:
+        """Each consistent execution once, and those in which tile blocks wait for ever.
+
+        Ends when `most` graphs have been looked at; `complete` says whether that was all.
+        """
         stack = [ExecutionGraph(len(self._runner.blocks), self._initial)]
         while stack:
+            if self.visited == most:
+                return
             graph = stack.pop()
             self.visited += 1
             runs = self._runs(graph)
@@ -100,6 +111,7 @@ class Search:
                 yield Execution(graph, DerivedRelations(graph), runs, stuck)
             else:
                 yield from self._stuck(graph)
+        self.complete = True
 
     def _runs(self, graph: ExecutionGraph) -> tuple[BlockRun, ...]:
         return tuple(self._runner.run(block, answers) for block, answers in enumerate(graph.answers))
@@ -113,6 +125,9 @@ class Search:
             for lane in range(len(instruction.cells))
             if (key := ElementKey(instruction.instance, lane)) not in graph.index
         ]
+        if len(found) + len(graph.events) > MOST_EVENTS:
+            what = f"a launch that accesses more than {MOST_EVENTS} elements; smaller tiles have the same outcomes"
+            raise UnsupportedError(what, TARGET, found[-1].instruction.site.access.op.loc)
         return sorted(found, key=lambda lane: lane.reads + lane.instruction.awaits * lane.reads)
 
     def _following(
@@ -127,7 +142,7 @@ class Search:
             if choices:
                 found = [read for write in choices for read in self._read(graph, lane, write)]
                 waiting = graph.refusing(lane.key, frozenset(choices))
-                return [*found, waiting] if self._may_wait(waiting, runs, lanes) else found
+                return [waiting, *found[::-1]] if self._may_wait(waiting, runs, lanes) else found[::-1]
         return None if self._may_wait(graph, runs, lanes) else []
 
     # ------------------------------------------------------------ one event more
@@ -169,7 +184,27 @@ class Search:
         """Whether another write to the cell of a read may be added later."""
         if any(lane.cell == read.cell and lane.instruction.site.access.writes and lane is not read for lane in lanes):
             return True
-        return any(self._may_write(number, read.cell) for run in runs for number in run.future)
+        return any(
+            block != read.block or not self._waits_on(run, number, read)
+            for block, run in enumerate(runs)
+            for number in self._writers(run, read)
+        )
+
+    def _writers(self, run: BlockRun, read: _Lane) -> Iterator[int]:
+        """The operations of a tile block that may still write the cell of a read, and do not wait for its token."""
+        later = run.skipped if run.stopped is None else run.skipped | self.program.following(run.stopped)
+        yield from (number for number in later if self._may_write(number, read.cell))
+        for store in run.promised:
+            if read.cell in store.cells and read.key.instance not in store.before:
+                yield store.op
+
+    def _waits_on(self, run: BlockRun, number: int, read: _Lane) -> bool:
+        """Whether an operation is not executed before a read of the same tile block is answered."""
+        instance = read.key.instance
+        if not instance.path and instance.op in self.program.needs(self.program.ops[number]):
+            return True
+        here = run.stopped is not None and number not in run.skipped and run.path[: len(instance.path)] == instance.path
+        return here and run.stopped is not None and instance.op in self.program.needs(run.stopped)
 
     def _may_write(self, number: int, cell: MemoryCell) -> bool:
         roots = self.program.roots(number)

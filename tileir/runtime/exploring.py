@@ -103,14 +103,20 @@ def _verdict_lines(kernel: Kernel, names: LaunchNames) -> list[VerdictLine]:
 
 
 def _extent(kernel: Kernel) -> tuple[int, int]:
-    """From the kernel before to this one; to the end of the text for the last one, and from the start for the first."""
+    """From the kernel before to this one; to the end of the text for the last one, and from the start for the first.
+
+    Nothing for a kernel that debug information places elsewhere.
+    """
     from tileir.ir.loc import SourceLoc
 
     assert kernel.module.source is not None, "asked of a program with a text"
-    places = [one.entry.loc for one in kernel.module.kernels.values()]
-    starts = [place.offset for place in places if isinstance(place, SourceLoc)]
-    at, end = list(kernel.module.kernels).index(kernel.name), len(kernel.module.source.text)
-    return (0, *starts)[at], (*starts[:-1], end)[at]
+    loc, text = kernel.entry.loc, kernel.module.source.text
+    if not isinstance(loc, SourceLoc):
+        return 0, 0
+    places = (one.entry.loc for one in kernel.module.kernels.values())
+    starts = sorted(place.offset for place in places if isinstance(place, SourceLoc))
+    begin = max((start for start in starts if start < loc.offset), default=0)
+    return begin, len(text) if loc.offset == starts[-1] else loc.offset
 
 
 def _layouts(kernel: Kernel, arguments: Sequence[Argument]) -> dict[str, ElementLayout]:

@@ -43,6 +43,8 @@ class WatchedAccess:
         self._leading = [names.index(name) for name in leading if name]
         self._tile = next((result.tile for result in op.results if isinstance(result.type, TileType)), None)
         self._chosen = _names_padding(site)
+        value = site.access.value
+        self._sharing = 2 if value is not None and value.tile.element is F4E2M1FN else 1
         self._quiet = op in session.quiet
         self._remembers = site.verb == "store" and not self._quiet
 
@@ -95,7 +97,7 @@ class WatchedAccess:
             return
         for one in touched:
             if isinstance(one, TouchedElements):
-                self._session.detector.repeated(event, one)
+                self._session.detector.repeated(event, one, self._sharing)
             one.mark_written()
         self._session.progress += 1
 
@@ -112,7 +114,7 @@ class WatchedAccess:
             detector.read(event, touched.chosen(~stored))
             touched = touched.chosen(stored)
         elif isinstance(touched, TouchedElements) and not access.updates:
-            detector.repeated(event, touched)
+            detector.repeated(event, touched, self._sharing)
         detector.write(event, touched)
         touched.mark_written()
         self._note_progress(event, touched, operands, tile)

@@ -105,9 +105,9 @@ class RaceDetector:
         if readers is not None:
             touched.put(readers, _mapped(touched.cells(readers), lambda one: self._left(event, one, False)))
 
-    def repeated(self, event: AccessEvent, touched: TouchedElements) -> None:
-        """Report elements of one weak store that have one address."""
-        again = touched.repeated()
+    def repeated(self, event: AccessEvent, touched: TouchedElements, sharing: int) -> None:
+        """Report elements of one weak store that have one address; as many as `sharing` have one byte."""
+        again = touched.repeated(sharing)
         if again.size and not event.strong:
             self._report(Conflict(event, event, "lanes", touched.address(int(again[0])), int(again.size)))
 

@@ -178,10 +178,14 @@ class TouchedElements:
     def onto(self, tile: np.ndarray, found: np.ndarray) -> None:
         tile.reshape(-1)[self.lanes] = found
 
-    def repeated(self) -> np.ndarray:
-        """The positions of elements whose address an earlier one has too."""
+    def repeated(self, sharing: int = 1) -> np.ndarray:
+        """The positions of elements whose address an earlier one has too; of elements that share bytes, of those in a
+        byte that more than `sharing` have."""
         if self.offsets.size < 2 or (self.offsets[1:] > self.offsets[:-1]).all():
             return self.lanes[:0]
+        if sharing > 1:
+            _, inverse, counts = np.unique(self.offsets, return_inverse=True, return_counts=True)
+            return np.flatnonzero(counts[inverse] > sharing)
         _, first = np.unique(self.offsets, return_index=True)
         again = np.ones(self.offsets.size, np.bool_)
         again[first] = False

@@ -20,13 +20,23 @@ _FROM_README = re.compile(r"\]\(docs/")
 
 
 def on_config(config: Any) -> Any:
-    """List the pages of the language reference, the first one in front."""
+    """List the pages of the language reference, the first one in front, and last those that have no place."""
     pages = sorted(path.name for path in (ROOT / "docs/spec").glob("*.md"))
     pages.sort(key=lambda name: name != "README.md")
     for item in config.nav:
         if item.get("Language") == "spec":
             item["Language"] = [f"spec/{name}" for name in pages]
+    listed = {page for item in config.nav for pages in item.values() for page in pages}
+    more = [page for page in manual() if page not in listed]
+    if more:
+        config.nav.append({"More": more})
     return config
+
+
+def manual() -> list[str]:
+    """Every page of the manual but those of the language reference."""
+    docs = ROOT / "docs"
+    return sorted(path.relative_to(docs).as_posix() for path in (*docs.glob("*.md"), *docs.glob("tools/*.md")))
 
 
 def on_files(files: Files, config: Any) -> Files:

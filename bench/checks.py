@@ -1,8 +1,9 @@
 """Cost of the checks of native code: each kernel with them and without, on one thread, in turn.
 
-    python bench/checks.py [--compile] [name ...]
+    python bench/checks.py [--compile | --safepoints] [name ...]
 
-With `--compile` that of compiling the kernels instead, without the cache.
+With `--compile` that of compiling the kernels instead, without the cache; with `--safepoints` that of looking up from
+the work in loops, where a launch can be interrupted, against the same code without.
 
 The time is that of the processor, so that what else the machine does counts little. The result is checked first
 (`bench/cpu.py`).
@@ -14,20 +15,25 @@ import sys
 from collections.abc import Callable, Sequence
 from math import exp, log
 from time import thread_time
+from unittest.mock import patch
 
 import cpu
 import numpy as np
 from table import Skipped, figure
 
 import tileir
+from tileir.cache import Cache
+from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.llvm.engine import host, object_code
 from tileir.cpu.lowering.state import CheckLevel
 from tileir.cpu.run.program import lowered
+from tileir.runtime import native
 
 RUNS = 15
 Launch = tuple[tileir.Kernel, tuple[int, ...], tuple[object, ...], Callable[[], None]]
 """Kernel, grid, arguments, and a check of what they hold after a launch."""
 COMPILES = 5
+NOTHING = Cache(None)
 MEAN_AIM, WORST_AIM, GATHER_AIM, COMPILE_AIM = 1.03, 1.15, 1.3, 1.2
 
 GATHER = """
@@ -109,13 +115,35 @@ def compile_cost(launch: Launch) -> tuple[float, float]:
     return min(times[CheckLevel.OFF]), min(times[CheckLevel.ON])
 
 
+def safepoint_cost(launch: Launch) -> tuple[float, float]:
+    """Seconds without and with safepoints: of each the shortest of `RUNS` launches, in turn."""
+    kernel, grid, arguments, _ = launch
+    without = replica(kernel)
+    with patch.object(Emitter, "safepoint", lambda self: None), patch.object(native, "shared_cache", lambda: NOTHING):
+        without.launch(grid, *arguments, threads=1)
+    times: dict[tileir.Kernel, list[float]] = {without: [], kernel: []}
+    kernel.launch(grid, *arguments, threads=1)
+    for _ in range(RUNS):
+        for one, column in times.items():
+            begin = thread_time()
+            one.launch(grid, *arguments, threads=1)
+            column.append(thread_time() - begin)
+    return min(times[without]), min(times[kernel])
+
+
+def replica(kernel: tileir.Kernel) -> tileir.Kernel:
+    """The same kernel, of which nothing is prepared."""
+    return tileir.parse(tileir.to_text(kernel.module))[kernel.name]
+
+
 def main(words: Sequence[str]) -> int:
-    names, compiles = [word for word in words if word != "--compile"], "--compile" in words
+    names, compiles = [word for word in words if not word.startswith("--")], "--compile" in words
+    measure = compile_cost if compiles else safepoint_cost if "--safepoints" in words else cost
     print("| kernel | without checks | with checks | cost | aim | met |", "|---|---:|---:|---:|---|---|", sep="\n")
     costs = []
     for name, make in _cases(names).items():
         try:
-            without, with_checks = (compile_cost if compiles else cost)(make())
+            without, with_checks = measure(make())
         except Skipped as reason:
             print(f"* {name} left out: {reason}")
             continue

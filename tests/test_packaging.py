@@ -82,7 +82,7 @@ def test_pinned_packages_have_hashes_and_are_those_of_the_tests() -> None:
     assert len(pins) == len(re.findall(r"(?m)^\S", text))
     wanted = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["test"]]
     names = {re.match(r"[\w-]+", one)[0].lower().replace("_", "-") for one in wanted}
-    assert names <= {name for name, _ in pins}
+    assert names <= {name for name, _ in pins}, "make lock"
     assert "://" not in text
 
 

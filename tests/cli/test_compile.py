@@ -80,3 +80,12 @@ def test_a_program_with_faults_is_refused(tileir) -> None:
     ran = tileir("compile", "-", stdin=b"entry @k() { nonsense }")
     assert ran.status == 1
     assert "error[" in ran.err
+
+
+def test_messages_without_numbers_have_no_places_for_them(tileir) -> None:
+    text = b"""entry @k(%n: tile<i32>) {
+      for %i in (%n to %n, step %n) : tile<i32> { continue }
+      return
+    }"""
+    ran = tileir("compile", "--explain", "-", stdin=text)
+    assert "the step of 'for' must be positive, got …" in ran.out

@@ -131,7 +131,7 @@ class Batch:
     def optimized(self) -> ModuleRef:
         """The module; nothing may be added from now on."""
         if self._module is None:
-            self._module = optimized(str(self.module), target_machine(host()))
+            self._module = optimized(str(self.module), host())
         return self._module
 
     def assembly(self) -> str:

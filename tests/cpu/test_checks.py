@@ -11,6 +11,7 @@ import pytest
 import tileir
 from tileir.cpu.lowering.state import CheckLevel
 from tileir.cpu.run.program import lowered
+from tileir.host import limits
 from tileir.ir.effects import AccessTrait
 from tileir.ops import OPS
 
@@ -233,3 +234,52 @@ def test_a_signalling_nan_keeps_its_bits(element: str, pattern: int) -> None:
     array = np.zeros(1, f"f{size // 8}")
     tileir.parse(text)["k"].launch(1, array, target="cpu")
     assert array.view(f"u{size // 8}")[0] == pattern
+
+
+def refusal(text: str, target: str) -> tuple[type, str]:
+    """What a launch ends with that asks for too much."""
+    with pytest.raises((tileir.Trap, tileir.UnsupportedError)) as caught:
+        tileir.parse(text)["k"].launch(1, target=target)
+    error = caught.value
+    return type(error), error.message if isinstance(error, tileir.Trap) else error.what
+
+
+@pytest.mark.parametrize(
+    ("count", "alignment"), [(1 << 62, 4), (1 << 40, 4), (1 << 29, 4), (4, 1 << 62), (4, 1 << 31), ((1 << 28) + 1, 4)]
+)
+def test_storage_that_cannot_be_has_the_same_words_everywhere(count: int, alignment: int) -> None:
+    line = f"%q = alloca num_elem = {count}, alignment = {alignment} : tile<ptr<f32>>"
+    text = f"entry @k() {{ {line}\n return }}"
+    found, expected = refusal(text, "cpu"), refusal(text, "interp")
+    assert found == expected
+    assert "cannot allocate" in found[1]
+    unreached = f"entry @k() {{ %c = constant <i1: false> : tile<i1>\n if %c {{ {line}\n yield }} return }}"
+    for target in ("interp", "cpu"):
+        tileir.parse(unreached)["k"].launch(1, target=target)
+
+
+@pytest.mark.parametrize(
+    "globals",
+    [
+        "global @g alignment = 4611686018427387904 <i64: 1> : tile<16xi64>",
+        "\n".join(f"global @g{number} <i64: 1> : tile<16777216xi64>" for number in range(100)),
+    ],
+)
+def test_globals_that_cannot_be_have_the_same_words_everywhere(globals: str) -> None:
+    text = f"cuda_tile.module @m {{ {globals}\n entry @k() {{ return }} }}"
+    found, expected = refusal(text, "cpu"), refusal(text, "interp")
+    assert found == expected
+    assert found[0] is tileir.UnsupportedError
+
+
+def test_tiles_that_do_not_fit_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "physical_memory", lambda: 1 << 16)
+    text = """entry @k(%p: tile<ptr<f32>>) {
+      %x = constant <f32: 1.0> : tile<32768xf32>
+      %y = scan %x dim=0 reverse=false identities=[0.0 : f32] : tile<32768xf32> -> tile<32768xf32>
+        (%a: tile<f32>, %b: tile<f32>) { %c = addf %a, %b : tile<f32>
+        yield %c : tile<f32> }
+      return
+    }"""
+    with pytest.raises(tileir.UnsupportedError, match="a kernel whose tiles take"):
+        tileir.parse(text)["k"].launch(1, np.zeros(4, np.float32), target="cpu")

@@ -1,16 +1,18 @@
-"""What ends a kernel that does not end by itself, in the same words on every target.
+"""What ends a kernel that does not end by itself or wants too much, in the same words on every target.
 
-Knows: how often loops may run, and how tile blocks that wait for ever are reported. Does not know: how a target finds
-out.
+Knows: how often loops may run, how much memory there is, and how tile blocks that wait for ever are reported. Does not
+know: how a target finds out.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from functools import cache
 
 from tileir.analysis.effects import accesses_of
 from tileir.ir.core import Op
-from tileir.ir.diagnostics import Coordinates, LaunchTimeout, Note, Trap
+from tileir.ir.diagnostics import Coordinates, LaunchTimeout, Note, Trap, UnsupportedError
 from tileir.ir.loc import Source
 from tileir.ops.control import Loop
 
@@ -18,7 +20,30 @@ MAX_ITERATIONS = 1 << 30
 """Iterations of `for` and `loop` that one tile block may run, if a launch does not say another number."""
 GRACE = 1.0
 """Seconds without any change after which tile blocks that all wait count as waiting for ever."""
+MAX_STORAGE = 1 << 30
+"""Bytes of `alloca` that one launch may hold at a time, and the largest alignment of one."""
+MAX_GLOBALS = 1 << 32
+"""Bytes that the globals of a module may take."""
 _SHOWN = 3
+
+
+def no_storage(size: int, alignment: int) -> str:
+    """The message of an `alloca` that asks for too much."""
+    return f"cannot allocate {size} bytes aligned to {alignment}: the limit of a launch is {MAX_STORAGE}"
+
+
+def no_memory(size: int) -> UnsupportedError:
+    """The error of a kernel whose tiles do not fit the memory there is."""
+    return UnsupportedError(f"a kernel whose tiles take {size} bytes at a time", "cpu")
+
+
+@cache
+def physical_memory() -> int:
+    """Bytes of the memory of this machine; where the system does not tell, more than there can be."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return 1 << 62
 
 
 def hang_text(max_iterations: int) -> str:

@@ -19,14 +19,13 @@ import numpy as np
 from tileir.host.address_space import AddressSpace
 from tileir.host.allocation import Allocation, box_covered
 from tileir.host.coverage import Runs
+from tileir.host.limits import MAX_STORAGE, no_storage
 from tileir.interp.accesses import CheckedAccess, lane_index
 from tileir.interp.cells import CELLS
 from tileir.interp.faults import Fault
 from tileir.ir.diagnostics import Coordinates
 from tileir.ir.types import ElementType
 
-MAX_STORAGE = 1 << 30
-"""Bytes of `alloca` that one launch may hold at a time."""
 QUARANTINE = 1 << 26
 """Bytes of freed `alloca` kept aside, so that a use after the scope is still recognised."""
 UNINITIALISED = 0xCD
@@ -65,7 +64,7 @@ class Memory(AddressSpace):
     def allocate(self, size: int, alignment: int, owner: Coordinates | None) -> int:
         """Fresh storage of `size` bytes for tile block `owner` (None: for all); gives its address."""
         if self._storage_bytes + size > MAX_STORAGE or alignment > MAX_STORAGE:
-            raise Fault(f"cannot allocate {size} bytes aligned to {alignment}: the limit of a launch is {MAX_STORAGE}")
+            raise Fault(no_storage(size, alignment))
         buffer = np.full(max(size, 1) + alignment - 1, UNINITIALISED, np.uint8)
         start: int = buffer.__array_interface__["data"][0]
         base = start + -start % alignment

@@ -6,14 +6,16 @@ Does not know: how a kernel gets at them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from tileir.host.limits import MAX_GLOBALS
 from tileir.ir import types as t
 from tileir.ir.attributes import DenseElements
 from tileir.ir.core import Op
+from tileir.ir.diagnostics import UnsupportedError
 from tileir.numerics import nibbles
 from tileir.ops.module import Global
 
@@ -32,13 +34,25 @@ class GlobalStorage:
     """The globals of a module by name, initialised once."""
 
     def __init__(self, items: Iterable[Op]) -> None:
-        self.placed = {item.sym_name: _placed(item) for item in items if isinstance(item, Global)}
+        """Raises UnsupportedError if they take more than there may be."""
+        globals = [item for item in items if isinstance(item, Global)]
+        _require_room(globals)
+        self.placed = {item.sym_name: _placed(item) for item in globals}
         self.addresses = {name: placed.address for name, placed in self.placed.items()}
 
 
 def alignment_of(op: Global) -> int:
     """Alignment of a global in bytes: a power of two."""
     return max(op.value.element.alignment, 1 << max(0, op.alignment - 1).bit_length())
+
+
+def _require_room(globals: Sequence[Global]) -> None:
+    taken = 0
+    for op in globals:
+        taken += op.value.type.count * op.value.element.byte_size + alignment_of(op)
+        if taken > MAX_GLOBALS:
+            what = f"globals of {taken} bytes and more with their alignment: the limit of a module is {MAX_GLOBALS}"
+            raise UnsupportedError(what, "host", op.loc)
 
 
 def _placed(op: Global) -> Placed:

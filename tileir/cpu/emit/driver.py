@@ -31,73 +31,92 @@ def add_driver(module: ir.Module, kernel: ir.Function) -> None:
     kernel.linkage = "internal"
     kernel.attributes.add("noinline")
     sets_aside = kernel.function_type.return_type == PTR
-    _add_driver(module, kernel, sets_aside)
+    _Driver(module, kernel, sets_aside)
     if sets_aside:
         _add_resume(module)
         _add_destroy(module)
 
 
-def _add_driver(module: ir.Module, kernel: ir.Function, sets_aside: bool) -> None:
-    function = ir.Function(module, ir.FunctionType(I32, [PTR, PTR]), NAME)
-    names = "start", "fetch", "taken", "head", "next", "safepoint", "run", "left", "trapped", "after", "done"
-    start, fetch, taken, head, next, look, run, left, trapped, after, done = map(function.append_basic_block, names)
-    builder = ir.IRBuilder(start)
-    launch = _Launch(builder, *function.args)
-    counter = builder.alloca(I64)
-    builder.store(I64(0), counter)
-    builder.branch(fetch)
+class _Driver:
+    """The driver under construction: blocks of code that take tile blocks, run one, and look whether to go on."""
 
-    builder.position_at_end(fetch)
-    first = builder.atomic_rmw("add", launch.next, launch.chunk, "monotonic")
-    builder.branch(taken)
+    def __init__(self, module: ir.Module, kernel: ir.Function, sets_aside: bool) -> None:
+        function = ir.Function(module, ir.FunctionType(I32, [PTR, PTR]), NAME)
+        self._kernel, self._sets_aside = kernel, sets_aside
+        names = "start", "fetch", "head", "next", "safepoint", "run", "left", "trapped", "after", "done"
+        self._blocks = {name: function.append_basic_block(name) for name in names}
+        self._builder = builder = ir.IRBuilder(self._blocks["start"])
+        self._launch = _Launch(builder, *function.args)
+        self._counter = builder.alloca(I64)
+        builder.store(I64(0), self._counter)
+        builder.branch(self._blocks["fetch"])
+        self._fetch()
+        self._look_up(attend(module))
+        self._run()
+        self._go_on()
+        self._end()
 
-    builder.position_at_end(taken)
-    end = builder.add(first, launch.chunk)
-    builder.branch(head)
+    def _at(self, name: str) -> ir.IRBuilder:
+        self._builder.position_at_end(self._blocks[name])
+        return self._builder
 
-    builder.position_at_end(head)
-    number = builder.phi(I64)
-    number.add_incoming(first, taken)
-    limit = builder.load_atomic(launch.limit, "monotonic", 8, typ=I64)
-    builder.cbranch(builder.icmp_signed("<", number, limit), next, done)
+    def _fetch(self) -> None:
+        """Take the next tile blocks, and begin with the first, unless the launch has come to its end."""
+        builder, launch, blocks = self._at("fetch"), self._launch, self._blocks
+        first = builder.atomic_rmw("add", launch.next, launch.chunk, "monotonic")
+        self._last = builder.add(first, launch.chunk)
+        builder.branch(blocks["head"])
+        self._at("head")
+        self._number = builder.phi(I64)
+        self._number.add_incoming(first, blocks["fetch"])
+        limit = builder.load_atomic(launch.limit, "monotonic", 8, typ=I64)
+        builder.cbranch(builder.icmp_signed("<", self._number, limit), blocks["next"], blocks["done"])
 
-    builder.position_at_end(next)
-    builder.store(number, launch.line(record.BLOCK))
-    builder.cbranch(wanted(builder, launch.space), look, run).set_weights(RARE)
+    def _look_up(self, attend: ir.Function) -> None:
+        """Call the host if it wants that; leave if it says so."""
+        builder, launch, blocks = self._at("next"), self._launch, self._blocks
+        builder.store(self._number, launch.line(record.BLOCK))
+        builder.cbranch(wanted(builder, launch.space), blocks["safepoint"], blocks["run"]).set_weights(RARE)
+        self._at("safepoint")
+        answer = builder.call(attend, [launch.space])
+        abandoned = builder.icmp_unsigned("==", answer, I32(record.ABANDON))
+        builder.cbranch(abandoned, blocks["done"], blocks["run"])
 
-    builder.position_at_end(look)
-    answer = builder.call(attend(module), [launch.space])
-    builder.cbranch(builder.icmp_unsigned("==", answer, I32(record.ABANDON)), done, run)
+    def _run(self) -> None:
+        """Run a tile block; what comes then depends on its status."""
+        builder, launch, blocks = self._at("run"), self._launch, self._blocks
+        place = launch.place(self._number)
+        result = builder.call(self._kernel, [launch.slots, launch.grid, *place, launch.space])
+        builder.store(builder.add(builder.load(self._counter, typ=I64), I64(1)), self._counter)
+        if self._sets_aside:
+            builder.store(result, launch.line(record.HANDLE))
+            result = builder.load(launch.line(record.STATUS), typ=I32)
+        self._result = result
+        stopped = builder.icmp_unsigned("!=", result, I32(0))
+        builder.cbranch(stopped, blocks["left"], blocks["after"]).set_weights(RARE)
 
-    builder.position_at_end(run)
-    result = builder.call(kernel, [launch.slots, launch.grid, *launch.place(number), launch.space])
-    builder.store(builder.add(builder.load(counter, typ=I64), I64(1)), counter)
-    if sets_aside:
-        builder.store(result, launch.line(record.HANDLE))
-        result = builder.load(launch.line(record.STATUS), typ=I32)
-    stopped = builder.icmp_unsigned("!=", result, I32(0))
-    builder.cbranch(stopped, left, after).set_weights(RARE)
+    def _go_on(self) -> None:
+        """With the next tile block; a trap lowers the limit and ends it."""
+        blocks, builder = self._blocks, self._at("left")
+        builder.cbranch(_is_trap(builder, self._result), blocks["trapped"], blocks["done"])
+        self._at("trapped")
+        builder.atomic_rmw("min", self._launch.limit, self._number, "monotonic")
+        builder.branch(blocks["done"])
+        self._at("after")
+        following = builder.add(self._number, I64(1))
+        self._number.add_incoming(following, blocks["after"])
+        builder.cbranch(builder.icmp_signed("<", following, self._last), blocks["head"], blocks["fetch"])
 
-    builder.position_at_end(left)
-    builder.cbranch(_is_trap(builder, result), trapped, done)
-
-    builder.position_at_end(after)
-    following = builder.add(number, I64(1))
-    number.add_incoming(following, after)
-    builder.cbranch(builder.icmp_signed("<", following, end), head, fetch)
-
-    builder.position_at_end(trapped)
-    builder.atomic_rmw("min", launch.limit, number, "monotonic")
-    builder.branch(done)
-
-    builder.position_at_end(done)
-    status = builder.phi(I32)
-    status.add_incoming(I32(0), head)
-    status.add_incoming(I32(ABANDONED), look)
-    status.add_incoming(result, left)
-    status.add_incoming(result, trapped)
-    builder.store(builder.load(counter, typ=I64), launch.line(record.COUNT))
-    builder.ret(status)
+    def _end(self) -> None:
+        """Give the status, and say how many tile blocks have been run."""
+        builder, blocks = self._at("done"), self._blocks
+        status = builder.phi(I32)
+        status.add_incoming(I32(0), blocks["head"])
+        status.add_incoming(I32(ABANDONED), blocks["safepoint"])
+        status.add_incoming(self._result, blocks["left"])
+        status.add_incoming(self._result, blocks["trapped"])
+        builder.store(builder.load(self._counter, typ=I64), self._launch.line(record.COUNT))
+        builder.ret(status)
 
 
 def _add_resume(module: ir.Module) -> None:

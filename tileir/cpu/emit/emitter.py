@@ -25,6 +25,7 @@ from tileir.cpu.emit.elements import I8, I32, I64, PTR, Num
 from tileir.cpu.emit.record import ABANDON, CHANGES, STATUS, WAITING
 from tileir.cpu.emit.safepoints import attend, field_of, wanted
 from tileir.cpu.llvm.metadata import Distinct, access_group, parallel_loop, plain_loop
+from tileir.host import limits
 from tileir.ir import types as t
 from tileir.ir.core import Op
 
@@ -119,10 +120,15 @@ class Emitter:
     # ------------------------------------------------------------ arena
 
     def buffer(self, size: int) -> ir.Value:
-        """Arena space of `size` bytes, aligned for vectors, until the region around is left."""
+        """Arena space of `size` bytes, aligned for vectors, until the region around is left.
+
+        Raises UnsupportedError if that is more than the memory of this machine.
+        """
         offset = self.arena_used
         self.arena_used += -(-size // ARENA_ALIGNMENT) * ARENA_ALIGNMENT
         self.arena_size = max(self.arena_size, self.arena_used)
+        if self.arena_size > limits.physical_memory():
+            raise limits.no_memory(self.arena_size)
         return self.builder.gep(self.arena, [self._at(offset)], source_etype=I8)
 
     def free_place(self) -> ir.Value:

@@ -18,6 +18,8 @@ class Bounds:
     writable_end: ir.Value
     marks: ir.Value | None = None
     """Where the marks of an `alloca` begin (`cpu.memory.unwritten`), in strict mode."""
+    size: int = 0
+    """The bytes of an `alloca` of this function."""
 
     def limit(self, write: bool) -> ir.Value:
         return self.writable_end if write else self.end

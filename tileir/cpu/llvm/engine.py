@@ -12,6 +12,7 @@ from pathlib import Path
 
 import llvmlite
 import llvmlite.binding as llvm
+from llvmlite.binding.newpassmanagers import NewPassManager
 
 from tileir.cpu.llvm.object_symbols import undefined_symbols
 from tileir.ir.diagnostics import UnsupportedError
@@ -84,19 +85,29 @@ def data_layout(host: Host) -> str:
     return str(target_machine(host).target_data)
 
 
-def optimized(ir_text: str, machine: llvm.TargetMachine) -> llvm.ModuleRef:
+def optimized(ir_text: str, host: Host) -> llvm.ModuleRef:
     """The module of `ir_text` after LLVM's standard pipeline at level 3 with vectorisation."""
     module = llvm.parse_assembly(ir_text)
     module.verify()
+    builder = _pass_builder(host)
+    manager = builder.getModulePassManager()
+    manager.run(module, builder)
+    # llvmlite's own way to free it leads to a method that does nothing (ObjectRef stands before NewPassManager).
+    NewPassManager._dispose(manager)
+    manager.detach()
+    return module
+
+
+@cache
+def _pass_builder(host: Host) -> llvm.PassBuilder:
+    """One for all modules: llvmlite does not free all that goes with each."""
     tuning = llvm.PipelineTuningOptions(speed_level=3)
     tuning.loop_vectorization = True
     tuning.slp_vectorization = True
     tuning.loop_interleaving = True
     # The vectoriser interleaves already; to unroll further doubles the code and its compile time, and gains nothing.
     tuning.loop_unrolling = False
-    builder = llvm.create_pass_builder(machine, tuning)
-    builder.getModulePassManager().run(module, builder)
-    return module
+    return llvm.create_pass_builder(target_machine(host), tuning)
 
 
 def object_code(ir_text: str, host: Host) -> bytes:
@@ -105,7 +116,7 @@ def object_code(ir_text: str, host: Host) -> bytes:
     Raises UnsupportedError if it calls a function that this process does not have: the loader would take 0 for it.
     """
     machine = target_machine(host)
-    code = machine.emit_object(optimized(ir_text, machine))
+    code = machine.emit_object(optimized(ir_text, host))
     missing = [name for name in undefined_symbols(code) if not _is_in_process(name)]
     if missing:
         raise UnsupportedError(f"the compiled kernel needs {', '.join(missing)}, which this process lacks", "cpu")
@@ -120,13 +131,13 @@ def _is_in_process(name: str) -> bool:
 
 def optimized_text(ir_text: str, host: Host) -> str:
     """The module after optimisation, in LLVM's language."""
-    return str(optimized(ir_text, target_machine(host)))
+    return str(optimized(ir_text, host))
 
 
 def assembly(ir_text: str, host: Host) -> str:
     """The machine code of a module as assembly text."""
     machine = target_machine(host)
-    return machine.emit_assembly(optimized(ir_text, machine))
+    return machine.emit_assembly(optimized(ir_text, host))
 
 
 class Loaded:

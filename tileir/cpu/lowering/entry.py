@@ -113,8 +113,7 @@ def _lowering(
     fuel = emit.stack(I64)
     builder.store(builder.load(builder.gep(arguments, [I64(FUEL - SLOTS)], source_etype=I8), typ=I64), fuel)
     first = len(body.args)
-    global_slots = {name: first + position for position, name in enumerate(global_names)}
-    memories = sum(isinstance(argument.tile.element, t.PointerType) for argument in body.args) + len(global_names)
+    pointers = sum(isinstance(argument.tile.element, t.PointerType) for argument in body.args)
     return Lowering(
         emit,
         Fusion(body),
@@ -123,11 +122,11 @@ def _lowering(
         [x, y, z],
         extents,
         arguments,
-        global_slots,
+        {name: first + position for position, name in enumerate(global_names)},
         fuel,
         checks,
         bounds_slot=first + len(global_names),
-        bounds_count=memories,
+        bounds_count=pointers + len(global_names),
         inlining=CallPlacement(body),
     )
 

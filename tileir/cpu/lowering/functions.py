@@ -95,16 +95,8 @@ def _made(caller: Lowering, function: Op) -> ir.Function:
 def _callee(caller: Lowering, made: ir.Function, body: Block) -> Lowering:
     """The state in which a function is lowered; what belongs to the kernel is shared."""
     arguments, *numbers = made.args[: _COMMON - 1]
-    arena, frame, fuel = made.args[_COMMON - 1 : _COMMON + 2]
-    start, exit = made.append_basic_block("start"), made.append_basic_block("exit")
-    builder = ir.IRBuilder(start)
-    status = builder.alloca(I32)
-    builder.store(I32(0), status)
-    emit = Emitter(made.module, made, builder, arena, exit, status, frame=frame, arena_used=0, arena_size=0)
-    emit.traps, emit.functions = caller.emit.traps, caller.emit.functions
-    emit.counts_changes = caller.emit.counts_changes
     lowering = Lowering(
-        emit,
+        _emitter(caller.emit, made),
         Fusion(body),
         Affines(body),
         caller.rules,
@@ -112,19 +104,31 @@ def _callee(caller: Lowering, made: ir.Function, body: Block) -> Lowering:
         numbers[:3],
         arguments,
         caller.global_slots,
-        fuel,
+        made.args[_COMMON + 1],
         caller.checks,
         caller.bounds_slot,
         caller.bounds_count,
         caller.inlining,
     )
-    lowering.prints, lowering.warnings, lowering.waiting = caller.prints, caller.warnings, caller.waiting
-    lowering.functions, lowering.frames, lowering.analyses = caller.functions, caller.frames, caller.analyses
+    lowering.share(caller)
     words = iter(made.args[_COMMON + 2 :])
     for _ in caller.allocations:
         begin, end, writable_end, marks = (next(words) for _ in range(4))
         lowering.allocations.append(Bounds(begin, end, writable_end, marks if caller.strict else None))
     return lowering
+
+
+def _emitter(caller: Emitter, made: ir.Function) -> Emitter:
+    """The emitter of a function, where its first operation goes."""
+    start, exit = made.append_basic_block("start"), made.append_basic_block("exit")
+    builder = ir.IRBuilder(start)
+    status = builder.alloca(I32)
+    builder.store(I32(0), status)
+    arena, frame = made.args[_COMMON - 1 : _COMMON + 1]
+    emit = Emitter(made.module, made, builder, arena, exit, status, frame=frame, arena_used=0, arena_size=0)
+    emit.traps, emit.functions = caller.traps, caller.functions
+    emit.counts_changes = caller.counts_changes
+    return emit
 
 
 def _run(lowering: Lowering, body: Block, outputs: Sequence[t.Type], places: list[ir.Value]) -> None:

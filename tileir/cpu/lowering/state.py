@@ -115,6 +115,11 @@ class Lowering:
     def __post_init__(self) -> None:
         self.loads = Loads(self.fusion, self.known)
 
+    def share(self, caller: Lowering) -> None:
+        """Take part in what belongs to the kernel, not to one of its functions."""
+        self.prints, self.warnings, self.waiting = caller.prints, caller.warnings, caller.waiting
+        self.functions, self.frames, self.analyses = caller.functions, caller.frames, caller.analyses
+
     @contextmanager
     def function(self, body: Block, end: JumpTarget) -> Iterator[None]:
         """While inside, `body` of a device function is lowered, with decisions of its own; `return` jumps to `end`."""

@@ -133,27 +133,34 @@ class _Access:
         bounds: Bounds | None,
     ) -> None:
         """Trap at the first element, in row-major order, that is active and may not be accessed."""
-        lowering, emit, builder = self.lowering, self.lowering.emit, self.lowering.builder
-        count, strides = prod(shape), row_major(shape)
+        lowering, emit, count = self.lowering, self.lowering.emit, prod(shape)
         with emit.region():
-            places = [emit.free_place()]
-            addresses = emit.buffer(8 * count)
-            places.append(I64(0) if active is None else emit.free_place())
-            chosen = None if active is None else emit.buffer(count)
-
-            def note(index: Index) -> None:
-                position: ir.Value = I64(0)
-                for at, stride in zip(index, strides):
-                    position = builder.add(position, builder.mul(at, stride))
-                if active is not None and chosen is not None:
-                    flag = builder.zext(active(index), I8)
-                    builder.store(flag, builder.gep(chosen, [position], source_etype=I8))
-                builder.store(address(index), builder.gep(addresses, [position], source_etype=I64))
-
-            emit.rare_nest(shape, note)
+            places = [emit.free_place(), I64(0)]
+            tables = [emit.buffer(8 * count)]
+            if active is not None:
+                places[1] = emit.free_place()
+                tables.append(emit.buffer(count))
+            emit.rare_nest(shape, lambda index: self._note(index, shape, tables, address(index), active))
             question = MemoryQuestion(self.write, self.size, 8 * self.size, count)
             site = emit.trap_sites(TrapSite(self.op, "", TrapKind.ACCESS))
             emit.leave_with(asked(lowering, lookup.LANES, question, places, self.meant(bounds), site))
+
+    def _note(
+        self,
+        index: Index,
+        shape: Sequence[int],
+        tables: Sequence[ir.Value],
+        address: ir.Value,
+        active: Callable[[Index], ir.Value] | None,
+    ) -> None:
+        """Write the address of an element into the first table, and whether it is active into the second."""
+        builder = self.lowering.builder
+        position: ir.Value = I64(0)
+        for at, stride in zip(index, row_major(shape)):
+            position = builder.add(position, builder.mul(at, stride))
+        builder.store(address, builder.gep(tables[0], [position], source_etype=I64))
+        if active is not None:
+            builder.store(builder.zext(active(index), I8), builder.gep(tables[1], [position], source_etype=I8))
 
     # ------------------------------------------------------------ conditions and the trap
 

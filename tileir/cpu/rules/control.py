@@ -82,10 +82,7 @@ def lower_if(lowering: Lowering, op: control.If) -> None:
 @rules(control.For)
 def lower_for(lowering: Lowering, op: control.For) -> None:
     emit, builder = lowering.emit, lowering.builder
-    lower, upper, step = (wide(builder, scalar(emit, lowering.tile(bound))) for bound in (op.lower, op.upper, op.step))
-    words = _counter(builder, op, lower, step)
-    no_step = builder.icmp_signed("<=", step, step.type(0))
-    emit.trap_with(no_step, op, undefined.no_step("{1}"), TrapKind.COUNTER, words)
+    lower, upper, step = _bounds(lowering, op)
     slots = carried_slots(lowering, op)
     pass_values(emit, slots, [lowering.values[value] for value in op.initial])
     counter = emit.stack(step.type)
@@ -108,6 +105,15 @@ def lower_for(lowering: Lowering, op: control.For) -> None:
     _advance(lowering, op, counter, position, step, head, done)
     builder.position_at_end(done)
     read_into(lowering, slots, op.outputs)
+
+
+def _bounds(lowering: Lowering, op: control.For) -> tuple[ir.Value, ir.Value, ir.Value]:
+    """The bounds and the step, which must lead upward."""
+    emit, builder = lowering.emit, lowering.builder
+    lower, upper, step = (wide(builder, scalar(emit, lowering.tile(bound))) for bound in (op.lower, op.upper, op.step))
+    no_step = builder.icmp_signed("<=", step, step.type(0))
+    emit.trap_with(no_step, op, undefined.no_step("{1}"), TrapKind.COUNTER, _counter(builder, op, lower, step))
+    return lower, upper, step
 
 
 def _counter(builder: ir.IRBuilder, op: control.For, position: ir.Value, step: ir.Value) -> list[ir.Value]:

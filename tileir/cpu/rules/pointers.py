@@ -10,7 +10,7 @@ from __future__ import annotations
 from tileir.analysis import axes
 from tileir.analysis.effects import checked_access
 from tileir.cpu.analysis.loads import LoadPlacement
-from tileir.cpu.emit.elements import I8, I64, Num
+from tileir.cpu.emit.elements import I1, I8, I64, Num
 from tileir.cpu.emit.emitter import ARENA_ALIGNMENT
 from tileir.cpu.emit.tiles import ExpressionTile, Permuted, Scalar, Tile, materialized
 from tileir.cpu.emit.views import Bounds
@@ -23,6 +23,7 @@ from tileir.cpu.memory.pointers import loaded, store
 from tileir.cpu.memory.spans import span_of_pointers
 from tileir.cpu.memory.unwritten import new_marks
 from tileir.host import undefined
+from tileir.host.limits import MAX_STORAGE, no_storage
 from tileir.ir import types as t
 from tileir.ir.attributes import MemoryOrdering
 from tileir.ir.core import Op, Value
@@ -116,17 +117,23 @@ def look_at_store(lowering: Lowering, op: pointers.StorePtr) -> None:
 def lower_alloca(lowering: Lowering, op: pointers.Alloca) -> None:
     """Arena space of the region around; an alignment beyond the arena's is made by moving up."""
     emit, builder = lowering.emit, lowering.builder
-    type = op.result.type
-    size = type.pointer.pointee.memory_size(op.num_elem)
+    type, element = op.result.type, op.result.type.pointer.pointee
+    size, alignment = element.memory_size(op.num_elem), max(op.alignment, element.alignment)
+    held = sum(one.size for one in lowering.allocations)
+    if held + size > MAX_STORAGE or alignment > MAX_STORAGE:
+        emit.trap_if(I1(1), op, no_storage(size, alignment))
+        lowering.values[op.result] = Scalar(type, Num(type.element, wide=I64(0)))
+        return
     base = emit.buffer(size + max(0, op.alignment - ARENA_ALIGNMENT))
     if op.alignment > ARENA_ALIGNMENT:
         address = builder.ptrtoint(base, I64)
         up = builder.and_(builder.neg(address), I64(op.alignment - 1))
         base = builder.gep(base, [up], source_etype=I8)
+    begin = builder.ptrtoint(base, I64)
+    end = builder.add(begin, I64(size))
+    marks = new_marks(lowering, size) if lowering.strict else None
+    bounds = Bounds(begin, end, end, marks, size)
+    lowering.allocations.append(bounds)
     if lowering.checked:
-        begin = builder.ptrtoint(base, I64)
-        end = builder.add(begin, I64(size))
-        marks = new_marks(lowering, size) if lowering.strict else None
-        lowering.bounds[id(base)] = bounds = Bounds(begin, end, end, marks)
-        lowering.allocations.append(bounds)
+        lowering.bounds[id(base)] = bounds
     lowering.values[op.result] = Scalar(type, Num(type.element, wide=I64(0), base=base))

@@ -24,6 +24,7 @@ from tileir.cpu.emit.record import (
     LINE,
     WAITING,
 )
+from tileir.host.limits import no_memory
 
 _HUGE_PAGE = 1 << 21
 _SMALLEST = 1 << 16
@@ -38,13 +39,19 @@ def _unused(arena: Arena, number: int) -> int:
 
 
 class Arena:
-    """At least `size` bytes, and the first line in front of them. `answer` is set by whoever runs code on it."""
+    """At least `size` bytes, and the first line in front of them. `answer` is set by whoever runs code on it.
+
+    Raises UnsupportedError if there is no such memory.
+    """
 
     def __init__(self, size: int) -> None:
         wanted = max(_SMALLEST, size + LINE)
         alignment = _HUGE_PAGE if wanted >= _HUGE_PAGE else mmap.PAGESIZE
         self.size = wanted - LINE
-        self._memory = mmap.mmap(-1, wanted + alignment)
+        try:
+            self._memory = mmap.mmap(-1, wanted + alignment)
+        except (OSError, OverflowError):
+            raise no_memory(size) from None
         if alignment == _HUGE_PAGE and hasattr(mmap, "MADV_HUGEPAGE"):
             with suppress(OSError):  # a kernel without huge pages
                 self._memory.madvise(mmap.MADV_HUGEPAGE)

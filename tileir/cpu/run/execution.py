@@ -18,7 +18,7 @@ from tileir.cpu.run.program import NativeProgram
 from tileir.cpu.run.ticker import Ticker
 from tileir.cpu.run.traps import TrapReport, report_of, trap_of
 from tileir.cpu.run.waiting import Turns, Waiting
-from tileir.host import running
+from tileir.host import limits, running
 from tileir.host.kernel_warnings import KernelWarning, issue
 from tileir.ir.diagnostics import Coordinates, UnsupportedError
 
@@ -89,7 +89,11 @@ class Runner:
                 issue(KernelWarning(message, self._program.name, block_at(block, grid), op.spec.name, op.loc))
 
     def _threads(self, total: int, threads: int) -> int:
+        """How many threads run `total` tile blocks; `threads` at most, and no more than have room for their tiles."""
         program = self._program
+        threads = min(threads, limits.physical_memory() // max(1, program.arena_size))
+        if not threads:
+            raise limits.no_memory(program.arena_size)
         if program.waits:
             return min(threads, total)
         return 1 if program.prints or total * self._seconds < WORTH_SHARING else min(threads, total)

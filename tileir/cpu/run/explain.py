@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tileir.analysis.effects import access_of
+from tileir.cpu.emit.emitter import TrapKind, TrapSite
 from tileir.cpu.emit.tiles import ExpressionTile, Scalar, Window
 from tileir.cpu.lowering.entry import LoweredKernel
 from tileir.ir import types as t
@@ -47,7 +48,14 @@ def _became(form: object) -> str:
 
 def traps(kernel: LoweredKernel) -> list[tuple[Op, str]]:
     """The checks that can stop a launch, in program order; one made in several places counts once."""
-    return list(dict.fromkeys((site.op, site.message) for site in kernel.traps))
+    return list(dict.fromkeys((site.op, _in_general(site)) for site in kernel.traps))
+
+
+def _in_general(site: TrapSite) -> str:
+    """The message of a site before there are numbers to put into it."""
+    if site.kind is TrapKind.ACCESS:
+        return "an access to memory that the launch has not given"
+    return re.sub(r"\{\d*\}", "…", site.message)
 
 
 def vector_instructions(assembly: str) -> dict[int, int]:

@@ -20,7 +20,7 @@ from tileir.host.assertions import assertion_text
 from tileir.host.limits import hang_text, weak_waiting
 from tileir.ir import types as t
 from tileir.ir.core import Op
-from tileir.ir.diagnostics import Coordinates, Note, Trap
+from tileir.ir.diagnostics import Coordinates, Trap
 from tileir.ir.loc import Source
 from tileir.ir.storage import dtype_of
 from tileir.ops.control import Assert, For
@@ -87,14 +87,8 @@ def trap_of(
     limit: int,
 ) -> Trap:
     """The trap of a report, as the user sees it; `limit` is how many iterations a tile block may run."""
-    site, op = report.site, report.site.op
-    notes: tuple[Note, ...] = ()
-    if site.message == HANGS:
-        told, notes = _Told(hang_text(limit)), weak_waiting(op)
-    elif site.kind is TrapKind.ACCESS:
-        told = _Told(*access_fault(_access(op, block, _words(report))))
-    else:
-        told = _told(report, block)
+    op, hangs = report.site.op, report.site.message == HANGS
+    told = _Told(hang_text(limit)) if hangs else _told(report, block, access_fault)
     return Trap(
         told.message,
         kernel=kernel,
@@ -104,7 +98,7 @@ def trap_of(
         array=told.array,
         index=told.index if undefined.names_element(op) else None,
         source=source,
-        notes=notes,
+        notes=weak_waiting(op) if hangs else (),
     )
 
 
@@ -117,7 +111,7 @@ class _Told:
     index: int | tuple[int, ...] | None = None
 
 
-def _told(report: TrapReport, block: Coordinates) -> _Told:
+def _told(report: TrapReport, block: Coordinates, access_fault: AccessExplanation) -> _Told:
     site, op = report.site, report.site.op
     if isinstance(op, Assert):
         message, index = _assertion(op, block, report.evidence)
@@ -125,6 +119,8 @@ def _told(report: TrapReport, block: Coordinates) -> _Told:
     if site.kind is TrapKind.PLAIN:
         return _Told(site.message)
     words = _words(report)
+    if site.kind is TrapKind.ACCESS:
+        return _Told(*access_fault(_access(op, block, words)))
     if site.kind is TrapKind.LANE:
         value = op.operands[0].type
         index = _index(words[0], value.shape) if isinstance(value, t.TileType) else ()

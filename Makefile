@@ -15,7 +15,7 @@ GPU_JOBS ?= 8
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test lint types bench docs vscode fuzz cutiles gpu-test gpu-bench lock clean
+.PHONY: help demo test lint types bench docs site vscode fuzz cutiles gpu-test gpu-bench lock clean
 
 help:
 	@echo "make demo       run the example programs on this machine and check them against NumPy"
@@ -24,6 +24,7 @@ help:
 	@echo "make types      check the types of the code"
 	@echo "make bench      measure tileir beside its peers; writes docs/performance.md"
 	@echo "make docs       generate the reference pages again"
+	@echo "make site       build the documentation site into site/"
 	@echo "make vscode     package the extension for Visual Studio Code (needs npm)"
 	@echo "make fuzz       feed readers and verifier damaged programs, both targets faulty ones, launches interrupts"
 	@echo "make cutiles    run the tests of cuTile kernels with each version in CUTILES=\"$(CUTILES)\""
@@ -50,6 +51,9 @@ bench: $(VENV)/.bench
 
 docs: $(VENV)/.installed
 	$(BIN)/python docs/generate.py
+
+site: $(VENV)/.site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 vscode:
 	cd editors/vscode && npm install --no-audit --no-fund --no-package-lock && npm test && npm run package
@@ -102,6 +106,11 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
 $(VENV)/.test: pyproject.toml | $(VENV)/bin/python
 	@echo "installing tileir and what its tests need into $(VENV)"
 	@$(PIP) install -e '.[test]'
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.site: pyproject.toml | $(VENV)/bin/python
+	@echo "installing what builds the site into $(VENV)"
+	@$(PIP) install -e '.[site]'
 	@touch $@ $(VENV)/.installed
 
 $(VENV)/.fuzz: pyproject.toml | $(VENV)/bin/python

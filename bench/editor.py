@@ -8,6 +8,7 @@ Does not know: the protocol's client (``tests/tools``). Prints a table.
 
 from __future__ import annotations
 
+import os
 import statistics
 import sys
 import time
@@ -42,14 +43,20 @@ def program(entries: int) -> str:
     return "\n".join([*lines, "}", ""])
 
 
-def measured(ask: Callable[[int], object]) -> tuple[float, float]:
-    """The median and the longest time of several questions, in milliseconds."""
-    times = []
+def processor(process: int) -> float:
+    """Seconds of processor time that a process has used; Linux tells it in hundredths."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def measured(ask: Callable[[int], object], process: int) -> tuple[float, float, float]:
+    """The median and the longest time of several questions, and the mean processor time, in milliseconds."""
+    times, before = [], processor(process)
     for turn in range(TIMES):
         begin = time.perf_counter()
         ask(turn)
         times.append(1e3 * (time.perf_counter() - begin))
-    return statistics.median(times), max(times)
+    return statistics.median(times), max(times), 1e3 * (processor(process) - before) / TIMES
 
 
 def main() -> None:
@@ -69,8 +76,8 @@ def main() -> None:
     }
     print(f"{OPERATIONS} operations in {entries} entries; milliseconds")
     for name, ask in questions.items():
-        median, longest = measured(ask)
-        print(f"{name:22} median {median:7.1f}   longest {longest:7.1f}")
+        median, longest, busy = measured(ask, editor.process.child.pid)
+        print(f"{name:22} median {median:7.1f}   longest {longest:7.1f}   processor {busy:7.1f}")
     editor.close()
 
 

@@ -375,6 +375,24 @@ _BODIES = {
           : tile<4x4xi32>, partition_view<tile=(4x4), padding_value = zero, tensor_view<?x?xi32, strides=[?,?]>>,
             tile<i32> -> token
         """,
+    "divisible": """
+        %id, %idy, %idz = get_tile_block_id : tile<i32>
+        %many, %my, %mz = get_num_tile_blocks : tile<i32>
+        %eight = constant <i32: 8> : tile<i32>
+        %rows = muli %many, %eight : tile<i32>
+        if %flag {
+          %inner = make_tensor_view %out, shape = [%rows, 4], strides = [%eight, 1]
+            : tile<i32> -> tensor_view<?x4xi32, strides=[?,1]>
+        }
+        %view = make_tensor_view %out, shape = [%rows, 4], strides = [%eight, 1]
+          : tile<i32> -> tensor_view<?x4xi32, strides=[?,1]>
+        %parts = make_partition_view %view : partition_view<tile=(4x4), tensor_view<?x4xi32, strides=[?,1]>>
+        %v, %t = load_view_tko weak %parts[%one, %zero]
+          : partition_view<tile=(4x4), tensor_view<?x4xi32, strides=[?,1]>>, tile<i32> -> tile<4x4xi32>, token
+        %w = addi %v, %v : tile<4x4xi32>
+        store_view_tko weak %w, %parts[%zero, %zero] token=%t
+          : tile<4x4xi32>, partition_view<tile=(4x4), tensor_view<?x4xi32, strides=[?,1]>>, tile<i32> -> token
+        """,
     "inbounds": """
         %view = make_tensor_view %out, shape = [8, 8], strides = [8, 1] : tensor_view<8x8xi32, strides=[8,1]>
         %parts = make_partition_view %view : partition_view<tile=(4x4), tensor_view<8x8xi32, strides=[8,1]>>
@@ -428,4 +446,5 @@ _CALLING = """
         OUT %q
         """
 PROGRAMS: dict[str, str] = {name: program(body) for name, body in _BODIES.items()}
+PROGRAMS["bounded"] = PROGRAMS["divisible"]
 PROGRAMS |= {name: program(_CALLING, _FUNCTIONS) for name in ("inlined-call", "uncalled-function")}

@@ -72,3 +72,13 @@ def one_that_rounds_twice() -> tuple[np.float32, np.float32]:
         for y in np.float32(-1) + np.arange(1, 4096, dtype=np.float32) * np.float32(2**-20)
         if np.float32(x * y) + x != np.float32(np.float64(x) * np.float64(y) + np.float64(x))
     )
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_a_pass_is_done_when_it_has_run_some_times(row: Row) -> None:
+    """Its result stays as it is, once what it no longer needs is left out."""
+    made, _ = optimised(row)
+    known = ARGUMENTS if row.pass_name == "specialise" else None
+    for _ in range(4):
+        before, made = made, tileir.optimize(made, passes=[row.pass_name, "dce"], arguments=known)
+    assert tileir.to_text(made) == tileir.to_text(before)

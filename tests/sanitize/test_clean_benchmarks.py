@@ -1,4 +1,4 @@
-"""The kernels of the benchmarks have no finding, and their races and bounds are decided without a run."""
+"""The kernels of the benchmarks have no finding; races and bounds of most are decided without a run."""
 
 from __future__ import annotations
 
@@ -19,12 +19,17 @@ LAUNCHES = {
     "gemm_bf16": ((2, 2), GEMM.format("bf16", "f32")),
     "gemm_f32": ((2, 2), GEMM.format("f32", "f32")),
     "gemm_i8": ((2, 2), GEMM.format("i8", "i32")),
+    "histogram": ((2,), "i32[2000]:zeros i32[256]:zeros 2000"),
     "layer_norm": ((3,), "f32[3,4096]:randn f32[4096]:ones f32[4096]:zeros f32[3,4096]:zeros 3 4096 1e-5"),
+    "moe_rows_pointers": ((2,), "f32[32,256]:randn i32[32]:arange i32[32]:arange f32[32]:ones f32[32,256]:zeros"),
     "rms_norm": ((3,), "f32[3,4096]:randn f32[4096]:ones f32[3,4096]:zeros 3 4096 1e-5"),
     "saxpy_vector": ((3,), "f32[9000]:randn f32[9000]:zeros 2.5 9000"),
     "softmax": ((3,), "f32[3,4096]:randn f32[3,4096]:zeros 3 4096"),
+    "softmax_pointers": ((2,), "f32[13,1000]:randn f32[13,1000]:zeros 13 1000"),
     "vector_add_views": ((3,), "f32[9000]:randn f32[9000]:randn f32[9000]:zeros 9000"),
 }
+OPEN = {"histogram", "moe_rows_pointers", "softmax_pointers"}
+"""Kernels that a run decides: indices are loaded, or each turn of a loop has a row by pointers."""
 
 
 def test_all_are_launched() -> None:
@@ -39,4 +44,5 @@ def test_a_kernel_has_no_finding(name: str) -> None:
     report = tileir.sanitize(kernel, grid, *values)
     assert not report.findings, str(report)
     (proof,) = report.proofs
-    assert proof.races.decided and proof.bounds.decided
+    if name not in OPEN:
+        assert proof.races.decided and proof.bounds.decided

@@ -40,7 +40,7 @@ PIECES = [
 def described(reading: TextReading) -> dict[str, object]:
     """All that a reading says, as plain data."""
     return {
-        "uses": {at: (name.name, name.begin) for at, name in reading.uses.items()},
+        "uses": {at: (name.name, name.begin) for at in reading.uses if (name := reading.name_at(at)) is not None},
         "definitions": {
             at: (name.name, name.begin, name.since, name.until, name.value.type.text)
             for at, name in reading.definitions.items()

@@ -74,11 +74,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _dispatch(arguments)
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return _interrupted()
     except BrokenPipeError:
         # Whoever read our output has left; give Python's own flush at exit nothing to trip over.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FINE
+
+
+def _interrupted() -> int:
+    """The status of an interrupted command, which does not wait for what still goes on."""
+    from tileir.host import background
+
+    if background.is_busy():
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(INTERRUPTED)
+    return INTERRUPTED
 
 
 def _dispatch(arguments: Sequence[str]) -> int:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tileir.cli import FAULT, UsageError, child, show
 from tileir.cli.abbreviating import abbreviating
+from tileir.cli.cutile_tools import add_tools, chosen_tool
 from tileir.cli.launching import needs_child
 from tileir.cli.options import add_checks, check_of, chosen_target, limits_of
 from tileir.cli.progress import clear_line, progress_line
@@ -29,6 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cuda-as-cpu", action="store_true", help="let a script that asks for CUDA use the CPU")
     text = "keep the bytecode and the text of each kernel that is launched"
     parser.add_argument("--dump", metavar="FOLDER", help=text)
+    add_tools(parser)
     parser.add_argument("script", metavar="SCRIPT.py", help="a Python file, which stays as it is")
     parser.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="passed on to the script")
     parser.epilog = """\
@@ -37,6 +39,8 @@ examples:
   tileir cutile --target interp kernel.py      exact, every access to memory checked
   tileir cutile --sanitize kernel.py           races, missing tokens, padding in results, at lines of the file
   tileir cutile --dump kernels train.py        bytecode and text of the kernels, into a folder
+  tileir cutile --view pages kernel.py         a picture of each launch, into a folder
+  tileir cutile --debug kernel.py              step through the kernels, with breakpoints in the file
   tileir cutile --cuda-as-cpu sample.py        for torch and cupy code that wants a GPU
 """
 
@@ -48,6 +52,9 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"{path}: no such file")
     if options.sanitize and check_of(options) is not True:
         raise UsageError("--sanitize has checks of its own: expected neither --no-check nor --check strict with it")
+    tool = chosen_tool(options)
+    if tool is not None:
+        return run_script(path, options.arguments, tool.name, options.cuda_as_cpu, instead=tool)
     return _run_in_child(path, options, found) if needs_child(found, check_of(options)) else _run(path, options, found)
 
 

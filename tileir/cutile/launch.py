@@ -49,9 +49,11 @@ class LaunchReplacement:
         options: LaunchOptions,
         session: SanitizerSession | None = None,
         children: bool | None = None,
+        instead: Target | None = None,
     ) -> None:
         """``gpu``: launches on arrays of a GPU that the target does not use go to the library. What is installed now is
-        removed. With a `session` kernels run under the sanitizer. ``children``: child processes use the target too; as
+        removed. With a `session` kernels run under the sanitizer, with `instead` on that target. ``children``: child
+        processes use the target too; as
         with what is installed now if None.
 
         Raises `UnsupportedError` for a target that is not there, ImportError without cuda-tile.
@@ -62,7 +64,7 @@ class LaunchReplacement:
         self.target = target
         self._kernel_type: type = kernel
         self._gpu = gpu
-        self._target: Target = target_named(target) if session is None else session.target
+        self._target: Target = instead or (target_named(target) if session is None else session.target)
         self._has_streams = isinstance(self._target, DeviceTarget)
         self.session = session
         self.told: Callable[[str], object] | None = None

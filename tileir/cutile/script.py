@@ -20,6 +20,7 @@ from tileir.cutile.dumping import Dump
 from tileir.cutile.launch import installed
 from tileir.cutile.tracebacks import is_ours
 from tileir.runtime.options import Check, LaunchOptions
+from tileir.runtime.targets import Target
 
 
 def run_script(
@@ -32,17 +33,19 @@ def run_script(
     limits: LaunchOptions | None = None,
     told: Callable[[str], object] | None = None,
     dump: Dump | None = None,
+    instead: Target | None = None,
 ) -> int:
     """Run the file as ``__main__`` with `arguments`; gives 0, or 1 after an error, which has been shown.
 
     With `sanitize` what the sanitizer reports is shown too, however the script ends; its errors count. `told` is told
-    the name of each kernel that is about to be launched; `dump` keeps what each becomes.
+    the name of each kernel that is about to be launched; `dump` keeps what each becomes. They run
+    on `instead` if that is given.
 
     SystemExit passes through. Raises `UnsupportedError` if the target or cuda-tile is not there.
     """
     if as_cpu and cuda_as_cpu():
         print(NOTICE, file=sys.stderr)
-    session = switch.enable(target, children=True, sanitize=sanitize, check=check, **(limits or {}))
+    session = switch.enable(target, children=True, sanitize=sanitize, check=check, instead=instead, **(limits or {}))
     _tell(told, dump)
     try:
         with _process_of(path, arguments):

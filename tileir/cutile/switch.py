@@ -13,7 +13,7 @@ from tileir.cutile.launch import LaunchReplacement, installed
 from tileir.cutile.sanitizing import SanitizerSession
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.runtime.options import check_level
-from tileir.runtime.targets import TargetName
+from tileir.runtime.targets import Target, TargetName
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -31,6 +31,7 @@ def enable(
     children: bool | None = None,
     sanitize: bool | SanitizerOptions | Handing = False,
     check: Check = True,
+    instead: Target | None = None,
     **options: Unpack[LaunchOptions],
 ) -> SanitizerSession | None:
     """Let `cuda.tile.launch` run kernels on `target`, from now on and wherever it has been imported already.
@@ -39,14 +40,15 @@ def enable(
     ValueError. With ``children`` Python processes that are started while it is enabled use the target too; they do what
     they did before if it is None. With ``sanitize``, which takes target ``interp``, kernels run under the sanitizer,
     and the session that is given has the report; instead of True it may be ``checks``, ``schedules`` and ``seed`` as a
-    dictionary, or in a child process what its parent hands on. ``check`` and ``options`` are those of a launch on the
+    dictionary, or in a child process what its parent hands on. With ``instead`` kernels of this process run on that
+    target, which is not one of those with a name. ``check`` and ``options`` are those of a launch on the
     target: ``threads``, ``output``, ...
 
     Raises `UnsupportedError` if the target or cuda-tile is not there, ValueError for a `check` that there is not.
     """
     session = _session(target, sanitize)
     try:
-        launcher = LaunchReplacement(target, gpu, check_level(check), options, session, children)
+        launcher = LaunchReplacement(target, gpu, check_level(check), options, session, children, instead)
     except ImportError as error:
         what = f"needs the package cuda-tile (pip install 'tileir[cutile]'): {error}"
         raise UnsupportedError(what, target) from error

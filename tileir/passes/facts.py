@@ -18,8 +18,7 @@ from tileir.ir.storage import dtype_of
 from tileir.ir.traits import NO_MEMORY_EFFECT, PURE
 from tileir.ir.types import ElementType, TileType, checked_cast
 from tileir.ops.core import Constant
-from tileir.ops.division import DivI, RemI
-from tileir.ops.extension import ExternElementwise
+from tileir.ops.division import RemI
 from tileir.ops.floating import DivF, Sqrt
 from tileir.ops.matmul import MmaF, MmaFScaled
 from tileir.ops.misc import Assume
@@ -117,8 +116,6 @@ _NEEDED = ~(Effect.READ | Effect.ALLOCATE | Effect.PROMISE)
 
 def is_needed(op: Op) -> bool:
     """Whether an operation must stay though nobody uses its results."""
-    if isinstance(op, ExternElementwise | DivI):
-        return bool(own_effect(op))
     effect = own_effect(op)
     return bool(effect & _NEEDED) or (effect is Effect.READ and not is_weak_load(op))
 

@@ -1,4 +1,4 @@
-"""The passes ``infer`` and ``infer-inbounds``: what the program does not say but implies is written down.
+"""The passes ``infer``, ``infer-assume``, ``infer-inbounds``: what a program implies and does not say is written down.
 
 Knows: which promises, static extents and flags follow from ranges of values. Does not know: the ranges
 (`analysis.affine`).
@@ -6,16 +6,18 @@ Knows: which promises, static extents and flags follow from ranges of values. Do
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 
+from tileir.analysis import ranges
 from tileir.analysis.affine import Affines
 from tileir.analysis.uses import Uses
 from tileir.ir import types as t
-from tileir.ir.attributes import Overflow
+from tileir.ir.attributes import AssumePredicate, Bounded, DivBy, Overflow
 from tileir.ir.core import Module, Op, Value
 from tileir.ops.atomics import AtomicRedView
 from tileir.ops.integer import AddI, MulI, SubI
+from tileir.ops.misc import Assume
 from tileir.ops.module import Entry
 from tileir.ops.views import (
     GetIndexSpaceShape,
@@ -27,7 +29,7 @@ from tileir.ops.views import (
     MakeTensorView,
     StoreView,
 )
-from tileir.passes.facts import splat_of
+from tileir.passes.facts import constant_of, splat_of
 from tileir.passes.rebuilding import Rebuilding
 from tileir.passes.row import ChangeLog, Exactness, Row
 from tileir.passes.sharing import CLOSED
@@ -48,7 +50,18 @@ INBOUNDS = Row(
     Exactness.PROMISED, "no element of the tile can lie outside the tensor",
     "extents are static and the range of each index is known; needs language 13.4",
 )  # fmt: skip
+DIVISIBLE = Row(
+    "divisible", "infer-assume", "make_tensor_view with an extent or stride x",
+    "make_tensor_view with assume div_by<D>, x",
+    Exactness.PROMISED, "x is a multiple of D for all values of what it is computed from", "D > 1 is known of x",
+)  # fmt: skip
+BOUNDED = Row(
+    "bounded", "infer-assume", "make_tensor_view with an extent or stride x",
+    "make_tensor_view with assume bounded<L, H>, x", Exactness.PROMISED,
+    "x lies between L and H for all values of what it is computed from", "L >= 0 or H is known of x",
+)  # fmt: skip
 ROWS = (NO_WRAP, STATIC)
+ASSUME_ROWS = (DIVISIBLE, BOUNDED)
 INBOUNDS_ROWS = (INBOUNDS,)
 
 _MAKERS = (MakePartitionView, MakeStridedView, MakeGatherScatterView)
@@ -160,6 +173,51 @@ def _view_of(type: t.TileViewType, tensor: t.TensorViewType) -> t.TileViewType:
         return t.StridedViewType(type.tile_shape, type.traversal_strides, tensor, type.padding, type.dim_map)
     assert isinstance(type, t.GatherScatterViewType), "there are three kinds of views"
     return t.GatherScatterViewType(type.tile_shape, tensor, type.sparse_dim, type.padding)
+
+
+class InferringAssume(_Ranged):
+    """The walk that tells what is known of extents and strides."""
+
+    def visit(self, op: Op) -> None:
+        if not isinstance(op, MakeTensorView) or self.known is None:
+            super().visit(op)
+            return
+        before = self.given(op.operands)
+        for value in dict.fromkeys(op.operands[1:]):
+            self._assume(op, value)
+        super().visit(op)
+        self.bind(op.operands, before)  # Others may stand where the promise cannot be seen.
+
+    def _assume(self, op: MakeTensorView, value: Value) -> None:
+        """Promise what is known of an operand, unless that has been promised."""
+        if constant_of(value) is not None or self.known is None:
+            return
+        found = self.known.range(value)
+        limits = ranges.signed(value.tile.number.bits)
+        if found.low > found.high:
+            return
+        promised = set(_promises(value))
+        divisor = min(found.divisor, 1 << 30)
+        if divisor > 1 and not any(isinstance(one, DivBy) and one.divisor >= divisor for one in promised):
+            self._promise(DIVISIBLE, op, value, DivBy(divisor))
+        bounds = Bounded(
+            found.low if found.low > limits.low else None, found.high if found.high < limits.high else None
+        )
+        if (found.low >= 0 or bounds.upper is not None) and not any(isinstance(one, Bounded) for one in promised):
+            self._promise(BOUNDED, op, value, bounds)
+
+    def _promise(self, row: Row, op: MakeTensorView, value: Value, predicate: DivBy | Bounded) -> None:
+        now = self.values[value]
+        made = self.emit(Assume.build([now.type], self.place(op.loc), predicate=predicate, value=now))
+        self.bind([value], made)
+        self.log.note(row, op, made)
+
+
+def _promises(value: Value) -> Iterator[AssumePredicate]:
+    """What has been promised of a value on the way to it."""
+    while isinstance(value.owner, Assume):
+        yield value.owner.predicate
+        value = value.owner.value
 
 
 class InferringInbounds(_Ranged):

@@ -71,11 +71,6 @@ def wider(value: Value, than: Value) -> bool:
     return value.tile.number.bits > than.tile.number.bits
 
 
-def unlike(value: Value, other: Value) -> bool:
-    """Whether two values are not the same one."""
-    return value is not other
-
-
 def one_bit(value: Value) -> bool:
     """Whether the elements are i1."""
     return value.tile.element is I1
@@ -90,11 +85,6 @@ def wide_integer(value: Value) -> bool:
 def narrower(value: Value, than: Value) -> bool:
     """Whether the elements of one tile have fewer bits than those of another."""
     return wider(than, value)
-
-
-def positive(value: Value) -> bool:
-    """Whether a constant is the same in all elements, and neither 0 nor negative when signed."""
-    return (signed_splat_of(value) or 0) > 0
 
 
 def fits_sum(value: Value, other: Value) -> bool:
@@ -117,15 +107,9 @@ def _signed_sum(value: Value, other: Value) -> int | None:
     return one + two if -half <= one + two < half else None
 
 
-def all_of(*conditions: object) -> bool:
-    """Whether all conditions hold."""
-    return all(conditions)
-
-
 WORDS: dict[str, Callable[..., object]] = {
     word.__name__: word
     for word in (
-        all_of,
         composed,
         fits_sum,
         in_order,
@@ -134,10 +118,8 @@ WORDS: dict[str, Callable[..., object]] = {
         negated,
         one_bit,
         other,
-        positive,
         reflexive,
         signed_sum,
-        unlike,
         variable,
         wide_integer,
         wider,

@@ -13,6 +13,7 @@ from tileir.ir.core import Module, Op
 from tileir.ops.calls import Call
 from tileir.ops.control import For, If, Loop
 from tileir.ops.floating import MulF
+from tileir.ops.views import MakeTensorView
 from tileir.passes import (
     branches,
     canonicalise,
@@ -102,6 +103,8 @@ _ALL = (
     Pass("relax", "tokens order only accesses that need it", relaxing.ROWS, _plain(relaxing.Relaxing)),
     Pass("infer", "overflow flags and static extents that follow are written down", inferring.ROWS,
          _plain(inferring.Inferring)),
+    Pass("infer-assume", "what is known of extents and strides is promised to the compiler behind",
+         inferring.ASSUME_ROWS, _plain(inferring.InferringAssume), frozenset({MakeTensorView})),
     Pass("infer-inbounds", "tiles that lie inside the tensor say so, in the language from 13.4 on",
          inferring.INBOUNDS_ROWS, _plain(inferring.InferringInbounds)),
     Pass("fuse-fma", "products and sums are rounded once; changes results", fusing.ROWS, _plain(fusing.Fusing),

@@ -11,6 +11,7 @@ import numpy as np
 
 from tileir.ir import core
 from tileir.ir.core import Op
+from tileir.ir.diagnostics import UnsupportedError
 from tileir.passes import pipeline
 from tileir.passes.pipeline import LEVELS, PASSES, Context, Watcher
 from tileir.runtime.module import Module
@@ -41,7 +42,7 @@ def optimize(
     Returns
     -------
     Module
-        The new program.
+        The program, or `module` itself where there is nothing to change.
 
     Raises
     ------
@@ -49,6 +50,8 @@ def optimize(
         For a level or pass that there is not.
     DiagnosticError
         If the program is not valid.
+    UnsupportedError
+        For regions that are nested too deeply.
     """
     return watched(module, level, passes=passes, arguments=arguments)
 
@@ -66,7 +69,10 @@ def watched(
     given = Module.of(module)
     given.require_valid()
     context = Context(evaluated, dict(arguments or {}))
-    return Module.of(pipeline.run(given, names, context, watch, once=passes is not None))
+    try:
+        return Module.of(pipeline.run(given, names, context, watch, once=passes is not None))
+    except RecursionError:
+        raise UnsupportedError("regions nested this deeply", "optimiser", given.op.loc) from None
 
 
 def _names(level: int, passes: str | Sequence[str] | None) -> Sequence[str]:

@@ -35,7 +35,7 @@ class TileIrLexer(RegexLexer):
     """Tile IR text."""
 
     name = "Tile IR"
-    aliases = ["tileir", "cuda_tile"]
+    aliases = ["tileir", "cuda_tile", "mlir"]
     filenames = ["*.tileir"]
     mimetypes = ["text/x-tileir"]
     tokens = {"root": [*((one.expression, _TOKENS[one.scope]) for one in sorts()), (r"\s+|.", Text)]}

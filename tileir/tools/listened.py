@@ -26,13 +26,14 @@ from tileir.interp.watch import Watch
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import Coordinates
 from tileir.ir.rules import Rules
-from tileir.runtime.arguments import Argument, ArrayArgument
-from tileir.runtime.grid import GridLike, checked_grid
-from tileir.runtime.interpreter import rank_zero_tile
+from tileir.runtime.arguments import Argument, ArrayArgument, Binder, Parameter
+from tileir.runtime.grid import Grid, GridLike, checked_grid
+from tileir.runtime.interpreter import Interpreter, rank_zero_tile
 from tileir.runtime.launch import bind
 from tileir.runtime.memory import give_memory
 from tileir.runtime.module import Kernel
-from tileir.runtime.targets import target_named
+from tileir.runtime.options import Check, LaunchOptions
+from tileir.runtime.targets import Run, target_named
 
 Values = Sequence[object]
 """One for each operand or result, in order: a tile, a view, None for a token or for an operand that is absent."""
@@ -73,20 +74,21 @@ class BoundLaunch:
         return [one for argument in own for one in (argument, *argument.reaches)]
 
 
-def bound(
-    kernel: Kernel, grid: GridLike, args: Sequence[object], memory: Callable[[dict[str, int]], Memory]
-) -> BoundLaunch:
-    """Check a launch as target ``interp`` does; `memory` makes the memory, given the addresses of globals.
-
-    Raises TypeError, ValueError, `DiagnosticError`, `UnsupportedError`.
-    """
+def bound_arguments(kernel: Kernel, grid: GridLike, args: Sequence[object]) -> tuple[Grid, list[Argument]]:
+    """Check a launch as target ``interp`` does. Raises TypeError, ValueError, `DiagnosticError`, `UnsupportedError`."""
     kernel.module.require_valid()
     extents = checked_grid(grid, kernel.name)
-    arguments = bind(kernel, args, target_named("interp"))
+    return extents, bind(kernel, args, target_named("interp"))
+
+
+def placed(
+    kernel: Kernel, grid: Grid, arguments: Sequence[Argument], memory: Callable[[dict[str, int]], Memory]
+) -> BoundLaunch:
+    """A launch with its arguments in memory, which `memory` makes, given the addresses of globals."""
     storage = kernel.module.globals
     made = memory(storage.addresses)
     give_memory(made, arguments, storage)
-    return BoundLaunch(kernel, extents, arguments, made)
+    return BoundLaunch(kernel, grid, arguments, made)
 
 
 def run_listened(
@@ -223,3 +225,32 @@ def _slots(at: Preparation, op: Op) -> Callable[[Frame], Values]:
     """The function that reads the results; None for one that nobody uses, which has no slot."""
     slots = [at.slots.of(result) for result in op.results]
     return lambda frame: [None if slot is None else frame[slot] for slot in slots]
+
+
+# ---------------------------------------------------------------- launches of others
+
+
+Tool = Callable[[Kernel, Grid, Sequence[Argument]], None]
+"""Is handed each launch, checked, and runs it."""
+
+
+class ToolTarget:
+    """Target ``interp`` whose launches a tool runs."""
+
+    name = "interp"
+    description = "the reference interpreter, watched by a tool"
+    gives_output = True
+
+    def __init__(self, tool: Tool) -> None:
+        self._usual = Interpreter()
+        self.devices: tuple[str, ...] = self._usual.devices
+        self._tool = tool
+
+    def binder(self, parameter: Parameter) -> Binder:
+        return self._usual.binder(parameter)
+
+    def prepare(self, kernel: Kernel, check: Check, options: LaunchOptions) -> Run:
+        def run(grid: Grid, arguments: Sequence[Argument]) -> None:
+            self._tool(kernel, grid, arguments)
+
+        return run

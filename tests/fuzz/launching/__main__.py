@@ -33,6 +33,8 @@ def _batch(first: int, count: int) -> list[str]:
     for report in map(json.loads, output.splitlines()):
         running = report.get("begin", running)
         done += "seed" in report
+        for place in report.get("dropped", ()):
+            print(f"Python dropped an interrupt in {place}", flush=True)
         found += [f"round {report['seed']}: {text}" for text in report.get("wrong", ())]
     if done < count:
         found.append(f"round {running}: the process ended: {end}\n{errors[-2000:]}")

@@ -20,6 +20,14 @@ SPAWN_EVERY = 100
 PATIENCE = 5.0
 """Seconds after which an interrupt counts as lost."""
 LONGEST_CHILD = 60.0
+DROPPED: list[str] = []
+"""Where Python itself has dropped an interrupt: while it took an object apart."""
+
+
+def note_dropped(unraisable: object) -> None:
+    """To be the `sys.unraisablehook`."""
+    if unraisable.exc_type is KeyboardInterrupt:  # type: ignore[attr-defined]
+        DROPPED.append(str(unraisable.object))  # type: ignore[attr-defined]
 
 
 def run_round(seed: int) -> list[str]:
@@ -63,15 +71,21 @@ def _something_happens(random: Random, seed: int) -> None:
 
 def _interrupted(launch: Launch, array: object, delay: float, times: int) -> None:
     """Interrupt a launch after a while, perhaps twice in a row; it must end, and leave its array alone."""
-    ended, lost = threading.Event(), []
+    ended: list[bool] = []  # an event is unusable after an interrupt within its own code
+    lost: list[bool] = []
+    dropped = len(DROPPED)
 
     def interrupt() -> None:
         time.sleep(delay)
         for _ in range(times):
             os.kill(os.getpid(), signal.SIGINT)
-        while not ended.wait(PATIENCE):
-            lost.append(1)
-            os.kill(os.getpid(), signal.SIGINT)
+        due = time.monotonic() + PATIENCE
+        while not ended:
+            time.sleep(2e-3)
+            if time.monotonic() > due:
+                lost.append(True)
+                os.kill(os.getpid(), signal.SIGINT)
+                due += PATIENCE
 
     sender = threading.Thread(target=interrupt)
     try:
@@ -80,18 +94,18 @@ def _interrupted(launch: Launch, array: object, delay: float, times: int) -> Non
             launch()
         finally:
             stays(array)
-            ended.set()
+            ended.append(True)
     except KeyboardInterrupt:
         pass
     while True:
         try:
-            ended.set()
+            ended.append(True)
             sender.join()
             time.sleep(0)  # what was sent is handled here at last
             break
         except KeyboardInterrupt:
             continue
-    assert not lost, "an interrupt was lost"
+    assert not lost or len(DROPPED) > dropped, "an interrupt was lost"
 
 
 def _forked(random: Random) -> None:

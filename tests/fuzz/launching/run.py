@@ -14,19 +14,23 @@ import numpy as np
 
 import tileir
 from tests.fuzz.launching import kernels
-from tests.fuzz.launching.rounds import run_round
+from tests.fuzz.launching.rounds import DROPPED, note_dropped, run_round
+from tileir.host import limits
 
 
 def main() -> None:
     first, count = map(int, sys.argv[1:3])
     # Whoever started this process may have had it ignore interrupts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.unraisablehook = note_dropped
+    limits.GRACE = 3600.0  # whoever waits for nobody is to be interrupted, however late
     with tempfile.TemporaryDirectory() as folder:
         os.environ["TILEIR_CACHE_DIR"] = folder
         _warm_up()
         for seed in range(first, first + count):
             print(json.dumps({"begin": seed}), flush=True)
             print(json.dumps({"seed": seed, "wrong": run_round(seed)}), flush=True)
+        print(json.dumps({"dropped": DROPPED}), flush=True)
 
 
 def _warm_up() -> None:

@@ -18,9 +18,9 @@ from __future__ import annotations
 from llvmlite import ir
 
 from tileir.cpu.emit import record
-from tileir.cpu.emit.coroutines import call
+from tileir.cpu.emit.coroutines import NULL, call
 from tileir.cpu.emit.elements import I8, I32, I64, PTR
-from tileir.cpu.emit.emitter import ABANDONED, RARE
+from tileir.cpu.emit.emitter import ABANDONED, RARE, SET_ASIDE
 from tileir.cpu.emit.safepoints import attend, field_of, wanted
 
 NAME, RESUME, DESTROY = "tileir.driver", "tileir.resume", "tileir.destroy"
@@ -89,8 +89,8 @@ class _Driver:
         result = builder.call(self._kernel, [launch.slots, launch.grid, *place, launch.space])
         builder.store(builder.add(builder.load(self._counter, typ=I64), I64(1)), self._counter)
         if self._sets_aside:
-            builder.store(result, launch.line(record.HANDLE))
-            result = builder.load(launch.line(record.STATUS), typ=I32)
+            handle, result = result, builder.load(launch.line(record.STATUS), typ=I32)
+            _keep_handle(builder, launch, handle, result)
         self._result = result
         stopped = builder.icmp_unsigned("!=", result, I32(0))
         builder.cbranch(stopped, blocks["left"], blocks["after"]).set_weights(RARE)
@@ -125,6 +125,7 @@ def _add_resume(module: ir.Module) -> None:
     launch = _Launch(builder, *function.args[:2])
     call(builder, "llvm.coro.resume", function.args[2])
     status = builder.load(launch.line(record.STATUS), typ=I32)
+    _keep_handle(builder, launch, function.args[2], status)
     with builder.if_then(_is_trap(builder, status), likely=False):
         number = builder.load(launch.line(record.BLOCK), typ=I64)
         builder.atomic_rmw("min", launch.limit, number, "monotonic")
@@ -136,6 +137,12 @@ def _add_destroy(module: ir.Module) -> None:
     builder = ir.IRBuilder(function.append_basic_block("start"))
     call(builder, "llvm.coro.destroy", function.args[0])
     builder.ret_void()
+
+
+def _keep_handle(builder: ir.IRBuilder, launch: _Launch, handle: ir.Value, status: ir.Value) -> None:
+    """Write down the handle of a tile block as long as that is set aside: whoever ends the launch has to know."""
+    aside = builder.icmp_signed("==", status, I32(SET_ASIDE))
+    builder.store(builder.select(aside, handle, NULL), launch.line(record.HANDLE))
 
 
 def _is_trap(builder: ir.IRBuilder, status: ir.Value) -> ir.Value:

@@ -22,7 +22,7 @@ The first line of an arena, which one thread writes:
     byte 20    i32  status of a tile block that may be set aside, as the driver gives it
     byte 24    i64  address of the function of the host (`HOST_CALL`)
     byte 32    i64  address of what an operation hands to the host
-    byte 40    i64  handle of a tile block that is set aside
+    byte 40    i64  handle of the tile block that is set aside, 0 if none is
     byte 48    i64  counts what the tile block changed, if it may wait for others
     byte 56    i64  number of the loop in which it waits (`LoweredKernel.waiting`)
 """

@@ -6,15 +6,19 @@ Knows: target machine, pass pipeline, how a symbol becomes an address. Does not 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from queue import SimpleQueue
+from typing import TypeVar
 
 import llvmlite
 import llvmlite.binding as llvm
 from llvmlite.binding.newpassmanagers import NewPassManager
 
 from tileir.cpu.llvm.object_symbols import undefined_symbols
+from tileir.host.background import in_background
 from tileir.ir.diagnostics import UnsupportedError
 
 _PACKAGE = Path(__file__).parents[2]
@@ -37,6 +41,10 @@ class Host:
 @cache
 def host() -> Host:
     """The machine that this process runs on."""
+    return _away(_host)
+
+
+def _host() -> Host:
     found = llvm.get_host_cpu_features()
     bits = 512 if found.get("avx512f") else 256 if found.get("avx2") else 128
     return Host(
@@ -80,9 +88,10 @@ def target_machine(host: Host) -> llvm.TargetMachine:
     return target.create_target_machine(cpu=host.cpu, features=features, opt=3, reloc="pic", codemodel="default")
 
 
+@cache
 def data_layout(host: Host) -> str:
     """The data layout of the host, as LLVM spells it."""
-    return str(target_machine(host).target_data)
+    return _away(lambda: str(target_machine(host).target_data))
 
 
 def optimized(ir_text: str, host: Host) -> llvm.ModuleRef:
@@ -115,12 +124,17 @@ def object_code(ir_text: str, host: Host) -> bytes:
 
     Raises UnsupportedError if it calls a function that this process does not have: the loader would take 0 for it.
     """
-    machine = target_machine(host)
-    code = machine.emit_object(optimized(ir_text, host))
-    missing = [name for name in undefined_symbols(code) if not _is_in_process(name)]
+    code, missing = _away(lambda: _emitted(ir_text, host))
     if missing:
         raise UnsupportedError(f"the compiled kernel needs {', '.join(missing)}, which this process lacks", "cpu")
     return code
+
+
+def _emitted(ir_text: str, host: Host) -> tuple[bytes, list[str]]:
+    """The machine code, and the functions that it needs and this process does not have."""
+    machine = target_machine(host)
+    code: bytes = machine.emit_object(optimized(ir_text, host))
+    return code, [name for name in undefined_symbols(code) if not _is_in_process(name)]
 
 
 def _is_in_process(name: str) -> bool:
@@ -131,24 +145,63 @@ def _is_in_process(name: str) -> bool:
 
 def optimized_text(ir_text: str, host: Host) -> str:
     """The module after optimisation, in LLVM's language."""
-    return str(optimized(ir_text, host))
+    return _away(lambda: str(optimized(ir_text, host)))
 
 
 def assembly(ir_text: str, host: Host) -> str:
     """The machine code of a module as assembly text."""
+    return _away(lambda: _assembly(ir_text, host))
+
+
+def _assembly(ir_text: str, host: Host) -> str:
     machine = target_machine(host)
-    return machine.emit_assembly(optimized(ir_text, host))
+    text: str = machine.emit_assembly(optimized(ir_text, host))
+    return text
 
 
 class Loaded:
     """Machine code mapped into this process; `address` finds a function in it. Keep it alive while the code may run."""
 
     def __init__(self, code: bytes, host: Host) -> None:
-        machine = target_machine(host)
-        empty = llvm.parse_assembly("")
-        self._engine = llvm.create_mcjit_compiler(empty, machine)
-        self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-        self._engine.finalize_object()
+        self._engine = _away(lambda: _loaded(code, host))
 
     def address(self, name: str) -> int:
-        return self._engine.get_function_address(name)
+        return _away(lambda: int(self._engine.get_function_address(name)))
+
+    def __del__(self) -> None:
+        engine = self.__dict__.pop("_engine", None)
+        if engine is not None:
+            _dropped().put(engine)
+
+
+def _loaded(code: bytes, host: Host) -> llvm.ExecutionEngine:
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine(host))
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    return engine
+
+
+# ---------------------------------------------------------------- calls of LLVM
+
+T = TypeVar("T")
+
+
+@cache
+def _dropped() -> SimpleQueue[llvm.ExecutionEngine]:
+    """Engines that nobody needs any more."""
+    return SimpleQueue()
+
+
+def _away(function: Callable[[], T]) -> T:
+    """The result of `function`, which calls LLVM.
+
+    Never on the thread that handles signals, nor are engines taken apart there: an interrupt in the middle would leave
+    llvmlite's lock taken for ever, or have something freed twice.
+    """
+
+    def call() -> T:
+        while not _dropped().empty():
+            _dropped().get().close()
+        return function()
+
+    return in_background(call)

@@ -83,8 +83,14 @@ class Arena:
 
     @property
     def handle(self) -> int:
-        """The handle of the tile block, which is set aside."""
+        """The handle of the tile block, if it is set aside."""
         return self._handle.value
+
+    def take_handle(self) -> int:
+        """The handle, which nobody finds here any more; 0 if no tile block is set aside."""
+        handle = self._handle.value
+        self._handle.value = 0
+        return handle
 
     @property
     def changes(self) -> int:

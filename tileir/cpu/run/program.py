@@ -22,6 +22,7 @@ from tileir.cpu.lowering.entry import LoweredKernel, lower_entry
 from tileir.cpu.lowering.state import CheckLevel
 from tileir.cpu.rules import NATIVE_RULES
 from tileir.cpu.run.library import loaded_library
+from tileir.host.background import in_background
 from tileir.ir.bulk import without_collection
 from tileir.ir.core import Op
 from tileir.ops.module import Entry
@@ -109,9 +110,19 @@ def compiled(
     with without_collection():
         kernel = lowered(entry, global_names, checks)
         made = _facts(kernel, ops)
-        code = object_code(str(kernel.module), host())
-    cache.put(key, (made.to_bytes(), code))
+        text = str(kernel.module)
+    code = in_background(lambda: _kept_code(text, key, made, cache))
     return NativeProgram(entry, ops, made, code, cache)
+
+
+def _kept_code(text: str, key: str, facts: Facts, cache: Cache) -> bytes:
+    """Machine code of a module, which the cache holds from then on: an interrupt costs no work that has been done."""
+    found = cache.get(key)
+    if found is not None:
+        return found[1]
+    code = object_code(text, host())
+    cache.put(key, (facts.to_bytes(), code))
+    return code
 
 
 def _facts(kernel: LoweredKernel, ops: Sequence[Op]) -> Facts:

@@ -7,6 +7,7 @@ One thread does it for all launches. It sleeps while there are none.
 
 from __future__ import annotations
 
+import _thread
 import threading
 import time
 from typing import Protocol, runtime_checkable
@@ -32,19 +33,21 @@ class Ticker:
     def __init__(self) -> None:
         self.awake = False
         self._lock = threading.Lock()
-        self._sleep = threading.Semaphore(0)
-        self._thread: threading.Thread | None = None
+        self._sleep = threading.Lock()
+        self._sleep.acquire()
+        self._begun = False
 
     def wake(self) -> None:
         with self._lock:
             if self.awake:
                 return
-            self.awake = True
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._loop, name="tileir ticker", daemon=True)
-                self._thread.start()
-            else:
+            # An interrupt may come between any two of these, so that one thread more may run, but not one too few.
+            if not self._begun:
+                _thread.start_new_thread(self._loop, ())
+                self._begun = True
+            elif self._sleep.locked():
                 self._sleep.release()
+            self.awake = True
 
     def _loop(self) -> None:
         idle = 0

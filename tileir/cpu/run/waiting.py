@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from time import perf_counter
 
-from tileir.cpu.emit.emitter import ABANDONED, SET_ASIDE
+from tileir.cpu.emit.emitter import SET_ASIDE
 from tileir.cpu.emit.record import LaunchRecord, block_at
 from tileir.cpu.run.arena import Arena, Arenas
 from tileir.cpu.run.launch import Launch
@@ -103,6 +103,8 @@ class Turns:
         self._program = shared.launch.program
         self.aside: dict[int, Arena] = {}
         """Tile blocks that are set aside, by their numbers."""
+        self._used: dict[int, Arena] = {}
+        """All arenas with a tile block of this thread."""
 
     def run(self) -> None:
         """Run tile blocks until there are none left, or the launch ends."""
@@ -142,18 +144,16 @@ class Turns:
         if self._launch.all_begun or self._shared.full:
             return False
         arena = self._arenas.take(self._program.arena_size)
+        self._used[id(arena)] = arena
         self._launch.enter(arena)
-        status = ABANDONED
-        try:
-            status = self._program.driver(self._record.address, arena.address)
-        finally:
-            if status != SET_ASIDE:
-                self._done(arena, status)
+        status = self._program.driver(self._record.address, arena.address)
         self._shared.changed()
-        if status == SET_ASIDE:
-            self.aside[arena.block] = arena
-            self._shared.keep(arena)
-        return status == SET_ASIDE
+        if status != SET_ASIDE:
+            self._done(arena, status)
+            return False
+        self.aside[arena.block] = arena
+        self._shared.keep(arena)
+        return True
 
     def _round(self) -> bool:
         """Give every tile block that is set aside its turn; whether anything has changed."""
@@ -175,12 +175,17 @@ class Turns:
         """No tile block uses `arena` any more; the last one gave `status`."""
         if status > 0:
             self._trapped(status, arena)
+        del self._used[id(arena)]
         self._launch.leave(arena)
         self._arenas.give(arena)
 
     def _give_up(self) -> None:
-        while self.aside:
-            _, arena = self.aside.popitem()
-            self._program.destroy(arena.handle)
-            self._shared.let_go(arena)
-            self._done(arena, ABANDONED)
+        """Give up every tile block. An interrupt may have come anywhere: the arenas know which are set aside."""
+        self.aside.clear()
+        while self._used:
+            _, arena = self._used.popitem()
+            handle = arena.take_handle()
+            if handle:
+                self._program.destroy(handle)
+            self._launch.leave(arena)
+            self._arenas.give(arena)

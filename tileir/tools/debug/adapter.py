@@ -21,6 +21,7 @@ from tileir.tools.debug.expressions import ExpressionError
 from tileir.tools.debug.messages import Message, MessageStream
 from tileir.tools.debug.session import DebugSession, Stop
 from tileir.tools.debug.showing import shown
+from tileir.tools.listened import bound_arguments
 
 CAPABILITIES = {
     "supportsConfigurationDoneRequest": True,
@@ -59,7 +60,8 @@ class DebugAdapter:
         stream: MessageStream,
     ) -> None:
         self._stream = stream
-        self._session = DebugSession(kernel, grid, args, self._stopped, blocks)
+        extents, arguments = bound_arguments(kernel, grid, args)
+        self._session = DebugSession(kernel, extents, arguments, self._stopped, blocks)
         self._stop_on_entry = True
         self._tiles: list[np.ndarray] = []
         self._configured = False
@@ -74,8 +76,7 @@ class DebugAdapter:
             self._answer(request)
             if self._gone:
                 return
-        with np.errstate(all="ignore"):
-            self._session.run()
+        self._session.run()
         self._stream.tell("exited", {"exitCode": 0 if self._session.trap is None else 1})
         self._stream.tell("terminated")
         while not self._gone and (request := self._stream.receive()) is not None:

@@ -21,10 +21,11 @@ from tileir.ir.core import Op, Value
 from tileir.ir.diagnostics import Coordinates, Trap
 from tileir.ir.effects import AccessTrait
 from tileir.ir.types import TokenType
-from tileir.runtime.grid import GridLike
+from tileir.runtime.arguments import Argument
+from tileir.runtime.grid import Grid
 from tileir.runtime.module import Kernel
 from tileir.tools.debug.expressions import ExpressionError, evaluate
-from tileir.tools.listened import BoundLaunch, Listener, Values, bound, run_listened
+from tileir.tools.listened import BoundLaunch, Listener, Values, placed, run_listened
 from tileir.tools.naming import named, value_names
 from tileir.tools.places import LinePlace, ProgramLines
 from tileir.tools.view.pictures import values_of
@@ -105,12 +106,17 @@ class DebugSession(Listener):
     """A launch under the debugger. `front` is asked what to do at each stop."""
 
     def __init__(
-        self, kernel: Kernel, grid: GridLike, args: Sequence[object], front: Front, blocks: Sequence[Coordinates] | None
+        self,
+        kernel: Kernel,
+        grid: Grid,
+        arguments: Sequence[Argument],
+        front: Front,
+        blocks: Sequence[Coordinates] | None = None,
     ) -> None:
-        """Raises TypeError or ValueError for arguments that do not fit, `DiagnosticError`, `UnsupportedError`."""
+        """A checked launch; `blocks` are the tile blocks that run, all by default."""
         super().__init__()
         self._front = front
-        self._bind: Callable[[], BoundLaunch] = lambda: bound(kernel, grid, args, _DebuggedMemory.of)
+        self._bind: Callable[[], BoundLaunch] = lambda: placed(kernel, grid, arguments, _DebuggedMemory.of)
         self.launch = self._bind()
         self.lines = ProgramLines(kernel.module)
         for op in kernel.module.walk():
@@ -360,7 +366,7 @@ class DebugSession(Listener):
     def line(self, op: Op) -> LinePlace | None:
         """The line of an operation: that of the file that a person wrote, where it is known."""
         places = self.lines.of(op)
-        return places[-1] if places else None
+        return places[min(1, len(places) - 1)] if places else None
 
     def line_with_operation(self, line: int, file: str | None) -> int | None:
         """The line, or the next one behind it, at which an operation runs; None if there is none."""

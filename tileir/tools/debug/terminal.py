@@ -8,19 +8,19 @@ from __future__ import annotations
 import cmd
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TextIO
 
-import numpy as np
-
 from tileir.ir.core import Value
-from tileir.ir.diagnostics import Coordinates
+from tileir.ir.diagnostics import Coordinates, Trap
 from tileir.ir.types import TokenType
-from tileir.runtime.grid import GridLike
+from tileir.runtime.arguments import Argument
+from tileir.runtime.grid import Grid, GridLike
 from tileir.runtime.module import Kernel
 from tileir.tools.debug.expressions import ExpressionError
-from tileir.tools.debug.session import DebugSession, Stop
+from tileir.tools.debug.session import Breakpoint, DebugSession, Stop
 from tileir.tools.debug.showing import shown
+from tileir.tools.listened import bound_arguments
 
 _ALIASES = {
     "b": "break",
@@ -61,7 +61,9 @@ class Terminal(cmd.Cmd):
         if not self.use_rawinput:
             self.prompt = ""
         self._session: DebugSession | None = None
-        self._ended = False
+        self.has_ended = False
+        self.kept: list[Breakpoint] = []
+        """Breakpoints of the launch before, which hold in the next one of the same script."""
 
     # ------------------------------------------------------------ the run
 
@@ -70,7 +72,7 @@ class Terminal(cmd.Cmd):
         self._session = session
         self._show_stop(stop)
         self.cmdloop()
-        if self._ended:
+        if self.has_ended:
             session.quit()
 
     @property
@@ -122,7 +124,7 @@ class Terminal(cmd.Cmd):
 
     def default(self, line: str) -> None:
         if line == "EOF":
-            self._ended = True
+            self.has_ended = True
             return True  # type: ignore[return-value]
         raise WrongCommand(f"no command '{line.split()[0]}'; 'help' lists them")
 
@@ -163,7 +165,7 @@ class Terminal(cmd.Cmd):
 
     def do_quit(self, rest: str) -> bool:
         """quit: end the run (q)"""
-        self._ended = True
+        self.has_ended = True
         return True
 
     def do_break(self, rest: str) -> None:
@@ -307,13 +309,28 @@ def debug(
     stdin: TextIO | None = None,
     stdout: TextIO | None = None,
 ) -> int:
-    """Debug a launch in a terminal; gives 0, or 1 if it has trapped. `commands` are followed at the first stop."""
+    """Debug a launch in a terminal; gives 0, or 1 if it has trapped. `commands` are followed at the first stop.
+
+    Raises TypeError or ValueError for arguments that do not fit, `DiagnosticError`, `UnsupportedError`.
+    """
+    extents, arguments = bound_arguments(kernel, grid, args)
     terminal = Terminal(stdin or sys.stdin, stdout or sys.stdout)
     terminal.cmdqueue = list(commands)
-    front: Callable[[DebugSession, Stop], None] = terminal.stopped
-    session = DebugSession(kernel, grid, args, front, blocks)
-    with np.errstate(all="ignore"):
-        session.run()
-    if session.trap is None and not terminal._ended:
+    return 0 if debug_bound(terminal, kernel, extents, arguments, blocks) is None else 1
+
+
+def debug_bound(
+    terminal: Terminal,
+    kernel: Kernel,
+    grid: Grid,
+    arguments: Sequence[Argument],
+    blocks: Sequence[Coordinates] | None = None,
+) -> Trap | None:
+    """Debug a checked launch by the commands of a terminal; gives the trap that has ended it."""
+    session = DebugSession(kernel, grid, arguments, terminal.stopped, blocks)
+    session.breakpoints = terminal.kept
+    session.run()
+    terminal.kept = session.breakpoints
+    if session.trap is None and not terminal.has_ended:
         terminal.say("the launch has ended")
-    return 0 if session.trap is None else 1
+    return session.trap

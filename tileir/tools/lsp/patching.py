@@ -15,7 +15,7 @@ from tileir.ir.core import Module, Op
 from tileir.ir.diagnostics import Diagnostic
 from tileir.ir.loc import Location, Source, SourceLoc
 from tileir.text.reading.reader import MAX_FAULTS, GiveUp
-from tileir.tools.lsp.reading import NamingParser, TextReading, fault_offset, read_item
+from tileir.tools.lsp.reading import NamingParser, TextReading, fault_offset, read_item, take_apart
 
 T = TypeVar("T")
 
@@ -86,6 +86,7 @@ class _Patch:
         old, new = self.old, listener.reading
         faults = [self._moved_fault(fault) for fault in old.faults if not self._is_inside(fault)]
         self._replace(item, op)
+        gone = {name for at, name in old.definitions.items() if self.begin <= at < self.end}
         for name in old.definitions.values():
             name.begin, name.since, name.until = map(self.edit.moved, (name.begin, name.since, name.until))
         return replace(
@@ -94,6 +95,7 @@ class _Patch:
             module=Module(old.module.op, self.source),
             faults=sorted([*faults, *listener.faults], key=fault_offset),
             uses=self._shifted(old.uses) | new.uses,
+            named={value: name for value, name in old.named.items() if name not in gone} | new.named,
             definitions=self._shifted(old.definitions) | new.definitions,
             symbols=self._shifted(old.symbols) | new.symbols,
             statements=self._shifted(old.statements) | new.statements,
@@ -111,6 +113,7 @@ class _Patch:
             self._move(other)
         block.ops[block.ops.index(item)] = op
         op.parent = block
+        take_apart(item)
 
     def _move(self, op: Op) -> None:
         if type(op.loc) is SourceLoc:

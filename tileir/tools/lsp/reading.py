@@ -7,7 +7,6 @@ Does not know: the protocol, nor what is made of names (`tools.lsp.navigation` a
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tileir.ir.attributes import Attribute
@@ -40,7 +39,8 @@ class TextReading:
     source: Source
     module: Module
     faults: list[Diagnostic] = field(default_factory=list)
-    uses: dict[int, ValueName] = field(default_factory=dict)
+    uses: dict[int, Value] = field(default_factory=dict)
+    named: dict[Value, ValueName] = field(default_factory=dict)
     definitions: dict[int, ValueName] = field(default_factory=dict)
     symbols: dict[int, str] = field(default_factory=dict)
     statements: dict[int, Op] = field(default_factory=dict)
@@ -55,11 +55,12 @@ class TextReading:
 
     def name_at(self, offset: int) -> ValueName | None:
         """The name that is used or defined by the token that begins at `offset`."""
-        return self.uses.get(offset) or self.definitions.get(offset)
+        used = self.uses.get(offset)
+        return self.definitions.get(offset) if used is None else self.named.get(used)
 
     def places_of(self, name: ValueName) -> list[int]:
         """The offsets of the definition and of all uses, in order."""
-        return sorted({name.begin, *(at for at, used in self.uses.items() if used is name)})
+        return sorted({name.begin, *(at for at, used in self.uses.items() if self.named.get(used) is name)})
 
     def statement_at(self, offset: int) -> tuple[int, Op] | None:
         """The operation whose statement begins last at or before `offset`, and where."""
@@ -68,10 +69,20 @@ class TextReading:
         at = bisect_right(self._begins, offset) - 1
         return None if at < 0 else (self._begins[at], self.statements[self._begins[at]])
 
+    def release(self) -> None:
+        """Nobody reads this any more: take the circles of the program apart, so that its memory is free at once."""
+        take_apart(self.module.op)
+
     def visible(self, offset: int) -> list[ValueName]:
         """The names that may be used at `offset`, the latest first."""
         found = [name for name in self.definitions.values() if name.since <= offset <= name.until]
         return sorted(found, key=lambda name: -name.begin)
+
+
+def take_apart(root: Op) -> None:
+    """Cut all ties between operations, values and blocks below `root`."""
+    for op in list(root.walk()):
+        op.parent, op.operands, op.results, op.regions = None, [], [], ()
 
 
 def read(source: Source) -> TextReading:
@@ -96,21 +107,21 @@ def fault_offset(fault: Diagnostic) -> int:
 
 
 class _Names(dict[str, Value]):
-    """The names of a scope, which tells of every look-up that finds one, and of every name that goes."""
+    """The names of a scope, which notes every look-up that finds one, and tells of every name that goes."""
 
-    def __init__(self, values: dict[str, Value], found: Callable[[str], None], gone: Callable[[str], None]) -> None:
+    def __init__(self, values: dict[str, Value], parser: NamingParser) -> None:
         super().__init__(values)
-        self._found, self._gone = found, gone
+        self._parser, self._uses = parser, parser.reading.uses
 
     def get(self, name: str, default: Value | None = None) -> Value | None:  # type: ignore[override]
         value = super().get(name)
         if value is None:
             return default
-        self._found(name)
+        self._uses[self._parser.starts[self._parser.index]] = value
         return value
 
     def __delitem__(self, name: str) -> None:
-        self._gone(name)
+        self._parser.gone(name)
         super().__delitem__(name)
 
 
@@ -122,7 +133,6 @@ class NamingParser(Parser):
         self.reading = TextReading(source, Module(ModuleOp([], (), {"sym_name": DEFAULT_MODULE}, (Block(),)), source))
         self.placed: list[tuple[int, Op | Block]] = []
         self._known: dict[NameScope, dict[str, ValueName]] = {}
-        self._waiting: dict[tuple[NameScope, str], list[int]] = {}
         self.enter_scope(self.scope)
 
     def moved(self) -> dict[int, int]:
@@ -134,7 +144,7 @@ class NamingParser(Parser):
     def enter_scope(self, scope: NameScope) -> None:
         if not isinstance(scope.values, _Names):
             self._known[scope] = {}
-            scope.values = _Names(scope.values, self._used, self._gone)
+            scope.values = _Names(scope.values, self)
         elif scope is not self.scope:
             self.leave(self._here())
         super().enter_scope(scope)
@@ -158,33 +168,26 @@ class NamingParser(Parser):
 
     # ------------------------------------------------------------ values
 
-    def _used(self, name: str) -> None:
-        self.reading.uses[self.starts[self.index]] = self._known[self.scope][name.partition("#")[0].rstrip()]
-
-    def _gone(self, name: str) -> None:
+    def gone(self, name: str) -> None:
+        """A name of the scope ends here."""
         found = self._known[self.scope].get(name)
         if found is not None:
             found.until = min(found.until, self._here())
 
     def unusual_value(self, token: str) -> Value:
-        """A member of a pack, or a value that is defined later."""
-        bare, at = token.partition("#")[0].rstrip(), self.starts[self.index]
-        value = super().unusual_value(token)
-        if bare in self.values:
-            self.reading.uses[at] = self._known[self.scope][bare]
-        else:
-            self._waiting.setdefault((self.scope, bare), []).append(at)
+        """A member of a pack, or a value that is defined later, when it becomes what stands here."""
+        at = self.starts[self.index]
+        value = self.reading.uses[at] = super().unusual_value(token)
         return value
 
     def define(self, name: str, value: Value, begin: int) -> None:
         super().define(name, value, begin)
-        bare, hash, _ = name.partition("#")
-        if hash:
+        value, known = self.values[name], self._known[self.scope]
+        if "#" in name:
+            self.reading.named[value] = known[name.partition("#")[0]]
             return
-        defined = ValueName(bare, begin, self.values[name], self._here(), len(self.text))
-        self._known[self.scope][bare] = self.reading.definitions[begin] = defined
-        for at in self._waiting.pop((self.scope, bare), ()):
-            self.reading.uses[at] = defined
+        defined = ValueName(name, begin, value, self._here(), len(self.text))
+        known[name] = self.reading.definitions[begin] = self.reading.named[value] = defined
 
     # ------------------------------------------------------------ statements and symbols
 

@@ -37,7 +37,12 @@ class Snapshot:
     @cached_property
     def reading(self) -> TextReading:
         before, self._before = self._before, None
-        return (before and patched(before, self.source)) or read(self.source)
+        found = None if before is None else patched(before, self.source)
+        if found is None:
+            found = read(self.source)
+            if before is not None:
+                before.release()
+        return found
 
     @cached_property
     def diagnostics(self) -> list[Diagnostic]:

@@ -13,12 +13,12 @@ from typing import Any
 
 from tileir.interp.api import Options
 from tileir.ir.diagnostics import Coordinates, Trap
-from tileir.runtime.arguments import ArrayArgument
+from tileir.runtime.arguments import Argument
 from tileir.runtime.grid import Grid, GridLike
 from tileir.runtime.module import Kernel
-from tileir.runtime.sanitizing import sanitize
+from tileir.runtime.sanitizing import sanitize_bound
 from tileir.sanitize.findings import Finding
-from tileir.tools.listened import bound, run_listened
+from tileir.tools.listened import bound_arguments, placed, run_listened
 from tileir.tools.places import ProgramLines
 from tileir.tools.view.data import ArrayValues, page_data
 from tileir.tools.view.page import embedded, page
@@ -30,9 +30,10 @@ MOST_SANITIZED = 1 << 22
 
 @dataclass(frozen=True)
 class LaunchView:
-    """The picture of a launch. `data` is what the page shows; a notebook shows the page itself."""
+    """The picture of a launch: `data` is what the page shows, `trap` has ended the launch. Notebooks show the page."""
 
     data: dict[str, Any]
+    trap: Trap | None = None
 
     @property
     def html(self) -> str:
@@ -87,17 +88,29 @@ def view(
     UnsupportedError
         If the interpreter cannot run it.
     """
+    extents, arguments = bound_arguments(kernel, grid, args)
+    return view_bound(kernel, extents, arguments, blocks, findings)
+
+
+def view_bound(
+    kernel: Kernel,
+    grid: Grid,
+    arguments: Sequence[Argument],
+    blocks: Sequence[Coordinates] | None = None,
+    findings: bool | None = None,
+) -> LaunchView:
+    """`view` for a checked grid and bound arguments."""
     memories: list[TouchingMemory] = []
 
     def memory(globals: dict[str, int]) -> TouchingMemory:
         memories.append(TouchingMemory(globals))
         return memories[0]
 
-    launch = bound(kernel, grid, args, memory)
-    size = sum(prod(one.array.shape) for one in launch.arguments if isinstance(one, ArrayArgument))
+    launch = placed(kernel, grid, arguments, memory)
+    size = sum(prod(one.array.shape) for one in launch.arrays)
     wanted = size <= MOST_SANITIZED if findings is None else findings
-    found: list[Finding] = list(sanitize(kernel, launch.grid, *args, copy=True)) if wanted else []
-    chosen = usually_watched(launch.grid) if blocks is None else [_inside(block, launch.grid) for block in blocks]
+    found: list[Finding] = list(sanitize_bound(kernel, grid, arguments, copy=True)) if wanted else []
+    chosen = usually_watched(grid) if blocks is None else [_inside(block, grid) for block in blocks]
     recorder = Recorder(launch, memories[0], frozenset(chosen))
     before = [ArrayValues.of(picture) for picture in recorder.record.pictures]
     trap = None
@@ -108,12 +121,8 @@ def view(
     lines = ProgramLines(kernel.module)
     for op in recorder.record.ops:
         lines.of(op)
-    notes = (
-        []
-        if wanted
-        else ["the sanitizer has not looked at this launch, whose arrays are large (--sanitize asks for it)"]
-    )
-    return LaunchView(page_data(kernel.name, launch.grid, recorder.record, lines, before, found, notes, trap))
+    notes = [] if wanted else ["the sanitizer has not looked at this launch"]
+    return LaunchView(page_data(kernel.name, grid, recorder.record, lines, before, found, notes, trap), trap)
 
 
 def _inside(block: Sequence[int], grid: Grid) -> Coordinates:

@@ -1,0 +1,74 @@
+"""``tileir cutile --view`` and ``--debug``: each launch of a script is pictured, or stepped through.
+
+Knows: where the pages go, and how a launch is handed to a tool. Does not know: the tools (`tools.view`, `tools.debug`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tileir.cli import UsageError, files
+from tileir.runtime.arguments import Argument
+from tileir.runtime.grid import Grid
+from tileir.runtime.module import Kernel
+from tileir.runtime.targets import Target
+
+
+def add_tools(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--view", metavar="FOLDER", help="run on the interpreter; a page for each launch goes there")
+    parser.add_argument("--debug", action="store_true", help="run on the interpreter; step through each launch")
+
+
+def chosen_tool(options: argparse.Namespace) -> Target | None:
+    """The target that stands for a tool; None if none is asked for."""
+    if options.view is None and not options.debug:
+        return None
+    if options.sanitize or (options.view is not None and options.debug):
+        raise UsageError("expected one of --sanitize, --view and --debug")
+    from tileir.tools.listened import ToolTarget
+
+    return ToolTarget(_Debugger() if options.debug else _Pages(options.view))
+
+
+class _Pages:
+    """Pictures each launch."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder, self._count = Path(folder), 0
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"--view: cannot make the folder '{folder}': {error.strerror}") from None
+
+    def __call__(self, kernel: Kernel, grid: Grid, arguments: Sequence[Argument]) -> None:
+        from tileir.tools.view.api import view_bound
+
+        self._count += 1
+        shown = view_bound(kernel, grid, arguments)
+        path = self._folder / f"{self._count:03}-{re.sub(r'[^A-Za-z0-9_]', '_', kernel.name)[:64]}.html"
+        files.write(str(path), shown.html)
+        print(f"{kernel.name}: {path}", file=sys.stderr)
+        if shown.trap is not None:
+            raise shown.trap
+
+
+class _Debugger:
+    """Steps through each launch, with one terminal for all."""
+
+    def __init__(self) -> None:
+        from tileir.tools.debug.terminal import Terminal
+
+        self._terminal = Terminal(sys.stdin, sys.stdout)
+
+    def __call__(self, kernel: Kernel, grid: Grid, arguments: Sequence[Argument]) -> None:
+        from tileir.tools.debug.terminal import debug_bound
+
+        trap = debug_bound(self._terminal, kernel, grid, arguments)
+        if trap is not None:
+            raise trap
+        if self._terminal.has_ended:
+            raise SystemExit(0)

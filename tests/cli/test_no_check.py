@@ -132,6 +132,7 @@ class TestInChild:
 
         def wait() -> None:
             try:
+                time.sleep(0.2)  # until the parent reads
                 os.kill(os.getppid(), signal.SIGINT)
                 time.sleep(60)
             except KeyboardInterrupt:

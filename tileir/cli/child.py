@@ -12,7 +12,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable
-from typing import IO, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 
 import numpy as np
 
@@ -43,10 +43,13 @@ def in_child(function: Callable[[], T]) -> T:
     if not child:
         os.close(reading)
         _report(function, writing)
-    os.close(writing)
     try:
+        os.close(writing)
         with open(reading, "rb") as pipe:
-            content = _read(pipe, child)
+            content = pipe.read()
+    except KeyboardInterrupt:
+        _interrupt(child)
+        raise
     finally:
         _, status = os.waitpid(child, 0)
     try:
@@ -123,28 +126,20 @@ def _outcome(function: Callable[[], object]) -> tuple[object, BaseException | No
         return None, error
 
 
-def _read(pipe: IO[bytes], child: int) -> bytes:
-    """All that the child writes. An interrupt is handed on to it, a second one ends it at once."""
-    try:
-        return pipe.read()
-    except KeyboardInterrupt:
-        _interrupt(child, pipe.read)
-        raise
-
-
 def _waited(child: int) -> int:
     """The status of the child, when it has ended. An interrupt is the child's; a second one ends it."""
     try:
         return os.waitpid(child, 0)[1]
     except KeyboardInterrupt:
-        _interrupt(child, lambda: os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT))
+        _interrupt(child)
         return os.waitpid(child, 0)[1]
 
 
-def _interrupt(child: int, wait: Callable[[], object]) -> None:
+def _interrupt(child: int) -> None:
+    """Hand an interrupt on to the child and wait for its end; a second one ends it at once."""
     try:
         os.kill(child, signal.SIGINT)
-        wait()
+        os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
     except KeyboardInterrupt:
         os.kill(child, signal.SIGKILL)
 

@@ -21,7 +21,8 @@ from tileir.ir.diagnostics import UnsupportedError
 T = TypeVar("T")
 pytestmark = pytest.mark.skipif(vendor.program() is None, reason="needs tileiras: pip install nvidia-cuda-tileiras")
 SAMPLE = ("vector_add", "softmax", "layer_norm", "mutex", "reduction", "transpose")
-SEEDS = range(3, 12, 2)
+SEEDS = (2, 8, 14, 17, 22, 23)
+"""Random programs without operations that no bytecode, or none of version 13.3, has."""
 
 
 def assembles(module: tileir.Module) -> bool:
@@ -47,10 +48,5 @@ def test_a_random_program_still_assembles(seed: int) -> None:
         return source.choice(options)
 
     module = Builder(choose, (t.I32, t.I1, t.F32, t.F16)).program(8)
-    try:
-        tileir.to_bytecode(module, version="13.3")
-    except tileir.DiagnosticError:
-        pytest.skip("needs a newer language")
-    if not assembles(module):
-        pytest.skip("is refused as it is")
+    assert assembles(module)
     assert assembles(tileir.optimize(module, 3))

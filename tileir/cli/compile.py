@@ -62,7 +62,8 @@ def run(options: argparse.Namespace) -> int:
         from tileir.cli import compile_gpu
 
         route = options.route or "open"
-        requested = RequestedOptions(**gpu_options_of(options))
+        chosen = gpu_options_of(options)
+        requested = RequestedOptions(chosen.get("warps"), chosen.get("stages"))
         request = compile_gpu.Request(options.target, route, form, options.aligned, options.explain, requested)
         code = compile_gpu.compiled(kernel, request)
     if code is not None:

@@ -40,7 +40,8 @@ def fitted(make: Callable[[CompileOptions], T], first: CompileOptions, requested
 
     Raises the last of these if nothing fits.
     """
-    options, rejected = first, []
+    options = first
+    rejected: list[Rejected] = []
     while True:
         try:
             return Fitted(options, make(options), tuple(rejected))

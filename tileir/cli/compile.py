@@ -9,9 +9,10 @@ import argparse
 import sys
 
 from tileir.cli import FINE, UsageError, files
-from tileir.cli.launching import add_kernel, chosen_kernel
+from tileir.cli.launching import add_kernel
 from tileir.cli.options import add_level, add_output
 from tileir.gpu.arch import CAPABILITIES
+from tileir.runtime.given import chosen_kernel
 
 CPU = "cpu"
 GPUS = tuple(f"sm_{capability}" for capability in CAPABILITIES)

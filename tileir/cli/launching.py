@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from tileir.cli import UsageError, files
-from tileir.cli.options import add_checks, add_target, limits_of
+from tileir.cli.options import add_checks, add_gpu_options, add_target, gpu_options_of, limits_of
 from tileir.cli.progress import clear_line
 from tileir.cli.signature import Signature, listed
 from tileir.host import child
@@ -45,11 +45,12 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     add_target(parser)
     add_checks(parser)
     parser.add_argument("--threads", type=int, metavar="N", help="target cpu: how many threads run tile blocks")
+    add_gpu_options(parser)
 
 
 def settings_of(options: argparse.Namespace) -> LaunchOptions:
     """The options of the launch among `add_settings` that are given."""
-    settings = limits_of(options)
+    settings: LaunchOptions = {**limits_of(options), **gpu_options_of(options)}
     if options.threads is not None:
         settings["threads"] = options.threads
     return settings

@@ -140,9 +140,11 @@ class FakeRoute:
         self.hidden, self.sites = hidden, sites
         self.watched = range(len(kernel.parameters)) if watched is None else watched
         self.asked = []
+        self.requested = []
 
-    def code(self, driver, device, aligned):
+    def code(self, driver, device, aligned, requested):
         self.asked.append((device.ordinal, *aligned))
+        self.requested.append(requested)
         made = Executable(b"", "k", hidden=self.hidden)
         return made, Library(driver, b"", "kernel @k"), self.sites
 
@@ -165,6 +167,27 @@ class Launches:
         run = self.target.prepare(self.kernel, True, options)
         run(grid, bind(self.kernel, arguments, self.target))
         return self.driver.launches[-1]
+
+
+class TestCompileOptions:
+    def test_each_choice_has_code_of_its_own(self):
+        launches = Launches(entry("i8"))
+        for options in ({}, {"warps": 4}, {"warps": 4, "stages": 2}, {"warps": 4}, {"stages": None}):
+            launches(1, **options)
+        (route,) = launches.routes
+        assert route.requested == [(None, None), (4, None), (4, 2)]
+
+    @pytest.mark.parametrize(
+        ("options", "error", "words"),
+        [
+            ({"warps": 3}, ValueError, "warps: expected a power of two, got 3"),
+            ({"warps": 64}, ValueError, "warps: expected at most 32, got 64"),
+            ({"stages": "2"}, TypeError, "stages: expected a positive integer, got '2'"),
+        ],
+    )
+    def test_what_no_kernel_can_have_is_refused(self, options, error, words):
+        with pytest.raises(error, match=words):
+            Launches(entry("i8"))(1, **options)
 
 
 def entry(*parameters, body=""):

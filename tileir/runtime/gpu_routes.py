@@ -12,7 +12,7 @@ from tileir.bytecode import encode
 from tileir.cache import shared_cache
 from tileir.gpu import program, vendor
 from tileir.gpu.arch import Arch
-from tileir.gpu.compiler import require_triton
+from tileir.gpu.compiler import RequestedOptions, require_triton
 from tileir.gpu.driver import Driver, GpuDevice, shared_driver
 from tileir.gpu.executable import Executable
 from tileir.gpu.program import ALIGNED, UNKNOWN, KernelSource
@@ -43,19 +43,20 @@ class OpenRoute:
         self.watched = [position for position, value in enumerate(arguments) if program.has_facts(value.type)]
 
     def code(
-        self, driver: Driver, device: GpuDevice, aligned: Sequence[bool]
+        self, driver: Driver, device: GpuDevice, aligned: Sequence[bool], requested: RequestedOptions
     ) -> tuple[Executable, Library, Sequence[Op]]:
         facts = [UNKNOWN] * self._count
         for position, holds in zip(self.watched, aligned):
             facts[position] = ALIGNED if holds else UNKNOWN
-        made = program.executable(self._source, device.arch, facts, shared_cache())
+        made = program.executable(self._source, device.arch, facts, shared_cache(), requested)
         operations = self._source.operations()
         sites = [operations[number] for number in made.sites]
         return made, Library(driver, made.cubin, f"kernel @{shown(self._source.entry.sym_name)}"), sites
 
 
 class VendorRoute:
-    """All kernels of a module share one cubin, in which the globals are too. Nothing is told of the arguments."""
+    """All kernels of a module share one cubin, in which the globals are too. Nothing is told of the arguments, and no
+    options are taken."""
 
     watched: Sequence[int] = ()
 
@@ -63,7 +64,7 @@ class VendorRoute:
         self._kernel = kernel
 
     def code(
-        self, driver: Driver, device: GpuDevice, aligned: Sequence[bool]
+        self, driver: Driver, device: GpuDevice, aligned: Sequence[bool], requested: RequestedOptions
     ) -> tuple[Executable, Library, Sequence[Op]]:
         module = self._kernel.module
         cubin = module.prepared(("tileiras", device.arch), lambda: vendor_cubin(module, device.arch))

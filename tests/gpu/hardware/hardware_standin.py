@@ -19,6 +19,7 @@ from tests.gpu.fake_driver import FakeDriver
 from tests.gpu.hardware.hardware_device import Device
 from tests.ttir_machine import Allocation
 from tileir.gpu.arch import Arch, arch_named
+from tileir.gpu.compiler import RequestedOptions
 from tileir.gpu.driver import Driver
 from tileir.gpu.executable import Executable, Scratch
 from tileir.gpu.program import ALIGNED, UNKNOWN, has_facts
@@ -86,7 +87,9 @@ class MachineRoute:
         self._count = len(types)
         self.watched = [position for position, type in enumerate(types) if has_facts(type)]
 
-    def code(self, driver: Driver, device: object, aligned: Sequence[bool]) -> tuple[Executable, Library, Sequence[Op]]:
+    def code(
+        self, driver: Driver, device: object, aligned: Sequence[bool], requested: RequestedOptions
+    ) -> tuple[Executable, Library, Sequence[Op]]:
         assert isinstance(driver, MachineDriver)
         facts = [UNKNOWN] * self._count
         for position, holds in zip(self.watched, aligned):

@@ -17,6 +17,7 @@ from tileir.ir.traits import PURE, SEGMENTED, TERMINATOR, Trait
 from tileir.ir.versions import version_key
 
 K = TypeVar("K", bound=Trait)
+PREVIEW_OPCODES = range(0x4000, 0x5000)
 
 
 class OperandLayout(enum.Enum):
@@ -99,6 +100,11 @@ class OpSpec:
             spare -= 0 if operand.single else take
             sizes.append(take)
         return tuple(sizes)
+
+    @property
+    def preview(self) -> bool:
+        """Whether files hold the operation only if they say so (spec: bytecode-samples#preview)."""
+        return self.opcode is not None and self.opcode in PREVIEW_OPCODES
 
     def spelling(self, version: str) -> str:
         """The name in text of `version`."""

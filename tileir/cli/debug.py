@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import argparse
 
-from tileir.cli import FINE, UsageError, arguments, files
-from tileir.cli.launching import add_launch, checked, chosen_kernel, given_values
+from tileir.cli import FINE, UsageError, files
+from tileir.cli.launching import add_launch, checked
 from tileir.cli.options import add_level, chosen_target
+from tileir.runtime import argument_words
+from tileir.runtime.given import chosen_kernel, given_values
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dap", action="store_true", help="speak the Debug Adapter Protocol on standard streams")
     add_level(parser)
     parser.epilog = f"""\
-{arguments.GRAMMAR}
+{argument_words.GRAMMAR}
 The launch runs on the interpreter and stops in front of its first operation. 'help' lists the commands.
 
 examples:

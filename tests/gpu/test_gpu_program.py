@@ -97,6 +97,7 @@ class TestCache:
             hidden=(Mailbox(), BlockMemory(64), GlobalMemory("g"), ConstantMemory(b"\0\xff")),
             scratch=Scratch(128, 64),
             sites=(3, 7),
+            narrow=(1,),
         )
         assert Executable.from_parts(made.to_parts()) == made
         assert Executable.from_parts(Executable(b"x", "k").to_parts()) == Executable(b"x", "k")

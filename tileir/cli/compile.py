@@ -9,10 +9,11 @@ import argparse
 import sys
 
 from tileir.cli import FINE, UsageError, files
-from tileir.cli.launching import add_kernel, chosen_kernel
+from tileir.cli.launching import add_kernel
 from tileir.cli.options import add_gpu_options, add_level, add_output, gpu_options_of
 from tileir.gpu.arch import CAPABILITIES
 from tileir.gpu.compiler import RequestedOptions
+from tileir.runtime.given import chosen_kernel
 
 CPU = "cpu"
 GPUS = tuple(f"sm_{capability}" for capability in CAPABILITIES)

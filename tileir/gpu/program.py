@@ -145,6 +145,7 @@ def _executable(compiled: Compiled, source: KernelSource) -> Executable:
         hidden=program.hidden,
         scratch=Scratch(facts["global_scratch_size"], facts["global_scratch_align"]),
         sites=tuple(number[op] for op in program.sites),
+        narrow=program.narrow,
     )
     made.require_parameters(len(source.entry.body.args))
     return made

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -50,6 +50,18 @@ _LOW_BITS = 15
 """A number without these bits is a multiple of 16, which lets code load and store more at a time."""
 
 
+_MAX_NARROW = (1 << 31) - 1
+
+
+class CodeVariant(NamedTuple):
+    """The code of a kernel that a launch needs: for arguments that are multiples of 16 where `aligned` says so of the
+    parameters watched, and 2^31 or more at the positions `wide`; with the options that are requested."""
+
+    aligned: tuple[bool, ...]
+    requested: RequestedOptions = AS_THE_KERNEL_HAS_IT
+    wide: tuple[int, ...] = ()
+
+
 class Route(Protocol):
     """A way to make the code of one kernel."""
 
@@ -57,11 +69,8 @@ class Route(Protocol):
     def watched(self) -> Sequence[int]:
         """The parameters whose code depends on whether the argument is a multiple of 16."""
 
-    def code(
-        self, driver: Driver, device: GpuDevice, aligned: Sequence[bool], requested: RequestedOptions
-    ) -> tuple[Executable, Library, Sequence[Op]]:
-        """Code for the device of the thread, for arguments that are multiples of 16 where `aligned` says so of the
-        parameters watched, with the options that are requested; and the operations that the host has a part in. Raises
+    def code(self, driver: Driver, device: GpuDevice, variant: CodeVariant) -> tuple[Executable, Library, Sequence[Op]]:
+        """Code for the device of the thread, and the operations that the host has a part in. Raises
         UnsupportedError."""
 
 
@@ -154,7 +163,7 @@ class _GpuKernel:
         self._driver = driver
         self._route = route
         self._watched = [(position, 1 << number) for number, position in enumerate(route.watched)]
-        self._launchers: dict[tuple[int, int, RequestedOptions], KernelLauncher] = {}
+        self._launchers: dict[tuple[int, int, RequestedOptions, tuple[int, ...]], KernelLauncher] = {}
         self.usual = _Settings()
 
     def run(self, grid: Grid, arguments: Sequence[Argument | Ready], settings: _Settings) -> None:
@@ -201,18 +210,26 @@ class _GpuKernel:
         for position, bit in self._watched:
             if not values[position] & _LOW_BITS:
                 pattern |= bit
-        which = device.ordinal, pattern, settings.requested
-        launcher = self._launchers.get(which)
-        if launcher is None:
-            launcher = self._launchers[which] = self._made(device, pattern, settings.requested)
+        launcher = self._launcher(device, pattern, settings.requested)
+        if launcher.narrow and any(values[position] > _MAX_NARROW for position in launcher.narrow):
+            launcher = self._launcher(device, pattern, settings.requested, launcher.narrow)
         mail = launcher.launch(grid, values, stream)
         if mail is not None:
             self._deliver(mail, settings.output)
 
-    def _made(self, device: GpuDevice, pattern: int, requested: RequestedOptions) -> KernelLauncher:
+    def _launcher(
+        self, device: GpuDevice, pattern: int, requested: RequestedOptions, wide: tuple[int, ...] = ()
+    ) -> KernelLauncher:
+        which = device.ordinal, pattern, requested, wide
+        launcher = self._launchers.get(which)
+        if launcher is None:
+            aligned = tuple(bool(pattern & bit) for _, bit in self._watched)
+            launcher = self._launchers[which] = self._made(device, CodeVariant(aligned, requested, wide))
+        return launcher
+
+    def _made(self, device: GpuDevice, variant: CodeVariant) -> KernelLauncher:
         kernel, driver = self._kernel, self._driver
-        aligned = [bool(pattern & bit) for _, bit in self._watched]
-        executable, library, sites = self._route.code(driver, device, aligned, requested)
+        executable, library, sites = self._route.code(driver, device, variant)
 
         def global_address(name: str) -> int:
             key = "globals on GPU", id(driver), device.ordinal

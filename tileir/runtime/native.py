@@ -6,7 +6,7 @@ made (`cpu.run.program`) or run (`cpu.run.execution`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -37,7 +37,7 @@ from tileir.runtime.module import Kernel
 from tileir.runtime.native_memory import NativeArguments
 from tileir.runtime.native_slots import QuickSlots
 from tileir.runtime.options import Check, LaunchOptions, NativeOptions, check_level, positive, require_known, seconds
-from tileir.runtime.targets import QuickLaunch, Run
+from tileir.runtime.targets import QuickLaunch, Run, SlotRun
 from tileir.text.printer import items_text
 
 _LEVELS = {False: CheckLevel.OFF, True: CheckLevel.ON, "strict": CheckLevel.STRICT}
@@ -77,6 +77,12 @@ class Native:
         checks = _LEVELS[check]
         prepared = kernel.prepared(("cpu", checks), lambda: _Prepared(kernel, checks))
         return None if prepared.program.prints else prepared.quick
+
+    def slotted(self, kernel: Kernel, check: Check, options: LaunchOptions) -> SlotRun | None:
+        """Launches with numbers in place of arguments, likewise."""
+        checks = _LEVELS[check_level(check)]
+        prepared = kernel.prepared(("cpu", checks), lambda: _Prepared(kernel, checks))
+        return None if prepared.program.prints else prepared.slotted(prepared.settings(options))
 
 
 class _Prepared:
@@ -118,6 +124,20 @@ class _Prepared:
         extents = checked_grid(grid, self._kernel.name)
         self._runner.run(extents, slots, settings, lambda access: self._fault(arguments, access))
         return True
+
+    def slotted(self, settings: Settings) -> SlotRun:
+        """Launches with numbers in place of arguments."""
+        run, storage, whole = self._runner.run, self._storage, self._slots.whole
+
+        def start(grid: Grid, values: list[int], bounds: list[int], bound: Callable[[], Sequence[Argument]]) -> None:
+            run(
+                grid,
+                whole(values, bounds),
+                settings,
+                lambda access: NativeArguments(bound(), storage).access_fault(access),
+            )
+
+        return start
 
     def _threaded(self, options: LaunchOptions) -> Settings | None:
         """The usual settings with the number of threads that `options` ask for; None if they ask for something else."""

@@ -7,6 +7,8 @@
 PYTHON ?= python3
 VENV   ?= .venv
 JOBS   ?= 2
+# What `make bench-compare` compares with.
+REV    ?= main
 # Versions of cuTile Python that are tested beside each other; "newest" is the one that PyPI gives.
 CUTILES ?= 1.5.0 1.6.0 newest
 # Processes that share the GPU, each with a compiler of its own.
@@ -15,7 +17,7 @@ GPU_JOBS ?= 8
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test lint types bench docs site vscode fuzz cutiles gpu-test gpu-bench lock clean
+.PHONY: help demo test lint types bench bench-sweep bench-compare docs site vscode fuzz cluster-test cutiles gpu-test gpu-bench lock clean
 
 help:
 	@echo "make demo       run the example programs on this machine and check them against NumPy"
@@ -23,10 +25,13 @@ help:
 	@echo "make lint       check the style of the code"
 	@echo "make types      check the types of the code"
 	@echo "make bench      measure tileir beside its peers; writes docs/performance.md"
+	@echo "make bench-sweep    measure how speed changes with size; writes pictures and a JSON file into build/bench"
+	@echo "make bench-compare REV=main    measure another revision beside this one; fails if something became slower"
 	@echo "make docs       generate the reference pages again"
 	@echo "make site       build the documentation site into site/"
 	@echo "make vscode     package the extension for Visual Studio Code (needs npm)"
 	@echo "make fuzz       feed readers and verifier damaged programs, both targets faulty ones, launches interrupts"
+	@echo "make cluster-test  run farms on clusters of Dask and Ray on this machine, and 10,000 jobs through a store"
 	@echo "make cutiles    run the tests of cuTile kernels with each version in CUTILES=\"$(CUTILES)\""
 	@echo "make gpu-test   compare GPU code with the interpreter, on a machine with a GPU (GPU_JOBS=$(GPU_JOBS) at a time)"
 	@echo "make gpu-bench  measure GPU code beside torch, on a machine with a GPU"
@@ -49,6 +54,12 @@ types: $(VENV)/.test
 bench: $(VENV)/.bench
 	$(BIN)/python bench/run.py
 
+bench-sweep: $(VENV)/.bench
+	$(BIN)/python bench/sweep.py --save build/bench/$$(date -u +%Y%m%d-%H%M%S).json --pictures build/bench $(ARGS)
+
+bench-compare: $(VENV)/.bench
+	$(BIN)/python bench/compare.py $(REV) $(ARGS)
+
 docs: $(VENV)/.installed
 	$(BIN)/python docs/generate.py
 
@@ -66,6 +77,9 @@ fuzz: $(VENV)/.fuzz
 	$(BIN)/python -m tests.fuzz.run --seconds 60 --target text
 	$(BIN)/python -m tests.fuzz.run --seconds 60 --target bytecode
 	$(BIN)/python -m tests.passes.fuzz --count 5000 --jobs $(JOBS)
+
+cluster-test: $(VENV)/.cluster
+	TILEIR_FARM_JOBS=10000 $(BIN)/python -m pytest tests/farm $(ARGS)
 
 cutiles: $(CUTILES:%=$(VENV)-cutile-%/.installed)
 	@for version in $(CUTILES); do \
@@ -116,6 +130,11 @@ $(VENV)/.site: pyproject.toml | $(VENV)/bin/python
 $(VENV)/.fuzz: pyproject.toml | $(VENV)/bin/python
 	@echo "installing tileir and the fuzzer into $(VENV)"
 	@$(PIP) install -e '.[test,fuzz]'
+	@touch $@ $(VENV)/.installed $(VENV)/.test
+
+$(VENV)/.cluster: pyproject.toml | $(VENV)/bin/python
+	@echo "installing tileir, Dask and Ray into $(VENV)"
+	@$(PIP) install -e '.[test,dask,ray]'
 	@touch $@ $(VENV)/.installed $(VENV)/.test
 
 $(VENV)/.bench: pyproject.toml | $(VENV)/bin/python

@@ -17,7 +17,7 @@ from math import exp, log
 from time import thread_time
 from unittest.mock import patch
 
-import cpu
+import cases
 import numpy as np
 from table import Skipped, figure
 
@@ -75,16 +75,16 @@ def gather() -> Launch:
 
 
 def _cases(names: Sequence[str]) -> dict[str, Callable[[], Launch]]:
-    made: dict[str, Callable[[], Launch]] = {make.__name__: _from(make) for make in cpu.CASES}
+    made: dict[str, Callable[[], Launch]] = {make.__name__: _from(make) for make in cases.CASES}
     made["gather"] = gather
     return {name: made[name] for name in names or made}
 
 
-def _from(make: Callable[[], cpu.Case]) -> Callable[[], Launch]:
+def _from(make: Callable[[], cases.Case]) -> Callable[[], Launch]:
     return lambda: _kernel(make())
 
 
-def _kernel(case: cpu.Case) -> Launch:
+def _kernel(case: cases.Case) -> Launch:
     return tileir.load(case.path)[case.kernel], case.grid, case.arguments, case.check
 
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import tileir
-from tileir.cli.launching import given_values
 from tileir.examples import FOLDER as EXAMPLES
 from tileir.explore.report import ExplorationReport
 from tileir.runtime.exploring import launch_line
+from tileir.runtime.given import given_values
 from tileir.runtime.module import Kernel
 
 FOLDER = Path(__file__).parent

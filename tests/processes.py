@@ -9,6 +9,7 @@ Where a system cannot fork, a new interpreter is started for each.
 from __future__ import annotations
 
 import atexit
+import faulthandler
 import gc
 import json
 import os
@@ -27,6 +28,8 @@ from typing import NoReturn
 ROOT = Path(__file__).parents[1]
 PRELOADED = ("numpy", "tileir.cli.check", "tileir.runtime.interpreter", "tileir.runtime.native", "cuda.tile", "torch")
 """Modules that a program finds imported, if they are there."""
+LIMIT = 240
+"""Seconds after which a program ends with the place of each of its threads: it hangs."""
 
 
 def run_module(
@@ -83,6 +86,7 @@ def _status_of(command: list[str], cwd: str, variables: dict[str, str], out: str
     """Run a program as if this process had been started for it; gives its exit status."""
     for number, path, mode in ((0, os.devnull, os.O_RDONLY), (1, out, os.O_WRONLY), (2, err, os.O_WRONLY)):
         os.dup2(os.open(path, mode | os.O_CREAT), number)
+    faulthandler.dump_traceback_later(LIMIT, exit=True, file=2)
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(variables)

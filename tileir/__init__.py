@@ -16,6 +16,7 @@ from tileir.verify import verify
 if TYPE_CHECKING:
     from tileir.host.extern import register_extern
     from tileir.host.kernel_warnings import KernelWarning
+    from tileir.host.standins import register_stand_in
     from tileir.runtime.launch import launch
     from tileir.runtime.loading import load
     from tileir.runtime.module import Kernel, Module, from_bytecode, parse
@@ -50,6 +51,7 @@ __all__ = [
     "profile",
     "prove",
     "register_extern",
+    "register_stand_in",
     "sanitize",
     "to_bytecode",
     "to_text",
@@ -70,6 +72,7 @@ _PLACES = {
     "profile": ("tileir.tools.profile.api", "profile"),
     "prove": ("tileir.runtime.proving", "prove"),
     "register_extern": ("tileir.host.extern", "register_extern"),
+    "register_stand_in": ("tileir.host.standins", "register_stand_in"),
     "to_bytecode": ("tileir.runtime.writing", "to_bytecode"),
     "to_text": ("tileir.text.printer", "to_text"),
     "view": ("tileir.tools.view.api", "view"),

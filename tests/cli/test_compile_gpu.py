@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.gpu.ttir_gemm import Gemm
 from tileir.examples import FOLDER
 from tileir.gpu import compiler, vendor
 from tileir.gpu.cubin import kernels_of
@@ -65,6 +66,19 @@ class TestForms:
             assert words in ran.out
         assert ".entry" not in ran.out
 
+    def test_warps_and_stages_are_those_asked_for(self, tileir) -> None:
+        ran = tileir("compile", ADD, "--target", "sm_90", "--explain", "--warps", "2", "--stages", "5")
+        assert ran.status == 0
+        assert "tile block: 2 warps, pipelines of 5 stages" in ran.out
+
+    def test_what_did_not_fit_is_explained(self, tileir) -> None:
+        text = Gemm(tile=(256, 256, 64)).text.encode()
+        ran = tileir("compile", "-", "--target", "sm_90", "--aligned", "--explain", stdin=text)
+        assert ran.status == 0
+        assert "tile block: 8 warps" in ran.out
+        assert "with 16 warps, pipelines of" in ran.out
+        assert "it does not fit: the block is too large: a thread needs 154 registers" in ran.out
+
     def test_where_memory_is_used_is_shown(self, tileir) -> None:
         ran = tileir("compile", ADD, "--target", "sm_90", "--explain", "--emit", "ttir", "-o", "code")
         assert ran.out.count("load through pointers") == 2
@@ -104,6 +118,15 @@ class TestWrongUses:
         [
             (["--emit", "ptx"], "--emit ptx: target cpu has asm, llvm, obj"),
             (["--emit", "asm", "--target", "sm_90"], "--emit asm: target sm_90 has ptx, ttir, ttgir, llir, cubin"),
+            (["--warps", "4"], "--warps is for GPUs: say which with --target"),
+            (["--stages", "4"], "--stages is for GPUs: say which with --target"),
+            (["--target", "sm_90", "--warps", "3"], "--warps: expected a power of two, got 3"),
+            (["--target", "sm_90", "--warps", "64"], "--warps: expected at most 32, got 64"),
+            (["--target", "sm_90", "--stages", "0"], "--stages: expected a positive integer, got 0"),
+            (
+                ["--target", "sm_90", "--route", "tileiras", "--warps", "4"],
+                "--warps and --stages are for --route open",
+            ),
             (["--aligned"], "--aligned is for GPUs: say which with --target"),
             (["--route", "open"], "--route is for GPUs: say which with --target"),
             (

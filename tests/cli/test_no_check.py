@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.processes import run_module
-from tileir.cli import child
+from tileir.host import child
 from tileir.ir.diagnostics import Diagnostic, DiagnosticError, LaunchTimeout, Trap, UnsupportedError
 
 pytestmark = pytest.mark.skipif(not child.POSSIBLE, reason="this system cannot copy a process")

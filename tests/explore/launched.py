@@ -6,9 +6,9 @@ from pathlib import Path
 
 import tileir
 from tests.explore.programs import Program, text
-from tileir.cli.launching import given_values
 from tileir.explore.report import ExplorationReport
 from tileir.runtime.exploring import launch_line
+from tileir.runtime.given import given_values
 from tileir.runtime.module import Kernel, Module
 
 

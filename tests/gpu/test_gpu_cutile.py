@@ -25,7 +25,7 @@ class Route:
     def __init__(self, kernel) -> None:
         self.name = kernel.name
 
-    def code(self, driver, device, aligned):
+    def code(self, driver, device, variant):
         return Executable(b"", self.name), Library(driver, b"", "kernel"), ()
 
 

@@ -136,35 +136,73 @@ def test_a_grid_that_the_device_cannot_have_is_refused(grid, cluster):
 class FakeRoute:
     """Code that was made without a compiler; `asked` are the alignments that it was made for."""
 
-    def __init__(self, kernel, hidden=(), sites=(), watched=None):
-        self.hidden, self.sites = hidden, sites
+    def __init__(self, kernel, hidden=(), sites=(), watched=None, narrow=()):
+        self.hidden, self.sites, self.narrow = hidden, sites, narrow
         self.watched = range(len(kernel.parameters)) if watched is None else watched
         self.asked = []
+        self.requested = []
+        self.variants = []
 
-    def code(self, driver, device, aligned):
-        self.asked.append((device.ordinal, *aligned))
-        made = Executable(b"", "k", hidden=self.hidden)
+    def code(self, driver, device, variant):
+        self.asked.append((device.ordinal, *variant.aligned))
+        self.requested.append(variant.requested)
+        self.variants.append(variant)
+        narrow = () if variant.wide else self.narrow
+        made = Executable(b"", "wide" if variant.wide else "k", hidden=self.hidden, narrow=narrow)
         return made, Library(driver, b"", "kernel @k"), self.sites
 
 
 class Launches:
     """A kernel of a program on a target with a fake driver."""
 
-    def __init__(self, text, run=lambda launched: None, name="k", hidden=(), sites=lambda kernel: (), driver=None):
+    def __init__(
+        self, text, run=lambda launched: None, name="k", hidden=(), sites=lambda kernel: (), driver=None, narrow=()
+    ):
         self.kernel = tileir.parse(text)[name]
         self.driver = FakeDriver(run) if driver is None else driver
         self.driver.count = len(self.kernel.parameters) + len(hidden)
         self.routes = []
-        self.target = Gpu("cuda", "", self.driver, lambda kernel: self.route(kernel, hidden, sites(kernel)))
+        self.target = Gpu("cuda", "", self.driver, lambda kernel: self.route(kernel, hidden, sites(kernel), narrow))
 
-    def route(self, kernel, hidden, sites):
-        self.routes.append(FakeRoute(kernel, hidden, sites))
+    def route(self, kernel, hidden, sites, narrow):
+        self.routes.append(FakeRoute(kernel, hidden, sites, narrow=narrow))
         return self.routes[-1]
 
     def __call__(self, *arguments, grid=(1, 1, 1), **options):
         run = self.target.prepare(self.kernel, True, options)
         run(grid, bind(self.kernel, arguments, self.target))
         return self.driver.launches[-1]
+
+
+class TestExtents:
+    def test_other_code_is_made_where_one_is_larger_than_the_code_expects(self):
+        launches = Launches(entry("i32", "i32"), narrow=(1,))
+        for extents in ((-1, 5), (1, -1), (1, (1 << 31) + 7), (1, (1 << 31) - 1)):
+            launches(*extents)
+        (route,) = launches.routes
+        assert {variant.wide for variant in route.variants} == {(), (1,)}
+        assert [launched.kernel for launched in launches.driver.launches] == ["k", "wide", "wide", "k"]
+
+
+class TestCompileOptions:
+    def test_each_choice_has_code_of_its_own(self):
+        launches = Launches(entry("i8"))
+        for options in ({}, {"warps": 4}, {"warps": 4, "stages": 2}, {"warps": 4}, {"stages": None}):
+            launches(1, **options)
+        (route,) = launches.routes
+        assert route.requested == [(None, None), (4, None), (4, 2)]
+
+    @pytest.mark.parametrize(
+        ("options", "error", "words"),
+        [
+            ({"warps": 3}, ValueError, "warps: expected a power of two, got 3"),
+            ({"warps": 64}, ValueError, "warps: expected at most 32, got 64"),
+            ({"stages": "2"}, TypeError, "stages: expected a positive integer, got '2'"),
+        ],
+    )
+    def test_what_no_kernel_can_have_is_refused(self, options, error, words):
+        with pytest.raises(error, match=words):
+            Launches(entry("i8"))(1, **options)
 
 
 def entry(*parameters, body=""):

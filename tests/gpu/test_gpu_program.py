@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from ttir_gemm import Gemm
 
 import tileir
 from tileir.cache import Cache
 from tileir.gpu import program
 from tileir.gpu.arch import arch_named
-from tileir.gpu.compiler import Artifacts, CompileOptions
+from tileir.gpu.compiler import Artifacts, CompileOptions, RegisterError, RequestedOptions
 from tileir.gpu.cubin import kernels_of
 from tileir.gpu.executable import Executable, Scratch
 from tileir.gpu.program import ALIGNED, UNKNOWN, aligned_facts, executable, has_facts
@@ -75,7 +76,7 @@ class TestCache:
         executable(source(COPY.replace("weak %from", "relaxed device %from")), SM_90, [UNKNOWN], cache)
         executable(source(COPY), SM_80, [UNKNOWN], cache)
         executable(source(COPY), SM_90, [ALIGNED], cache)
-        monkeypatch.setattr(program, "options_for", lambda entry, arch: CompileOptions(num_warps=8))
+        monkeypatch.setattr(program, "options_for", lambda entry, arch, requested: CompileOptions(num_warps=8))
         executable(source(COPY), SM_90, [UNKNOWN], cache)
         assert len(compilations) == 5
 
@@ -96,6 +97,7 @@ class TestCache:
             hidden=(Mailbox(), BlockMemory(64), GlobalMemory("g"), ConstantMemory(b"\0\xff")),
             scratch=Scratch(128, 64),
             sites=(3, 7),
+            narrow=(1,),
         )
         assert Executable.from_parts(made.to_parts()) == made
         assert Executable.from_parts(Executable(b"x", "k").to_parts()) == Executable(b"x", "k")
@@ -135,7 +137,7 @@ class TestMemoryOfABlock:
             return Artifacts({}, b"", {name: size * options.num_stages for name, size in self.sizes.items()})
 
         monkeypatch.setattr(program, "compile_ttir", compile_ttir)
-        monkeypatch.setattr(program, "options_for", lambda entry, arch: CompileOptions(num_stages=4))
+        monkeypatch.setattr(program, "options_for", lambda entry, arch, requested: CompileOptions(num_stages=4))
         return asked
 
     @pytest.mark.parametrize(
@@ -166,6 +168,61 @@ class TestMemoryOfABlock:
             program.compiled(source(COPY), SM_90, [], ["cubin"])
 
 
+def test_warps_are_fewer_where_one_stage_needs_too_much_memory(monkeypatch):
+    def compile_ttir(text, arch, options, wanted):
+        return Artifacts({}, b"", {"shared": 30_000 * options.num_warps * options.num_stages})
+
+    monkeypatch.setattr(program, "compile_ttir", compile_ttir)
+    monkeypatch.setattr(program, "options_for", lambda entry, arch, requested: CompileOptions(16, 3))
+    made = program.compiled(source(COPY), SM_90, [], ["cubin"])
+    assert (made.options.num_warps, made.options.num_stages, len(made.rejected)) == (4, 1, 4)
+    with pytest.raises(tileir.UnsupportedError, match="1440000 bytes of shared memory"):
+        program.compiled(source(COPY), SM_90, [], ["cubin"], RequestedOptions(16, 3))
+
+
+class TestRequestedOptions:
+    def test_they_go_before_what_the_kernel_suggests_and_have_code_of_their_own(self, cache, compilations):
+        for requested in (RequestedOptions(), RequestedOptions(8), RequestedOptions(8, 5), RequestedOptions(8)):
+            executable(source(COPY), SM_90, [], cache, requested)
+        usual = program.options_for(source(COPY).entry, SM_90)
+        tried = [(asked.num_warps, asked.num_stages) for _, _, asked, _ in compilations]
+        assert tried == [(usual.num_warps, usual.num_stages), (8, usual.num_stages), (8, 5)]
+
+
+class TestRegistersOfABlock:
+    @pytest.fixture(autouse=True)
+    def tried(self, monkeypatch):
+        """The options that a compiler was asked for whose code has room in 4 warps without a limit."""
+        tried = []
+
+        def compile_ttir(text, arch, options, wanted):
+            tried.append((options.num_warps, options.num_stages, options.maxnreg))
+            if options.num_warps > 4 or options.maxnreg is not None:
+                raise RegisterError("too few registers", arch.name)
+            return Artifacts({}, b"", {})
+
+        monkeypatch.setattr(program, "compile_ttir", compile_ttir)
+        monkeypatch.setattr(
+            program,
+            "options_for",
+            lambda entry, arch, requested: CompileOptions(requested.warps or 16, 3, maxnreg=128),
+        )
+        return tried
+
+    def test_a_kernel_that_wants_too_many_is_compiled_for_fewer_warps(self, tried):
+        made = program.compiled(source(COPY), SM_90, [], ["cubin"])
+        assert (made.options.num_warps, made.options.num_stages) == (4, 3)
+        assert tried == [(16, 3, 128), (16, 3, None), (8, 3, None), (4, 3, None)]
+        assert [(one.options.num_warps, one.why) for one in made.rejected] == [
+            (warps, "too few registers") for warps in (16, 16, 8)
+        ]
+
+    def test_what_was_requested_is_kept_or_refused(self, tried):
+        with pytest.raises(tileir.UnsupportedError, match="too few registers"):
+            program.compiled(source(COPY), SM_90, [], ["cubin"], RequestedOptions(warps=8))
+        assert tried == [(8, 3, 128), (8, 3, None)]
+
+
 class TestCompiler:
     @pytest.fixture(autouse=True)
     def triton(self):
@@ -184,6 +241,15 @@ class TestCompiler:
         made = executable(source(ASSERTING), SM_90, [], cache)
         assert made.hidden == (Mailbox(),)
         assert len(kernels_of(made.cubin)["tileir_k"].parameters) == 4
+
+    def test_a_product_too_large_for_sixteen_warps_is_made_of_eight(self):
+        text = Gemm(tile=(256, 256, 64)).text
+        entry = next(iter(tileir.parse(text).kernels))
+        made = program.compiled(source(text, entry), SM_90, aligned_facts(source(text, entry).entry), ["cubin"])
+        assert made.options.num_warps == 8
+        (rejected,) = made.rejected
+        assert rejected.options.num_warps == 16
+        assert "needs 154 registers or more, of 128" in rejected.why
 
     def test_a_cubin_tells_its_registers(self, cache):
         made = executable(source(COPY), SM_90, [], cache)

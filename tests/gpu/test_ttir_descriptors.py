@@ -15,6 +15,8 @@ from tileir.gpu.arch import arch_named
 from tileir.gpu.compiler import compile_ttir
 from tileir.gpu.ttir.analysis.hints import options_for
 from tileir.gpu.ttir.lowering import ParameterFacts
+from tileir.runtime.launch import bind
+from tileir.runtime.targets import target_named
 
 SMALL = (64, 64, 32)
 """Two tiles of 4096 bytes: just enough."""
@@ -223,10 +225,38 @@ def test_a_tile_of_a_stack_turned_around(gpu_code, view, kind, index, rows):
         np.testing.assert_array_equal(gpu_code.outcome(kernel, (1,), args, arch).arrays[1], expected)
 
 
-def test_an_extent_that_coordinates_cannot_reach_ends_the_kernel():
-    args = [np.zeros(3 * 8192, np.float16), np.zeros((64, 64), np.float32), 0, 0, -1]
+WIDE_EXTENT = (1 << 31) + 5
+
+
+@pytest.mark.parametrize("view", STACKED)
+def test_an_extent_that_coordinates_cannot_reach_goes_by_address(view):
+    """The launch says so, as it does for code that expects smaller ones."""
+    kernel = stack(view, "i32")
+    numbers = np.random.default_rng(1).integers(-9, 9, 3 * 8192).astype(np.float16)
+    args = [numbers, np.zeros((64, 64), np.float32), 0, 0, WIDE_EXTENT]
+    assert ttir.lowered(kernel, "sm_90").narrow == (4,)
+    wide = ttir.lowered(kernel, "sm_90", [ParameterFacts()] * 4 + [ParameterFacts(wide=True)])
+    assert (descriptors(wide.text), wide.narrow) == (0, ())
+    expected = outcome(kernel, (1,), args, "interp").arrays[1]
+    np.testing.assert_array_equal(ttir.outcome(kernel, (1,), args, "sm_90").arrays[1], expected)
+
+
+def test_code_that_expects_smaller_extents_stops_at_a_larger_one():
+    """Whoever launches it without asking for other code."""
+    kernel = stack(STACKED[0], "i32")
+    args = [np.zeros(3 * 8192, np.float16), np.zeros((64, 64), np.float32), 0, 0, WIDE_EXTENT]
     with pytest.raises(MachineFault, match="the PTX stops at a trap"):
-        ttir.outcome(stack(STACKED[0], "i32"), (1,), args, "sm_90")
+        ttir.run(kernel, (1,), bind(kernel, args, target_named("interp")), "sm_90", told_wide=False)
+
+
+def test_a_computed_extent_that_may_be_too_large_goes_by_address():
+    text = STACK.replace("VIEW", "partition_view").replace("TYPE", STACKED[0]).replace("TENSOR", TENSOR)
+    text = text.replace("KIND", "i32").replace("shape = [48, %n, 3]", "shape = [48, %m, 3]")
+    text = text.replace("  %A = make", "  %m = addi %n, %n : tile<i32>\n  %A = make")
+    assert descriptors(lowered(text)) == 0
+    bounded = text.replace("%m = addi %n, %n", "%o = addi %n, %n")
+    bounded = bounded.replace("  %A = make", "  %m = assume bounded<0, 2147483647>, %o : tile<i32>\n  %A = make")
+    assert descriptors(lowered(bounded)) == 1
 
 
 # ---------------------------------------------------------------- what it is compiled to

@@ -16,10 +16,10 @@ from tests.golden.arguments import arguments, programs, runs
 from tests.sanitize.corpus_programs import Case, cases
 from tests.sanitize.proof_checks import ProofTally, check, covers
 from tileir import cutile
-from tileir.cli.launching import given_values
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES
 from tileir.host import extern
+from tileir.runtime.given import given_values
 from tileir.sanitize.proofs.verdict import Answer
 
 GRIDS = ((1, 1, 1), (2, 2, 1), (3, 1, 1))

@@ -65,10 +65,19 @@ def outcome(
 
 
 def run(
-    kernel: tileir.Kernel, grid: tuple[int, ...], arguments: Sequence[Argument], arch: str, ordered: bool = False
+    kernel: tileir.Kernel,
+    grid: tuple[int, ...],
+    arguments: Sequence[Argument],
+    arch: str,
+    ordered: bool = False,
+    told_wide: bool = True,
 ) -> Mail:
-    """Run on the memory of the arguments; gives what the blocks left for the host."""
-    launch = _launch(kernel, grid, arguments, arch)
+    """Run on the memory of the arguments; gives what the blocks left for the host.
+
+    As a launch does, other code is made where an argument is larger than the code expects, unless it is not
+    `told_wide`.
+    """
+    launch = _launch(kernel, grid, arguments, arch, told_wide)
     ttir_machine.run(launch.program.function, grid, launch.values, launch.allocations, ordered)
     return launch.mail()
 
@@ -107,9 +116,18 @@ def trap(mail: Mail, kernel: tileir.Kernel) -> tileir.Trap | None:
     return tileir.Trap(text, kernel=kernel.name, block=failure.block, op=failure.op.spec.name, loc=failure.op.loc)
 
 
-def _launch(kernel: tileir.Kernel, grid: tuple[int, ...], arguments: Sequence[Argument], arch: str) -> _Launch:
+_MAX_NARROW = (1 << 31) - 1
+
+
+def _launch(
+    kernel: tileir.Kernel, grid: tuple[int, ...], arguments: Sequence[Argument], arch: str, told_wide: bool
+) -> _Launch:
     facts = [_facts(parameter.type, argument) for parameter, argument in zip(kernel.parameters, arguments)]
-    launch = _Launch(lowered(kernel, arch, facts), [], [], [])
+    program = lowered(kernel, arch, facts)
+    if told_wide and (wide := [at for at in program.narrow if int(_passed(arguments[at])) & 0xFFFFFFFF > _MAX_NARROW]):
+        facts = [replace(fact, wide=at in wide) for at, fact in enumerate(facts)]
+        program = lowered(kernel, arch, facts)
+    launch = _Launch(program, [], [], [])
     for argument in arguments:
         _pass(launch, argument)
     for placed in kernel.module.globals.placed.values():
@@ -120,7 +138,7 @@ def _launch(kernel: tileir.Kernel, grid: tuple[int, ...], arguments: Sequence[Ar
 
 
 def _facts(type: t.Type, argument: Argument) -> ParameterFacts:
-    """Facts that a launch tells the compiler about an argument."""
+    """What a launch that knows no more tells the compiler about an argument."""
     return ALIGNED if has_facts(type) and int(_passed(argument)) % ALIGNED.divisor == 0 else UNKNOWN
 
 

@@ -18,6 +18,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import NoReturn
 
+from tileir.ir.usage import UsageError as UsageError
+
 VERBS = {
     "check": ("check", "parse and verify programs; show every fault"),
     "opt": ("opt", "optimise a program, or print it in canonical form"),
@@ -30,6 +32,7 @@ VERBS = {
     "cutile": ("cutile", "run a cuTile Python script without a GPU"),
     "compile": ("compile", "compile a kernel for the CPU or a GPU; show or keep the code"),
     "bench": ("bench", "time a kernel"),
+    "farm": ("farm", "run many launches on many workers; keep and list what came of them"),
     "demo": ("demo", "run the example programs and check them against NumPy"),
     "as": ("assemble", "text to bytecode"),
     "dis": ("disassemble", "bytecode to text"),
@@ -53,10 +56,6 @@ examples:
   tileir run kernel.mlir --grid 8 'x=f32[1024]:randn' 'y=f32[1024]:zeros'
   tileir VERB --help                           all about one verb
 """
-
-
-class UsageError(Exception):
-    """Something the user asked for that cannot be done: shown in one line, exit status 2."""
 
 
 class _Parser(argparse.ArgumentParser):

@@ -9,9 +9,11 @@ import argparse
 import sys
 
 from tileir.cli import FINE, UsageError, files
-from tileir.cli.launching import add_kernel, chosen_kernel
-from tileir.cli.options import add_level, add_output
+from tileir.cli.launching import add_kernel
+from tileir.cli.options import add_gpu_options, add_level, add_output, gpu_options_of
 from tileir.gpu.arch import CAPABILITIES
+from tileir.gpu.compiler import RequestedOptions
+from tileir.runtime.given import chosen_kernel
 
 CPU = "cpu"
 GPUS = tuple(f"sm_{capability}" for capability in CAPABILITIES)
@@ -35,6 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--route", choices=("open", "tileiras"), help="GPU: Triton's compiler (default) or the vendor's assembler"
     )
+    add_gpu_options(parser)
     add_output(parser, "the code")
     add_level(parser)
     parser.epilog = """\
@@ -59,7 +62,10 @@ def run(options: argparse.Namespace) -> int:
     else:
         from tileir.cli import compile_gpu
 
-        request = compile_gpu.Request(options.target, options.route or "open", form, options.aligned, options.explain)
+        route = options.route or "open"
+        chosen = gpu_options_of(options)
+        requested = RequestedOptions(chosen.get("warps"), chosen.get("stages"))
+        request = compile_gpu.Request(options.target, route, form, options.aligned, options.explain, requested)
         code = compile_gpu.compiled(kernel, request)
     if code is not None:
         files.write(options.output, code)
@@ -68,9 +74,12 @@ def run(options: argparse.Namespace) -> int:
 
 def _form(options: argparse.Namespace) -> str | None:
     """The form of the code that is wanted; None if it is only to be explained."""
-    if options.target == CPU and (options.aligned or options.route):
-        wrong = "--aligned" if options.aligned else "--route"
+    named = {f"--{name}": getattr(options, name) for name in ("aligned", "route", "warps", "stages")}
+    wrong = next((name for name, given in named.items() if given not in (None, False)), None)
+    if options.target == CPU and wrong is not None:
         raise UsageError(f"{wrong} is for GPUs: say which with --target, for example --target sm_90")
+    if options.route == "tileiras" and (options.warps is not None or options.stages is not None):
+        raise UsageError("--warps and --stages are for --route open")
     forms = FORMS[CPU] if options.target == CPU else FORMS[options.route or "open"]
     if options.emit is None:
         return _require_place(options, None if options.explain else forms[0])

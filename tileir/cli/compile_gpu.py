@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from tileir.cli import show
 from tileir.gpu import vendor
 from tileir.gpu.arch import arch_named
-from tileir.gpu.compiler import require_triton
+from tileir.gpu.compiler import CompileOptions, RequestedOptions, require_triton
 from tileir.gpu.cubin import KernelInfo, kernels_of
 from tileir.gpu.program import Compiled, aligned_facts
 from tileir.gpu.program import compiled as compiled_program
@@ -45,6 +45,7 @@ class Request:
     form: str | None
     aligned: bool
     explained: bool
+    requested: RequestedOptions
 
 
 def compiled(kernel: Kernel, request: Request) -> str | bytes | None:
@@ -60,7 +61,7 @@ def _by_triton(kernel: Kernel, request: Request) -> str | bytes | None:
     facts = aligned_facts(kernel.entry) if request.aligned else []
     stages = [request.form] if request.form else []
     stages += ["cubin"] if request.explained and request.form != "cubin" else []
-    made = compiled_program(source_of(kernel), arch_named(request.target), facts, stages)
+    made = compiled_program(source_of(kernel), arch_named(request.target), facts, stages, request.requested)
     if request.explained:
         _explain_triton(kernel.name, request.target, made)
     if request.form is None:
@@ -88,8 +89,9 @@ def _explain_triton(name: str, target: str, made: Compiled) -> None:
     assert made.artifacts.cubin is not None
     show.line(f"@{name}, for {target}, by Triton's compiler")
     cluster = f", in each of {facts['num_ctas']} blocks of a cluster" if facts["num_ctas"] > 1 else ""
-    warps = show.counted(facts["num_warps"], "warp")
-    print(f"tile block: {warps}{cluster}, pipelines of {show.counted(options.num_stages, 'stage')}")
+    print(f"tile block: {_spread(options, cluster)}")
+    for rejected in made.rejected:
+        show.line(f"with {_spread(rejected.options)} it does not fit: {rejected.why}")
     print(f"shared memory: {facts['shared']} bytes")
     _explain_code(kernels_of(made.artifacts.cubin)[facts["name"]])
     hidden = [_hidden(one) for one in made.program.hidden]
@@ -99,6 +101,12 @@ def _explain_triton(name: str, target: str, made: Compiled) -> None:
     rows: list[list[str | show.Text]] = [[place, what, str(count)] for (place, what), count in _accesses(made)]
     if rows:
         show.print_table(show.table({"place": "left", "became": "left", "times": "right"}, rows))
+
+
+def _spread(options: CompileOptions, cluster: str = "") -> str:
+    warps, stages = show.counted(options.num_warps, "warp"), show.counted(options.num_stages, "stage")
+    limit = "" if options.maxnreg is None else f", at most {options.maxnreg} registers"
+    return f"{warps}{cluster}, pipelines of {stages}{limit}"
 
 
 def _explain_code(info: KernelInfo) -> None:

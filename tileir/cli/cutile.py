@@ -10,7 +10,7 @@ import sys
 from contextlib import nullcontext
 from pathlib import Path
 
-from tileir.cli import FAULT, UsageError, child, show
+from tileir.cli import FAULT, UsageError, show
 from tileir.cli.abbreviating import abbreviating
 from tileir.cli.cutile_tools import add_tools, chosen_tool
 from tileir.cli.launching import needs_child
@@ -19,6 +19,7 @@ from tileir.cli.progress import clear_line, progress_line
 from tileir.cutile.dumping import Dump
 from tileir.cutile.script import run_script
 from tileir.cutile.switch import DEFAULT
+from tileir.host import child
 from tileir.ir.diagnostics import Trap
 from tileir.runtime.targets import Target
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import argparse
 
-from tileir.cli import FINE, UsageError, arguments, files
-from tileir.cli.launching import add_launch, checked, chosen_kernel, given_values
+from tileir.cli import FINE, UsageError
+from tileir.cli.launching import add_launch, checked, launched_kernel
 from tileir.cli.options import add_level, chosen_target
+from tileir.runtime import argument_words
+from tileir.runtime.given import given_values
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dap", action="store_true", help="speak the Debug Adapter Protocol on standard streams")
     add_level(parser)
     parser.epilog = f"""\
-{arguments.GRAMMAR}
+{argument_words.GRAMMAR}
 The launch runs on the interpreter and stops in front of its first operation. 'help' lists the commands.
 
 examples:
@@ -30,7 +32,7 @@ examples:
 
 
 def run(options: argparse.Namespace) -> int:
-    kernel = chosen_kernel(files.verified(options.file, options.level), options.kernel)
+    kernel = launched_kernel(options, "debug")
     values = [one.value for one in given_values(kernel, options.arguments, options.seed)]
     grid = checked(kernel, chosen_target("interp"), options.grid, values, True, {})
     blocks = None if options.block is None else [_block(text, grid) for text in options.block]

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import argparse
 
-from tileir.cli import FAULT, FINE, UsageError, arguments, files, show
-from tileir.cli.launching import checked, given_values
+from tileir.cli import FAULT, FINE, UsageError, files, show
+from tileir.cli.launching import checked
 from tileir.cli.options import add_level, chosen_target
 from tileir.passes.algebraic import algebraic
+from tileir.runtime import argument_words
 from tileir.runtime.comparing import Comparison, compare
+from tileir.runtime.given import given_values
 from tileir.runtime.module import Kernel, Module
 from tileir.runtime.trials import Trial, trials
 
@@ -36,7 +38,7 @@ behaviour say nothing. With --algebraic sums may be taken in any order and be sp
 lost term still shows; arrays of floats are i32 then. Without --grid, inputs are generated for every entry of A: small
 numbers, then edge values, then arrays that are given for several parameters.
 
-{arguments.GRAMMAR}
+{argument_words.GRAMMAR}
 examples:
   tileir equiv kernel.mlir optimised.tileirbc
   tileir equiv --ulps 4 plain.mlir fused.mlir

@@ -1,48 +1,33 @@
 """A launch as the words of a command line describe it: ``tileir run`` and ``tileir bench``.
 
 Knows: which kernel, which grid and which values the options and arguments mean, and that they fit together.
-Does not know: the words that describe arguments (`arguments`, `fill`), nor what is done with a launch.
+Does not know: the values that words describe (`runtime.given`), nor what is done with a launch.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
-import numpy as np
-
-from tileir.cli import UsageError, arguments, child, files, fill
-from tileir.cli.arguments import ArrayWord, FileWord, Word
-from tileir.cli.options import add_checks, add_target, limits_of
+from tileir.cli import UsageError, files
+from tileir.cli.options import add_checks, add_gpu_options, add_target, gpu_options_of, limits_of
 from tileir.cli.progress import clear_line
 from tileir.cli.signature import Signature, listed
-from tileir.ir import types as t
+from tileir.host import child
 from tileir.ir.diagnostics import Trap
-from tileir.runtime.arguments import Parameter
+from tileir.runtime import argument_words
+from tileir.runtime.given import Given, chosen_kernel
 from tileir.runtime.grid import Grid, checked_grid
 from tileir.runtime.launch import bind, launch_kernel
-from tileir.runtime.module import Kernel, Module
+from tileir.runtime.module import Kernel
 from tileir.runtime.options import Check, LaunchOptions
 from tileir.runtime.targets import DeviceTarget, Target
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Given:
-    """The argument of a parameter. `before` is the checksum of an array before the launch, None for a scalar."""
-
-    name: str
-    element: t.ElementType
-    value: np.ndarray | int | float
-    before: str | None
-
-    @property
-    def array(self) -> np.ndarray:
-        assert isinstance(self.value, np.ndarray)
-        return self.value
+_ALSO = {"view": " -o launch.html"}
+"""Options of verbs that a launch is not all of."""
 
 
 def add_kernel(parser: argparse.ArgumentParser) -> None:
@@ -62,74 +47,54 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     add_target(parser)
     add_checks(parser)
     parser.add_argument("--threads", type=int, metavar="N", help="target cpu: how many threads run tile blocks")
+    add_gpu_options(parser)
 
 
 def settings_of(options: argparse.Namespace) -> LaunchOptions:
     """The options of the launch among `add_settings` that are given."""
-    settings = limits_of(options)
+    settings: LaunchOptions = {**limits_of(options), **gpu_options_of(options)}
     if options.threads is not None:
         settings["threads"] = options.threads
     return settings
 
 
-def chosen_kernel(module: Module, name: str | None) -> Kernel:
-    kernels = module.kernels
-    if name is None and len(kernels) == 1:
-        return next(iter(kernels.values()))
-    found = kernels.get(name.removeprefix("@")) if name is not None else None
-    if found is None:
-        known = ", ".join(kernels) or "none"
-        said = "say which kernel with --kernel" if name is None else f"no kernel '{name}'"
-        raise UsageError(f"{said}; the program has {known}")
-    return found
-
-
 def launched_kernel(options: argparse.Namespace, verb: str) -> Kernel:
-    """The kernel of a launch by `verb`. Without a grid or arguments, UsageError says what the kernel takes."""
-    module = files.verified(options.file, options.level)
-    kernel = chosen_kernel(module, options.kernel)
-    lacking = arguments.missing(options.arguments, [parameter.name for parameter in kernel.parameters])
-    if options.grid is not None and not lacking:
-        return kernel
+    """The kernel of a launch by `verb`. Where its grid or arguments are missing, UsageError says what it takes."""
+    kernel = chosen_kernel(files.verified(options.file, options.level), options.kernel)
+    require_grid(kernel, options.file, verb, options.arguments, options.grid)
+    return kernel
+
+
+def require_grid(kernel: Kernel, file: str, verb: str, words: Sequence[str], grid: str | None) -> None:
+    """Raise UsageError, with what the kernel takes, without a grid or an argument for each parameter."""
+    _require(kernel, file, verb, words, grid, grid is None)
+
+
+def require_arguments(kernel: Kernel, file: str, verb: str, words: Sequence[str], grid: str | None) -> None:
+    """The same where a launch needs no grid."""
+    _require(kernel, file, verb, words, grid, False)
+
+
+def _require(kernel: Kernel, file: str, verb: str, words: Sequence[str], grid: str | None, lacks_grid: bool) -> None:
+    names = [parameter.name for parameter in kernel.parameters]
+    lacking = argument_words.missing(words, names)
+    if lacking or lacks_grid:
+        given = _parts(grid is not None, [name for name in names if words and name not in lacking])
+        got = f"only {given}" if given else "none"
+        raise UsageError(f"expected {_parts(lacks_grid, lacking)}, got {got}\n{suggestion(kernel, file, verb)}")
+
+
+def _parts(grid: bool, names: Sequence[str]) -> str:
+    parts = ["a --grid"] if grid else []
+    parts += [f"{'arguments' if len(names) > 1 else 'an argument'} for {listed(names)}"] if names else []
+    return " and ".join(parts)
+
+
+def suggestion(kernel: Kernel, file: str, verb: str) -> str:
+    """What the kernel takes, and a command to copy."""
     signature = Signature(kernel)
-    what = ["a --grid"] if options.grid is None else []
-    what += [f"arguments for {listed(lacking)}"] if lacking else []
-    command = signature.command(verb, options.file, len(module.kernels) > 1)
-    raise UsageError(f"expected {' and '.join(what)}, got none\n  {signature.text}\n  for example: {command}")
-
-
-def given_values(kernel: Kernel, words: list[str], seed: int) -> list[Given]:
-    parameters = kernel.parameters
-    found = arguments.assigned(words, [parameter.name for parameter in parameters])
-    random = np.random.default_rng(abs(seed))
-    return [_value(parameter, word, random) for parameter, word in zip(parameters, found)]
-
-
-def _value(parameter: Parameter, word: Word, random: np.random.Generator) -> Given:
-    element, is_pointer = _element(parameter)
-    if isinstance(word, ArrayWord):
-        array = fill.array(word, random)
-        return Given(parameter.name, word.element, array, fill.checksum(array))
-    if isinstance(word, FileWord):
-        array = fill.loaded(word, element)
-        return Given(parameter.name, element, array, fill.checksum(array))
-    if is_pointer:
-        raise UsageError(
-            f"parameter '{parameter.name}' is a {parameter.type!r}: expected an array such as "
-            f"{element.name}[64]:zeros, got a number"
-        )
-    try:
-        return Given(parameter.name, element, fill.scalar(word, element), None)
-    except UsageError as error:
-        raise UsageError(f"parameter '{parameter.name}': {error}") from None
-
-
-def _element(parameter: Parameter) -> tuple[t.ElementType, bool]:
-    """The element type of a parameter or of what it points to, and whether it is a pointer."""
-    ty = parameter.type
-    if isinstance(ty, t.TileType):
-        return (ty.element.pointee, True) if isinstance(ty.element, t.PointerType) else (ty.element, False)
-    raise UsageError(f"parameter '{parameter.name}': a launch cannot pass a {ty!r}")
+    command = signature.command(verb, file, len(kernel.module.kernels) > 1) + _ALSO.get(verb, "")
+    return f"  {signature.text}\n  for example: {command}"
 
 
 def checked(

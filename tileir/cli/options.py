@@ -8,8 +8,9 @@ from __future__ import annotations
 import argparse
 
 from tileir.cli import UsageError
+from tileir.gpu.compiler import MAX_STAGES, MAX_WARPS
 from tileir.ir.versions import NEWEST, VERSIONS
-from tileir.runtime.options import Check, LaunchOptions, positive, seconds
+from tileir.runtime.options import Check, LaunchOptions, positive, power_of_two, seconds
 from tileir.runtime.targets import DEFAULT, Target, names, target_named
 
 
@@ -68,6 +69,25 @@ def limits_of(options: argparse.Namespace) -> LaunchOptions:
     except ValueError as error:
         raise UsageError(str(error)) from None
     return limits
+
+
+def add_gpu_options(parser: argparse.ArgumentParser) -> None:
+    """The spread of a kernel over a GPU."""
+    parser.add_argument("--warps", type=int, metavar="N", help="GPU: warps of a block (default: the compiler chooses)")
+    parser.add_argument("--stages", type=int, metavar="N", help="GPU: stages of pipelines (default: as for --warps)")
+
+
+def gpu_options_of(options: argparse.Namespace) -> LaunchOptions:
+    """The options among `add_gpu_options` that are given."""
+    found: LaunchOptions = {}
+    try:
+        if options.warps is not None:
+            found["warps"] = power_of_two("--warps", options.warps, MAX_WARPS)
+        if options.stages is not None:
+            found["stages"] = positive("--stages", options.stages, MAX_STAGES)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    return found
 
 
 def chosen_target(name: str) -> Target:

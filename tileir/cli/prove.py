@@ -10,9 +10,11 @@ import argparse
 import json
 import sys
 
-from tileir.cli import FAULT, FINE, arguments, files, show
-from tileir.cli.launching import add_kernel, checked, chosen_kernel, given_values
+from tileir.cli import FAULT, FINE, files, show
+from tileir.cli.launching import add_kernel, checked, require_arguments
 from tileir.cli.options import add_level, chosen_target
+from tileir.runtime import argument_words
+from tileir.runtime.given import chosen_kernel, given_values
 from tileir.runtime.grid import Grid
 from tileir.runtime.module import Kernel
 from tileir.runtime.proving import prove
@@ -29,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = f"""\
 Without arguments the verdicts are about any; with them, and without --grid, about any grid.
 
-{arguments.GRAMMAR}
+{argument_words.GRAMMAR}
 examples:
   tileir prove examples/softmax.mlir
   tileir prove examples/vector_add.mlir --grid 2 a=f32[2000]:randn b=f32[2000]:ones c=f32[2000]:zeros n=2000
@@ -38,6 +40,8 @@ examples:
 
 def run(options: argparse.Namespace) -> int:
     kernel = chosen_kernel(files.verified(options.file, options.level), options.kernel)
+    if _is_given(options):
+        require_arguments(kernel, options.file, "prove", options.arguments, options.grid)
     values = [one.value for one in given_values(kernel, options.arguments, options.seed)] if _is_given(options) else []
     grid = _grid(kernel, options.grid, values)
     report = prove(kernel, grid, *values, run=not options.no_run, output=sys.stderr)

@@ -10,9 +10,11 @@ import argparse
 import json
 import sys
 
-from tileir.cli import FAULT, FINE, UsageError, arguments, files, show
-from tileir.cli.launching import add_launch, checked, given_values, launched_kernel
+from tileir.cli import FAULT, FINE, UsageError, files, show
+from tileir.cli.launching import add_launch, checked, launched_kernel
 from tileir.cli.options import add_level, chosen_target
+from tileir.runtime import argument_words
+from tileir.runtime.given import given_values
 from tileir.runtime.sanitizing import sanitize
 from tileir.sanitize.findings import KINDS
 
@@ -31,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--html", metavar="FILE", help="write the report as a page, too")
     kinds = "\n".join(f"  {kind:16} {text}" for kind, text in KINDS.items())
     parser.epilog = f"""\
-{arguments.GRAMMAR}
+{argument_words.GRAMMAR}
 kinds of findings:
 {kinds}
 

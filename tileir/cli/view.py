@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import argparse
 
-from tileir.cli import FAULT, FINE, UsageError, arguments, files
-from tileir.cli.launching import add_launch, checked, chosen_kernel, given_values
+from tileir.cli import FAULT, FINE, UsageError, files
+from tileir.cli.launching import add_launch, checked, launched_kernel
 from tileir.cli.options import add_level, chosen_target
+from tileir.runtime import argument_words
+from tileir.runtime.given import given_values
 from tileir.tools.view.api import view
 
 
@@ -27,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     sanitizer.add_argument("--no-sanitize", dest="sanitize", action="store_false", help="look for no faults")
     add_level(parser)
     parser.epilog = f"""\
-{arguments.GRAMMAR}
+{argument_words.GRAMMAR}
 The page needs nothing but a browser. The launch runs on the interpreter.
 
 examples:
@@ -37,7 +39,7 @@ examples:
 
 
 def run(options: argparse.Namespace) -> int:
-    kernel = chosen_kernel(files.verified(options.file, options.level), options.kernel)
+    kernel = launched_kernel(options, "view")
     values = [one.value for one in given_values(kernel, options.arguments, options.seed)]
     grid = checked(kernel, chosen_target("interp"), options.grid, values, True, {})
     try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import base64
 import importlib.util
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,7 +18,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import version
 from threading import Lock
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from tileir.gpu import worker
 from tileir.gpu.arch import Arch
@@ -34,6 +35,27 @@ class CompileOptions:
     num_stages: int = 3
     num_ctas: int = 1
     maxnreg: int | None = None
+
+
+class RequestedOptions(NamedTuple):
+    """Warps of a block and depth of software pipelines as a launch asks for them; None: as hints and the kernel have
+    it."""
+
+    warps: int | None = None
+    stages: int | None = None
+
+
+AS_THE_KERNEL_HAS_IT = RequestedOptions()
+MAX_WARPS, MAX_STAGES = 32, 16
+"""The most that can be asked for."""
+
+
+class RegisterError(UnsupportedError):
+    """Refusal of code that needs more registers than the threads of a block have."""
+
+
+class BlockMemoryError(UnsupportedError):
+    """Refusal of code that needs more memory in a block than there is."""
 
 
 EXACT = {"enable_fp_fusion": False, "enable_reflect_ftz": False}
@@ -56,7 +78,10 @@ def require_triton() -> None:
 
 
 def compile_ttir(text: str, arch: Arch, options: CompileOptions, stages: Sequence[str]) -> Artifacts:
-    """Compile TTIR; `stages` are of `worker.STAGES`. Raises `UnsupportedError` with the compiler's words."""
+    """Compile TTIR; `stages` are of `worker.STAGES`.
+
+    Raises `UnsupportedError` with the compiler's words, `RegisterError` if there are too few registers.
+    """
     request = {
         "ttir": spelled(text, _triton_version()),
         "capability": arch.capability,
@@ -66,6 +91,8 @@ def compile_ttir(text: str, arch: Arch, options: CompileOptions, stages: Sequenc
     answer, log = _service().ask(request)
     if answer is None:
         raise UnsupportedError(f"Triton's compiler ended without an answer: {_end_of(log)}", arch.name)
+    if "error" in answer and (shortage := _REGISTERS.search(answer["error"])):
+        raise RegisterError(_registers_wanted(shortage), arch.name)
     if "error" in answer:
         raise UnsupportedError(f"Triton's compiler refused the kernel: {_with(answer['error'], log)}", arch.name)
     made = dict(answer["stages"])
@@ -139,6 +166,13 @@ def _service() -> Service:
     service = Service()
     atexit.register(service.close)
     return service
+
+
+_REGISTERS = re.compile(r"Insufficient registers \((\d+)\).*register target of (\d+)", re.DOTALL)
+
+
+def _registers_wanted(shortage: re.Match[str]) -> str:
+    return f"the block is too large: a thread needs {shortage[2]} registers or more, of {shortage[1]} that it can have"
 
 
 def _with(error: str, log: str) -> str:

@@ -36,7 +36,8 @@ class Executable:
     ``threads`` is the size of a block as the driver wants it said: 1 for kernels of `tileiras`, whose cubins know it.
     ``cluster`` is the hardware blocks of a tile block, ``shared`` their dynamic shared memory in bytes. The parameters
     are those of the entry, then one address for each of ``hidden``, then what ``scratch`` says. ``sites`` are the
-    operations that the host has a part in, by their numbers in the program.
+    operations that the host has a part in, by their numbers in the program. ``narrow`` are the positions of parameters
+    that must be below 2^31.
     """
 
     cubin: bytes
@@ -47,6 +48,7 @@ class Executable:
     hidden: tuple[Hidden, ...] = ()
     scratch: Scratch | None = None
     sites: tuple[int, ...] = ()
+    narrow: tuple[int, ...] = ()
 
     def require_parameters(self, given: int) -> None:
         """Hold the cubin to what a launch passes, which is `given` arguments and what is hidden: code that reads more
@@ -63,7 +65,7 @@ class Executable:
 
     def to_parts(self) -> tuple[bytes, bytes]:
         """As the cache keeps it."""
-        facts = {name: getattr(self, name) for name in ("kernel", "threads", "cluster", "shared", "sites")}
+        facts = {name: getattr(self, name) for name in ("kernel", "threads", "cluster", "shared", "sites", "narrow")}
         facts["hidden"] = [_written(hidden) for hidden in self.hidden]
         facts["scratch"] = None if self.scratch is None else (self.scratch.size, self.scratch.alignment)
         return json.dumps(facts).encode(), self.cubin
@@ -77,6 +79,7 @@ class Executable:
             hidden=tuple(_KINDS[kind](content) for kind, content in hidden),
             scratch=None if scratch is None else Scratch(*scratch),
             sites=tuple(facts.pop("sites")),
+            narrow=tuple(facts.pop("narrow")),
             **facts,
         )
 

@@ -88,6 +88,7 @@ class KernelLauncher:
         self._wishes = list(_wishes(executable, sites))
         self._mailbox = next((at for at, one in enumerate(executable.hidden) if isinstance(one, Mailbox)), None)
         self._count = given + len(self._fixed)
+        self.narrow = executable.narrow
         self._free: list[_Parameters] = []
 
     def launch(self, grid: Grid, values: Iterable[int], stream: int) -> Mail | None:

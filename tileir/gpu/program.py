@@ -1,29 +1,36 @@
 """The open route: an entry becomes TTIR, Triton's compiler makes a cubin of it.
 
-Knows: how an entry is compiled with what is known of its parameters, what is kept of that on disk, and how a kernel
-that wants too much shared memory is made smaller. Does not know: what an operation becomes (`gpu.ttir`), how a cubin is
-launched (`gpu.launch`), arrays.
+Knows: how an entry is compiled with what is known of its parameters, and what is kept of that on disk. Does not know:
+what an operation becomes (`gpu.ttir`), which options it is compiled with (`ttir.analysis.hints`, `gpu.fitting`), how a
+cubin is launched (`gpu.launch`), arrays.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from tileir.cache import Cache, key_of
 from tileir.gpu.arch import Arch
-from tileir.gpu.compiler import Artifacts, CompileOptions, compile_ttir
+from tileir.gpu.compiler import (
+    AS_THE_KERNEL_HAS_IT,
+    Artifacts,
+    BlockMemoryError,
+    CompileOptions,
+    RequestedOptions,
+    compile_ttir,
+)
 from tileir.gpu.executable import Executable, Scratch
+from tileir.gpu.fitting import Rejected, fitted
 from tileir.gpu.ttir.analysis.hints import options_for
 from tileir.gpu.ttir.entry import LoweredEntry, lower_entry
 from tileir.gpu.ttir.lowering import ParameterFacts
 from tileir.ir import types as t
 from tileir.ir.core import Op
-from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.shown import shown
 from tileir.ops.calls import Func
 from tileir.ops.module import Entry
@@ -49,11 +56,13 @@ class KernelSource:
 
 @dataclass(frozen=True)
 class Compiled:
-    """An entry made into code: the program that was lowered, the options, what the compiler made."""
+    """An entry made into code: the program that was lowered, the options, what the compiler made, and the options with
+    which the kernel did not fit."""
 
     program: LoweredEntry
     options: CompileOptions
     artifacts: Artifacts
+    rejected: tuple[Rejected, ...]
 
 
 def has_facts(ty: t.Type) -> bool:
@@ -66,34 +75,51 @@ def aligned_facts(entry: Entry) -> list[ParameterFacts]:
     return [ALIGNED if has_facts(argument.type) else UNKNOWN for argument in entry.body.args]
 
 
-def executable(source: KernelSource, arch: Arch, facts: Sequence[ParameterFacts], cache: Cache) -> Executable:
-    """The cubin of an entry: from the cache if it is there. Raises UnsupportedError for what has no GPU code."""
-    options = options_for(source.entry, arch)
-    key = key_of("open route", toolchain(), arch.name, repr(options), repr(list(facts)), source.text)
+def executable(
+    source: KernelSource,
+    arch: Arch,
+    facts: Sequence[ParameterFacts],
+    cache: Cache,
+    requested: RequestedOptions = AS_THE_KERNEL_HAS_IT,
+) -> Executable:
+    """The cubin of an entry: from the cache if it is there, however often options had to be tried to make it. Raises
+    UnsupportedError for what has no GPU code."""
+    options = options_for(source.entry, arch, requested)
+    how = repr(options), repr(requested), repr(list(facts))
+    key = key_of("open route", toolchain(), arch.name, *how, source.text)
     found = cache.get(key)
     if found is not None:
         return Executable.from_parts(found)
-    made = _executable(compiled(source, arch, facts, ["cubin"]), source)
+    made = _executable(compiled(source, arch, facts, ["cubin"], requested), source)
     cache.put(key, made.to_parts())
     return made
 
 
-def compiled(source: KernelSource, arch: Arch, facts: Sequence[ParameterFacts], stages: Sequence[str]) -> Compiled:
+def compiled(
+    source: KernelSource,
+    arch: Arch,
+    facts: Sequence[ParameterFacts],
+    stages: Sequence[str],
+    requested: RequestedOptions = AS_THE_KERNEL_HAS_IT,
+) -> Compiled:
     """Lower and compile an entry; `stages` are of `worker.STAGES`.
 
-    A kernel whose pipelines take more memory than the GPU has is compiled again with shorter ones. Raises
-    UnsupportedError.
+    A kernel that takes more of a resource than the GPU has is compiled again with smaller options (`gpu.fitting`), as
+    long as they were not requested. Raises UnsupportedError.
     """
     program = lower_entry(source.entry, source.functions, arch, facts)
-    options = options_for(source.entry, arch)
-    artifacts = compile_ttir(program.text, arch, options, stages)
-    while (excess := _excess(artifacts, arch)) and options.num_stages > 1:
-        options = replace(options, num_stages=options.num_stages - 1)
+
+    def make(options: CompileOptions) -> Artifacts:
         artifacts = compile_ttir(program.text, arch, options, stages)
-    if excess:
-        what = f"kernel @{shown(source.entry.sym_name)} needs {excess}: smaller tiles need less"
-        raise UnsupportedError(what, arch.name, source.entry.loc)
-    return Compiled(program, options, artifacts)
+        if excess := _excess(artifacts, arch):
+            what = (
+                f"kernel @{shown(source.entry.sym_name)} needs {excess}: smaller tiles or shorter pipelines need less"
+            )
+            raise BlockMemoryError(what, arch.name, source.entry.loc)
+        return artifacts
+
+    found = fitted(make, options_for(source.entry, arch, requested), requested)
+    return Compiled(program, found.options, found.made, found.rejected)
 
 
 def _excess(artifacts: Artifacts, arch: Arch) -> str | None:
@@ -119,6 +145,7 @@ def _executable(compiled: Compiled, source: KernelSource) -> Executable:
         hidden=program.hidden,
         scratch=Scratch(facts["global_scratch_size"], facts["global_scratch_align"]),
         sites=tuple(number[op] for op in program.sites),
+        narrow=program.narrow,
     )
     made.require_parameters(len(source.entry.body.args))
     return made

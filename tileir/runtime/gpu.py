@@ -10,10 +10,11 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
+from tileir.gpu.compiler import AS_THE_KERNEL_HAS_IT, MAX_STAGES, MAX_WARPS, RequestedOptions
 from tileir.gpu.driver import Driver, GpuDevice
 from tileir.gpu.executable import Executable
 from tileir.gpu.launch import KernelLauncher
@@ -36,6 +37,8 @@ from tileir.runtime.options import (
     GpuOptions,
     LaunchOptions,
     VendorOptions,
+    positive,
+    power_of_two,
     refuse_strict,
     require_known,
 )
@@ -47,6 +50,18 @@ _LOW_BITS = 15
 """A number without these bits is a multiple of 16, which lets code load and store more at a time."""
 
 
+_MAX_NARROW = (1 << 31) - 1
+
+
+class CodeVariant(NamedTuple):
+    """The code of a kernel that a launch needs: for arguments that are multiples of 16 where `aligned` says so of the
+    parameters watched, and 2^31 or more at the positions `wide`; with the options that are requested."""
+
+    aligned: tuple[bool, ...]
+    requested: RequestedOptions = AS_THE_KERNEL_HAS_IT
+    wide: tuple[int, ...] = ()
+
+
 class Route(Protocol):
     """A way to make the code of one kernel."""
 
@@ -54,11 +69,9 @@ class Route(Protocol):
     def watched(self) -> Sequence[int]:
         """The parameters whose code depends on whether the argument is a multiple of 16."""
 
-    def code(
-        self, driver: Driver, device: GpuDevice, aligned: Sequence[bool]
-    ) -> tuple[Executable, Library, Sequence[Op]]:
-        """Code for the device of the thread, for arguments that are multiples of 16 where `aligned` says so of the
-        parameters watched; and the operations that the host has a part in. Raises UnsupportedError."""
+    def code(self, driver: Driver, device: GpuDevice, variant: CodeVariant) -> tuple[Executable, Library, Sequence[Op]]:
+        """Code for the device of the thread, and the operations that the host has a part in. Raises
+        UnsupportedError."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +80,7 @@ class _Settings:
 
     stream: int | None = None
     output: Output = None
+    requested: RequestedOptions = AS_THE_KERNEL_HAS_IT
 
 
 class Gpu:
@@ -91,7 +105,7 @@ class Gpu:
     def prepare(self, kernel: Kernel, check: Check, options: LaunchOptions) -> Run:
         """Options: ``stream``, a number or a stream of any library (default: torch's or CuPy's current one); and, if
         the target gives output, ``output``, where `print_tko` writes (a text stream or a function; standard output by
-        default).
+        default), ``warps`` and ``stages``, which the kernel is compiled with.
 
         A launch returns before the kernel has run, unless the kernel prints or has an `assert`.
         """
@@ -107,7 +121,8 @@ class Gpu:
     def _settings(self, options: LaunchOptions) -> _Settings:
         require_known(options, GpuOptions if self.gives_output else VendorOptions, self.name)
         stream = options.get("stream")
-        return _Settings(None if stream is None else stream_number(stream), options.get("output"))
+        number = None if stream is None else stream_number(stream)
+        return _Settings(number, options.get("output"), requested_options(options))
 
     def binder(self, parameter: Parameter) -> Binder:
         return gpu_binder(parameter, self.name)
@@ -148,7 +163,7 @@ class _GpuKernel:
         self._driver = driver
         self._route = route
         self._watched = [(position, 1 << number) for number, position in enumerate(route.watched)]
-        self._launchers: dict[tuple[int, int], KernelLauncher] = {}
+        self._launchers: dict[tuple[int, int, RequestedOptions, tuple[int, ...]], KernelLauncher] = {}
         self.usual = _Settings()
 
     def run(self, grid: Grid, arguments: Sequence[Argument | Ready], settings: _Settings) -> None:
@@ -166,9 +181,9 @@ class _GpuKernel:
     ) -> None:
         stream = current_stream(device.ordinal) if settings.stream is None else settings.stream
         if tables:
-            self._launch_with_tables(device, grid, values, tables, stream, settings.output)
+            self._launch_with_tables(device, grid, values, tables, stream, settings)
         else:
-            self._start(device, grid, values, stream, settings.output)
+            self._start(device, grid, values, stream, settings)
 
     def _launch_with_tables(
         self,
@@ -177,7 +192,7 @@ class _GpuKernel:
         values: list[int],
         tables: dict[int, bytes],
         stream: int,
-        output: Output,
+        settings: _Settings,
     ) -> None:
         borrowed: list[int] = []
         try:
@@ -185,27 +200,36 @@ class _GpuKernel:
                 borrowed.append(self._driver.borrow(len(table), stream))
                 self._driver.upload(borrowed[-1], table, stream)
                 values[position] = borrowed[-1]
-            self._start(device, grid, values, stream, output)
+            self._start(device, grid, values, stream, settings)
         finally:
             for address in borrowed:
                 self._driver.give_back(address, stream)
 
-    def _start(self, device: GpuDevice, grid: Grid, values: list[int], stream: int, output: Output) -> None:
+    def _start(self, device: GpuDevice, grid: Grid, values: list[int], stream: int, settings: _Settings) -> None:
         pattern = 0
         for position, bit in self._watched:
             if not values[position] & _LOW_BITS:
                 pattern |= bit
-        launcher = self._launchers.get((device.ordinal, pattern))
-        if launcher is None:
-            launcher = self._launchers[device.ordinal, pattern] = self._made(device, pattern)
+        launcher = self._launcher(device, pattern, settings.requested)
+        if launcher.narrow and any(values[position] > _MAX_NARROW for position in launcher.narrow):
+            launcher = self._launcher(device, pattern, settings.requested, launcher.narrow)
         mail = launcher.launch(grid, values, stream)
         if mail is not None:
-            self._deliver(mail, output)
+            self._deliver(mail, settings.output)
 
-    def _made(self, device: GpuDevice, pattern: int) -> KernelLauncher:
+    def _launcher(
+        self, device: GpuDevice, pattern: int, requested: RequestedOptions, wide: tuple[int, ...] = ()
+    ) -> KernelLauncher:
+        which = device.ordinal, pattern, requested, wide
+        launcher = self._launchers.get(which)
+        if launcher is None:
+            aligned = tuple(bool(pattern & bit) for _, bit in self._watched)
+            launcher = self._launchers[which] = self._made(device, CodeVariant(aligned, requested, wide))
+        return launcher
+
+    def _made(self, device: GpuDevice, variant: CodeVariant) -> KernelLauncher:
         kernel, driver = self._kernel, self._driver
-        aligned = [bool(pattern & bit) for _, bit in self._watched]
-        executable, library, sites = self._route.code(driver, device, aligned)
+        executable, library, sites = self._route.code(driver, device, variant)
 
         def global_address(name: str) -> int:
             key = "globals on GPU", id(driver), device.ordinal
@@ -236,6 +260,12 @@ class _GpuKernel:
             index=failure.index,
             source=self._kernel.module.source,
         )
+
+
+def requested_options(options: LaunchOptions) -> RequestedOptions:
+    """The options ``warps`` and ``stages``. Raises TypeError or ValueError."""
+    warps = power_of_two("warps", options.get("warps"), MAX_WARPS)
+    return RequestedOptions(warps, positive("stages", options.get("stages"), MAX_STAGES))
 
 
 @cache

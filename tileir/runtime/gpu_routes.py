@@ -7,6 +7,7 @@ not know: how code is made (`gpu.program`, `gpu.vendor`) or launched (`runtime.g
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tileir.bytecode import encode
 from tileir.cache import shared_cache
@@ -17,11 +18,12 @@ from tileir.gpu.driver import Driver, GpuDevice, shared_driver
 from tileir.gpu.executable import Executable
 from tileir.gpu.program import ALIGNED, UNKNOWN, KernelSource
 from tileir.gpu.resources import Library
+from tileir.gpu.ttir.lowering import ParameterFacts
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import DiagnosticError, UnsupportedError
 from tileir.ir.shown import shown
 from tileir.ops.calls import Func
-from tileir.runtime.gpu import Gpu
+from tileir.runtime.gpu import CodeVariant, Gpu
 from tileir.runtime.module import Kernel, Module
 from tileir.text.printer import items_text
 
@@ -33,6 +35,16 @@ def source_of(kernel: Kernel) -> KernelSource:
     return KernelSource(kernel.entry, functions, items_text(module, [kernel.entry, *functions]))
 
 
+def facts_of(count: int, watched: Sequence[int], variant: CodeVariant) -> list[ParameterFacts]:
+    """The facts of each of `count` parameters, of which those `watched` may be aligned."""
+    facts = [UNKNOWN] * count
+    for position, holds in zip(watched, variant.aligned):
+        facts[position] = ALIGNED if holds else UNKNOWN
+    for position in variant.wide:
+        facts[position] = replace(facts[position], wide=True)
+    return facts
+
+
 class OpenRoute:
     """Each kernel has code of its own, for each way in which its arguments are aligned."""
 
@@ -42,29 +54,24 @@ class OpenRoute:
         self._count = len(arguments)
         self.watched = [position for position, value in enumerate(arguments) if program.has_facts(value.type)]
 
-    def code(
-        self, driver: Driver, device: GpuDevice, aligned: Sequence[bool]
-    ) -> tuple[Executable, Library, Sequence[Op]]:
-        facts = [UNKNOWN] * self._count
-        for position, holds in zip(self.watched, aligned):
-            facts[position] = ALIGNED if holds else UNKNOWN
-        made = program.executable(self._source, device.arch, facts, shared_cache())
+    def code(self, driver: Driver, device: GpuDevice, variant: CodeVariant) -> tuple[Executable, Library, Sequence[Op]]:
+        facts = facts_of(self._count, self.watched, variant)
+        made = program.executable(self._source, device.arch, facts, shared_cache(), variant.requested)
         operations = self._source.operations()
         sites = [operations[number] for number in made.sites]
         return made, Library(driver, made.cubin, f"kernel @{shown(self._source.entry.sym_name)}"), sites
 
 
 class VendorRoute:
-    """All kernels of a module share one cubin, in which the globals are too. Nothing is told of the arguments."""
+    """All kernels of a module share one cubin, in which the globals are too. Nothing is told of the arguments, and no
+    options are taken."""
 
     watched: Sequence[int] = ()
 
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
 
-    def code(
-        self, driver: Driver, device: GpuDevice, aligned: Sequence[bool]
-    ) -> tuple[Executable, Library, Sequence[Op]]:
+    def code(self, driver: Driver, device: GpuDevice, variant: CodeVariant) -> tuple[Executable, Library, Sequence[Op]]:
         module = self._kernel.module
         cubin = module.prepared(("tileiras", device.arch), lambda: vendor_cubin(module, device.arch))
         made = vendor.executable(cubin, self._kernel.name, len(self._kernel.parameters))

@@ -63,10 +63,13 @@ class NativeOptions(TypedDict, total=False):
 
 class GpuOptions(TypedDict, total=False):
     """``stream``: a number or a stream of any library; torch's or CuPy's current one if None. ``output``: where
-    `print_tko` writes, standard output if None."""
+    `print_tko` writes, standard output if None. ``warps`` of a block, a power of two, and ``stages`` of its pipelines:
+    what the hints and the kernel suggest if None."""
 
     output: Output
     stream: object
+    warps: int | None
+    stages: int | None
 
 
 class VendorOptions(TypedDict, total=False):
@@ -86,6 +89,8 @@ class LaunchOptions(TypedDict, total=False):
     threads: int | None
     timeout: float | None
     stream: object
+    warps: int | None
+    stages: int | None
 
 
 def require_known(options: Mapping[str, object], known: type, target: str) -> None:
@@ -113,14 +118,24 @@ def refuse_strict(check: object, target: str) -> None:
         raise UnsupportedError(what, target)
 
 
-def positive(name: str, value: object) -> int | None:
-    """A positive integer, or None. Raises TypeError or ValueError."""
+def power_of_two(name: str, value: object, limit: int) -> int | None:
+    """A power of two up to `limit`, or None. Raises TypeError or ValueError."""
+    number = positive(name, value, limit)
+    if number is not None and number & (number - 1):
+        raise ValueError(f"{name}: expected a power of two, got {number}")
+    return number
+
+
+def positive(name: str, value: object, limit: int | None = None) -> int | None:
+    """A positive integer, up to `limit` if there is one, or None. Raises TypeError or ValueError."""
     if value is None:
         return None
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError(f"{name}: expected a positive integer, got {value!r}")
     if value < 1:
         raise ValueError(f"{name}: expected a positive integer, got {value}")
+    if limit is not None and value > limit:
+        raise ValueError(f"{name}: expected at most {limit}, got {value}")
     return value
 
 

@@ -21,15 +21,15 @@ from tests.ttir_machine import Allocation
 from tileir.gpu.arch import Arch, arch_named
 from tileir.gpu.driver import Driver
 from tileir.gpu.executable import Executable, Scratch
-from tileir.gpu.program import ALIGNED, UNKNOWN, has_facts
+from tileir.gpu.program import has_facts
 from tileir.gpu.resources import Library
 from tileir.gpu.ttir.entry import LoweredEntry, lower_entry
 from tileir.gpu.ttir.ir.code import TtirType
 from tileir.ir.core import Op
 from tileir.runtime.arguments import Argument, ArrayArgument, Binder, Parameter, binder
 from tileir.runtime.arrays import CPU, GPU
-from tileir.runtime.gpu import Gpu
-from tileir.runtime.gpu_routes import source_of
+from tileir.runtime.gpu import CodeVariant, Gpu
+from tileir.runtime.gpu_routes import facts_of, source_of
 from tileir.runtime.module import Kernel
 
 ARCH = "sm_90"
@@ -86,14 +86,14 @@ class MachineRoute:
         self._count = len(types)
         self.watched = [position for position, type in enumerate(types) if has_facts(type)]
 
-    def code(self, driver: Driver, device: object, aligned: Sequence[bool]) -> tuple[Executable, Library, Sequence[Op]]:
+    def code(self, driver: Driver, device: object, variant: CodeVariant) -> tuple[Executable, Library, Sequence[Op]]:
         assert isinstance(driver, MachineDriver)
-        facts = [UNKNOWN] * self._count
-        for position, holds in zip(self.watched, aligned):
-            facts[position] = ALIGNED if holds else UNKNOWN
+        facts = facts_of(self._count, self.watched, variant)
         program = lower_entry(self._source.entry, self._source.functions, driver.arch, facts)
         cubin = driver.keep(program)
-        made = Executable(cubin, program.function.name, 32, hidden=program.hidden, scratch=Scratch(0, 1))
+        made = Executable(
+            cubin, program.function.name, 32, hidden=program.hidden, scratch=Scratch(0, 1), narrow=program.narrow
+        )
         return made, Library(driver, cubin, program.function.name), program.sites
 
 

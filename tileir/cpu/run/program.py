@@ -72,14 +72,11 @@ class NativeProgram:
         self.library = loaded_library(cache).addresses if facts.asks else NO_LIBRARY
         self._loaded = Loaded(code, host())
         self.driver = DRIVER_TYPE(self._loaded.address(DRIVER))
+        self.waits = bool(self.waiting)
+        """Whether its tile blocks may wait for each other."""
         if self.waiting:
             self.resume = RESUME_TYPE(self._loaded.address(RESUME))
             self.destroy = DESTROY_TYPE(self._loaded.address(DESTROY))
-
-    @property
-    def waits(self) -> bool:
-        """Whether its tile blocks may wait for each other."""
-        return bool(self.waiting)
 
 
 def operations(entry: Entry, functions: Sequence[Op]) -> list[Op]:

@@ -30,12 +30,14 @@ MAX_ALIGNMENT = 1 << 10
 
 @dataclass(frozen=True)
 class LoweredEntry:
-    """A lowered entry: its TTIR, the parameters beyond those of the entry, the operations with a part for the host."""
+    """A lowered entry: its TTIR, the parameters beyond those of the entry, the operations with a part for the host, and
+    the positions of the parameters that must be below 2^31."""
 
     function: TtirFunction
     text: str
     hidden: tuple[Hidden, ...]
     sites: tuple[Op, ...]
+    narrow: tuple[int, ...]
 
 
 def lower_entry(
@@ -49,6 +51,8 @@ def lower_entry(
     body = lowering.body
     for value, fact in zip(body.arguments, facts):
         lowering.known.promise(value, fact.divisor)
+        if fact.wide:
+            lowering.wide.add(value)
     lowering.lower(entry)
     hidden = tuple(
         BlockMemory(lowering.block_memory) if isinstance(kind, BlockMemory) else kind for kind in lowering.hidden
@@ -58,7 +62,8 @@ def lower_entry(
         position: {"tt.divisibility": divisor} for position, divisor in enumerate(divisors) if divisor > 1
     }
     function = TtirFunction(_machine_name(entry.sym_name), body, attributes)
-    return LoweredEntry(function, function_text(function), hidden, tuple(lowering.sites))
+    narrow = tuple(position for position, value in enumerate(body.arguments) if value in lowering.narrow)
+    return LoweredEntry(function, function_text(function), hidden, tuple(lowering.sites), narrow)
 
 
 def _machine_name(name: str) -> str:

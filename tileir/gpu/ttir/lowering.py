@@ -68,9 +68,11 @@ Hidden = GlobalMemory | ConstantMemory | BlockMemory | Mailbox
 
 @dataclass(frozen=True)
 class ParameterFacts:
-    """Knowledge of a parameter that the code may rely on: its value is a multiple of `divisor`."""
+    """Knowledge of a parameter that the code may rely on: its value is a multiple of `divisor`; and whether it is
+    `wide`, an i32 that is 2^31 or more if read as unsigned, which code expects of no extent unless it is told so."""
 
     divisor: int = 1
+    wide: bool = False
 
 
 @dataclass
@@ -88,6 +90,10 @@ class TtirLowering:
     """The operations that the host has a part in (`print_tko`, `assert`); code names them by number."""
     block_memory: int = 0
     """Bytes that `alloca` takes for one block."""
+    wide: set[TtirValue] = field(default_factory=set)
+    """The parameters that are `ParameterFacts.wide`."""
+    narrow: list[TtirValue] = field(default_factory=list)
+    """The parameters that the code expects to be below 2^31."""
     known: ValueRanges = field(default_factory=ValueRanges)
     """Knowledge of the values made so far."""
     users: Users = field(default_factory=Users)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from tileir.analysis.loops import enclosing_loop
 from tileir.gpu.arch import Arch
-from tileir.gpu.compiler import CompileOptions
+from tileir.gpu.compiler import AS_THE_KERNEL_HAS_IT, CompileOptions, RequestedOptions
 from tileir.gpu.ttir.analysis.users import PRODUCTS
 from tileir.gpu.ttir.analysis.workload import Workload, bytes_of, loads_in_loops, workload
 from tileir.ir.attributes import Attribute, BoolAttr, DictAttr, IntegerAttr, OptimizationHints
@@ -47,12 +47,13 @@ MIN_STAGES, MAX_STAGES = 2, 4
 MAX_LATENCY_STAGES = 5
 
 
-def options_for(entry: Op, arch: Arch) -> CompileOptions:
-    """Options that an entry is compiled with."""
+def options_for(entry: Op, arch: Arch, requested: RequestedOptions = AS_THE_KERNEL_HAS_IT) -> CompileOptions:
+    """Options that an entry is compiled with; what is requested goes before hints."""
     work = workload(entry)
-    warps = _hinted_warps(entry, arch) or _warps(work)
+    warps = requested.warps or _hinted_warps(entry, arch) or _warps(work)
     occupancy = _number(entry, arch, "occupancy")
-    return CompileOptions(warps, _stages(work, arch, warps, occupancy), 1, _registers(work, warps, occupancy))
+    stages = requested.stages or _stages(work, arch, warps, occupancy)
+    return CompileOptions(warps, stages, 1, _registers(work, warps, occupancy))
 
 
 # ---------------------------------------------------------------- reading hints

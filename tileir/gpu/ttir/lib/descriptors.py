@@ -4,9 +4,10 @@ Knows: which views it can serve, which loads gain by it, how a load through a de
 Does not know: loads by address (`views`), which accesses come after which (`barriers`).
 
 Where it is legal. The tensor has one dimension of static stride 1, all other strides and the address are known to be
-multiples of 16 bytes, extents fit 32 bits, there are 1 to 5 dimensions, a row of the tile has at least 16 bytes, and
+multiples of 16 bytes, extents are below 2^31, there are 1 to 5 dimensions, a row of the tile has at least 16 bytes, and
 padding is zero or, for floats of 16 and 32 bits, NaN. Accesses are weak. The accelerator does not see what threads of
-the block have written before (`TokenOrder.follows_write`), and nobody waits for the end of what it writes.
+the block have written before (`TokenOrder.follows_write`), and nobody waits for the end of what it writes. An extent
+that is a parameter counts as below 2^31, as a launch makes other code for one that is not (`ParameterFacts.wide`).
 
 Where it pays. A descriptor on the device costs each block about a microsecond, and a copy is only fast if it is
 started ahead of time. Triton's pipeliner does that for tiles which a loop multiplies, and for no others. So descriptors
@@ -26,7 +27,7 @@ from tileir.analysis.ranges import Range
 from tileir.gpu.ttir.analysis.hints import allows_tma
 from tileir.gpu.ttir.analysis.workload import bytes_of
 from tileir.gpu.ttir.forms import LoweredTensorView, LoweredTileView, stored
-from tileir.gpu.ttir.ir.code import I32, TtirType, TtirValue
+from tileir.gpu.ttir.ir.code import I32, Instruction, TtirType, TtirValue
 from tileir.gpu.ttir.lib import scalars
 from tileir.gpu.ttir.lib.posting import where
 from tileir.gpu.ttir.lib.tiling import MAX_I32
@@ -76,8 +77,23 @@ def is_legal(lowering: TtirLowering, view: LoweredTileView) -> bool:
         lowering.arch.has_descriptors
         and known.divisor(view.tensor.base) >= ALIGNMENT
         and all(stride.divisor * size >= ALIGNMENT and _is_within(stride, MAX_STRIDE // size) for stride in outer)
-        and all(_is_within(known.of(extent), 1 << 32) for extent in view.tensor.shape)
+        and all(_is_reachable(lowering, extent) for extent in view.tensor.shape)
     )
+
+
+def _is_reachable(lowering: TtirLowering, extent: TtirValue) -> bool:
+    """Whether coordinates, which are signed, reach all of an extent, or a launch can see to that."""
+    if _is_within(lowering.known.of(extent), 1 << 31):
+        return True
+    given = _parameter(lowering, extent)
+    return given is not None and given not in lowering.wide
+
+
+def _parameter(lowering: TtirLowering, extent: TtirValue) -> TtirValue | None:
+    """The i32 parameter that is an extent; None if it is no parameter."""
+    operands = extent.owner.operands if isinstance(extent.owner, Instruction) else ()
+    given = operands[0] if operands else extent
+    return given if given.type == I32 and given.owner is lowering.body else None
 
 
 def _is_within(known: Range, limit: int) -> bool:
@@ -131,11 +147,13 @@ class _Fitting:
 
 
 def _fitting(lowering: TtirLowering, extent: TtirValue) -> _Fitting:
-    """Coordinates are signed: a larger extent, which a 32-bit operand may hold, ends the kernel. For one of 0 see
-    `_is_empty`."""
+    """A launch passes no larger one; whoever else does so ends the kernel. For one of 0 see `_is_empty`."""
     build, known = lowering.build, lowering.known.of(extent)
     narrow = scalars.narrowed(lowering, extent)
     if known.high > MAX_I32:
+        given = _parameter(lowering, extent)
+        assert given is not None, extent
+        lowering.narrow.append(given)
         with where(build, build.compare("ugt", extent, scalars.number(lowering, MAX_I32))):
             build.asm("trap;", "=r", [], I32, pure=False)
         lowering.known.promise(narrow, known.divisor, 0, MAX_I32)

@@ -1,7 +1,7 @@
 """Arrays and numbers made from the argument words of ``tileir run``.
 
 Knows: how every element type is filled, and how a result is summed up.
-Does not know: the grammar of the words (`arguments`).
+Does not know: the grammar of the words (`argument_words`).
 
 Floats are made as f64 and rounded to nearest, so that a fill means the same for every type; the same seed gives the
 same arrays. f4E2M1FN lies in memory two to a byte: its arrays are bytes, half as many along the last dimension.
@@ -19,14 +19,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tileir.cli import UsageError
-from tileir.cli.arguments import ArrayWord, FileWord, ScalarWord
 from tileir.ir import types as t
 from tileir.ir.attributes import Rounding
 from tileir.ir.storage import dtype_of
+from tileir.ir.usage import UsageError
 from tileir.numerics import nibbles
 from tileir.numerics.conversion import float_to_float
 from tileir.numerics.formats import widened
+from tileir.runtime.argument_words import ArrayWord, FileWord, ScalarWord
 
 Array = np.ndarray
 _NPY, _ZIP = b"\x93NUMPY", b"PK"

@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tileir.cli import UsageError
 from tileir.ir import types as t
+from tileir.ir.usage import UsageError
 
 GRAMMAR = """\
 arguments, in the order of the kernel's parameters or as NAME=...:

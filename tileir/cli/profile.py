@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import argparse
 
-from tileir.cli import FINE, UsageError, arguments, files, show
-from tileir.cli.launching import add_launch, checked, given_values, launched_kernel
+from tileir.cli import FINE, UsageError, files, show
+from tileir.cli.launching import add_launch, checked, launched_kernel
 from tileir.cli.options import add_level, chosen_target
+from tileir.runtime import argument_words
+from tileir.runtime.given import given_values
 from tileir.runtime.launch import bind
 from tileir.runtime.options import LaunchOptions
 from tileir.tools.profile.api import SECONDS, profile_bound
@@ -30,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--new-peaks", action="store_true", help="measure the machine's peaks again")
     add_level(parser)
     parser.epilog = f"""\
-{arguments.GRAMMAR}
+{argument_words.GRAMMAR}
 The launch runs on native code: once to count, then again and again under samples. Arrays end as after one launch.
 
 examples:

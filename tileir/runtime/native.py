@@ -12,8 +12,10 @@ from dataclasses import replace
 import numpy as np
 
 from tileir.cache import shared_cache
+from tileir.cpu.lowering.entry import Instruments
 from tileir.cpu.lowering.state import CheckLevel
 from tileir.cpu.run.execution import Runner
+from tileir.cpu.run.instrumented import InstrumentedProgram, instrumented
 from tileir.cpu.run.launch import HostCall, Settings
 from tileir.cpu.run.pool import default_threads
 from tileir.cpu.run.program import NativeProgram, compiled
@@ -61,7 +63,7 @@ class Native:
         ``progress``, a function that is told now and then how many tile blocks are done, of how many.
         """
         checks = _LEVELS[check_level(check)]
-        prepared = kernel.prepared(("cpu", checks), lambda: _Prepared(kernel, checks))
+        prepared = kernel.prepared(("cpu", checks), lambda: NativeLaunches(kernel, program_of(kernel, checks)))
         _require_registered(prepared.program)
         settings = prepared.settings(options) if options else prepared.usual
 
@@ -75,7 +77,7 @@ class Native:
         host, which may have changed since.
         """
         checks = _LEVELS[check]
-        prepared = kernel.prepared(("cpu", checks), lambda: _Prepared(kernel, checks))
+        prepared = kernel.prepared(("cpu", checks), lambda: NativeLaunches(kernel, program_of(kernel, checks)))
         return None if prepared.program.prints else prepared.quick
 
     def slotted(self, kernel: Kernel, check: Check, options: LaunchOptions) -> SlotRun | None:
@@ -85,14 +87,14 @@ class Native:
         return None if prepared.program.prints else prepared.slotted(prepared.settings(options))
 
 
-class _Prepared:
-    """A compiled kernel; `usual` are the settings of launches without options."""
+class NativeLaunches:
+    """Launches of a compiled kernel; `usual` are the settings of those without options."""
 
-    def __init__(self, kernel: Kernel, checks: CheckLevel) -> None:
+    def __init__(self, kernel: Kernel, program: NativeProgram) -> None:
         self._kernel = kernel
         self._source = kernel.module.source
         self._storage = kernel.module.globals
-        self.program = program_of(kernel, checks)
+        self.program = program
         globals = len(self._storage.placed)
         memories = globals + sum(isinstance(argument.tile.element, PointerType) for argument in kernel.entry.body.args)
         self._runner = Runner(self.program, len(kernel.parameters) + globals + 3 * memories + 2)
@@ -154,6 +156,13 @@ class _Prepared:
             binder(parameter, Native.devices, Native.name)(value) for parameter, value in zip(parameters, arguments)
         ]
         return NativeArguments(bound, self._storage).access_fault(access)
+
+
+def instrumented_program(kernel: Kernel, instruments: Instruments) -> InstrumentedProgram:
+    """The kernel compiled with instruments, as launches check it usually; it is not kept in the cache."""
+    functions = [item for item in kernel.module.items if isinstance(item, Func)]
+    names = tuple(kernel.module.globals.addresses)
+    return instrumented(kernel.entry, functions, names, shared_cache(), CheckLevel.ON, instruments)
 
 
 def program_of(kernel: Kernel, checks: CheckLevel = CheckLevel.ON) -> NativeProgram:

@@ -62,8 +62,7 @@ class Native:
         block in its loops before it counts as hanging (default: `host.limits.MAX_ITERATIONS`); ``timeout`` in seconds;
         ``progress``, a function that is told now and then how many tile blocks are done, of how many.
         """
-        checks = _LEVELS[check_level(check)]
-        prepared = kernel.prepared(("cpu", checks), lambda: NativeLaunches(kernel, program_of(kernel, checks)))
+        prepared = _launches(kernel, _LEVELS[check_level(check)])
         _require_registered(prepared.program)
         settings = prepared.settings(options) if options else prepared.usual
 
@@ -76,14 +75,12 @@ class Native:
         """Launches with arguments of the usual kinds, of a kernel that has been prepared; None for one that needs the
         host, which may have changed since.
         """
-        checks = _LEVELS[check]
-        prepared = kernel.prepared(("cpu", checks), lambda: NativeLaunches(kernel, program_of(kernel, checks)))
+        prepared = _launches(kernel, _LEVELS[check])
         return None if prepared.program.prints else prepared.quick
 
     def slotted(self, kernel: Kernel, check: Check, options: LaunchOptions) -> SlotRun | None:
         """Launches with numbers in place of arguments, likewise."""
-        checks = _LEVELS[check_level(check)]
-        prepared = kernel.prepared(("cpu", checks), lambda: _Prepared(kernel, checks))
+        prepared = _launches(kernel, _LEVELS[check_level(check)])
         return None if prepared.program.prints else prepared.slotted(prepared.settings(options))
 
 
@@ -156,6 +153,11 @@ class NativeLaunches:
             binder(parameter, Native.devices, Native.name)(value) for parameter, value in zip(parameters, arguments)
         ]
         return NativeArguments(bound, self._storage).access_fault(access)
+
+
+def _launches(kernel: Kernel, checks: CheckLevel) -> NativeLaunches:
+    """Compiled on first use."""
+    return kernel.prepared(("cpu", checks), lambda: NativeLaunches(kernel, program_of(kernel, checks)))
 
 
 def instrumented_program(kernel: Kernel, instruments: Instruments) -> InstrumentedProgram:

@@ -8,7 +8,7 @@ from the bounds of numbers. Does not know: what is masked, nor how such tiles ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tileir.analysis.expressions import Expression, TooLarge, of
@@ -126,12 +126,22 @@ def _of_branch(found: Inequalities, then: bool) -> Iterator[Inequality]:
         yield ~found.parts[0]
 
 
+Known = tuple[ScalarFormula, ScalarFormula, int]
+"""Scalars x and y and a number d: ``x + d <= y``, both read as signed."""
+
+
 class Prover:
     """Proofs about what holds where one operation runs."""
 
-    def __init__(self, op: Op, tiles: LinearTiles, points: Mapping[Op, ProgramPoint]) -> None:
+    def __init__(
+        self, op: Op, tiles: LinearTiles, points: Mapping[Op, ProgramPoint], also: Iterable[Known] = ()
+    ) -> None:
+        """`also` holds there."""
         self.tiles = tiles
-        self._known = {(one.less.base, one.more.base): one.gap for one in around(op, tiles) if one.is_uniform}
+        self._known: dict[tuple[ScalarFormula, ScalarFormula], int] = {}
+        outer = ((one.less.base, one.more.base, one.gap) for one in around(op, tiles) if one.is_uniform)
+        for less, more, gap in (*outer, *also):
+            self._known[less, more] = max(gap, self._known.get((less, more), gap))
         self._guards = [guard.form for guard in points[op].runs.guards if self._holds(guard.needs, ())]
 
     def proves(self, less: ScalarFormula, more: ScalarFormula, gap: int) -> bool:

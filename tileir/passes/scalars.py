@@ -10,7 +10,7 @@ Knows: how formulas are put together, simplified and emitted, and the expression
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from tileir.analysis.affine import Affines
@@ -73,6 +73,15 @@ def type_of(formula: ScalarFormula) -> t.TileType:
 def bits_of(formula: ScalarFormula) -> int:
     """Bits of an integer."""
     return formula.bits if isinstance(formula, KnownScalar) else type_of(formula).element.bits
+
+
+def values_in(formula: ScalarFormula) -> Iterator[Value]:
+    """The values of the program that a formula is made of."""
+    if isinstance(formula, GivenScalar):
+        yield formula.value
+    elif isinstance(formula, ComputedScalar):
+        for operand in formula.operands:
+            yield from values_in(operand)
 
 
 def known_number(formula: ScalarFormula) -> int | None:

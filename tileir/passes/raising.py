@@ -26,12 +26,10 @@ from tileir.ir.core import Block, Op, Value
 from tileir.ir.loc import Location
 from tileir.ir.types import TOKEN
 from tileir.ops.control import For, If, Loop, Yield
-from tileir.ops.core import Constant
 from tileir.ops.integer import AndI, CmpI
 from tileir.ops.module import Entry
 from tileir.ops.pointers import JoinTokens, LoadPtr, MakeToken, StorePtr
 from tileir.ops.views import LoadView, MakePartitionView, MakeTensorView, StoreView
-from tileir.passes.facts import splat
 from tileir.passes.guarding import EmptyStoresGuard, guard_of
 from tileir.passes.inequalities import Known, Prover
 from tileir.passes.linear import LinearTiles
@@ -40,6 +38,7 @@ from tileir.passes.row import Exactness, Row
 from tileir.passes.scalars import (
     WIDEST,
     KnownScalar,
+    ScalarFormula,
     bits_of,
     emitted,
     extended,
@@ -87,7 +86,7 @@ class Raising(Rebuilding):
         if found is None:
             return False
         view = self._view(MemoryAccess.of(op).address.tile, found, self.place(op.loc))
-        results = self.emit(self._accessed(op, view))
+        results = self.emit(self._accessed(op, view, found.indices))
         self.log.note(LOADED if isinstance(op, LoadPtr) else STORED, op, results)
         self.bind(op.results, results)
         return True
@@ -147,13 +146,13 @@ class Raising(Rebuilding):
         view = t.PartitionViewType(tile.shape, tensor, found.padding)
         return self.emit(MakePartitionView.build([view], loc, tensor_view=made))[0]
 
-    def _accessed(self, op: LoadPtr | StorePtr, view: Value) -> Op:
-        """The access through a view: that of its only tile."""
-        i32, loc = t.tile(t.I32), self.place(op.loc)
-        (zero,) = self.emit(Constant.build([i32], loc, value=splat(i32, 0)))
+    def _accessed(self, op: LoadPtr | StorePtr, view: Value, indices: Sequence[ScalarFormula]) -> Op:
+        """The access to one tile of a view."""
+        loc = self.place(op.loc)
+        bits = bits_of(indices[0]) if len(set(map(bits_of, indices))) == 1 else WIDEST
         fields: dict[str, object] = {
             "memory_ordering_semantics": op.memory_ordering_semantics, "optimization_hints": op.optimization_hints,
-            "view": view, "index": [zero] * view.type.rank,  # type: ignore[attr-defined]
+            "view": view, "index": [emitted(extended(one, bits), self, loc) for one in indices],
             "token": None if op.token is None else self.values[op.token],
         }  # fmt: skip
         types = [result.type for result in op.results]

@@ -23,6 +23,7 @@ from tileir.ir.core import Op, Value
 from tileir.ir.loc import Location
 from tileir.ops.conversion import ExtI
 from tileir.ops.core import Constant, Offset
+from tileir.ops.division import DivI
 from tileir.ops.integer import AddI, MinI, MulI, SubI
 from tileir.ops.shapes import Reshape
 from tileir.passes.facts import signed_splat_of, splat
@@ -145,6 +146,11 @@ def smaller(a: ScalarFormula, b: ScalarFormula) -> ScalarFormula:
     return a if a == b else ComputedScalar(MinI, (a, b), type_of(a))
 
 
+def divided(formula: ScalarFormula, by: int) -> ScalarFormula:
+    """The quotient of a number by one that is positive, rounded toward zero."""
+    return ComputedScalar(DivI, (formula, number(by, bits_of(formula))), type_of(formula))
+
+
 def moved(pointer: ScalarFormula, distance: ScalarFormula) -> ScalarFormula:
     """A pointer at a distance in elements."""
     return pointer if known_number(distance) == 0 else ComputedScalar(Offset, (pointer, distance), type_of(pointer))
@@ -181,6 +187,6 @@ def emitted(formula: ScalarFormula, walk: Rebuilding, loc: Location) -> Value:
     made = formula.kind([emitted(operand, walk, loc) for operand in formula.operands], [type], {}, (), loc)
     if formula.overflow is not Overflow.NONE:
         made.attributes["overflow"] = formula.overflow
-    if formula.kind in (ExtI, MinI):
+    if formula.kind in (ExtI, MinI, DivI):
         made.attributes["signedness"] = Signedness.SIGNED
     return walk.emit(made)[0]

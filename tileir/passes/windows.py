@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import NamedTuple
 
 from tileir.analysis.effects import MemoryAccess
 from tileir.ir import types as t
 from tileir.ir.attributes import DenseElements
 from tileir.ir.core import Value
 from tileir.ops.pointers import LoadPtr, StorePtr
+from tileir.passes.anchoring import Border, anchored
 from tileir.passes.facts import constant_of
 from tileir.passes.inequalities import Inequality, Prover, inequalities
 from tileir.passes.linear import LinearTiles
@@ -34,7 +36,8 @@ from tileir.passes.scalars import (
 
 @dataclass(frozen=True)
 class TileWindow:
-    """A tensor whose only tile is that of an access: the address of its first element, its extents and strides.
+    """A tensor, and the tile of it that has the elements of an access: the address of its first element, its extents
+    and strides, the index of the tile.
 
     `padding` is what the rest of the tile reads as.
     """
@@ -42,7 +45,16 @@ class TileWindow:
     base: ScalarFormula
     extents: tuple[ScalarFormula, ...]
     strides: tuple[ScalarFormula, ...]
+    indices: tuple[ScalarFormula, ...]
     padding: t.PaddingValue | None
+
+
+class IndexBound(NamedTuple):
+    """The elements whose index `i` along a dimension keeps ``less + i + gap <= more``."""
+
+    less: ScalarFormula
+    more: ScalarFormula
+    gap: int
 
 
 def padding_of(content: DenseElements | None) -> t.PaddingValue | None:
@@ -65,35 +77,62 @@ def window(op: LoadPtr | StorePtr, tiles: LinearTiles, prover: Prover) -> TileWi
         extent == 1 or prover.proves(KnownScalar(0, WIDEST), step, 1) for extent, step in zip(shape, pointers.steps)
     ):
         return None
-    counts = _counts(access.mask, shape, tiles, prover)
-    if counts is None:
+    bounds = _bounds(access.mask, shape, tiles, prover)
+    if bounds is None:
         return None
-    padding = padding_of(constant_of(access.padding)) if any(counts) and access.padding is not None else None
-    if any(counts) and access.padding is not None and padding is None:
+    padding = padding_of(constant_of(access.padding)) if any(bounds) and access.padding is not None else None
+    if any(bounds) and access.padding is not None and padding is None:
         return None
-    extents = tuple(
-        number(extent, WIDEST) if not found else reduce(_smaller, found) for extent, found in zip(shape, counts)
-    )
     strides = tuple(number(1, WIDEST) if extent == 1 else step for extent, step in zip(shape, pointers.steps))
-    return TileWindow(pointers.base, extents, strides, padding)
+    borders = [_border(extent, found) for extent, found in zip(shape, bounds)]
+    found = None
+    if all(borders):
+        found = anchored(access.address, pointers.base, strides, [one for one in borders if one is not None], prover)
+    if found is not None:
+        return TileWindow(found.base, found.extents, strides, found.indices, padding)
+    extents = _extents(shape, bounds, prover)
+    zeros = (number(0, 32),) * len(shape)
+    return None if extents is None else TileWindow(pointers.base, extents, strides, zeros, padding)
 
 
-def _counts(
+def _border(extent: int, bounds: Sequence[IndexBound]) -> Border | None:
+    """The border of the tensor along a dimension with at most one bound; None if it is no element's place."""
+    if not bounds:
+        return Border(number(0, 32), number(extent, WIDEST))
+    (bound, *others) = bounds
+    return None if others or bound.gap != 1 else Border(bound.less, bound.more)
+
+
+def _extents(
+    shape: Sequence[int], bounds: Sequence[Sequence[IndexBound]], prover: Prover
+) -> tuple[ScalarFormula, ...] | None:
+    """How many elements bounds leave along each dimension; None if the numbers may not fit into 64 bits."""
+    found = []
+    for extent, some in zip(shape, bounds):
+        counts = [_distance(one.less, one.more, 1 - one.gap, prover) for one in some]
+        known = [count for count in counts if count is not None]
+        if len(known) < len(counts):
+            return None
+        found.append(reduce(_smaller, known) if known else number(extent, WIDEST))
+    return tuple(found)
+
+
+def _bounds(
     mask: Value | None, shape: Sequence[int], tiles: LinearTiles, prover: Prover
-) -> list[list[ScalarFormula]] | None:
-    """For each dimension the numbers of elements that bounds leave, all of them positive, without those that leave the
-    whole tile; None if there is more to the mask than that."""
-    counts: list[list[ScalarFormula]] = [[] for _ in shape]
+) -> list[list[IndexBound]] | None:
+    """The bounds of each dimension, all of which leave an element, without those that leave the whole tile; None if
+    there is more to the mask than that."""
+    bounds: list[list[IndexBound]] = [[] for _ in shape]
     found = None if mask is None else inequalities(mask, tiles)
     if found is None:
-        return counts
+        return bounds
     for part in found.parts:
         if not _always(part, shape, prover):
-            bound = _bound(part, shape, prover)
-            if bound is None:
+            dim = _bounded(part, prover)
+            if dim is None:
                 return None
-            counts[bound[0]].append(bound[1])
-    return counts if found.complete else None
+            bounds[dim].append(IndexBound(part.less.base, part.more.base, part.gap))
+    return bounds if found.complete else None
 
 
 def _always(part: Inequality, shape: Sequence[int], prover: Prover) -> bool:
@@ -107,16 +146,12 @@ def _always(part: Inequality, shape: Sequence[int], prover: Prover) -> bool:
     return prover.proves(part.less.base, part.more.base, part.gap + farthest)
 
 
-def _bound(part: Inequality, shape: Sequence[int], prover: Prover) -> tuple[int, ScalarFormula] | None:
-    """The dimension that an inequality bounds, and how many elements it leaves there: at least one."""
+def _bounded(part: Inequality, prover: Prover) -> int | None:
+    """The dimension along which an inequality leaves the first elements, at least one."""
     dims = [dim for dim, step in enumerate(part.less.steps) if known_number(step) != 0]
     if len(dims) != 1 or known_number(part.less.steps[dims[0]]) != 1 or not part.more.is_uniform:
         return None
-    less, more = part.less.base, part.more.base
-    if not prover.proves(less, more, part.gap):
-        return None
-    count = _distance(less, more, 1 - part.gap, prover)
-    return None if count is None else (dims[0], count)
+    return dims[0] if prover.proves(part.less.base, part.more.base, part.gap) else None
 
 
 def _distance(less: ScalarFormula, more: ScalarFormula, more_by: int, prover: Prover) -> ScalarFormula | None:

@@ -6,7 +6,7 @@ made (`cpu.run.program`) or run (`cpu.run.execution`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -39,7 +39,7 @@ from tileir.runtime.module import Kernel
 from tileir.runtime.native_memory import NativeArguments
 from tileir.runtime.native_slots import QuickSlots
 from tileir.runtime.options import Check, LaunchOptions, NativeOptions, check_level, positive, require_known, seconds
-from tileir.runtime.targets import QuickLaunch, Run
+from tileir.runtime.targets import QuickLaunch, Run, SlotRun
 from tileir.text.printer import items_text
 
 _LEVELS = {False: CheckLevel.OFF, True: CheckLevel.ON, "strict": CheckLevel.STRICT}
@@ -62,8 +62,7 @@ class Native:
         block in its loops before it counts as hanging (default: `host.limits.MAX_ITERATIONS`); ``timeout`` in seconds;
         ``progress``, a function that is told now and then how many tile blocks are done, of how many.
         """
-        checks = _LEVELS[check_level(check)]
-        prepared = kernel.prepared(("cpu", checks), lambda: NativeLaunches(kernel, program_of(kernel, checks)))
+        prepared = _launches(kernel, _LEVELS[check_level(check)])
         _require_registered(prepared.program)
         settings = prepared.settings(options) if options else prepared.usual
 
@@ -76,9 +75,13 @@ class Native:
         """Launches with arguments of the usual kinds, of a kernel that has been prepared; None for one that needs the
         host, which may have changed since.
         """
-        checks = _LEVELS[check]
-        prepared = kernel.prepared(("cpu", checks), lambda: NativeLaunches(kernel, program_of(kernel, checks)))
+        prepared = _launches(kernel, _LEVELS[check])
         return None if prepared.program.prints else prepared.quick
+
+    def slotted(self, kernel: Kernel, check: Check, options: LaunchOptions) -> SlotRun | None:
+        """Launches with numbers in place of arguments, likewise."""
+        prepared = _launches(kernel, _LEVELS[check_level(check)])
+        return None if prepared.program.prints else prepared.slotted(prepared.settings(options))
 
 
 class NativeLaunches:
@@ -121,6 +124,20 @@ class NativeLaunches:
         self._runner.run(extents, slots, settings, lambda access: self._fault(arguments, access))
         return True
 
+    def slotted(self, settings: Settings) -> SlotRun:
+        """Launches with numbers in place of arguments."""
+        run, storage, whole = self._runner.run, self._storage, self._slots.whole
+
+        def start(grid: Grid, values: list[int], bounds: list[int], bound: Callable[[], Sequence[Argument]]) -> None:
+            run(
+                grid,
+                whole(values, bounds),
+                settings,
+                lambda access: NativeArguments(bound(), storage).access_fault(access),
+            )
+
+        return start
+
     def _threaded(self, options: LaunchOptions) -> Settings | None:
         """The usual settings with the number of threads that `options` ask for; None if they ask for something else."""
         threads = options.get("threads")
@@ -136,6 +153,11 @@ class NativeLaunches:
             binder(parameter, Native.devices, Native.name)(value) for parameter, value in zip(parameters, arguments)
         ]
         return NativeArguments(bound, self._storage).access_fault(access)
+
+
+def _launches(kernel: Kernel, checks: CheckLevel) -> NativeLaunches:
+    """Compiled on first use."""
+    return kernel.prepared(("cpu", checks), lambda: NativeLaunches(kernel, program_of(kernel, checks)))
 
 
 def instrumented_program(kernel: Kernel, instruments: Instruments) -> InstrumentedProgram:

@@ -6,17 +6,22 @@ made (`cpu.run.program`) or run (`cpu.run.execution`).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
 from tileir.cache import shared_cache
+from tileir.cpu.emit.debug_lines import CodePlace
+from tileir.cpu.llvm.line_table import NoLines
 from tileir.cpu.lowering.entry import Instruments
 from tileir.cpu.lowering.state import CheckLevel
 from tileir.cpu.run.execution import Runner
 from tileir.cpu.run.instrumented import InstrumentedProgram, instrumented
 from tileir.cpu.run.launch import HostCall, Settings
+from tileir.cpu.run.perf_map import write_names
 from tileir.cpu.run.pool import default_threads
 from tileir.cpu.run.program import NativeProgram, compiled
 from tileir.cpu.run.traps import FaultyAccess
@@ -27,6 +32,7 @@ from tileir.host.output import Output, write
 from tileir.host.printing import formatter
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import UnsupportedError
+from tileir.ir.loc import FileLoc, SourceLoc, file_position
 from tileir.ir.shown import shown
 from tileir.ir.types import PointerType
 from tileir.ops.calls import Func
@@ -38,7 +44,16 @@ from tileir.runtime.grid import Grid, GridLike, checked_grid
 from tileir.runtime.module import Kernel
 from tileir.runtime.native_memory import NativeArguments
 from tileir.runtime.native_slots import QuickSlots
-from tileir.runtime.options import Check, LaunchOptions, NativeOptions, check_level, positive, require_known, seconds
+from tileir.runtime.options import (
+    Check,
+    LaunchOptions,
+    NativeOptions,
+    check_level,
+    flag,
+    positive,
+    require_known,
+    seconds,
+)
 from tileir.runtime.targets import QuickLaunch, Run
 from tileir.text.printer import items_text
 
@@ -60,10 +75,12 @@ class Native:
         """Options: ``threads`` (default: ``TILEIR_NUM_THREADS`` or the processors of this process); ``output``, where
         `print_tko` writes (a text stream or a function; standard output by default); ``max_iterations`` of one tile
         block in its loops before it counts as hanging (default: `host.limits.MAX_ITERATIONS`); ``timeout`` in seconds;
-        ``progress``, a function that is told now and then how many tile blocks are done, of how many.
+        ``progress``, a function that is told now and then how many tile blocks are done, of how many; ``debug_info``:
+        whether debuggers and `perf` are told the lines of the code.
         """
         checks = _LEVELS[check_level(check)]
-        prepared = kernel.prepared(("cpu", checks), lambda: NativeLaunches(kernel, program_of(kernel, checks)))
+        make = described_program if flag("debug_info", options.get("debug_info")) else program_of
+        prepared = kernel.prepared(("cpu", checks, make), lambda: NativeLaunches(kernel, make(kernel, checks)))
         _require_registered(prepared.program)
         settings = prepared.settings(options) if options else prepared.usual
 
@@ -77,7 +94,8 @@ class Native:
         host, which may have changed since.
         """
         checks = _LEVELS[check]
-        prepared = kernel.prepared(("cpu", checks), lambda: NativeLaunches(kernel, program_of(kernel, checks)))
+        key = ("cpu", checks, program_of)
+        prepared = kernel.prepared(key, lambda: NativeLaunches(kernel, program_of(kernel, checks)))
         return None if prepared.program.prints else prepared.quick
 
 
@@ -138,11 +156,42 @@ class NativeLaunches:
         return NativeArguments(bound, self._storage).access_fault(access)
 
 
-def instrumented_program(kernel: Kernel, instruments: Instruments) -> InstrumentedProgram:
-    """The kernel compiled with instruments, as launches check it usually; it is not kept in the cache."""
+def instrumented_program(
+    kernel: Kernel, instruments: Instruments, checks: CheckLevel = CheckLevel.ON
+) -> InstrumentedProgram:
+    """The kernel compiled with instruments; it is not kept in the cache."""
     functions = [item for item in kernel.module.items if isinstance(item, Func)]
     names = tuple(kernel.module.globals.addresses)
-    return instrumented(kernel.entry, functions, names, shared_cache(), CheckLevel.ON, instruments)
+    return instrumented(kernel.entry, functions, names, shared_cache(), checks, instruments)
+
+
+def described_program(kernel: Kernel, checks: CheckLevel = CheckLevel.ON) -> NativeProgram:
+    """The compiled kernel, whose lines debuggers and `perf` know. Raises UnsupportedError where they cannot.
+
+    LLVM's loader tells GDB of the code by itself.
+    """
+    source = kernel.module.source
+    file = _path(source.name) if source is not None else f"{kernel.name}.tileirbc"
+    program = instrumented_program(kernel, Instruments(_place_of, file), checks)
+    try:
+        write_names(kernel.name, program.map, program.base)
+    except NoLines as error:
+        raise UnsupportedError(f"debug_info: {error}", Native.name) from None
+    return program
+
+
+def _place_of(op: Op) -> CodePlace | None:
+    """The place of an operation in its file: the Python file, for what was made of one."""
+    place = file_position(op.loc)
+    if isinstance(place, SourceLoc):
+        return CodePlace(_path(place.source.name), *place.source.position(place.offset))
+    return CodePlace(_path(place.file), place.line, place.column) if isinstance(place, FileLoc) else None
+
+
+@cache
+def _path(name: str) -> str:
+    """The name of a file, such that a debugger finds it from anywhere."""
+    return os.path.abspath(name) if os.path.exists(name) else name
 
 
 def program_of(kernel: Kernel, checks: CheckLevel = CheckLevel.ON) -> NativeProgram:

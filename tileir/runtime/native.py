@@ -6,22 +6,15 @@ made (`cpu.run.program`) or run (`cpu.run.execution`).
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 
 from tileir.cache import shared_cache
-from tileir.cpu.emit.debug_lines import CodePlace
-from tileir.cpu.llvm.line_table import NoLines
-from tileir.cpu.lowering.entry import Instruments
 from tileir.cpu.lowering.state import CheckLevel
 from tileir.cpu.run.execution import Runner
-from tileir.cpu.run.instrumented import InstrumentedProgram, instrumented
 from tileir.cpu.run.launch import HostCall, Settings
-from tileir.cpu.run.perf_map import write_names
 from tileir.cpu.run.pool import default_threads
 from tileir.cpu.run.program import NativeProgram, compiled
 from tileir.cpu.run.traps import FaultyAccess
@@ -32,7 +25,6 @@ from tileir.host.output import Output, write
 from tileir.host.printing import formatter
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import UnsupportedError
-from tileir.ir.loc import FileLoc, SourceLoc, file_position
 from tileir.ir.shown import shown
 from tileir.ir.types import PointerType
 from tileir.ops.calls import Func
@@ -41,6 +33,7 @@ from tileir.ops.misc import PrintTko
 from tileir.runtime.arguments import Argument, Binder, Parameter, binder
 from tileir.runtime.arrays import CPU
 from tileir.runtime.grid import Grid, GridLike, checked_grid
+from tileir.runtime.instrumenting import described_program
 from tileir.runtime.module import Kernel
 from tileir.runtime.native_memory import NativeArguments
 from tileir.runtime.native_slots import QuickSlots
@@ -54,9 +47,10 @@ from tileir.runtime.options import (
     require_known,
     seconds,
 )
-from tileir.runtime.targets import QuickLaunch, Run
+from tileir.runtime.targets import QuickLaunch, Run, SlotRun
 from tileir.text.printer import items_text
 
+NO_OPTIONS: LaunchOptions = {}
 _LEVELS = {False: CheckLevel.OFF, True: CheckLevel.ON, "strict": CheckLevel.STRICT}
 
 
@@ -78,9 +72,7 @@ class Native:
         ``progress``, a function that is told now and then how many tile blocks are done, of how many; ``debug_info``:
         whether debuggers and `perf` are told the lines of the code.
         """
-        checks = _LEVELS[check_level(check)]
-        make = described_program if flag("debug_info", options.get("debug_info")) else program_of
-        prepared = kernel.prepared(("cpu", checks, make), lambda: NativeLaunches(kernel, make(kernel, checks)))
+        prepared = _launches(kernel, _LEVELS[check_level(check)], options)
         _require_registered(prepared.program)
         settings = prepared.settings(options) if options else prepared.usual
 
@@ -93,10 +85,13 @@ class Native:
         """Launches with arguments of the usual kinds, of a kernel that has been prepared; None for one that needs the
         host, which may have changed since.
         """
-        checks = _LEVELS[check]
-        key = ("cpu", checks, program_of)
-        prepared = kernel.prepared(key, lambda: NativeLaunches(kernel, program_of(kernel, checks)))
+        prepared = _launches(kernel, _LEVELS[check])
         return None if prepared.program.prints else prepared.quick
+
+    def slotted(self, kernel: Kernel, check: Check, options: LaunchOptions) -> SlotRun | None:
+        """Launches with numbers in place of arguments, likewise."""
+        prepared = _launches(kernel, _LEVELS[check_level(check)], options)
+        return None if prepared.program.prints else prepared.slotted(prepared.settings(options))
 
 
 class NativeLaunches:
@@ -139,6 +134,20 @@ class NativeLaunches:
         self._runner.run(extents, slots, settings, lambda access: self._fault(arguments, access))
         return True
 
+    def slotted(self, settings: Settings) -> SlotRun:
+        """Launches with numbers in place of arguments."""
+        run, storage, whole = self._runner.run, self._storage, self._slots.whole
+
+        def start(grid: Grid, values: list[int], bounds: list[int], bound: Callable[[], Sequence[Argument]]) -> None:
+            run(
+                grid,
+                whole(values, bounds),
+                settings,
+                lambda access: NativeArguments(bound(), storage).access_fault(access),
+            )
+
+        return start
+
     def _threaded(self, options: LaunchOptions) -> Settings | None:
         """The usual settings with the number of threads that `options` ask for; None if they ask for something else."""
         threads = options.get("threads")
@@ -156,42 +165,10 @@ class NativeLaunches:
         return NativeArguments(bound, self._storage).access_fault(access)
 
 
-def instrumented_program(
-    kernel: Kernel, instruments: Instruments, checks: CheckLevel = CheckLevel.ON
-) -> InstrumentedProgram:
-    """The kernel compiled with instruments; it is not kept in the cache."""
-    functions = [item for item in kernel.module.items if isinstance(item, Func)]
-    names = tuple(kernel.module.globals.addresses)
-    return instrumented(kernel.entry, functions, names, shared_cache(), checks, instruments)
-
-
-def described_program(kernel: Kernel, checks: CheckLevel = CheckLevel.ON) -> NativeProgram:
-    """The compiled kernel, whose lines debuggers and `perf` know. Raises UnsupportedError where they cannot.
-
-    LLVM's loader tells GDB of the code by itself.
-    """
-    source = kernel.module.source
-    file = _path(source.name) if source is not None else f"{kernel.name}.tileirbc"
-    program = instrumented_program(kernel, Instruments(_place_of, file), checks)
-    try:
-        write_names(kernel.name, program.map, program.base)
-    except NoLines as error:
-        raise UnsupportedError(f"debug_info: {error}", Native.name) from None
-    return program
-
-
-def _place_of(op: Op) -> CodePlace | None:
-    """The place of an operation in its file: the Python file, for what was made of one."""
-    place = file_position(op.loc)
-    if isinstance(place, SourceLoc):
-        return CodePlace(_path(place.source.name), *place.source.position(place.offset))
-    return CodePlace(_path(place.file), place.line, place.column) if isinstance(place, FileLoc) else None
-
-
-@cache
-def _path(name: str) -> str:
-    """The name of a file, such that a debugger finds it from anywhere."""
-    return os.path.abspath(name) if os.path.exists(name) else name
+def _launches(kernel: Kernel, checks: CheckLevel, options: LaunchOptions = NO_OPTIONS) -> NativeLaunches:
+    """Compiled on first use."""
+    make = described_program if options and flag("debug_info", options.get("debug_info")) else program_of
+    return kernel.prepared(("cpu", checks, make), lambda: NativeLaunches(kernel, make(kernel, checks)))
 
 
 def program_of(kernel: Kernel, checks: CheckLevel = CheckLevel.ON) -> NativeProgram:

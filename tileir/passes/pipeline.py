@@ -15,6 +15,7 @@ from tileir.ir.core import Module, Op
 from tileir.ops.calls import Call
 from tileir.ops.control import For, If, Loop
 from tileir.ops.floating import MulF
+from tileir.ops.pointers import LoadPtr, StorePtr
 from tileir.ops.views import MakeTensorView
 from tileir.passes import (
     branches,
@@ -26,6 +27,7 @@ from tileir.passes import (
     hoisting,
     inferring,
     inlining,
+    raising,
     relaxing,
     sharing,
     specialising,
@@ -111,6 +113,8 @@ _ALL = (
          _copying(splitting.Splitting), frozenset({For})),
     Pass("forward", "values come from accesses before; stores that are overwritten are left out", forwarding.ROWS,
          _plain(forwarding.Forwarding)),
+    Pass("raise", "accesses through tiles of pointers go through views", raising.ROWS, _copying(raising.Raising),
+         frozenset({LoadPtr, StorePtr})),
     Pass("relax", "tokens order only accesses that need it", relaxing.ROWS, _copying(relaxing.Relaxing)),
     Pass("infer", "overflow flags and static extents that follow are written down", inferring.ROWS,
          _copying(inferring.Inferring)),

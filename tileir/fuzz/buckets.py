@@ -1,7 +1,7 @@
 """Findings in buckets: those that look alike, a reduced program of each, and the command that shows it again.
 
 Knows: when two findings are alike, how a program is reduced under isolation, and the files of a bucket. Does not know:
-engines, nor how the search makes programs smaller (`passes.shrinking`).
+engines, nor how the search makes programs smaller (`runtime.shrinking`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tileir.farm.job import Attempt, Ending, FarmJob, JobLimits
 from tileir.fuzz.engines import EngineFinding
 from tileir.fuzz.jobs import program_job, program_of
 from tileir.ir.core import Module
-from tileir.passes.shrinking import operation_count, reduced
+from tileir.runtime.shrinking import operation_count, reduced
 from tileir.text.printer import to_text
 from tileir.verify import verify
 

@@ -1,7 +1,7 @@
 """The search for the smallest program that still fails.
 
 Knows: in which order smaller versions are tried, and when one is taken. Does not know: which versions there are
-(`reducing`), nor what failing is.
+(`passes.reducing`), nor what failing is.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from tileir.cli import UsageError, files
-from tileir.cli.options import add_checks, add_gpu_options, add_target, gpu_options_of, limits_of
+from tileir.cli.options import add_checks, add_gpu_options, add_optimize, add_target, gpu_options_of, limits_of
 from tileir.cli.progress import clear_line
 from tileir.cli.signature import Signature, listed
 from tileir.host import child
@@ -45,6 +45,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     add_target(parser)
     add_checks(parser)
     parser.add_argument("--threads", type=int, metavar="N", help="target cpu: how many threads run tile blocks")
+    add_optimize(parser)
     add_gpu_options(parser)
 
 
@@ -53,6 +54,8 @@ def settings_of(options: argparse.Namespace) -> LaunchOptions:
     settings: LaunchOptions = {**limits_of(options), **gpu_options_of(options)}
     if options.threads is not None:
         settings["threads"] = options.threads
+    if not options.optimize:
+        settings["optimize"] = False
     return settings
 
 

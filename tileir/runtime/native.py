@@ -15,7 +15,7 @@ from tileir.cpu.lowering.state import CheckLevel
 from tileir.cpu.run.execution import Runner
 from tileir.cpu.run.launch import HostCall, Settings
 from tileir.cpu.run.pool import default_threads
-from tileir.cpu.run.program import NativeProgram, compiled
+from tileir.cpu.run.program import NativeProgram, NativeSource, compiled
 from tileir.host import extern
 from tileir.host.limits import MAX_ITERATIONS
 from tileir.host.output import Output, write
@@ -27,12 +27,23 @@ from tileir.ir.types import PointerType
 from tileir.ops.calls import Func
 from tileir.ops.extension import ExternElementwise
 from tileir.ops.misc import PrintTko
+from tileir.ops.module import Entry
 from tileir.runtime.arguments import Argument, Binder, Parameter, binder
 from tileir.runtime.arrays import CPU
+from tileir.runtime.exact import exact_kernel
 from tileir.runtime.grid import Grid
-from tileir.runtime.module import Kernel
+from tileir.runtime.module import Kernel, Module
 from tileir.runtime.native_memory import NativeArguments
-from tileir.runtime.options import Check, LaunchOptions, NativeOptions, check_level, positive, require_known, seconds
+from tileir.runtime.options import (
+    Check,
+    LaunchOptions,
+    NativeOptions,
+    check_level,
+    optimizes,
+    positive,
+    require_known,
+    seconds,
+)
 from tileir.runtime.targets import Run
 from tileir.text.printer import items_text
 
@@ -54,10 +65,13 @@ class Native:
         """Options: ``threads`` (default: ``TILEIR_NUM_THREADS`` or the processors of this process); ``output``, where
         `print_tko` writes (a text stream or a function; standard output by default); ``max_iterations`` of one tile
         block in its loops before it counts as hanging (default: `host.limits.MAX_ITERATIONS`); ``timeout`` in seconds;
-        ``progress``, a function that is told now and then how many tile blocks are done, of how many.
+        ``progress``, a function that is told now and then how many tile blocks are done, of how many; ``optimize``:
+        rewrite the program exactly before it becomes code (the default; never for strict checks, which look for what
+        rewrites leave out).
         """
         checks = _LEVELS[check_level(check)]
-        prepared = kernel.prepared(("cpu", checks), lambda: _Prepared(kernel, checks))
+        rewrites = optimizes(options) and checks is not CheckLevel.STRICT
+        prepared = kernel.prepared(("cpu", checks, rewrites), lambda: _Prepared(kernel, checks, rewrites))
         _require_registered(prepared.program)
         settings = prepared.settings(options) if options else prepared.usual
 
@@ -70,11 +84,11 @@ class Native:
 class _Prepared:
     """A compiled kernel; `usual` are the settings of launches without options."""
 
-    def __init__(self, kernel: Kernel, checks: CheckLevel) -> None:
+    def __init__(self, kernel: Kernel, checks: CheckLevel, rewrites: bool) -> None:
         self._source = kernel.module.source
         self._storage = kernel.module.globals
         self._globals = tuple(self._storage.addresses.values())
-        self.program = program_of(kernel, checks)
+        self.program = program_of(kernel, checks, rewrites)
         memories = len(self._globals) + sum(
             isinstance(argument.tile.element, PointerType) for argument in kernel.entry.body.args
         )
@@ -97,12 +111,24 @@ class _Prepared:
         self._runner.run(grid, NativeArguments(arguments, self._storage, self._globals), settings)
 
 
-def program_of(kernel: Kernel, checks: CheckLevel = CheckLevel.ON) -> NativeProgram:
+def program_of(kernel: Kernel, checks: CheckLevel = CheckLevel.ON, rewrites: bool = True) -> NativeProgram:
     """The compiled kernel, from the cache if it is there. Raises UnsupportedError for what has no native code."""
-    module = kernel.module
-    functions = [item for item in module.items if isinstance(item, Func)]
-    text = items_text(module, [kernel.entry, *functions])
-    return compiled(kernel.entry, functions, tuple(module.globals.addresses), text, shared_cache(), checks)
+    return compiled(source_of(kernel, checks, rewrites), shared_cache())
+
+
+def source_of(kernel: Kernel, checks: CheckLevel, rewrites: bool) -> NativeSource:
+    """The source that code of a kernel is made of."""
+
+    def items() -> tuple[Entry, list[Func]]:
+        made = exact_kernel(kernel) if rewrites else kernel
+        return made.entry, _functions(made.module)
+
+    text = items_text(kernel.module, [kernel.entry, *_functions(kernel.module)])
+    return NativeSource(kernel.name, text, tuple(kernel.module.globals.addresses), checks, items, rewrites)
+
+
+def _functions(module: Module) -> list[Func]:
+    return [item for item in module.items if isinstance(item, Func)]
 
 
 def _host(output: Output) -> HostCall:

@@ -52,9 +52,11 @@ class NativeOptions(TypedDict, total=False):
     """``threads`` None: ``TILEIR_NUM_THREADS`` or the processors of this process. ``output``: where `print_tko` writes,
     standard output if None. ``max_iterations``: of one tile block in its loops before it counts as hanging,
     `host.limits.MAX_ITERATIONS` if None. ``timeout``: seconds that the launch may take. ``progress``: a function that
-    is told now and then how many tile blocks are done, of how many."""
+    is told now and then how many tile blocks are done, of how many. ``optimize``: rewrite the program exactly before it
+    becomes code; yes unless False."""
 
     max_iterations: int | None
+    optimize: bool
     output: Output
     progress: Progress | None
     threads: int | None
@@ -64,8 +66,9 @@ class NativeOptions(TypedDict, total=False):
 class GpuOptions(TypedDict, total=False):
     """``stream``: a number or a stream of any library; torch's or CuPy's current one if None. ``output``: where
     `print_tko` writes, standard output if None. ``warps`` of a block, a power of two, and ``stages`` of its pipelines:
-    what the hints and the kernel suggest if None."""
+    what the hints and the kernel suggest if None. ``optimize`` as for native code."""
 
+    optimize: bool
     output: Output
     stream: object
     warps: int | None
@@ -75,6 +78,7 @@ class GpuOptions(TypedDict, total=False):
 class VendorOptions(TypedDict, total=False):
     """As for any GPU, but what kernels print goes to standard output."""
 
+    optimize: bool
     stream: object
 
 
@@ -83,6 +87,7 @@ class LaunchOptions(TypedDict, total=False):
 
     mode: Mode
     max_iterations: int | None
+    optimize: bool
     output: Output
     progress: Progress | None
     seed: int | None
@@ -100,6 +105,14 @@ def require_known(options: Mapping[str, object], known: type, target: str) -> No
     if unknown:
         what = f"target '{target}' has no option {', '.join(sorted(unknown))}"
         raise TypeError(f"{what}: it has {', '.join(names)}")
+
+
+def optimizes(options: LaunchOptions) -> bool:
+    """Whether a program is rewritten before it becomes code. Raises TypeError for an option that is no bool."""
+    found: object = options.get("optimize", True)
+    if not isinstance(found, bool):
+        raise TypeError(f"optimize: expected True or False, got {found!r}")
+    return found
 
 
 def check_level(check: object) -> Check:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import argparse
 
 from tileir.cli import FAULT, FINE, UsageError, files
-from tileir.cli.launching import add_launch, checked
+from tileir.cli.launching import add_launch, checked, launched_kernel
 from tileir.cli.options import add_level, chosen_target
 from tileir.runtime import argument_words
-from tileir.runtime.given import chosen_kernel, given_values
+from tileir.runtime.given import given_values
 from tileir.tools.view.api import view
 
 
@@ -27,10 +27,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     sanitizer = parser.add_mutually_exclusive_group()
     sanitizer.add_argument("--sanitize", action="store_true", default=None, help="look for faults, large arrays or not")
     sanitizer.add_argument("--no-sanitize", dest="sanitize", action="store_false", help="look for no faults")
+    parser.add_argument("--no-time", dest="time", action="store_false", help="do not run it on native code too")
     add_level(parser)
     parser.epilog = f"""\
 {argument_words.GRAMMAR}
-The page needs nothing but a browser. The launch runs on the interpreter.
+The page needs nothing but a browser. The launch runs on the interpreter, and on native code for the time of its lines.
 
 examples:
   tileir view examples/vector_add.mlir --grid 2 a=f32[2000]:randn b=f32[2000]:ones c=f32[2000]:zeros n=2000 -o add.html
@@ -39,12 +40,12 @@ examples:
 
 
 def run(options: argparse.Namespace) -> int:
-    kernel = chosen_kernel(files.verified(options.file, options.level), options.kernel)
+    kernel = launched_kernel(options, "view")
     values = [one.value for one in given_values(kernel, options.arguments, options.seed)]
     grid = checked(kernel, chosen_target("interp"), options.grid, values, True, {})
     try:
         blocks = None if options.block is None else [_block(text) for text in options.block]
-        found = view(kernel, grid, *values, blocks=blocks, findings=options.sanitize)
+        found = view(kernel, grid, *values, blocks=blocks, findings=options.sanitize, time=options.time)
     except ValueError as error:
         raise UsageError(str(error)) from None
     files.write(options.output, found.html)

@@ -9,6 +9,7 @@ from tileir.ir.core import Module, Op
 from tileir.ops.calls import Call
 from tileir.ops.control import For
 from tileir.ops.floating import MulF
+from tileir.ops.pointers import LoadPtr, StorePtr
 from tileir.ops.views import MakeTensorView
 from tileir.passes import (
     canonicalise,
@@ -17,6 +18,7 @@ from tileir.passes import (
     fusing,
     inferring,
     inlining,
+    raising,
     relaxing,
     specialising,
     splitting,
@@ -50,6 +52,8 @@ _ALL = (
          copying(splitting.Splitting), frozenset({For})),
     Pass("forward", "values come from accesses before; stores that are overwritten are left out", forwarding.ROWS,
          plain(forwarding.Forwarding)),
+    Pass("raise", "accesses through tiles of pointers go through views", raising.ROWS, copying(raising.Raising),
+         frozenset({LoadPtr, StorePtr})),
     Pass("relax", "tokens order only accesses that need it", relaxing.ROWS, copying(relaxing.Relaxing)),
     Pass("infer", "overflow flags and static extents that follow are written down", inferring.ROWS,
          copying(inferring.Inferring)),

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tileir.runtime.options import Check, LaunchOptions, Progress
     from tileir.runtime.pickling import Surroundings
     from tileir.runtime.storage import GlobalStorage
+    from tileir.runtime.targets import QuickLaunch
 
 MAGIC = b"\x7fTileIR\x00"
 _NUL = b"\x00"
@@ -130,6 +131,8 @@ class Kernel:
         self.entry = entry
         self.name: str = entry.sym_name
         self._prepared: dict[Hashable, object] = {}
+        self.quick: dict[tuple[str, bool], QuickLaunch | None] = {}
+        """The shorter way of most launches, by target and check (`launch.launch_kernel`)."""
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -158,14 +161,18 @@ class Kernel:
             *args: object,
             target: TargetName | str = ...,
             check: Check = ...,
+            debug_info: bool = ...,
             mode: Mode = ...,
             max_iterations: int | None = ...,
+            optimize: bool = ...,
             output: Output = ...,
             progress: Progress | None = ...,
             seed: int | None = ...,
+            stages: int | None = ...,
             stream: object = ...,
             threads: int | None = ...,
             timeout: float | None = ...,
+            warps: int | None = ...,
             **named: object,
         ) -> None: ...
 
@@ -188,9 +195,9 @@ class Kernel:
             check : bool or "strict", default True
                 How much of what a kernel must not do is looked for.
             **keywords : object
-                Arguments by the names of their parameters, and options of the target: ``mode``, ``max_iterations``,
-                ``output``, ``progress``, ``seed``, ``stream``, ``threads``, ``timeout``. A parameter of such a name is
-                given by position.
+                Arguments by the names of their parameters, and options of the target: ``debug_info``, ``mode``,
+                ``max_iterations``, ``optimize``, ``output``, ``progress``, ``seed``, ``stages``, ``stream``,
+                ``threads``, ``timeout``, ``warps``. A parameter of such a name is given by position.
 
             Raises
             ------

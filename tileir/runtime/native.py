@@ -6,7 +6,8 @@ made (`cpu.run.program`) or run (`cpu.run.execution`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,8 +16,10 @@ from tileir.cpu.lowering.state import CheckLevel
 from tileir.cpu.run.execution import Runner
 from tileir.cpu.run.launch import HostCall, Settings
 from tileir.cpu.run.pool import default_threads
-from tileir.cpu.run.program import NativeProgram, NativeSource, compiled
+from tileir.cpu.run.program import NativeProgram, compiled
+from tileir.cpu.run.traps import FaultyAccess
 from tileir.host import extern
+from tileir.host.access_faults import AccessFault
 from tileir.host.limits import MAX_ITERATIONS
 from tileir.host.output import Output, write
 from tileir.host.printing import formatter
@@ -24,29 +27,30 @@ from tileir.ir.core import Op
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.shown import shown
 from tileir.ir.types import PointerType
-from tileir.ops.calls import Func
 from tileir.ops.extension import ExternElementwise
 from tileir.ops.misc import PrintTko
-from tileir.ops.module import Entry
 from tileir.runtime.arguments import Argument, Binder, Parameter, binder
 from tileir.runtime.arrays import CPU
-from tileir.runtime.exact import exact_kernel
-from tileir.runtime.grid import Grid
-from tileir.runtime.module import Kernel, Module
+from tileir.runtime.grid import Grid, GridLike, checked_grid
+from tileir.runtime.instrumenting import described_program
+from tileir.runtime.module import Kernel
 from tileir.runtime.native_memory import NativeArguments
+from tileir.runtime.native_slots import QuickSlots
+from tileir.runtime.native_source import source_of
 from tileir.runtime.options import (
     Check,
     LaunchOptions,
     NativeOptions,
     check_level,
+    flag,
     optimizes,
     positive,
     require_known,
     seconds,
 )
-from tileir.runtime.targets import Run
-from tileir.text.printer import items_text
+from tileir.runtime.targets import QuickLaunch, Run, SlotRun
 
+NO_OPTIONS: LaunchOptions = {}
 _LEVELS = {False: CheckLevel.OFF, True: CheckLevel.ON, "strict": CheckLevel.STRICT}
 
 
@@ -65,13 +69,12 @@ class Native:
         """Options: ``threads`` (default: ``TILEIR_NUM_THREADS`` or the processors of this process); ``output``, where
         `print_tko` writes (a text stream or a function; standard output by default); ``max_iterations`` of one tile
         block in its loops before it counts as hanging (default: `host.limits.MAX_ITERATIONS`); ``timeout`` in seconds;
-        ``progress``, a function that is told now and then how many tile blocks are done, of how many; ``optimize``:
-        rewrite the program exactly before it becomes code (the default; never for strict checks, which look for what
-        rewrites leave out).
+        ``progress``, a function that is told now and then how many tile blocks are done, of how many; ``debug_info``:
+        whether debuggers and `perf` are told the lines of the code, which is that of the program as it is then;
+        ``optimize``: whether the program is rewritten exactly before it becomes code (the default; never for strict
+        checks, which look for what rewrites leave out).
         """
-        checks = _LEVELS[check_level(check)]
-        rewrites = optimizes(options) and checks is not CheckLevel.STRICT
-        prepared = kernel.prepared(("cpu", checks, rewrites), lambda: _Prepared(kernel, checks, rewrites))
+        prepared = _launches(kernel, _LEVELS[check_level(check)], options)
         _require_registered(prepared.program)
         settings = prepared.settings(options) if options else prepared.usual
 
@@ -80,20 +83,32 @@ class Native:
 
         return run
 
+    def quick(self, kernel: Kernel, check: bool) -> QuickLaunch | None:
+        """Launches with arguments of the usual kinds, of a kernel that has been prepared; None for one that needs the
+        host, which may have changed since.
+        """
+        prepared = _launches(kernel, _LEVELS[check])
+        return None if prepared.program.prints else prepared.quick
 
-class _Prepared:
-    """A compiled kernel; `usual` are the settings of launches without options."""
+    def slotted(self, kernel: Kernel, check: Check, options: LaunchOptions) -> SlotRun | None:
+        """Launches with numbers in place of arguments, likewise."""
+        prepared = _launches(kernel, _LEVELS[check_level(check)], options)
+        return None if prepared.program.prints else prepared.slotted(prepared.settings(options))
 
-    def __init__(self, kernel: Kernel, checks: CheckLevel, rewrites: bool) -> None:
+
+class NativeLaunches:
+    """Launches of a compiled kernel; `usual` are the settings of those without options."""
+
+    def __init__(self, kernel: Kernel, program: NativeProgram) -> None:
+        self._kernel = kernel
         self._source = kernel.module.source
         self._storage = kernel.module.globals
-        self._globals = tuple(self._storage.addresses.values())
-        self.program = program_of(kernel, checks, rewrites)
-        memories = len(self._globals) + sum(
-            isinstance(argument.tile.element, PointerType) for argument in kernel.entry.body.args
-        )
-        self._runner = Runner(self.program, len(kernel.parameters) + len(self._globals) + 3 * memories + 2)
-        self.usual = self.settings({})
+        self.program = program
+        globals = len(self._storage.placed)
+        memories = globals + sum(isinstance(argument.tile.element, PointerType) for argument in kernel.entry.body.args)
+        self._runner = Runner(self.program, len(kernel.parameters) + globals + 3 * memories + 2)
+        self._slots = QuickSlots(kernel.parameters, self._storage)
+        self.usual = self._last = self.settings({})
 
     def settings(self, options: LaunchOptions) -> Settings:
         require_known(options, NativeOptions, Native.name)
@@ -108,27 +123,75 @@ class _Prepared:
         )
 
     def run(self, grid: Grid, arguments: Sequence[Argument], settings: Settings) -> None:
-        self._runner.run(grid, NativeArguments(arguments, self._storage, self._globals), settings)
+        given = NativeArguments(arguments, self._storage)
+        self._runner.run(grid, given.slots, settings, given.access_fault)
+
+    def quick(self, grid: GridLike, arguments: Sequence[object], options: LaunchOptions) -> bool:
+        """A launch; false, with nothing done, for unusual arguments, and for other options than ``threads``."""
+        slots = self._slots.of(arguments)
+        settings = self._threaded(options) if options else self.usual
+        if slots is None or settings is None:
+            return False
+        extents = checked_grid(grid, self._kernel.name)
+        self._runner.run(extents, slots, settings, lambda access: self._fault(arguments, access))
+        return True
+
+    def slotted(self, settings: Settings) -> SlotRun:
+        """Launches with numbers in place of arguments."""
+        run, storage, whole = self._runner.run, self._storage, self._slots.whole
+
+        def start(grid: Grid, values: list[int], bounds: list[int], bound: Callable[[], Sequence[Argument]]) -> None:
+            run(
+                grid,
+                whole(values, bounds),
+                settings,
+                lambda access: NativeArguments(bound(), storage).access_fault(access),
+            )
+
+        return start
+
+    def _threaded(self, options: LaunchOptions) -> Settings | None:
+        """The usual settings with the number of threads that `options` ask for; None if they ask for something else."""
+        threads = options.get("threads")
+        if len(options) != 1 or type(threads) is not int or threads < 1:
+            return None
+        if self._last.threads != threads:
+            self._last = replace(self.usual, threads=threads)
+        return self._last
+
+    def _fault(self, arguments: Sequence[object], access: FaultyAccess) -> AccessFault:
+        parameters = self._kernel.parameters
+        bound = [
+            binder(parameter, Native.devices, Native.name)(value) for parameter, value in zip(parameters, arguments)
+        ]
+        return NativeArguments(bound, self._storage).access_fault(access)
 
 
-def program_of(kernel: Kernel, checks: CheckLevel = CheckLevel.ON, rewrites: bool = True) -> NativeProgram:
-    """The compiled kernel, from the cache if it is there. Raises UnsupportedError for what has no native code."""
-    return compiled(source_of(kernel, checks, rewrites), shared_cache())
+def _launches(kernel: Kernel, checks: CheckLevel, options: LaunchOptions = NO_OPTIONS) -> NativeLaunches:
+    """Compiled on first use."""
+    make = _maker(options) if options else program_of
+    return kernel.prepared(("cpu", checks, make), lambda: NativeLaunches(kernel, make(kernel, checks)))
 
 
-def source_of(kernel: Kernel, checks: CheckLevel, rewrites: bool) -> NativeSource:
-    """The source that code of a kernel is made of."""
-
-    def items() -> tuple[Entry, list[Func]]:
-        made = exact_kernel(kernel) if rewrites else kernel
-        return made.entry, _functions(made.module)
-
-    text = items_text(kernel.module, [kernel.entry, *_functions(kernel.module)])
-    return NativeSource(kernel.name, text, tuple(kernel.module.globals.addresses), checks, items, rewrites)
+def _maker(options: LaunchOptions) -> Callable[[Kernel, CheckLevel], NativeProgram]:
+    """What makes the program of a launch. Raises TypeError for options that are no bool."""
+    rewrites = optimizes(options)
+    if flag("debug_info", options.get("debug_info")):
+        return described_program
+    return program_of if rewrites else plain_program_of
 
 
-def _functions(module: Module) -> list[Func]:
-    return [item for item in module.items if isinstance(item, Func)]
+def program_of(kernel: Kernel, checks: CheckLevel = CheckLevel.ON) -> NativeProgram:
+    """The compiled kernel, from the cache if it is there. Raises UnsupportedError for what has no native code.
+
+    It is rewritten exactly before, but for strict checks, which look for what rewrites leave out.
+    """
+    return compiled(source_of(kernel, checks, rewrites=checks is not CheckLevel.STRICT), shared_cache())
+
+
+def plain_program_of(kernel: Kernel, checks: CheckLevel = CheckLevel.ON) -> NativeProgram:
+    """The kernel compiled as it is, likewise."""
+    return compiled(source_of(kernel, checks, rewrites=False), shared_cache())
 
 
 def _host(output: Output) -> HostCall:

@@ -52,9 +52,10 @@ class NativeOptions(TypedDict, total=False):
     """``threads`` None: ``TILEIR_NUM_THREADS`` or the processors of this process. ``output``: where `print_tko` writes,
     standard output if None. ``max_iterations``: of one tile block in its loops before it counts as hanging,
     `host.limits.MAX_ITERATIONS` if None. ``timeout``: seconds that the launch may take. ``progress``: a function that
-    is told now and then how many tile blocks are done, of how many. ``optimize``: rewrite the program exactly before it
-    becomes code; yes unless False."""
+    is told now and then how many tile blocks are done, of how many. ``debug_info``: whether debuggers and `perf` are
+    told the lines of the code. ``optimize``: whether the program is rewritten exactly before it becomes code."""
 
+    debug_info: bool
     max_iterations: int | None
     optimize: bool
     output: Output
@@ -85,6 +86,7 @@ class VendorOptions(TypedDict, total=False):
 class LaunchOptions(TypedDict, total=False):
     """The options of all targets: each refuses those that it does not have."""
 
+    debug_info: bool
     mode: Mode
     max_iterations: int | None
     optimize: bool
@@ -108,11 +110,8 @@ def require_known(options: Mapping[str, object], known: type, target: str) -> No
 
 
 def optimizes(options: LaunchOptions) -> bool:
-    """Whether a program is rewritten before it becomes code. Raises TypeError for an option that is no bool."""
-    found: object = options.get("optimize", True)
-    if not isinstance(found, bool):
-        raise TypeError(f"optimize: expected True or False, got {found!r}")
-    return found
+    """Whether a program is rewritten before it becomes code: yes unless told otherwise. Raises TypeError."""
+    return flag("optimize", options.get("optimize", True))
 
 
 def check_level(check: object) -> Check:
@@ -137,6 +136,13 @@ def power_of_two(name: str, value: object, limit: int) -> int | None:
     if number is not None and number & (number - 1):
         raise ValueError(f"{name}: expected a power of two, got {number}")
     return number
+
+
+def flag(name: str, value: object) -> bool:
+    """True or False; False for None. Raises TypeError."""
+    if value is None or isinstance(value, bool):
+        return bool(value)
+    raise TypeError(f"{name}: expected True or False, got {value!r}")
 
 
 def positive(name: str, value: object, limit: int | None = None) -> int | None:

@@ -19,7 +19,7 @@ from tileir.cpu.emit.driver import NAME as DRIVER
 from tileir.cpu.emit.emitter import TrapKind, TrapSite
 from tileir.cpu.emit.record import NO_LIBRARY
 from tileir.cpu.llvm.engine import Loaded, data_layout, host, object_code, toolchain
-from tileir.cpu.lowering.entry import LoweredKernel, lower_entry
+from tileir.cpu.lowering.entry import PLAIN, Instruments, LoweredKernel, lower_entry
 from tileir.cpu.lowering.state import CheckLevel
 from tileir.cpu.rules import NATIVE_RULES
 from tileir.cpu.run.library import loaded_library
@@ -88,17 +88,14 @@ class NativeProgram:
     def __init__(self, source: NativeSource, facts: Facts, code: bytes, cache: Cache) -> None:
         self.name, self.arena_size = source.name, facts.arena_size
         self._source, self._facts = source, facts
+        self.waits = bool(facts.waiting)
+        """Whether its tile blocks may wait for each other."""
         self.library = loaded_library(cache).addresses if facts.asks else NO_LIBRARY
         self._loaded = Loaded(code, host())
         self.driver = DRIVER_TYPE(self._loaded.address(DRIVER))
         if self.waits:
             self.resume = RESUME_TYPE(self._loaded.address(RESUME))
             self.destroy = DESTROY_TYPE(self._loaded.address(DESTROY))
-
-    @property
-    def waits(self) -> bool:
-        """Whether its tile blocks may wait for each other."""
-        return bool(self._facts.waiting)
 
     @cached_property
     def waiting(self) -> list[Op]:
@@ -124,9 +121,11 @@ class NativeProgram:
         return [ops[number] for number in numbers]
 
 
-def lowered(entry: Entry, global_names: Sequence[str], checks: CheckLevel) -> LoweredKernel:
+def lowered(
+    entry: Entry, global_names: Sequence[str], checks: CheckLevel, instruments: Instruments = PLAIN
+) -> LoweredKernel:
     """The entry in LLVM's language. Raises UnsupportedError for what has no native code."""
-    return lower_entry(entry, global_names, NATIVE_RULES, host().triple, data_layout(host()), checks)
+    return lower_entry(entry, global_names, NATIVE_RULES, host().triple, data_layout(host()), checks, instruments)
 
 
 def compiled(source: NativeSource, cache: Cache) -> NativeProgram:
@@ -142,7 +141,7 @@ def compiled(source: NativeSource, cache: Cache) -> NativeProgram:
     with without_collection():
         entry, _ = source.items()
         kernel = lowered(entry, source.global_names, source.checks)
-        made = _facts(kernel, source.operations())
+        made = facts_of(kernel, source.operations())
         text = str(kernel.module)
     code = in_background(lambda: _kept_code(text, key, made, cache))
     return NativeProgram(source, made, code, cache)
@@ -158,7 +157,8 @@ def _kept_code(text: str, key: str, facts: Facts, cache: Cache) -> bytes:
     return code
 
 
-def _facts(kernel: LoweredKernel, ops: Sequence[Op]) -> Facts:
+def facts_of(kernel: LoweredKernel, ops: Sequence[Op]) -> Facts:
+    """What a launch has to know of a lowered kernel; `ops` are those that `NativeSource.operations` lists."""
     number = {op: position for position, op in enumerate(ops)}
     traps = [(number[site.op], site.message, site.kind.value) for site in kernel.traps]
     prints, waiting = ([number[op] for op in listed] for listed in (kernel.prints, kernel.waiting))

@@ -1,0 +1,238 @@
+"""The pass ``raise``: loads and stores through tiles of pointers that grow evenly go through views.
+
+    %at = offset %base, %index : ...                  %first = offset %base, %start : ...
+    %mask = cmpi less_than %lanes, %ns, signed        %tensor = make_tensor_view %first, shape = [%n], strides = [1]
+    %v, %t = load_ptr_tko weak %at, %mask       =>    %tiles = make_partition_view %tensor : ...
+                                                      %v, %t = load_view_tko weak %tiles[%zero]
+
+The tensor begins at the first element of the tile and ends where the mask does, so that exactly the elements that are
+not masked off lie in it. Views may not be without elements, nor step backwards, so that all of this is proved.
+
+Knows: how views are made, and behind which guards. Does not know: which tensor has the elements of an access
+(`windows`), nor when a block does something (`guarding`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
+
+from tileir.analysis.affine import Affines
+from tileir.analysis.effects import MemoryAccess
+from tileir.analysis.walk import ProgramPoint, Walk
+from tileir.ir import types as t
+from tileir.ir.attributes import MemoryOrdering, Predicate, Signedness
+from tileir.ir.core import Block, Op, Value
+from tileir.ir.loc import Location
+from tileir.ir.types import TOKEN
+from tileir.ops.control import For, If, Loop, Yield
+from tileir.ops.integer import AndI, CmpI
+from tileir.ops.module import Entry
+from tileir.ops.pointers import JoinTokens, LoadPtr, MakeToken, StorePtr
+from tileir.ops.views import LoadView, MakePartitionView, MakeTensorView, StoreView
+from tileir.passes.guarding import EmptyStoresGuard, guard_of
+from tileir.passes.inequalities import Known, Prover
+from tileir.passes.linear import LinearTiles
+from tileir.passes.rebuilding import Rebuilding
+from tileir.passes.row import Exactness, Row
+from tileir.passes.scalars import (
+    WIDEST,
+    KnownScalar,
+    ScalarFormula,
+    bits_of,
+    emitted,
+    extended,
+    known_number,
+)
+from tileir.passes.windows import TileWindow, window
+
+_WHY = "the elements not masked off are those of the tensor, at the same addresses"
+_WHEN = (
+    "addresses grow by the same positive step along each dimension, without overflow; the mask is a bound along "
+    "dimensions; it is proved that the first element is not masked off"
+)
+LOADED = Row(
+    "affine-load", "raise", "weak load_ptr_tko p, m, c", "load_view_tko of a view of what m leaves of p",
+    Exactness.PROMISED, _WHY, f"{_WHEN}; c is missing or a padding value",
+)  # fmt: skip
+STORED = Row(
+    "affine-store", "raise", "weak store_ptr_tko p, v, m", "store_view_tko to a view of what m leaves of p",
+    Exactness.PROMISED, _WHY, _WHEN,
+)  # fmt: skip
+GUARDED = Row(
+    "empty-stores", "raise", "block of which only weak store_ptr_tko p, v, m can be seen", "if C { the block }",
+    Exactness.PROMISED, "where C does not hold every m is 0 everywhere, so that nothing is stored",
+    "C is what the first element of each m must keep, and lets an access in the block become a view",
+)  # fmt: skip
+ROWS = (LOADED, STORED, GUARDED)
+
+
+class Raising(Rebuilding):
+    """The walk that puts views in the place of tiles of pointers."""
+
+    plan: RaisingPlan | None = None
+    """Of the entry around."""
+
+    def visit(self, op: Op) -> None:
+        if isinstance(op, Entry):
+            self.plan = RaisingPlan(op)
+            super().visit(op)
+            self.plan = None  # What is known of the body of a function is that of one call.
+        elif not (isinstance(op, LoadPtr | StorePtr) and self._raise(op)):
+            super().visit(op)
+
+    def _raise(self, op: LoadPtr | StorePtr) -> bool:
+        found = None if self.plan is None else self.plan.windows.get(op)
+        if found is None:
+            return False
+        view = self._view(MemoryAccess.of(op).address.tile, found, self.place(op.loc))
+        results = self.emit(self._accessed(op, view, found.indices))
+        self.log.note(LOADED if isinstance(op, LoadPtr) else STORED, op, results)
+        self.bind(op.results, results)
+        return True
+
+    # ------------------------------------------------------------ guards
+
+    def region(self, block: Block) -> Block:
+        guard = None if self.plan is None else self.plan.guards.get(block)
+        if guard is None:
+            return super().region(block)
+        made = self.empty_like(block)
+        self.bind(block.args, made.args)
+        around, self.block = self.block, made
+        self.rebuild(guard.outside)
+        self._guarded(guard)
+        self.rebuild(block.ops[-1:])
+        self.block = around
+        return made
+
+    def _guarded(self, guard: EmptyStoresGuard) -> None:
+        """The operations inside a guard, in an `if`; where it does not hold, their tokens are those they wait for."""
+        loc, types = self.place(guard.inside[0].loc), [value.type for value in guard.tokens]
+        tests = [self._tested(one, loc) for one in guard.conditions]
+        holds = reduce(lambda a, b: self.emit(AndI.build([a.type], loc, lhs=a, rhs=b))[0], tests)
+        then, otherwise = Block(), Block()
+        waiting = self.given(guard.waiting)
+        self.into(then, guard.inside)
+        then.append(_yield(self.given(guard.tokens), loc))
+        if len(waiting) != 1:
+            kind, fields = (JoinTokens, {"tokens": waiting}) if waiting else (MakeToken, {})
+            waiting = list(otherwise.append(kind.build([TOKEN], loc, **fields)).results)
+        otherwise.append(_yield(waiting * len(types), loc))
+        made = If([holds], types, {}, (then, otherwise if types else None), loc)
+        self.bind(guard.tokens, self.emit(made))
+        self.log.note(GUARDED, guard.inside[0], [holds])
+
+    def _tested(self, condition: Known, loc: Location) -> Value:
+        less, more, gap = condition
+        predicate = Predicate.LESS_THAN if gap else Predicate.LESS_THAN_OR_EQUAL
+        fields = {"lhs": emitted(less, self, loc), "rhs": emitted(more, self, loc)}
+        attributes = {"comparison_predicate": predicate, "signedness": Signedness.SIGNED}
+        return self.emit(CmpI.build([t.tile(t.I1)], loc, **fields, **attributes))[0]
+
+    # ------------------------------------------------------------ operations
+
+    def _view(self, tile: t.TileType, found: TileWindow, loc: Location) -> Value:
+        dynamic = [one for one in (*found.extents, *found.strides) if not isinstance(one, KnownScalar)]
+        bits = bits_of(dynamic[0]) if len({bits_of(one) for one in dynamic}) == 1 else WIDEST
+        shape, strides = (tuple(known_number(one) for one in parts) for parts in (found.extents, found.strides))
+        extents, steps = (
+            [emitted(extended(one, bits), self, loc) for one in parts if not isinstance(one, KnownScalar)]
+            for parts in (found.extents, found.strides)
+        )
+        tensor = t.TensorViewType(tile.pointer.pointee, shape, strides)
+        fields = {"base": emitted(found.base, self, loc), "dynamicShape": extents, "dynamicStrides": steps}
+        (made,) = self.emit(MakeTensorView.build([tensor], loc, **fields))
+        view = t.PartitionViewType(tile.shape, tensor, found.padding)
+        return self.emit(MakePartitionView.build([view], loc, tensor_view=made))[0]
+
+    def _accessed(self, op: LoadPtr | StorePtr, view: Value, indices: Sequence[ScalarFormula]) -> Op:
+        """The access to one tile of a view."""
+        loc = self.place(op.loc)
+        bits = bits_of(indices[0]) if len(set(map(bits_of, indices))) == 1 else WIDEST
+        fields: dict[str, object] = {
+            "memory_ordering_semantics": op.memory_ordering_semantics, "optimization_hints": op.optimization_hints,
+            "view": view, "index": [emitted(extended(one, bits), self, loc) for one in indices],
+            "token": None if op.token is None else self.values[op.token],
+        }  # fmt: skip
+        types = [result.type for result in op.results]
+        if isinstance(op, LoadPtr):
+            return LoadView.build(types, loc, **fields)
+        return StoreView.build(types, loc, tile=self.values[op.value], **fields)
+
+
+def _yield(values: Sequence[Value], loc: Location) -> Op:
+    return Yield(list(values), [], {}, (), loc, (len(values),))
+
+
+# ---------------------------------------------------------------- which accesses, and behind which guards
+
+
+class RaisingPlan:
+    """What becomes of an entry: the windows of accesses that become views, the guards of blocks around them."""
+
+    def __init__(self, entry: Entry) -> None:
+        self.windows: dict[Op, TileWindow] = {}
+        self.guards: dict[Block, EmptyStoresGuard] = {}
+        self._accesses = [op for op in entry.walk() if isinstance(op, LoadPtr | StorePtr) and _may_be_raised(op)]
+        if not self._accesses:
+            return
+        self._points: dict[Op, ProgramPoint] = {}
+        self._tiles = LinearTiles(Affines(entry.body, self._note))
+        self._find_guards(entry.body, ())
+        used = {block for op in self._accesses if op in self._points for block in self._decide(op)}
+        self.guards = {block: guard for block, guard in self.guards.items() if block in used}
+
+    def _note(self, walk: Walk, op: Op, point: ProgramPoint) -> None:
+        if isinstance(op, LoadPtr | StorePtr):
+            self._points[op] = point
+
+    def _prover(self, op: Op, also: Iterable[Known]) -> Prover:
+        return Prover(op, self._tiles, self._points, also)
+
+    def _find_guards(self, block: Block, known: tuple[Known, ...]) -> None:
+        """The guards of a block, in which `known` holds, and of those in it."""
+        stores = [op for op in self._accesses if isinstance(op, StorePtr) and _stands_in(op, block)]
+        provers: dict[Op, Prover] = {op: self._prover(op, known) for op in stores if op in self._points}
+        guard = guard_of(block, self._tiles, provers) if stores else None
+        if guard is not None:
+            self.guards[block] = guard
+        for op in block.ops:
+            inside = guard is not None and op in guard.inside
+            for region in op.regions if isinstance(op, For | If | Loop) else ():
+                if region is not None:
+                    self._find_guards(region, (*known, *guard.conditions) if inside and guard is not None else known)
+
+    def _decide(self, op: LoadPtr | StorePtr) -> Iterator[Block]:
+        """Find the window of an access; gives the blocks that it needs the guards of."""
+        found = window(op, self._tiles, self._prover(op, ()))
+        if found is None:
+            blocks = [block for block, guard in self.guards.items() if _is_among(op, guard.inside)]
+            also = [one for block in blocks for one in self.guards[block].conditions]
+            found = window(op, self._tiles, self._prover(op, also)) if also else None
+            yield from blocks if found is not None else ()
+        if found is not None:
+            self.windows[op] = found
+
+
+def _is_among(op: Op, ops: Sequence[Op]) -> bool:
+    """Whether an operation is one of some, or stands in one."""
+    around: Op | None = op
+    while around is not None and around not in ops:
+        around = around.parent_op
+    return around is not None
+
+
+def _stands_in(op: Op, block: Block) -> bool:
+    """Whether an operation stands in a block, or in a block in it."""
+    home = op.parent
+    while home is not None and home is not block:
+        home = None if home.parent is None else home.parent.parent
+    return home is block
+
+
+def _may_be_raised(op: LoadPtr | StorePtr) -> bool:
+    pointers = (op.source if isinstance(op, LoadPtr) else op.destination).tile
+    if op.memory_ordering_semantics is not MemoryOrdering.WEAK or op.discardable or pointers.count == 1:
+        return False
+    return pointers.pointer.attr is None and pointers.pointer.pointee.memory_bits >= 8

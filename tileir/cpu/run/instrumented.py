@@ -13,7 +13,7 @@ from tileir.cpu.emit.driver import NAME as DRIVER
 from tileir.cpu.llvm.engine import host, object_code
 from tileir.cpu.llvm.line_table import CodeMap, code_map
 from tileir.cpu.lowering.entry import Instruments
-from tileir.cpu.run.program import Facts, NativeProgram, NativeSource, facts_of, lowered
+from tileir.cpu.run.program import Facts, NativeProgram, NativeSource, facts_of, lowered, operations
 from tileir.host.background import in_background
 from tileir.ir.bulk import without_collection
 
@@ -42,8 +42,8 @@ def instrumented(source: NativeSource, cache: Cache, instruments: Instruments) -
     addresses of this process.
     """
     with without_collection():
-        entry, _ = source.items()
-        kernel = lowered(entry, source.global_names, source.checks, instruments)
-        facts, text = facts_of(kernel, source.operations()), str(kernel.module)
+        items = source.items()
+        kernel = lowered(items[0], source.global_names, source.checks, instruments)
+        facts, text = facts_of(kernel, operations(items)), str(kernel.module)
     code = in_background(lambda: object_code(text, host()))
     return InstrumentedProgram(source, facts, code, cache)

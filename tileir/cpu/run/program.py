@@ -56,6 +56,10 @@ class Facts:
         return Facts(**json.loads(data))
 
 
+Items = tuple[Entry, Sequence[Op]]
+"""An entry, and the device functions of its module."""
+
+
 @dataclass(frozen=True)
 class NativeSource:
     """An entry that is to become code: its `name`, the globals in the order in which a launch gives their addresses,
@@ -69,13 +73,8 @@ class NativeSource:
     text: str
     global_names: tuple[str, ...]
     checks: CheckLevel
-    items: Callable[[], tuple[Entry, Sequence[Op]]]
+    items: Callable[[], Items]
     rewrites: bool = False
-
-    def operations(self) -> list[Op]:
-        """The operations that the code can come from, in program order."""
-        entry, functions = self.items()
-        return [op for item in (entry, *functions) for op in item.walk()]
 
 
 class NativeProgram:
@@ -117,8 +116,14 @@ class NativeProgram:
 
     def _ops(self, numbers: Sequence[int]) -> list[Op]:
         """The operations of those numbers."""
-        ops = self._source.operations() if numbers else []
+        ops = operations(self._source.items()) if numbers else []
         return [ops[number] for number in numbers]
+
+
+def operations(items: Items) -> list[Op]:
+    """The operations that the code of an entry can come from, in program order."""
+    entry, functions = items
+    return [op for item in (entry, *functions) for op in item.walk()]
 
 
 def lowered(
@@ -139,9 +144,9 @@ def compiled(source: NativeSource, cache: Cache) -> NativeProgram:
         facts, code = found
         return NativeProgram(source, Facts.from_bytes(facts), code, cache)
     with without_collection():
-        entry, _ = source.items()
-        kernel = lowered(entry, source.global_names, source.checks)
-        made = facts_of(kernel, source.operations())
+        items = source.items()
+        kernel = lowered(items[0], source.global_names, source.checks)
+        made = facts_of(kernel, operations(items))
         text = str(kernel.module)
     code = in_background(lambda: _kept_code(text, key, made, cache))
     return NativeProgram(source, made, code, cache)
@@ -158,7 +163,7 @@ def _kept_code(text: str, key: str, facts: Facts, cache: Cache) -> bytes:
 
 
 def facts_of(kernel: LoweredKernel, ops: Sequence[Op]) -> Facts:
-    """What a launch has to know of a lowered kernel; `ops` are those that `NativeSource.operations` lists."""
+    """What a launch has to know of a lowered kernel; `ops` are those that `operations` lists."""
     number = {op: position for position, op in enumerate(ops)}
     traps = [(number[site.op], site.message, site.kind.value) for site in kernel.traps]
     prints, waiting = ([number[op] for op in listed] for listed in (kernel.prints, kernel.waiting))

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tileir.runtime.proving import prove
     from tileir.runtime.writing import to_bytecode
     from tileir.text.printer import to_text
+    from tileir.tools.profile.api import profile
     from tileir.tools.view.api import view
 
 __version__ = "0.1.0"
@@ -47,6 +48,7 @@ __all__ = [
     "load",
     "optimize",
     "parse",
+    "profile",
     "prove",
     "register_extern",
     "register_stand_in",
@@ -67,6 +69,7 @@ _PLACES = {
     "load": ("tileir.runtime.loading", "load"),
     "optimize": ("tileir.runtime.optimising", "optimize"),
     "parse": ("tileir.runtime.module", "parse"),
+    "profile": ("tileir.tools.profile.api", "profile"),
     "prove": ("tileir.runtime.proving", "prove"),
     "register_extern": ("tileir.host.extern", "register_extern"),
     "register_stand_in": ("tileir.host.standins", "register_stand_in"),

@@ -37,6 +37,7 @@ VERBS = {
     "as": ("assemble", "text to bytecode"),
     "dis": ("disassemble", "bytecode to text"),
     "view": ("view", "picture a launch: what each tile block touches, values, tokens, faults"),
+    "profile": ("profile", "find where the time of a launch goes: time, bytes and flops by line"),
     "debug": ("debug", "step through a launch: values, memory, tokens, and back"),
     "lsp": ("lsp", "answer an editor: the language server"),
     "explain": ("explain", "explain a diagnostic code or an operation"),

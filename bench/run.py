@@ -25,6 +25,7 @@ TOOLS = {
     "sanitizer": ["sanitize.py"],
     "proofs": ["prove.py"],
     "editor": ["editor.py"],
+    "profiler": ["profiling.py"],
     "optimiser": ["optimise.py", "--cpu"],
 }
 """The marks of further blocks of the page, and what fills them."""

@@ -19,7 +19,8 @@ from tileir.tools.lsp.edits import Edit, edit_between
 from tileir.tools.lsp.reading import TextReading, fault_offset, read_item, take_apart
 from tileir.tools.lsp.rereading import Part, adopt, reread
 
-K, T = TypeVar("K"), TypeVar("T")
+K = TypeVar("K")
+T = TypeVar("T")
 
 
 def patched(old: TextReading, source: Source) -> TextReading | None:

@@ -17,7 +17,7 @@ from tileir.ir.loc import Location, Source, SourceLoc
 from tileir.text.reading.reader import MAX_FAULTS, GiveUp
 from tileir.tools.lsp.edits import Edit, edit_between
 from tileir.tools.lsp.reading import TextReading, fault_offset, read_item, take_apart
-from tileir.tools.lsp.rereading import Part, adopt, reread
+from tileir.tools.lsp.rereading import Replacement, adopt, reread
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -40,7 +40,7 @@ def patched(old: TextReading, source: Source) -> TextReading | None:
     return _Patch(old, source, edit, parts).made()
 
 
-def _item(old: TextReading, source: Source, edit: Edit) -> list[Part]:
+def _item(old: TextReading, source: Source, edit: Edit) -> list[Replacement]:
     """The item around the edit, read again; nothing if there is none, or it does not stay one."""
     begin = next((at for at, end in old.items.items() if at < edit.begin and edit.end < end), None)
     if begin is None:
@@ -53,17 +53,17 @@ def _item(old: TextReading, source: Source, edit: Edit) -> list[Part]:
     whole = item.parent is old.module.op.regions[0]
     if not whole or op is None or reached != edit.moved(end) or type(op) is not type(item):
         return []
-    return [Part(begin, end, item, op, listener)]
+    return [Replacement(begin, end, item, op, listener)]
 
 
-def _is_repeated(old: TextReading, parts: list[Part]) -> bool:
+def _is_repeated(old: TextReading, parts: list[Replacement]) -> bool:
     """Whether a fault comes or goes of those that are reported only where they are found first."""
     gone = {(fault.code, fault.message) for fault in old.faults if any(is_inside(fault, part) for part in parts)}
     come = {key for part in parts for key in part.listener.repeats}
     return bool((gone | come) & old.repeats)
 
 
-def is_inside(fault: Diagnostic, part: Part) -> bool:
+def is_inside(fault: Diagnostic, part: Replacement) -> bool:
     """Whether a fault is one of a part; one at its first word belongs to what stands in front of it."""
     return isinstance(fault.loc, SourceLoc) and part.begin < fault.loc.offset < part.end
 
@@ -75,7 +75,7 @@ class _Patch:
     old: TextReading
     source: Source
     edit: Edit
-    parts: list[Part]
+    parts: list[Replacement]
 
     def made(self) -> TextReading:
         old, edit = self.old, self.edit

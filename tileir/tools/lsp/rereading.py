@@ -25,7 +25,7 @@ MOST_STATEMENTS = 16
 
 
 @dataclass(frozen=True)
-class Part:
+class Replacement:
     """What stood from `begin` up to `end` in the old text, and who has read what stands there now."""
 
     begin: int
@@ -35,7 +35,7 @@ class Part:
     listener: NamingParser
 
 
-def reread(old: TextReading, source: Source, edit: Edit) -> list[Part] | None:
+def reread(old: TextReading, source: Source, edit: Edit) -> list[Replacement] | None:
     """The statement around the edit and those that follow from it, read again; None if more has to be read.
 
     The old reading stays as it is.
@@ -67,8 +67,8 @@ class _Rereading:
         self._faults = {fault_offset(fault) for fault in old.faults}
         self._now: dict[ValueName, list[Value]] = {}
 
-    def parts(self, begin: int) -> list[Part] | None:
-        waiting, parts = [begin], list[Part]()
+    def parts(self, begin: int) -> list[Replacement] | None:
+        waiting, parts = [begin], list[Replacement]()
         while waiting:
             part = self._part(waiting.pop(0))
             if part is None or len(parts) == MOST_STATEMENTS:
@@ -79,7 +79,7 @@ class _Rereading:
                     insort(waiting, user)
         return parts
 
-    def _part(self, begin: int) -> Part | None:
+    def _part(self, begin: int) -> Replacement | None:
         """A statement read again; None if that may change more than its results."""
         end, old = self._old.ends[begin], self._old.statements[begin]
         around = _around(old)
@@ -93,7 +93,9 @@ class _Rereading:
         new = listener.statement_alone()
         if new is None or listener.offset != self._edit.moved(end) or not self._is_named(begin, end, listener):
             return None
-        return Part(begin, end, old, new, listener) if _is_alike(old, new) and not listener.scope.forward else None
+        return (
+            Replacement(begin, end, old, new, listener) if _is_alike(old, new) and not listener.scope.forward else None
+        )
 
     def _sees_all(self, begin: int, end: int) -> bool:
         """Whether the statement used only what was defined in front of it."""
@@ -108,7 +110,7 @@ class _Rereading:
             return False
         return all(at >= end for name in names for at in self._uses[name])
 
-    def _users(self, part: Part) -> Iterator[int]:
+    def _users(self, part: Replacement) -> Iterator[int]:
         """Where the statements begin whose operands are of other types than before."""
         for name in defined(self._old, part.begin, part.end):
             now = part.listener.members(name.name)
@@ -125,7 +127,7 @@ def _is_alike(old: Op, new: Op) -> bool:
     return not new.regions and not isinstance(new, Global) and new.spec.terminator == old.spec.terminator
 
 
-def adopt(old: TextReading, parts: list[Part], edit: Edit) -> None:
+def adopt(old: TextReading, parts: list[Replacement], edit: Edit) -> None:
     """Let values of the types that they had go on as results of the new operations, and names end where they did."""
     members = _members(old)
     for part in parts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from tileir.tune.race import LEAST_ROUNDS, Lane, race
+from tileir.tune.race import LEAST_ROUNDS, RaceLane, race
 
 
 def clock(seconds: float, spread: float, seed: int) -> Callable[[], float]:
@@ -48,7 +48,7 @@ def test_all_are_timed_in_turns_in_changing_order() -> None:
 def test_an_interval_holds_the_median_about_as_often_as_it_says() -> None:
     random, held = Random(0), 0
     for _ in range(400):
-        low, high = Lane([random.expovariate(1.0) for _ in range(25)]).interval
+        low, high = RaceLane([random.expovariate(1.0) for _ in range(25)]).interval
         held += low <= 0.6931471805599453 <= high
     assert held >= 370
-    assert Lane([3.0, 1.0, 2.0]).interval == (1.0, 3.0)
+    assert RaceLane([3.0, 1.0, 2.0]).interval == (1.0, 3.0)

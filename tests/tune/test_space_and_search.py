@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tileir.ir.usage import UsageError
-from tileir.tune.search import ListedSearch, OptunaSearch, Search, name_of, search_of
+from tileir.tune.search import ListedSearch, OptunaSearch, SpaceSearch, name_of, search_of
 from tileir.tune.space import TuneSpace, substituted, values_of
 
 SPACE = TuneSpace({"a": (1, 2, 3), "b": ("x", "y"), "c": (True, False)})
 
 
-def walked(search: Search) -> list[str]:
+def walked(search: SpaceSearch) -> list[str]:
     """The points of a search, each worth its `a`, and none for b = y with c."""
     found = []
     while batch := search.batch():

@@ -23,7 +23,7 @@ _QUANTILE = 0.98
 
 
 @dataclass
-class Lane:
+class RaceLane:
     """The samples of one candidate, in seconds; `left` is the round in which it left the race, None if it did not."""
 
     samples: list[float] = field(default_factory=list)
@@ -48,12 +48,12 @@ def race(
     seconds: float,
     seed: int = 0,
     rounds: int = MOST_ROUNDS,
-) -> list[Lane]:
+) -> list[RaceLane]:
     """Time candidates until one is left, or for `rounds` rounds, or for `seconds` by `now` and `LEAST_ROUNDS` rounds.
 
     Each of `clocks` runs its candidate once and gives the seconds that it took.
     """
-    lanes = [Lane() for _ in clocks]
+    lanes = [RaceLane() for _ in clocks]
     random, end = Random(seed), now() + seconds
     for number in range(rounds):
         running = [at for at, lane in enumerate(lanes) if lane.left is None]
@@ -67,7 +67,7 @@ def race(
     return lanes
 
 
-def _let_leave(lanes: Sequence[Lane], number: int) -> None:
+def _let_leave(lanes: Sequence[RaceLane], number: int) -> None:
     """Those whose whole interval lies above that of the fastest."""
     best = min(lanes, key=lambda lane: lane.median)
     for lane in lanes:

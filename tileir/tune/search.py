@@ -18,7 +18,7 @@ DEFAULT_TRIALS = 32
 _BATCH = 8
 
 
-class Search(Protocol):
+class SpaceSearch(Protocol):
     """Gives batches of points until one is empty, and is told what came of each."""
 
     def batch(self) -> list[Point]: ...
@@ -95,7 +95,7 @@ class OptunaSearch:
             self._study.tell(trial, seconds)
 
 
-def search_of(how: str, space: TuneSpace, trials: int | None, seed: int) -> Search:
+def search_of(how: str, space: TuneSpace, trials: int | None, seed: int) -> SpaceSearch:
     """The search of that name. Raises UsageError if it is not there."""
     if how == "optuna":
         return OptunaSearch(space, trials or DEFAULT_TRIALS, seed)

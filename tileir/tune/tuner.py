@@ -24,7 +24,7 @@ from tileir.farm.store import JobStore
 from tileir.ir.usage import UsageError
 from tileir.tune.candidates import TuneTask
 from tileir.tune.record import TuneRecord, machine, ordered
-from tileir.tune.search import Search, name_of
+from tileir.tune.search import SpaceSearch, name_of
 from tileir.tune.space import Point
 
 FINALISTS = 6
@@ -54,8 +54,8 @@ class Tuner:
         self.report = report
         self.rows: dict[str, dict[str, Any]] = {}
 
-    def tune(self, name: str, search: Search, reference: str, about: dict[str, Any]) -> TuneRecord:
-        """Search; the result of the first point on the target `reference` is what all others must give.
+    def tune(self, name: str, search: SpaceSearch, reference: str, about: dict[str, Any]) -> TuneRecord:
+        """SpaceSearch; the result of the first point on the target `reference` is what all others must give.
 
         Raises UsageError if the first point fails, or no point can be timed.
         """

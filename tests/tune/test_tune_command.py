@@ -87,7 +87,7 @@ def test_a_configuration_that_hangs_costs_only_itself(capsys: pytest.CaptureFixt
       }
     }"""
     Path("wait.mlir.in").write_text(text)
-    words = ("--grid", "1", "i32[1]", "--space", "N=1,2000000", "--timeout", "2", "--tries", "1", "--workers", "1")
+    words = ("--grid", "1", "i32[1]", "--space", "N=1,2000000", "--timeout", "2", "--tries", "1", "--target", "interp")
     status, _, err = tune(capsys, "wait.mlir.in", *words, "--seconds", "0.01", "-o", "r.json")
     assert status == 0, err
     rows = json.loads(Path("r.json").read_text())["rows"]

@@ -15,6 +15,8 @@ Work = Callable[[dict[str, Json], bytes], WorkResult]
 
 KINDS = {
     "launch": ("tileir.farm.launching", "launched"),
+    "fuzz": ("tileir.fuzz.jobs", "of_seed"),
+    "differential": ("tileir.fuzz.jobs", "of_program"),
 }
 """Kind -> (module, function of the spec and the content)."""
 

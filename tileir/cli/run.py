@@ -15,9 +15,9 @@ import time
 import warnings
 from functools import partial
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
-from rich.console import JustifyMethod
 
 from tileir.cli import FINE, UsageError, files, show
 from tileir.cli.abbreviating import abbreviating
@@ -42,6 +42,9 @@ from tileir.runtime.module import Kernel
 from tileir.runtime.options import Check, LaunchOptions
 from tileir.runtime.staging import placed
 from tileir.runtime.targets import Target
+
+if TYPE_CHECKING:
+    from rich.console import JustifyMethod
 
 _COLUMNS: dict[str, JustifyMethod] = {
     "array": "left",

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.hints import ARCHITECTURES
 
+MAX_WARPS, MAX_STAGES = 32, 16
+"""Warps of a block and depth of software pipelines: the most that can be asked for."""
 UNKNOWN_TO_COMPILERS = (107,)
 CAPABILITIES = tuple(
     capability

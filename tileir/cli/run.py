@@ -195,7 +195,7 @@ def _row(one: Given, before: str) -> list[str | show.Text]:
         return [one.name, shape, one.element.name, "", "", "", "", "empty"]
     numbers = [_number(found.low), _number(found.high), _number(found.mean)]
     change = "" if found.checksum == before else "written"
-    return [one.name, shape, one.element.name, *numbers, found.checksum, show.Text(change, "green")]
+    return [one.name, shape, one.element.name, *numbers, found.checksum, show.coloured(change, "green")]
 
 
 def _number(value: float | int) -> str:

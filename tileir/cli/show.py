@@ -89,6 +89,13 @@ def table(columns: dict[str, JustifyMethod], rows: list[list[str | Text]]) -> Ta
     return result
 
 
+def coloured(text: str, colour: str) -> Text:
+    """A cell of a table."""
+    from rich.text import Text
+
+    return Text(text, colour)
+
+
 def print_table(table: Table, stream: TextIO | None = None) -> None:
     """Print a table; wider than the terminal rather than cut."""
     from rich.console import Console

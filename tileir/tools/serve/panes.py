@@ -31,7 +31,7 @@ from tileir.ir import core
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.loc import SourceLoc, file_position
-from tileir.passes.pipeline import Step
+from tileir.passes.running import Step
 from tileir.runtime.gpu_routes import source_of
 from tileir.runtime.module import Kernel, Module
 from tileir.runtime.optimising import watched

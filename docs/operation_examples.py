@@ -127,6 +127,19 @@ entry @example() {
   return
 }
 """,
+    "ptr_to_int": """\
+global @data <f32: 1.0> : tile<8xf32>
+entry @example() {
+  %p = get_global @data : tile<ptr<f32>>
+  %five = constant <i32: 5> : tile<i32>
+  %q = offset %p, %five : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>
+  %low = ptr_to_int %p : tile<ptr<f32>> -> tile<i64>
+  %high = ptr_to_int %q : tile<ptr<f32>> -> tile<i64>
+  %bytes = subi %high, %low : tile<i64>
+  print_tko "bytes = %i\\n", %bytes : tile<i64> -> token
+  return
+}
+""",
     "assert": """\
 entry @example() {
   %holds = constant <i1: [true, true]> : tile<2xi1>

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tileir.gpu.arch import WAVES
+
 
 @dataclass(frozen=True)
 class Refusal:
@@ -18,8 +20,8 @@ class Refusal:
 
 REFUSALS: dict[str, Refusal] = {
     "extensions.calls": Refusal("a function of the host"),
-    "multicast_13_5.replicas": Refusal("needs multicast memory", ("sm_80",)),
-    "multicast_13_5.kinds": Refusal("needs multicast memory", ("sm_80",)),
+    "multicast_13_5.replicas": Refusal("needs multicast memory", ("sm_80", *WAVES)),
+    "multicast_13_5.kinds": Refusal("needs multicast memory", ("sm_80", *WAVES)),
 }
 """By ``file.entry``."""
 

@@ -22,6 +22,7 @@ from tileir.gpu.compiler import (
     BlockMemoryError,
     CompileOptions,
     RequestedOptions,
+    binary_stage,
     compile_ttir,
 )
 from tileir.gpu.executable import Executable, Scratch
@@ -90,7 +91,7 @@ def executable(
     found = cache.get(key)
     if found is not None:
         return Executable.from_parts(found)
-    made = _executable(compiled(source, arch, facts, ["cubin"], requested), source)
+    made = _executable(compiled(source, arch, facts, [binary_stage(arch)], requested), source, arch)
     cache.put(key, made.to_parts())
     return made
 
@@ -132,14 +133,14 @@ def _excess(artifacts: Artifacts, arch: Arch) -> str | None:
     return None
 
 
-def _executable(compiled: Compiled, source: KernelSource) -> Executable:
-    program, facts, cubin = compiled.program, compiled.artifacts.metadata, compiled.artifacts.cubin
-    assert cubin is not None and not facts["profile_scratch_size"]
+def _executable(compiled: Compiled, source: KernelSource, arch: Arch) -> Executable:
+    program, facts, binary = compiled.program, compiled.artifacts.metadata, compiled.artifacts.binary
+    assert binary is not None and not facts["profile_scratch_size"]
     number = {op: position for position, op in enumerate(source.operations())}
     made = Executable(
-        cubin=cubin,
+        binary=binary,
         kernel=facts["name"],
-        threads=32 * facts["num_warps"],
+        threads=arch.warp * facts["num_warps"],
         cluster=facts["num_ctas"],
         shared=facts["shared"],
         hidden=program.hidden,

@@ -59,7 +59,7 @@ class OpenRoute:
         made = program.executable(self._source, device.arch, facts, shared_cache(), variant.requested)
         operations = self._source.operations()
         sites = [operations[number] for number in made.sites]
-        return made, Library(driver, made.cubin, f"kernel @{shown(self._source.entry.sym_name)}"), sites
+        return made, Library(driver, made.binary, f"kernel @{shown(self._source.entry.sym_name)}"), sites
 
 
 class VendorRoute:

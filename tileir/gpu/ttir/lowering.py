@@ -17,6 +17,7 @@ from tileir.gpu.ttir.analysis.users import Users
 from tileir.gpu.ttir.forms import TOKEN, Lowered, LoweredTensorView, LoweredTileView, flat_types, tile_type
 from tileir.gpu.ttir.ir.builder import Builder
 from tileir.gpu.ttir.ir.code import I64, TtirBlock, TtirType, TtirValue
+from tileir.gpu.ttir.vendors.table import instructions_of
 from tileir.ir import core
 from tileir.ir import types as t
 from tileir.ir.core import Op
@@ -106,7 +107,8 @@ class TtirLowering:
         body = TtirBlock(tuple(tile_type(argument.tile) for argument in entry.body.args))
         named = {function.sym_name: function for function in functions}
         users, order = Users([entry, *functions]), TokenOrder.of(entry, named)
-        lowering = TtirLowering(arch, rules, named, body, Builder(body), users=users, order=order)
+        build = Builder(body, instructions_of(arch))
+        lowering = TtirLowering(arch, rules, named, body, build, users=users, order=order)
         for argument, value in zip(entry.body.args, body.arguments):
             lowering.bind(argument, value)
         return lowering

@@ -9,9 +9,13 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from tileir.gpu.ttir.ir.code import I32, ConstantBits, Instruction, TtirAttribute, TtirBlock, TtirType, TtirValue
 from tileir.ir.loc import UNKNOWN, Location
+
+if TYPE_CHECKING:
+    from tileir.gpu.ttir.vendors.instructions import VendorInstructions
 
 INTEGER_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 FLOAT_PREDICATES = (
@@ -24,11 +28,17 @@ _FLOAT_CODES = {"f16": ("<e", 0), "f32": ("<f", 0), "f64": ("<d", 0), "bf16": ("
 
 
 class Builder:
-    """Appends instructions to `block`, each with the location `loc`."""
+    """Appends instructions to `block`, each with the location `loc`. `vendor` makes those that TTIR does not have."""
 
-    def __init__(self, block: TtirBlock) -> None:
+    def __init__(self, block: TtirBlock, vendor: VendorInstructions | None = None) -> None:
         self.block = block
         self.loc: Location = UNKNOWN
+        self._vendor = vendor
+
+    @property
+    def vendor(self) -> VendorInstructions:
+        assert self._vendor is not None
+        return self._vendor
 
     def insert(
         self,
@@ -172,10 +182,11 @@ class Builder:
     def asm(
         self, text: str, constraints: str, operands: Sequence[TtirValue], type: TtirType, pure: bool = True
     ) -> TtirValue:
-        """PTX for every element: ``$0`` is the result, ``$1``… the operands.
+        """Machine code for every element: ``$0`` is the result, ``$1``… the operands.
 
-        Constraints: ``h`` a 16-bit, ``r`` a 32-bit, ``l`` a 64-bit register, ``f`` and ``d`` the same of floats.
-        Without `pure` it is run for every element of every thread, also where threads hold copies of one element.
+        Constraints of PTX: ``h`` a 16-bit, ``r`` a 32-bit, ``l`` a 64-bit register, ``f`` and ``d`` the same of floats.
+        Of AMDGCN: ``v`` vector registers. Without `pure` it is run for every element of every thread, also where
+        threads hold copies of one element.
         """
         attributes: dict[str, TtirAttribute | ConstantBits] = {
             "asm_string": text,
@@ -185,9 +196,9 @@ class Builder:
         }
         return self.insert("tt.elementwise_inline_asm", operands, [type], attributes)[0]
 
-    def libdevice(self, symbol: str, *operands: TtirValue, type: TtirType | None = None) -> TtirValue:
-        """A function of the device library for every element, for example ``__nv_expf``."""
-        return self.op("tt.extern_elementwise", *operands, type=type, libname="", libpath="", symbol=symbol, pure=True)
+    def library(self, symbol: str, *operands: TtirValue) -> TtirValue:
+        """A function of the device library for every element, by its full name."""
+        return self.op("tt.extern_elementwise", *operands, libname="", libpath="", symbol=symbol, pure=True)
 
     def all_true(self, *conditions: TtirValue | None) -> TtirValue | None:
         """The conjunction of the conditions that there are; None of none."""

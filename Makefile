@@ -17,7 +17,7 @@ GPU_JOBS ?= 8
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test lint types bench bench-sweep bench-compare docs site vscode fuzz cutiles gpu-test gpu-bench amd-test lock clean
+.PHONY: help demo test lint types bench bench-sweep bench-compare docs site vscode fuzz cluster-test cutiles gpu-test gpu-bench amd-test lock clean
 
 help:
 	@echo "make demo       run the example programs on this machine and check them against NumPy"
@@ -31,6 +31,7 @@ help:
 	@echo "make site       build the documentation site into site/"
 	@echo "make vscode     package the extension for Visual Studio Code (needs npm)"
 	@echo "make fuzz       feed readers and verifier damaged programs, both targets faulty ones, launches interrupts"
+	@echo "make cluster-test  run farms on clusters of Dask and Ray on this machine, and 10,000 jobs through a store"
 	@echo "make cutiles    run the tests of cuTile kernels with each version in CUTILES=\"$(CUTILES)\""
 	@echo "make gpu-test   compare GPU code with the interpreter, on a machine with a GPU (GPU_JOBS=$(GPU_JOBS) at a time)"
 	@echo "make amd-test   compile all golden programs for AMD's GPUs, without one"
@@ -77,6 +78,9 @@ fuzz: $(VENV)/.fuzz
 	$(BIN)/python -m tests.fuzz.run --seconds 60 --target text
 	$(BIN)/python -m tests.fuzz.run --seconds 60 --target bytecode
 	$(BIN)/python -m tests.passes.fuzz --count 5000 --jobs $(JOBS)
+
+cluster-test: $(VENV)/.cluster
+	TILEIR_FARM_JOBS=10000 $(BIN)/python -m pytest tests/farm $(ARGS)
 
 cutiles: $(CUTILES:%=$(VENV)-cutile-%/.installed)
 	@for version in $(CUTILES); do \
@@ -130,6 +134,11 @@ $(VENV)/.site: pyproject.toml | $(VENV)/bin/python
 $(VENV)/.fuzz: pyproject.toml | $(VENV)/bin/python
 	@echo "installing tileir and the fuzzer into $(VENV)"
 	@$(PIP) install -e '.[test,fuzz]'
+	@touch $@ $(VENV)/.installed $(VENV)/.test
+
+$(VENV)/.cluster: pyproject.toml | $(VENV)/bin/python
+	@echo "installing tileir, Dask and Ray into $(VENV)"
+	@$(PIP) install -e '.[test,dask,ray]'
 	@touch $@ $(VENV)/.installed $(VENV)/.test
 
 $(VENV)/.bench: pyproject.toml | $(VENV)/bin/python

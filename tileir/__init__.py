@@ -16,6 +16,7 @@ from tileir.verify import verify
 if TYPE_CHECKING:
     from tileir.host.extern import register_extern
     from tileir.host.kernel_warnings import KernelWarning
+    from tileir.host.standins import register_stand_in
     from tileir.runtime.launch import launch
     from tileir.runtime.loading import load
     from tileir.runtime.module import Kernel, Module, from_bytecode, parse
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from tileir.runtime.proving import prove
     from tileir.runtime.writing import to_bytecode
     from tileir.text.printer import to_text
+    from tileir.tools.profile.api import profile
     from tileir.tools.view.api import view
 
 __version__ = "0.1.0"
@@ -46,8 +48,10 @@ __all__ = [
     "load",
     "optimize",
     "parse",
+    "profile",
     "prove",
     "register_extern",
+    "register_stand_in",
     "sanitize",
     "to_bytecode",
     "to_text",
@@ -65,8 +69,10 @@ _PLACES = {
     "load": ("tileir.runtime.loading", "load"),
     "optimize": ("tileir.runtime.optimising", "optimize"),
     "parse": ("tileir.runtime.module", "parse"),
+    "profile": ("tileir.tools.profile.api", "profile"),
     "prove": ("tileir.runtime.proving", "prove"),
     "register_extern": ("tileir.host.extern", "register_extern"),
+    "register_stand_in": ("tileir.host.standins", "register_stand_in"),
     "to_bytecode": ("tileir.runtime.writing", "to_bytecode"),
     "to_text": ("tileir.text.printer", "to_text"),
     "view": ("tileir.tools.view.api", "view"),

@@ -51,6 +51,15 @@ VALUES: dict[AttrKind, object] = {
     AttrKind.ARRAY: a.ArrayAttr((a.FloatAttr(0x80000000, t.F32), a.IntegerAttr(-1, t.I8))),
     AttrKind.TAGGED: a.DivBy(16, 4, 1),
     AttrKind.HINTS: HINTS,
+    AttrKind.DICTS: a.ArrayAttr((a.DictAttr.of({"x.y": a.StringAttr("z")}), a.DictAttr())),
+    AttrKind.CONSTANTS: a.ArrayAttr(
+        (
+            a.IntegerAttr(-(1 << 62), t.I64),
+            a.StringAttr('a "b"'),
+            a.TypeAttr(t.F16),
+            a.ArrayAttr((a.IntegerAttr(1, t.I64), a.ArrayAttr(()))),
+        )
+    ),
 }
 INSTRUCTIONS = [op for op in OPS.values() if op.spec.placement is Placement.INSTRUCTION]
 

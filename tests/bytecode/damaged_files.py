@@ -3,8 +3,13 @@
 from dataclasses import dataclass, field
 from itertools import accumulate
 
+import pytest
+
+from tileir import bytecode
 from tileir.bytecode.sections import Section, write_file
 from tileir.bytecode.wire import Sink
+from tileir.ir.diagnostics import DiagnosticError
+from tileir.ir.loc import BytecodeLoc
 
 I32, TILE, SIGNATURE, TOKEN, I1, POINTER, F32, SCALAR_I1 = range(8)
 TYPES = (
@@ -99,3 +104,14 @@ def wrapped(attribute: bytes) -> bytes:
 
 ATTRIBUTE_AT = 7
 """Offset of the attribute in the body of `wrapped`."""
+
+
+def found(data: bytes, **options) -> tuple[str, str, int]:
+    """Code, path and offset of the one fault in `data`."""
+    with pytest.raises(DiagnosticError) as raised:
+        bytecode.decode(data, "file.tileirbc", **options)
+    [diagnostic] = raised.value.diagnostics
+    assert isinstance(diagnostic.loc, BytecodeLoc)
+    assert f"{diagnostic.loc.path} (offset {diagnostic.loc.offset:#x})" in str(raised.value)
+    assert "file.tileirbc" in str(raised.value)
+    return diagnostic.code, diagnostic.loc.path, diagnostic.loc.offset

@@ -29,11 +29,16 @@ def required(name: str) -> str:
     return path
 
 
+def _features(data: bytes) -> list[str]:
+    """The option that a file needs which announces preview content."""
+    return ["--preview=simt"] if data[10] else []
+
+
 def disassemble(data: bytes, folder: Path, debug: bool = False) -> str:
     """The text that the reference disassembler makes of `data`; fails the test if it refuses."""
     file = folder / "program.tileirbc"
     file.write_bytes(data)
-    command = [required("tileirdisasm"), *(["--print-debug-info"] if debug else []), str(file)]
+    command = [required("tileirdisasm"), *_features(data), *(["--print-debug-info"] if debug else []), str(file)]
     run = subprocess.run(command, capture_output=True, timeout=60)
     assert run.returncode == 0, run.stderr.decode("utf-8", "replace")
     return run.stdout.decode("utf-8", "surrogateescape")
@@ -43,7 +48,12 @@ def is_refused(data: bytes, folder: Path) -> bool:
     """Whether the reference disassembler refuses `data`."""
     file = folder / "program.tileirbc"
     file.write_bytes(data)
-    return subprocess.run([required("tileirdisasm"), str(file)], capture_output=True, timeout=60).returncode != 0
+    return (
+        subprocess.run(
+            [required("tileirdisasm"), *_features(data), str(file)], capture_output=True, timeout=60
+        ).returncode
+        != 0
+    )
 
 
 def assemble(data: bytes, folder: Path, architecture: str) -> str:

@@ -1,29 +1,17 @@
 """Every kind of damage is found, and the message says what and where: code, path into the file, byte offset."""
 
 import pytest
-from damaged_files import ATTRIBUTE_AT, CONSTANT, I32, RETURN, TYPES, Draft, table, varint, wrapped
+from damaged_files import ATTRIBUTE_AT, CONSTANT, I32, RETURN, TYPES, Draft, found, table, varint, wrapped
 from test_known_files import MODULE_13_3
 
 from tileir import bytecode
 from tileir.bytecode.sections import Section
 from tileir.ir.diagnostics import DiagnosticError
-from tileir.ir.loc import BytecodeLoc
 
 HEADER = MODULE_13_3[:12]
 END = b"\x00"
 BEGIN_OF_SECTIONS = 12
 STRINGS = bytes.fromhex("81 01 04 cb 00")
-
-
-def found(data: bytes, **options) -> tuple[str, str, int]:
-    """Code, path and offset of the one fault in `data`."""
-    with pytest.raises(DiagnosticError) as raised:
-        bytecode.decode(data, "file.tileirbc", **options)
-    [diagnostic] = raised.value.diagnostics
-    assert isinstance(diagnostic.loc, BytecodeLoc)
-    assert f"{diagnostic.loc.path} (offset {diagnostic.loc.offset:#x})" in str(raised.value)
-    assert "file.tileirbc" in str(raised.value)
-    return diagnostic.code, diagnostic.loc.path, diagnostic.loc.offset
 
 
 def changed(offset: int, *values: int) -> bytes:
@@ -50,7 +38,7 @@ FILE = {
     "version 13.0": (changed(9, 0), "E0904", "header", 8),
     "version 13.6": (changed(9, 6), "E0904", "header", 8),
     "version 14.1": (changed(8, 14, 1), "E0904", "header", 8),
-    "version tag": (changed(10, 1), "E0904", "header", 10),
+    "version tag": (changed(10, 2), "E0904", "header", 10),
     "no section": (HEADER, "E0902", "file", 12),
     "no end marker": (MODULE_13_3[:-1], "E0902", "file", 118),
     "section id 8": (changed(12, 8), "E0905", "file", 12),

@@ -17,7 +17,10 @@ from tileir.text.printer import to_text
 
 GOLDEN = sorted((Path(__file__).parent.parent / "golden").glob("*.mlir"))
 TOO_OLD, TEXT_ONLY = "E0951", "E0955"
-NOT_FOR_SM_100 = {"symbols": "a symbol with a blank in it has no name in PTX"}
+NOT_FOR_SM_100 = {
+    "symbols": "a symbol with a blank in it has no name in PTX",
+    "preview": "the code that it calls is in no library",
+}
 ALSO_FOR = {"sm_90": ("arithmetic_float", "control_flow", "memory", "views"), "sm_120": ("matmul", "version_13_4")}
 
 each_golden = pytest.mark.parametrize("path", GOLDEN, ids=[path.stem for path in GOLDEN])

@@ -56,7 +56,7 @@ def test_the_report_as_a_page(tileir, tmp_path: Path) -> None:
 def test_a_launch_has_to_be_said(tileir, tmp_path: Path) -> None:
     (tmp_path / "k.mlir").write_text("cuda_tile.module @m {\n  entry @k() {\n  }\n}\n")
     ran = tileir("explore", "k.mlir")
-    assert ran.status == 2 and "expected --grid, or a comment" in ran.err
+    assert ran.status == 2 and "expected a --grid, or a comment" in ran.err
 
 
 @pytest.mark.parametrize("words", [("--iterations", "0"), ("--limit", "0")])

@@ -28,13 +28,35 @@ def test_a_launch_without_grid_and_arguments_shows_the_signature_and_a_command(t
 
 
 def test_what_is_given_is_not_asked_for(tileir, scale: Path) -> None:
-    assert "expected arguments for 'factor'" in tileir("run", "scale.mlir", "--grid", "1", "f32[4]").err
-    assert "expected a --grid, got none" in tileir("run", "scale.mlir", "factor=1", "x=f32[4]").err
+    argument = "expected an argument for 'factor', got only a --grid and an argument for 'x'"
+    assert argument in tileir("run", "scale.mlir", "--grid", "1", "f32[4]").err
+    assert argument in tileir("run", "scale.mlir", "--grid", "1", "x=f32[4]").err
+    grid = "expected a --grid, got only arguments for 'x', 'factor'"
+    assert grid in tileir("run", "scale.mlir", "factor=1", "x=f32[4]").err
 
 
-@pytest.mark.parametrize("verb", ["bench", "sanitize"])
+EXTRA = {"view": ["-o", "launch.html"]}
+"""Options without which a verb does nothing."""
+
+
+@pytest.mark.parametrize("verb", ["bench", "sanitize", "view", "debug", "explore"])
 def test_other_verbs_that_launch_say_the_same(tileir, scale: Path, verb: str) -> None:
-    assert f"for example: tileir {verb} scale.mlir --grid 1" in tileir(verb, "scale.mlir").err
+    said = tileir(verb, "scale.mlir", *EXTRA.get(verb, [])).err
+    assert "expected a --grid" in said
+    assert f"for example: tileir {verb} scale.mlir --grid 1 'x=f32[4]:rand' factor=1.0" in said
+
+
+@pytest.mark.parametrize("verb", ["bench", "sanitize", "prove", "view", "debug", "explore"])
+def test_other_verbs_say_which_arguments_are_missing(tileir, scale: Path, verb: str) -> None:
+    ran = tileir(verb, "scale.mlir", "--grid", "1", "factor=2", *EXTRA.get(verb, []))
+    assert ran.status == 2
+    assert "expected an argument for 'x', got only a --grid and an argument for 'factor'" in ran.err
+
+
+@pytest.mark.parametrize("verb", ["sanitize", "prove", "view", "explore"])
+def test_other_verbs_take_arguments_by_name_in_any_order(tileir, scale: Path, verb: str) -> None:
+    ran = tileir(verb, "scale.mlir", "--grid", "1", "factor=2", "x=f32[4]:arange", *EXTRA.get(verb, []))
+    assert ran.status == 0, ran.err
 
 
 @pytest.mark.parametrize("name", NAMED)

@@ -62,7 +62,7 @@ def test_a_wrong_grid_is_wrong_usage(tileir, scale: Path, grid: str) -> None:
         (["7", "1"], "parameter 'x' is a tile<ptr<f32>>: expected an array such as f32[64]:zeros, got a number"),
         (["f32[4]:ones", "f32[1]:ones"], "parameter 1 'factor'"),
         (["f32[4]:ones", "i32:1"], "parameter 'factor': expected f32, got i32"),
-        (["f32[4]:ones"], "expected arguments for 'factor', got none"),
+        (["f32[4]:ones"], "expected an argument for 'factor', got only a --grid and an argument for 'x'"),
         (["f32[4]:ones", "1", "2"], "got more: '2'"),
         (["@none.npy", "1"], "cannot read 'none.npy'"),
         (["y=f32[4]", "1"], "no parameter 'y'; the kernel has x, factor"),

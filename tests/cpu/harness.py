@@ -170,7 +170,7 @@ def lower(module: ir.Module, name: str, op: Op) -> None:
         emit,
         Fused(block),
         Affines(block),
-        NativeRules(RULES, {}),
+        NativeRules(RULES, {}, {}),
         [],
         [],
         function.args[0],

@@ -135,3 +135,15 @@ experimental$func @f(%w: tensor_view<64x32xf32, strides=[32,1]>, %i: tile<4xi32>
   // expected-error@+1 [E0478] attribute 'fillValue': expected zero, neg_zero, nan, pos_inf or neg_inf, got a div_by predicate
   %r = experimental$gather_load %w, %i, [%o] <{dim = 0 : i64, fillValue = #cuda_tile.div_by<8>}> : tensor_view<64x32xf32, strides=[32,1]>, tile<4xi32>, tile<i32> -> tile<4x8xf32>
 }
+// -----
+experimental$func @g(%a: tile<f32>) {
+}
+experimental$func @f(%a: tile<f32>) {
+  // expected-error@+1 [E0809] attribute 'callee': expected a function that the module does not define, got @g, which is of kind 'experimental$func'
+  preview$call @g(%a) : (tile<f32>) -> ()
+}
+// -----
+experimental$func @f(%a: tile<f32>) {
+  // expected-error@+1 [E0202] attribute 'arg_attrs': expected an array of dictionaries, got an array
+  preview$call @g(%a) {arg_attrs = [3 : i32]} : (tile<f32>) -> ()
+}

@@ -59,6 +59,7 @@ RUNS: dict[str, tuple[Run, ...]] = {
     "multicast.replicas": (Run({"i": 1, "n": 64}),),
     "multicast.pointers": (Run({"i": 7}),),
     "names.nested": (Run({"n": 3}), Run({"n": 1, "flag": False})),
+    "preview.linked": (),
     "printing.hello": (Run(), Run({"flag": False})),
     "shapes.cutting": (Run({"i": 1, "j": 0}), Run({"i": 2, "j": 0})),
     "newer.inserting": (Run({"i": 0, "j": 1}), Run({"i": 3, "j": 0})),

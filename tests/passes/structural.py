@@ -352,6 +352,23 @@ _BODIES = {
         %s = addi %v, %a : tile<i32>
         store_ptr_tko weak %here, %s token=%t1 : tile<ptr<i32>>, tile<i32> -> token
         """,
+    "affine-load": """
+        %lanes = iota : tile<8xi32>
+        %b1 = reshape %b : tile<i32> -> tile<1xi32>
+        %bs = broadcast %b1 : tile<1xi32> -> tile<8xi32>
+        %mask = cmpi less_than %lanes, %bs, signed : tile<8xi32> -> tile<8xi1>
+        %o1 = reshape %out : tile<ptr<i32>> -> tile<1xptr<i32>>
+        %os = broadcast %o1 : tile<1xptr<i32>> -> tile<8xptr<i32>>
+        %at = offset %os, %lanes : tile<8xptr<i32>>, tile<8xi32> -> tile<8xptr<i32>>
+        %none = constant <i32: 0> : tile<8xi32>
+        %some = cmpi greater_than_or_equal %b, %one, signed : tile<i32> -> tile<i1>
+        if %some {
+          %v, %t = load_ptr_tko weak %at, %mask, %none
+            : tile<8xptr<i32>>, tile<8xi1>, tile<8xi32> -> tile<8xi32>, token
+          %w = addi %v, %lanes : tile<8xi32>
+          store_ptr_tko weak %at, %w, %mask token=%t : tile<8xptr<i32>>, tile<8xi32>, tile<8xi1> -> token
+        }
+        """,
     "no-signed-wrap": """
         %id, %idy, %idz = get_tile_block_id : tile<i32>
         %many = constant <i32: 100> : tile<i32>
@@ -447,4 +464,5 @@ _CALLING = """
         """
 PROGRAMS: dict[str, str] = {name: program(body) for name, body in _BODIES.items()}
 PROGRAMS["bounded"] = PROGRAMS["divisible"]
+PROGRAMS["affine-store"] = PROGRAMS["affine-load"]
 PROGRAMS |= {name: program(_CALLING, _FUNCTIONS) for name in ("inlined-call", "uncalled-function")}

@@ -24,6 +24,7 @@ from tileir.ir.compare import identical
 from tileir.ir.diagnostics import DiagnosticError
 from tileir.ops.pointers import Alloca
 from tileir.passes.pipeline import LEVELS
+from tileir.runtime.optimising import watched
 
 T = TypeVar("T")
 RUNS = runs()
@@ -85,7 +86,11 @@ def test_every_value_of_a_golden_program_stays_the_same(text: str, name: str, ru
 @pytest.mark.parametrize("level", range(1, HIGHEST + 1))
 @pytest.mark.parametrize(("name", "text"), list(programs()), ids=lambda value: value if "\n" not in value else "")
 def test_a_golden_program_stays_valid_and_settles(name: str, text: str, level: int) -> None:
-    assert_settled(tileir.optimize(tileir.parse(text), level), level)
+    module = tileir.parse(text)
+    optimised = tileir.optimize(module, level)
+    assert identical(module, tileir.parse(text))
+    assert identical(watched(module, level, watch=lambda step: None), optimised)
+    assert_settled(optimised, level)
 
 
 @pytest.mark.parametrize("target", ["interp", "cpu"])

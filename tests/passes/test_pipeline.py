@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
 
 import pytest
 from structural import program
@@ -14,6 +18,7 @@ from tileir.passes.canonicalise import PATTERNS
 from tileir.passes.pipeline import LEVELS, PASSES, Step
 from tileir.runtime.optimising import watched
 
+ROOT = Path(__file__).resolve().parent.parent.parent
 TEXT = program("%s = addi %a, %zero : tile<i32>\n%t = addi %s, %zero : tile<i32>\nOUT %t")
 
 
@@ -23,6 +28,62 @@ def test_level_0_changes_nothing_and_no_level_changes_the_module_it_is_given() -
     assert identical(tileir.optimize(module, 0), module)
     assert "addi" not in tileir.to_text(tileir.optimize(module))
     assert tileir.to_text(module) == before
+
+
+def chain(count: int) -> str:
+    """A body of so many stores, in two turns, each behind the one before, and sums of what was loaded."""
+    lines = ["%t0 = make_token : token", "%s0 = addi %a, %b : tile<i32>"]
+    for at in range(count):
+        lines += [
+            f"%t{at + 1} = store_ptr_tko weak %out, %s{at} token=%t{at} : tile<ptr<i32>>, tile<i32> -> token",
+            f"%l{at}, %u{at} = load_ptr_tko weak %out token=%t{at + 1} : tile<ptr<i32>> -> tile<i32>, token",
+            f"%s{at + 1} = addi %l{at}, %s{at} : tile<i32>",
+        ]
+    return program("\n".join(lines))
+
+
+def entries(count: int) -> str:
+    """So many copies of an entry with loops, pointers and masks."""
+    text = (ROOT / "bench" / "kernels" / "softmax_pointers.mlir").read_text()
+    begin, end = text.index("  entry @softmax"), text.rindex("}")
+    copies = [text[begin:end].replace("@softmax(", f"@softmax_{at}(") for at in range(count)]
+    return text[:begin] + "\n".join(copies) + text[end:]
+
+
+def calls(module: tileir.Module, level: int) -> int:
+    """Calls of functions in an optimisation."""
+    count = 0
+
+    def watch(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal count
+        count += event == "call"
+
+    sys.setprofile(watch)
+    try:
+        tileir.optimize(module, level)
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize("text", [chain, entries])
+@pytest.mark.parametrize("level", range(1, len(LEVELS)))
+def test_work_grows_with_the_program_and_no_faster(text: Callable[[int], str], level: int) -> None:
+    short, long = (tileir.parse(text(count)) for count in (8, 32))
+    assert tileir.verify(short).ok and tileir.verify(long).ok
+    assert calls(long, level) < 4.5 * calls(short, level)
+
+
+@pytest.mark.parametrize("level", range(1, len(LEVELS)))
+def test_a_program_that_is_watched_becomes_the_same(level: int) -> None:
+    steps: list[Step] = []
+    module = tileir.parse(entries(1))
+    watched_module = watched(module, level, watch=steps.append)
+    assert identical(watched_module, tileir.optimize(module, level))
+    for step in steps:
+        assert identical(step.before, step.after) == (not step.changes)
+    assert identical(steps[-1].after, watched_module)
+    assert all(tileir.verify(tileir.Module.of(step.after)).ok for step in steps)
 
 
 def test_passes_run_once_each_in_the_order_given() -> None:

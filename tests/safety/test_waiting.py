@@ -212,7 +212,12 @@ def test_progress_counts_what_is_done_whatever_the_threads():
 
 
 def test_progress_does_not_count_tile_blocks_that_wait():
+    """They wait until the first that is told of them lets them go on."""
     flag, told = np.zeros(1, np.int32), []
-    threading.Timer(0.3, lambda: flag.__setitem__(0, 1)).start()
-    run(SPIN.replace("ORDER", "acquire device"), flag, grid=50, progress=lambda *at: told.append(at))
+
+    def let_go(done, total):
+        told.append((done, total))
+        flag[0] = 1
+
+    run(SPIN.replace("ORDER", "acquire device"), flag, grid=50, progress=let_go)
     assert told[0] == (0, 50)

@@ -113,9 +113,9 @@ def test_operations_of_other_dialects_are_known(name: str, has: str) -> None:
 
 
 def test_preview_operations_are_known_for_what_they_are() -> None:
-    fault = only_fault(entry("%r = preview$call @f(%n) : (tile<i32>) -> tile<i32>", P))
-    assert "'preview$call'" in fault.message
-    assert fault.hint is not None and "code of a GPU that is linked in" in fault.hint
+    fault = only_fault(entry("%r = preview$extern_impl @f(%n) : (tile<i32>) -> tile<i32>", P))
+    assert "'preview$extern_impl'" in fault.message
+    assert fault.hint is not None and "'preview$call' calls such code" in fault.hint
 
 
 def test_every_word_for_another_dialect_names_operations_that_exist() -> None:

@@ -41,10 +41,14 @@ def disassembler() -> str:
     return found
 
 
+def previews(module: Module) -> bool:
+    return any(op.spec.preview for op in module.walk())
+
+
 def disassemble(module: Module, level: str, folder: Path, debug: bool = False) -> str:
     file = folder / "module.tileirbc"
     file.write_bytes(encode(module, level))
-    options = ["--print-debug-info"] if debug else []
+    options = [*(["--print-debug-info"] if debug else []), *(["--preview=simt"] if previews(module) else [])]
     run = subprocess.run([disassembler(), *options, str(file)], capture_output=True, timeout=60)
     assert run.returncode == 0, run.stderr.decode("utf-8", "replace")
     return run.stdout.decode("utf-8", "surrogateescape")

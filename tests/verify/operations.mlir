@@ -489,6 +489,11 @@ experimental$func @f(%a: tile<4xf32>, %b: tile<4xf32>) {
   %r = pow %a, %b : tile<4xf32>
 }
 // -----
+// subject: preview$call
+experimental$func @f(%a: tile<4xf32>, %t: token) {
+  %r:2 = preview$call @g<[4, "x", (f32,)]>(%a, %t) : (tile<4xf32>, token) -> (tile<4xf32>, token)
+}
+// -----
 // subject: print_tko
 experimental$func @f(%a: tile<4xf32>, %t: token) {
   %s = print_tko "%f%%\0A", %a token=%t : tile<4xf32> -> token

@@ -16,9 +16,10 @@ from __future__ import annotations
 from tileir.analysis import ranges
 from tileir.analysis.axes import AxisInfo, axes
 from tileir.analysis.carried import Progress
+from tileir.analysis.expressions import Symbol
 from tileir.analysis.forms import Affine
 from tileir.analysis.ranges import Range
-from tileir.analysis.walk import Walk
+from tileir.analysis.walk import Visitor, Walk
 from tileir.ir.attributes import Signedness
 from tileir.ir.core import Block, Value
 from tileir.ir.types import PointerType
@@ -27,12 +28,17 @@ from tileir.ir.types import PointerType
 class Affines:
     """The values of one function, the body of an entry or of a device function."""
 
-    def __init__(self, body: Block) -> None:
-        self._walk = Walk(body)
+    def __init__(self, body: Block, visit: Visitor | None = None) -> None:
+        """`visit` is called for each operation when its operands are known."""
+        self._walk = Walk(body, visit)
 
     def of(self, value: Value) -> Affine:
         """A tile of integers or pointers."""
         return self._walk.known.of(value)
+
+    def promised_range(self, symbol: Symbol) -> Range:
+        """Bounds of a symbol, with what the program promises of it."""
+        return self._walk.promises.range(symbol)
 
     def move(self, argument: Value) -> Progress | None:
         """The progress of a value that a loop carries, which is `argument` in its body; None if it is not seen."""

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 from tileir.bytecode import faults
+from tileir.bytecode.constants import read_constants, write_constants
 from tileir.bytecode.faults import MAX_NESTING, BytecodeFault, shown_type
 from tileir.bytecode.tables import TableReaders, TableWriters
 from tileir.bytecode.versions import REDUCTION_ATTR_SINCE
@@ -123,6 +124,15 @@ def _read_predicate(tables: TableReaders, cursor: ByteCursor, attr: Attr, result
     return value
 
 
+def _read_dicts(tables: TableReaders, cursor: ByteCursor, attr: Attr, results: list[t.Type]) -> ArrayAttr:
+    begin = cursor.at
+    items = _read_array(tables, cursor, 0)
+    for item in items:
+        if not isinstance(item, DictAttr):
+            raise BytecodeFault(faults.KIND, f"expected dictionaries, got {type(item).__name__}", begin)
+    return items
+
+
 READ_KIND: dict[AttributeKind, KindReader] = {
     AttrKind.ENUM: _read_enum,
     AttrKind.I32: _read_integer(32),
@@ -137,6 +147,8 @@ READ_KIND: dict[AttributeKind, KindReader] = {
     AttrKind.ARRAY: _read_identities,
     AttrKind.TAGGED: _read_predicate,
     AttrKind.HINTS: lambda tables, cursor, attr, results: _read_hints(tables, cursor, 0),
+    AttrKind.DICTS: _read_dicts,
+    AttrKind.CONSTANTS: lambda tables, cursor, attr, results: read_constants(tables, cursor),
 }
 
 
@@ -308,6 +320,8 @@ HELD: dict[AttributeKind, type] = {
     AttrKind.ARRAY: ArrayAttr,
     AttrKind.TAGGED: Attribute,
     AttrKind.HINTS: OptimizationHints,
+    AttrKind.DICTS: ArrayAttr,
+    AttrKind.CONSTANTS: ArrayAttr,
 }
 """The class of the value that an operation holds for an attribute of each kind."""
 
@@ -325,6 +339,8 @@ WRITE_KIND: dict[AttributeKind, KindWriter] = {
     AttrKind.ARRAY: _write_array,
     AttrKind.TAGGED: lambda tables, sink, value: write_tagged(tables, sink, value),
     AttrKind.HINTS: _write_hints,
+    AttrKind.DICTS: _write_array,
+    AttrKind.CONSTANTS: write_constants,
 }
 
 

@@ -27,8 +27,8 @@ from tileir.ops.module import Entry, Global, ModuleOp
 MODULE_NAME = "kernels"
 """Files do not hold the name of the module."""
 
-PRIVATE, KERNEL, HAS_HINTS = 1, 2, 4
-"""Bits of the flags of a function entry; from 13.5 on hints are always there and bit 2 means something else."""
+PRIVATE, KERNEL, HAS_HINTS, EXTERNAL = 1, 2, 4, 4
+"""Bits of the flags of a function entry; from 13.5 on hints are always there and bit 2 is for code from elsewhere."""
 GLOBAL_FIELDS_SINCE = version_key("13.3")
 """First version whose globals hold visibility and constancy."""
 FLAGS_CHECKED_SINCE = version_key("13.4")
@@ -57,7 +57,7 @@ class FileReader:
             self.constants = ConstantReader(file.payloads.get(Section.CONSTANT))
         with inside(Section.DEBUG.label):
             self.debug = DebugReader(file.payloads.get(Section.DEBUG), self.strings, file.version)
-        self._tables = TableReaders(file.version, self.strings, self.types, self.constants)
+        self._tables = TableReaders(file.version, self.strings, self.types, self.constants, file.preview)
 
     def module(self) -> Module:
         attributes: dict[str, object] = {"sym_name": MODULE_NAME}
@@ -196,12 +196,21 @@ class FileReader:
         cursor.note(begin, f"flags {flags:#b}")
         known = PRIVATE | KERNEL | (0 if self._version >= ALWAYS_HINTS_SINCE else HAS_HINTS)
         if self._version >= FLAGS_CHECKED_SINCE and flags & ~known:
-            raise BytecodeFault(faults.FLAGS, f"expected no function flags but {known:#b}, got {flags:#b}", begin)
+            message, hint = f"expected no function flags but {known:#b}, got {flags:#b}", self._library_hint(flags)
+            raise BytecodeFault(faults.FLAGS, message, begin, hint)
         if not flags & KERNEL:
-            raise BytecodeFault(faults.NOT_ENTRY, f"expected a kernel (flag {KERNEL:#b}), got flags {flags:#b}", begin)
+            message, hint = f"expected a kernel (flag {KERNEL:#b}), got flags {flags:#b}", self._library_hint(flags)
+            raise BytecodeFault(faults.NOT_ENTRY, message, begin, hint)
         if flags & PRIVATE:
             raise BytecodeFault(faults.FLAGS, "expected a public kernel, got a private one", begin)
         return flags
+
+    def _library_hint(self, flags: int) -> str | None:
+        """What a function of a preview is, for which there is nothing to run here."""
+        if not self._tables.preview or flags & KERNEL:
+            return None
+        name = "preview$extern_impl" if flags & EXTERNAL else "preview$func"
+        return f"'{name}' stands in libraries of code for a GPU, which are linked in; kernels call it by its name"
 
     def _entry_attributes(self, cursor: ByteCursor, flags: int) -> dict[str, object]:
         attributes: dict[str, object] = {}

@@ -106,7 +106,8 @@ class _ModuleWriter:
         producer = held_by(module.op, "producer") if module.op.attributes.get("producer") else ""
         if producer and self._version >= PRODUCER_SINCE:
             payloads[Section.PRODUCER] = self._producer(producer)
-        return write_file(self._version, {**payloads, **self._table_payloads()})
+        preview = any(op.spec.preview for op in module.walk())
+        return write_file(self._version, {**payloads, **self._table_payloads()}, preview)
 
     def _table_payloads(self) -> dict[Section, bytes]:
         payloads = {Section.TYPE: self._tables.types.payload(4), Section.STRING: self._tables.strings.payload(4)}

@@ -22,8 +22,9 @@ from tileir.ir.core import Block, Op, Value
 from tileir.ir.fields import RegionField
 from tileir.ir.loc import BytecodeLoc, Location
 from tileir.ir.shown import shown
-from tileir.ir.spec import OperandLayout, Placement
+from tileir.ir.spec import PREVIEW_OPCODES, OperandLayout, Placement
 from tileir.ir.versions import version_text
+from tileir.ops.calls import PreviewCall
 
 
 class BodyReader:
@@ -47,7 +48,7 @@ class BodyReader:
         self._place = place
         self._next_location = next_location
         self._strict = strict
-        self._layouts = layouts(tables.version)
+        self._layouts = layouts(tables.version, tables.preview)
         self._values: list[Value] = []
         self._count = 0
 
@@ -110,11 +111,20 @@ class BodyReader:
 
     def _unknown_opcode(self, opcode: int, begin: int) -> BytecodeFault:
         version = self._tables.version
+        if opcode in PREVIEW_OPCODES:
+            return self._preview_opcode(opcode, begin)
         greatest = max_opcode(version)
         if opcode > greatest:
             message = f"expected an opcode of at most {greatest:#x} in version {version_text(version)}, got {opcode:#x}"
             return BytecodeFault(faults.GATE, message, begin)
         return BytecodeFault(faults.TAG, f"expected the opcode of an instruction, got {opcode:#x}", begin)
+
+    def _preview_opcode(self, opcode: int, begin: int) -> BytecodeFault:
+        if self._tables.preview:
+            known = f"{PreviewCall.spec.opcode:#x} ('{PreviewCall.spec.name}')"
+            return BytecodeFault(faults.TAG, f"expected {known}, the only preview instruction, got {opcode:#x}", begin)
+        message = f"opcode {opcode:#x} is of a preview, which the version tag of the file does not announce"
+        return BytecodeFault(faults.GATE, message, begin)
 
     def _location(self, layout: InstructionLayout, number: int, begin: int) -> Location:
         try:

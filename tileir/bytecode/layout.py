@@ -129,7 +129,8 @@ def _implicit_types(spec: OpSpec, version: Version) -> tuple[t.Type, ...]:
 
 
 @cache
-def layouts(version: Version) -> dict[int, InstructionLayout]:
-    """The layouts of all instructions that files of `version` may hold, by opcode."""
-    known = [op.spec for op in OPCODES.values() if version_key(op.spec.since) <= version]
+def layouts(version: Version, preview: bool) -> dict[int, InstructionLayout]:
+    """The layouts of all instructions that files of `version` may hold, by opcode; with `preview` those of previews."""
+    specs = [op.spec for op in OPCODES.values() if version_key(op.spec.since) <= version]
+    known = [spec for spec in specs if preview or not spec.preview]
     return {layout.opcode: layout for layout in (layout_of(spec, version) for spec in known)}

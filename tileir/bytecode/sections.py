@@ -18,6 +18,8 @@ from tileir.ir.versions import Version, version_text
 MAGIC = b"\x7fTileIR\x00"
 _MLIR_MAGIC = b"ML\xefR"
 _HAS_ALIGNMENT = 0x80
+PREVIEW = 1
+"""The version tag of a file with preview content (spec: bytecode-samples#preview)."""
 
 
 class Section(enum.IntEnum):
@@ -52,9 +54,10 @@ WRITE_ORDER = (
 
 @dataclass(frozen=True)
 class File:
-    """A file cut into sections: each payload as a cursor."""
+    """A file cut into sections: each payload as a cursor. ``preview``: it says that it holds preview content."""
 
     version: Version
+    preview: bool
     payloads: dict[Section, ByteCursor]
 
 
@@ -69,17 +72,17 @@ def read_file(data: bytes, strict: bool = False, trace: Trace | None = None) -> 
     if trace is not None:
         trace.heading(0, "header")
     try:
-        version = _read_header(cursor)
+        version, preview = _read_header(cursor)
     except BytecodeFault as fault:
         raise fault.inside("header") from None
     payloads = _read_sections(cursor, strict)
     for section in MANDATORY:
         if section not in payloads:
             raise BytecodeFault(faults.SECTION_MISSING, f"expected a {section.label}, got none", len(data))
-    return File(version, payloads)
+    return File(version, preview, payloads)
 
 
-def _read_header(cursor: ByteCursor) -> Version:
+def _read_header(cursor: ByteCursor) -> tuple[Version, bool]:
     magic = cursor.data[: len(MAGIC)]
     if magic != MAGIC:
         wrong = next((at for at, byte in enumerate(magic) if byte != MAGIC[at]), len(magic))
@@ -92,7 +95,7 @@ def _read_header(cursor: ByteCursor) -> Version:
     return _read_version(cursor)
 
 
-def _read_version(cursor: ByteCursor) -> Version:
+def _read_version(cursor: ByteCursor) -> tuple[Version, bool]:
     begin = cursor.at
     version = cursor.byte(), cursor.byte()
     tag = cursor.uint(2)
@@ -100,10 +103,12 @@ def _read_version(cursor: ByteCursor) -> Version:
     if version not in SUPPORTED:
         known = f"{version_text(SUPPORTED[0])} to {version_text(SUPPORTED[-1])}"
         raise BytecodeFault(faults.VERSION, f"expected a version from {known}, got {version_text(version)}", begin)
-    if tag:
-        hint = "a tag marks preview content, such as calls of functions that are linked in as code of a GPU"
-        raise BytecodeFault(faults.VERSION, f"expected version tag 0, got {tag:#x}", begin + 2, hint)
-    return version
+    newest = version == SUPPORTED[-1]
+    if tag > (PREVIEW if newest else 0):
+        wanted = f"0, or {PREVIEW} for preview content" if newest else "0"
+        hint = None if newest else f"preview content exists in version {version_text(SUPPORTED[-1])} only"
+        raise BytecodeFault(faults.VERSION, f"expected version tag {wanted}, got {tag:#x}", begin + 2, hint)
+    return version, bool(tag)
 
 
 def _read_sections(cursor: ByteCursor, strict: bool) -> dict[Section, ByteCursor]:
@@ -189,10 +194,10 @@ def _skip_padding(cursor: ByteCursor, alignment: int) -> None:
     cursor.note(begin, "padding")
 
 
-def write_file(version: Version, payloads: dict[Section, bytes | bytearray]) -> bytes:
+def write_file(version: Version, payloads: dict[Section, bytes | bytearray], preview: bool = False) -> bytes:
     """A file of these sections in canonical order."""
     sink = Sink()
-    sink.data += MAGIC + bytes(version) + b"\x00\x00"
+    sink.data += MAGIC + bytes(version) + (PREVIEW if preview else 0).to_bytes(2, "little")
     for section in WRITE_ORDER:
         if section in payloads:
             _write_section(sink, section, payloads[section])

@@ -105,6 +105,7 @@ class TableReaders:
     strings: StringReader
     types: TypeReader
     constants: ConstantReader
+    preview: bool
 
 
 # ---------------------------------------------------------------- writing

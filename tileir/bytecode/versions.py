@@ -41,8 +41,9 @@ def parse_version(text: str) -> Version:
 
 @cache
 def max_opcode(version: Version) -> int:
-    """The greatest opcode that files of `version` know."""
-    return max(opcode for opcode, op in OPCODES.items() if version_key(op.spec.since) <= version)
+    """The greatest opcode that files of `version` without preview content know."""
+    known = (op.spec for op in OPCODES.values() if version_key(op.spec.since) <= version and not op.spec.preview)
+    return max(spec.opcode for spec in known if spec.opcode is not None)
 
 
 # ---------------------------------------------------------------- what a module needs
@@ -81,7 +82,7 @@ class _Dated:
     results: tuple[Result, ...]
 
 
-_TYPED_KINDS = (AttrKind.TYPE, AttrKind.DENSE, AttrKind.ARRAY, AttrKind.HINTS)
+_TYPED_KINDS = (AttrKind.TYPE, AttrKind.DENSE, AttrKind.ARRAY, AttrKind.HINTS, AttrKind.CONSTANTS)
 
 
 @cache

@@ -11,7 +11,7 @@ import json
 import sys
 
 from tileir.cli import FAULT, FINE, UsageError, files, show
-from tileir.cli.launching import add_kernel, checked
+from tileir.cli.launching import add_kernel, checked, require_arguments, suggestion
 from tileir.cli.options import add_level, chosen_target
 from tileir.runtime import argument_words
 from tileir.runtime.exploring import ITERATIONS, LIMIT, explore, launch_line
@@ -51,6 +51,7 @@ examples:
 def run(options: argparse.Namespace) -> int:
     kernel = chosen_kernel(files.verified(options.file, options.level), options.kernel)
     grid, words = _launch(kernel, options)
+    require_arguments(kernel, options.file, "explore", words, grid)
     values = [one.value for one in given_values(kernel, words, options.seed)]
     extents = checked(kernel, chosen_target("interp"), grid, values, True, {})
     try:
@@ -79,6 +80,7 @@ def _launch(kernel: Kernel, options: argparse.Namespace) -> tuple[str, list[str]
         return options.grid, options.arguments
     words = launch_line(kernel)
     if words is None or "--grid" not in words[:-1]:
-        raise UsageError("expected --grid, or a comment '// launch: --grid ...' in front of the kernel")
+        what = "expected a --grid, or a comment '// launch: --grid ...' in front of the kernel, got none"
+        raise UsageError(f"{what}\n{suggestion(kernel, options.file, 'explore')}")
     at = words.index("--grid")
     return words[at + 1], options.arguments or [*words[:at], *words[at + 2 :]]

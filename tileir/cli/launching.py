@@ -26,6 +26,8 @@ from tileir.runtime.options import Check, LaunchOptions
 from tileir.runtime.targets import DeviceTarget, Target
 
 T = TypeVar("T")
+_ALSO = {"view": " -o launch.html"}
+"""Options of verbs that a launch is not all of."""
 
 
 def add_kernel(parser: argparse.ArgumentParser) -> None:
@@ -57,17 +59,42 @@ def settings_of(options: argparse.Namespace) -> LaunchOptions:
 
 
 def launched_kernel(options: argparse.Namespace, verb: str) -> Kernel:
-    """The kernel of a launch by `verb`. Without a grid or arguments, UsageError says what the kernel takes."""
-    module = files.verified(options.file, options.level)
-    kernel = chosen_kernel(module, options.kernel)
-    lacking = argument_words.missing(options.arguments, [parameter.name for parameter in kernel.parameters])
-    if options.grid is not None and not lacking:
-        return kernel
+    """The kernel of a launch by `verb`. Where its grid or arguments are missing, UsageError says what it takes."""
+    kernel = chosen_kernel(files.verified(options.file, options.level), options.kernel)
+    require_grid(kernel, options.file, verb, options.arguments, options.grid)
+    return kernel
+
+
+def require_grid(kernel: Kernel, file: str, verb: str, words: Sequence[str], grid: str | None) -> None:
+    """Raise UsageError, with what the kernel takes, without a grid or an argument for each parameter."""
+    _require(kernel, file, verb, words, grid, grid is None)
+
+
+def require_arguments(kernel: Kernel, file: str, verb: str, words: Sequence[str], grid: str | None) -> None:
+    """The same where a launch needs no grid."""
+    _require(kernel, file, verb, words, grid, False)
+
+
+def _require(kernel: Kernel, file: str, verb: str, words: Sequence[str], grid: str | None, lacks_grid: bool) -> None:
+    names = [parameter.name for parameter in kernel.parameters]
+    lacking = argument_words.missing(words, names)
+    if lacking or lacks_grid:
+        given = _parts(grid is not None, [name for name in names if words and name not in lacking])
+        got = f"only {given}" if given else "none"
+        raise UsageError(f"expected {_parts(lacks_grid, lacking)}, got {got}\n{suggestion(kernel, file, verb)}")
+
+
+def _parts(grid: bool, names: Sequence[str]) -> str:
+    parts = ["a --grid"] if grid else []
+    parts += [f"{'arguments' if len(names) > 1 else 'an argument'} for {listed(names)}"] if names else []
+    return " and ".join(parts)
+
+
+def suggestion(kernel: Kernel, file: str, verb: str) -> str:
+    """What the kernel takes, and a command to copy."""
     signature = Signature(kernel)
-    what = ["a --grid"] if options.grid is None else []
-    what += [f"arguments for {listed(lacking)}"] if lacking else []
-    command = signature.command(verb, options.file, len(module.kernels) > 1)
-    raise UsageError(f"expected {' and '.join(what)}, got none\n  {signature.text}\n  for example: {command}")
+    command = signature.command(verb, file, len(kernel.module.kernels) > 1) + _ALSO.get(verb, "")
+    return f"  {signature.text}\n  for example: {command}"
 
 
 def checked(

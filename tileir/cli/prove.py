@@ -11,7 +11,7 @@ import json
 import sys
 
 from tileir.cli import FAULT, FINE, files, show
-from tileir.cli.launching import add_kernel, checked
+from tileir.cli.launching import add_kernel, checked, require_arguments
 from tileir.cli.options import add_level, chosen_target
 from tileir.runtime import argument_words
 from tileir.runtime.given import chosen_kernel, given_values
@@ -40,6 +40,8 @@ examples:
 
 def run(options: argparse.Namespace) -> int:
     kernel = chosen_kernel(files.verified(options.file, options.level), options.kernel)
+    if _is_given(options):
+        require_arguments(kernel, options.file, "prove", options.arguments, options.grid)
     values = [one.value for one in given_values(kernel, options.arguments, options.seed)] if _is_given(options) else []
     grid = _grid(kernel, options.grid, values)
     report = prove(kernel, grid, *values, run=not options.no_run, output=sys.stderr)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import argparse
 
 from tileir.cli import FAULT, FINE, UsageError, files
-from tileir.cli.launching import add_launch, checked
+from tileir.cli.launching import add_launch, checked, launched_kernel
 from tileir.cli.options import add_level, chosen_target
 from tileir.runtime import argument_words
-from tileir.runtime.given import chosen_kernel, given_values
+from tileir.runtime.given import given_values
 from tileir.tools.view.api import view
 
 
@@ -39,7 +39,7 @@ examples:
 
 
 def run(options: argparse.Namespace) -> int:
-    kernel = chosen_kernel(files.verified(options.file, options.level), options.kernel)
+    kernel = launched_kernel(options, "view")
     values = [one.value for one in given_values(kernel, options.arguments, options.seed)]
     grid = checked(kernel, chosen_target("interp"), options.grid, values, True, {})
     try:

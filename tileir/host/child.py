@@ -39,7 +39,7 @@ def in_child(function: Callable[[], T]) -> T:
     sys.stdout.flush()
     sys.stderr.flush()
     reading, writing = os.pipe()
-    child = _forked()
+    child = forked()
     if not child:
         os.close(reading)
         _report(function, writing)
@@ -55,7 +55,7 @@ def in_child(function: Callable[[], T]) -> T:
     try:
         result, error = pickle.loads(content)
     except (EOFError, pickle.UnpicklingError):
-        raise ChildDied(_ending(os.waitstatus_to_exitcode(status))) from None
+        raise ChildDied(ending(os.waitstatus_to_exitcode(status))) from None
     if error is not None:
         raise error
     return result
@@ -65,12 +65,12 @@ def go_on_in_child() -> int | None:
     """None in a copy of this process, which goes on; here its exit status, when it has left. Raises `ChildDied`."""
     sys.stdout.flush()
     sys.stderr.flush()
-    child = _forked()
+    child = forked()
     if not child:
         return None
     status = os.waitstatus_to_exitcode(_waited(child))
     if status < 0:
-        raise ChildDied(_ending(status))
+        raise ChildDied(ending(status))
     return status
 
 
@@ -99,7 +99,8 @@ class SharedText:
         return self._memory[:].split(b"\0", 1)[0].decode("utf-8", "replace")
 
 
-def _forked() -> int:
+def forked() -> int:
+    """Copy this process: 0 in the copy, its number here."""
     with warnings.catch_warnings():
         # That threads are not copied is known: those that launches need are made anew.
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -144,7 +145,8 @@ def _interrupt(child: int) -> None:
         os.kill(child, signal.SIGKILL)
 
 
-def _ending(status: int) -> str:
+def ending(status: int) -> str:
+    """What ended a child, by its exit status."""
     if status >= 0:
         return f"it left with status {status}"
     number = signal.Signals(-status)

@@ -60,7 +60,7 @@ def apply(symbol: str, tiles: tuple[np.ndarray, ...], elements: list[Element], r
     """The function registered for `symbol`, of each tuple of elements."""
     function = _externs[symbol]
     lists = [np.ravel(_numbers(tile, element)).tolist() for tile, element in zip(tiles, elements)]
-    return _tile([function(*numbers) for numbers in zip(*lists)], result).reshape(np.shape(tiles[0]))
+    return tile_of([function(*numbers) for numbers in zip(*lists)], result).reshape(np.shape(tiles[0]))
 
 
 def _numbers(tile: np.ndarray, element: Element) -> np.ndarray:
@@ -69,7 +69,8 @@ def _numbers(tile: np.ndarray, element: Element) -> np.ndarray:
     return np.asarray(tile).astype(np.int8) if element is I1 else np.asarray(tile)
 
 
-def _tile(numbers: list[Number], element: Element) -> np.ndarray:
+def tile_of(numbers: list[Number], element: Element) -> np.ndarray:
+    """The numbers as elements of a tile: rounded to nearest even, or wrapped."""
     if isinstance(element, PointerType):
         return np.array([int(number) % (1 << 64) for number in numbers], np.uint64)
     if element.is_float:

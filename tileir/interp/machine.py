@@ -62,6 +62,7 @@ TABLES = RuleTables(
     ),
     effects=joined(
         atomics.effects,
+        calls.effects,
         control.effects,
         core.effects,
         extension.effects,

@@ -190,6 +190,13 @@ class ArrayAttr(Attribute):
         return len(self.items)
 
 
+def is_constant(value: object) -> bool:
+    """Whether code that is linked in can be given `value`: a 64-bit integer, a string, a type or an array of such."""
+    if isinstance(value, ArrayAttr):
+        return all(map(is_constant, value))
+    return isinstance(value, StringAttr | TypeAttr) or (isinstance(value, IntegerAttr) and value.type.name == "i64")
+
+
 @dataclass(frozen=True)
 class DenseArray(Attribute):
     """``array<i32: 1, 2>``: numbers of one builtin type."""

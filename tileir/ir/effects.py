@@ -66,8 +66,8 @@ PROMISES = EffectTrait("promises", Effect.PROMISE)
 HIDES = EffectTrait("hides", Effect.OPAQUE)
 
 
-def calls_host(unless: str) -> EffectTrait:
-    """Runs code of the host, unless that is pure, as the attribute `unless` says."""
+def calls_host(unless: str = "") -> EffectTrait:
+    """Runs code of the host, unless that is pure, as the attribute `unless` says where there is one."""
     return EffectTrait("calls the host", Effect.HOST, unless)
 
 

@@ -144,6 +144,9 @@ class AttrKind:
     TAGGED: Final = AttributeKind[Any]("tagged")
     """The declaration says which class of attributes."""
     HINTS: Final = AttributeKind[OptimizationHints]("optimization_hints")
+    DICTS: Final = AttributeKind[ArrayAttr]("array of dictionaries")
+    CONSTANTS: Final = AttributeKind[ArrayAttr]("array of constants")
+    """Integers of type i64, strings, types and arrays of them: what a call gives to code that is linked in."""
 
 
 REQUIRED: Any = object()

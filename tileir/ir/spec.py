@@ -10,13 +10,14 @@ import enum
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from tileir.ir.fields import Attr, DeclaredField, Operand, PositionedField, RegionField, Result
 from tileir.ir.traits import PURE, SEGMENTED, TERMINATOR, Trait
 from tileir.ir.versions import version_key
 
 K = TypeVar("K", bound=Trait)
+PREVIEW_OPCODES = range(0x4000, 0x5000)
 
 
 class OperandLayout(enum.Enum):
@@ -76,6 +77,8 @@ class OpSpec:
     operand_index: dict[str, Operand] = field(default_factory=dict)
     attr_index: dict[str, Attr] = field(default_factory=dict)
     fixed_segments: tuple[int, ...] | None = None
+    traits_by_kind: dict[type[Trait], Trait | None] = field(default_factory=dict, repr=False)
+    """The answers that `trait` has given."""
 
     def __post_init__(self) -> None:
         self.terminator = TERMINATOR in self.traits
@@ -98,6 +101,11 @@ class OpSpec:
             sizes.append(take)
         return tuple(sizes)
 
+    @property
+    def preview(self) -> bool:
+        """Whether files hold the operation only if they say so (spec: bytecode-samples#preview)."""
+        return self.opcode is not None and self.opcode in PREVIEW_OPCODES
+
     def spelling(self, version: str) -> str:
         """The name in text of `version`."""
         name = self.name
@@ -108,7 +116,9 @@ class OpSpec:
 
     def trait(self, kind: type[K]) -> K | None:
         """The first trait of class `kind`, or None."""
-        return next((trait for trait in self.traits if isinstance(trait, kind)), None)
+        if kind not in self.traits_by_kind:
+            self.traits_by_kind[kind] = next((trait for trait in self.traits if isinstance(trait, kind)), None)
+        return cast("K | None", self.traits_by_kind[kind])
 
     @property
     def operand_layout(self) -> OperandLayout:

@@ -1,11 +1,12 @@
-"""Functions of the device and their calls, which early documents use: a text form and a meaning, but no bytecode."""
+"""Calls: of device functions, which early documents use (text only), and of code that is linked in (13.5 preview)."""
 
 from __future__ import annotations
 
 from tileir.ir import types as t
+from tileir.ir.attributes import ArrayAttr
 from tileir.ir.core import Op
 from tileir.ir.declare import attr, region, variadic, variadic_output
-from tileir.ir.effects import CALLEE_EFFECTS
+from tileir.ir.effects import CALLEE_EFFECTS, calls_host
 from tileir.ir.fields import AttrKind
 from tileir.ir.traits import ALLOCATION_SCOPE, ISOLATED, SYMBOL, RegionTerminator
 from tileir.ops.constraints import ANY, tile_of
@@ -36,3 +37,15 @@ class Call(Op, name="experimental$call", traits=(CALLEE_EFFECTS,)):
     args = variadic(ANY)
     outputs = variadic_output(ANY, name="results")
     syntax = "experimental$call @f(%a, ...) {attrs} : (T, ...) -> R"
+
+
+class PreviewCall(Op, name="preview$call", opcode=0x4002, since="13.5", traits=(calls_host(),)):
+    """Calls code of a GPU that is linked in, by its name; a stand-in of the host runs in its place."""
+
+    callee = attr(AttrKind.SYMBOL)
+    const_args = attr(AttrKind.CONSTANTS, default=ArrayAttr(()))
+    arg_attrs = attr(AttrKind.DICTS, default=None)
+    res_attrs = attr(AttrKind.DICTS, default=None)
+    args = variadic(ANY)
+    outputs = variadic_output(ANY, name="results")
+    syntax = "preview$call @f[<[constant, ...]>](%a, ...) {attrs} : (T, ...) -> R"

@@ -52,15 +52,16 @@ class Branches(Rebuilding):
     """The walk that makes control flow flatter."""
 
     def visit(self, op: Op) -> None:
-        done = False
-        if isinstance(op, If):
-            done = self._known(op)
-        elif isinstance(op, For):
-            done = self._few(op) or self._unchanged(op)
-        elif isinstance(op, Loop):
-            done = self._once(op) or self._unchanged(op)
-        if not done:
+        if not (op.regions and self._flattened(op)):
             super().visit(op)
+
+    def _flattened(self, op: Op) -> bool:
+        """Whether a flatter form of an operation stands for it now."""
+        if isinstance(op, If):
+            return self._known(op)
+        if isinstance(op, For):
+            return self._few(op) or self._unchanged(op)
+        return isinstance(op, Loop) and (self._once(op) or self._unchanged(op))
 
     def emit(self, op: Op) -> Sequence[Value]:
         return self._if(op) if isinstance(op, If) else super().emit(op)

@@ -6,8 +6,8 @@ Does not know: the patterns (`rules`), nor how a constant is computed (`fold`).
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
+from functools import lru_cache
 
 from tileir.ir.attributes import DenseElements
 from tileir.ir.core import Op, Value
@@ -43,14 +43,10 @@ UNIFORM = Row(
 ROWS: tuple[Row, ...] = (*PATTERNS, SAME_PROMISE, JOINED, UNIFORM)
 
 
-def _by_op() -> dict[type[Op], list[PatternRow]]:
-    table: dict[type[Op], list[PatternRow]] = defaultdict(list)
-    for row in PATTERNS:
-        table[row.matched.op].append(row)
-    return dict(table)
-
-
-_PATTERNS_OF = _by_op()
+@lru_cache(maxsize=1 << 12)
+def _rows_for(op: type[Op], defining: tuple[type, ...]) -> tuple[PatternRow, ...]:
+    """The rows that may fit an operation whose operands come from operations, or blocks, of those classes."""
+    return tuple(row for row in PATTERNS if row.matched.op is op and row.may_match(defining))
 
 
 class Folding(Rebuilding):
@@ -79,12 +75,18 @@ class Canonicalise(Folding):
     """The walk that folds and applies the rows of single operations."""
 
     def emit(self, op: Op) -> Sequence[Value]:
-        if isinstance(op, Constant) or op.regions:
-            return super().emit(op)
-        return self._folded(op) or self._matched(op) or self._special(op) or self.block.append(op).results
+        if op.regions or not op.operands:
+            return self.block.append(op).results
+        defining = {type(value.owner) for value in op.operands}
+        return (
+            (self._folded(op) if Constant in defining else None)
+            or self._matched(op)
+            or self._special(op, defining)
+            or self.block.append(op).results
+        )
 
     def _matched(self, op: Op) -> Sequence[Value] | None:
-        for row in _PATTERNS_OF.get(type(op), ()):
+        for row in _rows_for(type(op), tuple([type(value.owner) for value in op.operands])):
             bound = row.match(op)
             if bound is not None:
                 made = build(row.made, op.results[0].type, bound, _place(row, op), self)
@@ -92,14 +94,14 @@ class Canonicalise(Folding):
                     return self._noted(row, op, [made])
         return None
 
-    def _special(self, op: Op) -> Sequence[Value] | None:
+    def _special(self, op: Op, defining: set[type]) -> Sequence[Value] | None:
         if isinstance(op, Assume):
             inner = op.value.owner
             known = isinstance(inner, Assume) and inner.predicate == op.predicate
             return self._noted(SAME_PROMISE, op, [op.value]) if known else None
         if isinstance(op, JoinTokens):
             return self._joined(op)
-        return self._uniform(op)
+        return self._uniform(op) if Broadcast in defining else None
 
     # ------------------------------------------------------------ tokens
 

@@ -16,12 +16,12 @@ from tileir.ops.pointers import MakeToken
 from tileir.passes.facts import is_weak_load
 from tileir.passes.liveness import Liveness
 from tileir.passes.rebuilding import Rebuilding
-from tileir.passes.row import Exactness, Row
+from tileir.passes.row import Aspect, Exactness, Row
 
 UNUSED = Row(
     "unused", "dce", "OP(...) whose results nobody uses", "nothing", Exactness.PROMISED,
     "a result that nobody uses cannot be seen; an operation that would trap has undefined behaviour anyway",
-    "OP has no effect but reading weakly",
+    "OP has no effect but reading weakly", Aspect.USES,
 )  # fmt: skip
 UNUSED_LOAD = Row(
     "unused-value", "dce", "weak load whose token alone is used", "the token that it waits for", Exactness.PROMISED,
@@ -29,9 +29,13 @@ UNUSED_LOAD = Row(
 )  # fmt: skip
 UNUSED_RESULT = Row(
     "unused-result", "dce", "if, for or loop with a result or carried value that nobody uses", "the same without it",
-    Exactness.EXACT, "a carried value that only makes its own next value cannot be seen",
+    Exactness.EXACT, "a carried value that only makes its own next value cannot be seen", changes=Aspect.USES,
 )  # fmt: skip
 ROWS = (UNUSED, UNUSED_LOAD, UNUSED_RESULT)
+
+
+_CONTROL = (For, Loop, If)
+_EXITS = (Yield, Continue, Break)
 
 
 class Dropping(Rebuilding):
@@ -39,16 +43,24 @@ class Dropping(Rebuilding):
 
     def module(self, module: Module) -> Module:
         self.live = Liveness(module)
-        return super().module(module)
+        return super().module(module) if any(map(self._is_changed, module.walk())) else module
+
+    def _is_changed(self, op: Op) -> bool:
+        """Whether an operation goes, or itself loses a part."""
+        if op not in self.live.ops:
+            return True
+        if op.regions:
+            return isinstance(op, _CONTROL) and self._loses(op)
+        return is_weak_load(op) and self._only_token(op)
 
     def visit(self, op: Op) -> None:
         if op not in self.live.ops:
             self.log.note(UNUSED, op)
         elif is_weak_load(op) and self._only_token(op):
             self._pass_token(op)
-        elif isinstance(op, For | Loop | If):
+        elif isinstance(op, _CONTROL) and self._loses(op):
             self._control(op)
-        elif isinstance(op, Yield | Continue | Break):
+        elif isinstance(op, _EXITS):
             self._exit(op)
         else:
             super().visit(op)
@@ -81,10 +93,14 @@ class Dropping(Rebuilding):
             return [at for at, result in enumerate(op.results) if result in self.live.values]
         return self._kept(op)
 
+    def _loses(self, op: For | Loop | If) -> bool:
+        """Whether a result or carried value is not needed."""
+        carried = 0 if isinstance(op, If) else len(op.initial)
+        return len(self._results_kept(op)) < len(op.results) or len(self._kept(op)) < carried
+
     def _control(self, op: For | Loop | If) -> None:
         kept, results = self._kept(op), self._results_kept(op)
-        if len(results) < len(op.results) or (not isinstance(op, If) and len(kept) < len(op.initial)):
-            self.log.note(UNUSED_RESULT, op)
+        self.log.note(UNUSED_RESULT, op)
         made = self._made(op, kept, [op.results[at].type for at in results])
         if op.discardable:
             made.discardable = dict(op.discardable)
@@ -118,5 +134,8 @@ class Dropping(Rebuilding):
             places = self._kept(around)
         elif isinstance(around, For | Loop) and not isinstance(op, Yield):
             places = self._kept(around) if isinstance(op, Continue) else self._results_kept(around)
+        if len(places) == len(op.operands):
+            super().visit(op)
+            return
         values: list[Value] = self.given(op.operands[at] for at in places)
         self.emit(type(op)(values, [], op.attributes.copy(), (), self.place(op.loc), (len(values),)))

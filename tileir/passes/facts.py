@@ -7,10 +7,11 @@ Does not know: any rewrite.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 
 import numpy as np
 
-from tileir.analysis.effects import access_of, own_effect
+from tileir.analysis.effects import access_of, ordering_of, own_effect
 from tileir.ir.attributes import DenseElements, MemoryOrdering, Rounding
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.effects import Effect
@@ -80,7 +81,7 @@ def is_determined(op: Op) -> bool:
 
 def is_speculatable(op: Op) -> bool:
     """Whether an operation may be computed where the program would not: it cannot trap, and has no effect."""
-    if op.regions or PURE not in op.spec.traits:
+    if op.regions or not op.spec.pure:
         return False
     if isinstance(op, RemI):
         return splat_of(op.rhs) not in (None, 0)
@@ -98,26 +99,28 @@ def _subtile_is_there(op: Extract | Insert) -> bool:
 
 def is_shareable(op: Op) -> bool:
     """Whether an equal operation before it can stand for an operation."""
-    if op.regions or op.discardable:
-        return False
-    if isinstance(op, Assume):
-        return True
-    return PURE in op.spec.traits or NO_MEMORY_EFFECT in op.spec.traits
+    return _is_shareable_kind(type(op)) and not op.regions and not op.discardable
+
+
+@cache
+def _is_shareable_kind(kind: type[Op]) -> bool:
+    return kind is Assume or PURE in kind.traits or NO_MEMORY_EFFECT in kind.traits
 
 
 def is_weak_load(op: Op) -> bool:
     """Whether an operation does nothing but read memory that nobody else writes meanwhile."""
-    access = access_of(op)
-    return access is not None and own_effect(op) is Effect.READ and access.ordering is MemoryOrdering.WEAK
+    return own_effect(op) is Effect.READ and access_of(op) is not None and ordering_of(op) is MemoryOrdering.WEAK
 
 
-_NEEDED = ~(Effect.READ | Effect.ALLOCATE | Effect.PROMISE)
+_UNNEEDED = Effect.READ | Effect.ALLOCATE | Effect.PROMISE
 
 
 def is_needed(op: Op) -> bool:
     """Whether an operation must stay though nobody uses its results."""
     effect = own_effect(op)
-    return bool(effect & _NEEDED) or (effect is Effect.READ and not is_weak_load(op))
+    if effect is Effect.NONE:
+        return False
+    return effect not in _UNNEEDED or (effect is Effect.READ and not is_weak_load(op))
 
 
 def ops_in(block: Block | None) -> list[Op]:

@@ -39,6 +39,9 @@ OVERWRITTEN = Row(
 )  # fmt: skip
 ROWS = (STORED, LOADED, OVERWRITTEN)
 
+_LOADS = (LoadPtr, LoadView)
+_WAITING = (*_LOADS, StorePtr)
+_LOOKS = Effect.HOST | Effect.STOP | Effect.PRINT
 FARTHEST = 16
 """Accesses that a load looks back over."""
 
@@ -47,7 +50,10 @@ class Forwarding(Rebuilding):
     """The walk that takes values from the accesses before."""
 
     def module(self, module: Module) -> Module:
+        if not any(isinstance(op, _WAITING) and op.token is not None for op in module.walk()):
+            return module
         self.uses = Uses([module.op])
+        self.positions: dict[Op, int] = {}
         return super().module(module)
 
     # ------------------------------------------------------------ stores that nobody sees
@@ -68,20 +74,33 @@ class Forwarding(Rebuilding):
         if not isinstance(later, StorePtr) or not is_weak(later) or later.parent is not op.parent:
             return False
         same = later.destination is op.destination and later.value.type is op.value.type
-        return same and later.mask in (None, op.mask) and _passes(op, later)
+        return same and later.mask in (None, op.mask) and self._passes(op, later)
+
+    def _passes(self, op: Op, later: Op) -> bool:
+        """Whether `later` runs whenever `op` has run, and nothing between them can look at memory unordered."""
+        assert op.parent is not None, "an operation of a program stands in a block"
+        between = op.parent.ops[self._position(op) + 1 : self._position(later)]
+        return not any(effects_of(one) & _LOOKS or _may_leave(one) for one in between)
+
+    def _position(self, op: Op) -> int:
+        """The number of an operation in its block, as that was."""
+        block = op.parent
+        assert block is not None, "an operation of a program stands in a block"
+        if op not in self.positions:
+            self.positions.update((one, at) for at, one in enumerate(block.ops))
+        return self.positions[op]
 
     # ------------------------------------------------------------ loads
 
     def emit(self, op: Op) -> Sequence[Value]:
-        if isinstance(op, LoadPtr | LoadView) and is_weak_load(op) and not op.discardable:
-            found = self._known(op)
-            if found is not None:
-                return found
-        return super().emit(op)
+        found = self._known(op) if isinstance(op, _LOADS) and is_weak_load(op) and not op.discardable else None
+        return super().emit(op) if found is None else found
 
     def _known(self, op: LoadPtr | LoadView) -> Sequence[Value] | None:
-        access = MemoryAccess.of(op)
         token: Value | None = op.token
+        if token is None:
+            return None
+        access = MemoryAccess.of(op)
         for _ in range(FARTHEST):
             before = None if token is None else access_of(token.owner) if isinstance(token.owner, Op) else None
             if before is None or before.is_strong:
@@ -131,19 +150,6 @@ def same_place(one: MemoryAccess, other: MemoryAccess) -> bool:
 
 def _same_padding(one: MemoryAccess, other: MemoryAccess) -> bool:
     return one.padding is other.padding and one.result is not None and other.result is not None
-
-
-def _passes(op: Op, later: Op) -> bool:
-    """Whether `later` runs whenever `op` has run, and nothing between them can look at memory unordered."""
-    block = op.parent
-    assert block is not None, "an operation of a program stands in a block"
-    begin = next(at for at, one in enumerate(block.ops) if one is op)
-    for one in block.ops[begin + 1 :]:
-        if one is later:
-            return True
-        if effects_of(one) & (Effect.HOST | Effect.STOP | Effect.PRINT) or _may_leave(one):
-            return False
-    return False
 
 
 def _may_leave(op: Op) -> bool:

@@ -19,18 +19,19 @@ from tileir.ops.floating import DivF, RemF, Sqrt
 from tileir.passes.branches import has_plain_body, trip_count
 from tileir.passes.facts import is_speculatable, is_weak_load
 from tileir.passes.rebuilding import Rebuilding
-from tileir.passes.row import ChangeLog, Exactness, Row
+from tileir.passes.row import Aspect, ChangeLog, Exactness, Row
 
 HOISTED = Row(
     "loop-invariant", "licm", "for or loop { OP(x, ...) }", "OP(x, ...) before the loop", Exactness.EXACT,
     "the operands are the same in every iteration, and the operation can be computed where the loop does not run",
     "x, ... are defined outside the loop; OP cannot trap; it gives one element, or is a quotient, root, function or "
-    "product, so that it costs more than to keep its result",
+    "product, so that it costs more than to keep its result", Aspect.PLACE,
 )  # fmt: skip
 HOISTED_LOAD = Row(
     "loop-invariant-load", "licm", "for { weak load p }", "weak load p before the loop", Exactness.PROMISED,
     "the loop runs and writes nothing, so that the first load finds what all find",
     "all operands are defined outside the loop, which runs for certain, has one exit and neither writes nor waits",
+    Aspect.PLACE,
 )  # fmt: skip
 ROWS = (HOISTED, HOISTED_LOAD)
 

@@ -15,6 +15,8 @@ from tileir.ops.control import Break, Continue, For, If, Loop, Return, Yield
 from tileir.passes.facts import is_needed
 
 _JUMPS = (Break, Continue, Return)
+_HANDING_ON = (Loop, Yield, Break, Continue)
+_LASTING = (Call, Loop)
 
 
 class Liveness:
@@ -26,9 +28,11 @@ class Liveness:
         self._feeds: dict[Value, list[Value]] = defaultdict(list)
         """The values that a value, carried or handed on by control flow, is made of."""
         self._waiting: list[Value] = []
-        for op in module.walk():
-            self._note_flow(op)
-        for op in module.walk():
+        ops = list(module.walk())
+        for op in ops:
+            if op.regions:
+                self._note_flow(op)
+        for op in ops:
             if _is_root(op):
                 self.need(op)
         self._settle()
@@ -56,10 +60,10 @@ class Liveness:
 
     def _need_operands(self, op: Op) -> None:
         """What an operation that runs needs for certain; the rest is needed where it arrives."""
-        operands: list[Value] = list(op.operands)
+        operands: list[Value] = op.operands
         if isinstance(op, For):
             operands = [op.lower, op.upper, op.step]
-        elif isinstance(op, Loop | Yield | Break | Continue):
+        elif isinstance(op, _HANDING_ON):
             operands = []
         elif isinstance(op, If):
             operands = [op.condition]
@@ -106,7 +110,9 @@ def _is_root(op: Op) -> bool:
     """Whether an operation is needed whatever becomes of its results."""
     if isinstance(op, _JUMPS):
         return _may_be_left_early(op)
-    return isinstance(op, Call | Loop) or SYMBOL in op.spec.traits or is_needed(op)
+    if not op.operands and SYMBOL in op.spec.traits:
+        return True
+    return isinstance(op, _LASTING) or is_needed(op)
 
 
 def _may_be_left_early(op: Op) -> bool:

@@ -121,6 +121,10 @@ class PatternRow(Row):
         object.__setattr__(self, "made", read(self.becomes))
         object.__setattr__(self, "condition", read(self.when) if self.when else None)
 
+    def may_match(self, defining: Sequence[type]) -> bool:
+        """Whether the pattern may fit an operation whose operands come from operations, or blocks, of those classes."""
+        return all(map(_may_fit, self.matched.operands, defining))
+
     def match(self, op: Op) -> Bound | None:
         """What the names stand for if the pattern fits `op` and the condition holds."""
         bound: Bound = {}
@@ -136,6 +140,13 @@ class PatternRow(Row):
         found: list[Op] = []
         _collect(self.matched, op, found)
         return found
+
+
+def _may_fit(term: Term, defining: type) -> bool:
+    """Whether a term may stand for a value, by the class of what defines that."""
+    if isinstance(term, Apply):
+        return defining is term.op
+    return defining is Constant or not (isinstance(term, Number) or (isinstance(term, Name) and term.constant))
 
 
 def _fits(term: Term, value: Value, bound: Bound) -> bool:

@@ -4,7 +4,7 @@
         def emit(self, op):                  # `op` is new; its operands and regions are rebuilt already
             return super().emit(op) if op is needed else something_else
 
-Knows: how operations, regions and uses of values are copied. Does not know: any rewrite.
+Knows: how operations, regions and uses of values are copied, or taken over. Does not know: any rewrite.
 
 A pass redefines `visit`, which sees operations of the program as it was, or `emit`, which sees those of the program
 that is being made.
@@ -19,15 +19,33 @@ from tileir.ir.loc import UNKNOWN, CallSiteLoc, FusedLoc, Location
 from tileir.passes.row import ChangeLog
 
 
+class _Kept(dict[Value, Value]):
+    """Values that stand for others; one that is not mentioned stands for itself."""
+
+    def __missing__(self, value: Value) -> Value:
+        return value
+
+
 class Rebuilding:
-    """One walk. `block` is the one that operations are added to."""
+    """One walk. `block` is the one that operations are added to.
+
+    A walk that `takes_over` uses the program up: what does not change is not copied, and lives on in new blocks. Such a
+    walk visits every operation once at most, and looks at the program as it was before it begins or where it has not
+    been yet.
+    """
 
     def __init__(self, log: ChangeLog) -> None:
         self.log = log
         self.block = Block()
         self.values: dict[Value, Value] = {}
+        self.takes_over = False
         self.callers: tuple[Location, ...] = ()
         """Places of the calls that are being inlined, the outermost first."""
+
+    def taking_over(self) -> Rebuilding:
+        """This walk, which may use the program up."""
+        self.takes_over, self.values = True, _Kept()
+        return self
 
     def module(self, module: Module) -> Module:
         """The rebuilt program."""
@@ -37,7 +55,9 @@ class Rebuilding:
 
     def visit(self, op: Op) -> None:
         """Rebuild an operation of the program as it was."""
-        self.bind(op.results, self.emit(self.copy(op)))
+        made = self.emit(self.copy(op))
+        if made is not op.results:
+            self.bind(op.results, made)
 
     def emit(self, op: Op) -> Sequence[Value]:
         """Add a new operation; gives what stands for its results."""
@@ -46,7 +66,9 @@ class Rebuilding:
     # ------------------------------------------------------------ copies
 
     def copy(self, op: Op) -> Op:
-        """An operation like `op`, of rebuilt operands and regions, that stands nowhere yet."""
+        """An operation like `op`, or `op` itself, of rebuilt operands and regions; it stands nowhere yet."""
+        if self.takes_over:
+            return self._taken(op)
         regions = tuple(None if block is None else self.region(block) for block in op.regions) if op.regions else ()
         values = self.values
         made = type(op)(
@@ -61,16 +83,33 @@ class Rebuilding:
             made.discardable = dict(op.discardable)
         return made
 
+    def _taken(self, op: Op) -> Op:
+        """`op` itself, of rebuilt operands and regions."""
+        values = self.values
+        if values:
+            op.operands = [values.get(value, value) for value in op.operands]
+        if op.regions:
+            op.regions = tuple(None if block is None else self.region(block) for block in op.regions)
+            for block in op.regions:
+                if block is not None:
+                    block.parent = op
+        return op
+
     def region(self, block: Block) -> Block:
         """The rebuilt block of a region."""
         made = self.empty_like(block)
-        self.bind(block.args, made.args)
+        if made.args is not block.args:
+            self.bind(block.args, made.args)
         self.into(made, block.ops)
         return made
 
     def empty_like(self, block: Block) -> Block:
-        """A block with the arguments of `block`."""
-        made = Block([argument.type for argument in block.args])
+        """A block with the arguments of `block`, or arguments like them."""
+        made = Block(() if self.takes_over else [argument.type for argument in block.args])
+        if self.takes_over:
+            made.args = block.args
+            for argument in block.args:
+                argument.owner = made
         made.arg_locs, made.arg_names = block.arg_locs, block.arg_names
         return made
 
@@ -82,8 +121,9 @@ class Rebuilding:
 
     def rebuild(self, ops: Iterable[Op]) -> None:
         """Rebuild operations here; what stands behind one that has become an exit is never reached."""
+        made = self.block.ops
         for op in ops:
-            if self.block.terminator is not None:
+            if made and made[-1].spec.terminator:
                 break
             self.visit(op)
 
@@ -109,6 +149,11 @@ class Rebuilding:
         for caller in reversed(self.callers):
             loc = CallSiteLoc(loc, caller)
         return loc
+
+
+def copied(module: Module) -> Module:
+    """A program like `module`, of operations of its own."""
+    return Rebuilding(ChangeLog()).module(module)
 
 
 def fused(*locations: Location) -> Location:

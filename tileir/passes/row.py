@@ -26,10 +26,23 @@ class Exactness(enum.Enum):
     """Same bits for programs without races; other edges between memory operations."""
 
 
+class Aspect(enum.Flag):
+    """An aspect of programs: what a rewrite changes, and what a pass looks at."""
+
+    NONE = 0
+    CODE = enum.auto()
+    """Operations, and their operands."""
+    PLACE = enum.auto()
+    """The block that an operation stands in."""
+    USES = enum.auto()
+    """Values that are used, and how often."""
+    ALL = CODE | PLACE | USES
+
+
 @dataclass(frozen=True)
 class Row:
     """One rewrite: `pattern` becomes `becomes` if `when` holds (empty: always), by the pass `pass_name`; `why` says
-    in a sentence why that is right.
+    in a sentence why that is right. A pass that looks at none of what it `changes` has no new work by it.
     """
 
     name: str
@@ -39,6 +52,7 @@ class Row:
     kind: Exactness
     why: str
     when: str = ""
+    changes: Aspect = field(default=Aspect.ALL, repr=False)
 
 
 @dataclass(frozen=True)
@@ -55,6 +69,9 @@ class ChangeLog:
     """The changes of some passes, in order."""
 
     changes: list[Change] = field(default_factory=list)
+    aspects: Aspect = Aspect.NONE
+    """What they have changed."""
 
     def note(self, row: Row, before: Op, after: Sequence[Value] = ()) -> None:
         self.changes.append(Change(row, before, tuple(after)))
+        self.aspects |= row.changes

@@ -38,9 +38,8 @@ class Sharing(Rebuilding):
         self.known: list[dict[Hashable, Sequence[Value]]] = [{}]
 
     def visit(self, op: Op) -> None:
-        closed = ISOLATED in op.spec.traits or isinstance(op, CLOSED)
         around = self.known
-        if closed:
+        if op.regions and (isinstance(op, CLOSED) or ISOLATED in op.spec.traits):
             self.known = [{}]
         super().visit(op)
         self.known = around
@@ -52,17 +51,22 @@ class Sharing(Rebuilding):
         return made
 
     def emit(self, op: Op) -> Sequence[Value]:
-        loads = is_weak_load(op) and not op.discardable
-        if not (loads or is_shareable(op)):
-            return super().emit(op)
-        key = (type(op), tuple(op.operands), op.segments, frozenset(op.attributes.items()), *_types(op))
+        loads = False
+        if not is_shareable(op):
+            loads = is_weak_load(op) and not op.discardable
+            if not loads:
+                return self.block.append(op).results
+        key = _key(op)
         for known in self.known:
-            if key in known:
-                self.log.note(SHARED_LOAD if loads else SHARED, op, known[key])
-                return known[key]
-        self.known[-1][key] = results = super().emit(op)
+            found = known.get(key)
+            if found is not None:
+                self.log.note(SHARED_LOAD if loads else SHARED, op, found)
+                return found
+        self.known[-1][key] = results = self.block.append(op).results
         return results
 
 
-def _types(op: Op) -> list[object]:
-    return [result.type for result in op.results]
+def _key(op: Op) -> Hashable:
+    """What is equal for equal operations."""
+    attributes = frozenset(op.attributes.items()) if op.attributes else None
+    return (type(op), *op.operands, op.segments, attributes, *[result.type for result in op.results])

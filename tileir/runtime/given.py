@@ -7,7 +7,7 @@ Knows: which value each parameter gets, and which kernel of a program is meant. 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -46,9 +46,11 @@ def chosen_kernel(module: Module, name: str | None) -> Kernel:
     return found
 
 
-def given_values(kernel: Kernel, words: Sequence[str], seed: int) -> list[Given]:
-    parameters = kernel.parameters
-    found = argument_words.assigned(words, [parameter.name for parameter in parameters])
+def given_values(kernel: Kernel, words: Sequence[str], seed: int, names: Sequence[str] | None = None) -> list[Given]:
+    """The argument of each parameter; the words call the parameters by `names`, by default their own."""
+    names = [parameter.name for parameter in kernel.parameters] if names is None else names
+    parameters = [replace(parameter, name=name) for parameter, name in zip(kernel.parameters, names)]
+    found = argument_words.assigned(words, names)
     random = np.random.default_rng(abs(seed))
     return [_value(parameter, word, random) for parameter, word in zip(parameters, found)]
 

@@ -14,7 +14,7 @@ from tileir.runtime.arguments import Argument, Binder
 from tileir.runtime.grid import GridLike, checked_grid
 from tileir.runtime.module import Kernel, Module
 from tileir.runtime.naming import in_order
-from tileir.runtime.targets import DEFAULT, Target, TargetName, target_named
+from tileir.runtime.targets import DEFAULT, QuickTarget, Target, TargetName, target_named
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -64,12 +64,20 @@ def launch(
 def launch_kernel(
     kernel: Kernel, grid: GridLike, args: Sequence[object], target: str, check: Check, options: LaunchOptions
 ) -> None:
-    """Check the program, the grid and the arguments, in this order, and run."""
+    """Check the program, the grid and the arguments, in this order, and run.
+
+    Once that has been done, a target may have a shorter way for launches with usual arguments.
+    """
+    quick = kernel.quick.get((target, check)) if type(check) is bool else None
+    if quick is not None and quick(grid, args, options):
+        return
     chosen = target_named(target)
     kernel.module.require_valid()
     extents = checked_grid(grid, kernel.name)
     arguments = bind(kernel, args, chosen)
     run = chosen.prepare(kernel, check, options)
+    if type(check) is bool and (target, check) not in kernel.quick:
+        kernel.quick[target, check] = chosen.quick(kernel, check) if isinstance(chosen, QuickTarget) else None
     run(extents, arguments)
 
 

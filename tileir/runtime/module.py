@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tileir.runtime.options import Check, LaunchOptions, Progress
     from tileir.runtime.pickling import Surroundings
     from tileir.runtime.storage import GlobalStorage
+    from tileir.runtime.targets import QuickLaunch
 
 MAGIC = b"\x7fTileIR\x00"
 _NUL = b"\x00"
@@ -130,6 +131,8 @@ class Kernel:
         self.entry = entry
         self.name: str = entry.sym_name
         self._prepared: dict[Hashable, object] = {}
+        self.quick: dict[tuple[str, bool], QuickLaunch | None] = {}
+        """The shorter way of most launches, by target and check (`launch.launch_kernel`)."""
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:

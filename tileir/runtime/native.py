@@ -7,16 +7,21 @@ made (`cpu.run.program`) or run (`cpu.run.execution`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from tileir.cache import shared_cache
+from tileir.cpu.lowering.entry import Instruments
 from tileir.cpu.lowering.state import CheckLevel
 from tileir.cpu.run.execution import Runner
+from tileir.cpu.run.instrumented import InstrumentedProgram, instrumented
 from tileir.cpu.run.launch import HostCall, Settings
 from tileir.cpu.run.pool import default_threads
 from tileir.cpu.run.program import NativeProgram, compiled
+from tileir.cpu.run.traps import FaultyAccess
 from tileir.host import extern
+from tileir.host.access_faults import AccessFault
 from tileir.host.limits import MAX_ITERATIONS
 from tileir.host.output import Output, write
 from tileir.host.printing import formatter
@@ -29,11 +34,12 @@ from tileir.ops.extension import ExternElementwise
 from tileir.ops.misc import PrintTko
 from tileir.runtime.arguments import Argument, Binder, Parameter, binder
 from tileir.runtime.arrays import CPU
-from tileir.runtime.grid import Grid
+from tileir.runtime.grid import Grid, GridLike, checked_grid
 from tileir.runtime.module import Kernel
 from tileir.runtime.native_memory import NativeArguments
+from tileir.runtime.native_slots import QuickSlots
 from tileir.runtime.options import Check, LaunchOptions, NativeOptions, check_level, positive, require_known, seconds
-from tileir.runtime.targets import Run
+from tileir.runtime.targets import QuickLaunch, Run
 from tileir.text.printer import items_text
 
 _LEVELS = {False: CheckLevel.OFF, True: CheckLevel.ON, "strict": CheckLevel.STRICT}
@@ -57,7 +63,7 @@ class Native:
         ``progress``, a function that is told now and then how many tile blocks are done, of how many.
         """
         checks = _LEVELS[check_level(check)]
-        prepared = kernel.prepared(("cpu", checks), lambda: _Prepared(kernel, checks))
+        prepared = kernel.prepared(("cpu", checks), lambda: NativeLaunches(kernel, program_of(kernel, checks)))
         _require_registered(prepared.program)
         settings = prepared.settings(options) if options else prepared.usual
 
@@ -66,20 +72,28 @@ class Native:
 
         return run
 
+    def quick(self, kernel: Kernel, check: bool) -> QuickLaunch | None:
+        """Launches with arguments of the usual kinds, of a kernel that has been prepared; None for one that needs the
+        host, which may have changed since.
+        """
+        checks = _LEVELS[check]
+        prepared = kernel.prepared(("cpu", checks), lambda: NativeLaunches(kernel, program_of(kernel, checks)))
+        return None if prepared.program.prints else prepared.quick
 
-class _Prepared:
-    """A compiled kernel; `usual` are the settings of launches without options."""
 
-    def __init__(self, kernel: Kernel, checks: CheckLevel) -> None:
+class NativeLaunches:
+    """Launches of a compiled kernel; `usual` are the settings of those without options."""
+
+    def __init__(self, kernel: Kernel, program: NativeProgram) -> None:
+        self._kernel = kernel
         self._source = kernel.module.source
         self._storage = kernel.module.globals
-        self._globals = tuple(self._storage.addresses.values())
-        self.program = program_of(kernel, checks)
-        memories = len(self._globals) + sum(
-            isinstance(argument.tile.element, PointerType) for argument in kernel.entry.body.args
-        )
-        self._runner = Runner(self.program, len(kernel.parameters) + len(self._globals) + 3 * memories + 2)
-        self.usual = self.settings({})
+        self.program = program
+        globals = len(self._storage.placed)
+        memories = globals + sum(isinstance(argument.tile.element, PointerType) for argument in kernel.entry.body.args)
+        self._runner = Runner(self.program, len(kernel.parameters) + globals + 3 * memories + 2)
+        self._slots = QuickSlots(kernel.parameters, self._storage)
+        self.usual = self._last = self.settings({})
 
     def settings(self, options: LaunchOptions) -> Settings:
         require_known(options, NativeOptions, Native.name)
@@ -94,7 +108,41 @@ class _Prepared:
         )
 
     def run(self, grid: Grid, arguments: Sequence[Argument], settings: Settings) -> None:
-        self._runner.run(grid, NativeArguments(arguments, self._storage, self._globals), settings)
+        given = NativeArguments(arguments, self._storage)
+        self._runner.run(grid, given.slots, settings, given.access_fault)
+
+    def quick(self, grid: GridLike, arguments: Sequence[object], options: LaunchOptions) -> bool:
+        """A launch; false, with nothing done, for unusual arguments, and for other options than ``threads``."""
+        slots = self._slots.of(arguments)
+        settings = self._threaded(options) if options else self.usual
+        if slots is None or settings is None:
+            return False
+        extents = checked_grid(grid, self._kernel.name)
+        self._runner.run(extents, slots, settings, lambda access: self._fault(arguments, access))
+        return True
+
+    def _threaded(self, options: LaunchOptions) -> Settings | None:
+        """The usual settings with the number of threads that `options` ask for; None if they ask for something else."""
+        threads = options.get("threads")
+        if len(options) != 1 or type(threads) is not int or threads < 1:
+            return None
+        if self._last.threads != threads:
+            self._last = replace(self.usual, threads=threads)
+        return self._last
+
+    def _fault(self, arguments: Sequence[object], access: FaultyAccess) -> AccessFault:
+        parameters = self._kernel.parameters
+        bound = [
+            binder(parameter, Native.devices, Native.name)(value) for parameter, value in zip(parameters, arguments)
+        ]
+        return NativeArguments(bound, self._storage).access_fault(access)
+
+
+def instrumented_program(kernel: Kernel, instruments: Instruments) -> InstrumentedProgram:
+    """The kernel compiled with instruments, as launches check it usually; it is not kept in the cache."""
+    functions = [item for item in kernel.module.items if isinstance(item, Func)]
+    names = tuple(kernel.module.globals.addresses)
+    return instrumented(kernel.entry, functions, names, shared_cache(), CheckLevel.ON, instruments)
 
 
 def program_of(kernel: Kernel, checks: CheckLevel = CheckLevel.ON) -> NativeProgram:

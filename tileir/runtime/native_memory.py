@@ -33,13 +33,15 @@ _EVERYWHERE = (1 << 64) - 1
 
 
 class NativeArguments:
-    """Arguments of a launch for native code (`cpu.run.execution.LaunchArguments`)."""
+    """Arguments of a launch for native code.
 
-    __slots__ = ("_arguments", "_further", "_storage", "table", "values")
+    `slots` are the low 8 bytes of each argument, the address of each global, and the bounds of all memory.
+    """
 
-    def __init__(self, arguments: Sequence[Argument], storage: GlobalStorage, addresses: Sequence[int]) -> None:
+    __slots__ = ("_arguments", "_further", "_storage", "slots")
+
+    def __init__(self, arguments: Sequence[Argument], storage: GlobalStorage) -> None:
         self._arguments, self._storage = arguments, storage
-        self.values = [*(argument.bits for argument in arguments), *addresses]
         table: list[int] = []
         further: list[int] = []
         for argument in arguments:
@@ -49,11 +51,15 @@ class NativeArguments:
                     further += _array_entry(lent.array)
             elif isinstance(argument, PointerArgument):
                 table += _pointer_entry(argument)
-        for placed in storage.placed.values():
-            end = placed.address + placed.size
-            table += (placed.address, end, placed.address if placed.constant else end)
         self._further = (ctypes.c_uint64 * len(further))(*further)
-        self.table = [*table, len(further) // 3, ctypes.addressof(self._further)]
+        self.slots = (
+            *(argument.bits for argument in arguments),
+            *storage.addresses.values(),
+            *table,
+            *bounds_of_globals(storage),
+            len(further) // 3,
+            ctypes.addressof(self._further),
+        )
 
     def access_fault(self, access: FaultyAccess) -> AccessFault:
         """The fault of the access, in the words that serve all targets."""
@@ -63,6 +69,12 @@ class NativeArguments:
             begin, end = access.meant
             space.add(Allocation("alloca", begin, (Runs(0, end - begin),), owner=access.block))
         return space.fault_at(access.address, *_described(access))
+
+
+def bounds_of_globals(storage: GlobalStorage) -> tuple[int, ...]:
+    """The entries of the globals in the table of bounds."""
+    entries = ((placed.address, placed.address + placed.size, placed.constant) for placed in storage.placed.values())
+    return tuple(word for begin, end, constant in entries for word in (begin, end, begin if constant else end))
 
 
 def _array_entry(array: Array) -> Entry:

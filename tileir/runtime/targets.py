@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tileir.runtime.arguments import Argument, Binder, Parameter
     from tileir.runtime.arrays import Array
-    from tileir.runtime.grid import Grid
+    from tileir.runtime.grid import Grid, GridLike
     from tileir.runtime.module import Kernel
     from tileir.runtime.options import Check, LaunchOptions
 
@@ -28,6 +28,10 @@ DEFAULT: TargetName = "cpu"
 
 Run = Callable[["Grid", "Sequence[Argument]"], None]
 """Runs a prepared kernel over a grid, to the end if the target is no GPU; raises `Trap`."""
+
+
+QuickLaunch = Callable[["GridLike", "Sequence[object]", "LaunchOptions"], bool]
+"""Runs a prepared kernel with the values that a user gave, or does nothing and is false, if they are not usual ones."""
 
 
 class Target(Protocol):
@@ -49,6 +53,14 @@ class Target(Protocol):
 
         Raises TypeError for an option that the target does not have, `UnsupportedError` for what it cannot run.
         """
+
+
+@runtime_checkable
+class QuickTarget(Target, Protocol):
+    """A target with a shorter way for most launches."""
+
+    def quick(self, kernel: Kernel, check: bool) -> QuickLaunch | None:
+        """Such launches of a kernel that has been prepared; None if it has none."""
 
 
 @runtime_checkable

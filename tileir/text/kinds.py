@@ -125,4 +125,6 @@ _FREE_FORMS: dict[AttributeKind, FreeForm] = {
     AttrKind.ARRAY: _itself("an array", a.ArrayAttr),
     AttrKind.TAGGED: _itself("an attribute of the dialect", a.DivBy, a.SameElements, a.Bounded, a.OpaqueAttr),
     AttrKind.HINTS: _itself("#cuda_tile.optimization_hints<...>", a.OptimizationHints),
+    AttrKind.DICTS: _itself("an array of dictionaries", a.ArrayAttr),
+    AttrKind.CONSTANTS: _itself("an array of constants", a.ArrayAttr),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tileir.ir.core import Op
 from tileir.ir.shown import shown
-from tileir.ops.calls import Call, Func
+from tileir.ops.calls import Call, Func, PreviewCall
 from tileir.verify.debug import add_function_scope
 from tileir.verify.items import add_item, add_signature
 from tileir.verify.rule import CheckContext, RuleTable, Violation, noted, type_list
@@ -58,3 +58,14 @@ def _function(op: Op) -> Op | None:
     while parent is not None and not isinstance(parent, Func):
         parent = parent.parent_op
     return parent
+
+
+@rules("E0809", PreviewCall, contextual=True)
+def callee_is_elsewhere(op: PreviewCall, context: CheckContext) -> Violation | None:
+    found = context.symbols.get(op.callee)
+    if found is None:
+        return None
+    notes = noted(f"@{shown(op.callee)} is defined here", found.loc)
+    hint = "'experimental$call' calls functions of the module" if isinstance(found, Func) else None
+    got = f"@{shown(op.callee)}, which is of kind '{found.spec.name}'"
+    return Violation("attribute 'callee'", "a function that the module does not define", got, notes, hint)

@@ -15,6 +15,7 @@ from tileir.ir.attributes import (
     BoolAttr,
     Bounded,
     DenseElements,
+    DictAttr,
     DivBy,
     EnumAttr,
     FloatAttr,
@@ -24,6 +25,7 @@ from tileir.ir.attributes import (
     SameElements,
     StringAttr,
     TextEnum,
+    is_constant,
 )
 from tileir.ir.fields import Attr, AttrKind
 from tileir.ir.types import ElementType, Type
@@ -59,6 +61,14 @@ def _is_i32(value: object) -> bool:
     return _KINDS[AttrKind.I32].accepts(value)
 
 
+def _are_dicts(value: object) -> bool:
+    return isinstance(value, ArrayAttr) and all(isinstance(item, DictAttr) for item in value)
+
+
+def _are_constants(value: object) -> bool:
+    return isinstance(value, ArrayAttr) and is_constant(value)
+
+
 _KINDS = {
     AttrKind.UNIT: _instance("a unit attribute", bool),
     AttrKind.I32: _integer(32),
@@ -74,6 +84,8 @@ _KINDS = {
     AttrKind.ARRAY: _instance("an array", ArrayAttr),
     AttrKind.TAGGED: _instance("an attribute", Attribute),
     AttrKind.HINTS: _instance("optimization hints", OptimizationHints),
+    AttrKind.DICTS: ExpectedAttribute("an array of dictionaries", _are_dicts),
+    AttrKind.CONSTANTS: ExpectedAttribute("integers of type i64, strings, types and arrays of them", _are_constants),
 }
 
 

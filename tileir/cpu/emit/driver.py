@@ -26,12 +26,20 @@ from tileir.cpu.emit.safepoints import attend, field_of, wanted
 NAME, RESUME, DESTROY = "tileir.driver", "tileir.resume", "tileir.destroy"
 
 
-def add_driver(module: ir.Module, kernel: ir.Function) -> None:
-    """Add the functions that threads call to the module of a kernel."""
+STAMP = 3 * 8
+"""Bytes of a row of the table of tile blocks: nanoseconds of the monotonic clock at its begin and its end, and the
+arena of the thread that ran it."""
+_MONOTONIC = 1
+
+
+def add_driver(module: ir.Module, kernel: ir.Function, stamps: int | None = None) -> None:
+    """Add the functions that threads call to the module of a kernel. `stamps` is the address of a word that holds that
+    of the table of tile blocks, or 0.
+    """
     kernel.linkage = "internal"
     kernel.attributes.add("noinline")
     sets_aside = kernel.function_type.return_type == PTR
-    _Driver(module, kernel, sets_aside)
+    _Driver(module, kernel, sets_aside, stamps)
     if sets_aside:
         _add_resume(module)
         _add_destroy(module)
@@ -40,8 +48,9 @@ def add_driver(module: ir.Module, kernel: ir.Function) -> None:
 class _Driver:
     """The driver under construction: blocks of code that take tile blocks, run one, and look whether to go on."""
 
-    def __init__(self, module: ir.Module, kernel: ir.Function, sets_aside: bool) -> None:
+    def __init__(self, module: ir.Module, kernel: ir.Function, sets_aside: bool, stamps: int | None) -> None:
         function = ir.Function(module, ir.FunctionType(I32, [PTR, PTR]), NAME)
+        self._stamps = stamps
         self._kernel, self._sets_aside = kernel, sets_aside
         names = "start", "fetch", "head", "next", "safepoint", "run", "left", "trapped", "after", "done"
         self._blocks = {name: function.append_basic_block(name) for name in names}
@@ -86,7 +95,9 @@ class _Driver:
         """Run a tile block; what comes then depends on its status."""
         builder, launch, blocks = self._at("run"), self._launch, self._blocks
         place = launch.place(self._number)
+        self._stamp(0)
         result = builder.call(self._kernel, [launch.slots, launch.grid, *place, launch.space])
+        self._stamp(1)
         builder.store(builder.add(builder.load(self._counter, typ=I64), I64(1)), self._counter)
         if self._sets_aside:
             handle, result = result, builder.load(launch.line(record.STATUS), typ=I32)
@@ -94,6 +105,19 @@ class _Driver:
         self._result = result
         stopped = builder.icmp_unsigned("!=", result, I32(0))
         builder.cbranch(stopped, blocks["left"], blocks["after"]).set_weights(RARE)
+
+    def _stamp(self, column: int) -> None:
+        """Note the time in the row of the tile block, and at last the thread's arena, if there is a table."""
+        if self._stamps is None:
+            return
+        builder = self._builder
+        table = builder.load(builder.inttoptr(I64(self._stamps), PTR), typ=I64)
+        with builder.if_then(builder.icmp_unsigned("!=", table, I64(0))):
+            row = builder.add(table, builder.mul(self._number, I64(STAMP)))
+            builder.store(_now(builder), builder.inttoptr(builder.add(row, I64(8 * column)), PTR))
+            if column:
+                arena = builder.ptrtoint(self._launch.space, I64)
+                builder.store(arena, builder.inttoptr(builder.add(row, I64(16)), PTR))
 
     def _go_on(self) -> None:
         """With the next tile block; a trap lowers the limit and ends it."""
@@ -117,6 +141,19 @@ class _Driver:
         status.add_incoming(self._result, blocks["trapped"])
         builder.store(builder.load(self._counter, typ=I64), self._launch.line(record.COUNT))
         builder.ret(status)
+
+
+def _now(builder: ir.IRBuilder) -> ir.Value:
+    """Nanoseconds of the clock that ``time.perf_counter_ns`` reads on Linux."""
+    module, name = builder.module, "clock_gettime"
+    if name not in module.globals:
+        ir.Function(module, ir.FunctionType(I32, [I32, PTR]), name)
+    with builder.goto_entry_block():
+        time = builder.alloca(I64, 2)
+    builder.call(module.globals[name], [I32(_MONOTONIC), time])
+    seconds = builder.load(time, typ=I64)
+    rest = builder.load(builder.gep(time, [I64(8)], source_etype=I8), typ=I64)
+    return builder.add(builder.mul(seconds, I64(1_000_000_000)), rest)
 
 
 def _add_resume(module: ir.Module) -> None:

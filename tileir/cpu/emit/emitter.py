@@ -21,6 +21,7 @@ from typing import Any
 from llvmlite import ir
 
 from tileir.cpu.emit.coroutines import Coroutine
+from tileir.cpu.emit.debug_lines import DebugLines
 from tileir.cpu.emit.elements import I8, I32, I64, PTR, Num
 from tileir.cpu.emit.record import ABANDON, CHANGES, STATUS, WAITING
 from tileir.cpu.emit.safepoints import attend, field_of, wanted
@@ -113,6 +114,8 @@ class Emitter:
     """Where the buffers of a function begin in the arena, an i64; None where the arena begins."""
     counts_changes: bool = False
     """Whether what the tile block changes is counted, as others may wait for it."""
+    lines: DebugLines | None = None
+    """Set if the code is to say which operation each instruction comes from."""
 
     def __post_init__(self) -> None:
         self.counts_changes = self.coroutine is not None
@@ -246,6 +249,29 @@ class Emitter:
             yield
         self.memo = outer
 
+    # ------------------------------------------------------------ lines
+
+    def describe(self, lines: DebugLines | None) -> None:
+        """Have the instructions of this function say which lines they come from."""
+        self.lines = lines
+        if lines is not None:
+            lines.begin(self.function)
+            self.builder.debug_metadata = lines.start_of(self.function)
+
+    @property
+    def place(self) -> ir.DIValue | None:
+        """The location that instructions get now."""
+        found: ir.DIValue | None = self.builder.debug_metadata
+        return found
+
+    @contextmanager
+    def at_place(self, place: ir.DIValue | None) -> Iterator[None]:
+        """Instructions made inside come from `place`; None leaves that as it is."""
+        outer = self.builder.debug_metadata
+        self.builder.debug_metadata = place or outer
+        yield
+        self.builder.debug_metadata = outer
+
     # ------------------------------------------------------------ functions
 
     def shared(
@@ -253,8 +279,9 @@ class Emitter:
     ) -> None:
         """Run `body`, which makes a function that all calls with an equal `key` share; one that is called once becomes
         a part of its caller. `body` is given an emitter for the function, which has no arena and no traps, and the
-        function's arguments.
+        function's arguments. Operations share no function where its instructions are to say whose they are.
         """
+        key = key if self.lines is None else (key, id(self.place))
         function = self.functions.get(key)
         if function is None:
             function = self.functions[key] = self._function([argument.type for argument in arguments], body)
@@ -269,6 +296,8 @@ class Emitter:
         builder = ir.IRBuilder(function.append_basic_block("start"))
         nowhere = ir.Constant(PTR, None)
         inner = Emitter(self.module, function, builder, nowhere, function.entry_basic_block, nowhere, None, 0, 0)
+        if self.lines is not None and self.place is not None:
+            inner.lines, builder.debug_metadata = self.lines, self.lines.begin_shared(function, self.place)
         body(inner, function.args)
         assert not inner.arena_size and not inner.traps
         builder.ret_void()

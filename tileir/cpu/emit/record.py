@@ -32,6 +32,7 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Sequence
+from functools import partial
 
 from tileir.ir.diagnostics import Coordinates
 
@@ -49,6 +50,9 @@ WARNING = -2
 """The host is called for the first warning of the kernel; for the others with the numbers below."""
 
 
+_HEAD = struct.Struct("<q56xq56xqq3I")
+
+
 class LaunchRecord:
     """A record for kernels with `count` slots; used for one launch at a time.
 
@@ -56,18 +60,24 @@ class LaunchRecord:
     """
 
     def __init__(self, count: int, library: Sequence[int] = NO_LIBRARY) -> None:
-        self._fields = struct.Struct(f"<q56xq56xqq3I4x{FUNCTIONS + count}Q")
-        self._library = library
-        self._memory = ctypes.create_string_buffer(self._fields.size + LINE)
+        fields = struct.Struct(f"<{FUNCTIONS + count}Q")
+        self._memory = ctypes.create_string_buffer(LIBRARY + fields.size + LINE)
         address = ctypes.addressof(self._memory)
         self._skip = -address % LINE
         self.address = address + self._skip
+        self._fill_head = partial(_HEAD.pack_into, self._memory, self._skip)
+        self._fill_slots = partial(fields.pack_into, self._memory, self._skip + LIBRARY, *library)
+        self._slots: tuple[int, ...] | None = None
         self._limit = ctypes.c_int64.from_address(self.address + LIMIT)
         self._chunk = ctypes.c_int64.from_address(self.address + CHUNK)
         self._next = ctypes.c_int64.from_address(self.address + NEXT)
 
-    def fill(self, total: int, chunk: int, fuel: int, grid: Coordinates, slots: Sequence[int]) -> None:
-        self._fields.pack_into(self._memory, self._skip, 0, total, chunk, fuel, *grid, *self._library, *slots)
+    def fill(self, total: int, chunk: int, fuel: int, grid: Coordinates, slots: tuple[int, ...]) -> None:
+        """For a launch from the first tile block on. Slots that are there already are not written again."""
+        self._fill_head(0, total, chunk, fuel, *grid)
+        if slots != self._slots:
+            self._fill_slots(*slots)
+            self._slots = slots
 
     @property
     def started(self) -> int:

@@ -40,11 +40,14 @@ class ExpressionTile(Tile):
     def __init__(self, type: t.TileType, compute: Callable[[Emitter, Index], Num]) -> None:
         self.type = type
         self._compute = compute
+        self.place: ir.DIValue | None = None
+        """The location of its instructions, where code says which operation they come from."""
 
     def at(self, emit: Emitter, index: Index) -> Num:
         key = (id(self), *map(_identity, index))
         if key not in emit.memo:
-            emit.memo[key] = ((self, index), self._compute(emit, index))
+            with emit.at_place(self.place):
+                emit.memo[key] = ((self, index), self._compute(emit, index))
         return emit.memo[key][1]
 
 
@@ -90,6 +93,8 @@ class Window(Tile):
     shared: bool = False
     known: ir.Value | None = None
     """The address as an i64, but 0 for a copy in the arena, of which LLVM is to see that no other code knows it."""
+    place: ir.DIValue | None = None
+    """The location of what reads it, where that is an operation's memory and code says whose its instructions are."""
 
     def address(self, emit: Emitter, index: Index) -> ir.Value:
         builder = emit.builder
@@ -99,9 +104,10 @@ class Window(Tile):
         return builder.gep(self.base, [offset], source_etype=memory_type(self.element), inbounds=True)
 
     def at(self, emit: Emitter, index: Index) -> Num:
-        address = self.address(emit, index)
-        loaded = emit.builder.load(address, typ=memory_type(self.element), align=self.element.byte_size)
-        return from_memory(emit.builder, self.element, emit.independent(loaded))
+        with emit.at_place(self.place):
+            address = self.address(emit, index)
+            loaded = emit.builder.load(address, typ=memory_type(self.element), align=self.element.byte_size)
+            return from_memory(emit.builder, self.element, emit.independent(loaded))
 
     def put(self, emit: Emitter, index: Index, number: Num) -> None:
         value = to_memory(emit.builder, number)

@@ -24,12 +24,14 @@ from tileir.analysis.effects import reachable
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.inlining import CallPlacement
 from tileir.cpu.emit.coroutines import Coroutine
+from tileir.cpu.emit.debug_lines import DebugLines, PlaceOf
 from tileir.cpu.emit.driver import add_driver
 from tileir.cpu.emit.elements import I8, I32, I64, PTR, Num, memory_type
 from tileir.cpu.emit.emitter import Emitter, TrapSite, accesses_null
 from tileir.cpu.emit.record import FUEL, SLOTS, STATUS
 from tileir.cpu.emit.safepoints import field_of
 from tileir.cpu.emit.tiles import Lowered, Scalar, from_memory
+from tileir.cpu.lowering.counting import Counters
 from tileir.cpu.lowering.safepoints import may_wait
 from tileir.cpu.lowering.state import CheckLevel, Lowering, NativeRules
 from tileir.ir import types as t
@@ -58,8 +60,31 @@ class LoweredKernel:
     """The form that each value had when everything was lowered."""
 
 
+@dataclass(frozen=True)
+class Instruments:
+    """What code does beside running the kernel: say which lines it comes from, count, note when tile blocks ran.
+
+    `place_of` gives the line of an operation, of which `file` is the usual file. `stamps` is the address of a word with
+    the address of the table of tile blocks (`cpu.emit.driver`), 0 while there is none.
+    """
+
+    place_of: PlaceOf | None = None
+    file: str = ""
+    counters: Counters | None = None
+    stamps: int | None = None
+
+
+PLAIN = Instruments()
+
+
 def lower_entry(
-    entry: Entry, global_names: Sequence[str], rules: NativeRules, triple: str, layout: str, checks: CheckLevel
+    entry: Entry,
+    global_names: Sequence[str],
+    rules: NativeRules,
+    triple: str,
+    layout: str,
+    checks: CheckLevel,
+    instruments: Instruments = PLAIN,
 ) -> LoweredKernel:
     """The LLVM function of `entry`; `global_names` are the globals of its module, in the order of their slots.
 
@@ -69,11 +94,14 @@ def lower_entry(
     module.triple, module.data_layout = triple, layout
     function = _kernel_function(module, waits=may_wait(reachable(entry)))
     emit = _emitter(function)
+    if instruments.place_of is not None:
+        emit.describe(DebugLines(module, instruments.place_of, entry.sym_name, instruments.file))
     lowering = _lowering(emit, entry.body, global_names, rules, checks)
+    lowering.counters = instruments.counters
     _bind_arguments(lowering, entry.body)
     lowering.run(entry.body)
     _end(emit)
-    add_driver(module, function)
+    add_driver(module, function, instruments.stamps)
     return LoweredKernel(
         module,
         emit.arena_size,

@@ -109,6 +109,7 @@ def _callee(caller: Lowering, made: ir.Function, body: Block) -> Lowering:
         caller.bounds_slot,
         caller.bounds_count,
         caller.inlining,
+        caller.counters,
     )
     lowering.share(caller)
     words = iter(made.args[_COMMON + 2 :])
@@ -128,6 +129,7 @@ def _emitter(caller: Emitter, made: ir.Function) -> Emitter:
     emit = Emitter(made.module, made, builder, arena, exit, status, frame=frame, arena_used=0, arena_size=0)
     emit.traps, emit.functions = caller.traps, caller.functions
     emit.counts_changes = caller.counts_changes
+    emit.describe(caller.lines)
     return emit
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from llvmlite import ir
 
@@ -21,8 +21,9 @@ from tileir.cpu.analysis.loads import Loads
 from tileir.cpu.emit.elements import I8, I64, PTR, Num
 from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.emit.slots import Slot
-from tileir.cpu.emit.tiles import Lowered, Scalar, Tile, materialized, scalar, wide
+from tileir.cpu.emit.tiles import ExpressionTile, Lowered, Scalar, Tile, Window, materialized, scalar, wide
 from tileir.cpu.emit.views import Bounds, NativeTensorView, NativeTileView
+from tileir.cpu.lowering.counting import Counters, segments
 from tileir.ir import types as t
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import UnsupportedError
@@ -43,10 +44,12 @@ class CheckLevel(enum.Enum):
 
 @dataclass(frozen=True)
 class NativeRules:
-    """The rules of all chapters; those of `strict` emit what only strict mode looks for, before the operation."""
+    """The rules of all chapters; those of `strict` emit what only strict mode looks for, before the operation, those of
+    `counted` what counts the elements that it accesses, likewise."""
 
     always: Mapping[type[Op], Lower]
     strict: Mapping[type[Op], Lower]
+    counted: Mapping[type[Op], Lower]
 
 
 @dataclass
@@ -85,6 +88,8 @@ class Lowering:
     bounds_count: int
     inlining: CallPlacement
     """Memories in the table of bounds: pointer parameters, then globals."""
+    counters: Counters | None = None
+    """Set if the code is to count what it runs."""
     scratch: dict[tuple[str, int], ir.Value] = field(default_factory=dict)
     """Stack cells for words that functions are asked with, by their use and number."""
     asks: bool = False
@@ -206,11 +211,41 @@ class Lowering:
 
     def run(self, block: Block) -> None:
         alive = len(self.allocations)
-        for op in block.ops:
-            self.lower(op)
+        if self.counters is not None:
+            self._run_counted(block, self.counters)
+        else:
+            for op in block.ops:
+                self.lower(op)
         del self.allocations[alive:]
 
+    def _run_counted(self, block: Block, counters: Counters) -> None:
+        for ops in segments(block):
+            counters.add(self.emit, counters.of_segment(ops), I64(1))
+            for op in ops:
+                count = self.rules.counted.get(type(op))
+                if count is not None:
+                    count(self, op)
+                self.lower(op)
+
     def lower(self, op: Op) -> None:
+        if self.emit.lines is None:
+            self._lower(op)
+            return
+        place = self.emit.lines.location(op, self.emit.function)
+        with self.emit.at_place(place):
+            self._lower(op)
+        for result in op.results:
+            self._keep_place(result, place)
+
+    def _keep_place(self, result: Value, place: ir.DIValue | None) -> None:
+        """What is computed or read where a result is used comes from the operation that made it."""
+        made = self.values.get(result)
+        if isinstance(made, ExpressionTile) and made.place is None:
+            made.place = place
+        elif isinstance(made, Window) and made.shared and made.place is None:
+            self.values[result] = replace(made, place=place)
+
+    def _lower(self, op: Op) -> None:
         rule = self.rules.always.get(type(op))
         if rule is None:
             raise UnsupportedError(f"'{op.spec.name}' has no native code", "cpu", op.loc)

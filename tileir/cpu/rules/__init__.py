@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tileir.cpu.lowering.state import Lower, NativeRules
+from tileir.cpu.memory.counting import count_access
 from tileir.cpu.rules import (
     atomics,
     calls,
@@ -23,7 +24,10 @@ from tileir.cpu.rules import (
     shapes,
     views,
 )
+from tileir.ir.core import Op
+from tileir.ir.effects import AccessTrait
 from tileir.ir.rules import Rules, joined
+from tileir.ops import OPS
 
 RULES: Rules[Lower] = joined(
     atomics.rules,
@@ -57,4 +61,5 @@ STRICT: Rules[Lower] = joined(
     pointers.strict,
     views.strict,
 )
-NATIVE_RULES = NativeRules(RULES, STRICT)
+COUNTED: dict[type[Op], Lower] = {op: count_access for op in OPS.values() if op.spec.trait(AccessTrait)}
+NATIVE_RULES = NativeRules(RULES, STRICT, COUNTED)

@@ -16,7 +16,8 @@ from tileir.cpu.rules.control import read_into, slots_of
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.rules import Rules
-from tileir.ops.calls import Call
+from tileir.ir.shown import shown
+from tileir.ops.calls import Call, PreviewCall
 
 rules: Rules[Lower] = Rules()
 
@@ -51,3 +52,9 @@ def _is_part(lowering: Lowering, op: Call, function: Op) -> bool:
 
 def _argument(lowering: Lowering, value: Lowered) -> Lowered:
     return materialized(lowering.emit, value) if isinstance(value, Tile) else value
+
+
+@rules(PreviewCall)
+def lower_preview_call(lowering: Lowering, op: PreviewCall) -> None:
+    what = f"'{op.spec.name}' calls '{shown(op.callee)}', code of a GPU that is linked in"
+    raise UnsupportedError(f"{what}; target 'interp' runs a registered stand-in", "cpu", op.loc)

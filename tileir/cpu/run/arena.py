@@ -155,11 +155,13 @@ class Arenas(threading.local):
 
     def take(self, size: int) -> Arena:
         """An arena of this thread that nothing else uses: a launch may start another, when it prints."""
-        arena = self._free.pop() if self._free else None
+        free = self._free
+        arena = free.pop() if free else None
         return arena if arena is not None and arena.size >= size else Arena(size)
 
     def give(self, arena: Arena) -> None:
-        if arena.usable and len(self._free) < KEPT:
-            self._free.append(arena)
+        free = self._free
+        if arena.usable and len(free) < KEPT:
+            free.append(arena)
         else:
             arena.close()

@@ -12,11 +12,11 @@ from time import perf_counter
 
 from tileir.cpu.emit.record import LaunchRecord, block_at
 from tileir.cpu.run.arena import Arena, Arenas
-from tileir.cpu.run.launch import Launch, LaunchArguments, Settings
+from tileir.cpu.run.launch import Launch, Settings
 from tileir.cpu.run.pool import Job, Pool
 from tileir.cpu.run.program import NativeProgram
 from tileir.cpu.run.ticker import Ticker
-from tileir.cpu.run.traps import TrapReport, report_of, trap_of
+from tileir.cpu.run.traps import AccessExplanation, TrapReport, report_of, trap_of
 from tileir.cpu.run.waiting import Turns, Waiting
 from tileir.host import limits, running
 from tileir.host.kernel_warnings import KernelWarning, issue
@@ -53,32 +53,36 @@ class Runner:
         self._program = program
         self._slots = slots
         self._free: list[_Work] = []
+        self._make = _WaitingWork if program.waits else _Work
+        self._most_threads = limits.physical_memory() // max(1, program.arena_size)
         self._seconds = 1.0
         """What a tile block has taken, at the last launch."""
 
-    def run(self, grid: Coordinates, given: LaunchArguments, settings: Settings) -> None:
+    def run(
+        self, grid: Coordinates, slots: tuple[int, ...], settings: Settings, access_fault: AccessExplanation
+    ) -> None:
         """Run every tile block. Raises the Trap of the first tile block that traps.
 
-        Whatever it raises, no thread is at work any more.
+        `slots` are the arguments, the addresses of globals and the bounds of all memory; `access_fault` says what is
+        wrong with an access that was stopped. Whatever it raises, no thread is at work any more.
         """
         total = grid[0] * grid[1] * grid[2]
         if total > LARGEST_GRID:
             raise UnsupportedError(f"a grid of more than {LARGEST_GRID} tile blocks", "cpu")
-        waits = self._program.waits
         threads = self._threads(total, settings.threads)
-        chunk = 1 if waits else total if threads == 1 else _chunk(total, threads)
-        work = self._free.pop() if self._free else (_WaitingWork if waits else _Work)(self._program, self._slots)
+        work = self._free.pop() if self._free else self._make(self._program, self._slots)
         work.launch.begin(settings, total)
-        work.record.fill(total, chunk, settings.max_iterations, grid, (*given.values, *given.table))
+        work.record.fill(total, self._chunk(total, threads), settings.max_iterations, grid, slots)
         try:
             work.run(threads - 1)
         finally:
-            self._warn(work, grid)
+            if work.launch.warnings:
+                self._warn(work, grid)
         self._seconds = work.seconds
         if work.reports:
             block = block_at(work.first.block, grid)
             limit, source = settings.max_iterations, settings.source
-            raise trap_of(work.first, block, self._program.name, source, given.access_fault, limit)
+            raise trap_of(work.first, block, self._program.name, source, access_fault, limit)
         self._free.append(work)
 
     def _warn(self, work: _Work, grid: Coordinates) -> None:
@@ -90,17 +94,18 @@ class Runner:
 
     def _threads(self, total: int, threads: int) -> int:
         """How many threads run `total` tile blocks; `threads` at most, and no more than have room for their tiles."""
-        program = self._program
-        threads = min(threads, limits.physical_memory() // max(1, program.arena_size))
+        threads = min(threads, self._most_threads, total)
         if not threads:
-            raise limits.no_memory(program.arena_size)
-        if program.waits:
-            return min(threads, total)
-        return 1 if program.prints or total * self._seconds < WORTH_SHARING else min(threads, total)
+            raise limits.no_memory(self._program.arena_size)
+        if threads == 1 or self._program.waits:
+            return threads
+        return 1 if self._program.prints or total * self._seconds < WORTH_SHARING else threads
 
-
-def _chunk(total: int, threads: int) -> int:
-    return max(1, min(LARGEST_CHUNK, total // (threads * CHUNKS_PER_THREAD)))
+    def _chunk(self, total: int, threads: int) -> int:
+        """How many tile blocks a thread takes at a time."""
+        if self._program.waits:
+            return 1
+        return total if threads == 1 else max(1, min(LARGEST_CHUNK, total // (threads * CHUNKS_PER_THREAD)))
 
 
 class _Work:
@@ -148,7 +153,8 @@ class _Work:
         try:
             begin = perf_counter()
             status = program.driver(self.record.address, arena.address)
-            self.seconds = (perf_counter() - begin) / (arena.count or 1)
+            spent = perf_counter() - begin
+            self.seconds = spent if launch.total == 1 else spent / (arena.count or 1)
             if status > 0:
                 self._trapped(status, arena)
         finally:

@@ -14,17 +14,15 @@ import ctypes
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from threading import get_ident
 from time import perf_counter
-from typing import Protocol
 
 import numpy as np
 
 from tileir.cpu.emit.record import ABANDON, GO_ON, SAFEPOINT, WARNING, LaunchRecord
 from tileir.cpu.run.arena import Arena
 from tileir.cpu.run.program import NativeProgram
-from tileir.cpu.run.traps import FaultyAccess
 from tileir.host import limits
-from tileir.host.access_faults import AccessFault
 from tileir.ir import types as t
 from tileir.ir.core import Op
 from tileir.ir.loc import Source
@@ -47,18 +45,6 @@ class Settings:
     source: Source | None = None
     timeout: float | None = None
     progress: Progress | None = None
-
-
-class LaunchArguments(Protocol):
-    """Arguments of a launch as native code takes them, and words for an access that was stopped."""
-
-    values: list[int]
-    """The low 8 bytes of each argument, then the address of each global."""
-    table: list[int]
-    """The bounds of all memory (`cpu.memory.bounds`)."""
-
-    def access_fault(self, access: FaultyAccess) -> AccessFault:
-        """What is wrong with an access."""
 
 
 class Launch:
@@ -103,13 +89,15 @@ class Launch:
         self.raised: BaseException | None = None
         self._stopped = False
         self._own_answer = self._answer
+        self.warnings: dict[Op, tuple[int, str]] = {}
+        """The warning of each operation that has one, and the number of the tile block that gave it."""
 
     def begin(self, settings: Settings, total: int) -> None:
         """The launch begins, on this thread."""
-        self.settings, self.total, self._thread = settings, total, threading.get_ident()
+        self.settings, self.total, self._thread = settings, total, get_ident()
         self._done = self.aside = 0
-        self.warnings: dict[Op, tuple[int, str]] = {}
-        """The warning of each operation that has one, and the number of the tile block that gave it."""
+        if self.warnings:
+            self.warnings = {}
         self._deadline = None if settings.timeout is None else perf_counter() + settings.timeout
 
     # ------------------------------------------------------------ threads
@@ -123,7 +111,7 @@ class Launch:
 
     def goes_on(self, arena: Arena) -> None:
         """Native code on `arena` goes on, on this thread."""
-        if threading.get_ident() == self._thread:
+        if get_ident() == self._thread:
             self._main = arena
         else:
             self._others[id(arena)] = arena

@@ -1,20 +1,25 @@
 """Peaks of this machine, measured: arithmetic and memory bandwidth.
 
-Knows: a loop of nothing but fused multiply-adds, and one of nothing but vector loads. Does not know: kernels.
+Knows: a loop of nothing but fused multiply-adds, and one of nothing but vector loads; that measuring once is enough.
+Does not know: kernels.
 """
 
 from __future__ import annotations
 
 import ctypes
+import json
+import os
+import platform
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from time import perf_counter
 
 import numpy as np
 from llvmlite import ir
 
+from tileir.cache import Cache, key_of
 from tileir.cpu.emit.elements import FLOAT, I8, I64, PTR
-from tileir.cpu.llvm.engine import Loaded, data_layout, host, object_code
+from tileir.cpu.llvm.engine import Loaded, data_layout, host, object_code, toolchain
 from tileir.cpu.run.pool import Job, Pool
 
 ACCUMULATORS = 16
@@ -32,6 +37,17 @@ class Peaks:
 
     flops: float
     bytes: float
+
+
+def kept_peaks(threads: int, cache: Cache, again: bool = False) -> Peaks:
+    """Those measured before on this machine, from the cache; or else, and if asked to do it `again`, measured now."""
+    key = key_of("peaks", toolchain(), platform.node(), str(os.cpu_count()), str(threads))
+    found = None if again else cache.get(key)
+    if found is not None:
+        return Peaks(**json.loads(found[0]))
+    peaks = measured(threads)
+    cache.put(key, (json.dumps(asdict(peaks)).encode(), b""))
+    return peaks
 
 
 def measured(threads: int) -> Peaks:

@@ -18,7 +18,7 @@ from tileir.cpu.emit.driver import NAME as DRIVER
 from tileir.cpu.emit.emitter import TrapKind, TrapSite
 from tileir.cpu.emit.record import NO_LIBRARY
 from tileir.cpu.llvm.engine import Loaded, data_layout, host, object_code, toolchain
-from tileir.cpu.lowering.entry import LoweredKernel, lower_entry
+from tileir.cpu.lowering.entry import PLAIN, Instruments, LoweredKernel, lower_entry
 from tileir.cpu.lowering.state import CheckLevel
 from tileir.cpu.rules import NATIVE_RULES
 from tileir.cpu.run.library import loaded_library
@@ -72,14 +72,11 @@ class NativeProgram:
         self.library = loaded_library(cache).addresses if facts.asks else NO_LIBRARY
         self._loaded = Loaded(code, host())
         self.driver = DRIVER_TYPE(self._loaded.address(DRIVER))
+        self.waits = bool(self.waiting)
+        """Whether its tile blocks may wait for each other."""
         if self.waiting:
             self.resume = RESUME_TYPE(self._loaded.address(RESUME))
             self.destroy = DESTROY_TYPE(self._loaded.address(DESTROY))
-
-    @property
-    def waits(self) -> bool:
-        """Whether its tile blocks may wait for each other."""
-        return bool(self.waiting)
 
 
 def operations(entry: Entry, functions: Sequence[Op]) -> list[Op]:
@@ -87,9 +84,11 @@ def operations(entry: Entry, functions: Sequence[Op]) -> list[Op]:
     return [op for item in (entry, *functions) for op in item.walk()]
 
 
-def lowered(entry: Entry, global_names: Sequence[str], checks: CheckLevel) -> LoweredKernel:
+def lowered(
+    entry: Entry, global_names: Sequence[str], checks: CheckLevel, instruments: Instruments = PLAIN
+) -> LoweredKernel:
     """The entry in LLVM's language. Raises UnsupportedError for what has no native code."""
-    return lower_entry(entry, global_names, NATIVE_RULES, host().triple, data_layout(host()), checks)
+    return lower_entry(entry, global_names, NATIVE_RULES, host().triple, data_layout(host()), checks, instruments)
 
 
 def compiled(
@@ -109,7 +108,7 @@ def compiled(
         return NativeProgram(entry, ops, Facts.from_bytes(facts), code, cache)
     with without_collection():
         kernel = lowered(entry, global_names, checks)
-        made = _facts(kernel, ops)
+        made = facts_of(kernel, ops)
         text = str(kernel.module)
     code = in_background(lambda: _kept_code(text, key, made, cache))
     return NativeProgram(entry, ops, made, code, cache)
@@ -125,7 +124,8 @@ def _kept_code(text: str, key: str, facts: Facts, cache: Cache) -> bytes:
     return code
 
 
-def _facts(kernel: LoweredKernel, ops: Sequence[Op]) -> Facts:
+def facts_of(kernel: LoweredKernel, ops: Sequence[Op]) -> Facts:
+    """What a launch has to know of a lowered kernel; `ops` are those that `operations` lists."""
     number = {op: position for position, op in enumerate(ops)}
     traps = [(number[site.op], site.message, site.kind.value) for site in kernel.traps]
     prints, waiting = ([number[op] for op in listed] for listed in (kernel.prints, kernel.waiting))

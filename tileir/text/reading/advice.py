@@ -88,9 +88,11 @@ _OPERATIONS = {
 
 
 def foreign_hint(name: str) -> str | None:
-    """What Tile IR has for an operation of another dialect, and why it has none of a preview."""
+    """What Tile IR has for an operation of another dialect, and of a preview."""
     if name.startswith("preview$"):
-        return "a preview operation stands for code of a GPU that is linked in: there is nothing here to run"
+        return (
+            "it stands in libraries of code for a GPU, which are linked in; 'preview$call' calls such code by its name"
+        )
     dialect, dot, word = name.partition(".")
     if not dot or not _DIALECTS.fullmatch(dialect):
         return None

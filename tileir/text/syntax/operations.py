@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from tileir.ir.core import Op
-from tileir.ops.calls import Call, Func
+from tileir.ops.calls import Call, Func, PreviewCall
 from tileir.ops.control import For, If, Loop
 from tileir.ops.extension import ExternElementwise, GatherLoad, Generate, ScatterStore
 from tileir.ops.module import Entry, Global, ModuleOp
@@ -34,6 +34,7 @@ OWN_SYNTAX: dict[type[Op], Syntax] = {
     Global: Syntax(module.read_global, module.write_global),
     Func: Syntax(calls.read_func, calls.write_func),
     Call: Syntax(calls.read_call, calls.write_call),
+    PreviewCall: Syntax(calls.read_preview_call, calls.write_preview_call),
     For: Syntax(control.read_for, control.write_for),
     Loop: Syntax(control.read_loop, control.write_loop),
     If: Syntax(control.read_if, control.write_if),

@@ -9,7 +9,8 @@ from tileir.analysis.exits import RegionExit
 from tileir.gpu.ttir.lib.regions import bind_left, run
 from tileir.gpu.ttir.lowering import Lower, TtirLowering
 from tileir.ir.rules import Rules
-from tileir.ops.calls import Call
+from tileir.ir.shown import shown
+from tileir.ops.calls import Call, PreviewCall
 
 rules: Rules[Lower] = Rules()
 
@@ -23,3 +24,9 @@ def lower_call(lowering: TtirLowering, op: Call) -> None:
     outcome = run(lowering, function.body.ops)
     lowering.build.loc = op.loc
     bind_left(lowering, op.outputs, outcome, RegionExit.RETURN)
+
+
+@rules(PreviewCall)
+def lower_preview_call(lowering: TtirLowering, op: PreviewCall) -> None:
+    why = f"calls '{shown(op.callee)}', code of a GPU that is linked in; target 'interp' runs a registered stand-in"
+    raise lowering.unsupported(op, why)

@@ -1,0 +1,73 @@
+"""Work that ends in every way, and workers that are lost."""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tileir.farm import kinds
+from tileir.farm.executors import Workers, processes
+from tileir.farm.job import FarmJob, WorkResult
+
+SLEEPER = [sys.executable, "-c", "import time; time.sleep(1000)"]
+KINDS = {"probe": ("tests.farm.probes", "probe")}
+
+
+def probe(spec: dict[str, Any], content: bytes) -> WorkResult:
+    """What a spec says: give its number squared, and before that do harm of some kind."""
+    print("probe", spec["number"])
+    {
+        "none": lambda: None,
+        "crash": lambda: (faulthandler.disable(), os.kill(os.getpid(), signal.SIGSEGV)),
+        "exit": lambda: os._exit(3),
+        "hang": lambda: time.sleep(1000),
+        "hang with a child": lambda: subprocess.run(
+            [sys.executable, "-c", "import time; time.sleep(1000)"], timeout=2000
+        ),
+        "memory": lambda: bytearray(1 << 40),
+        "refuse": lambda: _refuse(),
+        "bug": lambda: 1 // 0,
+        "kill the worker": lambda: _once(spec["mark"], lambda: os.kill(os.getppid(), signal.SIGKILL)),
+        "crash once": lambda: _once(spec["mark"], lambda: os.kill(os.getpid(), signal.SIGKILL)),
+        "slow": lambda: time.sleep(0.02),
+        "another answer": lambda: None,
+    }[spec.get("harm", "none")]()
+    if spec.get("harm") == "another answer":
+        return WorkResult({"time": time.time_ns()})
+    return WorkResult(
+        {"square": spec["number"] ** 2}, {"seconds": time.perf_counter()}, {"n.txt": b"%d" % spec["number"]}
+    )
+
+
+def _refuse() -> None:
+    raise ValueError("expected another number")
+
+
+def _once(mark: str, harm: Callable[[], object]) -> None:
+    """Do harm the first time only."""
+    path = Path(mark)
+    if not path.exists():
+        path.touch()
+        harm()
+        time.sleep(60)
+
+
+def job(number: int, harm: str = "none", **more: Any) -> FarmJob:
+    return FarmJob("probe", {"number": number, "harm": harm, **more})
+
+
+def workers(count: int = 2) -> Workers:
+    """Processes of this machine that know the work of the tests: copies of this process."""
+    return processes(count)
+
+
+def register() -> None:
+    """In a process that the tests' fixture does not reach."""
+    kinds.KINDS.update(KINDS)

@@ -1,0 +1,114 @@
+"""Accesses through tiles of pointers become views exactly where that changes nothing that can be seen."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from raised import KEPT, RAISED
+
+import tileir
+from tests.differential import outcome
+from tileir.ops.pointers import LoadPtr, StorePtr
+from tileir.ops.views import LoadView, StoreView
+from tileir.runtime.sanitizing import sanitize
+
+PASSES = ["canonicalise", "cse", "raise", "cse"]
+THROUGH_POINTERS = (LoadPtr, StorePtr)
+VECTORS = [((2, 1, 1), n, 1, 1, n) for n in (1, 7, 8, 9, 15, 16)]
+"""Grids, n, m, s, and as many elements of p and q as those that are not masked off need."""
+PLANES = [((2, 3, 1), n, m, 24, (n - 1) * 24 + m) for n, m in ((1, 1), (4, 8), (5, 9), (7, 24), (8, 17), (3, 24))]
+LAUNCHES = {
+    "whole": [((1, 1, 1), 0, 0, 0, 8)],
+    "far blocks": VECTORS[:3],
+    "plane": PLANES,
+    "plane of known width": PLANES,
+    "counter": [((1, 1, 1), n, 0, 0, max(n, 0)) for n in (-3, 0, 1, 8, 21)],
+    "rest": [((1, 1, 1), n, 0, 0, max(n, 0)) for n in (-9, 0, 1, 8, 16, 23)],
+    "cube": [((1, 1, 1), n, 0, 0, min(8 * (n + 1), 32)) for n in (1, 2, 3, 9)],
+    "permuted": [((1, 1, 1), 0, m, 0, 8 * m) for m in (1, 5, 8)],
+}
+EMPTY = {
+    "blocks": [((3, 1, 1), n, 0, 0, max(n, 0)) for n in (-8, 0, 1, 9)],
+    "plane": [((2, 3, 1), n, m, 5, 24) for n, m in ((0, 5), (3, 0), (-1, -1), (2, 5))],
+}
+"""Launches of which some tile blocks have nothing to do."""
+
+
+def launches(name: str) -> list[tuple]:
+    return LAUNCHES.get(name, VECTORS) + EMPTY.get(name, [])
+
+
+def raised(text: str) -> tileir.Module:
+    return tileir.optimize(tileir.parse(text), passes=PASSES)
+
+
+def count(module: tileir.Module, kinds: tuple[type, ...]) -> int:
+    return sum(isinstance(op, kinds) for op in module.walk())
+
+
+def arguments(launch: tuple, shared: bool = False, missing: int = 0) -> list[object]:
+    """Those of a launch; p and q may be one array, and elements may be missing at the end."""
+    _, n, m, s, size = launch
+    data = np.random.default_rng(size).standard_normal(max(size - missing, 0)).astype(np.float32)
+    return [data, data if shared else np.zeros_like(data), np.zeros(4, np.int32), n, m, s]
+
+
+@pytest.mark.parametrize("name", RAISED)
+def test_all_accesses_become_views(name: str) -> None:
+    before, after = tileir.parse(RAISED[name]), raised(RAISED[name])
+    assert count(after, THROUGH_POINTERS) == 0
+    assert count(after, (LoadView, StoreView)) == count(before, THROUGH_POINTERS) > 0
+    assert tileir.verify(after).ok
+    data = tileir.to_bytecode(after)
+    assert tileir.to_bytecode(tileir.from_bytecode(data)) == data
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_an_access_stays_where_a_condition_is_not_proved(name: str) -> None:
+    before, after = tileir.parse(KEPT[name]), raised(KEPT[name])
+    assert count(after, (LoadView, StoreView)) == 0
+    assert count(after, THROUGH_POINTERS) == count(before, THROUGH_POINTERS) > 0
+
+
+@pytest.mark.parametrize("target", ["interp", "cpu"])
+@pytest.mark.parametrize("name", RAISED)
+def test_views_give_the_same_bits(name: str, target: str) -> None:
+    """With arrays that end where the mask does, so that lanes masked off would trap."""
+    before, after = tileir.parse(RAISED[name]), raised(RAISED[name])
+    for launch in launches(name):
+        for shared in (False, True):
+            args = arguments(launch, shared)
+            first, second = (outcome(module["k"], launch[0], args, target) for module in (before, after))
+            assert first.trap is None
+            assert second.trap is None, (launch, second.trap)
+            assert [one.tobytes() for one in first.arrays] == [one.tobytes() for one in second.arrays], launch
+
+
+@pytest.mark.parametrize("target", ["interp", "cpu"])
+@pytest.mark.parametrize("name", RAISED)
+def test_an_element_beyond_the_array_still_traps(name: str, target: str) -> None:
+    launch = launches(name)[-1 if name not in EMPTY else 0 if name == "plane" else 2]
+    for module in (tileir.parse(RAISED[name]), raised(RAISED[name])):
+        with pytest.raises(tileir.Trap):
+            module["k"].launch(launch[0], *arguments(launch, missing=1), target=target)
+
+
+@pytest.mark.parametrize("name", RAISED)
+def test_the_sanitizer_finds_nothing_new(name: str) -> None:
+    before, after = tileir.parse(RAISED[name]), raised(RAISED[name])
+    for launch in launches(name):
+        first, second = (
+            sanitize(module["k"], launch[0], *arguments(launch), copy=True, output=lambda text: None)
+            for module in (before, after)
+        )
+        assert second.ok or not first.ok, f"{launch}\n{second}"
+
+
+def test_the_token_and_the_hints_are_kept() -> None:
+    text = RAISED["whole"].replace(
+        "load_ptr_tko weak %pa", "load_ptr_tko weak %pa optimization_hints = <sm_90 = {latency = 3}>"
+    )
+    load, store = (op for op in raised(text).walk() if isinstance(op, LoadView | StoreView))
+    assert store.token is load.result_token
+    assert "latency" in str(load.optimization_hints)
+    assert load.token is None

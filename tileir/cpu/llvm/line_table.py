@@ -1,0 +1,259 @@
+"""The lines of machine code: which instructions of an object file come from which line.
+
+Knows: sections, symbols and relocations of ELF (System V ABI, chapters 4 and 5), and line number programs of DWARF 4
+(chapter 6.2), both of 64 bits and little-endian, as LLVM writes them.
+Does not know: where the code is loaded, nor what the lines are of.
+"""
+
+from __future__ import annotations
+
+import struct
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+_ELF = b"\x7fELF\x02\x01"
+_SECTION = struct.Struct("<IIQQQQIIQQ")
+_SYMBOL = struct.Struct("<IBBHQQ")
+_RELOCATION = struct.Struct("<QQq")
+_SYMBOLS, _FUNCTION = 2, 2
+_LINES = b".debug_line"
+
+
+class NoLines(Exception):
+    """An object file of another kind."""
+
+
+@dataclass(frozen=True)
+class CodeRange:
+    """Instructions ``begin <= offset < end`` of a section that come from one line; line 0 is none."""
+
+    begin: int
+    end: int
+    file: str
+    line: int
+
+
+@dataclass(frozen=True)
+class FunctionRange:
+    """A function: its symbol, where it begins in its section, and its size."""
+
+    name: str
+    begin: int
+    size: int
+
+
+@dataclass
+class CodeMap:
+    """The functions and lines of one section of code, in the order of their offsets."""
+
+    functions: list[FunctionRange] = field(default_factory=list)
+    ranges: list[CodeRange] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        """The bytes from the begin of the section to the end of its last function."""
+        return max((one.begin + one.size for one in self.functions), default=0)
+
+    def function_at(self, offset: int) -> FunctionRange | None:
+        found = bisect_right(self.functions, offset, key=lambda one: one.begin) - 1
+        one = self.functions[found] if found >= 0 else None
+        return one if one is not None and offset < one.begin + one.size else None
+
+    def at(self, offset: int) -> CodeRange | None:
+        """The line of the instruction at an offset."""
+        found = bisect_right(self.ranges, offset, key=lambda one: one.begin) - 1
+        return self.ranges[found] if found >= 0 and offset < self.ranges[found].end else None
+
+
+def code_map(code: bytes, symbol: str) -> CodeMap:
+    """The functions and lines of the section in which `symbol` is. Raises `NoLines`."""
+    if not code.startswith(_ELF):
+        raise NoLines(f"expected an object file in ELF, got one that begins with {code[:4].hex()}")
+    return _Object(code).map_of(symbol)
+
+
+class _Object:
+    """An object file. A section is (name, type, flags, address, offset, size, link, info, ...)."""
+
+    def __init__(self, code: bytes) -> None:
+        self._code = code
+        (begin,) = struct.unpack_from("<Q", code, 0x28)
+        size, count, names = struct.unpack_from("<HHH", code, 0x3A)
+        self._sections = [_SECTION.unpack_from(code, begin + size * number) for number in range(count)]
+        self._names = self._sections[names][4]
+        self._symbols = list(self._read_symbols())
+
+    def _string(self, begin: int) -> bytes:
+        return self._code[begin : self._code.index(b"\0", begin)]
+
+    def _read_symbols(self) -> Iterator[tuple[str, int, int, int, int]]:
+        """Name, kind, section, value and size of each symbol."""
+        for table in (section for section in self._sections if section[1] == _SYMBOLS):
+            names = self._sections[table[6]][4]
+            for place in range(table[4], table[4] + table[5], _SYMBOL.size):
+                name, info, _, section, value, size = _SYMBOL.unpack_from(self._code, place)
+                yield self._string(names + name).decode(), info & 15, section, value, size
+
+    def map_of(self, symbol: str) -> CodeMap:
+        section = next(one[2] for one in self._symbols if one[0] == symbol)
+        functions = [
+            FunctionRange(name, value, size)
+            for name, kind, where, value, size in self._symbols
+            if where == section and kind == _FUNCTION
+        ]
+        lines = self._section(_LINES)
+        ranges = [] if lines is None else list(_Program(*self._relocated(lines, section)).ranges())
+        return CodeMap(sorted(functions, key=lambda one: one.begin), sorted(ranges, key=lambda one: one.begin))
+
+    def _section(self, name: bytes) -> int | None:
+        for number, section in enumerate(self._sections):
+            if self._string(self._names + section[0]) == name:
+                return number
+        return None
+
+    def _relocated(self, lines: int, section: int) -> tuple[bytes, dict[int, int]]:
+        """The line numbers, and the addresses in them that lie in a section, by their place."""
+        _, _, _, _, offset, size, *_ = self._sections[lines]
+        addresses = {}
+        for table in self._sections:
+            if table[1] == 4 and table[7] == lines:
+                for place in range(table[4], table[4] + table[5], _RELOCATION.size):
+                    at, info, addend = _RELOCATION.unpack_from(self._code, place)
+                    _, _, where, value, _ = self._symbols[info >> 32]
+                    if where == section:
+                        addresses[at] = value + addend
+        return self._code[offset : offset + size], addresses
+
+
+@dataclass
+class _Header:
+    """What a line number program says of itself."""
+
+    instruction: int
+    line_base: int
+    line_range: int
+    operands: tuple[int, ...]
+    """How many operands each standard opcode has, from opcode 1."""
+    files: list[str]
+
+
+class _Program:
+    """Line number programs, run one after the other; an address is taken from `addresses` by its place."""
+
+    def __init__(self, data: bytes, addresses: dict[int, int]) -> None:
+        self._data, self._addresses, self._at = data, addresses, 0
+
+    def ranges(self) -> Iterator[CodeRange]:
+        while self._at < len(self._data):
+            begin = self._at
+            (length,) = struct.unpack_from("<I", self._data, begin)
+            header = self._header()
+            yield from self._run(header, begin + 4 + length)
+            self._at = begin + 4 + length
+
+    def _header(self) -> _Header:
+        version, length = struct.unpack_from("<HI", self._data, self._at + 4)
+        if version != 4:
+            raise NoLines(f"expected DWARF 4, got version {version}")
+        end = self._at + 10 + length
+        instruction, _, _, base, span, codes = struct.unpack_from("<BBBbBB", self._data, self._at + 10)
+        self._at += 16
+        operands = tuple(self._data[self._at : self._at + codes - 1])
+        self._at += codes - 1
+        folders = [""]
+        while (name := self._text()) != "":
+            folders.append(name)
+        files = [""]
+        while (name := self._text()) != "":
+            folder, _, _ = self._number(), self._number(), self._number()
+            files.append(f"{folders[folder]}/{name}" if folder else name)
+        self._at = end
+        return _Header(instruction, base, span, operands, files)
+
+    def _text(self) -> str:
+        end = self._data.index(b"\0", self._at)
+        text = self._data[self._at : end].decode("utf-8", "replace")
+        self._at = end + 1
+        return text
+
+    def _number(self, signed: bool = False) -> int:
+        """A number in LEB128."""
+        found = shift = 0
+        while True:
+            byte = self._data[self._at]
+            self._at += 1
+            found |= (byte & 0x7F) << shift
+            shift += 7
+            if not byte & 0x80:
+                return found - (1 << shift) if signed and byte & 0x40 else found
+
+    def _run(self, header: _Header, end: int) -> Iterator[CodeRange]:
+        """Each row of the table lasts until the next."""
+        state = _Row()
+        last: _Row | None = None
+        while self._at < end:
+            over = self._step(state, header)
+            if over is None:
+                continue
+            begin = None if last is None else last.address
+            if last is not None and begin is not None and state.address is not None and state.address > begin:
+                yield CodeRange(begin, state.address, header.files[last.file], last.line)
+            last = None if over else _Row(state.address, state.file, state.line)
+            if over:
+                state = _Row()
+
+    def _step(self, row: _Row, header: _Header) -> bool | None:
+        """Run one opcode; gives None if it makes no row, else whether that ends the sequence."""
+        code = self._data[self._at]
+        self._at += 1
+        if code > len(header.operands):
+            advance = code - len(header.operands) - 1
+            row.move(header.instruction * (advance // header.line_range))
+            row.line += header.line_base + advance % header.line_range
+            return False
+        if code == 0:
+            return self._extended(row)
+        if code == 1:
+            return False
+        self._standard(code, row, header)
+        return None
+
+    def _extended(self, row: _Row) -> bool | None:
+        length = self._number()
+        begin = self._at
+        code = self._data[begin]
+        self._at = begin + length
+        if code == 2:
+            row.address = self._addresses.get(begin + 1)
+        return True if code == 1 else None
+
+    def _standard(self, code: int, row: _Row, header: _Header) -> None:
+        if code == 2:
+            row.move(header.instruction * self._number())
+        elif code == 3:
+            row.line += self._number(signed=True)
+        elif code == 4:
+            row.file = self._number()
+        elif code == 8:
+            row.move(header.instruction * ((255 - len(header.operands) - 1) // header.line_range))
+        elif code == 9:
+            (more,) = struct.unpack_from("<H", self._data, self._at)
+            self._at += 2
+            row.move(more)
+        else:
+            for _ in range(header.operands[code - 1]):
+                self._number()
+
+
+@dataclass
+class _Row:
+    """The registers; an address of another section is None."""
+
+    address: int | None = None
+    file: int = 1
+    line: int = 1
+
+    def move(self, bytes: int) -> None:
+        if self.address is not None:
+            self.address += bytes

@@ -1,0 +1,143 @@
+"""The workers of a farm: processes of this machine, a Dask cluster, a Ray cluster.
+
+Knows: how each is opened as a `concurrent.futures.Executor`, and how many workers it has. Does not know: jobs.
+"""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from tileir.farm.isolation import watch_parent
+from tileir.ir.usage import UsageError
+
+PLACES = "processes, dask, dask:ADDRESS, ray or ray:ADDRESS"
+_PRELOADED = ("numpy", "ml_dtypes", "tileir.runtime.interpreter", "tileir.runtime.native", "tileir.farm.launching")
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Workers to give jobs to: `open` makes an executor, again if one has broken down."""
+
+    open: Callable[[], Executor]
+    count: int
+    name: str
+
+
+def default_count() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def processes(count: int | None = None) -> Workers:
+    """`count` processes of this machine, by default one for each processor."""
+    number = count or default_count()
+
+    def start() -> Executor:
+        context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+        return ProcessPoolExecutor(number, context, initializer=_begin, initargs=(os.getpid(),))
+
+    return Workers(start, number, f"{number} processes of this machine")
+
+
+def _begin(parent: int) -> None:
+    """In a worker: end with the driver, and import once what most jobs need."""
+    watch_parent(parent)
+    for name in _PRELOADED:
+        import_module(name)
+    gc.freeze()  # what has been imported is looked at no more, in the processes of jobs too
+
+
+@contextmanager
+def opened(place: str, count: int | None = None) -> Iterator[Workers]:
+    """The workers at a place, one of `PLACES`. Raises UsageError if there are none."""
+    what, _, address = place.partition(":")
+    if what == "processes" and not address:
+        yield processes(count)
+    elif what == "dask":
+        with _dask(address, count) as workers:
+            yield workers
+    elif what == "ray":
+        with _ray(address, count) as workers:
+            yield workers
+    else:
+        raise UsageError(f"no workers '{place}': expected {PLACES}")
+
+
+# ---------------------------------------------------------------- Dask
+
+
+@contextmanager
+def _dask(address: str, count: int | None) -> Iterator[Workers]:
+    """The workers of a Dask scheduler; without an address, a cluster of processes of this machine."""
+    distributed = _imported("distributed", "dask")
+    try:
+        client = distributed.Client(
+            **{"address": address}
+            if address
+            else {"n_workers": count or default_count(), "threads_per_worker": 1, "dashboard_address": None}
+        )
+    except OSError as error:
+        raise UsageError(f"no Dask scheduler at '{address}': {error}") from None
+    with client:
+        yield of_client(client)
+
+
+def of_client(client: Any) -> Workers:
+    """The workers of a `distributed.Client`."""
+    count = sum(client.nthreads().values()) or 1
+    # A job is pure: it may be run again by the scheduler, and gives the same answer.
+    return Workers(lambda: client.get_executor(pure=False), count, f"Dask at {client.scheduler.address}")
+
+
+# ---------------------------------------------------------------- Ray
+
+
+@contextmanager
+def _ray(address: str, count: int | None) -> Iterator[Workers]:
+    """The workers of a Ray cluster; without an address, one of processes of this machine."""
+    ray = _imported("ray", "ray")
+    started = not ray.is_initialized()
+    if started:
+        given = {"address": address} if address else {"num_cpus": count or default_count(), "include_dashboard": False}
+        try:
+            ray.init(log_to_driver=False, configure_logging=False, **given)
+        except (ConnectionError, ValueError) as error:
+            raise UsageError(f"no Ray cluster at '{address}': {error}") from None
+    try:
+        cpus = int(ray.cluster_resources().get("CPU", 1))
+        yield Workers(lambda: RayExecutor(ray), cpus, "Ray")
+    finally:
+        if started:
+            ray.shutdown()
+
+
+class RayExecutor(Executor):
+    """Tasks of a Ray cluster as an executor. Ray itself runs a task again whose worker died, three times."""
+
+    def __init__(self, ray: Any) -> None:
+        self._called = ray.remote(max_retries=3)(_called)
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = self._called.remote(fn, args, kwargs).future()
+        return future
+
+
+def _called(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
+    return function(*args, **kwargs)
+
+
+def _imported(module: str, extra: str) -> Any:
+    """Raises UsageError with the extra that brings a module which is not there."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise UsageError(f"needs {module}: pip install 'tileir[{extra}]'") from None

@@ -1,0 +1,177 @@
+"""One attempt at a job, in a process of its own: what it does there costs only itself.
+
+Knows: how the process is made, limited, watched and ended, and what its end means. Does not know: the work.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import platform
+import select
+import signal
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import replace
+from typing import IO, NoReturn
+
+from tileir.farm.job import Attempt, Ending, JobLimits, WorkResult
+from tileir.farm.kinds import work_of
+from tileir.host.child import POSSIBLE, ending, forked
+from tileir.ir.diagnostics import DiagnosticError, Trap, UnsupportedError
+from tileir.ir.usage import UsageError
+
+LOG_BYTES = 1 << 16
+"""The part of what an attempt printed that is kept: its end."""
+WATCH_SECONDS = 0.5
+"""How often a process looks whether the one that it works for is still there."""
+ANSWERS = (DiagnosticError, Trap, UnsupportedError, UsageError, TypeError, ValueError, KeyError, ImportError)
+"""Errors that another attempt would raise again."""
+_CHUNK = 1 << 20
+
+
+def attempt(kind: str, spec: str, content: bytes, limits: JobLimits) -> Attempt:
+    """Do the work of a job whose spec is the text `spec`. Raises UnsupportedError where processes cannot be copied."""
+    if not POSSIBLE:
+        raise UnsupportedError("a farm: this system cannot copy a process, which keeps jobs apart", "farm")
+    begin = time.monotonic()
+    with tempfile.TemporaryFile() as log:
+        reading, writing = os.pipe()
+        worker = os.getpid()
+        child = forked()
+        if not child:
+            os.close(reading)
+            _work(kind, spec, content, limits, writing, log, worker)
+        os.close(writing)
+        try:
+            found = _outcome(child, reading, begin + limits.seconds, limits)
+        finally:
+            os.close(reading)
+        seconds = time.monotonic() - begin
+        return replace(found, seconds=seconds, log=_tail(log), worker=f"{platform.node()}/{worker}")
+
+
+# ---------------------------------------------------------------- the process that waits
+
+
+def _outcome(child: int, reading: int, deadline: float, limits: JobLimits) -> Attempt:
+    """Read what the child says, until it ends or has had its time; then see that nothing of it is left."""
+    try:
+        content = _read(reading, deadline)
+    finally:
+        _kill_group(child)
+        _, status, usage = os.wait4(child, 0)
+    peak = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    if content is None:
+        return Attempt(Ending.HUNG, f"no end after {limits.seconds:g} s", peak=peak)
+    try:
+        found: Attempt = pickle.loads(content)
+    except (EOFError, pickle.UnpicklingError):
+        return Attempt(Ending.CRASHED, ending(os.waitstatus_to_exitcode(status)), peak=peak)
+    return replace(found, peak=peak)
+
+
+def _read(reading: int, deadline: float) -> bytes | None:
+    """All that comes through a pipe; None if it has no end before the deadline."""
+    parts: list[bytes] = []
+    poll = select.poll()
+    poll.register(reading, select.POLLIN | select.POLLHUP)
+    while True:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return None
+        if poll.poll(left * 1000):
+            part = os.read(reading, _CHUNK)
+            if not part:
+                return b"".join(parts)
+            parts.append(part)
+
+
+def _kill_group(child: int) -> None:
+    """End the child and what it has started."""
+    for kill in (os.killpg, os.kill):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            kill(child, signal.SIGKILL)
+
+
+def _tail(log: IO[bytes]) -> str:
+    size = log.seek(0, os.SEEK_END)
+    log.seek(max(0, size - LOG_BYTES))
+    return log.read().decode("utf-8", "replace")
+
+
+# ---------------------------------------------------------------- the process that works
+
+
+def _work(
+    kind: str, spec: str, content: bytes, limits: JobLimits, writing: int, log: IO[bytes], parent: int
+) -> NoReturn:
+    """Do the work, write how it ended to a pipe, and leave."""
+    try:
+        os.setpgid(0, 0)
+        for stream in (1, 2):
+            os.dup2(log.fileno(), stream)
+        # Line by line: what is said before a crash is kept.
+        sys.stdout = sys.stderr = open(1, "w", 1, "utf-8", "backslashreplace", closefd=False)  # noqa: SIM115
+        watch_parent(parent)
+        _limit_memory(limits.memory)
+        found = _done(kind, spec, content)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        with open(writing, "wb") as pipe:
+            # The whole message or none of it: a process that ends here has not answered.
+            pipe.write(pickle.dumps(found))
+    finally:
+        os._exit(0)
+
+
+def _done(kind: str, spec: str, content: bytes) -> Attempt:
+    import json
+
+    try:
+        result: WorkResult = work_of(kind)(json.loads(spec), content)
+        return Attempt(Ending.DONE, result=result)
+    except MemoryError as error:
+        return Attempt(Ending.MEMORY, str(error) or "out of memory")
+    except ANSWERS as error:
+        return Attempt(Ending.FAILED, _said(error))
+    except BaseException as error:
+        return Attempt(Ending.CRASHED, f"{type(error).__name__}: {error}")
+
+
+def _said(error: BaseException) -> str:
+    """The message, with the kind of error where that is Python's."""
+    named = isinstance(error, TypeError | ValueError | KeyError | ImportError)
+    return f"{type(error).__name__}: {error}" if named else str(error)
+
+
+def _limit_memory(memory: int | None) -> None:
+    """Let the address space of this process grow by so many bytes and no further, where the system can do that."""
+    if memory is None:
+        return
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        now = _address_space()
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (now + memory, hard))
+
+
+def _address_space() -> int:
+    """Bytes of address space of this process. Raises OSError where the system does not tell."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def watch_parent(parent: int) -> None:
+    """End this process soon after the one that it works for has ended, however that happened."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(WATCH_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="tileir farm: watches for the end of the driver", daemon=True).start()

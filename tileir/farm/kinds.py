@@ -1,0 +1,28 @@
+"""The kinds of jobs.
+
+Knows: the function that does the work of each kind. Does not know: what it does. The function's module is imported by
+the worker that needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+
+from tileir.farm.job import Json, WorkResult
+
+Work = Callable[[dict[str, Json], bytes], WorkResult]
+
+KINDS = {
+    "launch": ("tileir.farm.launching", "launched"),
+}
+"""Kind -> (module, function of the spec and the content)."""
+
+
+def work_of(kind: str) -> Work:
+    """The function of a kind. Raises ValueError with the kinds there are."""
+    if kind not in KINDS:
+        raise ValueError(f"no kind of job '{kind}'; there are {', '.join(KINDS)}")
+    module, name = KINDS[kind]
+    work: Work = getattr(import_module(module), name)
+    return work

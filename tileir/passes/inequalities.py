@@ -1,0 +1,203 @@
+"""Masks and conditions as inequalities of tiles that grow evenly, and proofs of those between scalars.
+
+    %mask = cmpi less_than %index, %ns, signed : tile<4096xi32> -> tile<4096xi1>      index + 1 <= n, of each element
+
+Knows: which inequalities a tile of i1 stands for, which hold where an operation runs, and what follows from them and
+from the bounds of numbers. Does not know: what is masked, nor how such tiles are found (`passes.linear`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from tileir.analysis.expressions import Expression, TooLarge, of
+from tileir.analysis.forms import Affine, Needs
+from tileir.analysis.symbols import Function, Kind, Turn, function
+from tileir.analysis.walk import ProgramPoint
+from tileir.ir.attributes import Predicate, Signedness
+from tileir.ir.core import Op, Value
+from tileir.ops.control import For, If
+from tileir.ops.core import Constant
+from tileir.ops.integer import AndI, CmpI
+from tileir.ops.misc import Assume
+from tileir.ops.shapes import Broadcast, Permute, Reshape
+from tileir.passes.facts import splat_of
+from tileir.passes.linear import Linear, LinearTiles, places
+from tileir.passes.scalars import KnownScalar, ScalarFormula, affine, given, number
+
+DEEPEST = 32
+"""Operations between a mask and the comparisons that it is made of."""
+MOST_TURNS = 3
+"""Loops whose turn is counted out in a proof."""
+
+
+@dataclass(frozen=True)
+class Inequality:
+    """``less + gap <= more``, element by element."""
+
+    less: Linear
+    more: Linear
+    gap: int
+
+    def at(self, dims: Sequence[int | None]) -> Inequality:
+        return Inequality(self.less.at(dims), self.more.at(dims), self.gap)
+
+    def __invert__(self) -> Inequality:
+        return Inequality(self.more, self.less, 1 - self.gap)
+
+    @property
+    def is_uniform(self) -> bool:
+        return self.less.is_uniform and self.more.is_uniform
+
+
+@dataclass(frozen=True)
+class Inequalities:
+    """All of `parts`. ``complete``: they say all that the condition says."""
+
+    parts: tuple[Inequality, ...] = ()
+    complete: bool = True
+
+
+NOT_SEEN = Inequalities((), False)
+
+
+def inequalities(value: Value, tiles: LinearTiles, depth: int = DEEPEST) -> Inequalities:
+    """What holds where an element of a tile of i1 is 1."""
+    op = value.op
+    if depth == 0 or op is None:
+        return NOT_SEEN
+    if isinstance(op, Constant):
+        return Inequalities() if splat_of(value) == 1 else NOT_SEEN
+    if isinstance(op, CmpI):
+        return _compared(op, tiles)
+    if isinstance(op, AndI):
+        one, other = (inequalities(operand, tiles, depth - 1) for operand in (op.lhs, op.rhs))
+        return Inequalities((*one.parts, *other.parts), one.complete and other.complete)
+    if isinstance(op, Assume):
+        return inequalities(op.value, tiles, depth - 1)
+    if isinstance(op, Broadcast | Reshape | Permute):
+        found, dims = inequalities(op.source, tiles, depth - 1), places(op)
+        return NOT_SEEN if dims is None else Inequalities(tuple(one.at(dims) for one in found.parts), found.complete)
+    return NOT_SEEN
+
+
+def _compared(op: CmpI, tiles: LinearTiles) -> Inequalities:
+    less, more = tiles.of(op.lhs), tiles.of(op.rhs)
+    predicate, values = op.comparison_predicate, (op.lhs, op.rhs)
+    if less is None or more is None or predicate in (Predicate.EQUAL, Predicate.NOT_EQUAL):
+        return NOT_SEEN
+    if predicate in (Predicate.GREATER_THAN, Predicate.GREATER_THAN_OR_EQUAL):
+        less, more, values = more, less, (op.rhs, op.lhs)
+    gap = int(predicate in (Predicate.LESS_THAN, Predicate.GREATER_THAN))
+    found = Inequality(less, more, gap)
+    if op.signedness is Signedness.SIGNED:
+        return Inequalities((found,))
+    if not tiles.is_at_least(values[1], 0):
+        return NOT_SEEN
+    # Below a number that is not negative when read as signed, a number is not negative either.
+    zero = Linear(number(0, op.lhs.tile.number.bits), less.steps).at((None,) * len(less.steps))
+    return Inequalities((Inequality(zero, less, 0), found))
+
+
+# ---------------------------------------------------------------- what holds where an operation runs
+
+
+def around(op: Op, tiles: LinearTiles) -> Iterator[Inequality]:
+    """The inequalities of scalars that hold where `op` runs: those of each `if` and `for` around it."""
+    block = op.parent
+    while block is not None and block.parent is not None:
+        outer = block.parent
+        if isinstance(outer, If):
+            yield from _of_branch(inequalities(outer.condition, tiles), block is outer.then)
+        elif isinstance(outer, For) and not outer.unsigned:
+            lower, counter, upper = (
+                Linear(given(value), ()) for value in (outer.lower, outer.body.args[0], outer.upper)
+            )
+            yield Inequality(lower, counter, 0)
+            yield Inequality(counter, upper, 1)
+        block = outer.parent
+
+
+def _of_branch(found: Inequalities, then: bool) -> Iterator[Inequality]:
+    if then:
+        yield from found.parts
+    elif found.complete and len(found.parts) == 1:
+        yield ~found.parts[0]
+
+
+class Prover:
+    """Proofs about what holds where one operation runs."""
+
+    def __init__(self, op: Op, tiles: LinearTiles, points: Mapping[Op, ProgramPoint]) -> None:
+        self.tiles = tiles
+        self._known = {(one.less.base, one.more.base): one.gap for one in around(op, tiles) if one.is_uniform}
+        self._guards = [guard.form for guard in points[op].runs.guards if self._holds(guard.needs, ())]
+
+    def proves(self, less: ScalarFormula, more: ScalarFormula, gap: int) -> bool:
+        """Whether ``less + gap <= more`` is certain, both read as signed."""
+        if isinstance(less, KnownScalar) and isinstance(more, KnownScalar):
+            return less.number + gap <= more.number
+        if self._known.get((less, more), gap - 1) >= gap:
+            return True
+        try:
+            forms = [self._number(affine(one, self.tiles.known)) for one in (less, more)]
+            return None not in forms and self._is_positive(forms[1] - forms[0] - gap, self._guards)  # type: ignore[operator]
+        except TooLarge:
+            return False
+
+    def _number(self, found: Affine) -> Expression | None:
+        """The expression that a number is when it is read as signed; None if that is not certain."""
+        reading = found.signed
+        return reading.form if self._holds(reading.needs, self._guards) else None
+
+    def _holds(self, needs: Needs, guards: Sequence[Expression]) -> bool:
+        return all(
+            need.promised
+            or (self._is_positive(need.form - need.low, guards) and self._is_positive(-need.form + need.high, guards))
+            for need in needs
+        )
+
+    def _is_positive(self, form: Expression, guards: Sequence[Expression], turns: int = MOST_TURNS) -> bool:
+        """Whether an expression is 0 or more."""
+        if self._low(form) >= 0 or any(self._low(form - guard) >= 0 for guard in guards):
+            return True
+        for turn in [symbol for symbol in form.symbols() if isinstance(symbol, Turn)] if turns else ():
+            last = self._in_last_turn(form, turn)
+            if last is not None and self._is_positive(last, guards, turns - 1):
+                return True
+        return False
+
+    def _low(self, form: Expression) -> int:
+        return form.range_if(self.tiles.known.promised_range).low
+
+    def _in_last_turn(self, form: Expression, turn: Turn) -> Expression | None:
+        """The expression in the last turn of a loop around, in which it is the smallest; None if that is not seen."""
+        step = form.step(turn)
+        if step is None or not step.is_constant or step.constant >= 0:
+            return None
+        if turn.count is None or not self.tiles.holds(turn.needs):
+            return None
+        return _with_remainders(form - of(turn) * step + (_of_one_that_runs(turn.count) - 1) * step)
+
+
+def _of_one_that_runs(count: Expression) -> Expression:
+    """The number of turns of a loop that has at least one."""
+    for symbol in count.symbols():
+        if isinstance(symbol, Function) and symbol.kind is Kind.LARGEST and not symbol.needs and count == of(symbol):
+            others = [argument for argument in symbol.arguments if argument.range.constant != 0]
+            return others[0] if len(others) == 1 else count
+    return count
+
+
+def _with_remainders(form: Expression) -> Expression:
+    """The same, with ``a mod b - a`` in the place of a multiple of ``-b * floor(a / b)``."""
+    for product, factor in form.terms.items():
+        (symbol,) = product if len(product) == 1 else (None,)
+        if isinstance(symbol, Function) and symbol.is_floor_by_constant:
+            dividend, divisor = symbol.arguments
+            times, rest = divmod(-factor, divisor.constant)
+            if times > 0 and rest == 0:
+                remainder = function(Kind.MODULO, dividend, divisor) - dividend
+                return _with_remainders(form - of(symbol) * factor + remainder * times)
+    return form

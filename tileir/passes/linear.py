@@ -1,0 +1,347 @@
+"""Tiles of integers and pointers whose elements grow evenly: the first one and the step along each dimension.
+
+    %rows = addi %first, %iota : tile<128x1xi32>              first, steps (1, 0)
+    %at = offset %base, %index : tile<128x64xptr<f16>>        offset(base, first * stride), steps (stride, 1)
+
+Unlike the expressions of `analysis.affine`, the parts are scalars that can be computed where the tile is used. The
+first element is computed as the program does it, so that it may wrap around; that no element does so relative to the
+first is proved, or promised by the program.
+
+Knows: which operations keep this form, and when it is exact. Does not know: what the tiles are used for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tileir.analysis import ranges
+from tileir.analysis.affine import Affines
+from tileir.analysis.forms import Affine, Needs
+from tileir.analysis.loops import carried_arguments
+from tileir.analysis.symbols import Lane
+from tileir.analysis.uses import home_of
+from tileir.ir.attributes import Overflow, Signedness
+from tileir.ir.core import Block, Op, Value
+from tileir.ir.rules import Rules
+from tileir.ir.types import TileType
+from tileir.ops.control import For
+from tileir.ops.conversion import ExtI
+from tileir.ops.core import Constant, Iota, Offset
+from tileir.ops.integer import AddI, MulI, SubI
+from tileir.ops.misc import Assume
+from tileir.ops.shapes import Broadcast, Permute, Reshape
+from tileir.passes.branches import has_plain_body
+from tileir.passes.facts import signed_splat_of
+from tileir.passes.scalars import (
+    WIDEST,
+    GivenScalar,
+    KnownScalar,
+    ScalarFormula,
+    added,
+    affine,
+    bits_of,
+    extended,
+    given,
+    known_number,
+    moved,
+    multiplied,
+    number,
+    subtracted,
+)
+
+_PROMISED = (Overflow.NO_SIGNED_WRAP, Overflow.NO_WRAP)
+_ZERO = KnownScalar(0, WIDEST)
+
+
+@dataclass(frozen=True)
+class Linear:
+    """The element at an index is `base` plus the sum of the indices times `steps`, with nothing wrapping around: of
+    integers in the signed reading, of pointers in elements. Steps are integers of any width, read as signed.
+    """
+
+    base: ScalarFormula
+    steps: tuple[ScalarFormula, ...]
+
+    @property
+    def is_uniform(self) -> bool:
+        return all(known_number(step) == 0 for step in self.steps)
+
+    def at(self, dims: Sequence[int | None]) -> Linear:
+        """The tile whose dimension k is `dims[k]` of this one; None: a dimension along which nothing changes."""
+        return Linear(self.base, tuple(_ZERO if dim is None else self.steps[dim] for dim in dims))
+
+
+class LinearTiles:
+    """The tiles of one entry."""
+
+    def __init__(self, known: Affines) -> None:
+        self.known = known
+        self._found: dict[Value, Linear | None] = {}
+
+    def of(self, value: Value) -> Linear | None:
+        """The linear form of a tile of integers or pointers; None if none is proved."""
+        if value not in self._found:
+            self._found[value] = None  # A value that a loop makes of itself has none.
+            self._found[value] = self._of(value)
+        return self._found[value]
+
+    def _of(self, value: Value) -> Linear | None:
+        tile, op = value.tile, value.op
+        found = None
+        rule = None if op is None or tile.rank == 0 else rules.get(type(op))
+        if op is not None and rule is not None:
+            found = rule(op, self)
+        elif isinstance(value.owner, Block) and tile.count > 1:
+            found = self._carried(value, value.owner)
+        if found is None and tile.count == 1:
+            return Linear(given(value), (_ZERO,) * tile.rank)
+        return found
+
+    # ------------------------------------------------------------ proofs
+
+    def holds(self, needs: Needs) -> bool:
+        """Whether conditions are proved, or promised by the program."""
+        return all(need.promised or need.holds(self.known.promised_range) for need in needs)
+
+    def exact(self, value: Value, overflow: Overflow, found: Linear) -> Linear | None:
+        """The linear form of the integers `value`, if none of them wraps around where the first does not."""
+        if found.is_uniform or overflow in _PROMISED:
+            return found
+        if self._is_aligned(value, found) or self._is_in_range(self.known.of(value), value.tile, found):
+            return found
+        return None
+
+    def _is_aligned(self, value: Value, found: Linear) -> bool:
+        """Whether the first element is a multiple of a power of two that the others are less apart from it than."""
+        steps = [known_number(step) for step in found.steps]
+        if any(step is None or step < 0 for step in steps):
+            return False
+        farthest = sum((step or 0) * (extent - 1) for step, extent in zip(steps, value.tile.shape))
+        base = affine(found.base, self.known)
+        limit = 1 << (base.bits - 1)
+        divisor = base.form.range_if(self.known.promised_range).divisor
+        return self.holds(base.needs) and farthest < min(divisor, limit)
+
+    def _is_in_range(self, whole: Affine, tile: TileType, found: Linear) -> bool:
+        """Whether the elements are the numbers of their expression, which has the same steps."""
+        exact = whole.form.range_if(self.known.promised_range)
+        if not self.holds(whole.needs) or not exact.within(ranges.signed(whole.bits)):
+            return False
+        return all(
+            self._is_step(whole, Lane(dim, extent), step)
+            for dim, (extent, step) in enumerate(zip(tile.shape, found.steps))
+            if extent > 1
+        )
+
+    def _is_step(self, whole: Affine, lane: Lane, step: ScalarFormula) -> bool:
+        expected = affine(step, self.known).signed
+        return self.holds(expected.needs) and whole.form.step(lane) == expected.form
+
+    def is_at_least(self, value: Value, low: int) -> bool:
+        """Whether all elements, read as signed, are `low` or more."""
+        return self.known.range(value).low >= low
+
+    # ------------------------------------------------------------ values that a loop carries
+
+    def _carried(self, value: Value, block: Block) -> Linear | None:
+        """Tiles that each turn of a `for` moves by a number that is the same in all turns."""
+        loop = block.parent
+        if not isinstance(loop, For) or not has_plain_body(loop) or value not in carried_arguments(loop):
+            return None
+        at = list(carried_arguments(loop)).index(value)
+        start, change = self.of(loop.initial[at]), _change(block.ops[-1].operands[at], value)
+        distance = None if change is None else self.of(change[1])
+        if start is None or change is None or distance is None or not distance.is_uniform:
+            return None
+        op, advance = change[0], distance.base
+        if not _is_outside(advance, block):
+            return None
+        total = _times_turn(loop, advance, WIDEST if isinstance(op, Offset) else bits_of(advance))
+        if total is None:
+            return None
+        if isinstance(op, Offset):
+            return Linear(moved(start.base, total), start.steps)
+        return Linear(added(start.base, total), start.steps) if op.overflow in _PROMISED else None
+
+
+def _change(next: Value, value: Value) -> tuple[AddI | Offset, Value] | None:
+    """The operation that makes the next of a carried value, and what it adds to it."""
+    op = next.op
+    if isinstance(op, Offset) and op.ptr is value:
+        return op, op.offset
+    if isinstance(op, AddI) and value in (op.lhs, op.rhs):
+        return op, op.rhs if op.lhs is value else op.lhs
+    return None
+
+
+def _times_turn(loop: For, advance: ScalarFormula, bits: int) -> ScalarFormula | None:
+    """What the turns before this one have added together, modulo 2^bits; None but for a loop that counts from 0."""
+    step, counter = signed_splat_of(loop.step), given(loop.body.args[0])
+    if signed_splat_of(loop.lower) != 0 or step is None or step <= 0 or bits_of(counter) > bits:
+        return None
+    each = known_number(advance)
+    if step > 1 and (each is None or each % step):
+        return None
+    advance = advance if each is None or step == 1 else number(each // step, bits_of(advance))
+    if loop.unsigned and bits_of(counter) < bits:
+        return None
+    return multiplied(extended(counter, bits), extended(advance, bits))
+
+
+def _is_outside(formula: ScalarFormula, block: Block) -> bool:
+    """Whether a formula is made of nothing that `block`, or a block in it, defines."""
+    if isinstance(formula, KnownScalar):
+        return True
+    if not isinstance(formula, GivenScalar):
+        return all(_is_outside(operand, block) for operand in formula.operands)
+    home = home_of(formula.value)
+    while home is not None and home is not block:
+        home = None if home.parent is None else home.parent.parent
+    return home is not block
+
+
+# ---------------------------------------------------------------- steps
+
+
+def _plus(a: ScalarFormula, b: ScalarFormula) -> ScalarFormula | None:
+    """The exact sum of two steps."""
+    if known_number(a) == 0 or known_number(b) == 0:
+        return b if known_number(a) == 0 else a
+    if isinstance(a, KnownScalar) and isinstance(b, KnownScalar):
+        return _small(a.number + b.number)
+    return added(extended(a, WIDEST), extended(b, WIDEST)) if max(bits_of(a), bits_of(b)) < WIDEST else None
+
+
+def _times(step: ScalarFormula, factor: ScalarFormula) -> ScalarFormula | None:
+    """The exact product of a step and a number."""
+    if known_number(step) == 0:
+        return _ZERO
+    if isinstance(step, KnownScalar) and isinstance(factor, KnownScalar):
+        return _small(step.number * factor.number)
+    if known_number(step) == 1 or known_number(factor) == 1:
+        return factor if known_number(step) == 1 else step
+    if isinstance(step, KnownScalar) and abs(step.number) >= 1 << 31:
+        return None
+    narrow = max(0 if isinstance(one, KnownScalar) else bits_of(one) for one in (step, factor)) <= WIDEST // 2
+    return multiplied(extended(step, WIDEST), extended(factor, WIDEST)) if narrow else None
+
+
+def _small(step: int) -> KnownScalar | None:
+    return KnownScalar(step, WIDEST) if abs(step) < 1 << 62 else None
+
+
+def _all(steps: Sequence[ScalarFormula | None]) -> tuple[ScalarFormula, ...] | None:
+    found = tuple(step for step in steps if step is not None)
+    return found if len(found) == len(steps) else None
+
+
+# ---------------------------------------------------------------- places of elements
+
+
+def places(op: Op) -> tuple[int | None, ...] | None:
+    """The dimension of the source for each of the result of an operation that moves elements; None along which all
+    are the same. None if it is not so simple."""
+    if isinstance(op, Broadcast):
+        pairs = enumerate(zip(op.source.tile.shape, op.result.tile.shape))
+        return tuple(dim if own == extent else None for dim, (own, extent) in pairs)
+    if isinstance(op, Permute):
+        return tuple(op.permutation)
+    if isinstance(op, Reshape):
+        source, result = op.source.tile.shape, op.result.tile.shape
+        wide = [dim for dim, extent in enumerate(source) if extent > 1]
+        if [source[dim] for dim in wide] != [extent for extent in result if extent > 1]:
+            return None
+        remaining = iter(wide)
+        return tuple(next(remaining) if extent > 1 else None for extent in result)
+    return None
+
+
+# ---------------------------------------------------------------- one rule for each operation
+
+Rule = Callable[[Op, LinearTiles], Linear | None]
+rules: Rules[Rule] = Rules()
+
+
+@rules(Constant)
+def _constant(op: Constant, tiles: LinearTiles) -> Linear | None:
+    found = signed_splat_of(op.result)
+    if found is None:
+        return None
+    tile = op.result.tile
+    return Linear(KnownScalar(found, tile.number.bits), (_ZERO,) * tile.rank)
+
+
+@rules(Iota)
+def _iota(op: Iota, tiles: LinearTiles) -> Linear | None:
+    tile = op.result.tile
+    (extent,), bits = tile.shape, tile.number.bits
+    step = KnownScalar(1, WIDEST) if extent > 1 else _ZERO
+    return Linear(number(0, bits), (step,)) if extent <= 1 << (bits - 1) else None
+
+
+@rules(Broadcast, Permute, Reshape)
+def _moved(op: Broadcast | Permute | Reshape, tiles: LinearTiles) -> Linear | None:
+    source, dims = tiles.of(op.source), places(op)
+    if source is None or (dims is None and not source.is_uniform):
+        return None
+    return source.at((None,) * op.result.tile.rank if dims is None else dims)
+
+
+@rules(Assume)
+def _assumed(op: Assume, tiles: LinearTiles) -> Linear | None:
+    return tiles.of(op.value) if isinstance(op.value.type, TileType) else None
+
+
+@rules(AddI)
+def _sum(op: AddI, tiles: LinearTiles) -> Linear | None:
+    a, b = tiles.of(op.lhs), tiles.of(op.rhs)
+    if a is None or b is None:
+        return None
+    steps = _all([_plus(*pair) for pair in zip(a.steps, b.steps)])
+    found = None if steps is None else Linear(added(a.base, b.base, op.overflow), steps)
+    return None if found is None else tiles.exact(op.result, op.overflow, found)
+
+
+@rules(SubI)
+def _difference(op: SubI, tiles: LinearTiles) -> Linear | None:
+    a, b = tiles.of(op.lhs), tiles.of(op.rhs)
+    if a is None or b is None:
+        return None
+    steps = _all([_plus(step, other) for step, other in zip(a.steps, map(_negated, b.steps)) if other is not None])
+    if steps is None or len(steps) < len(a.steps):
+        return None
+    return tiles.exact(op.result, op.overflow, Linear(subtracted(a.base, b.base, op.overflow), steps))
+
+
+def _negated(step: ScalarFormula) -> ScalarFormula | None:
+    return KnownScalar(-step.number, step.bits) if isinstance(step, KnownScalar) else None
+
+
+@rules(MulI)
+def _product(op: MulI, tiles: LinearTiles) -> Linear | None:
+    a, b = tiles.of(op.lhs), tiles.of(op.rhs)
+    if a is None or b is None or not (a.is_uniform or b.is_uniform):
+        return None
+    if a.is_uniform:
+        a, b = b, a
+    steps = _all([_times(step, b.base) for step in a.steps])
+    found = None if steps is None else Linear(multiplied(a.base, b.base, op.overflow), steps)
+    return None if found is None else tiles.exact(op.result, op.overflow, found)
+
+
+@rules(ExtI)
+def _extended(op: ExtI, tiles: LinearTiles) -> Linear | None:
+    source = tiles.of(op.source)
+    if source is None or (op.signedness is Signedness.UNSIGNED and not tiles.is_at_least(op.source, 0)):
+        return None
+    return Linear(extended(source.base, op.to.tile.number.bits), source.steps)
+
+
+@rules(Offset)
+def _offset(op: Offset, tiles: LinearTiles) -> Linear | None:
+    pointers, distances = tiles.of(op.ptr), tiles.of(op.offset)
+    if pointers is None or distances is None:
+        return None
+    steps = _all([_plus(*pair) for pair in zip(pointers.steps, distances.steps)])
+    return None if steps is None else Linear(moved(pointers.base, distances.base), steps)

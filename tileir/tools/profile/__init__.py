@@ -1,0 +1,1 @@
+"""Profiles of launches on native code: time, operations, bytes and flops by line."""

@@ -97,7 +97,7 @@ class TestCache:
             hidden=(Mailbox(), BlockMemory(64), GlobalMemory("g"), ConstantMemory(b"\0\xff")),
             scratch=Scratch(128, 64),
             sites=(3, 7),
-            narrow=(1,),
+            narrow=(("arith.muli", 32, ("parameter", 1), ("constant", 4)),),
         )
         assert Executable.from_parts(made.to_parts()) == made
         assert Executable.from_parts(Executable(b"x", "k").to_parts()) == Executable(b"x", "k")

@@ -11,9 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tileir.gpu import cubin, hsaco
+from tileir.gpu import cubin, extents, hsaco
 from tileir.gpu.arch import Vendor
 from tileir.gpu.elf import KernelInfo, vendor_of
+from tileir.gpu.extents import Extent
 from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, Hidden, Mailbox
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.shown import shown
@@ -43,8 +44,8 @@ class Executable:
     ``threads`` is the size of a block as the driver wants it said: 1 for kernels of `tileiras`, whose cubins know it.
     ``cluster`` is the hardware blocks of a tile block, ``shared`` their dynamic shared memory in bytes. The parameters
     are those of the entry, then one address for each of ``hidden``, then what ``scratch`` says. ``sites`` are the
-    operations that the host has a part in, by their numbers in the program. ``narrow`` are the positions of parameters
-    that must be below 2^31.
+    operations that the host has a part in, by their numbers in the program. ``narrow`` are the extents that must be
+    below 2^31.
     """
 
     binary: bytes
@@ -55,7 +56,7 @@ class Executable:
     hidden: tuple[Hidden, ...] = ()
     scratch: Scratch | None = None
     sites: tuple[int, ...] = ()
-    narrow: tuple[int, ...] = ()
+    narrow: tuple[Extent, ...] = ()
 
     def require_parameters(self, given: int) -> None:
         """Hold the cubin to what a launch passes, which is `given` arguments and what is hidden: code that reads more
@@ -87,7 +88,7 @@ class Executable:
             hidden=tuple(_KINDS[kind](content) for kind, content in hidden),
             scratch=None if scratch is None else Scratch(*scratch),
             sites=tuple(facts.pop("sites")),
-            narrow=tuple(facts.pop("narrow")),
+            narrow=tuple(map(extents.read, facts.pop("narrow"))),
             **facts,
         )
 

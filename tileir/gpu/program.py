@@ -82,16 +82,17 @@ def executable(
     facts: Sequence[ParameterFacts],
     cache: Cache,
     requested: RequestedOptions = AS_THE_KERNEL_HAS_IT,
+    wide_extents: bool = False,
 ) -> Executable:
     """The cubin of an entry: from the cache if it is there, however often options had to be tried to make it. Raises
     UnsupportedError for what has no GPU code."""
     options = options_for(source.entry, arch, requested)
-    how = repr(options), repr(requested), repr(list(facts))
+    how = repr(options), repr(requested), repr(list(facts)), repr(wide_extents)
     key = key_of("open route", toolchain(), arch.name, *how, source.text)
     found = cache.get(key)
     if found is not None:
         return Executable.from_parts(found)
-    made = _executable(compiled(source, arch, facts, [binary_stage(arch)], requested), source, arch)
+    made = _executable(compiled(source, arch, facts, [binary_stage(arch)], requested, wide_extents), source, arch)
     cache.put(key, made.to_parts())
     return made
 
@@ -102,13 +103,14 @@ def compiled(
     facts: Sequence[ParameterFacts],
     stages: Sequence[str],
     requested: RequestedOptions = AS_THE_KERNEL_HAS_IT,
+    wide_extents: bool = False,
 ) -> Compiled:
     """Lower and compile an entry; `stages` are of `worker.STAGES`.
 
     A kernel that takes more of a resource than the GPU has is compiled again with smaller options (`gpu.fitting`), as
     long as they were not requested. Raises UnsupportedError.
     """
-    program = lower_entry(source.entry, source.functions, arch, facts)
+    program = lower_entry(source.entry, source.functions, arch, facts, wide_extents)
 
     def make(options: CompileOptions) -> Artifacts:
         artifacts = compile_ttir(program.text, arch, options, stages)

@@ -66,6 +66,8 @@ _BLOCK = """
 """
 _SOME = "%some = cmpi less_than %first, %n, signed : tile<i32> -> tile<i1>\nif %some {"
 
+_OTHER = _SOME.replace("%n", "%m")
+
 
 def _padded(value: str) -> str:
     pad = f"%pad = constant <f32: {value}> : tile<8xf32>"
@@ -122,6 +124,29 @@ _BY_COUNTER = """
 %ns = all 8 %n : i32
 %mask = cmpi less_than %index, %ns, signed : tile<8xi32> -> tile<8xi1>
 """
+_TOKENS = """
+%lanes = iota : tile<8xi32>
+%begin = make_token : token
+%ps = all 8 %p : ptr<f32>
+%qs = all 8 %q : ptr<f32>
+%p0 = offset %ps, %lanes : tile<8xptr<f32>>, tile<8xi32> -> tile<8xptr<f32>>
+%by_8 = constant <i32: 8> : tile<8xi32>
+%e:2 = for %i in (%c0 to %c3, step %c1) : tile<i32>
+iter_values(%t0 = %begin, %pa = %p0) -> (token, tile<8xptr<f32>>) {
+%first = muli %i, %c8 : tile<i32>
+%firsts = all 8 %first : i32
+%index = addi %firsts, %lanes : tile<8xi32>
+%ns = all 8 %n : i32
+%mask = cmpi less_than %index, %ns, signed : tile<8xi32> -> tile<8xi1>
+%qa = offset %qs, %index : tile<8xptr<f32>>, tile<8xi32> -> tile<8xptr<f32>>
+%v, %t = load_ptr_tko weak %pa, %mask token=%t0 : tile<8xptr<f32>>, tile<8xi1> -> tile<8xf32>, token
+%w = addf %v, %v : tile<8xf32>
+%t1 = store_ptr_tko weak %qa, %w, %mask token=%t : tile<8xptr<f32>>, tile<8xf32>, tile<8xi1> -> token
+%pn = offset %pa, %by_8 : tile<8xptr<f32>>, tile<8xi32> -> tile<8xptr<f32>>
+continue %t1, %pn : token, tile<8xptr<f32>>
+}
+"""
+_SEEN = "store_ptr_tko weak %r, %n : tile<ptr<i32>>, tile<i32> -> token"
 _LEFT = """
 %done = muli %i, %c8 : tile<i32>
 %left = subi %n, %done overflow<no_signed_wrap> : tile<i32>
@@ -201,6 +226,9 @@ _RAISED = {
     "infinities": _padded("0x7F800000"),
     "negative infinities": _padded("0xFF800000"),
     "nan": _padded("0x7FC00000"),
+    "guarded": f"{_BLOCK}\n{_through('8', '%index', ', %mask')}",
+    "guarded plane": _plane().replace(_BOTH, "").removesuffix("}"),
+    "guarded turns": _TOKENS,
     "plane": _plane(),
     "plane of known width": _plane("constant <i32: 24> : tile<i32>"),
     "counter": _loop(_BY_COUNTER),
@@ -213,7 +241,19 @@ RAISED: dict[str, str] = {name: kernel(body) for name, body in _RAISED.items()}
 """Kernels all of whose accesses become views."""
 
 _KEPT = {
-    "may be empty": f"{_BLOCK}\n{_through('8', '%index', ', %mask')}",
+    "may be empty": f"{_BLOCK}\n{_through('8', '%index', ', %mask')}\n{_SEEN}",
+    "two masks": _BLOCK + _through("8", "%index", ", %mask") + """
+        %ms = all 8 %m : i32
+        %other = cmpi less_than %index, %ms, signed : tile<8xi32> -> tile<8xi1>
+        store_ptr_tko weak %pa, %v, %other : tile<8xptr<f32>>, tile<8xf32>, tile<8xi1> -> token
+        """,
+    "prints": f"{_BLOCK}\n{_through('8', '%index', ', %mask')}\nprint_tko \"%d\", %n : tile<i32> -> token",
+    "returns early": f"""{_BLOCK}
+        %none = cmpi equal %n, %m, signed : tile<i32> -> tile<i1>
+        if %none {{
+        return
+        }}
+        {_through('8', '%index', ', %mask')}""",
     "may wrap": _plane(flag=""),
     "stride may be 0": _plane("assume bounded<0, ?>, %s : tile<i32>"),
     "stride may be negative": _plane("addi %s, %c0 : tile<i32>"),
@@ -235,10 +275,8 @@ _KEPT = {
         %odd = andi %index, %ones : tile<8xi32>
         %mask = cmpi equal %odd, %ones, signed : tile<8xi32> -> tile<8xi1>
         """ + _through("8", "%index", ", %mask"),
-    "another bound is known": f"{_BLOCK}\n{_SOME}\n{_through('8', '%index', ', %mask')}\n}}".replace(
-        "%first, %n, signed : tile<i32>", "%first, %m, signed : tile<i32>"
-    ),
-    "in the other branch": f"{_BLOCK}\n{_SOME}\n}} else {{\n{_through('8', '%index', ', %mask')}\n}}",
+    "another bound is known": f"{_BLOCK}\n{_OTHER}\n{_through('8', '%index', ', %mask')}\n{_SEEN}\n}}",
+    "in the other branch": f"{_BLOCK}\n{_SOME}\n}} else {{\n{_through('8', '%index', ', %mask')}\n{_SEEN}\n}}",
     "blocks of any size": f"{_BLOCK}\n{_SOME}\n{_through('8', '%index', ', %mask')}\n}}".replace(
         "muli %bx, %c8", "muli %bx, %some_1003"
     ),

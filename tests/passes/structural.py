@@ -369,6 +369,23 @@ _BODIES = {
           store_ptr_tko weak %at, %w, %mask token=%t : tile<8xptr<i32>>, tile<8xi32>, tile<8xi1> -> token
         }
         """,
+    "empty-stores": """
+        %lanes = iota : tile<8xi32>
+        %b1 = reshape %b : tile<i32> -> tile<1xi32>
+        %bs = broadcast %b1 : tile<1xi32> -> tile<8xi32>
+        %mask = cmpi less_than %lanes, %bs, signed : tile<8xi32> -> tile<8xi1>
+        %o1 = reshape %out : tile<ptr<i32>> -> tile<1xptr<i32>>
+        %os = broadcast %o1 : tile<1xptr<i32>> -> tile<8xptr<i32>>
+        %at = offset %os, %lanes : tile<8xptr<i32>>, tile<8xi32> -> tile<8xptr<i32>>
+        %begin = make_token : token
+        for %i in (%zero to %a, step %one) : tile<i32> iter_values(%t = %begin) -> (token) {
+          %v, %t1 = load_ptr_tko weak %at, %mask token=%t : tile<8xptr<i32>>, tile<8xi1> -> tile<8xi32>, token
+          %w = addi %v, %lanes : tile<8xi32>
+          %t2 = store_ptr_tko weak %at, %w, %mask token=%t1
+            : tile<8xptr<i32>>, tile<8xi32>, tile<8xi1> -> token
+          continue %t2 : token
+        }
+        """,
     "no-signed-wrap": """
         %id, %idy, %idz = get_tile_block_id : tile<i32>
         %many = constant <i32: 100> : tile<i32>

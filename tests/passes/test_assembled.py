@@ -21,6 +21,7 @@ from tileir.ir.diagnostics import UnsupportedError
 T = TypeVar("T")
 pytestmark = pytest.mark.skipif(vendor.program() is None, reason="needs tileiras: pip install nvidia-cuda-tileiras")
 SAMPLE = ("vector_add", "softmax", "layer_norm", "mutex", "reduction", "transpose")
+SOFTMAX = Path(__file__).parents[2] / "bench" / "kernels" / "softmax_pointers.mlir"
 SEEDS = (2, 8, 14, 17, 22, 23)
 """Random programs without operations that no bytecode, or none of version 13.3, has."""
 
@@ -38,6 +39,14 @@ def test_an_example_still_assembles(name: str) -> None:
     module = tileir.load(path)
     assert assembles(module)
     assert assembles(tileir.optimize(module, 3))
+
+
+def test_masks_do_not_become_more_machine_code() -> None:
+    """A part of a mask that is the same for all elements stays a tile: as one bit it made three times the code."""
+    module = tileir.load(SOFTMAX)
+    sizes = [len(vendor.cubin(tileir.to_bytecode(one, version="13.3"), arch_named("sm_90"), Cache(None)))
+             for one in (module, tileir.optimize(module, 2))]  # fmt: skip
+    assert sizes[1] <= sizes[0]
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -102,6 +102,21 @@ def test_a_pass_without_work_gives_the_program_itself() -> None:
     assert steps[0].after is steps[0].before
 
 
+def test_tiles_of_i1_stay_tiles() -> None:
+    made = {"i1": "cmpi less_than %as, %bs, signed : tile<8xi32> ->", "i32": "maxi %as, %bs signed :"}
+    for element, text in made.items():
+        body = "\n".join(
+            [
+                *(f"%{x}1 = reshape %{x} : tile<i32> -> tile<1xi32>" for x in "ab"),
+                *(f"%{x}s = broadcast %{x}1 : tile<1xi32> -> tile<8xi32>" for x in "ab"),
+                f"%r = {text} tile<8x{element}>",
+            ]
+        )
+        (found,) = (op for op in tileir.optimize(tileir.parse(program(body)), passes="canonicalise").walk()
+                    if op.spec.name in ("cmpi", "maxi"))  # fmt: skip
+        assert found.results[0].type.shape == ((8,) if element == "i1" else (1,))
+
+
 @pytest.mark.parametrize("arguments", [{"level": 4}, {"level": -1}, {"passes": "no"}, {"passes": ["dce", ""]}])
 def test_wrong_levels_and_passes_are_refused(arguments: dict) -> None:
     with pytest.raises(ValueError, match="expected"):

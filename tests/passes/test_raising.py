@@ -8,6 +8,7 @@ from raised import KEPT, RAISED
 
 import tileir
 from tests.differential import outcome
+from tileir.ops.control import If
 from tileir.ops.pointers import LoadPtr, StorePtr
 from tileir.ops.views import LoadView, StoreView
 from tileir.runtime.sanitizing import sanitize
@@ -22,12 +23,16 @@ LAUNCHES = {
     "far blocks": VECTORS[:3],
     "plane": PLANES,
     "plane of known width": PLANES,
+    "guarded plane": PLANES,
+    "guarded turns": [((1, 1, 1), n, 0, 0, max(n, 0)) for n in (-1, 0, 1, 8, 13, 24)],
     "counter": [((1, 1, 1), n, 0, 0, max(n, 0)) for n in (-3, 0, 1, 8, 21)],
     "rest": [((1, 1, 1), n, 0, 0, max(n, 0)) for n in (-9, 0, 1, 8, 16, 23)],
     "cube": [((1, 1, 1), n, 0, 0, min(8 * (n + 1), 32)) for n in (1, 2, 3, 9)],
     "permuted": [((1, 1, 1), 0, m, 0, 8 * m) for m in (1, 5, 8)],
 }
 EMPTY = {
+    "guarded": [((3, 1, 1), n, 0, 0, max(n, 0)) for n in (-8, 0, 1, 9)],
+    "guarded plane": [((2, 3, 1), n, m, 5, 24) for n, m in ((0, 5), (3, 0), (-1, -1), (2, 5))],
     "blocks": [((3, 1, 1), n, 0, 0, max(n, 0)) for n in (-8, 0, 1, 9)],
     "plane": [((2, 3, 1), n, m, 5, 24) for n, m in ((0, 5), (3, 0), (-1, -1), (2, 5))],
 }
@@ -87,7 +92,7 @@ def test_views_give_the_same_bits(name: str, target: str) -> None:
 @pytest.mark.parametrize("target", ["interp", "cpu"])
 @pytest.mark.parametrize("name", RAISED)
 def test_an_element_beyond_the_array_still_traps(name: str, target: str) -> None:
-    launch = launches(name)[-1 if name not in EMPTY else 0 if name == "plane" else 2]
+    launch = LAUNCHES.get(name, VECTORS)[-1]
     for module in (tileir.parse(RAISED[name]), raised(RAISED[name])):
         with pytest.raises(tileir.Trap):
             module["k"].launch(launch[0], *arguments(launch, missing=1), target=target)
@@ -102,6 +107,14 @@ def test_the_sanitizer_finds_nothing_new(name: str) -> None:
             for module in (before, after)
         )
         assert second.ok or not first.ok, f"{launch}\n{second}"
+
+
+def test_one_test_guards_all_that_a_block_does() -> None:
+    """What the end of a block takes beside tokens is computed outside."""
+    for name in ("guarded", "guarded plane", "guarded turns"):
+        guards = [op for op in raised(RAISED[name]).walk() if isinstance(op, If)]
+        assert len(guards) == 1
+        assert len(guards[0].results) == (name == "guarded turns")
 
 
 def test_the_token_and_the_hints_are_kept() -> None:

@@ -18,7 +18,7 @@ SCRIPT = ROOT / "tileir/examples/cutile/vector_add.py"
 
 def run(*arguments: str, commands: str = "") -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "tileir", "cutile", *arguments, str(SCRIPT)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, input=commands)
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, input=commands, timeout=120)
 
 
 def test_each_launch_has_a_page_with_the_python_file(tmp_path: Path) -> None:
@@ -48,4 +48,15 @@ def test_quitting_ends_the_script() -> None:
 
 def test_one_tool_at_a_time() -> None:
     ran = run("--debug", "--sanitize")
-    assert ran.returncode == 2 and "expected one of --sanitize, --view and --debug" in ran.stderr
+    assert ran.returncode == 2 and "expected one of --sanitize, --view, --debug and --profile" in ran.stderr
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="native code has no lines here")
+def test_a_profile_has_the_lines_of_the_python_file() -> None:
+    ran = run("--profile")
+    assert ran.returncode == 0 and "agree with NumPy" in ran.stdout, ran.stderr
+    assert f"\n{SCRIPT}\n" in ran.stderr
+    line = SCRIPT.read_text().split("ct.store")[0].count("\n") + 1
+    (stored,) = (row.split() for row in ran.stderr.split("\n") if row.split()[:1] == [str(line)])
+    assert "ct.store(out," in " ".join(stored)
+    assert "12 k" in " ".join(stored), "bytes of three arrays of 1000 floats"

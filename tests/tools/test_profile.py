@@ -20,7 +20,7 @@ from tileir.cli import main
 from tileir.cpu.emit.debug_lines import CodePlace
 from tileir.cpu.lowering.entry import Instruments
 from tileir.ops import OPS, extension, floating, functions
-from tileir.runtime.native import instrumented_program
+from tileir.runtime.instrumenting import instrumented_program
 from tileir.tools.profile.api import profile_bound
 from tileir.tools.profile.shown import LaunchProfile
 from tileir.tools.profile.trace import thread_of

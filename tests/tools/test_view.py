@@ -178,3 +178,23 @@ def test_the_command_writes_a_page(tmp_path: Path) -> None:
                         (("-o", str(page)), "total")):  # fmt: skip
         ran = run(*words)
         assert ran.returncode == 2 and said in ran.stderr and "Traceback" not in ran.stderr
+
+
+def test_time_of_native_code_is_shown_and_the_launch_begins_as_it_was(tmp_path: Path) -> None:
+    kernel, (x, total) = race()
+    shown = tileir.view(kernel, 4, x, total, time=True, findings=False)
+    assert total[0] == x.sum(), "once, not once more for each run on native code"
+    data = shown.data
+    if sys.platform.startswith("linux"):
+        assert data["time"]
+        assert all(op["seconds"] is not None for op in data["ops"])
+    assert all(block[8] > 0 for block in data["blocks"])
+
+
+def test_a_launch_that_native_code_cannot_run_has_a_note_in_place_of_times() -> None:
+    text = (
+        'cuda_tile.module @m { entry @fails() { %no = constant <i1: false> : tile<i1> assert %no, "no" : tile<i1> } }'
+    )
+    shown = tileir.view(tileir.parse(text)["fails"], 1, time=True)
+    assert not shown.data["time"]
+    assert any(note.startswith("no time on native code: ") for note in shown.data["notes"])

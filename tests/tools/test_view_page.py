@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     made = {"race": tileir.view(kernel, 4, *arrays)}
     gemm = tileir.load(ROOT / "examples/gemm_views.mlir")["gemm_views"]
     a, b, c = np.ones((256, 128), np.float16), np.ones((256, 128), np.float16), np.zeros((256, 256), np.float32)
-    made["gemm"] = tileir.view(gemm, (2, 2), a, b, c, 256, 256, 128, 128, 128, 256)
+    made["gemm"] = tileir.view(gemm, (2, 2), a, b, c, 256, 256, 128, 128, 128, 256, time=True)
     return {name: found.save(folder / f"{name}.html").as_uri() for name, found in made.items()}
 
 
@@ -132,6 +133,20 @@ def test_a_finding_leads_to_its_lines_and_tile_block(browser: Any, pages: dict[s
     browser.find_elements("css selector", ".finding")[0].click()
     assert "tile block" in browser.find_element("id", "selection").text
     assert len(browser.find_elements("css selector", "#source tr.on")) == 2
+
+
+def test_the_time_of_lines_is_a_column_where_there_is_one(browser: Any, pages: dict[str, str]) -> None:
+    shown = {}
+    for name in pages:
+        browser.get(pages[name])
+        row = browser.find_element("css selector", "#source tr.has")
+        shown[name] = browser.find_element("id", "time").is_displayed(), len(row.find_elements("tag name", "td"))
+    assert shown["race"] == (False, 5)
+    if sys.platform.startswith("linux"):
+        assert shown["gemm"] == (True, 6)
+        browser.get(pages["gemm"])
+        choice = browser.find_element("css selector", "#metric")
+        assert "seconds on native code" in choice.text
 
 
 def test_the_order_plays(browser: Any, pages: dict[str, str]) -> None:

@@ -41,6 +41,7 @@ examples:
   tileir cutile --sanitize kernel.py           races, missing tokens, padding in results, at lines of the file
   tileir cutile --dump kernels train.py        bytecode and text of the kernels, into a folder
   tileir cutile --view pages kernel.py         a picture of each launch, into a folder
+  tileir cutile --profile kernel.py            where the time of each kernel goes, by line of the file
   tileir cutile --debug kernel.py              step through the kernels, with breakpoints in the file
   tileir cutile --cuda-as-cpu sample.py        for torch and cupy code that wants a GPU
 """

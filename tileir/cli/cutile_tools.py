@@ -1,6 +1,8 @@
-"""``tileir cutile --view`` and ``--debug``: each launch of a script is pictured, or stepped through.
+"""``tileir cutile --view``, ``--debug`` and ``--profile``: launches of a script are pictured, stepped through or
+profiled.
 
-Knows: where the pages go, and how a launch is handed to a tool. Does not know: the tools (`tools.view`, `tools.debug`).
+Knows: where the pages go, and how a launch is handed to a tool. Does not know: the tools (`tools.view`, `tools.debug`,
+`tools.profile`).
 """
 
 from __future__ import annotations
@@ -15,23 +17,45 @@ from tileir.cli import UsageError, files
 from tileir.runtime.arguments import Argument
 from tileir.runtime.grid import Grid
 from tileir.runtime.module import Kernel
-from tileir.runtime.targets import Target
+from tileir.runtime.targets import Target, target_named
 
 
 def add_tools(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--view", metavar="FOLDER", help="run on the interpreter; a page for each launch goes there")
     parser.add_argument("--debug", action="store_true", help="run on the interpreter; step through each launch")
+    parser.add_argument("--profile", action="store_true", help="run on native code; show the time of lines")
 
 
 def chosen_tool(options: argparse.Namespace) -> Target | None:
     """The target that stands for a tool; None if none is asked for."""
-    if options.view is None and not options.debug:
+    wanted = [options.view is not None, options.debug, options.profile]
+    if not any(wanted):
         return None
-    if options.sanitize or (options.view is not None and options.debug):
-        raise UsageError("expected one of --sanitize, --view and --debug")
+    if sum(wanted) + options.sanitize > 1:
+        raise UsageError("expected one of --sanitize, --view, --debug and --profile")
     from tileir.tools.listened import ToolTarget
 
+    if options.profile:
+        return ToolTarget(_Profiles(), target_named("cpu"))
     return ToolTarget(_Debugger() if options.debug else _Pages(options.view))
+
+
+class _Profiles:
+    """Profiles the first launch of each kernel on each grid; the others just run."""
+
+    def __init__(self) -> None:
+        self._known: set[tuple[str, Grid]] = set()
+
+    def __call__(self, kernel: Kernel, grid: Grid, arguments: Sequence[Argument]) -> None:
+        from tileir.tools.profile.api import profile_bound
+        from tileir.tools.profile.table import text
+
+        if (kernel.name, grid) in self._known:
+            target_named("cpu").prepare(kernel, True, {})(grid, arguments)
+            return
+        self._known.add((kernel.name, grid))
+        found = profile_bound(kernel, grid, arguments, {})
+        print(text(found), file=sys.stderr)
 
 
 class _Pages:
@@ -48,7 +72,7 @@ class _Pages:
         from tileir.tools.view.api import view_bound
 
         self._count += 1
-        shown = view_bound(kernel, grid, arguments)
+        shown = view_bound(kernel, grid, arguments, time=True)
         path = self._folder / f"{self._count:03}-{re.sub(r'[^A-Za-z0-9_]', '_', kernel.name)[:64]}.html"
         files.write(str(path), shown.html)
         print(f"{kernel.name}: {path}", file=sys.stderr)

@@ -47,6 +47,8 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     add_target(parser)
     add_checks(parser)
     parser.add_argument("--threads", type=int, metavar="N", help="target cpu: how many threads run tile blocks")
+    text = "target cpu: tell gdb and perf the lines of the code"
+    parser.add_argument("--debug-info", action="store_true", help=text)
     add_gpu_options(parser)
 
 
@@ -55,6 +57,8 @@ def settings_of(options: argparse.Namespace) -> LaunchOptions:
     settings: LaunchOptions = {**limits_of(options), **gpu_options_of(options)}
     if options.threads is not None:
         settings["threads"] = options.threads
+    if options.debug_info:
+        settings["debug_info"] = True
     return settings
 
 

@@ -27,10 +27,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     sanitizer = parser.add_mutually_exclusive_group()
     sanitizer.add_argument("--sanitize", action="store_true", default=None, help="look for faults, large arrays or not")
     sanitizer.add_argument("--no-sanitize", dest="sanitize", action="store_false", help="look for no faults")
+    parser.add_argument("--no-time", dest="time", action="store_false", help="do not run it on native code too")
     add_level(parser)
     parser.epilog = f"""\
 {argument_words.GRAMMAR}
-The page needs nothing but a browser. The launch runs on the interpreter.
+The page needs nothing but a browser. The launch runs on the interpreter, and on native code for the time of its lines.
 
 examples:
   tileir view examples/vector_add.mlir --grid 2 a=f32[2000]:randn b=f32[2000]:ones c=f32[2000]:zeros n=2000 -o add.html
@@ -44,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     grid = checked(kernel, chosen_target("interp"), options.grid, values, True, {})
     try:
         blocks = None if options.block is None else [_block(text) for text in options.block]
-        found = view(kernel, grid, *values, blocks=blocks, findings=options.sanitize)
+        found = view(kernel, grid, *values, blocks=blocks, findings=options.sanitize, time=options.time)
     except ValueError as error:
         raise UsageError(str(error)) from None
     files.write(options.output, found.html)

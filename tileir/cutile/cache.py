@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 
 from tileir.cutile.errors import at_python_line, with_advice
 from tileir.cutile.export import exported, python_file
+from tileir.cutile.grid import cutile_grid
 from tileir.cutile.keys import signature
+from tileir.cutile.quick import LIMIT, Looker, Plan, step_of
 from tileir.cutile.signature import Binding, KernelParameters
 from tileir.ir.bulk import without_collection
 from tileir.ir.diagnostics import DiagnosticError, Trap
@@ -20,7 +22,7 @@ from tileir.runtime.arguments import read_only
 from tileir.runtime.grid import Grid
 from tileir.runtime.module import Kernel
 from tileir.runtime.options import Check, LaunchOptions
-from tileir.runtime.targets import Run, Target
+from tileir.runtime.targets import QuickTarget, Run, SlotRun, Target
 
 if TYPE_CHECKING:
     from cuda.tile import kernel as TileKernel
@@ -28,12 +30,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Specialisation:
-    """An entry made ready for a target. `prepared` makes it ready once more, for options of one launch."""
+    """An entry made ready for a target. `prepared` makes it ready once more, for options of one launch.
+
+    `slotted` are the usual launches with plain numbers, if the target has them.
+    """
 
     file: str
     entry: Kernel
     usual: Run
     prepared: Callable[[LaunchOptions], Run]
+    slotted: SlotRun | None
 
     def run(self, grid: Grid, binding: Binding, options: LaunchOptions) -> None:
         if binding.read_only:
@@ -58,6 +64,32 @@ class Specialisations:
         self.parameters = KernelParameters(kernel, target.devices)
         self._target, self._check, self._options = target, check, options
         self._made: dict[Hashable, Specialisation] = {}
+        self._plans: dict[Hashable, tuple[Specialisation, Plan]] = {}
+        self._looker = Looker(self.parameters.constants)
+
+    def run_again(self, grid: tuple[int, ...], arguments: tuple) -> bool:
+        """Launch as before with arguments of the same looks; false, with nothing done, if there was no such launch."""
+        looks = self._looker.looks(arguments)
+        found = None if looks is None else self._plans.get(looks[0])
+        if looks is None or found is None:
+            return False
+        specialisation, plan = found
+        extents = cutile_grid(grid, self.parameters.kernel)
+        try:
+            return plan.run(extents, looks[1], lambda: self.parameters.bind(arguments)[1].arguments)
+        except Trap as trap:
+            raise at_python_line(trap, specialisation.file) from None
+
+    def remember(self, arguments: tuple, key: tuple, specialisation: Specialisation) -> None:
+        """Have launches with arguments of the same looks run again, if that is possible."""
+        looks = self._looker.looks(arguments)
+        _, shared_arrays = key
+        if looks is None or looks[0] in self._plans or shared_arrays or specialisation.slotted is None:
+            return
+        if len(self._plans) >= LIMIT:
+            self._plans.clear()
+        steps = [step_of(passed) for passed in self.parameters.passed(arguments) if passed]
+        self._plans[looks[0]] = specialisation, Plan(steps, specialisation.slotted)
 
     def find(self, kernel: TileKernel, key: tuple) -> Specialisation:
         """Raises the library's errors, `DiagnosticError` for bytecode that is no valid program, `UnsupportedError`."""
@@ -81,7 +113,10 @@ class Specialisations:
         def prepared(options: LaunchOptions) -> Run:
             return self._target.prepare(entry, self._check, {**self._options, **options})
 
-        return Specialisation(file, entry, prepared({}), prepared)
+        usual = prepared({})
+        target = self._target
+        slotted = target.slotted(entry, self._check, self._options) if isinstance(target, QuickTarget) else None
+        return Specialisation(file, entry, usual, prepared, slotted)
 
 
 class SpecialisationCache:

@@ -16,6 +16,10 @@ def cutile_grid(grid: object, kernel: str) -> Grid:
 
     Raises TypeError for what is no tuple of Python's integers, ValueError and OverflowError for extents out of range.
     """
+    if type(grid) is tuple and 0 < len(grid) <= 3:
+        x, y, z = (*grid, 1, 1)[:3]
+        if type(x) is type(y) is type(z) is int and 0 < x <= MAX_EXTENT >= y > 0 < z <= MAX_EXTENT:
+            return x, y, z
     if not isinstance(grid, tuple):
         ours = f"kernel '{kernel}': expected a tuple as the grid, got {type_name(grid)}"
         raise worded(TypeError, "Grid must be a tuple", ours)

@@ -78,6 +78,7 @@ class LeafParameter:
         self._annotation = annotation
         self._items: dict[int, LeafParameter] = {}
         self._array_keys: dict[tuple[int, int], ArrayKey] = {}
+        self.constant: bool = annotation.constant
         self.bind: Callable[[object, Binding], Key] = self._constant if annotation.constant else self._value
 
     def _constant(self, value: object, binding: Binding) -> Key:
@@ -311,6 +312,18 @@ class KernelParameters:
         binding = Binding(self._devices)
         keys = tuple([parameter.bind(value, binding) for parameter, value in zip(self._parameters, arguments)])
         return (keys, shared(binding.spans)), binding
+
+    @property
+    def constants(self) -> list[bool | None]:
+        """Whether each parameter is a constant; None for one that is annotated as a tuple."""
+        return [one.constant if isinstance(one, LeafParameter) else None for one in self._parameters]
+
+    def passed(self, arguments: Sequence[object]) -> list[list[Argument]]:
+        """What each parameter adds to the arguments of the entry; nothing if it is a constant."""
+        added = [Binding(self._devices) for _ in arguments]
+        for parameter, value, binding in zip(self._parameters, arguments, added):
+            parameter.bind(value, binding)
+        return [binding.arguments for binding in added]
 
     def _complain_about_number(self, got: int) -> NoReturn:
         count = len(self._parameters)

@@ -13,7 +13,7 @@ from tileir.ir.attributes import DenseElements
 from tileir.ir.core import Op, Value
 from tileir.ir.loc import Location
 from tileir.ir.traits import ELEMENTWISE, PURE
-from tileir.ir.types import F4E2M1FN, TileType
+from tileir.ir.types import F4E2M1FN, I1, TileType
 from tileir.ops.core import Constant
 from tileir.ops.misc import Assume
 from tileir.ops.pointers import JoinTokens, MakeToken
@@ -38,7 +38,8 @@ JOINED = Row(
 UNIFORM = Row(
     "elementwise-of-broadcasts", "canonicalise", "OP(broadcast x, broadcast y, ...)", "broadcast OP(x, y, ...)",
     Exactness.EXACT, "equal operands give equal results, so that one computation serves all elements of a row",
-    "OP is element-wise and its result fixed by the language; constants count as broadcasts",
+    "OP is element-wise and its result fixed by the language, and no tile of i1: a mask that is partly one bit makes "
+    "longer code; constants count as broadcasts",
 )  # fmt: skip
 ROWS: tuple[Row, ...] = (*PATTERNS, SAME_PROMISE, JOINED, UNIFORM)
 
@@ -127,7 +128,11 @@ class Canonicalise(Folding):
             return None
         sources = [value.owner.source.tile for value in op.operands if isinstance(value.owner, Broadcast)]
         shapes_of = {source.shape for source in sources}
-        if len(shapes_of) != 1 or not all(map(_is_uniform, op.operands)) or op.results[0].tile.element is F4E2M1FN:
+        if (
+            len(shapes_of) != 1
+            or not all(map(_is_uniform, op.operands))
+            or op.results[0].tile.element in (F4E2M1FN, I1)
+        ):
             return None
         (shape,) = shapes_of
         operands = [self._source(value, shape, op.loc) for value in op.operands]

@@ -8,11 +8,11 @@ from the bounds of numbers. Does not know: what is masked, nor how such tiles ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tileir.analysis.expressions import Expression, TooLarge, of
-from tileir.analysis.forms import Affine, Needs
+from tileir.analysis.forms import Needs
 from tileir.analysis.symbols import Function, Kind, Turn, function
 from tileir.analysis.walk import ProgramPoint
 from tileir.ir.attributes import Predicate, Signedness
@@ -126,12 +126,22 @@ def _of_branch(found: Inequalities, then: bool) -> Iterator[Inequality]:
         yield ~found.parts[0]
 
 
+Known = tuple[ScalarFormula, ScalarFormula, int]
+"""Scalars x and y and a number d: ``x + d <= y``, both read as signed."""
+
+
 class Prover:
     """Proofs about what holds where one operation runs."""
 
-    def __init__(self, op: Op, tiles: LinearTiles, points: Mapping[Op, ProgramPoint]) -> None:
+    def __init__(
+        self, op: Op, tiles: LinearTiles, points: Mapping[Op, ProgramPoint], also: Iterable[Known] = ()
+    ) -> None:
+        """`also` holds there."""
         self.tiles = tiles
-        self._known = {(one.less.base, one.more.base): one.gap for one in around(op, tiles) if one.is_uniform}
+        self._known: dict[tuple[ScalarFormula, ScalarFormula], int] = {}
+        outer = ((one.less.base, one.more.base, one.gap) for one in around(op, tiles) if one.is_uniform)
+        for less, more, gap in (*outer, *also):
+            self._known[less, more] = max(gap, self._known.get((less, more), gap))
         self._guards = [guard.form for guard in points[op].runs.guards if self._holds(guard.needs, ())]
 
     def proves(self, less: ScalarFormula, more: ScalarFormula, gap: int) -> bool:
@@ -141,15 +151,23 @@ class Prover:
         if self._known.get((less, more), gap - 1) >= gap:
             return True
         try:
-            forms = [self._number(affine(one, self.tiles.known)) for one in (less, more)]
+            forms = [self.number(one) for one in (less, more)]
             return None not in forms and self._is_positive(forms[1] - forms[0] - gap, self._guards)  # type: ignore[operator]
         except TooLarge:
             return False
 
-    def _number(self, found: Affine) -> Expression | None:
-        """The expression that a number is when it is read as signed; None if that is not certain."""
-        reading = found.signed
-        return reading.form if self._holds(reading.needs, self._guards) else None
+    def number(self, formula: ScalarFormula) -> Expression | None:
+        """The expression that an integer is when it is read as signed; None if that is not certain."""
+        reading = affine(formula, self.tiles.known).signed
+        return reading.form if self.holds(reading.needs) else None
+
+    def holds(self, needs: Needs) -> bool:
+        """Whether conditions are certain, or promised by the program."""
+        return self._holds(needs, self._guards)
+
+    def divides(self, divisor: int, form: Expression) -> bool:
+        """Whether an expression is certainly a multiple of a power of two."""
+        return form.range_if(self.tiles.known.promised_range).divisor % divisor == 0
 
     def _holds(self, needs: Needs, guards: Sequence[Expression]) -> bool:
         return all(

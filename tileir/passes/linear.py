@@ -35,7 +35,6 @@ from tileir.passes.branches import has_plain_body
 from tileir.passes.facts import signed_splat_of
 from tileir.passes.scalars import (
     WIDEST,
-    GivenScalar,
     KnownScalar,
     ScalarFormula,
     added,
@@ -48,6 +47,7 @@ from tileir.passes.scalars import (
     multiplied,
     number,
     subtracted,
+    values_in,
 )
 
 _PROMISED = (Overflow.NO_SIGNED_WRAP, Overflow.NO_WRAP)
@@ -191,14 +191,15 @@ def _times_turn(loop: For, advance: ScalarFormula, bits: int) -> ScalarFormula |
 
 def _is_outside(formula: ScalarFormula, block: Block) -> bool:
     """Whether a formula is made of nothing that `block`, or a block in it, defines."""
-    if isinstance(formula, KnownScalar):
-        return True
-    if not isinstance(formula, GivenScalar):
-        return all(_is_outside(operand, block) for operand in formula.operands)
-    home = home_of(formula.value)
+    return not any(is_inside(value, block) for value in values_in(formula))
+
+
+def is_inside(value: Value, block: Block) -> bool:
+    """Whether a value is defined in `block` or in a block in it."""
+    home = home_of(value)
     while home is not None and home is not block:
         home = None if home.parent is None else home.parent.parent
-    return home is not block
+    return home is block
 
 
 # ---------------------------------------------------------------- steps

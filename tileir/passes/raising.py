@@ -8,29 +8,30 @@
 The tensor begins at the first element of the tile and ends where the mask does, so that exactly the elements that are
 not masked off lie in it. Views may not be without elements, nor step backwards, so that all of this is proved.
 
-Knows: the view of an access, and when there is one. Does not know: how tiles of pointers and masks are understood
-(`passes.linear`, `passes.inequalities`).
+Knows: how views are made, and behind which guards. Does not know: which tensor has the elements of an access
+(`windows`), nor when a block does something (`guarding`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 
 from tileir.analysis.affine import Affines
 from tileir.analysis.effects import MemoryAccess
 from tileir.analysis.walk import ProgramPoint, Walk
 from tileir.ir import types as t
-from tileir.ir.attributes import MemoryOrdering
-from tileir.ir.core import Op, Value
+from tileir.ir.attributes import MemoryOrdering, Predicate, Signedness
+from tileir.ir.core import Block, Op, Value
 from tileir.ir.loc import Location
-from tileir.ops.core import Constant
+from tileir.ir.types import TOKEN
+from tileir.ops.control import For, If, Loop, Yield
+from tileir.ops.integer import AndI, CmpI
 from tileir.ops.module import Entry
-from tileir.ops.pointers import LoadPtr, StorePtr
+from tileir.ops.pointers import JoinTokens, LoadPtr, MakeToken, StorePtr
 from tileir.ops.views import LoadView, MakePartitionView, MakeTensorView, StoreView
-from tileir.passes.facts import constant_of, splat
-from tileir.passes.inequalities import Inequality, Prover, inequalities
+from tileir.passes.guarding import EmptyStoresGuard, guard_of
+from tileir.passes.inequalities import Known, Prover
 from tileir.passes.linear import LinearTiles
 from tileir.passes.rebuilding import Rebuilding
 from tileir.passes.row import Exactness, Row
@@ -38,15 +39,12 @@ from tileir.passes.scalars import (
     WIDEST,
     KnownScalar,
     ScalarFormula,
-    added,
     bits_of,
     emitted,
     extended,
     known_number,
-    number,
-    smaller,
-    subtracted,
 )
+from tileir.passes.windows import TileWindow, window
 
 _WHY = "the elements not masked off are those of the tensor, at the same addresses"
 _WHEN = (
@@ -61,65 +59,80 @@ STORED = Row(
     "affine-store", "raise", "weak store_ptr_tko p, v, m", "store_view_tko to a view of what m leaves of p",
     Exactness.PROMISED, _WHY, _WHEN,
 )  # fmt: skip
-ROWS = (LOADED, STORED)
-
-
-@dataclass(frozen=True)
-class TileWindow:
-    """A tensor whose only tile is that of an access: the address of its first element, its extents and strides.
-
-    ``cut``: along some dimension there may be fewer elements than in the tile.
-    """
-
-    base: ScalarFormula
-    extents: tuple[ScalarFormula, ...]
-    strides: tuple[ScalarFormula, ...]
-    cut: bool
+GUARDED = Row(
+    "empty-stores", "raise", "block of which only weak store_ptr_tko p, v, m can be seen", "if C { the block }",
+    Exactness.PROMISED, "where C does not hold every m is 0 everywhere, so that nothing is stored",
+    "C is what the first element of each m must keep, and lets an access in the block become a view",
+)  # fmt: skip
+ROWS = (LOADED, STORED, GUARDED)
 
 
 class Raising(Rebuilding):
     """The walk that puts views in the place of tiles of pointers."""
 
-    tiles: LinearTiles | None = None
+    plan: RaisingPlan | None = None
     """Of the entry around."""
 
     def visit(self, op: Op) -> None:
         if isinstance(op, Entry):
-            self._enter(op)
+            self.plan = RaisingPlan(op)
             super().visit(op)
-            self.tiles = None  # What is known of the body of a function is that of one call.
-        elif not (isinstance(op, LoadPtr | StorePtr) and _may_be_raised(op) and self._raise(op)):
+            self.plan = None  # What is known of the body of a function is that of one call.
+        elif not (isinstance(op, LoadPtr | StorePtr) and self._raise(op)):
             super().visit(op)
-
-    def _enter(self, op: Entry) -> None:
-        self.points: dict[Op, ProgramPoint] = {}
-
-        def note(walk: Walk, inner: Op, point: ProgramPoint) -> None:
-            if isinstance(inner, LoadPtr | StorePtr):
-                self.points[inner] = point
-
-        self.tiles = LinearTiles(Affines(op.body, note))
 
     def _raise(self, op: LoadPtr | StorePtr) -> bool:
-        access = MemoryAccess.of(op)
-        if self.tiles is None or op not in self.points:
-            return False
-        found = window(access, self.tiles, Prover(op, self.tiles, self.points))
+        found = None if self.plan is None else self.plan.windows.get(op)
         if found is None:
             return False
-        padding = padding_of(access) if found.cut and isinstance(op, LoadPtr) else None
-        if isinstance(op, LoadPtr) and found.cut and op.paddingValue is not None and padding is None:
-            return False
-        view = self._view(access, found, padding, self.place(op.loc))
-        results = self.emit(self._accessed(op, view))
+        view = self._view(MemoryAccess.of(op).address.tile, found, self.place(op.loc))
+        results = self.emit(self._accessed(op, view, found.indices))
         self.log.note(LOADED if isinstance(op, LoadPtr) else STORED, op, results)
         self.bind(op.results, results)
         return True
 
+    # ------------------------------------------------------------ guards
+
+    def region(self, block: Block) -> Block:
+        guard = None if self.plan is None else self.plan.guards.get(block)
+        if guard is None:
+            return super().region(block)
+        made = self.empty_like(block)
+        self.bind(block.args, made.args)
+        around, self.block = self.block, made
+        self.rebuild(guard.outside)
+        self._guarded(guard)
+        self.rebuild(block.ops[-1:])
+        self.block = around
+        return made
+
+    def _guarded(self, guard: EmptyStoresGuard) -> None:
+        """The operations inside a guard, in an `if`; where it does not hold, their tokens are those they wait for."""
+        loc, types = self.place(guard.inside[0].loc), [value.type for value in guard.tokens]
+        tests = [self._tested(one, loc) for one in guard.conditions]
+        holds = reduce(lambda a, b: self.emit(AndI.build([a.type], loc, lhs=a, rhs=b))[0], tests)
+        then, otherwise = Block(), Block()
+        waiting = self.given(guard.waiting)
+        self.into(then, guard.inside)
+        then.append(_yield(self.given(guard.tokens), loc))
+        if len(waiting) != 1:
+            kind, fields = (JoinTokens, {"tokens": waiting}) if waiting else (MakeToken, {})
+            waiting = list(otherwise.append(kind.build([TOKEN], loc, **fields)).results)
+        otherwise.append(_yield(waiting * len(types), loc))
+        made = If([holds], types, {}, (then, otherwise if types else None), loc)
+        self.bind(guard.tokens, self.emit(made))
+        self.log.note(GUARDED, guard.inside[0], [holds])
+
+    def _tested(self, condition: Known, loc: Location) -> Value:
+        less, more, gap = condition
+        predicate = Predicate.LESS_THAN if gap else Predicate.LESS_THAN_OR_EQUAL
+        fields = {"lhs": emitted(less, self, loc), "rhs": emitted(more, self, loc)}
+        attributes = {"comparison_predicate": predicate, "signedness": Signedness.SIGNED}
+        return self.emit(CmpI.build([t.tile(t.I1)], loc, **fields, **attributes))[0]
+
     # ------------------------------------------------------------ operations
 
-    def _view(self, access: MemoryAccess, found: TileWindow, padding: t.PaddingValue | None, loc: Location) -> Value:
-        tile = access.address.tile
+    def _view(self, tile: t.TileType, found: TileWindow, loc: Location) -> Value:
         dynamic = [one for one in (*found.extents, *found.strides) if not isinstance(one, KnownScalar)]
         bits = bits_of(dynamic[0]) if len({bits_of(one) for one in dynamic}) == 1 else WIDEST
         shape, strides = (tuple(known_number(one) for one in parts) for parts in (found.extents, found.strides))
@@ -130,16 +143,16 @@ class Raising(Rebuilding):
         tensor = t.TensorViewType(tile.pointer.pointee, shape, strides)
         fields = {"base": emitted(found.base, self, loc), "dynamicShape": extents, "dynamicStrides": steps}
         (made,) = self.emit(MakeTensorView.build([tensor], loc, **fields))
-        view = t.PartitionViewType(tile.shape, tensor, padding)
+        view = t.PartitionViewType(tile.shape, tensor, found.padding)
         return self.emit(MakePartitionView.build([view], loc, tensor_view=made))[0]
 
-    def _accessed(self, op: LoadPtr | StorePtr, view: Value) -> Op:
-        """The access through a view: that of its only tile."""
-        i32, loc = t.tile(t.I32), self.place(op.loc)
-        (zero,) = self.emit(Constant.build([i32], loc, value=splat(i32, 0)))
+    def _accessed(self, op: LoadPtr | StorePtr, view: Value, indices: Sequence[ScalarFormula]) -> Op:
+        """The access to one tile of a view."""
+        loc = self.place(op.loc)
+        bits = bits_of(indices[0]) if len(set(map(bits_of, indices))) == 1 else WIDEST
         fields: dict[str, object] = {
             "memory_ordering_semantics": op.memory_ordering_semantics, "optimization_hints": op.optimization_hints,
-            "view": view, "index": [zero] * view.type.rank,  # type: ignore[attr-defined]
+            "view": view, "index": [emitted(extended(one, bits), self, loc) for one in indices],
             "token": None if op.token is None else self.values[op.token],
         }  # fmt: skip
         types = [result.type for result in op.results]
@@ -148,93 +161,78 @@ class Raising(Rebuilding):
         return StoreView.build(types, loc, tile=self.values[op.value], **fields)
 
 
+def _yield(values: Sequence[Value], loc: Location) -> Op:
+    return Yield(list(values), [], {}, (), loc, (len(values),))
+
+
+# ---------------------------------------------------------------- which accesses, and behind which guards
+
+
+class RaisingPlan:
+    """What becomes of an entry: the windows of accesses that become views, the guards of blocks around them."""
+
+    def __init__(self, entry: Entry) -> None:
+        self.windows: dict[Op, TileWindow] = {}
+        self.guards: dict[Block, EmptyStoresGuard] = {}
+        self._accesses = [op for op in entry.walk() if isinstance(op, LoadPtr | StorePtr) and _may_be_raised(op)]
+        if not self._accesses:
+            return
+        self._points: dict[Op, ProgramPoint] = {}
+        self._tiles = LinearTiles(Affines(entry.body, self._note))
+        self._find_guards(entry.body, ())
+        used = {block for op in self._accesses if op in self._points for block in self._decide(op)}
+        self.guards = {block: guard for block, guard in self.guards.items() if block in used}
+
+    def _note(self, walk: Walk, op: Op, point: ProgramPoint) -> None:
+        if isinstance(op, LoadPtr | StorePtr):
+            self._points[op] = point
+
+    def _prover(self, op: Op, also: Iterable[Known]) -> Prover:
+        return Prover(op, self._tiles, self._points, also)
+
+    def _find_guards(self, block: Block, known: tuple[Known, ...]) -> None:
+        """The guards of a block, in which `known` holds, and of those in it."""
+        stores = [op for op in self._accesses if isinstance(op, StorePtr) and _stands_in(op, block)]
+        provers: dict[Op, Prover] = {op: self._prover(op, known) for op in stores if op in self._points}
+        guard = guard_of(block, self._tiles, provers) if stores else None
+        if guard is not None:
+            self.guards[block] = guard
+        for op in block.ops:
+            inside = guard is not None and op in guard.inside
+            for region in op.regions if isinstance(op, For | If | Loop) else ():
+                if region is not None:
+                    self._find_guards(region, (*known, *guard.conditions) if inside and guard is not None else known)
+
+    def _decide(self, op: LoadPtr | StorePtr) -> Iterator[Block]:
+        """Find the window of an access; gives the blocks that it needs the guards of."""
+        found = window(op, self._tiles, self._prover(op, ()))
+        if found is None:
+            blocks = [block for block, guard in self.guards.items() if _is_among(op, guard.inside)]
+            also = [one for block in blocks for one in self.guards[block].conditions]
+            found = window(op, self._tiles, self._prover(op, also)) if also else None
+            yield from blocks if found is not None else ()
+        if found is not None:
+            self.windows[op] = found
+
+
+def _is_among(op: Op, ops: Sequence[Op]) -> bool:
+    """Whether an operation is one of some, or stands in one."""
+    around: Op | None = op
+    while around is not None and around not in ops:
+        around = around.parent_op
+    return around is not None
+
+
+def _stands_in(op: Op, block: Block) -> bool:
+    """Whether an operation stands in a block, or in a block in it."""
+    home = op.parent
+    while home is not None and home is not block:
+        home = None if home.parent is None else home.parent.parent
+    return home is block
+
+
 def _may_be_raised(op: LoadPtr | StorePtr) -> bool:
     pointers = (op.source if isinstance(op, LoadPtr) else op.destination).tile
     if op.memory_ordering_semantics is not MemoryOrdering.WEAK or op.discardable or pointers.count == 1:
         return False
     return pointers.pointer.attr is None and pointers.pointer.pointee.memory_bits >= 8
-
-
-def padding_of(access: MemoryAccess) -> t.PaddingValue | None:
-    """The padding value that an operand is, in all elements; None without one."""
-    content = None if access.padding is None else constant_of(access.padding)
-    if content is None or not content.is_splat:
-        return None
-    bits = int.from_bytes(content.data, "little")
-    values = [t.PaddingValue.ZERO] if content.element.is_int else list(t.PaddingValue)
-    return next((value for value in values if content.element.padding_bits(value) == bits), None)
-
-
-# ---------------------------------------------------------------- the window of an access
-
-
-def window(access: MemoryAccess, tiles: LinearTiles, prover: Prover) -> TileWindow | None:
-    """The tensor that consists of the elements that an access touches; None if that is not proved."""
-    pointers, shape = tiles.of(access.address), access.address.tile.shape
-    if pointers is None or not all(
-        extent == 1 or prover.proves(KnownScalar(0, WIDEST), step, 1) for extent, step in zip(shape, pointers.steps)
-    ):
-        return None
-    counts = _counts(access.mask, shape, tiles, prover)
-    if counts is None:
-        return None
-    extents = tuple(
-        number(extent, WIDEST) if not found else reduce(_smaller, found) for extent, found in zip(shape, counts)
-    )
-    strides = tuple(number(1, WIDEST) if extent == 1 else step for extent, step in zip(shape, pointers.steps))
-    return TileWindow(pointers.base, extents, strides, any(counts))
-
-
-def _counts(
-    mask: Value | None, shape: Sequence[int], tiles: LinearTiles, prover: Prover
-) -> list[list[ScalarFormula]] | None:
-    """For each dimension the numbers of elements that bounds leave, all of them positive, without those that leave the
-    whole tile; None if there is more to the mask than that."""
-    counts: list[list[ScalarFormula]] = [[] for _ in shape]
-    found = None if mask is None else inequalities(mask, tiles)
-    if found is None:
-        return counts
-    for part in found.parts:
-        if not _always(part, shape, prover):
-            bound = _bound(part, shape, prover)
-            if bound is None:
-                return None
-            counts[bound[0]].append(bound[1])
-    return counts if found.complete else None
-
-
-def _always(part: Inequality, shape: Sequence[int], prover: Prover) -> bool:
-    """Whether an inequality holds for all elements of the tile."""
-    farthest = 0
-    for extent, less, more in zip(shape, part.less.steps, part.more.steps):
-        steps = (known_number(less), known_number(more))
-        if less != more and (steps[0] is None or steps[1] is None):
-            return False
-        farthest += 0 if less == more else max(0, (steps[0] or 0) - (steps[1] or 0)) * (extent - 1)
-    return prover.proves(part.less.base, part.more.base, part.gap + farthest)
-
-
-def _bound(part: Inequality, shape: Sequence[int], prover: Prover) -> tuple[int, ScalarFormula] | None:
-    """The dimension that an inequality bounds, and how many elements it leaves there: at least one."""
-    dims = [dim for dim, step in enumerate(part.less.steps) if known_number(step) != 0]
-    if len(dims) != 1 or known_number(part.less.steps[dims[0]]) != 1 or not part.more.is_uniform:
-        return None
-    less, more = part.less.base, part.more.base
-    if not prover.proves(less, more, part.gap):
-        return None
-    count = _distance(less, more, 1 - part.gap, prover)
-    return None if count is None else (dims[0], count)
-
-
-def _distance(less: ScalarFormula, more: ScalarFormula, more_by: int, prover: Prover) -> ScalarFormula | None:
-    """The exact number ``more - less + more_by``, which is positive; None if it may not fit into 64 bits."""
-    if known_number(less) == more_by:
-        return more
-    if max(bits_of(less), bits_of(more)) == WIDEST and not prover.proves(number(more_by, WIDEST), less, 0):
-        return None
-    wide = subtracted(extended(more, WIDEST), extended(less, WIDEST))
-    return added(wide, number(more_by, WIDEST))
-
-
-def _smaller(a: ScalarFormula, b: ScalarFormula) -> ScalarFormula:
-    return a if a == b else smaller(extended(a, WIDEST), extended(b, WIDEST))

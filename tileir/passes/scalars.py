@@ -10,7 +10,7 @@ Knows: how formulas are put together, simplified and emitted, and the expression
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from tileir.analysis.affine import Affines
@@ -23,6 +23,7 @@ from tileir.ir.core import Op, Value
 from tileir.ir.loc import Location
 from tileir.ops.conversion import ExtI
 from tileir.ops.core import Constant, Offset
+from tileir.ops.division import DivI
 from tileir.ops.integer import AddI, MinI, MulI, SubI
 from tileir.ops.shapes import Reshape
 from tileir.passes.facts import signed_splat_of, splat
@@ -73,6 +74,15 @@ def type_of(formula: ScalarFormula) -> t.TileType:
 def bits_of(formula: ScalarFormula) -> int:
     """Bits of an integer."""
     return formula.bits if isinstance(formula, KnownScalar) else type_of(formula).element.bits
+
+
+def values_in(formula: ScalarFormula) -> Iterator[Value]:
+    """The values of the program that a formula is made of."""
+    if isinstance(formula, GivenScalar):
+        yield formula.value
+    elif isinstance(formula, ComputedScalar):
+        for operand in formula.operands:
+            yield from values_in(operand)
 
 
 def known_number(formula: ScalarFormula) -> int | None:
@@ -136,6 +146,11 @@ def smaller(a: ScalarFormula, b: ScalarFormula) -> ScalarFormula:
     return a if a == b else ComputedScalar(MinI, (a, b), type_of(a))
 
 
+def divided(formula: ScalarFormula, by: int) -> ScalarFormula:
+    """The quotient of a number by one that is positive, rounded toward zero."""
+    return ComputedScalar(DivI, (formula, number(by, bits_of(formula))), type_of(formula))
+
+
 def moved(pointer: ScalarFormula, distance: ScalarFormula) -> ScalarFormula:
     """A pointer at a distance in elements."""
     return pointer if known_number(distance) == 0 else ComputedScalar(Offset, (pointer, distance), type_of(pointer))
@@ -172,6 +187,6 @@ def emitted(formula: ScalarFormula, walk: Rebuilding, loc: Location) -> Value:
     made = formula.kind([emitted(operand, walk, loc) for operand in formula.operands], [type], {}, (), loc)
     if formula.overflow is not Overflow.NONE:
         made.attributes["overflow"] = formula.overflow
-    if formula.kind in (ExtI, MinI):
+    if formula.kind in (ExtI, MinI, DivI):
         made.attributes["signedness"] = Signedness.SIGNED
     return walk.emit(made)[0]

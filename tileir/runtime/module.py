@@ -161,6 +161,7 @@ class Kernel:
             *args: object,
             target: TargetName | str = ...,
             check: Check = ...,
+            debug_info: bool = ...,
             mode: Mode = ...,
             max_iterations: int | None = ...,
             output: Output = ...,
@@ -191,9 +192,9 @@ class Kernel:
             check : bool or "strict", default True
                 How much of what a kernel must not do is looked for.
             **keywords : object
-                Arguments by the names of their parameters, and options of the target: ``mode``, ``max_iterations``,
-                ``output``, ``progress``, ``seed``, ``stream``, ``threads``, ``timeout``. A parameter of such a name is
-                given by position.
+                Arguments by the names of their parameters, and options of the target: ``debug_info``, ``mode``,
+                ``max_iterations``, ``output``, ``progress``, ``seed``, ``stream``, ``threads``, ``timeout``. A
+                parameter of such a name is given by position.
 
             Raises
             ------

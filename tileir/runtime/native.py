@@ -6,16 +6,14 @@ made (`cpu.run.program`) or run (`cpu.run.execution`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from tileir.cache import shared_cache
-from tileir.cpu.lowering.entry import Instruments
 from tileir.cpu.lowering.state import CheckLevel
 from tileir.cpu.run.execution import Runner
-from tileir.cpu.run.instrumented import InstrumentedProgram, instrumented
 from tileir.cpu.run.launch import HostCall, Settings
 from tileir.cpu.run.pool import default_threads
 from tileir.cpu.run.program import NativeProgram, compiled
@@ -35,13 +33,24 @@ from tileir.ops.misc import PrintTko
 from tileir.runtime.arguments import Argument, Binder, Parameter, binder
 from tileir.runtime.arrays import CPU
 from tileir.runtime.grid import Grid, GridLike, checked_grid
+from tileir.runtime.instrumenting import described_program
 from tileir.runtime.module import Kernel
 from tileir.runtime.native_memory import NativeArguments
 from tileir.runtime.native_slots import QuickSlots
-from tileir.runtime.options import Check, LaunchOptions, NativeOptions, check_level, positive, require_known, seconds
-from tileir.runtime.targets import QuickLaunch, Run
+from tileir.runtime.options import (
+    Check,
+    LaunchOptions,
+    NativeOptions,
+    check_level,
+    flag,
+    positive,
+    require_known,
+    seconds,
+)
+from tileir.runtime.targets import QuickLaunch, Run, SlotRun
 from tileir.text.printer import items_text
 
+NO_OPTIONS: LaunchOptions = {}
 _LEVELS = {False: CheckLevel.OFF, True: CheckLevel.ON, "strict": CheckLevel.STRICT}
 
 
@@ -60,10 +69,10 @@ class Native:
         """Options: ``threads`` (default: ``TILEIR_NUM_THREADS`` or the processors of this process); ``output``, where
         `print_tko` writes (a text stream or a function; standard output by default); ``max_iterations`` of one tile
         block in its loops before it counts as hanging (default: `host.limits.MAX_ITERATIONS`); ``timeout`` in seconds;
-        ``progress``, a function that is told now and then how many tile blocks are done, of how many.
+        ``progress``, a function that is told now and then how many tile blocks are done, of how many; ``debug_info``:
+        whether debuggers and `perf` are told the lines of the code.
         """
-        checks = _LEVELS[check_level(check)]
-        prepared = kernel.prepared(("cpu", checks), lambda: NativeLaunches(kernel, program_of(kernel, checks)))
+        prepared = _launches(kernel, _LEVELS[check_level(check)], options)
         _require_registered(prepared.program)
         settings = prepared.settings(options) if options else prepared.usual
 
@@ -76,9 +85,13 @@ class Native:
         """Launches with arguments of the usual kinds, of a kernel that has been prepared; None for one that needs the
         host, which may have changed since.
         """
-        checks = _LEVELS[check]
-        prepared = kernel.prepared(("cpu", checks), lambda: NativeLaunches(kernel, program_of(kernel, checks)))
+        prepared = _launches(kernel, _LEVELS[check])
         return None if prepared.program.prints else prepared.quick
+
+    def slotted(self, kernel: Kernel, check: Check, options: LaunchOptions) -> SlotRun | None:
+        """Launches with numbers in place of arguments, likewise."""
+        prepared = _launches(kernel, _LEVELS[check_level(check)], options)
+        return None if prepared.program.prints else prepared.slotted(prepared.settings(options))
 
 
 class NativeLaunches:
@@ -121,6 +134,20 @@ class NativeLaunches:
         self._runner.run(extents, slots, settings, lambda access: self._fault(arguments, access))
         return True
 
+    def slotted(self, settings: Settings) -> SlotRun:
+        """Launches with numbers in place of arguments."""
+        run, storage, whole = self._runner.run, self._storage, self._slots.whole
+
+        def start(grid: Grid, values: list[int], bounds: list[int], bound: Callable[[], Sequence[Argument]]) -> None:
+            run(
+                grid,
+                whole(values, bounds),
+                settings,
+                lambda access: NativeArguments(bound(), storage).access_fault(access),
+            )
+
+        return start
+
     def _threaded(self, options: LaunchOptions) -> Settings | None:
         """The usual settings with the number of threads that `options` ask for; None if they ask for something else."""
         threads = options.get("threads")
@@ -138,11 +165,10 @@ class NativeLaunches:
         return NativeArguments(bound, self._storage).access_fault(access)
 
 
-def instrumented_program(kernel: Kernel, instruments: Instruments) -> InstrumentedProgram:
-    """The kernel compiled with instruments, as launches check it usually; it is not kept in the cache."""
-    functions = [item for item in kernel.module.items if isinstance(item, Func)]
-    names = tuple(kernel.module.globals.addresses)
-    return instrumented(kernel.entry, functions, names, shared_cache(), CheckLevel.ON, instruments)
+def _launches(kernel: Kernel, checks: CheckLevel, options: LaunchOptions = NO_OPTIONS) -> NativeLaunches:
+    """Compiled on first use."""
+    make = described_program if options and flag("debug_info", options.get("debug_info")) else program_of
+    return kernel.prepared(("cpu", checks, make), lambda: NativeLaunches(kernel, make(kernel, checks)))
 
 
 def program_of(kernel: Kernel, checks: CheckLevel = CheckLevel.ON) -> NativeProgram:

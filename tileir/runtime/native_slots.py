@@ -46,6 +46,10 @@ class QuickSlots:
                 return None
         return (*values, *self._globals, *bounds, *self._end)
 
+    def whole(self, values: Sequence[int], bounds: Sequence[int]) -> tuple[int, ...]:
+        """All slots, of those of the arguments and the bounds of their memory."""
+        return (*values, *self._globals, *bounds, *self._end)
+
 
 def _take_of(type: t.Type) -> Take:
     if not isinstance(type, t.TileType) or type.shape:

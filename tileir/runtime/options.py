@@ -52,8 +52,10 @@ class NativeOptions(TypedDict, total=False):
     """``threads`` None: ``TILEIR_NUM_THREADS`` or the processors of this process. ``output``: where `print_tko` writes,
     standard output if None. ``max_iterations``: of one tile block in its loops before it counts as hanging,
     `host.limits.MAX_ITERATIONS` if None. ``timeout``: seconds that the launch may take. ``progress``: a function that
-    is told now and then how many tile blocks are done, of how many."""
+    is told now and then how many tile blocks are done, of how many. ``debug_info``: whether debuggers and `perf` are
+    told the lines of the code."""
 
+    debug_info: bool
     max_iterations: int | None
     output: Output
     progress: Progress | None
@@ -81,6 +83,7 @@ class VendorOptions(TypedDict, total=False):
 class LaunchOptions(TypedDict, total=False):
     """The options of all targets: each refuses those that it does not have."""
 
+    debug_info: bool
     mode: Mode
     max_iterations: int | None
     output: Output
@@ -124,6 +127,13 @@ def power_of_two(name: str, value: object, limit: int) -> int | None:
     if number is not None and number & (number - 1):
         raise ValueError(f"{name}: expected a power of two, got {number}")
     return number
+
+
+def flag(name: str, value: object) -> bool:
+    """True or False; False for None. Raises TypeError."""
+    if value is None or isinstance(value, bool):
+        return bool(value)
+    raise TypeError(f"{name}: expected True or False, got {value!r}")
 
 
 def positive(name: str, value: object, limit: int | None = None) -> int | None:

@@ -33,6 +33,12 @@ Run = Callable[["Grid", "Sequence[Argument]"], None]
 QuickLaunch = Callable[["GridLike", "Sequence[object]", "LaunchOptions"], bool]
 """Runs a prepared kernel with the values that a user gave, or does nothing and is false, if they are not usual ones."""
 
+SlotRun = Callable[["Grid", "list[int]", "list[int]", "Callable[[], Sequence[Argument]]"], None]
+"""Runs a prepared kernel with the low 8 bytes of each argument, and the bounds of the memory of each array: its
+address, the end of what may be read, the end of what may be written. The function gives the arguments, for the words of
+a fault.
+"""
+
 
 class Target(Protocol):
     """A place where kernels run."""
@@ -61,6 +67,9 @@ class QuickTarget(Target, Protocol):
 
     def quick(self, kernel: Kernel, check: bool) -> QuickLaunch | None:
         """Such launches of a kernel that has been prepared; None if it has none."""
+
+    def slotted(self, kernel: Kernel, check: Check, options: LaunchOptions) -> SlotRun | None:
+        """Launches of a kernel with plain numbers; None if it has none."""
 
 
 @runtime_checkable

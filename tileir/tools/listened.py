@@ -33,7 +33,7 @@ from tileir.runtime.launch import bind
 from tileir.runtime.memory import give_memory
 from tileir.runtime.module import Kernel
 from tileir.runtime.options import Check, LaunchOptions
-from tileir.runtime.targets import Run, target_named
+from tileir.runtime.targets import Run, Target, target_named
 
 Values = Sequence[object]
 """One for each operand or result, in order: a tile, a view, None for a token or for an operand that is absent."""
@@ -235,14 +235,14 @@ Tool = Callable[[Kernel, Grid, Sequence[Argument]], None]
 
 
 class ToolTarget:
-    """Target ``interp`` whose launches a tool runs."""
+    """A target whose launches a tool runs: ``interp`` if none is given."""
 
-    name = "interp"
-    description = "the reference interpreter, watched by a tool"
     gives_output = True
 
-    def __init__(self, tool: Tool) -> None:
-        self._usual = Interpreter()
+    def __init__(self, tool: Tool, usual: Target | None = None) -> None:
+        self._usual = usual or Interpreter()
+        self.name = self._usual.name
+        self.description = f"{self._usual.description}, watched by a tool"
         self.devices: tuple[str, ...] = self._usual.devices
         self._tool = tool
 

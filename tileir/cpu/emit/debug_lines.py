@@ -51,7 +51,7 @@ class DebugLines:
             "producer": "tileir",
             "runtimeVersion": 0,
             "isOptimized": True,
-            "emissionKind": ir.DIToken("LineTablesOnly"),
+            "emissionKind": ir.DIToken("FullDebug"),
         }
 
     def _file(self, name: str) -> ir.DIValue:
@@ -66,7 +66,6 @@ class DebugLines:
             "DISubprogram",
             {
                 "name": self._name,
-                "linkageName": function.name,
                 "file": file or self._file(self._main),
                 "line": line,
                 "type": type,

@@ -29,9 +29,10 @@ from tileir.ir.core import Op
 from tileir.ir.diagnostics import Coordinates, UnsupportedError
 from tileir.runtime.arguments import Argument
 from tileir.runtime.grid import Grid
+from tileir.runtime.instrumenting import instrumented_program
 from tileir.runtime.memory import give_memory
 from tileir.runtime.module import Kernel
-from tileir.runtime.native import NativeLaunches, instrumented_program
+from tileir.runtime.native import NativeLaunches
 from tileir.runtime.options import LaunchOptions
 from tileir.sanitize.memory import WatchedMemory
 from tileir.tools.profile.watched import Watcher
@@ -118,12 +119,22 @@ def measured_launch(
     options: LaunchOptions,
     seconds: float,
     traced: bool,
+    keep: bool = False,
 ) -> LaunchMeasurement:
-    """Measure a launch for about so many seconds. Raises Trap, UnsupportedError."""
+    """Measure a launch for about so many seconds; `keep`: put memory back at the end, and print nothing.
+
+    Raises Trap, UnsupportedError.
+    """
     if traced and prod(grid) > MOST_TRACED:
         raise UnsupportedError(f"a trace of more than {MOST_TRACED} tile blocks", "cpu")
     profiled = kernel.prepared("profile", lambda: ProfiledKernel(kernel))
-    return _Measuring(profiled, kernel, grid, arguments, options).measure(seconds, traced)
+    first: LaunchOptions = {**options, "output": _ignored} if keep else options
+    measuring = _Measuring(profiled, kernel, grid, arguments, first)
+    try:
+        return measuring.measure(seconds, traced)
+    finally:
+        if keep:
+            measuring.put_back()
 
 
 class _Measuring:
@@ -163,11 +174,15 @@ class _Measuring:
 
     def _again(self) -> float:
         """Run once more, from the memory of the beginning; gives the seconds that took."""
-        for one, content in zip(self._memory, self._before):
-            one[...] = content
+        self.put_back()
         begin = perf_counter()
         self._profiled.timed.run(self._grid, self._arguments, self._settings)
         return perf_counter() - begin
+
+    def put_back(self) -> None:
+        """Give memory the contents of the beginning."""
+        for one, content in zip(self._memory, self._before):
+            one[...] = content
 
     def _sampler(self) -> tuple[Histogram | None, Sampler | None]:
         program = self._profiled.timed_program

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tileir.interp.api import Options
-from tileir.ir.diagnostics import Coordinates, Trap
+from tileir.ir.diagnostics import Coordinates, Trap, UnsupportedError
 from tileir.runtime.arguments import Argument
 from tileir.runtime.grid import Grid, GridLike
 from tileir.runtime.module import Kernel
@@ -20,10 +20,13 @@ from tileir.runtime.sanitizing import sanitize_bound
 from tileir.sanitize.findings import Finding
 from tileir.tools.listened import bound_arguments, placed, run_listened
 from tileir.tools.places import ProgramLines
+from tileir.tools.profile.measure import MOST_TRACED, LaunchMeasurement, measured_launch
 from tileir.tools.view.data import ArrayValues, page_data
 from tileir.tools.view.page import embedded, page
 from tileir.tools.view.record import Recorder, TouchingMemory, usually_watched
 
+PATIENCE, SAMPLED = 10.0, 0.2
+"""Seconds that a launch on native code may take, and those for which samples are taken of it."""
 MOST_SANITIZED = 1 << 22
 """Elements of arrays up to which a launch is looked at by the sanitizer too, if nobody says otherwise."""
 
@@ -56,6 +59,7 @@ def view(
     *args: object,
     blocks: Sequence[Coordinates] | None = None,
     findings: bool | None = None,
+    time: bool = False,
 ) -> LaunchView:
     """Run a kernel on the interpreter, as a launch there does, and picture what it did.
 
@@ -73,6 +77,9 @@ def view(
     findings : bool or None
         Whether to show those of the sanitizer, which runs the launch once more, on copies; None: if the arrays are
         small.
+    time : bool
+        Whether to show the time of lines and tile blocks on native code, where the launch runs some times before, on
+        the same arrays, which are put back.
 
     Returns
     -------
@@ -89,7 +96,7 @@ def view(
         If the interpreter cannot run it.
     """
     extents, arguments = bound_arguments(kernel, grid, args)
-    return view_bound(kernel, extents, arguments, blocks, findings)
+    return view_bound(kernel, extents, arguments, blocks, findings, time)
 
 
 def view_bound(
@@ -98,8 +105,11 @@ def view_bound(
     arguments: Sequence[Argument],
     blocks: Sequence[Coordinates] | None = None,
     findings: bool | None = None,
+    time: bool = False,
 ) -> LaunchView:
     """`view` for a checked grid and bound arguments."""
+    notes: list[str] = []
+    timed = _timed(kernel, grid, arguments, notes) if time else None
     memories: list[TouchingMemory] = []
 
     def memory(globals: dict[str, int]) -> TouchingMemory:
@@ -121,8 +131,21 @@ def view_bound(
     lines = ProgramLines(kernel.module)
     for op in recorder.record.ops:
         lines.of(op)
-    notes = [] if wanted else ["the sanitizer has not looked at this launch"]
-    return LaunchView(page_data(kernel.name, grid, recorder.record, lines, before, found, notes, trap), trap)
+    notes += [] if wanted else ["the sanitizer has not looked at this launch"]
+    return LaunchView(page_data(kernel.name, grid, recorder.record, lines, before, found, notes, trap, timed), trap)
+
+
+def _timed(kernel: Kernel, grid: Grid, arguments: Sequence[Argument], notes: list[str]) -> LaunchMeasurement | None:
+    """The launch measured on native code, which leaves its arrays as they are; None, with a note, without one."""
+    traced = prod(grid) <= MOST_TRACED
+    try:
+        found = measured_launch(kernel, grid, arguments, {"timeout": PATIENCE}, SAMPLED, traced, keep=True)
+    except (Trap, UnsupportedError) as error:
+        what = error.what if isinstance(error, UnsupportedError) else error.message
+        notes.append(f"no time on native code: {what}")
+        return None
+    notes += found.notes
+    return found
 
 
 def _inside(block: Sequence[int], grid: Grid) -> Coordinates:

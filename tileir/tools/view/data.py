@@ -18,6 +18,7 @@ from tileir.ir.loc import FileLoc, Location, SourceLoc, file_position
 from tileir.ir.types import TokenType
 from tileir.sanitize.findings import Finding
 from tileir.tools.places import ProgramLines
+from tileir.tools.profile.measure import LaunchMeasurement
 from tileir.tools.view.pictures import Picture, reduced, values_of
 from tileir.tools.view.record import CORNER, RecordedLaunch, TouchRecord, ValueRecord
 
@@ -65,9 +66,12 @@ def page_data(
     findings: Sequence[Finding],
     notes: Iterable[str],
     trap: Trap | None,
+    measured: LaunchMeasurement | None = None,
 ) -> dict[str, Any]:
-    """Everything that the page shows."""
-    ops = [_op(number, op, record, lines) for number, op in enumerate(record.ops)]
+    """Everything that the page shows; `measured` is the launch on native code."""
+    seconds = {} if measured is None else {op: measured.seconds_of(op) for op in measured.ops}
+    times = {} if measured is None else _block_times(measured)
+    ops = [{**_op(number, op, record, lines), "seconds": seconds.get(op)} for number, op in enumerate(record.ops)]
     found = [_finding(finding, lines) for finding in findings]
     if trap is not None:
         found.insert(0, _trap(trap, lines))
@@ -78,15 +82,24 @@ def page_data(
         "edges": list(_token_edges(record.ops)),
         "files": [{"name": source.name, "text": source.text} for source in lines.sources.values()],
         "blocks": [
-            [*one.id, one.operations, one.read, one.written, one.outside, round(one.seconds, 6)]
+            [*one.id, one.operations, one.read, one.written, one.outside, round(one.seconds, 6), times.get(one.id, 0)]
             for one in record.blocks
         ],
+        "time": any(one is not None for one in seconds.values()),
         "arrays": [_array(picture, earlier) for picture, earlier in zip(record.pictures, before)],
         "touched": _touched(record.touched),
         "values": [_value(one) for one in record.values],
         "findings": found,
         "notes": [*notes, *_limits(record)],
     }
+
+
+def _block_times(measured: LaunchMeasurement) -> dict[Coordinates, float]:
+    """Seconds that each tile block ran on native code."""
+    times: dict[Coordinates, float] = {}
+    for one in measured.blocks:
+        times[one.block] = times.get(one.block, 0.0) + (one.end - one.begin) / 1e9
+    return times
 
 
 def _op(number: int, op: Op, record: RecordedLaunch, lines: ProgramLines) -> dict[str, Any]:

@@ -11,6 +11,7 @@ const METRICS = [
   ["written", "bytes written", (block) => block[5]],
   ["outside", "lanes outside of views and masks", (block) => block[6]],
   ["seconds", "seconds on the interpreter", (block) => block[7]],
+  ...(data.time ? [["native", "seconds on native code", (block) => block[8]]] : []),
 ];
 const chosen = { ops: null, block: null, turn: 0, file: 0 };
 const bytesOf = (text) => Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
@@ -23,6 +24,10 @@ const amount = (bytes) => {
   let at = 0;
   while (bytes >= 1024 && at + 1 < units.length) [bytes, at] = [bytes / 1024, at + 1];
   return bytes ? `${at ? bytes.toPrecision(3) : bytes} ${units[at]}` : "";
+};
+const duration = (seconds) => {
+  const [scale, unit] = [[1, "s"], [1e-3, "ms"], [1e-6, "us"]].find(([one]) => seconds >= one) ?? [1e-9, "ns"];
+  return seconds ? `${(seconds / scale).toPrecision(3)} ${unit}` : "";
 };
 const blockName = (at) => `(${data.blocks[at].slice(0, 3).join(", ")})`;
 const blockAt = new Map(data.blocks.map((block, at) => [block.slice(0, 3).join(), at]));
@@ -82,12 +87,14 @@ function opsByLine(file) {
 }
 
 let sourceRows = new Map();
+$("time").hidden = !data.time;
 function makeSource() {
   const body = $("source").tBodies[0];
   body.replaceChildren();
   sourceRows = new Map();
   const file = data.files[chosen.file], lines = opsByLine(chosen.file);
   const most = Math.max(1, ...data.ops.flatMap((op) => [op.read, op.written]));
+  const time = data.ops.reduce((total, op) => total + (op.seconds ?? 0), 0);
   file.text.split("\n").forEach((text, at) => {
     const ops = lines.get(at + 1) ?? [], row = element("tr");
     const sum = (key) => ops.reduce((total, op) => total + data.ops[op][key], 0);
@@ -96,6 +103,11 @@ function makeSource() {
     for (const key of ["read", "written"]) {
       const cell = element("td", amount(sum(key)), key === "read" ? "bar" : "bar out");
       cell.style.setProperty("--part", `${(100 * sum(key)) / most}%`);
+      row.append(cell);
+    }
+    if (data.time) {
+      const seconds = sum("seconds"), cell = element("td", duration(seconds), "bar time");
+      cell.style.setProperty("--part", `${time ? (100 * seconds) / time : 0}%`);
       row.append(cell);
     }
     row.append(coloured(text, file.name.endsWith(".py")));
@@ -114,7 +126,7 @@ function makeSource() {
       if (found.places.some(([where, line]) => where === chosen.file && line === at + 1)) {
         row.classList.add(found.severity);
         const said = element("tr"), cell = element("td", `${found.kind}: ${found.message}`, "message");
-        cell.colSpan = 5;
+        cell.colSpan = data.time ? 6 : 5;
         said.append(cell);
         body.append(said);
       }

@@ -1,0 +1,159 @@
+"""A second launch takes a shorter way, which does the same, and leaves it where anything differs that counts."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("cuda.tile", reason="needs the package cuda-tile")
+
+import cuda.tile as ct
+
+import tileir
+from tileir import cutile
+from tileir.cutile.launch import installed
+from tileir.cutile.quick import Plan
+
+
+@pytest.fixture(autouse=True)
+def target():
+    with cutile.on("cpu"):
+        yield
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """The launches that took the shorter way."""
+    taken = []
+    run = Plan.run
+
+    def counted(self, *arguments):
+        done = run(self, *arguments)
+        taken.append(done)
+        return done
+
+    monkeypatch.setattr(Plan, "run", counted)
+    return lambda: [taken.pop(0) for _ in range(len(taken))]
+
+
+@ct.kernel
+def scaled(x, out, factor, shift, n: ct.Constant[int]):
+    ct.store(out, (ct.bid(0),), ct.load(x, (ct.bid(0),), (n,)) * factor + shift)
+
+
+def arrays(count=16, dtype=np.float32):
+    return np.arange(count).astype(dtype), np.zeros(count, dtype)
+
+
+def launch(x, out, factor=2.0, shift=1, n=16, grid=(1,)):
+    ct.launch(None, grid, scaled, (x, out, factor, shift, n))
+
+
+def test_other_arrays_and_numbers_of_the_same_looks_take_the_shorter_way(quick):
+    launch(*arrays())
+    quick()
+    for factor, shift in ((0.1, -3), (1e30, 2**31 - 1), (-0.0, 0)):
+        x, out = arrays()
+        launch(x, out, factor, shift)
+        np.testing.assert_allclose(out, x * np.float32(factor) + np.float32(shift), rtol=1e-6)
+    assert quick() == [True] * 3
+
+
+@pytest.mark.parametrize(
+    ("x", "out"),
+    [
+        (np.arange(20, dtype=np.float32)[1:17], np.zeros(16, np.float32)),
+        (np.arange(32, dtype=np.float32)[::2], np.zeros(16, np.float32)),
+        (np.arange(12, dtype=np.float32), np.zeros(12, np.float32)),
+        (np.arange(16, dtype=np.float32), np.zeros(16, np.float64)),
+    ],
+    ids=["another alignment", "strides", "another extent", "another type"],
+)
+def test_arrays_that_look_otherwise_are_specialised_on(quick, x, out):
+    launch(*arrays())
+    quick()
+    launch(x, out)
+    assert quick() == []
+    np.testing.assert_array_equal(out, (x * 2 + 1).astype(out.dtype))
+
+
+def test_tensors_take_the_shorter_way_with_any_strides(quick):
+    torch = pytest.importorskip("torch", reason="needs torch")
+    for x in (torch.arange(16.0), torch.arange(32.0)[::2]):
+        for times in range(2):
+            out = torch.zeros(16)
+            launch(x, out)
+            assert torch.equal(out, x * 2 + 1)
+            assert quick() == [True] * times
+
+
+def test_constants_are_told_apart_by_type(quick):
+    @ct.kernel
+    def added(out, one: ct.Constant):
+        ct.store(out, (0,), ct.full((4,), 2, ct.float32) + one)
+
+    for constant in (1, True, 1, True, 3):
+        out = np.zeros(4, np.float32)
+        ct.launch(None, (1,), added, (out, constant))
+        np.testing.assert_array_equal(out, np.full(4, 2 + int(constant), np.float32))
+    assert quick() == [True, True]
+
+
+def test_memory_in_common_is_compiled_for(quick):
+    x, out = arrays()
+    launch(x, out)
+    quick()
+    launch(x, x)
+    assert quick() == [False]
+    np.testing.assert_array_equal(x, np.arange(16, dtype=np.float32) * 2 + 1)
+
+
+def test_arrays_that_touch_have_nothing_in_common(quick):
+    launch(*arrays())
+    quick()
+    both = np.zeros(32, np.float32)
+    launch(both[:16], both[16:])
+    assert quick() == [True]
+
+
+def test_errors_are_those_of_a_first_launch(quick):
+    x, out = arrays()
+    launch(x, out)
+    with pytest.raises(OverflowError, match="int32"):
+        launch(x, out, shift=1 << 31)
+    with pytest.raises(ValueError, match="Grid"):
+        ct.launch(None, (1 << 24,), scaled, (x, out, 2.0, 1, 16))
+    with pytest.raises(TypeError, match="Kernel expects 5 arguments"):
+        ct.launch(None, (1,), scaled, (x, out, 2.0, 1))
+    out.flags.writeable = False
+    with pytest.raises(ValueError, match="writable"):
+        launch(x, out)
+    assert not any(quick()[1:])
+
+
+def test_infinities_and_nans_go_through():
+    for factor in (1.0, float("inf"), float("nan"), 1e300):
+        x, out = np.ones(16, np.float32), np.zeros(16, np.float32)
+        launch(x, out, factor)
+        with np.errstate(over="ignore"):
+            np.testing.assert_array_equal(out, x * np.float32(factor) + np.float32(1))
+
+
+def test_a_fault_is_shown_at_its_line_in_a_second_launch_too():
+    @ct.kernel
+    def checked(x, limit):
+        ct.assert_(ct.load(x, (0,), (16,)) < limit, "too large")  # noqa: PT009
+
+    x, _ = arrays()
+    for limit in (16, 17):
+        ct.launch(None, (1,), checked, (x, limit))
+    with pytest.raises(tileir.Trap, match="too large") as trap:
+        ct.launch(None, (1,), checked, (x, 15))
+    assert "ct.assert_(ct.load(x" in str(trap.value)
+
+
+def test_what_is_told_of_launches_is_told_of_each(quick):
+    told = []
+    launcher = installed()
+    launcher.told = told.append
+    for _ in range(3):
+        launch(*arrays())
+    assert told == ["scaled"] * 3 and quick() == []

@@ -80,7 +80,7 @@ fuzz: $(VENV)/.fuzz
 	$(BIN)/python -m tests.passes.fuzz --count 5000 --jobs $(JOBS)
 
 cluster-test: $(VENV)/.cluster
-	TILEIR_FARM_JOBS=10000 $(BIN)/python -m pytest tests/farm $(ARGS)
+	TILEIR_FARM_JOBS=10000 $(BIN)/python -m pytest tests/farm tests/tune $(ARGS)
 
 cutiles: $(CUTILES:%=$(VENV)-cutile-%/.installed)
 	@for version in $(CUTILES); do \
@@ -137,8 +137,8 @@ $(VENV)/.fuzz: pyproject.toml | $(VENV)/bin/python
 	@touch $@ $(VENV)/.installed $(VENV)/.test
 
 $(VENV)/.cluster: pyproject.toml | $(VENV)/bin/python
-	@echo "installing tileir, Dask and Ray into $(VENV)"
-	@$(PIP) install -e '.[test,dask,ray]'
+	@echo "installing tileir, Dask, Ray and Optuna into $(VENV)"
+	@$(PIP) install -e '.[test,dask,ray,tune]'
 	@touch $@ $(VENV)/.installed $(VENV)/.test
 
 $(VENV)/.bench: pyproject.toml | $(VENV)/bin/python

@@ -243,7 +243,9 @@ def main() -> int:
         found.append(measured(case, "--cpu" not in sys.argv))
         print("\n".join(found[-1]), file=sys.stderr, flush=True)
     print(FIRST + "\n".join(lines[0] for lines in found))
-    print(SECOND + "\n".join(line for lines in found for line in lines[1:]))
+    codes = [line for lines in found for line in lines[1:]]
+    if codes:
+        print(SECOND + "\n".join(codes))
     return 0
 
 

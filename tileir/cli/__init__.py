@@ -33,6 +33,8 @@ VERBS = {
     "compile": ("compile", "compile a kernel for the CPU or a GPU; show or keep the code"),
     "bench": ("bench", "time a kernel"),
     "farm": ("farm", "run many launches on many workers; keep and list what came of them"),
+    "fuzz": ("fuzz", "make programs from seeds and compare engines on them"),
+    "tune": ("tune", "search for the fastest configuration of a template or a cuTile kernel"),
     "demo": ("demo", "run the example programs and check them against NumPy"),
     "as": ("assemble", "text to bytecode"),
     "dis": ("disassemble", "bytecode to text"),

@@ -131,8 +131,8 @@ PASSES: dict[str, Pass] = {one.name: one for one in _ALL}
 _FIRST = ("specialise", "inline", "canonicalise", "cse", "dce")
 _SECOND = ("specialise", "inline", "canonicalise", "control", "cse", "licm", "forward", "dce")
 _THIRD = (
-    "specialise", "inline", "canonicalise", "control", "loop-split", "unroll", "cse", "licm", "forward", "relax",
-    "infer", "dce",
+    "specialise", "inline", "canonicalise", "control", "loop-split", "unroll", "cse", "licm", "forward", "raise",
+    "relax", "infer", "dce",
 )  # fmt: skip
 LEVELS: tuple[tuple[str, ...], ...] = ((), _FIRST, _SECOND, _THIRD)
 """The passes of each level, in order; they are repeated until a round changes nothing."""

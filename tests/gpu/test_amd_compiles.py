@@ -10,11 +10,11 @@ import random
 import pytest
 
 import tileir
-from tests.cpu.generated import STORED, Builder
 from tests.golden.arguments import programs
 from tests.gpu.ttir_refusals import refusal
 from tests.observe import observe
 from tileir.examples.checks import EXAMPLES
+from tileir.fuzz.draft import STORED
 from tileir.gpu.arch import WAVES, Vendor, arch_named
 from tileir.gpu.elf import vendor_of
 from tileir.gpu.executable import kernels_of

@@ -223,17 +223,22 @@ def measured(case: Case, with_machine_code: bool) -> list[str]:
     )
     if not with_machine_code:
         return [first]
-    codes = [machine_codes(module[case.kernel]) for module in modules]
-    rest = []
-    for route, before in codes[0].items():
-        after = codes[1][route]
-        if before is None or after is None:
-            rest.append(f"| {case.name} | {route} | - | - | - | - |")
+    return [first, *machine_code_lines(case.name, *(module[case.kernel] for module in modules))]
+
+
+def machine_code_lines(name: str, before: tileir.Kernel, after: tileir.Kernel) -> list[str]:
+    """A line of the second table for each route."""
+    codes = [machine_codes(kernel) for kernel in (before, after)]
+    lines = []
+    for route, first in codes[0].items():
+        second = codes[1][route]
+        if first is None or second is None:
+            lines.append(f"| {name} | {route} | - | - | - | - |")
             continue
         facts: tuple[Callable[[MachineCode], object], ...] = (_main_loop, _size, _stack, _widths)
-        cells = [f"{of(before)} -> {of(after)}" for of in facts]
-        rest.append(f"| {case.name} | {route} | {' | '.join(cells)} |")
-    return [first, *rest]
+        cells = [f"{of(first)} -> {of(second)}" for of in facts]
+        lines.append(f"| {name} | {route} | {' | '.join(cells)} |")
+    return lines
 
 
 def main() -> int:

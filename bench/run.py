@@ -27,6 +27,7 @@ TOOLS = {
     "editor": ["editor.py"],
     "profiler": ["profiling.py"],
     "optimiser": ["optimise.py", "--cpu"],
+    "pointers": ["pointers.py", "--cpu"],
 }
 """The marks of further blocks of the page, and what fills them."""
 sys.path.insert(0, str(FOLDER))

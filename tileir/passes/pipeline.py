@@ -121,7 +121,7 @@ _ALL = (
     Pass("relax", "tokens order only accesses that need it", relaxing.ROWS, _copying(relaxing.Relaxing)),
     Pass("infer", "overflow flags and static extents that follow are written down", inferring.ROWS,
          _copying(inferring.Inferring)),
-    Pass("infer-assume", "what is known of extents and strides is promised to the compiler behind",
+    Pass("infer-assume", "what is known of addresses, extents and strides is promised to the compiler behind",
          inferring.ASSUME_ROWS, _copying(inferring.InferringAssume), frozenset({MakeTensorView})),
     Pass("infer-inbounds", "tiles that lie inside the tensor say so, in the language from 13.4 on",
          inferring.INBOUNDS_ROWS, _copying(inferring.InferringInbounds)),

@@ -15,10 +15,12 @@ import re
 import shlex
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 from exploration import page as exploration_page
 from optimisation import page as optimise_page
+from pictures import PICTURES, drawn
 
 from tileir import ops
 from tileir.cli.explain import codes, explanation
@@ -114,6 +116,7 @@ PAGES = {
     "docs/optimise.md": optimise_page,
     "README.md": readme_page,
     "editors/vscode/syntaxes/tileir.tmLanguage.json": grammar_page,
+    **{f"docs/pictures/{name}.svg": partial(drawn, picture) for name, picture in PICTURES.items()},
 }
 
 

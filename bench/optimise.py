@@ -34,9 +34,8 @@ from tileir.gpu.arch import arch_named  # noqa: E402
 from tileir.gpu.program import aligned_facts  # noqa: E402
 from tileir.gpu.program import compiled as by_triton  # noqa: E402
 from tileir.ir.diagnostics import UnsupportedError  # noqa: E402
-from tileir.ops.calls import Func  # noqa: E402
 from tileir.runtime.gpu_routes import source_of, vendor_cubin  # noqa: E402
-from tileir.text.printer import items_text  # noqa: E402
+from tileir.runtime.native_source import source_of as native_source  # noqa: E402
 
 KERNELS = ROOT / "bench" / "kernels"
 EXAMPLES = ROOT / "examples"
@@ -140,16 +139,16 @@ def native_times(case: Case, modules: list[tileir.Module]) -> tuple[list[float],
 
     for module in modules:
         restore()
-        module[case.kernel].launch(case.grid, *arguments, threads=1)
+        module[case.kernel].launch(case.grid, *arguments, threads=1, optimize=False)
         results.append([value.tobytes() for value in arguments if isinstance(value, np.ndarray)])
     assert all(result == results[0] for result in results), f"{case.name}: -O0 and -O2 differ"
     kernels = [module[case.kernel] for module in modules]
     restore()
-    repeats = 1 + int(ENOUGH / _seconds(partial(kernels[0].launch, case.grid, *arguments, threads=1)))
+    repeats = 1 + int(ENOUGH / _seconds(partial(kernels[0].launch, case.grid, *arguments, threads=1, optimize=False)))
 
     def launches(kernel: tileir.Kernel) -> None:
         for _ in range(repeats):
-            kernel.launch(case.grid, *arguments, threads=1)
+            kernel.launch(case.grid, *arguments, threads=1, optimize=False)
 
     for _ in range(RUNS):
         for at, kernel in enumerate(kernels):
@@ -160,9 +159,7 @@ def native_times(case: Case, modules: list[tileir.Module]) -> tuple[list[float],
 
 
 def _compiled(kernel: tileir.Kernel) -> None:
-    functions = [item for item in kernel.module.items if isinstance(item, Func)]
-    text = items_text(kernel.module, [kernel.entry, *functions])
-    natively(kernel.entry, functions, tuple(kernel.module.globals.addresses), text, Cache(None), CheckLevel.ON)
+    natively(native_source(kernel, CheckLevel.ON, rewrites=False), Cache(None))
 
 
 def machine_codes(kernel: tileir.Kernel) -> dict[str, MachineCode | None]:

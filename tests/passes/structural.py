@@ -104,6 +104,16 @@ _BODIES = {
         OUT %s
         """,
     "unused": """
+        %s = addi %a, %b : tile<i32>
+        %r = if %flag -> (tile<i32>) {
+          %d = muli %s, %b : tile<i32>
+          yield %d : tile<i32>
+        } else {
+          yield %a : tile<i32>
+        }
+        OUT %a
+        """,
+    "unused-risk": """
         %s = divi %a, %b signed : tile<i32>
         %v, %t = load_ptr_tko weak %out : tile<ptr<i32>> -> tile<i32>, token
         for %i in (%zero to %a, step %one) : tile<i32> {
@@ -452,6 +462,20 @@ _BODIES = {
         %w = addi %v, %v : tile<4x4xi32>
         store_view_tko weak %w, %parts[%zero, %zero] token=%t
           : tile<4x4xi32>, partition_view<tile=(4x4), tensor_view<?x4xi32, strides=[?,1]>>, tile<i32> -> token
+        """,
+    "aligned": """
+        %wide = assume div_by<16>, %out : tile<ptr<i32>>
+        %id, %idy, %idz = get_tile_block_id : tile<i32>
+        %eight = constant <i32: 8> : tile<i32>
+        %first = muli %id, %eight : tile<i32>
+        %at = offset %wide, %first : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+        %view = make_tensor_view %at, shape = [8], strides = [1] : tensor_view<8xi32, strides=[1]>
+        %parts = make_partition_view %view : partition_view<tile=(8), tensor_view<8xi32, strides=[1]>>
+        %v, %t = load_view_tko weak %parts[%zero] : partition_view<tile=(8), tensor_view<8xi32, strides=[1]>>, tile<i32>
+          -> tile<8xi32>, token
+        %w = addi %v, %v : tile<8xi32>
+        store_view_tko weak %w, %parts[%zero] token=%t
+          : tile<8xi32>, partition_view<tile=(8), tensor_view<8xi32, strides=[1]>>, tile<i32> -> token
         """,
     "inbounds": """
         %view = make_tensor_view %out, shape = [8, 8], strides = [8, 1] : tensor_view<8x8xi32, strides=[8,1]>

@@ -8,6 +8,7 @@ from raised import GATHERED, KEPT, NOT_GATHERED, RAISED
 
 import tileir
 from tests.differential import outcome
+from tests.passes.random_pointers import check
 from tileir.ir.types import GatherScatterViewType
 from tileir.ops.control import If
 from tileir.ops.pointers import LoadPtr, StorePtr
@@ -139,6 +140,11 @@ def test_the_token_and_the_hints_are_kept() -> None:
     assert store.token is load.result_token
     assert "latency" in str(load.optimization_hints)
     assert load.token is None
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_a_random_kernel_gives_the_same(seed: int) -> None:
+    check(seed, ("interp", "cpu") if seed % 8 == 0 else ("interp",))
 
 
 # ---------------------------------------------------------------- rows that an index tile names

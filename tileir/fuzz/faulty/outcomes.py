@@ -17,7 +17,7 @@ from tileir.fuzz.faulty.programs import program
 from tileir.host.kernel_warnings import KernelWarning
 from tileir.ir.diagnostics import Trap, UnsupportedError, place_text
 from tileir.runtime.module import Module
-from tileir.runtime.options import Check
+from tileir.runtime.options import Check, LaunchOptions
 from tileir.text.parser import parse
 
 MAX_ITERATIONS = 10_000
@@ -53,7 +53,7 @@ def difference(seed: int) -> str | None:
 
 
 def outcome(faulty: FaultyProgram, memories: list[GuardedArray | None], seed: int, target: str) -> FaultyOutcome:
-    """What launching the program gives, on the arrays filled anew."""
+    """What launching the program gives, on the arrays filled anew; native code is of every other one as it is."""
     arguments: list[object] = []
     for given, memory in zip(faulty.arguments, memories):
         if isinstance(given, FaultyArray) and memory is not None:
@@ -65,7 +65,10 @@ def outcome(faulty: FaultyProgram, memories: list[GuardedArray | None], seed: in
         warnings.simplefilter("always")
         try:
             kernel = Module.of(parse(faulty.text))["k"]
-            kernel.launch((faulty.grid,), *arguments, target=target, check=check, max_iterations=MAX_ITERATIONS)
+            options: LaunchOptions = {"max_iterations": MAX_ITERATIONS}
+            if target == "cpu":
+                options["optimize"] = seed % 2 == 0
+            kernel.launch((faulty.grid,), *arguments, target=target, check=check, **options)
         except Trap as error:
             trap = (error.message, error.op, place_text(error.loc), error.array, error.index, error.block)
         except (TypeError, ValueError, UnsupportedError) as error:

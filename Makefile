@@ -30,7 +30,7 @@ help:
 	@echo "make docs       generate the reference pages again"
 	@echo "make site       build the documentation site into site/"
 	@echo "make vscode     package the extension for Visual Studio Code (needs npm)"
-	@echo "make fuzz       feed readers and verifier damaged programs, both targets faulty ones, launches interrupts"
+	@echo "make fuzz       feed readers and verifier damaged programs, both targets faulty ones, launches interrupts, the page attacks"
 	@echo "make cluster-test  run farms on clusters of Dask and Ray on this machine, and 10,000 jobs through a store"
 	@echo "make cutiles    run the tests of cuTile kernels with each version in CUTILES=\"$(CUTILES)\""
 	@echo "make gpu-test   compare GPU code with the interpreter, on a machine with a GPU (GPU_JOBS=$(GPU_JOBS) at a time)"
@@ -73,6 +73,7 @@ vscode:
 fuzz: $(VENV)/.fuzz
 	$(BIN)/python -m tests.fuzz.faulty --count 20000 --jobs $(JOBS)
 	$(BIN)/python -m tests.fuzz.launching --rounds 1000
+	$(BIN)/python -m tests.fuzz.serving --count 1000
 	TILEIR_FUZZ_TRIES=5000 $(BIN)/python -m pytest tests/fuzz tests/explore/test_enumeration.py
 	$(BIN)/python -m tests.explore.conformance --runs 10000
 	$(BIN)/python -m tests.fuzz.run --seconds 60 --target text
@@ -80,7 +81,7 @@ fuzz: $(VENV)/.fuzz
 	$(BIN)/python -m tests.passes.fuzz --count 5000 --jobs $(JOBS)
 
 cluster-test: $(VENV)/.cluster
-	TILEIR_FARM_JOBS=10000 $(BIN)/python -m pytest tests/farm $(ARGS)
+	TILEIR_FARM_JOBS=10000 $(BIN)/python -m pytest tests/farm tests/tune $(ARGS)
 
 cutiles: $(CUTILES:%=$(VENV)-cutile-%/.installed)
 	@for version in $(CUTILES); do \
@@ -137,8 +138,8 @@ $(VENV)/.fuzz: pyproject.toml | $(VENV)/bin/python
 	@touch $@ $(VENV)/.installed $(VENV)/.test
 
 $(VENV)/.cluster: pyproject.toml | $(VENV)/bin/python
-	@echo "installing tileir, Dask and Ray into $(VENV)"
-	@$(PIP) install -e '.[test,dask,ray]'
+	@echo "installing tileir, Dask, Ray and Optuna into $(VENV)"
+	@$(PIP) install -e '.[test,dask,ray,tune]'
 	@touch $@ $(VENV)/.installed $(VENV)/.test
 
 $(VENV)/.bench: pyproject.toml | $(VENV)/bin/python

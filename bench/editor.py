@@ -3,7 +3,7 @@
 Knows: the program, the questions and how they are timed, from the first byte sent to the last one received.
 Does not know: the protocol's client (``tests/tools``). Prints a table.
 
-    python bench/editor.py [ENTRIES]        20,000 operations in so many entries (default 40)
+    python bench/editor.py [ENTRIES ...]        20,000 operations in so many entries (default: 40, and 1)
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ def measured(ask: Callable[[int], object], process: int) -> tuple[float, float, 
     return statistics.median(times), max(times), 1e3 * (processor(process) - before) / TIMES
 
 
-def main() -> None:
-    entries = int(sys.argv[1]) if len(sys.argv) > 1 else 40
+def answered(entries: int) -> list[str]:
+    """A row for each question about a program of so many entries."""
     editor = Editor()
     faults = editor.open(program(entries))
     assert not faults, faults
@@ -74,11 +74,19 @@ def main() -> None:
         "completion": lambda turn: editor.about("completion", places[turn]),
         "outline": lambda turn: editor.about("documentSymbol"),
     }
-    print(f"{OPERATIONS} operations in {entries} entries; milliseconds")
+    rows = []
     for name, ask in questions.items():
         median, longest, busy = measured(ask, editor.process.child.pid)
-        print(f"{name:22} median {median:7.1f}   longest {longest:7.1f}   processor {busy:7.1f}")
+        where = f"{entries} entries" if entries > 1 else "one entry"
+        rows.append(f"| {name}, {where} | {median:.1f} ms | {longest:.1f} ms | {busy:.1f} ms |")
     editor.close()
+    return rows
+
+
+def main() -> None:
+    print(f"| {OPERATIONS:,} operations | median | longest | processor time |\n|---|---:|---:|---:|")
+    for entries in map(int, sys.argv[1:] or ("40", "1")):
+        print("\n".join(answered(entries)), flush=True)
 
 
 if __name__ == "__main__":

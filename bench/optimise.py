@@ -34,9 +34,8 @@ from tileir.gpu.arch import arch_named  # noqa: E402
 from tileir.gpu.program import aligned_facts  # noqa: E402
 from tileir.gpu.program import compiled as by_triton  # noqa: E402
 from tileir.ir.diagnostics import UnsupportedError  # noqa: E402
-from tileir.ops.calls import Func  # noqa: E402
 from tileir.runtime.gpu_routes import source_of, vendor_cubin  # noqa: E402
-from tileir.text.printer import items_text  # noqa: E402
+from tileir.runtime.native_source import source_of as native_source  # noqa: E402
 
 KERNELS = ROOT / "bench" / "kernels"
 EXAMPLES = ROOT / "examples"
@@ -140,16 +139,16 @@ def native_times(case: Case, modules: list[tileir.Module]) -> tuple[list[float],
 
     for module in modules:
         restore()
-        module[case.kernel].launch(case.grid, *arguments, threads=1)
+        module[case.kernel].launch(case.grid, *arguments, threads=1, optimize=False)
         results.append([value.tobytes() for value in arguments if isinstance(value, np.ndarray)])
     assert all(result == results[0] for result in results), f"{case.name}: -O0 and -O2 differ"
     kernels = [module[case.kernel] for module in modules]
     restore()
-    repeats = 1 + int(ENOUGH / _seconds(partial(kernels[0].launch, case.grid, *arguments, threads=1)))
+    repeats = 1 + int(ENOUGH / _seconds(partial(kernels[0].launch, case.grid, *arguments, threads=1, optimize=False)))
 
     def launches(kernel: tileir.Kernel) -> None:
         for _ in range(repeats):
-            kernel.launch(case.grid, *arguments, threads=1)
+            kernel.launch(case.grid, *arguments, threads=1, optimize=False)
 
     for _ in range(RUNS):
         for at, kernel in enumerate(kernels):
@@ -160,9 +159,7 @@ def native_times(case: Case, modules: list[tileir.Module]) -> tuple[list[float],
 
 
 def _compiled(kernel: tileir.Kernel) -> None:
-    functions = [item for item in kernel.module.items if isinstance(item, Func)]
-    text = items_text(kernel.module, [kernel.entry, *functions])
-    natively(kernel.entry, functions, tuple(kernel.module.globals.addresses), text, Cache(None), CheckLevel.ON)
+    natively(native_source(kernel, CheckLevel.ON, rewrites=False), Cache(None))
 
 
 def machine_codes(kernel: tileir.Kernel) -> dict[str, MachineCode | None]:
@@ -223,17 +220,22 @@ def measured(case: Case, with_machine_code: bool) -> list[str]:
     )
     if not with_machine_code:
         return [first]
-    codes = [machine_codes(module[case.kernel]) for module in modules]
-    rest = []
-    for route, before in codes[0].items():
-        after = codes[1][route]
-        if before is None or after is None:
-            rest.append(f"| {case.name} | {route} | - | - | - | - |")
+    return [first, *machine_code_lines(case.name, *(module[case.kernel] for module in modules))]
+
+
+def machine_code_lines(name: str, before: tileir.Kernel, after: tileir.Kernel) -> list[str]:
+    """A line of the second table for each route."""
+    codes = [machine_codes(kernel) for kernel in (before, after)]
+    lines = []
+    for route, first in codes[0].items():
+        second = codes[1][route]
+        if first is None or second is None:
+            lines.append(f"| {name} | {route} | - | - | - | - |")
             continue
         facts: tuple[Callable[[MachineCode], object], ...] = (_main_loop, _size, _stack, _widths)
-        cells = [f"{of(before)} -> {of(after)}" for of in facts]
-        rest.append(f"| {case.name} | {route} | {' | '.join(cells)} |")
-    return [first, *rest]
+        cells = [f"{of(first)} -> {of(second)}" for of in facts]
+        lines.append(f"| {name} | {route} | {' | '.join(cells)} |")
+    return lines
 
 
 def main() -> int:
@@ -243,7 +245,9 @@ def main() -> int:
         found.append(measured(case, "--cpu" not in sys.argv))
         print("\n".join(found[-1]), file=sys.stderr, flush=True)
     print(FIRST + "\n".join(lines[0] for lines in found))
-    print(SECOND + "\n".join(line for lines in found for line in lines[1:]))
+    codes = [line for lines in found for line in lines[1:]]
+    if codes:
+        print(SECOND + "\n".join(codes))
     return 0
 
 

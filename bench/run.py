@@ -21,6 +21,15 @@ NATIVE = ("<!-- measured native code -->\n", "<!-- end of measured native code -
 CHECKS = ("<!-- measured checks -->\n", "<!-- end of measured checks -->\n")
 COMPILE_CHECKS = ("<!-- measured compile checks -->\n", "<!-- end of measured compile checks -->\n")
 CUTILE = ("<!-- measured cuTile -->\n", "<!-- end of measured cuTile -->\n")
+TOOLS = {
+    "sanitizer": ["sanitize.py"],
+    "proofs": ["prove.py"],
+    "editor": ["editor.py"],
+    "profiler": ["profiling.py"],
+    "optimiser": ["optimise.py", "--cpu"],
+    "pointers": ["pointers.py", "--cpu"],
+}
+"""The marks of further blocks of the page, and what fills them."""
 sys.path.insert(0, str(FOLDER))
 
 import environment  # isort: skip  # noqa: E402
@@ -53,6 +62,8 @@ def main() -> int:
     put(CHECKS, apart("checks.py"))
     put(COMPILE_CHECKS, apart("checks.py", "--compile"))
     put(CUTILE, apart("cutile.py"))
+    for name, command in TOOLS.items():
+        put((f"<!-- measured {name} -->\n", f"<!-- end of measured {name} -->\n"), apart(*command))
     return 0
 
 

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from tileir.passes.exact import EXACT
 from tileir.passes.pattern import PatternRow
 from tileir.passes.pipeline import LEVELS, PASSES
 from tileir.passes.row import Row
@@ -50,10 +51,22 @@ those of the call, so that a trap in an optimised program still names a line of 
 A level repeats its passes until a round changes nothing:
 
 """
+_LAUNCHES = """\
+## In launches
+
+Launches on `cpu`, `cuda` and `cuda:tileiras`, and `tileir compile`, rewrite a kernel before they make code of it: by
+{passes}, and of these by rows of class *exact* alone. So a load that nobody uses stays, since it may be out of bounds,
+as do promises, assertions, and loops, whose iterations are counted. Faults name the same operation, line, array and
+element as without (`tests/passes/test_exact_rewrites.py`, and the faulty programs of `make fuzz`); an inner loop that
+certainly runs once no longer counts for `max_iterations`.
+
+`optimize=False`, or `--no-optimize`, makes code of the program as it is. Strict checks do so too, since they look for
+what rewrites leave out, and so do `debug_info` and the profiler. The interpreter always runs the program as it is.
+"""
 
 
 def page() -> str:
-    return "\n".join([_INTRODUCTION.rstrip("\n") + "\n", *_levels(), *_passes(), *_example()])
+    return "\n".join([_INTRODUCTION.rstrip("\n") + "\n", *_levels(), *_launches(), *_passes(), *_example()])
 
 
 def _levels() -> Iterator[str]:
@@ -62,6 +75,10 @@ def _levels() -> Iterator[str]:
         yield f"| `-O{level}` | {', '.join(f'`{name}`' for name in names) or 'none'} |"
     rest = [name for name in PASSES if not any(name in names for names in LEVELS)]
     yield f"\nOnly by name (`--passes`): {', '.join(f'`{name}`' for name in rest)}.\n"
+
+
+def _launches() -> Iterator[str]:
+    yield _LAUNCHES.format(passes=", ".join(f"`{one.name}`" for one in EXACT))
 
 
 def _passes() -> Iterator[str]:

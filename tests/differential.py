@@ -38,7 +38,10 @@ class Outcome:
 
 
 def outcome(kernel: tileir.Kernel, grid: tuple[int, ...], args: Sequence[object], target: str) -> Outcome:
-    """Launch on the arrays as they are, and put back what was in them: addresses are the same for every target."""
+    """Launch on the arrays as they are, and put back what was in them: addresses are the same for every target.
+
+    Targets are given the program as it is, with all its operations.
+    """
     arrays = [value for value in args if isinstance(value, np.ndarray)]
     before = [array.copy() for array in arrays]
     printed: list[str] = []
@@ -46,7 +49,8 @@ def outcome(kernel: tileir.Kernel, grid: tuple[int, ...], args: Sequence[object]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            kernel.launch(grid, *args, target=target, check=False, output=printed.append)
+            options: dict[str, object] = {} if target == "interp" else {"optimize": False}
+            kernel.launch(grid, *args, target=target, check=False, output=printed.append, **options)
         except tileir.Trap as error:
             trap = error
     after = [array.copy() for array in arrays]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -66,3 +67,20 @@ def test_a_point_is_measured_on_request():
     )
     assert run.returncode == 0, run.stderr
     assert len(run.stdout.split()) == 3 and all(float(word) > 0 for word in run.stdout.split())
+
+
+def test_every_benchmark_is_run_by_a_target_of_make(bench):
+    scripts = {path.name for path in bench.glob("*.py") if '__name__ == "__main__"' in path.read_text(encoding="utf-8")}
+    started = (bench.parent / "Makefile").read_text(encoding="utf-8") + (bench / "run.py").read_text(encoding="utf-8")
+    forms = ('"{0}.py"', "bench/{0}.py", "import {0}  # noqa")
+    assert {name for name in scripts if not any(form.format(name[:-3]) in started for form in forms)} == set()
+
+
+def test_the_page_has_a_place_for_every_table(bench):
+    page = (bench.parent / "docs" / "performance.md").read_text(encoding="utf-8")
+    run = (bench / "run.py").read_text(encoding="utf-8")
+    marks = re.findall(r"<!-- (measured[^{]*?) -->", run)
+    marks += [f"measured {name}" for name in re.findall(r'"(\w+)": \["\w+\.py"', run)]
+    assert len(marks) == 11
+    for mark in marks:
+        assert page.index(f"<!-- {mark} -->") < page.index(f"<!-- end of {mark} -->")

@@ -22,6 +22,7 @@ LAYERS = {
             ("sanitize", "explore"),
             ("runtime",),
             ("cutile", "farm", "tools"),
+            ("distributed", "fuzz", "tune"),
             ("cli",),
         )
     )

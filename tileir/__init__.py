@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tileir.text.printer import to_text
     from tileir.tools.profile.api import profile
     from tileir.tools.view.api import view
+    from tileir.tune.record import tuned
 
 __version__ = "0.1.0"
 
@@ -55,6 +56,7 @@ __all__ = [
     "sanitize",
     "to_bytecode",
     "to_text",
+    "tuned",
     "verify",
     "view",
 ]
@@ -74,6 +76,7 @@ _PLACES = {
     "register_extern": ("tileir.host.extern", "register_extern"),
     "register_stand_in": ("tileir.host.standins", "register_stand_in"),
     "to_bytecode": ("tileir.runtime.writing", "to_bytecode"),
+    "tuned": ("tileir.tune.record", "tuned"),
     "to_text": ("tileir.text.printer", "to_text"),
     "view": ("tileir.tools.view.api", "view"),
 }

@@ -16,10 +16,11 @@ import numpy as np
 import tileir
 import tileir.examples
 from tests.analysis.generated_indices import Generator
-from tests.cpu.generated import STORED, Builder
-from tests.cpu.generated_data import arrays
 from tests.golden.arguments import arguments, programs, runs
 from tileir.examples.checks import EXAMPLES
+from tileir.fuzz.builder import ProgramBuilder
+from tileir.fuzz.data import arrays
+from tileir.fuzz.draft import STORED
 from tileir.ir import types as t
 
 SCRIPTS = sorted((Path(tileir.examples.__file__).parent / "cutile").glob("*.py"))
@@ -61,7 +62,7 @@ def random_program(seed: int) -> None:
     """All kinds of operations, mostly through views."""
     choose: Callable[[Sequence], object] = random.Random(seed).choice
     elements = tuple(dict.fromkeys((t.I32, t.I1, choose(STORED), choose(STORED))))
-    launch(Builder(choose, elements).program(STATEMENTS)["k"], (1,), arrays(elements))
+    launch(tileir.Module.of(ProgramBuilder(choose, elements).program(STATEMENTS))["k"], (1,), arrays(elements))
 
 
 def random_indices(seed: int) -> None:

@@ -59,3 +59,10 @@ def test_a_command_that_does_not_fail_is_wrong_usage(tileir) -> None:
     assert ran.status == 2
     assert "does not fail" in ran.err
     assert tileir("reduce", "k.mlir", "--test", "/no/such/command").status == 2
+
+
+def test_constants_that_nobody_uses_go_though_the_optimiser_would_take_more(tileir) -> None:
+    lines = "".join(f"  %c{number} = constant <i32: {number}> : tile<i32>\n" for number in range(6))
+    Path("large.mlir").write_text(f"entry @k() {{\n{lines}  %x = xori %c1, %c2 : tile<i32>\n}}\n")
+    assert tileir("reduce", "large.mlir", "--test", command("xori"), "-o", "small.mlir").status == 0
+    assert Path("small.mlir").read_text().count("constant") == 2

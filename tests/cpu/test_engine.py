@@ -14,7 +14,7 @@ import pytest
 
 import tileir
 from tileir.cache import Cache
-from tileir.cpu.llvm.engine import CODE_MAKERS, host, object_code
+from tileir.cpu.llvm.engine import CODE_MAKERS, REWRITERS, host, object_code
 from tileir.cpu.llvm.object_symbols import UnknownObject, undefined_symbols
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.runtime import native
@@ -81,10 +81,11 @@ def test_an_object_file_of_another_format_is_refused() -> None:
 
 def test_code_in_the_cache_depends_on_all_that_makes_code() -> None:
     package = Path(tileir.__file__).parent
-    sources = [path.read_text() for part in CODE_MAKERS for path in (package / part).rglob("*.py")]
+    makers = {*CODE_MAKERS, *REWRITERS}
+    sources = [path.read_text() for part in makers for path in (package / part).rglob("*.py")]
     imported = {part for source in sources for part in re.findall(r"^from tileir\.(\w+)", source, re.MULTILINE)}
     assert "cpu" in imported
-    assert imported <= {*CODE_MAKERS, "cache"}
+    assert imported <= {*makers, "cache"}
 
 
 def test_compiled_and_dropped_kernels_leave_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:

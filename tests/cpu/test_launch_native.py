@@ -98,7 +98,7 @@ class TestWaiting:
 
 class TestOptions:
     def test_unknown_options_are_refused(self):
-        with pytest.raises(TypeError, match="has no option mode: it has debug_info, max_iterations, output"):
+        with pytest.raises(TypeError, match="has no option mode: it has debug_info, max_iterations, optimize, output"):
             launch(programs.EMPTY, mode="strict")
 
     @pytest.mark.parametrize(

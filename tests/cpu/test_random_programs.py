@@ -12,9 +12,10 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 import tileir
-from tests.cpu.generated import STORED, Builder
-from tests.cpu.generated_data import arrays
 from tests.differential import assert_same, outcome
+from tileir.fuzz.builder import ProgramBuilder
+from tileir.fuzz.data import arrays
+from tileir.fuzz.draft import STORED
 from tileir.ir import types as t
 
 T = TypeVar("T")
@@ -37,7 +38,7 @@ def test_a_random_program_does_what_it_does_in_the_interpreter(data: st.DataObje
 
     elements = (t.I32, t.I1, choose(OTHERS), choose(OTHERS))
     elements = tuple(dict.fromkeys(elements))
-    module = Builder(choose, elements).program(STATEMENTS)
+    module = tileir.Module.of(ProgramBuilder(choose, elements).program(STATEMENTS))
     note(tileir.to_text(module))
     args = arrays(elements)
     first, second = (outcome(module["k"], (1,), args, target) for target in ("interp", "cpu"))

@@ -10,11 +10,12 @@ import random
 import pytest
 
 import tileir
-from tests.cpu.generated import STORED, Builder
 from tests.golden.arguments import programs
 from tests.gpu.ttir_refusals import refusal
 from tests.observe import observe
 from tileir.examples.checks import EXAMPLES
+from tileir.fuzz.builder import ProgramBuilder
+from tileir.fuzz.draft import STORED
 from tileir.gpu.arch import WAVES, Vendor, arch_named
 from tileir.gpu.elf import vendor_of
 from tileir.gpu.executable import kernels_of
@@ -65,7 +66,7 @@ def test_an_example_compiles(number: int) -> None:
 def test_random_programs_compile(arch: str) -> None:
     choose = random.Random(arch).choice
     elements = tuple(dict.fromkeys((t.I32, t.I1, choose(STORED), choose(STORED))))
-    machine_code(Builder(choose, elements).program(10)["k"], arch)
+    machine_code(tileir.Module.of(ProgramBuilder(choose, elements).program(10))["k"], arch)
 
 
 @pytest.mark.parametrize(("arch", "threads"), [("gfx942", 256), ("gfx1100", 128)])

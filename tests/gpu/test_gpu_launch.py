@@ -162,7 +162,9 @@ class Launches:
         self.driver = FakeDriver(run) if driver is None else driver
         self.driver.count = len(self.kernel.parameters) + len(hidden)
         self.routes = []
-        self.target = Gpu("cuda", "", self.driver, lambda kernel: self.route(kernel, hidden, sites(kernel), narrow))
+        self.target = Gpu(
+            "cuda", "", self.driver, lambda kernel, rewrites: self.route(kernel, hidden, sites(kernel), narrow)
+        )
 
     def route(self, kernel, hidden, sites, narrow):
         self.routes.append(FakeRoute(kernel, hidden, sites, narrow=narrow))
@@ -253,7 +255,7 @@ class TestArguments:
             Launches(entry("i32"))(1.5)
 
     def test_an_option_that_there_is_not(self):
-        with pytest.raises(TypeError, match="target 'cuda' has no option threads: it has output, stream"):
+        with pytest.raises(TypeError, match="target 'cuda' has no option threads: it has optimize, output, stream"):
             Launches(entry())(threads=4)
 
 
@@ -403,7 +405,7 @@ class TestGlobals:
     def test_the_kernels_of_a_module_share_its_globals_on_each_device(self):
         module = tileir.parse(self.TEXT)
         driver = FakeDriver(count=1)
-        target = Gpu("cuda", "", driver, lambda kernel: FakeRoute(kernel, (GlobalMemory("g"),)))
+        target = Gpu("cuda", "", driver, lambda kernel, rewrites: FakeRoute(kernel, (GlobalMemory("g"),)))
         for kernel in (module["k"], module["other"], module["k"]):
             target.prepare(kernel, True, {})((1, 1, 1), [])
         with driver.on(1):

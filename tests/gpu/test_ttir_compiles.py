@@ -11,12 +11,13 @@ import random
 import pytest
 
 import tileir
-from tests.cpu.generated import STORED, Builder
 from tests.golden.arguments import programs
 from tests.gpu.ttir_refusals import REFUSALS, refusal
 from tests.observe import observe
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES
+from tileir.fuzz.builder import ProgramBuilder
+from tileir.fuzz.draft import STORED
 from tileir.gpu.arch import arch_named
 from tileir.gpu.program import aligned_facts, compiled
 from tileir.ir import types as t
@@ -62,7 +63,7 @@ def test_random_programs_compile(arch: str) -> None:
     for seed in range(4):
         choose = random.Random(seed).choice
         elements = tuple(dict.fromkeys((t.I32, t.I1, choose(STORED), choose(STORED))))
-        _compile(Builder(choose, elements).program(10)["k"], arch)
+        _compile(tileir.Module.of(ProgramBuilder(choose, elements).program(10))["k"], arch)
 
 
 def test_every_refusal_is_of_a_golden_program() -> None:

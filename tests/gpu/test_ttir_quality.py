@@ -20,6 +20,7 @@ from tileir.gpu.arch import arch_named
 from tileir.gpu.compiler import Artifacts, CompileOptions
 from tileir.gpu.program import aligned_facts, compiled
 from tileir.gpu.ttir.analysis.hints import options_for
+from tileir.runtime.exact import exact_kernel
 from tileir.runtime.gpu_routes import source_of
 
 THROUGH_SHARED_MEMORY = ("LDS", "STS", "LDSM", "STSM")
@@ -28,7 +29,8 @@ THROUGH_SHARED_MEMORY = ("LDS", "STS", "LDSM", "STSM")
 @cache
 def made(text: str, arch: str) -> Artifacts:
     (kernel,) = tileir.parse(text).kernels.values()
-    return compiled(source_of(kernel), arch_named(arch), aligned_facts(kernel.entry), ["ptx", "cubin"]).artifacts
+    source = source_of(exact_kernel(kernel))
+    return compiled(source, arch_named(arch), aligned_facts(kernel.entry), ["ptx", "cubin"]).artifacts
 
 
 @cache

@@ -14,10 +14,11 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 import tileir
-from tests.cpu.generated import STORED, Builder
-from tests.cpu.generated_data import arrays
 from tests.differential import assert_same, outcome
 from tests.targets import ttir
+from tileir.fuzz.builder import ProgramBuilder
+from tileir.fuzz.data import arrays
+from tileir.fuzz.draft import STORED
 from tileir.ir import types as t
 
 T = TypeVar("T")
@@ -43,7 +44,7 @@ def test_a_random_program_does_what_it_does_in_the_interpreter(data: st.DataObje
     elements = tuple(dict.fromkeys((t.I32, t.I1, choose(OTHERS), choose(OTHERS))))
     old = not any(element in EIGHT_BITS for element in elements)
     arch = choose(("sm_90", "sm_80") if old else ("sm_90", "sm_89"))
-    module = Builder(choose, elements).program(STATEMENTS)
+    module = tileir.Module.of(ProgramBuilder(choose, elements).program(STATEMENTS))
     note(f"for {arch}:\n{tileir.to_text(module)}")
     args = arrays(elements)
     first = outcome(module["k"], (1,), args, "interp")

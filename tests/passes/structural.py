@@ -104,6 +104,16 @@ _BODIES = {
         OUT %s
         """,
     "unused": """
+        %s = addi %a, %b : tile<i32>
+        %r = if %flag -> (tile<i32>) {
+          %d = muli %s, %b : tile<i32>
+          yield %d : tile<i32>
+        } else {
+          yield %a : tile<i32>
+        }
+        OUT %a
+        """,
+    "unused-risk": """
         %s = divi %a, %b signed : tile<i32>
         %v, %t = load_ptr_tko weak %out : tile<ptr<i32>> -> tile<i32>, token
         for %i in (%zero to %a, step %one) : tile<i32> {

@@ -10,9 +10,9 @@ from typing import TypeVar
 import pytest
 
 import tileir
-from tests.cpu.generated import Builder
 from tileir.cache import Cache
 from tileir.examples.checks import EXAMPLES
+from tileir.fuzz.builder import ProgramBuilder
 from tileir.gpu import vendor
 from tileir.gpu.arch import arch_named
 from tileir.ir import types as t
@@ -56,6 +56,6 @@ def test_a_random_program_still_assembles(seed: int) -> None:
     def choose(options: Sequence[T]) -> T:
         return source.choice(options)
 
-    module = Builder(choose, (t.I32, t.I1, t.F32, t.F16)).program(8)
+    module = tileir.Module.of(ProgramBuilder(choose, (t.I32, t.I1, t.F32, t.F16)).program(8))
     assert assembles(module)
     assert assembles(tileir.optimize(module, 3))

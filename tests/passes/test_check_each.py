@@ -9,7 +9,7 @@ from structural import PROGRAMS, program
 import tileir
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES
-from tileir.passes.pipeline import Step
+from tileir.passes.running import Step
 from tileir.runtime.checking import Checking, WrongRewrite
 from tileir.runtime.comparing import compare, equal
 from tileir.runtime.optimising import watched

@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 
 import tileir
-from tests.cpu.generated import STORED, Builder
-from tests.cpu.generated_data import arrays
 from tests.differential import Outcome, outcome
 from tests.golden.arguments import Run, arguments, programs, runs
 from tests.observe import observe
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES
+from tileir.fuzz.builder import ProgramBuilder
+from tileir.fuzz.data import arrays
+from tileir.fuzz.draft import STORED
 from tileir.host import extern
 from tileir.ir import types as t
 from tileir.ir.compare import identical
@@ -119,7 +120,7 @@ def check_random_program(seed: int, targets: Sequence[str], level: int = HIGHEST
 
     others = [element for element in STORED if element not in (t.I32, t.I1)]
     elements = tuple(dict.fromkeys((t.I32, t.I1, choose(others), choose(others))))
-    module = Builder(choose, elements).program(statements)
+    module = tileir.Module.of(ProgramBuilder(choose, elements).program(statements))
     optimised = tileir.optimize(module, level)
     args = arrays(elements)
     for target in targets:

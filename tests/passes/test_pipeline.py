@@ -15,7 +15,8 @@ import tileir
 from tileir.ir.compare import identical
 from tileir.passes import patternwords
 from tileir.passes.canonicalise import PATTERNS
-from tileir.passes.pipeline import LEVELS, PASSES, Step
+from tileir.passes.pipeline import LEVELS, PASSES
+from tileir.passes.running import Step
 from tileir.runtime.optimising import watched
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -10,7 +10,7 @@ import tileir
 from tests.differential import outcome
 from tileir.ops.control import If
 from tileir.ops.pointers import LoadPtr, StorePtr
-from tileir.ops.views import LoadView, StoreView
+from tileir.ops.views import LoadView, MakeTensorView, StoreView
 from tileir.runtime.sanitizing import sanitize
 
 PASSES = ["canonicalise", "cse", "raise", "cse"]
@@ -115,6 +115,19 @@ def test_one_test_guards_all_that_a_block_does() -> None:
         guards = [op for op in raised(RAISED[name]).walk() if isinstance(op, If)]
         assert len(guards) == 1
         assert len(guards[0].results) == (name == "guarded turns")
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_view_is_made_before_a_loop_where_its_tensor_has_elements(known: bool) -> None:
+    """A loop that may not run does not tell; what is known without it does."""
+    text = RAISED["counter"].replace(
+        "%c3 =", "%some = assume bounded<1, ?>, %n : tile<i32>\n%c3 =" if known else "%c3 ="
+    )
+    text = text.replace("to %n", "to %some").replace("all 8 %n", "all 8 %some") if known else text
+    text = text.replace("reshape %n", "reshape %some") if known else text
+    views = [op for op in raised(text).walk() if isinstance(op, MakeTensorView)]
+    assert len(views) == 2
+    assert all((op.parent_op.spec.name == "for") is not known for op in views)
 
 
 def test_the_token_and_the_hints_are_kept() -> None:

@@ -12,8 +12,9 @@ import tileir
 from tests.differential import outcome
 from tests.golden.arguments import data
 from tileir.ir import types as t
-from tileir.passes.pipeline import PASSES, Step
+from tileir.passes.pipeline import PASSES
 from tileir.passes.row import Exactness, Row
+from tileir.passes.running import Step
 from tileir.runtime.optimising import watched
 
 ROWS = [row for one in PASSES.values() for row in one.rows if row.name in PROGRAMS]

@@ -10,9 +10,10 @@ import sys
 
 from tileir.cli import FINE, UsageError, files
 from tileir.cli.launching import add_kernel
-from tileir.cli.options import add_gpu_options, add_level, add_output, gpu_options_of
+from tileir.cli.options import add_gpu_options, add_level, add_optimize, add_output, gpu_options_of
 from tileir.gpu.arch import GPUS, WAVES
 from tileir.gpu.compiler import RequestedOptions
+from tileir.runtime.exact import exact_module
 from tileir.runtime.given import chosen_kernel
 
 CPU = "cpu"
@@ -44,6 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--route", choices=("open", "tileiras"), help="GPU: Triton's compiler (default) or the vendor's assembler"
     )
     add_gpu_options(parser)
+    add_optimize(parser)
     add_output(parser, "the code")
     add_level(parser)
     parser.epilog = """\
@@ -61,7 +63,10 @@ examples:
 
 def run(options: argparse.Namespace) -> int:
     form = _form(options)
-    kernel = chosen_kernel(files.verified(options.file, options.level), options.kernel)
+    module = files.verified(options.file, options.level)
+    kernel = chosen_kernel(module, options.kernel)
+    if options.optimize:
+        kernel = exact_module(module)[kernel.name]
     if options.target == CPU:
         from tileir.cli import compile_cpu
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from tileir.cli import UsageError, files
-from tileir.cli.options import add_checks, add_gpu_options, add_target, gpu_options_of, limits_of
+from tileir.cli.options import add_checks, add_gpu_options, add_optimize, add_target, gpu_options_of, limits_of
 from tileir.cli.progress import clear_line
 from tileir.cli.signature import Signature, listed
 from tileir.host import child
@@ -49,6 +49,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--threads", type=int, metavar="N", help="target cpu: how many threads run tile blocks")
     text = "target cpu: tell gdb and perf the lines of the code"
     parser.add_argument("--debug-info", action="store_true", help=text)
+    add_optimize(parser)
     add_gpu_options(parser)
 
 
@@ -59,6 +60,8 @@ def settings_of(options: argparse.Namespace) -> LaunchOptions:
         settings["threads"] = options.threads
     if options.debug_info:
         settings["debug_info"] = True
+    if not options.optimize:
+        settings["optimize"] = False
     return settings
 
 

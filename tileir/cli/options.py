@@ -71,6 +71,11 @@ def limits_of(options: argparse.Namespace) -> LaunchOptions:
     return limits
 
 
+def add_optimize(parser: argparse.ArgumentParser) -> None:
+    text = "make code of the program as it is; without this, it is rewritten exactly first"
+    parser.add_argument("--no-optimize", dest="optimize", action="store_false", help=text)
+
+
 def add_gpu_options(parser: argparse.ArgumentParser) -> None:
     """The spread of a kernel over a GPU."""
     parser.add_argument("--warps", type=int, metavar="N", help="GPU: warps of a block (default: the compiler chooses)")

@@ -1,7 +1,7 @@
 """``tileir reduce``: shrink a program while a command still fails on it.
 
-Knows: how the command is run, what counts as failing, and in which order smaller versions are tried.
-Does not know: which versions there are (`passes.reducing`).
+Knows: how the command is run, and what counts as failing. Does not know: how a program is made smaller
+(`runtime.shrinking`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,8 +19,7 @@ from tileir.cli import FINE, UsageError, files, show
 from tileir.cli.options import add_level, add_output
 from tileir.ir.core import Module
 from tileir.ir.diagnostics import DiagnosticError
-from tileir.ir.types import InvalidType
-from tileir.passes.reducing import Attempts, attempts
+from tileir.runtime.shrinking import operation_count, reduced
 from tileir.text.printer import to_text
 from tileir.verify import verify
 
@@ -52,12 +50,11 @@ def run(options: argparse.Namespace) -> int:
         command = Command(options, Path(folder))
         if not command.fails(module, first=True):
             raise UsageError("the command does not fail on the program as it is")
-        before = _size(module)
+        before = operation_count(module)
         module = reduced(module, command.fails, lambda version: verify(version, options.level).ok)
-    show.line(
-        f"operations: {before} before, {_size(module)} after; {show.counted(command.runs, 'run')} of the command",
-        sys.stderr,
-    )
+    after = operation_count(module)
+    runs = show.counted(command.runs, "run")
+    show.line(f"operations: {before} before, {after} after; {runs} of the command", sys.stderr)
     files.write(options.output, to_text(module, level=options.level))
     return FINE
 
@@ -117,65 +114,3 @@ class Command:
         except OSError as error:
             raise UsageError(f"--test: cannot run '{words[0]}': {(error.strerror or str(error)).lower()}") from None
         return _Outcome(done.returncode, done.stdout + done.stderr)
-
-
-# ---------------------------------------------------------------- the search
-
-
-def reduced(module: Module, fails: Callable[[Module], bool], valid: Callable[[Module], bool]) -> Module:
-    """The smallest version found that is valid and still fails: tried until no kind of attempt helps."""
-    while True:
-        before = module
-        for kind in range(sum(1 for _ in attempts(module))):
-            module = _of_kind(module, kind, fails, valid)
-        if module is before:
-            return module
-
-
-def _of_kind(module: Module, kind: int, fails: Callable[[Module], bool], valid: Callable[[Module], bool]) -> Module:
-    """Leave out things of one kind, first many at a time."""
-    count = _attempts(module, kind).size
-    length = max(1, count)
-    while length >= 1 and count:
-        at = 0
-        while at < _attempts(module, kind).size:
-            found = _attempts(module, kind)
-            chosen = range(max(0, found.size - at - length), found.size - at)
-            version = _made(found, chosen)
-            if version is not None and valid(version) and fails(version):
-                smaller = _measure(version) < _measure(module)
-                module, at = (version, at) if smaller else (module, at + length)
-            else:
-                at += length
-        length = length // 2
-    return module
-
-
-def _attempts(module: Module, kind: int) -> Attempts:
-    return list(attempts(module))[kind]
-
-
-def _made(found: Attempts, chosen: Sequence[int]) -> Module | None:
-    """A version, if there can be one."""
-    try:
-        return found.without(chosen)
-    except (InvalidType, KeyError, IndexError):
-        return None
-
-
-def _measure(module: Module) -> tuple[int, int, int]:
-    """How large a program is: what every step must make less."""
-    return _size(module) + _parameters(module), sum(_elements(module)), len(to_text(module))
-
-
-def _parameters(module: Module) -> int:
-    return sum(len(block.args) for item in module.items for block in item.regions if block is not None)
-
-
-def _elements(module: Module) -> Iterator[int]:
-    for op in module.walk():
-        yield from (result.type.count for result in op.results if hasattr(result.type, "count"))
-
-
-def _size(module: Module) -> int:
-    return sum(1 for _ in module.walk())

@@ -16,8 +16,8 @@ from tileir.cli import show
 from tileir.ir.core import Module
 from tileir.ir.diagnostics import place_text
 from tileir.passes.description import op_text, values_text
-from tileir.passes.pipeline import Step
 from tileir.passes.row import Change
+from tileir.passes.running import Step
 from tileir.text.printer import to_text
 from tileir.verify import verify
 

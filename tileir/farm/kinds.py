@@ -15,6 +15,10 @@ Work = Callable[[dict[str, Json], bytes], WorkResult]
 
 KINDS = {
     "launch": ("tileir.farm.launching", "launched"),
+    "fuzz": ("tileir.fuzz.jobs", "of_seed"),
+    "tune-check": ("tileir.tune.jobs", "checked"),
+    "tune-race": ("tileir.tune.jobs", "raced"),
+    "differential": ("tileir.fuzz.jobs", "of_program"),
 }
 """Kind -> (module, function of the spec and the content)."""
 

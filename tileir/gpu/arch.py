@@ -1,8 +1,8 @@
 """The GPU architectures that code can be made for.
 
 Knows: their names and what each can do, as far as lowering depends on it (spec: support#architectures; for AMD, the
-documents of each instruction set). Does not know: what the machine at hand has (`gpu.driver`, `gpu.hip`), nor any
-instruction (`ttir.machine`).
+documents of each instruction set). Does not know: what the machine at hand has (`gpu.driver`), nor any instruction
+(`ttir.vendors`).
 """
 
 from __future__ import annotations

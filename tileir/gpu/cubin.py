@@ -11,7 +11,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-from tileir.gpu.elf import KernelInfo, Section, sections, text_at
+from tileir.gpu.elf import ElfSection, KernelInfo, sections, text_at
 
 _FUNCTION = 2
 """The ELF symbol type of code."""
@@ -71,7 +71,7 @@ def _records(content: bytes) -> Iterator[tuple[int, bytes]]:
         place += length
 
 
-def _symbols(found: list[Section]) -> dict[int, str]:
+def _symbols(found: list[ElfSection]) -> dict[int, str]:
     """The functions by the number of their symbol."""
     table = next((section for section in found if section.name == ".symtab"), None)
     if table is None:

@@ -28,7 +28,7 @@ class KernelInfo:
 
 
 @dataclass(frozen=True)
-class Section:
+class ElfSection:
     """A section of a file; ``link`` is the number of another that it refers to."""
 
     name: str
@@ -43,7 +43,7 @@ def vendor_of(file: bytes) -> Vendor | None:
     return _MACHINES.get(struct.unpack_from("<H", file, 18)[0])
 
 
-def sections(file: bytes) -> Iterator[Section]:
+def sections(file: bytes) -> Iterator[ElfSection]:
     """The sections in order. Raises ValueError, struct.error or IndexError for what is no such file."""
     if file[:5] != b"\x7fELF\x02":
         raise ValueError("got a file that is no 64-bit ELF")
@@ -52,7 +52,7 @@ def sections(file: bytes) -> Iterator[Section]:
     headers = [struct.unpack_from("<IIQQQQIIQQ", file, table + number * size) for number in range(count)]
     strings = headers[names][4]
     for name, _, _, _, offset, length, link, *_ in headers:
-        yield Section(text_at(file, strings + name), file[offset : offset + length], link)
+        yield ElfSection(text_at(file, strings + name), file[offset : offset + length], link)
 
 
 def text_at(content: bytes, place: int) -> str:

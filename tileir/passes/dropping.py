@@ -13,13 +13,18 @@ from tileir.ir.core import Block, Module, Op, Value
 from tileir.ir.types import TOKEN
 from tileir.ops.control import Break, Continue, For, If, Loop, Yield
 from tileir.ops.pointers import MakeToken
-from tileir.passes.facts import is_weak_load
+from tileir.passes.facts import is_weak_load, may_trap
 from tileir.passes.liveness import Liveness
 from tileir.passes.rebuilding import Rebuilding
 from tileir.passes.row import Aspect, Exactness, Row
 
 UNUSED = Row(
-    "unused", "dce", "OP(...) whose results nobody uses", "nothing", Exactness.PROMISED,
+    "unused", "dce", "OP(...) whose results nobody uses", "nothing", Exactness.EXACT,
+    "a result that nobody uses cannot be seen", "OP has no effect and cannot trap, nor can anything in its regions",
+    Aspect.USES,
+)  # fmt: skip
+UNUSED_RISK = Row(
+    "unused-risk", "dce", "OP(...) whose results nobody uses", "nothing", Exactness.PROMISED,
     "a result that nobody uses cannot be seen; an operation that would trap has undefined behaviour anyway",
     "OP has no effect but reading weakly", Aspect.USES,
 )  # fmt: skip
@@ -31,7 +36,7 @@ UNUSED_RESULT = Row(
     "unused-result", "dce", "if, for or loop with a result or carried value that nobody uses", "the same without it",
     Exactness.EXACT, "a carried value that only makes its own next value cannot be seen", changes=Aspect.USES,
 )  # fmt: skip
-ROWS = (UNUSED, UNUSED_LOAD, UNUSED_RESULT)
+ROWS = (UNUSED, UNUSED_RISK, UNUSED_LOAD, UNUSED_RESULT)
 
 
 _CONTROL = (For, Loop, If)
@@ -42,7 +47,7 @@ class Dropping(Rebuilding):
     """The walk that leaves out what `Liveness` does not find."""
 
     def module(self, module: Module) -> Module:
-        self.live = Liveness(module)
+        self.live = Liveness(module, kept=self.log.exact)
         return super().module(module) if any(map(self._is_changed, module.walk())) else module
 
     def _is_changed(self, op: Op) -> bool:
@@ -51,12 +56,12 @@ class Dropping(Rebuilding):
             return True
         if op.regions:
             return isinstance(op, _CONTROL) and self._loses(op)
-        return is_weak_load(op) and self._only_token(op)
+        return self._only_token(op)
 
     def visit(self, op: Op) -> None:
         if op not in self.live.ops:
-            self.log.note(UNUSED, op)
-        elif is_weak_load(op) and self._only_token(op):
+            self.log.note(UNUSED_RISK if any(map(may_trap, op.walk())) else UNUSED, op)
+        elif self._only_token(op):
             self._pass_token(op)
         elif isinstance(op, _CONTROL) and self._loses(op):
             self._control(op)
@@ -66,6 +71,9 @@ class Dropping(Rebuilding):
             super().visit(op)
 
     def _only_token(self, op: Op) -> bool:
+        """Whether nothing but the token of a load is used, and the load may go."""
+        if not (is_weak_load(op) and self.log.allows(UNUSED_LOAD)):
+            return False
         return bool(token_results(op)) and not any(
             value in self.live.values for value in op.results if value.type is not TOKEN
         )

@@ -18,12 +18,14 @@ from tileir.ir.effects import Effect
 from tileir.ir.storage import dtype_of
 from tileir.ir.traits import NO_MEMORY_EFFECT, PURE
 from tileir.ir.types import ElementType, TileType, checked_cast
+from tileir.ops.control import For, Loop
 from tileir.ops.core import Constant
 from tileir.ops.division import RemI
 from tileir.ops.floating import DivF, Sqrt
 from tileir.ops.matmul import MmaF, MmaFScaled
 from tileir.ops.misc import Assume
 from tileir.ops.shapes import Extract, Insert
+from tileir.ops.views import MakeTensorView
 
 Evaluate = Callable[[Op, Sequence[np.ndarray]], "Sequence[np.ndarray] | None"]
 """From an operation and the contents of its operands to those of its results; None where it has undefined behaviour."""
@@ -87,7 +89,20 @@ def is_speculatable(op: Op) -> bool:
         return splat_of(op.rhs) not in (None, 0)
     if isinstance(op, Extract | Insert):
         return _subtile_is_there(op)
-    return True
+    return not isinstance(op, MakeTensorView) or not _may_be_too_large(op)
+
+
+def _may_be_too_large(op: MakeTensorView) -> bool:
+    """Whether an extent or stride may have 2^63 or more, which only an i64 can."""
+    return any(value.tile.number.bits == 64 and constant_of(value) is None for value in op.operands[1:])
+
+
+def may_trap(op: Op) -> bool:
+    """Whether an operation itself may end a launch, of a target that looks for faults.
+
+    One with regions does what is in them, but the iterations of a loop are counted, and a `for` looks at its step.
+    """
+    return isinstance(op, For | Loop) or not (op.regions or op.spec.terminator or is_speculatable(op))
 
 
 def _subtile_is_there(op: Extract | Insert) -> bool:

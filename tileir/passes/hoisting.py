@@ -73,7 +73,7 @@ class Hoisting(Rebuilding):
         return bool(count) and has_plain_body(loop) and not effects_of(loop) & _DISTURBS
 
     def emit(self, op: Op) -> Sequence[Value]:
-        loads = is_weak_load(op)
+        loads = is_weak_load(op) and self.log.allows(HOISTED_LOAD)
         if not (loads or (is_speculatable(op) and _is_worth_keeping(op))):
             return super().emit(op)
         homes = {home_of(value) for value in op.operands}

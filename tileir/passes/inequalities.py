@@ -143,6 +143,7 @@ class Prover:
         for less, more, gap in (*outer, *also):
             self._known[less, more] = max(gap, self._known.get((less, more), gap))
         self._guards = [guard.form for guard in points[op].runs.guards if self._holds(guard.needs, ())]
+        self._guards += [form for pair, gap in self._known.items() if (form := self._rest(*pair, gap)) is not None]
 
     def proves(self, less: ScalarFormula, more: ScalarFormula, gap: int) -> bool:
         """Whether ``less + gap <= more`` is certain, both read as signed."""
@@ -150,11 +151,16 @@ class Prover:
             return less.number + gap <= more.number
         if self._known.get((less, more), gap - 1) >= gap:
             return True
+        rest = self._rest(less, more, gap)
+        return rest is not None and self._is_positive(rest, self._guards)
+
+    def _rest(self, less: ScalarFormula, more: ScalarFormula, gap: int) -> Expression | None:
+        """The expression ``more - less - gap``; None if it is not known."""
         try:
-            forms = [self.number(one) for one in (less, more)]
-            return None not in forms and self._is_positive(forms[1] - forms[0] - gap, self._guards)  # type: ignore[operator]
+            one, other = self.number(less), self.number(more)
+            return None if one is None or other is None else other - one - gap
         except TooLarge:
-            return False
+            return None
 
     def number(self, formula: ScalarFormula) -> Expression | None:
         """The expression that an integer is when it is read as signed; None if that is not certain."""

@@ -12,7 +12,7 @@ from tileir.ir.core import Module, Op, Value
 from tileir.ir.traits import SYMBOL
 from tileir.ops.calls import Call
 from tileir.ops.control import Break, Continue, For, If, Loop, Return, Yield
-from tileir.passes.facts import is_needed
+from tileir.passes.facts import is_needed, may_trap
 
 _JUMPS = (Break, Continue, Return)
 _HANDING_ON = (Loop, Yield, Break, Continue)
@@ -20,9 +20,11 @@ _LASTING = (Call, Loop)
 
 
 class Liveness:
-    """What of a module is needed: operations in `ops`, values in `values`."""
+    """What of a module is needed: operations in `ops`, values in `values`. An operation that may trap counts as needed
+    where faults are to be `kept`.
+    """
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: Module, kept: bool = False) -> None:
         self.ops: set[Op] = set()
         self.values: set[Value] = set()
         self._feeds: dict[Value, list[Value]] = defaultdict(list)
@@ -33,7 +35,7 @@ class Liveness:
             if op.regions:
                 self._note_flow(op)
         for op in ops:
-            if _is_root(op):
+            if _is_root(op) or (kept and may_trap(op)):
                 self.need(op)
         self._settle()
 

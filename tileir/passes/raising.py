@@ -32,9 +32,9 @@ from tileir.ops.pointers import JoinTokens, LoadPtr, MakeToken, StorePtr
 from tileir.ops.views import LoadView, MakePartitionView, MakeTensorView, StoreView
 from tileir.passes.guarding import EmptyStoresGuard, guard_of
 from tileir.passes.inequalities import Known, Prover
-from tileir.passes.linear import LinearTiles
+from tileir.passes.linear import LinearTiles, is_inside
 from tileir.passes.rebuilding import Rebuilding
-from tileir.passes.row import Exactness, Row
+from tileir.passes.row import ChangeLog, Exactness, Row
 from tileir.passes.scalars import (
     WIDEST,
     KnownScalar,
@@ -43,6 +43,7 @@ from tileir.passes.scalars import (
     emitted,
     extended,
     known_number,
+    values_in,
 )
 from tileir.passes.windows import TileWindow, window
 
@@ -70,8 +71,12 @@ ROWS = (LOADED, STORED, GUARDED)
 class Raising(Rebuilding):
     """The walk that puts views in the place of tiles of pointers."""
 
-    plan: RaisingPlan | None = None
-    """Of the entry around."""
+    def __init__(self, log: ChangeLog) -> None:
+        super().__init__(log)
+        self.plan: RaisingPlan | None = None
+        """Of the entry around."""
+        self.outer: dict[Op | None, Block] = {}
+        """The block that a loop will stand in, while its body is made."""
 
     def visit(self, op: Op) -> None:
         if isinstance(op, Entry):
@@ -83,9 +88,11 @@ class Raising(Rebuilding):
 
     def _raise(self, op: LoadPtr | StorePtr) -> bool:
         found = None if self.plan is None else self.plan.windows.get(op)
-        if found is None:
+        if self.plan is None or found is None:
             return False
+        around, self.block = self.block, self.outer.get(self.plan.homes[op], self.block)
         view = self._view(MemoryAccess.of(op).address.tile, found, self.place(op.loc))
+        self.block = around
         results = self.emit(self._accessed(op, view, found.indices))
         self.log.note(LOADED if isinstance(op, LoadPtr) else STORED, op, results)
         self.bind(op.results, results)
@@ -94,6 +101,7 @@ class Raising(Rebuilding):
     # ------------------------------------------------------------ guards
 
     def region(self, block: Block) -> Block:
+        self.outer[block.parent] = self.block
         guard = None if self.plan is None else self.plan.guards.get(block)
         if guard is None:
             return super().region(block)
@@ -173,6 +181,8 @@ class RaisingPlan:
 
     def __init__(self, entry: Entry) -> None:
         self.windows: dict[Op, TileWindow] = {}
+        self.homes: dict[Op, For | None] = {}
+        """The outermost loop before which the view of an access can be made."""
         self.guards: dict[Block, EmptyStoresGuard] = {}
         self._accesses = [op for op in entry.walk() if isinstance(op, LoadPtr | StorePtr) and _may_be_raised(op)]
         if not self._accesses:
@@ -182,9 +192,10 @@ class RaisingPlan:
         self._find_guards(entry.body, ())
         used = {block for op in self._accesses if op in self._points for block in self._decide(op)}
         self.guards = {block: guard for block, guard in self.guards.items() if block in used}
+        self.homes = {op: self._home(op, found) for op, found in self.windows.items()}
 
     def _note(self, walk: Walk, op: Op, point: ProgramPoint) -> None:
-        if isinstance(op, LoadPtr | StorePtr):
+        if isinstance(op, LoadPtr | StorePtr | For):
             self._points[op] = point
 
     def _prover(self, op: Op, also: Iterable[Known]) -> Prover:
@@ -207,12 +218,28 @@ class RaisingPlan:
         """Find the window of an access; gives the blocks that it needs the guards of."""
         found = window(op, self._tiles, self._prover(op, ()))
         if found is None:
-            blocks = [block for block, guard in self.guards.items() if _is_among(op, guard.inside)]
-            also = [one for block in blocks for one in self.guards[block].conditions]
-            found = window(op, self._tiles, self._prover(op, also)) if also else None
-            yield from blocks if found is not None else ()
+            found = window(op, self._tiles, self._prover(op, self._guarded(op)))
+            yield from self._guards_of(op) if found is not None else ()
         if found is not None:
             self.windows[op] = found
+
+    def _guards_of(self, op: Op) -> list[Block]:
+        return [block for block, guard in self.guards.items() if _is_among(op, guard.inside)]
+
+    def _guarded(self, op: Op) -> list[Known]:
+        """What the guards around an operation say."""
+        return [one for block in self._guards_of(op) for one in self.guards[block].conditions]
+
+    def _home(self, op: Op, found: TileWindow) -> For | None:
+        """The outermost loop around before which a view can be made: its tensor is known there, and has elements."""
+        home, loop = None, op.parent_op
+        values = [value for formula in (found.base, *found.numbers) for value in values_in(formula)]
+        while isinstance(loop, For) and not any(is_inside(value, loop.body) for value in values):
+            prover = self._prover(loop, self._guarded(loop))
+            if not all(prover.proves(KnownScalar(0, bits_of(one)), one, 1) for one in found.numbers):
+                return home
+            home, loop = loop, loop.parent_op
+        return home
 
 
 def _is_among(op: Op, ops: Sequence[Op]) -> bool:

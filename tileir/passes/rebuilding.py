@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 
 from tileir.ir.core import Block, Module, Op, Value
 from tileir.ir.loc import UNKNOWN, CallSiteLoc, FusedLoc, Location
+from tileir.ops.module import Entry
 from tileir.passes.row import ChangeLog
 
 
@@ -151,9 +152,21 @@ class Rebuilding:
         return loc
 
 
-def copied(module: Module) -> Module:
-    """A program like `module`, of operations of its own."""
-    return Rebuilding(ChangeLog()).module(module)
+class _Copying(Rebuilding):
+    """A walk that leaves out all entries but one, if that is given."""
+
+    def __init__(self, entry: Op | None) -> None:
+        super().__init__(ChangeLog())
+        self.entry = entry
+
+    def visit(self, op: Op) -> None:
+        if self.entry is None or not isinstance(op, Entry) or op is self.entry:
+            super().visit(op)
+
+
+def copied(module: Module, entry: Op | None = None) -> Module:
+    """A program like `module`, of operations of its own; without the entries beside `entry`, if that is given."""
+    return _Copying(entry).module(module)
 
 
 def fused(*locations: Location) -> Location:

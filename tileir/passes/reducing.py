@@ -42,6 +42,9 @@ def attempts(module: Module) -> Iterator[Attempts]:
     nests = [op for op in ops if isinstance(op, If | For | Loop)]
     yield Attempts("nests", len(nests), lambda chosen: _Without(flatten=_picked(nests, chosen)).module(module))
     yield Attempts("what nobody uses", 1, lambda chosen: _tidied(module))
+    uses = Uses([module.op])
+    stands = [op for op in module.walk() if isinstance(op, Constant | MakeToken) and not uses.of(op.results[0])]
+    yield Attempts("stand-ins", len(stands), lambda chosen: _Without(gone=_picked(stands, chosen)).module(module))
     places = [(entry, at) for entry in items if isinstance(entry, Entry) for at in range(len(entry.body.args))]
     yield Attempts("parameters", len(places), lambda chosen: _without_parameters(module, [places[at] for at in chosen]))
     extents = sorted({extent for type in _types(module) for extent in type.shape if extent > 1}, reverse=True)
@@ -100,9 +103,10 @@ class _Without(Rebuilding):
         flatten: set[Op] | None = None,
         zero: set[Op] | None = None,
         bare: Sequence[tuple[Op, str]] = (),
+        gone: set[Op] | None = None,
     ) -> None:
         super().__init__(ChangeLog())
-        self.drop, self.flat, self.zero = drop or set(), flatten or set(), zero or set()
+        self.drop, self.flat, self.zero, self.gone = drop or set(), flatten or set(), zero or set(), gone or set()
         self.bare = bare
 
     def module(self, module: Module) -> Module:
@@ -116,7 +120,7 @@ class _Without(Rebuilding):
             self._flatten(op)
         elif op in self.zero:
             self._replace(op.results)
-        else:
+        elif op not in self.gone:
             super().visit(op)
 
     def copy(self, op: Op) -> Op:

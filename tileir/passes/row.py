@@ -66,12 +66,18 @@ class Change:
 
 @dataclass
 class ChangeLog:
-    """The changes of some passes, in order."""
+    """The changes of some passes, in order; of rows that are `exact` alone, if that is asked for."""
 
+    exact: bool = False
     changes: list[Change] = field(default_factory=list)
     aspects: Aspect = Aspect.NONE
     """What they have changed."""
 
+    def allows(self, row: Row) -> bool:
+        """Whether a row may be applied."""
+        return not self.exact or row.kind is Exactness.EXACT
+
     def note(self, row: Row, before: Op, after: Sequence[Value] = ()) -> None:
+        assert self.allows(row), f"{row.name} is not exact"
         self.changes.append(Change(row, before, tuple(after)))
         self.aspects |= row.changes

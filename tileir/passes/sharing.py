@@ -53,7 +53,7 @@ class Sharing(Rebuilding):
     def emit(self, op: Op) -> Sequence[Value]:
         loads = False
         if not is_shareable(op):
-            loads = is_weak_load(op) and not op.discardable
+            loads = is_weak_load(op) and not op.discardable and self.log.allows(SHARED_LOAD)
             if not loads:
                 return self.block.append(op).results
         key = _key(op)

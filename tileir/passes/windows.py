@@ -48,6 +48,11 @@ class TileWindow:
     indices: tuple[ScalarFormula, ...]
     padding: t.PaddingValue | None
 
+    @property
+    def numbers(self) -> tuple[ScalarFormula, ...]:
+        """Those that must be positive."""
+        return (*self.extents, *self.strides)
+
 
 class IndexBound(NamedTuple):
     """The elements whose index `i` along a dimension keeps ``less + i + gap <= more``."""

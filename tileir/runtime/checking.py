@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tileir.passes.pipeline import Step
 from tileir.passes.row import Exactness
+from tileir.passes.running import Step
 from tileir.runtime.comparing import MAX_ITERATIONS, Comparison, compare
 from tileir.runtime.module import Kernel, Module
 from tileir.runtime.trials import Trial, trials

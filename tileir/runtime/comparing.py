@@ -14,6 +14,7 @@ import numpy as np
 
 from tileir.ir.diagnostics import Coordinates, Trap
 from tileir.runtime.module import Kernel
+from tileir.runtime.options import Check
 from tileir.runtime.trials import Trial
 
 MAX_ITERATIONS = 1 << 16
@@ -74,7 +75,7 @@ def compare(
             undefined += 1
             continue
         found = _difference(first, trial, one, launched(second, trial, target), ulps)
-        if found is not None and not _is_defined(first, trial):
+        if found is not None and not is_defined(first, trial):
             undefined += 1
             continue
         compared += 1
@@ -83,7 +84,7 @@ def compare(
     return Comparison(compared, undefined)
 
 
-def launched(kernel: Kernel, trial: Trial, target: str) -> LaunchResult:
+def launched(kernel: Kernel, trial: Trial, target: str, check: Check = True) -> LaunchResult:
     """Launch on the arrays as they are, and put back what was in them."""
     before = [array.copy() for array in trial.arrays]
     printed: list[str] = []
@@ -92,7 +93,12 @@ def launched(kernel: Kernel, trial: Trial, target: str) -> LaunchResult:
         warnings.simplefilter("ignore")
         try:
             kernel.launch(
-                trial.grid, *trial.arguments, target=target, output=printed.append, max_iterations=MAX_ITERATIONS
+                trial.grid,
+                *trial.arguments,
+                target=target,
+                check=check,
+                output=printed.append,
+                max_iterations=MAX_ITERATIONS,
             )
         except Trap as error:
             trap = error
@@ -102,7 +108,7 @@ def launched(kernel: Kernel, trial: Trial, target: str) -> LaunchResult:
     return LaunchResult(after, tuple(sorted("".join(printed).splitlines())), trap)
 
 
-def _is_defined(kernel: Kernel, trial: Trial) -> bool:
+def is_defined(kernel: Kernel, trial: Trial) -> bool:
     """Whether the sanitizer finds nothing wrong."""
     from tileir.runtime.sanitizing import sanitize
 

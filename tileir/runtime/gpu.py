@@ -37,6 +37,7 @@ from tileir.runtime.options import (
     GpuOptions,
     LaunchOptions,
     VendorOptions,
+    optimizes,
     positive,
     power_of_two,
     refuse_strict,
@@ -90,7 +91,7 @@ class Gpu:
         name: str,
         description: str,
         driver: Driver,
-        route: Callable[[Kernel], Route],
+        route: Callable[[Kernel, bool], Route],
         gives_output: bool = True,
     ) -> None:
         self.name = name
@@ -101,13 +102,15 @@ class Gpu:
 
     def prepare(self, kernel: Kernel, check: Check, options: LaunchOptions) -> Run:
         """Options: ``stream``, a number or a stream of any library (default: torch's or CuPy's current one); and, if
+        ``optimize``: rewrite the program exactly before it becomes code (the default); and, if
         the target gives output, ``output``, where `print_tko` writes (a text stream or a function; standard output by
         default), ``warps`` and ``stages``, which the kernel is compiled with.
 
         A launch returns before the kernel has run, unless the kernel prints or has an `assert`.
         """
         refuse_strict(check, self.name)
-        prepared = kernel.prepared(self.name, lambda: _GpuKernel(kernel, self.driver, self._route(kernel)))
+        key = self.name, optimizes(options)
+        prepared = kernel.prepared(key, lambda: _GpuKernel(kernel, self.driver, self._route(kernel, key[1])))
         settings = self._settings(options) if options else prepared.usual
 
         def run(grid: Grid, arguments: Sequence[Argument]) -> None:

@@ -22,6 +22,7 @@ from tileir.ir.core import Op
 from tileir.ir.diagnostics import DiagnosticError, UnsupportedError
 from tileir.ir.shown import shown
 from tileir.ops.calls import Func
+from tileir.runtime.exact import exact_kernel, exact_module
 from tileir.runtime.gpu import CodeVariant, Gpu
 from tileir.runtime.module import Kernel, Module
 from tileir.text.printer import items_text
@@ -43,10 +44,11 @@ def facts_of(count: int, watched: Sequence[int], variant: CodeVariant) -> list[P
 
 
 class OpenRoute:
-    """Each kernel has code of its own, for each way in which its arguments are aligned."""
+    """Each kernel has code of its own, for each way in which its arguments are aligned; it `rewrites` the program
+    first."""
 
-    def __init__(self, kernel: Kernel) -> None:
-        self._source = source_of(kernel)
+    def __init__(self, kernel: Kernel, rewrites: bool) -> None:
+        self._source = source_of(exact_kernel(kernel) if rewrites else kernel)
         arguments = kernel.entry.body.args
         self._count = len(arguments)
         self.watched = [position for position, value in enumerate(arguments) if program.has_facts(value.type)]
@@ -67,11 +69,11 @@ class VendorRoute:
 
     watched: Sequence[int] = ()
 
-    def __init__(self, kernel: Kernel) -> None:
-        self._kernel = kernel
+    def __init__(self, kernel: Kernel, rewrites: bool) -> None:
+        self._kernel, self._rewrites = kernel, rewrites
 
     def code(self, driver: Driver, device: GpuDevice, variant: CodeVariant) -> tuple[Executable, Library, Sequence[Op]]:
-        module = self._kernel.module
+        module = exact_module(self._kernel.module) if self._rewrites else self._kernel.module
         cubin = module.prepared(("tileiras", device.arch), lambda: vendor_cubin(module, device.arch))
         made = vendor.executable(cubin, self._kernel.name, len(self._kernel.parameters))
         key = "tileiras library", id(driver), device.ordinal

@@ -20,17 +20,15 @@ from tileir.cpu.run.program import NativeProgram
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.loc import FileLoc, SourceLoc, file_position
-from tileir.ops.calls import Func
 from tileir.runtime.module import Kernel
+from tileir.runtime.native_source import source_of
 
 
 def instrumented_program(
     kernel: Kernel, instruments: Instruments, checks: CheckLevel = CheckLevel.ON
 ) -> InstrumentedProgram:
-    """The kernel compiled with instruments; it is not kept in the cache."""
-    functions = [item for item in kernel.module.items if isinstance(item, Func)]
-    names = tuple(kernel.module.globals.addresses)
-    return instrumented(kernel.entry, functions, names, shared_cache(), checks, instruments)
+    """The kernel as it is, compiled with instruments; it is not kept in the cache."""
+    return instrumented(source_of(kernel, checks, rewrites=False), shared_cache(), instruments)
 
 
 def described_program(kernel: Kernel, checks: CheckLevel = CheckLevel.ON) -> NativeProgram:

@@ -164,12 +164,15 @@ class Kernel:
             debug_info: bool = ...,
             mode: Mode = ...,
             max_iterations: int | None = ...,
+            optimize: bool = ...,
             output: Output = ...,
             progress: Progress | None = ...,
             seed: int | None = ...,
+            stages: int | None = ...,
             stream: object = ...,
             threads: int | None = ...,
             timeout: float | None = ...,
+            warps: int | None = ...,
             **named: object,
         ) -> None: ...
 
@@ -193,8 +196,8 @@ class Kernel:
                 How much of what a kernel must not do is looked for.
             **keywords : object
                 Arguments by the names of their parameters, and options of the target: ``debug_info``, ``mode``,
-                ``max_iterations``, ``output``, ``progress``, ``seed``, ``stream``, ``threads``, ``timeout``. A
-                parameter of such a name is given by position.
+                ``max_iterations``, ``optimize``, ``output``, ``progress``, ``seed``, ``stages``, ``stream``,
+                ``threads``, ``timeout``, ``warps``. A parameter of such a name is given by position.
 
             Raises
             ------

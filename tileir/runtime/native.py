@@ -27,7 +27,6 @@ from tileir.ir.core import Op
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.shown import shown
 from tileir.ir.types import PointerType
-from tileir.ops.calls import Func
 from tileir.ops.extension import ExternElementwise
 from tileir.ops.misc import PrintTko
 from tileir.runtime.arguments import Argument, Binder, Parameter, binder
@@ -37,18 +36,19 @@ from tileir.runtime.instrumenting import described_program
 from tileir.runtime.module import Kernel
 from tileir.runtime.native_memory import NativeArguments
 from tileir.runtime.native_slots import QuickSlots
+from tileir.runtime.native_source import source_of
 from tileir.runtime.options import (
     Check,
     LaunchOptions,
     NativeOptions,
     check_level,
     flag,
+    optimizes,
     positive,
     require_known,
     seconds,
 )
 from tileir.runtime.targets import QuickLaunch, Run, SlotRun
-from tileir.text.printer import items_text
 
 NO_OPTIONS: LaunchOptions = {}
 _LEVELS = {False: CheckLevel.OFF, True: CheckLevel.ON, "strict": CheckLevel.STRICT}
@@ -70,7 +70,9 @@ class Native:
         `print_tko` writes (a text stream or a function; standard output by default); ``max_iterations`` of one tile
         block in its loops before it counts as hanging (default: `host.limits.MAX_ITERATIONS`); ``timeout`` in seconds;
         ``progress``, a function that is told now and then how many tile blocks are done, of how many; ``debug_info``:
-        whether debuggers and `perf` are told the lines of the code.
+        whether debuggers and `perf` are told the lines of the code, which is that of the program as it is then;
+        ``optimize``: whether the program is rewritten exactly before it becomes code (the default; never for strict
+        checks, which look for what rewrites leave out).
         """
         prepared = _launches(kernel, _LEVELS[check_level(check)], options)
         _require_registered(prepared.program)
@@ -167,16 +169,29 @@ class NativeLaunches:
 
 def _launches(kernel: Kernel, checks: CheckLevel, options: LaunchOptions = NO_OPTIONS) -> NativeLaunches:
     """Compiled on first use."""
-    make = described_program if options and flag("debug_info", options.get("debug_info")) else program_of
+    make = _maker(options) if options else program_of
     return kernel.prepared(("cpu", checks, make), lambda: NativeLaunches(kernel, make(kernel, checks)))
 
 
+def _maker(options: LaunchOptions) -> Callable[[Kernel, CheckLevel], NativeProgram]:
+    """What makes the program of a launch. Raises TypeError for options that are no bool."""
+    rewrites = optimizes(options)
+    if flag("debug_info", options.get("debug_info")):
+        return described_program
+    return program_of if rewrites else plain_program_of
+
+
 def program_of(kernel: Kernel, checks: CheckLevel = CheckLevel.ON) -> NativeProgram:
-    """The compiled kernel, from the cache if it is there. Raises UnsupportedError for what has no native code."""
-    module = kernel.module
-    functions = [item for item in module.items if isinstance(item, Func)]
-    text = items_text(module, [kernel.entry, *functions])
-    return compiled(kernel.entry, functions, tuple(module.globals.addresses), text, shared_cache(), checks)
+    """The compiled kernel, from the cache if it is there. Raises UnsupportedError for what has no native code.
+
+    It is rewritten exactly before, but for strict checks, which look for what rewrites leave out.
+    """
+    return compiled(source_of(kernel, checks, rewrites=checks is not CheckLevel.STRICT), shared_cache())
+
+
+def plain_program_of(kernel: Kernel, checks: CheckLevel = CheckLevel.ON) -> NativeProgram:
+    """The kernel compiled as it is, likewise."""
+    return compiled(source_of(kernel, checks, rewrites=False), shared_cache())
 
 
 def _host(output: Output) -> HostCall:

@@ -1,19 +1,18 @@
 """Optimisation as users ask for it: levels and passes by name, on whole programs.
 
-Knows: that folding is done by the interpreter's rules. Does not know: any rewrite (`passes`).
+Knows: how levels and passes are named. Does not know: any rewrite (`passes`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from tileir.ir import core
-from tileir.ir.core import Op
 from tileir.ir.diagnostics import UnsupportedError
-from tileir.passes import pipeline
-from tileir.passes.pipeline import LEVELS, PASSES, Context, Watcher
+from tileir.passes import running
+from tileir.passes.pipeline import LEVELS, PASSES
+from tileir.passes.running import Context, Pass, Watcher
+from tileir.runtime.exact import evaluated
 from tileir.runtime.module import Module
 
 DEFAULT_LEVEL = 2
@@ -65,31 +64,24 @@ def watched(
     watch: Watcher | None = None,
 ) -> Module:
     """As `optimize`; `watch` is told of every step."""
-    names = _names(level, passes)
+    chosen = _chosen(level, passes)
     given = Module.of(module)
     given.require_valid()
     context = Context(evaluated, dict(arguments or {}))
     try:
-        return Module.of(pipeline.run(given, names, context, watch, once=passes is not None))
+        return Module.of(running.run(given, chosen, context, watch, once=passes is not None))
     except RecursionError:
         raise UnsupportedError("regions nested this deeply", "optimiser", given.op.loc) from None
 
 
-def _names(level: int, passes: str | Sequence[str] | None) -> Sequence[str]:
+def _chosen(level: int, passes: str | Sequence[str] | None) -> Sequence[Pass]:
     """The passes to run. Raises ValueError."""
     if passes is None:
         if level not in range(len(LEVELS)):
             raise ValueError(f"level: expected 0 to {len(LEVELS) - 1}, got {level!r}")
-        return LEVELS[level]
+        return [PASSES[name] for name in LEVELS[level]]
     names = [name.strip() for name in passes.split(",")] if isinstance(passes, str) else list(passes)
     unknown = [name for name in names if name not in PASSES]
     if unknown:
         raise ValueError(f"passes: expected some of {', '.join(PASSES)}, got {', '.join(map(repr, unknown))}")
-    return names
-
-
-def evaluated(op: Op, operands: Sequence[np.ndarray]) -> Sequence[np.ndarray] | None:
-    """The interpreter's results of an operation; its rules are loaded when the first constant is folded."""
-    from tileir.interp.evaluation import evaluated as by_interpreter
-
-    return by_interpreter(op, operands)
+    return [PASSES[name] for name in names]

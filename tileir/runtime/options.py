@@ -53,10 +53,11 @@ class NativeOptions(TypedDict, total=False):
     standard output if None. ``max_iterations``: of one tile block in its loops before it counts as hanging,
     `host.limits.MAX_ITERATIONS` if None. ``timeout``: seconds that the launch may take. ``progress``: a function that
     is told now and then how many tile blocks are done, of how many. ``debug_info``: whether debuggers and `perf` are
-    told the lines of the code."""
+    told the lines of the code. ``optimize``: whether the program is rewritten exactly before it becomes code."""
 
     debug_info: bool
     max_iterations: int | None
+    optimize: bool
     output: Output
     progress: Progress | None
     threads: int | None
@@ -66,8 +67,9 @@ class NativeOptions(TypedDict, total=False):
 class GpuOptions(TypedDict, total=False):
     """``stream``: a number or a stream of any library; torch's or CuPy's current one if None. ``output``: where
     `print_tko` writes, standard output if None. ``warps`` of a block, a power of two, and ``stages`` of its pipelines:
-    what the hints and the kernel suggest if None."""
+    what the hints and the kernel suggest if None. ``optimize`` as for native code."""
 
+    optimize: bool
     output: Output
     stream: object
     warps: int | None
@@ -77,6 +79,7 @@ class GpuOptions(TypedDict, total=False):
 class VendorOptions(TypedDict, total=False):
     """As for any GPU, but what kernels print goes to standard output."""
 
+    optimize: bool
     stream: object
 
 
@@ -86,6 +89,7 @@ class LaunchOptions(TypedDict, total=False):
     debug_info: bool
     mode: Mode
     max_iterations: int | None
+    optimize: bool
     output: Output
     progress: Progress | None
     seed: int | None
@@ -103,6 +107,11 @@ def require_known(options: Mapping[str, object], known: type, target: str) -> No
     if unknown:
         what = f"target '{target}' has no option {', '.join(sorted(unknown))}"
         raise TypeError(f"{what}: it has {', '.join(names)}")
+
+
+def optimizes(options: LaunchOptions) -> bool:
+    """Whether a program is rewritten before it becomes code: yes unless told otherwise. Raises TypeError."""
+    return flag("optimize", options.get("optimize", True))
 
 
 def check_level(check: object) -> Check:

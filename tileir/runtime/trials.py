@@ -86,10 +86,11 @@ def _array(element: t.ElementType, style: str, random: np.random.Generator) -> n
         if "edge" in style:
             numbers[::3] = np.resize(EDGES, numbers[::3].size)
     with np.errstate(all="ignore"):
-        return _aligned(numbers.astype(DTYPES[element]))
+        return aligned(numbers.astype(DTYPES[element]))
 
 
-def _aligned(array: np.ndarray) -> np.ndarray:
+def aligned(array: np.ndarray) -> np.ndarray:
+    """A copy of an array of one dimension, at an address that is a multiple of `ALIGNMENT`."""
     raw = np.zeros(array.nbytes + ALIGNMENT, np.uint8)
     skip = -raw.ctypes.data % ALIGNMENT
     copy: np.ndarray = raw[skip : skip + array.nbytes].view(array.dtype)

@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from tests.fuzz.faulty.campaign import findings
-from tests.fuzz.faulty.programs import program
+from tileir.fuzz.faulty.programs import program
 
 
 def main() -> None:

@@ -28,6 +28,7 @@ from tileir.gpu.ttir.ir.code import TtirType
 from tileir.ir.core import Op
 from tileir.runtime.arguments import Argument, ArrayArgument, Binder, Parameter, binder
 from tileir.runtime.arrays import CPU, GPU
+from tileir.runtime.exact import exact_kernel
 from tileir.runtime.gpu import CodeVariant, Gpu
 from tileir.runtime.gpu_routes import facts_of, source_of
 from tileir.runtime.module import Kernel
@@ -80,8 +81,8 @@ def _value(slot: int, type: TtirType) -> int | np.generic:
 class MachineRoute:
     """Code for the machine instead of a cubin."""
 
-    def __init__(self, kernel: Kernel) -> None:
-        self._source = source_of(kernel)
+    def __init__(self, kernel: Kernel, rewrites: bool) -> None:
+        self._source = source_of(exact_kernel(kernel) if rewrites else kernel)
         types = [argument.type for argument in kernel.entry.body.args]
         self._count = len(types)
         self.watched = [position for position, type in enumerate(types) if has_facts(type)]

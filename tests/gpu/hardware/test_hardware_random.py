@@ -13,14 +13,15 @@ from typing import TypeVar
 import pytest
 
 import tileir
-from tests.cpu.generated import STORED, Builder
-from tests.cpu.generated_data import arrays
 from tests.differential import outcome
 from tests.gpu.hardware.hardware_device import Device
 from tests.gpu.test_ttir_random_programs import EIGHT_BITS
 from tests.gpu.ttir_nests import program
 from tests.gpu.ttir_view_programs import view_program
 from tests.targets import ttir
+from tileir.fuzz.builder import ProgramBuilder
+from tileir.fuzz.data import arrays
+from tileir.fuzz.draft import STORED
 from tileir.ir import types as t
 
 T = TypeVar("T")
@@ -43,7 +44,7 @@ def test_a_random_program_does_what_it_does_in_the_interpreter(device: Device, s
     if device.arch == "sm_80":
         others = [element for element in others if element not in EIGHT_BITS]
     elements = tuple(dict.fromkeys((t.I32, t.I1, choose(others), choose(others))))
-    module = Builder(choose, elements).program(STATEMENTS)
+    module = tileir.Module.of(ProgramBuilder(choose, elements).program(STATEMENTS))
     device.assert_like_interpreter(module["k"], (1,), arrays(elements))
 
 

@@ -6,7 +6,7 @@ Knows: target machine, pass pipeline, how a symbol becomes an address. Does not 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -24,6 +24,8 @@ from tileir.ir.diagnostics import UnsupportedError
 _PACKAGE = Path(__file__).parents[2]
 CODE_MAKERS = ("analysis", "cpu", "host", "ir", "numerics", "ops")
 """The parts of the package that machine code depends on: code in the cache is not used after a change in one."""
+REWRITERS = ("interp", "passes")
+"""The parts that a program depends on which is rewritten before it becomes code."""
 
 
 @dataclass(frozen=True)
@@ -64,16 +66,18 @@ def _initialized() -> None:
 
 
 @cache
-def toolchain() -> str:
-    """All that machine code depends on beside the program: this package, LLVM, the processor."""
+def toolchain(rewrites: bool = False) -> str:
+    """All that machine code depends on beside the program: this package, with what `rewrites` if something does, LLVM,
+    the processor."""
     llvm_version = ".".join(map(str, llvm.llvm_version_info))
-    return f"tileir {_sources()}, llvmlite {llvmlite.__version__}, LLVM {llvm_version}, {host()}"
+    sources = _sources((*CODE_MAKERS, *REWRITERS) if rewrites else CODE_MAKERS)
+    return f"tileir {sources}, llvmlite {llvmlite.__version__}, LLVM {llvm_version}, {host()}"
 
 
-def _sources() -> str:
+def _sources(parts: Iterable[str]) -> str:
     """A digest of the code that makes code, and of what it builds on."""
     digest = hashlib.sha256()
-    for part in CODE_MAKERS:
+    for part in parts:
         for path in sorted((_PACKAGE / part).rglob("*.py")):
             digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -18,6 +18,7 @@ from tileir.analysis.effects import access_of
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.inlining import CallPlacement
 from tileir.cpu.analysis.loads import Loads
+from tileir.cpu.analysis.needed import Needed
 from tileir.cpu.emit.elements import I8, I64, PTR, Num
 from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.emit.slots import Slot
@@ -119,6 +120,7 @@ class Lowering:
 
     def __post_init__(self) -> None:
         self.loads = Loads(self.fusion, self.known)
+        self.needed = Needed(self.fusion)
 
     def share(self, caller: Lowering) -> None:
         """Take part in what belongs to the kernel, not to one of its functions."""
@@ -128,15 +130,16 @@ class Lowering:
     @contextmanager
     def function(self, body: Block, end: JumpTarget) -> Iterator[None]:
         """While inside, `body` of a device function is lowered, with decisions of its own; `return` jumps to `end`."""
-        outer = self.fusion, self.known, self.loads
+        outer = self.fusion, self.known, self.loads, self.needed
         if body not in self.analyses:
             fusion, known = Fusion(body), Affines(body)
             self.analyses[body] = fusion, known, Loads(fusion, known)
         self.fusion, self.known, self.loads = self.analyses[body]
+        self.needed = Needed(self.fusion)
         self.returns.append(end)
         yield
         self.returns.pop()
-        self.fusion, self.known, self.loads = outer
+        self.fusion, self.known, self.loads, self.needed = outer
 
     @property
     def checked(self) -> bool:

@@ -186,18 +186,23 @@ def multiply(
     acc: Accumulator,
     bases: Sequence[ir.Value],
     between: Callable[[ir.Value, ir.Value], None] | None = None,
+    needed: tuple[ir.Value | None, ir.Value | None] = (None, None),
 ) -> None:
-    """``acc += left @ right``; `between` is told the row and column of each register block before it begins."""
+    """``acc += left @ right``; `between` is told the row and column of each register block before it begins.
+
+    Blocks without any of the `needed` rows and columns, by default all, are left out.
+    """
     left, right = factors
     assert right.by_line == 1
-    rows = shape.m if between is None else size.rows
+    needed_rows, needed_columns = (I64(all) if some is None else some for some, all in zip(needed, (shape.m, shape.n)))
+    rows = shape.m if between is None and needed[0] is None else size.rows
     steps = shape.k // product.group
     strides = left.by_block, left.by_line, left.by_step
     blocks = BlockColumn(product, size, rows, steps, strides, right.by_step, acc)
-    with emit.counted(I64(0), I64(shape.n), size.columns) as column:
+    with emit.counted(I64(0), needed_columns, size.columns) as column:
         if shape.m * shape.n * shape.k > LONG:
             emit.safepoint()
-        with emit.counted(I64(0), I64(shape.m), rows) as row:
+        with emit.counted(I64(0), needed_rows, rows) as row:
             if between is not None:
                 between(row, column)
             panels = [panel.block(emit.builder, product, first) for panel, first in ((left, row), (right, column))]

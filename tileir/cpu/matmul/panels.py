@@ -28,6 +28,8 @@ ROW_PADDING = 64
 LONG_ROW = 1024
 """Bytes from which on rows are padded."""
 SMALLEST_SQUARE = 4
+LINES_AT_A_TIME = 16
+"""Lines that are copied together at most, where one is not copied by itself: needed ones are rounded up to it."""
 UNROLLED = 8
 """Vectors of a row that are copied by straight-line code."""
 
@@ -55,6 +57,7 @@ class Factor:
     """One operand, one batch of it: `lines` x `depth` elements.
 
     `memory`: where the elements lie, if they do; `ahead`: the memory outside the arena that they are made from.
+    `needed`: how many lines are needed, if not all. So many, and up to `LINES_AT_A_TIME` more, may be read.
     """
 
     element: t.ElementType
@@ -63,6 +66,11 @@ class Factor:
     at: Callable[[Emitter, ir.Value, ir.Value], Num]
     memory: Strided | None
     ahead: Strided | None
+    needed: ir.Value | None = None
+
+    @property
+    def lines_needed(self) -> ir.Value:
+        return I64(self.lines) if self.needed is None else self.needed
 
 
 class Converted(ExpressionTile):
@@ -136,7 +144,7 @@ class Packer:
         if memory is not None and memory.along_k and self._widens(memory):
             self._in_function(Packer._copy_rows, target, memory, pitch)
         else:
-            self._fill(target, I64(pitch * self.product.group), I64(1), (self.source.lines, self.source.depth))
+            self._fill(target, I64(pitch * self.product.group), I64(1))
         return Panel(target, pitch, pitch, 1)
 
     def _serves_as_rows(self, memory: Strided, word_bytes: int) -> bool:
@@ -171,12 +179,14 @@ class Packer:
         lines, depth = self.source.lines, self.source.depth
         copy = emit.buffer(lines * depth * element.byte_size)
         by_line, by_k = (I64(depth), I64(1)) if in_squares else (I64(1), I64(lines))
-        self._fill(copy, by_line, by_k, (lines, depth))
+        self._fill(copy, by_line, by_k)
         return Strided(element, copy, by_line, by_k)
 
-    def _fill(self, target: ir.Value, by_line: ir.Value, by_k: ir.Value, extents: tuple[int, int]) -> None:
+    def _fill(self, target: ir.Value, by_line: ir.Value, by_k: ir.Value) -> None:
         """Write each element as the product takes it, the unit stride of the target innermost."""
-        window = Window(t.tile(self.product.element, *extents), target, (by_line, by_k))
+        lines, depth = self.source.lines, self.source.depth
+        window = Window(t.tile(self.product.element, lines, depth), target, (by_line, by_k))
+        extents: list[int | ir.Value] = [lines if self.source.needed is None else self.source.needed, depth]
 
         def one(line: ir.Value, k: ir.Value) -> None:
             window.put(self.emit, (line, k), self._number(line, k))
@@ -222,20 +232,24 @@ class Packer:
         """Run `copy`, a method that is given the target, the memory and `sizes`, in a function for all its likes."""
         strides = memory.by_line, memory.by_k
         known = tuple(stride.constant if isinstance(stride, ir.Constant) else None for stride in strides)
-        extents = self.product, self.lanes, self.source.lines, self.source.depth
+        part = [] if self.source.needed is None else [self.source.needed]
+        extents = self.product, self.lanes, self.source.lines, self.source.depth, len(part)
 
         def body(emit: Emitter, arguments: Sequence[ir.Value]) -> None:
             target, base, *given = arguments
             by_line, by_k = (given.pop(0) if stride is None else I64(stride) for stride in known)
-            copy(replace(self, emit=emit), target, Strided(memory.element, base, by_line, by_k), *sizes)
+            source = replace(self.source, needed=given.pop(0) if part else None)
+            inner = replace(self, emit=emit, source=source)
+            copy(inner, target, Strided(memory.element, base, by_line, by_k), *sizes)
 
         given = [stride for stride, number in zip(strides, known) if number is None]
-        self.emit.shared((copy.__name__, memory.element, *known, *extents, *sizes), [target, memory.base, *given], body)
+        key = (copy.__name__, memory.element, *known, *extents, *sizes)
+        self.emit.shared(key, [target, memory.base, *given, *part], body)
 
     def _copy_rows(self, target: ir.Value, memory: Strided, pitch: int) -> None:
         builder, group = self.emit.builder, self.product.group
         count = min(self.lanes, self.steps)
-        with self.emit.counted(I64(0), I64(self.source.lines)) as line:
+        with self.emit.counted(I64(0), self.source.lines_needed) as line:
             row = builder.mul(line, I64(pitch))
 
             def copy(step: ir.Value) -> None:
@@ -254,12 +268,16 @@ class Packer:
                 rows = [self._load(memory, line, builder.add(k, I64(below)), count) for below in range(group)]
                 self._store(target, self._strip_word(line, step, width), interleaved(builder, rows))
 
-            each(self.emit, self.source.lines, count, copy)
+            if self.source.needed is None:
+                each(self.emit, self.source.lines, count, copy)
+            else:
+                with self.emit.counted(I64(0), self.source.needed, count) as line:
+                    copy(line)
 
     def _transpose_strips(self, target: ir.Value, memory: Strided, width: int, square: int) -> None:
         emit, builder, group = self.emit, self.emit.builder, self.product.group
         words = ir.VectorType(self.product.word, square)
-        all_lines, all_steps = ((I64(0), I64(extent), square) for extent in (self.source.lines, self.steps))
+        all_lines, all_steps = ((I64(0), extent, square) for extent in (self.source.lines_needed, I64(self.steps)))
         with emit.counted(*all_lines) as line, emit.counted(*all_steps) as step:
             k = builder.mul(step, I64(group))
             rows = [self._load(memory, builder.add(line, I64(i)), k, square * group) for i in range(square)]

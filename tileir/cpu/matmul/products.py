@@ -43,6 +43,11 @@ class Product:
     flip_left: bool = False
 
 
+def is_swapped(rows: int, columns: int, host: Host) -> bool:
+    """Whether the transposed product is computed: the result has too few columns to fill a vector, and more rows."""
+    return columns < min(rows, host.vector_bits // 32)
+
+
 class BFloat(ir.Type):
     """LLVM's bfloat, for which llvmlite has no name."""
 

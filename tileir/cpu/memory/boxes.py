@@ -23,6 +23,8 @@ from tileir.cpu.emit.tiles import Tile, Window, fill, materialized, new_buffer
 from tileir.cpu.emit.views import NativeTileView
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory.alias_checks import unaliased
+from tileir.cpu.memory.counts import count_inside, start_of
+from tileir.cpu.memory.needed import needs_of_load
 from tileir.cpu.memory.spans import span_of_window
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value
@@ -51,10 +53,9 @@ def box(lowering: Lowering, view: NativeTileView, index: Sequence[Value]) -> Box
     full: ir.Value = I1(1)
     starts, counts, strides = [], [], []
     for position, (dim, step, extent) in enumerate(zip(dims, steps, view.type.tile_shape)):
-        start, inside = _start(lowering, index[position], step, tensor.extents[dim])
-        left = builder.select(inside, builder.sub(tensor.extents[dim], start), I64(0))
-        whole = builder.icmp_unsigned(">=", left, I64(extent))
-        counts.append(builder.select(whole, I64(extent), left))
+        start = start_of(lowering, index[position], step)
+        count, whole = count_inside(lowering, index[position], step, tensor.extents[dim], extent)
+        counts.append(count)
         full = builder.and_(full, whole)
         starts.append(start)
         strides.append(tensor.strides[dim])
@@ -62,15 +63,6 @@ def box(lowering: Lowering, view: NativeTileView, index: Sequence[Value]) -> Box
     size = view.type.element.byte_size
     base = builder.gep(tensor.base, [builder.mul(offset, I64(size))], source_etype=I8)
     return Box(base, tuple(starts), tuple(strides), tuple(counts), full)
-
-
-def _start(lowering: Lowering, index: Value, step: int, extent: ir.Value) -> tuple[ir.Value, ir.Value]:
-    """The first coordinate of the tile, and whether it lies in the tensor without wrapping around."""
-    builder = lowering.builder
-    position = lowering.unsigned(index)
-    start = builder.mul(position, I64(step))
-    reachable = builder.icmp_unsigned("<=", position, I64(((1 << 64) - 1) // step))
-    return start, builder.and_(reachable, builder.icmp_unsigned("<", start, extent))
 
 
 # ---------------------------------------------------------------- loading
@@ -81,7 +73,7 @@ def load_box(lowering: Lowering, result: Value, view: NativeTileView, place: Box
     emit, builder, type = lowering.emit, lowering.builder, result.tile
     copy = _border_buffer(emit, type, view)
     inside, partial, merge = (builder.append_basic_block(name) for name in ("inside", "partial", "loaded"))
-    builder.cbranch(place.full, inside, partial)
+    builder.cbranch(_serves(lowering, result, view, place), inside, partial)
     builder.position_at_end(inside)
     outside_arena = builder.ptrtoint(place.base, I64)
     builder.branch(merge)
@@ -96,6 +88,20 @@ def load_box(lowering: Lowering, result: Value, view: NativeTileView, place: Box
     window = Window(type, base, tuple(strides), shared=True, known=known)
     at_once = lowering.loads.placement(result) is LoadPlacement.AT_ONCE
     lowering.values[result] = materialized(emit, window) if at_once else window
+
+
+def _serves(lowering: Lowering, result: Value, view: NativeTileView, place: Box) -> ir.Value:
+    """An i1: whether all that is needed of the tile lies in the tensor."""
+    needed = needs_of_load(lowering, result, view)
+    if needed is None:
+        return place.full
+    dim, lines = needed
+    wanted = [I64(extent) for extent in result.tile.shape]
+    wanted[dim] = lines
+    found: ir.Value = I1(1)
+    for count, least in zip(place.counts, wanted):
+        found = lowering.builder.and_(found, lowering.builder.icmp_unsigned(">=", count, least))
+    return found
 
 
 def _border_buffer(emit: Emitter, type: t.TileType, view: NativeTileView) -> Window:

@@ -11,7 +11,7 @@ computed in f64, where scaled numbers are exact and their products stay in range
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from llvmlite import ir
 
@@ -27,7 +27,8 @@ from tileir.cpu.matmul.accumulators import ColumnStart, FloatSums, IntegerSums
 from tileir.cpu.matmul.microkernel import Accumulator, Blocking, Panel, Shape, blocking, multiply
 from tileir.cpu.matmul.panels import Converted, Factor, Packer, factor
 from tileir.cpu.matmul.prefetch import Prefetch
-from tileir.cpu.matmul.products import Product, float_product, integer_product
+from tileir.cpu.matmul.products import Product, float_product, integer_product, is_swapped
+from tileir.cpu.memory.needed import Needs, needs_of_product
 from tileir.host import undefined
 from tileir.ir import types as t
 from tileir.ir.attributes import Signedness
@@ -67,9 +68,8 @@ class Factors:
 
 
 def factors(lhs: Tile, rhs: Tile) -> Factors:
-    """Swapped where the result has too few columns to fill a vector, and more rows."""
-    rows, columns = lhs.type.shape[-2], rhs.type.shape[-1]
-    if columns < min(rows, host().vector_bits // WORD_BITS):
+    """In the order in which they are multiplied."""
+    if is_swapped(lhs.type.shape[-2], rhs.type.shape[-1], host()):
         return Factors(rhs, lhs, swapped=True)
     return Factors(lhs, rhs, swapped=False)
 
@@ -170,7 +170,8 @@ def _lower(
         if found.swapped:
             _multiply_transposed(lowering.emit, product, found, acc)
         else:
-            _multiply_into(lowering.emit, product, found, acc)
+            needed = None if isinstance(op, matmul.MmaFScaled) else needs_of_product(lowering, op)
+            _multiply_into(lowering.emit, product, found, acc, needed)
     lowering.values[op.result] = acc
 
 
@@ -198,14 +199,16 @@ def _multiply_transposed(emit: Emitter, product: Product, found: Factors, acc: W
 # ---------------------------------------------------------------- one multiplication
 
 
-def _multiply_into(emit: Emitter, product: Product, found: Factors, acc: Window) -> None:
-    """``acc += left @ right``, batch by batch."""
+def _multiply_into(emit: Emitter, product: Product, found: Factors, acc: Window, needed: Needs | None = None) -> None:
+    """``acc += left @ right``, batch by batch; of the one batch, `needed` rows and columns at least."""
     shape, builder = found.shape, emit.builder
     with emit.counted(I64(0), I64(found.batch)) as which:
         offset = builder.mul(which, I64(shape.m * shape.n))
         base = builder.gep(acc.base, [offset], source_etype=memory_type(acc.element))
         left = factor(emit, found.left, which, k_first=found.swapped)
         right = factor(emit, found.right, which, k_first=not found.swapped)
+        if needed is not None:
+            left, right = replace(left, needed=needed[0]), replace(right, needed=needed[1])
         _multiply_matrices(emit, product, shape, left, right, Window(acc.type, base, ()))
 
 
@@ -215,7 +218,8 @@ def _multiply_matrices(emit: Emitter, product: Product, shape: Shape, left: Fact
     right_panel = Packer(emit, product, right, size.lanes).strips(size.columns)
     acc_kind, bases = _sums(emit, product, shape, size, right_panel, acc)
     between = _prefetching(emit, shape, size, left, right)
-    multiply(emit, product, shape, size, (left_panel, right_panel), acc_kind, bases, between)
+    needed = left.needed, right.needed
+    multiply(emit, product, shape, size, (left_panel, right_panel), acc_kind, bases, between, needed)
 
 
 def _sums(

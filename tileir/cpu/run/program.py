@@ -1,16 +1,17 @@
 """A compiled entry: machine code, and what a launch needs beside it.
 
 Knows: how an entry becomes loaded code, which facts about it are kept with the code, and how its operations are found
-again from these. Does not know: how tile blocks are run (`cpu.run.execution`), files (`tileir.cache`), arrays
-(`runtime.native`).
+again from these, when one is asked for. Does not know: how tile blocks are run (`cpu.run.execution`), files
+(`tileir.cache`), arrays (`runtime.native`).
 """
 
 from __future__ import annotations
 
 import ctypes
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 
 from tileir.cache import Cache, key_of
 from tileir.cpu.emit.driver import DESTROY, RESUME
@@ -55,6 +56,27 @@ class Facts:
         return Facts(**json.loads(data))
 
 
+Items = tuple[Entry, Sequence[Op]]
+"""An entry, and the device functions of its module."""
+
+
+@dataclass(frozen=True)
+class NativeSource:
+    """An entry that is to become code: its `name`, the globals in the order in which a launch gives their addresses,
+    and `text`, which says all that the code depends on in the entry and the device functions.
+
+    `items` makes the entry and the functions that are compiled, of the program as it is or, if it `rewrites` that, as
+    it becomes; it is asked where there is no code yet, or an operation is to be named.
+    """
+
+    name: str
+    text: str
+    global_names: tuple[str, ...]
+    checks: CheckLevel
+    items: Callable[[], Items]
+    rewrites: bool = False
+
+
 class NativeProgram:
     """Native code of one entry, ready to run.
 
@@ -62,25 +84,45 @@ class NativeProgram:
     that the host carries out, `warnings` what it may warn of, all by the numbers that code has for them.
     """
 
-    def __init__(self, entry: Entry, ops: Sequence[Op], facts: Facts, code: bytes, cache: Cache) -> None:
-        self.name: str = entry.sym_name
-        self.arena_size = facts.arena_size
-        self.prints = [ops[number] for number in facts.prints]
-        self.traps = [TrapSite(ops[number], message, TrapKind(kind)) for number, message, kind in facts.traps]
-        self.warnings = [(ops[number], message) for number, message in facts.warnings]
-        self.waiting = [ops[number] for number in facts.waiting]
+    def __init__(self, source: NativeSource, facts: Facts, code: bytes, cache: Cache) -> None:
+        self.name, self.arena_size = source.name, facts.arena_size
+        self._source, self._facts = source, facts
+        self.waits = bool(facts.waiting)
+        """Whether its tile blocks may wait for each other."""
         self.library = loaded_library(cache).addresses if facts.asks else NO_LIBRARY
         self._loaded = Loaded(code, host())
         self.driver = DRIVER_TYPE(self._loaded.address(DRIVER))
-        self.waits = bool(self.waiting)
-        """Whether its tile blocks may wait for each other."""
-        if self.waiting:
+        if self.waits:
             self.resume = RESUME_TYPE(self._loaded.address(RESUME))
             self.destroy = DESTROY_TYPE(self._loaded.address(DESTROY))
 
+    @cached_property
+    def waiting(self) -> list[Op]:
+        return self._ops(self._facts.waiting)
 
-def operations(entry: Entry, functions: Sequence[Op]) -> list[Op]:
-    """The operations that the code of `entry` can come from, in program order."""
+    @cached_property
+    def prints(self) -> list[Op]:
+        return self._ops(self._facts.prints)
+
+    @cached_property
+    def traps(self) -> list[TrapSite]:
+        ops = self._ops([number for number, _, _ in self._facts.traps])
+        return [TrapSite(op, message, TrapKind(kind)) for op, (_, message, kind) in zip(ops, self._facts.traps)]
+
+    @cached_property
+    def warnings(self) -> list[tuple[Op, str]]:
+        ops = self._ops([number for number, _ in self._facts.warnings])
+        return [(op, message) for op, (_, message) in zip(ops, self._facts.warnings)]
+
+    def _ops(self, numbers: Sequence[int]) -> list[Op]:
+        """The operations of those numbers."""
+        ops = operations(self._source.items()) if numbers else []
+        return [ops[number] for number in numbers]
+
+
+def operations(items: Items) -> list[Op]:
+    """The operations that the code of an entry can come from, in program order."""
+    entry, functions = items
     return [op for item in (entry, *functions) for op in item.walk()]
 
 
@@ -91,27 +133,23 @@ def lowered(
     return lower_entry(entry, global_names, NATIVE_RULES, host().triple, data_layout(host()), checks, instruments)
 
 
-def compiled(
-    entry: Entry, functions: Sequence[Op], global_names: Sequence[str], text: str, cache: Cache, checks: CheckLevel
-) -> NativeProgram:
+def compiled(source: NativeSource, cache: Cache) -> NativeProgram:
     """The program of an entry: from the cache if it is there, else lowered and compiled for this machine.
 
-    `functions` are the device functions of its module; `global_names` the globals, in the order in which a launch gives
-    their addresses; `text` says all that the code depends on in the entry and the functions. Raises UnsupportedError
-    for what has no native code.
+    Raises UnsupportedError for what has no native code.
     """
-    ops = operations(entry, functions)
-    key = key_of(toolchain(), checks.value, text, *global_names)
+    key = key_of(toolchain(source.rewrites), source.checks.value, source.text, *source.global_names)
     found = cache.get(key)
     if found is not None:
         facts, code = found
-        return NativeProgram(entry, ops, Facts.from_bytes(facts), code, cache)
+        return NativeProgram(source, Facts.from_bytes(facts), code, cache)
     with without_collection():
-        kernel = lowered(entry, global_names, checks)
-        made = facts_of(kernel, ops)
+        items = source.items()
+        kernel = lowered(items[0], source.global_names, source.checks)
+        made = facts_of(kernel, operations(items))
         text = str(kernel.module)
     code = in_background(lambda: _kept_code(text, key, made, cache))
-    return NativeProgram(entry, ops, made, code, cache)
+    return NativeProgram(source, made, code, cache)
 
 
 def _kept_code(text: str, key: str, facts: Facts, cache: Cache) -> bytes:

@@ -1,13 +1,13 @@
-"""Reading only what an edit has changed: the entry, function or global around it.
+"""Reading only what an edit has changed: the statement around it, or else the entry, function or global.
 
-Knows: when the rest of a program stays what it was, and how the places behind an edit move. Where that is not clear,
-all of it is to be read: the result is always that of `tools.lsp.reading.read`.
+Knows: how the places behind an edit move, and what goes with what is read again. Where it is not clear that the rest
+of a program stays what it was, all of it is to be read: the result is always that of `tools.lsp.reading.read`.
 Does not know: grammar, nor what is made of a reading.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -15,39 +15,12 @@ from tileir.ir.core import Module, Op
 from tileir.ir.diagnostics import Diagnostic
 from tileir.ir.loc import Location, Source, SourceLoc
 from tileir.text.reading.reader import MAX_FAULTS, GiveUp
-from tileir.tools.lsp.reading import NamingParser, TextReading, fault_offset, read_item, take_apart
+from tileir.tools.lsp.edits import Edit, edit_between
+from tileir.tools.lsp.reading import TextReading, fault_offset, read_item, take_apart
+from tileir.tools.lsp.rereading import Replacement, adopt, reread
 
+K = TypeVar("K")
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Edit:
-    """The text from `begin` up to `end` became one that ends at `new_end`."""
-
-    begin: int
-    end: int
-    new_end: int
-
-    def moved(self, offset: int) -> int:
-        """The new place of what stood at or behind the end of the edit, or in front of it."""
-        return offset + self.new_end - self.end if offset >= self.end else offset
-
-
-def edit_between(old: str, new: str) -> Edit:
-    """The smallest edit that makes one text of another."""
-    shortest = min(len(old), len(new))
-    begin = _largest(shortest, lambda size: old[:size] == new[:size])
-    end = _largest(shortest - begin, lambda size: old[len(old) - size :] == new[len(new) - size :])
-    return Edit(begin, len(old) - end, len(new) - end)
-
-
-def _largest(most: int, holds: Callable[[int], bool]) -> int:
-    """The largest number up to `most` for which a condition holds, as it does for all smaller ones."""
-    low, high = 0, most
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if holds(middle) else (low, middle - 1)
-    return low
 
 
 def patched(old: TextReading, source: Source) -> TextReading | None:
@@ -55,65 +28,95 @@ def patched(old: TextReading, source: Source) -> TextReading | None:
 
     The old reading is used up where there is a new one: they share what has not changed.
     """
-    edit = edit_between(old.source.text, source.text)
-    begin = next((at for at, end in old.items.items() if at < edit.begin and edit.end < end), None)
-    if begin is None or len(old.faults) >= MAX_FAULTS:
+    if len(old.faults) >= MAX_FAULTS or None in old.aliases.values():
         return None
-    end = old.items[begin]
+    edit = edit_between(old.source.text, source.text)
+    statements = reread(old, source, edit)
+    parts = statements or _item(old, source, edit)
+    if not parts or _is_repeated(old, parts):
+        return None
+    if statements:
+        adopt(old, statements, edit)
+    return _Patch(old, source, edit, parts).made()
+
+
+def _item(old: TextReading, source: Source, edit: Edit) -> list[Replacement]:
+    """The item around the edit, read again; nothing if there is none, or it does not stay one."""
+    begin = next((at for at, end in old.items.items() if at < edit.begin and edit.end < end), None)
+    if begin is None:
+        return []
     try:
         listener, reached = read_item(old, source, begin)
     except GiveUp:
-        return None
-    op = listener.reading.statements.get(begin)
-    item = old.statements[begin]
+        return []
+    op, item, end = listener.reading.statements.get(begin), old.statements[begin], old.items[begin]
     whole = item.parent is old.module.op.regions[0]
     if not whole or op is None or reached != edit.moved(end) or type(op) is not type(item):
-        return None
-    return _Patch(old, source, edit, begin, end).made(listener, item, op)
+        return []
+    return [Replacement(begin, end, item, op, listener)]
+
+
+def _is_repeated(old: TextReading, parts: list[Replacement]) -> bool:
+    """Whether a fault comes or goes of those that are reported only where they are found first."""
+    gone = {(fault.code, fault.message) for fault in old.faults if any(is_inside(fault, part) for part in parts)}
+    come = {key for part in parts for key in part.listener.repeats}
+    return bool((gone | come) & old.repeats)
+
+
+def is_inside(fault: Diagnostic, part: Replacement) -> bool:
+    """Whether a fault is one of a part; one at its first word belongs to what stands in front of it."""
+    return isinstance(fault.loc, SourceLoc) and part.begin < fault.loc.offset < part.end
 
 
 @dataclass(frozen=True)
 class _Patch:
-    """A new item in the place of the one from `begin` up to `end`."""
+    """New statements in the places of old ones."""
 
     old: TextReading
     source: Source
     edit: Edit
-    begin: int
-    end: int
+    parts: list[Replacement]
 
-    def made(self, listener: NamingParser, item: Op, op: Op) -> TextReading:
-        old, new = self.old, listener.reading
-        faults = [self._moved_fault(fault) for fault in old.faults if not self._is_inside(fault)]
-        self._replace(item, op)
-        gone = {name for at, name in old.definitions.items() if self.begin <= at < self.end}
+    def made(self) -> TextReading:
+        old, edit = self.old, self.edit
+        new = [part.listener.reading for part in self.parts]
+        faults = [self._moved_fault(fault) for fault in old.faults if not self._is_gone(fault)]
+        faults += [fault for part in self.parts for fault in part.listener.faults]
+        self._replace()
+        gone = {name for at, name in old.definitions.items() if self._is_read(at)}
         for name in old.definitions.values():
-            name.begin, name.since, name.until = map(self.edit.moved, (name.begin, name.since, name.until))
+            name.begin, name.since, name.until = map(edit.moved, (name.begin, name.since, name.until))
         return replace(
             old,
             source=self.source,
             module=Module(old.module.op, self.source),
-            faults=sorted([*faults, *listener.faults], key=fault_offset),
-            uses=self._shifted(old.uses) | new.uses,
-            named={value: name for value, name in old.named.items() if name not in gone} | new.named,
-            definitions=self._shifted(old.definitions) | new.definitions,
-            symbols=self._shifted(old.symbols) | new.symbols,
-            statements=self._shifted(old.statements) | new.statements,
-            items={self.edit.moved(at): self.edit.moved(end) for at, end in old.items.items()},
+            faults=sorted(faults, key=fault_offset),
+            uses=self._shifted(old.uses, [reading.uses for reading in new]),
+            named=_merged(
+                {value: name for value, name in old.named.items() if name not in gone},
+                [reading.named for reading in new],
+            ),
+            definitions=self._shifted(old.definitions, [reading.definitions for reading in new]),
+            symbols=self._shifted(old.symbols, [reading.symbols for reading in new]),
+            statements=self._shifted(old.statements, [reading.statements for reading in new]),
+            ends=self._shifted_ends(),
+            items={edit.moved(at): edit.moved(end) for at, end in old.items.items()},
+            repeats=old.repeats.union(*(part.listener.repeats for part in self.parts)),
             alias_places={name: self._moved_place(place) for name, place in old.alias_places.items()},
-            moved=self._moved_ids() | listener.moved(),
+            moved=_merged(self._moved_ids(), [part.listener.moved() for part in self.parts]),
             _begins=[],
         )
 
-    def _replace(self, item: Op, op: Op) -> None:
-        """Put the new operation where the old one was, and let all others know their new places."""
-        block = item.parent
-        assert block is not None, "an item stands in a module"
-        for other in self.old.module.walk():
+    def _replace(self) -> None:
+        """Put the new operations where the old ones were, and let all others know their new places."""
+        for other in {*self.old.module.walk(), *self.old.statements.values()}:  # what is in a faulty one is not in it
             self._move(other)
-        block.ops[block.ops.index(item)] = op
-        op.parent = block
-        take_apart(item)
+        for part in self.parts:
+            block = part.old.parent
+            assert block is not None, "a statement stands in a block"
+            block.ops[block.ops.index(part.old)] = part.new
+            part.new.parent = block
+            take_apart(part.old)
 
     def _move(self, op: Op) -> None:
         if type(op.loc) is SourceLoc:
@@ -122,12 +125,23 @@ class _Patch:
             if region is not None and region.arg_locs:
                 region.arg_locs = tuple(self._moved_loc(loc) for loc in region.arg_locs)
 
-    def _shifted(self, table: Mapping[int, T]) -> dict[int, T]:
-        """What stands outside of the item, at its new place."""
-        return {self.edit.moved(at): one for at, one in table.items() if not self.begin <= at < self.end}
+    def _is_read(self, at: int) -> bool:
+        """Whether what stood at `at` was read again."""
+        return any(part.begin <= at < part.end for part in self.parts)
+
+    def _shifted(self, table: Mapping[int, T], new: list[dict[int, T]]) -> dict[int, T]:
+        """What was not read again, at its new place, and what was."""
+        first, last = self.parts[0].begin, self.parts[-1].end
+        moved = self.edit.moved
+        kept = {moved(at): one for at, one in table.items() if not first <= at < last or not self._is_read(at)}
+        return _merged(kept, new)
+
+    def _shifted_ends(self) -> dict[int, int]:
+        moved = {at: self.edit.moved(end) for at, end in self.old.ends.items()}
+        return self._shifted(moved, [part.listener.reading.ends for part in self.parts])
 
     def _moved_ids(self) -> dict[int, int]:
-        return {key: self.edit.moved(at) for key, at in self.old.moved.items() if not self.begin <= at < self.end}
+        return {key: self.edit.moved(at) for key, at in self.old.moved.items() if not self._is_read(at)}
 
     def _moved_place(self, loc: SourceLoc) -> SourceLoc:
         return SourceLoc(self.source, self.edit.moved(loc.offset), self.edit.moved(loc.end))
@@ -135,10 +149,15 @@ class _Patch:
     def _moved_loc(self, loc: Location) -> Location:
         return self._moved_place(loc) if isinstance(loc, SourceLoc) else loc
 
-    def _is_inside(self, fault: Diagnostic) -> bool:
-        """Whether a fault is one of the item; one at its first word belongs to what stands in front of it."""
-        return isinstance(fault.loc, SourceLoc) and self.begin < fault.loc.offset < self.end
+    def _is_gone(self, fault: Diagnostic) -> bool:
+        return any(is_inside(fault, part) for part in self.parts)
 
     def _moved_fault(self, fault: Diagnostic) -> Diagnostic:
         notes = tuple(replace(note, loc=self._moved_loc(note.loc)) for note in fault.notes)
         return replace(fault, loc=self._moved_loc(fault.loc), notes=notes)
+
+
+def _merged(table: dict[K, T], others: list[dict[K, T]]) -> dict[K, T]:
+    for other in others:
+        table |= other
+    return table

@@ -19,17 +19,22 @@ from tileir.ops.module import Entry, Global, ModuleOp
 from tileir.text.parser import DEFAULT_MODULE, Parser
 from tileir.text.reading.lexer import token_at
 from tileir.text.reading.names import NameScope
+from tileir.text.reading.values import ResultName
 
 
 @dataclass(eq=False)
 class ValueName:
-    """A name as it is defined at the offset `begin` and seen from `since` up to `until`; a pack has its first value."""
+    """A name as it is defined at the offset `begin` and seen from `since` up to `until`.
+
+    A pack of `size` values has its first one.
+    """
 
     name: str
     begin: int
     value: Value
     since: int
     until: int
+    size: int = 1
 
 
 @dataclass
@@ -47,8 +52,12 @@ class TextReading:
     types: dict[str, Type] = field(default_factory=dict)
     aliases: dict[str, Attribute | None] = field(default_factory=dict)
     alias_places: dict[str, SourceLoc] = field(default_factory=dict)
+    ends: dict[int, int] = field(default_factory=dict)
+    """Where what follows a statement begins, by where that begins."""
     items: dict[int, int] = field(default_factory=dict)
-    """Where entries, globals and functions begin, and where what follows them does."""
+    """Those of entries, globals and functions."""
+    repeats: frozenset[tuple[str, str]] = frozenset()
+    """Codes and messages of faults that are reported only where they are found first."""
     moved: dict[int, int] = field(default_factory=dict)
     """The offsets of operations with a ``loc(...)`` of their own, by the identity of that location."""
     _begins: list[int] = field(default_factory=list)
@@ -94,7 +103,7 @@ def read(source: Source) -> TextReading:
     reading.module = Module(op, source)
     reading.faults, reading.types = sorted(listener.faults, key=fault_offset), listener.types
     reading.aliases, reading.alias_places = listener.aliases, listener.alias_places
-    reading.moved = listener.moved()
+    reading.moved, reading.repeats = listener.moved(), frozenset(listener.repeats)
     return reading
 
 
@@ -166,6 +175,19 @@ class NamingParser(Parser):
     def _here(self) -> int:
         return self.starts[min(self.index, len(self.starts) - 1)]
 
+    def show(self, name: ValueName, begin: int, values: list[Value]) -> None:
+        """Let a name of another reading be seen here, with its value, or the values of a pack as far as it has them."""
+        self.values[name.name], self.scope.places[name.name] = values[0], begin
+        if name.size > 1:
+            self.scope.packs[name.name] = name.size
+        if len(values) > 1:
+            self.values |= {f"{name.name}#{index}": value for index, value in enumerate(values)}
+
+    def members(self, name: str) -> list[Value]:
+        """The value of a name that is seen, or the values of its pack."""
+        rest = [f"{name}#{index}" for index in range(1, self.scope.packs.get(name, 1))]
+        return [self.values[name], *(self.values[member] for member in rest if member in self.values)]
+
     # ------------------------------------------------------------ values
 
     def gone(self, name: str) -> None:
@@ -184,12 +206,27 @@ class NamingParser(Parser):
         super().define(name, value, begin)
         value, known = self.values[name], self._known[self.scope]
         if "#" in name:
-            self.reading.named[value] = known[name.partition("#")[0]]
+            pack = self.reading.named[value] = known[name.partition("#")[0]]
+            pack.size = self.scope.packs[pack.name]
             return
         defined = ValueName(name, begin, value, self._here(), len(self.text))
         known[name] = self.reading.definitions[begin] = self.reading.named[value] = defined
 
+    def poison(self, names: list[ResultName]) -> None:
+        super().poison(names)
+        for _, count, begin in names:
+            if begin in self.reading.definitions:
+                self.reading.definitions[begin].size = count
+
     # ------------------------------------------------------------ statements and symbols
+
+    def statement_alone(self) -> Op | None:
+        """Read one statement that stands in no block; None if there is none."""
+        block = Block()
+        self.statement(block)
+        for place in self.located:
+            self.resolve(place)
+        return block.ops[0] if block.ops else None
 
     def statement(self, block: Block) -> None:
         begin, before = self.starts[self.index], len(block.ops)
@@ -197,6 +234,7 @@ class NamingParser(Parser):
         if len(block.ops) > before:
             op = block.ops[before]
             self.reading.statements[begin] = op
+            self.reading.ends[begin] = self._here()
             if isinstance(op, _ITEMS):
                 self.reading.items[begin] = self._here()
             if self.located and self.located[-1] is op:
@@ -214,15 +252,18 @@ def read_item(old: TextReading, source: Source, begin: int) -> tuple[NamingParse
 
     Its operation is the only one of `statements` without a parent; there is none if the item is faulty itself.
     """
+    listener = parser_at(old, source, begin, 1)
+    listener.statement_alone()
+    return listener, listener.offset
+
+
+def parser_at(old: TextReading, source: Source, begin: int, depth: int) -> NamingParser:
+    """A parser of what begins at `begin` inside of `depth` regions, with the aliases that are known."""
     listener = NamingParser(source)
     listener.types, listener.aliases, listener.alias_places = dict(old.types), dict(old.aliases), old.alias_places
-    listener.depth = listener.braces = 1
+    listener.depth = listener.braces = depth
     listener.restart(begin)
-    block = Block()
-    listener.statement(block)
-    for op in listener.located:
-        listener.resolve(op)
-    return listener, listener.offset
+    return listener
 
 
 def token_around(text: str, offset: int) -> tuple[int, str]:

@@ -1,21 +1,22 @@
 """Making TTIR.
 
-Knows: where the next instruction goes, and the instructions that most rules need, by short names.
-Does not know: Tile IR.
+Knows: where the next instruction goes, and the instructions that most rules need, by short names; what they need beyond
+TTIR, element by element. Does not know: Tile IR, nor by which instructions a vendor's GPUs do the latter (`vendors`).
+
+Two features are NVIDIA's own and are left to those who use them: multicast memory (`lib.once`) and copies by descriptor
+(`lib.descriptors`).
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from tileir.gpu.ttir.ir.code import I32, ConstantBits, Instruction, TtirAttribute, TtirBlock, TtirType, TtirValue
+from tileir.ir.attributes import Rounding
 from tileir.ir.loc import UNKNOWN, Location
-
-if TYPE_CHECKING:
-    from tileir.gpu.ttir.vendors.instructions import VendorInstructions
 
 INTEGER_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 FLOAT_PREDICATES = (
@@ -209,3 +210,46 @@ class Builder:
         for condition in present[1:]:
             result = self.op("arith.andi", result, condition)
         return result
+
+
+class VendorInstructions(Protocol):
+    """The instructions of a vendor. Operands are scalars or tensors; raises UnsupportedError for what there is not."""
+
+    library_prefix: str
+    """Beginning of the names of the device library."""
+
+    def library(self, build: Builder, name: str, *operands: TtirValue) -> TtirValue:
+        """A function of the device library, of f32 or f64, by the name that C has for it."""
+
+    def rounded(self, build: Builder, name: str, mode: Rounding, flush: bool, *operands: TtirValue) -> TtirValue:
+        """``add sub mul div fma sqrt`` of f32 or f64, rounded in an IEEE mode; `flush` treats subnormals as zeros
+        (f32). Not for rounding to nearest even without flushing, which TTIR has."""
+
+    def approximate(self, build: Builder, name: str, flush: bool, *operands: TtirValue) -> TtirValue:
+        """``div.approx div.full sqrt.approx tanh.approx ex2.approx rsqrt.approx`` of f32, within the bounds that PTX
+        gives them."""
+
+    def extreme(self, build: Builder, name: str, propagate_nan: bool, *operands: TtirValue) -> TtirValue:
+        """``max`` or ``min`` of f32 with subnormals as zeros."""
+
+    def truncated(self, build: Builder, number: TtirValue, bits: int, signed: bool) -> TtirValue:
+        """An f32 or f64 towards zero to an i32 or i64, saturated; 0 for NaN."""
+
+    def odd_f32(self, build: Builder, source: TtirValue, signed: bool) -> TtirValue:
+        """An i32 or i64 as an f32, its last bit set if it is not exact, so that a rounding to fewer bits is single."""
+
+    def directed(self, build: Builder, number: TtirValue, element: str, mode: Rounding) -> TtirValue:
+        """An f32 as f16, or an f64 as f32 or f16, towards zero or an infinity."""
+
+    def nearest_tf32(self, build: Builder, number: TtirValue) -> TtirValue:
+        """The bits of an f32 rounded to tf32, as an i32 whose low 13 bits may be anything (`Arch.rounds_to_tf32`)."""
+
+    def opaque(self, build: Builder, value: TtirValue) -> TtirValue:
+        """The same i32 or i64, of which the optimizer knows nothing, and which it does not remove."""
+
+    def unforeseen(self, build: Builder, value: TtirValue) -> TtirValue:
+        """The same scalar i32 or i64, of which the optimizer knows nothing where that makes better code."""
+
+    def fence_aliases(self, build: Builder, word: Callable[[], TtirValue]) -> None:
+        """Order what the thread does in memory under one address before what it does under another of the same memory.
+        `word` makes the address of an i32 that the block has for itself."""

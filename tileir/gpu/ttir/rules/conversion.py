@@ -70,7 +70,11 @@ def lower_itof(lowering: TtirLowering, op: IToF) -> None:
         lowering.bind(op.to, _converted(source, "f64", signed))
     else:
         odd = _shows_second_rounding(source, target)
-        number = lowering.build.vendor.odd_f32(source, signed) if odd else _converted(source, "f32", signed)
+        number = (
+            lowering.build.vendor.odd_f32(lowering.build, source.value, signed)
+            if odd
+            else _converted(source, "f32", signed)
+        )
         lowering.bind(op.to, _encoded(lowering, number, target, Rounding.NEAREST_EVEN))
 
 
@@ -98,7 +102,7 @@ def lower_ftoi(lowering: TtirLowering, op: FToI) -> None:
         lowering.bind(op.to, _is_nonzero(lowering.build, number))
         return
     bits, signed = op.to.type.number.bits, op.signedness is Signedness.SIGNED
-    whole = lowering.build.vendor.truncated(lowering.build, number, max(bits, 32), signed)
+    whole = Word(lowering.build, lowering.build.vendor.truncated(lowering.build, number, max(bits, 32), signed))
     if bits < 32:
         whole = _saturated(whole, bits, signed).resized(f"i{bits}")
     lowering.bind(op.to, whole.value)

@@ -46,7 +46,7 @@ ACQ_REL, DEVICE, OR = 4, 1, 2
 
 
 class AmdInstructions:
-    """See `instructions.VendorInstructions`."""
+    """See `ir.builder.VendorInstructions`."""
 
     library_prefix = "__ocml_"
 
@@ -81,7 +81,7 @@ class AmdInstructions:
         table = _NAN_WINS if propagate_nan else _NEAREST
         return build.op(table[name], *(_flushed(build, operand) for operand in operands))
 
-    def truncated(self, build: Builder, number: TtirValue, bits: int, signed: bool) -> Word:
+    def truncated(self, build: Builder, number: TtirValue, bits: int, signed: bool) -> TtirValue:
         """The conversion of TTIR within the range of the type, which is where it is defined."""
         low, high = (-(1 << bits - 1), 1 << bits - 1) if signed else (0, 1 << bits)
         below = build.compare_float("ole", number, build.float(number.type, float(low if signed else -1)))
@@ -92,10 +92,10 @@ class AmdInstructions:
         kept = build.select(inside, number, build.float(number.type, 0.0))
         whole = Word(build, build.cast("arith.fptosi" if signed else "arith.fptoui", kept, f"i{bits}"))
         whole = Word(build, below).choose(whole.constant(low), whole)
-        return Word(build, above).choose(whole.constant(high - 1), whole)
+        return Word(build, above).choose(whole.constant(high - 1), whole).value
 
-    def odd_f32(self, source: Word, signed: bool) -> TtirValue:
-        return _odd_narrowed(self, source.build, _odd_f64(source, signed))
+    def odd_f32(self, build: Builder, source: TtirValue, signed: bool) -> TtirValue:
+        return _odd_narrowed(self, build, _odd_f64(Word(build, source), signed))
 
     def directed(self, build: Builder, number: TtirValue, element: str, mode: Rounding) -> TtirValue:
         """The nearest, moved by a step if it is on the wrong side."""

@@ -25,7 +25,7 @@ _REGISTERS = {"f16": "h", "f32": "f", "f64": "d", "i32": "r", "i64": "l"}
 
 
 class NvidiaInstructions:
-    """See `instructions.VendorInstructions`."""
+    """See `ir.builder.VendorInstructions`."""
 
     library_prefix = "__nv_"
 
@@ -41,23 +41,21 @@ class NvidiaInstructions:
     def extreme(self, build: Builder, name: str, propagate_nan: bool, *operands: TtirValue) -> TtirValue:
         return _run(build, f"{name}.ftz{'.NaN' * propagate_nan}.f32", *operands)
 
-    def truncated(self, build: Builder, number: TtirValue, bits: int, signed: bool) -> Word:
+    def truncated(self, build: Builder, number: TtirValue, bits: int, signed: bool) -> TtirValue:
         """PTX saturates, and makes 0 of NaN, but only where neither side has 64 bits."""
         source, target = number.type.element, f"i{bits}"
         text = f"cvt.rzi.{'s' if signed else 'u'}{bits}.{source} $0, $1;"
         constraints = f"={_REGISTERS[target]},{_REGISTERS[source]}"
         whole = Word(build, build.asm(text, constraints, [number], number.type.of(target)))
         if bits == 32 and source == "f32":
-            return whole
-        return Word(build, build.compare_float("ord", number, number)).choose(whole, 0)
+            return whole.value
+        return Word(build, build.compare_float("ord", number, number)).choose(whole, 0).value
 
-    def odd_f32(self, source: Word, signed: bool) -> TtirValue:
-        build, register = source.build, _REGISTERS[f"i{source.width}"]
-        integer = f"{'s' if signed else 'u'}{source.width}"
-        type = source.value.type.of("f32")
-        number = build.asm(f"cvt.rz.f32.{integer} $0, $1;", f"=f,{register}", [source.value], type)
-        back = build.asm(f"cvt.rzi.{integer}.f32 $0, $1;", f"={register},f", [number], source.value.type)
-        inexact = source.differs(Word(build, back))
+    def odd_f32(self, build: Builder, source: TtirValue, signed: bool) -> TtirValue:
+        register, integer = _REGISTERS[source.type.element], f"{'s' if signed else 'u'}{source.type.bits}"
+        number = build.asm(f"cvt.rz.f32.{integer} $0, $1;", f"=f,{register}", [source], source.type.of("f32"))
+        back = build.asm(f"cvt.rzi.{integer}.f32 $0, $1;", f"={register},f", [number], source.type)
+        inexact = Word(build, source).differs(Word(build, back))
         return (word_of(build, number) | inexact.resized("i32")).as_float("f32")
 
     def directed(self, build: Builder, number: TtirValue, element: str, mode: Rounding) -> TtirValue:

@@ -14,7 +14,7 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 _LIBC.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 
 
-class Guarded:
+class GuardedArray:
     """An array of zeros, `shape` elements of `dtype`, in pages of its own between two pages without access.
 
     ``at_end``: its last byte is the last before the page behind; otherwise its first byte is the first behind the page

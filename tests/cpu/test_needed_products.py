@@ -1,0 +1,175 @@
+"""Products at the border of a tensor leave out rows and columns that nobody reads, and change nothing else.
+
+What is computed is compared bit by bit with code that computes all of them. Arrays end where memory does, so that a
+read beyond one ends the process.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import sys
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import tileir
+from tileir.cache import Cache
+from tileir.cpu.analysis.fusion import Fusion
+from tileir.cpu.analysis.needed import Needed
+from tileir.cpu.memory import boxes
+from tileir.cpu.rules import matmul as rules
+from tileir.ops import matmul
+from tileir.runtime import native
+
+ELEMENTS = {
+    "f32": ("f32", np.float32),
+    "f16": ("f32", np.float16),
+    "bf16": ("f32", ml_dtypes.bfloat16),
+    "f64": ("f64", np.float64),
+    "i8": ("i32", np.int8),
+}
+TILE = 32
+NONE_MAP, SWAPPED = "", ", dim_map=[1, 0]"
+SHAPES = [(1, 1, 1), (1, 64, 64), (3, 50, 40), (16, 16, 16), (33, 31, 17), (64, 1, 64), (70, 90, 33), (32, 48, 64)]
+
+
+def view(name: str, rows: str, columns: str, tile: tuple[int, int], element: str, turned: bool, padding: str) -> str:
+    """A partition view of a dense matrix: the tile's dimensions are rows and columns, or the other way round."""
+    extents, tile_text = (columns, rows) if turned else (rows, columns), "x".join(map(str, tile))
+    tensor = f"tensor_view<?x?x{element}, strides=[?,1]>"
+    kind = f"partition_view<tile=({tile_text}){padding}, {tensor}{SWAPPED if turned else NONE_MAP}>"
+    return (
+        f"""
+    %{name}_tensor = make_tensor_view %{name}, shape = [%{extents[0]}, %{extents[1]}], strides = [%{extents[1]}, 1]
+      : tile<i32> -> {tensor}
+    %{name}_tiles = make_partition_view %{name}_tensor : {kind}
+    """,
+        kind,
+    )
+
+
+def program(element: str, turned_a: bool, turned_b: bool, scaled: bool) -> str:
+    sums, _ = ELEMENTS[element]
+    m = n = k = TILE
+    a, a_kind = view("a", "m", "k", (m, k), element, turned_a, ", padding_value = zero")
+    b, b_kind = view("b", "k", "n", (k, n), element, turned_b, ", padding_value = zero")
+    c, c_kind = view("c", "m", "n", (m, n), sums, False, "")
+    kind, acc = ("mmai", f"tile<{m}x{n}xi32>") if element == "i8" else ("mmaf", f"tile<{m}x{n}x{sums}>")
+    signs = " signed unsigned" if element == "i8" else ""
+    zero = "<i32: 0>" if element == "i8" else f"<{sums}: 0.0>"
+    twice = f"%out = addf %sum, %sum : {acc}" if scaled else ""
+    return f"""
+entry @gemm(%a: tile<ptr<{element}>>, %b: tile<ptr<{element}>>, %c: tile<ptr<{sums}>>,
+            %m: tile<i32>, %n: tile<i32>, %k: tile<i32>) {{
+    {a} {b} {c}
+    %x, %y, %z = get_tile_block_id : tile<i32>
+    %rows, %steps = get_index_space_shape %a_tiles : {a_kind} -> tile<i32>
+    %zero = constant <i32: 0> : tile<i32>
+    %one = constant <i32: 1> : tile<i32>
+    %zeros = constant {zero} : {acc}
+    %sum = for %i in (%zero to %steps, step %one) : tile<i32> iter_values(%partial = %zeros) -> ({acc}) {{
+      %ta, %t0 = load_view_tko weak %a_tiles[%x, %i] : {a_kind}, tile<i32> -> tile<{m}x{k}x{element}>, token
+      %tb, %t1 = load_view_tko weak %b_tiles[%i, %y] : {b_kind}, tile<i32> -> tile<{k}x{n}x{element}>, token
+      %next = {kind} %ta, %tb, %partial{signs} : tile<{m}x{k}x{element}>, tile<{k}x{n}x{element}>, {acc}
+      continue %next : {acc}
+    }}
+    {twice}
+    %t2 = store_view_tko weak {"%out" if scaled else "%sum"}, %c_tiles[%x, %y] : {acc}, {c_kind}, tile<i32> -> token
+}}"""
+
+
+class Guarded:
+    """Memory in front of a page that nobody may read."""
+
+    def __init__(self) -> None:
+        self._libc = ctypes.CDLL(None, use_errno=True)
+        self._kept: list[mmap.mmap] = []
+
+    def copy(self, array: np.ndarray) -> np.ndarray:
+        size = -(-array.nbytes // mmap.PAGESIZE) * mmap.PAGESIZE
+        memory = mmap.mmap(-1, size + mmap.PAGESIZE)
+        begin = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+        protected = self._libc.mprotect(ctypes.c_void_p(begin + size), ctypes.c_size_t(mmap.PAGESIZE), 0)
+        assert protected == 0
+        self._kept.append(memory)
+        found = np.frombuffer(memory, np.uint8, array.nbytes, size - array.nbytes).view(array.dtype)
+        found = found.reshape(array.shape)
+        found[...] = array
+        return found
+
+
+def random(shape: tuple[int, int], dtype: np.dtype, seed: int) -> np.ndarray:
+    generator = np.random.default_rng(seed)
+    if dtype == np.int8:
+        return generator.integers(-128, 128, shape).astype(np.int8)
+    values = generator.standard_normal(shape)
+    values.flat[:: max(1, values.size // 5)] = [np.nan, np.inf, -0.0, 1e-40, -np.inf, 0.0][seed % 6]
+    return values.astype(dtype)
+
+
+def all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rules, "needs_of_product", lambda lowering, product: None)
+    monkeypatch.setattr(boxes, "needs_of_load", lambda lowering, loaded, view: None)
+
+
+def launched(kernel: tileir.Kernel, a: np.ndarray, b: np.ndarray, m: int, n: int, k: int) -> np.ndarray:
+    dtype = {"float64": np.float64, "int8": np.int32}.get(a.dtype.name, np.float32)
+    guard = Guarded()
+    out = np.full((m, n), 7, dtype)
+    kernel.launch((-(-m // TILE), -(-n // TILE)), guard.copy(a), guard.copy(b), out, m, n, k)
+    return out
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="protects pages with mprotect of Linux")
+@pytest.mark.parametrize(
+    "turned", [(False, False), (False, True), (True, False)], ids=["plain", "b turned", "a turned"]
+)
+@pytest.mark.parametrize("element", ELEMENTS)
+def test_the_results_are_those_of_whole_products(monkeypatch, element, turned):
+    monkeypatch.setattr(native, "shared_cache", lambda: Cache(None))
+    text = program(element, *turned, scaled=element in ("f32", "f64"))
+    part, whole = (tileir.parse(text)["gemm"] for _ in range(2))
+    dtype = ELEMENTS[element][1]
+    cases = []
+    for seed, (m, n, k) in enumerate(SHAPES):
+        a = random((k, m) if turned[0] else (m, k), dtype, seed)
+        b = random((n, k) if turned[1] else (k, n), dtype, seed + 1)
+        cases.append((a, b, m, n, k))
+    needed = [launched(part, *case) for case in cases]
+    all_of_them(monkeypatch)
+    for mine, case in zip(needed, cases):
+        assert mine.tobytes() == launched(whole, *case).tobytes(), case[2:]
+
+
+def products(text: str) -> tuple[Needed, list[matmul.MmaF]]:
+    entry = tileir.parse(text).kernels["gemm"].entry
+    return Needed(Fusion(entry.body)), [op for op in entry.walk() if isinstance(op, matmul.MmaF)]
+
+
+def test_sums_of_a_loop_are_needed_as_far_as_they_are_stored():
+    needed, (product,) = products(program("f32", False, False, scaled=True))
+    assert needed.store_of(product).op.spec.name == "store_view_tko"
+    assert needed.product_of(product.lhs) is product
+
+
+def test_all_is_needed_of_sums_that_are_stored_at_another_place_in_each_iteration():
+    text = program("f32", False, False, scaled=False)
+    store = next(line for line in text.splitlines() if "store_view_tko" in line)
+    inside = store.replace("%sum", "%next").replace("%x, %y", "%i, %y").replace("%t2", "%t3")
+    needed, (product,) = products(text.replace("      continue", f"{inside}\n      continue").replace(store, ""))
+    assert needed.store_of(product) is None
+
+
+@pytest.mark.parametrize("use", ["%r = reduce_of", "%t = permute %sum [1, 0] : tile<32x32xf32> -> tile<32x32xf32>"])
+def test_all_is_needed_of_sums_that_something_else_reads(use):
+    if use.startswith("%r"):
+        use = """%r = reduce %sum dim=0 identities=[0.0 : f32] : tile<32x32xf32> -> tile<32xf32>
+          (%one_side: tile<f32>, %other: tile<f32>) {
+            %both = addf %one_side, %other : tile<f32>
+            yield %both : tile<f32>
+          }"""
+    text = program("f32", False, False, scaled=False)
+    needed, (product,) = products(text.replace("    %t2", f"    {use}\n    %t2"))
+    assert needed.store_of(product) is None

@@ -1,0 +1,163 @@
+"""`tileir fuzz` finds an engine that is wrong, dies or hangs, makes the program small, and shows it again."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import stat
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import tileir
+from tileir.cli import main
+from tileir.farm.job import Attempt, Ending
+from tileir.fuzz import assembling, engines
+from tileir.fuzz.buckets import findings_in, signature
+from tileir.fuzz.builder import KINDS, NESTED, ProgramBuilder
+from tileir.fuzz.engines import EngineFinding, Reference
+from tileir.fuzz.jobs import program_of
+from tileir.host import child
+from tileir.ops import integer
+
+pytestmark = pytest.mark.skipif(not child.POSSIBLE, reason="this system cannot copy a process")
+FAST = ("--workers", "1", "--source", "valid")
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def replaced(monkeypatch: pytest.MonkeyPatch, harm: Callable[[], object]) -> None:
+    """Let the engine `cpu` do harm to programs with an exclusive or; its processes are copies of this one."""
+
+    def engine(reference: Reference) -> str | None:
+        found = any(isinstance(op, integer.XOrI) for op in reference.module.walk())
+        return harm() if found else None  # type: ignore[return-value]
+
+    monkeypatch.setitem(engines.OURS, "cpu", engine)
+
+
+def fuzz(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    status = main(["fuzz", *words])
+    seen = capsys.readouterr()
+    return status, seen.out, seen.err
+
+
+def test_a_seed_means_one_program() -> None:
+    texts = [tileir.to_text(program_of(seed, 14)) for seed in range(12)]
+    assert texts == [tileir.to_text(program_of(seed, 14)) for seed in range(12)] and len(set(texts)) == 12
+
+
+def test_every_kind_of_statement_is_made_and_a_swarm_lacks_some() -> None:
+    assert all(hasattr(ProgramBuilder, name) for name in (*KINDS, *NESTED))
+    used = [{op.spec.name for op in program_of(seed, 14).walk()} for seed in range(60)]
+    assert {"mmai", "atomic_rmw_tko", "scan", "loop", "for", "if", "load_view_tko"} <= set().union(*used)
+
+
+def test_our_engines_agree_on_some_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    ours = ",".join(engines.OURS)
+    assert fuzz(capsys, "--count", "3", "--engines", ours, "--workers", "1") == (0, "6 programs, 0 findings\n", "")
+    assert not Path("fuzz-findings").exists()
+
+
+def test_a_difference_is_put_into_a_bucket_reduced_and_shown_again(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replaced(monkeypatch, lambda: "array 3 of int32: 5 became 7 at 12")
+    status, out, _ = fuzz(capsys, *FAST, "--count", "5", "--statements", "4", "--engines", "cpu,text")
+    (bucket,) = Path("fuzz-findings").iterdir()
+    report = json.loads((bucket / "report.json").read_text())
+    assert status == 1 and "5 programs, 1 finding\n" in out and report["engine"] == "cpu"
+    small = tileir.load(bucket / "reduced.mlir")
+    assert any(isinstance(op, integer.XOrI) for op in small.op.walk()) and report["operations"] <= 8
+    words = shlex.split(report["command"])
+    assert words[:2] == ["tileir", "fuzz"] and fuzz(capsys, *words[2:], "--no-reduce", "--workers", "1")[0] == 1
+    monkeypatch.chdir(bucket)
+    assert fuzz(capsys, *shlex.split(report["reduced"])[2:], "--workers", "1")[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("harm", "kind", "text"),
+    [
+        (lambda: os.kill(os.getpid(), signal.SIGKILL), "crashed", "SIGKILL"),
+        (lambda: time.sleep(100), "hung", "no end after 2 s"),
+        (lambda: [][0], "error", "IndexError: list index out of range"),
+    ],
+)
+def test_an_engine_that_dies_is_named(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    harm: Callable[[], object],
+    kind: str,
+    text: str,
+) -> None:
+    replaced(monkeypatch, harm)
+    Path("p.mlir").write_text(
+        "entry @k(%x: tile<ptr<i32>>) {\n  %a = constant <i32: 5> : tile<i32>\n  %b = xori %a, %a : tile<i32>\n}\n"
+    )
+    words = ("--program", "p.mlir", "--engines", "text,cpu", "--timeout", "2", "--tries", "1", "--workers", "1")
+    status, out, _ = fuzz(capsys, *words)
+    assert status == 1 and out.startswith(f"cpu-{kind}-") and text in out
+
+
+@pytest.mark.parametrize(
+    ("body", "finding"),
+    [
+        ("raise SystemExit(0)", None),
+        ("print('no register', file=sys.stderr); raise SystemExit(5)", ("refused", "status 5: no register")),
+        ("os.kill(os.getpid(), 11)", ("crash", "ended by signal 11: ")),
+        ("time.sleep(100)", ("hang", "no end after 1 s")),
+    ],
+)
+def test_an_assembler_that_fails_is_a_finding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, finding: tuple[str, str] | None
+) -> None:
+    script = tmp_path / "assembler"
+    listing = "print('13.1 13.3') if '--list-versions' in sys.argv else None"
+    script.write_text(f"#!{sys.executable}\nimport os, sys, time\n{listing}\nif len(sys.argv) > 2: {body}\n")
+    script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setattr(assembling, "require_program", lambda: script)
+    monkeypatch.setattr(assembling, "SECONDS", 1.0)
+    monkeypatch.setattr(assembling, "newest_version", assembling.newest_version.__wrapped__)
+    assert assembling.newest_version() == "13.3"
+    assert assembling.assembler_finding(tileir.parse("entry @k() { }"), 3) == finding
+
+
+def test_alike_findings_have_one_signature() -> None:
+    one, other = (EngineFinding("cpu", "difference", text) for text in ("%a: 5 became -7.5e3", "%b1: nan became 0x1f"))
+    assert signature(one) == signature(other) != signature(EngineFinding("cpu-O2", "difference", one.text))
+
+
+def test_a_lost_worker_is_no_finding() -> None:
+    assert findings_in(Attempt(Ending.LOST, "the worker was lost")) == []
+    (found,) = findings_in(Attempt(Ending.CRASHED, "SIGSEGV", log="engine interp\nengine cpu\nxyz"))
+    assert found == EngineFinding("cpu", "crashed", "SIGSEGV")
+
+
+def test_what_was_tried_is_not_tried_again(capsys: pytest.CaptureFixture[str]) -> None:
+    words = (*FAST, "--engines", "text", "--store", "s.db", "--count")
+    assert fuzz(capsys, *words, "3")[1] == "3 programs, 0 findings\n"
+    assert fuzz(capsys, *words, "5")[1] == "2 programs, 0 findings\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--engines", "gpu"), "no engine 'gpu'; there are text, bytecode"),
+        (("--seconds", "0"), "--seconds: expected a positive number, got 0.0"),
+        (("--count", "0"), "--statements, --count: expected a positive number"),
+        (("--program", "no.mlir"), "cannot read 'no.mlir'"),
+    ],
+)
+def test_wrong_usage_says_what_is_expected(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], message: str
+) -> None:
+    status, out, err = fuzz(capsys, *words)
+    assert (status, out) == (2, "") and err.startswith(f"tileir fuzz: error: {message}")

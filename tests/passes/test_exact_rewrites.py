@@ -1,0 +1,155 @@
+"""What launches run by default does what the program does as it is: the same bits, the same faults at the same line."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tileir
+from tests.differential import outcome
+from tests.golden.arguments import Run, arguments, programs, runs
+from tests.passes.test_optimised_programs import assert_same_bits
+from tileir.cache import Cache
+from tileir.examples import Example
+from tileir.examples.checks import EXAMPLES
+from tileir.host import extern
+from tileir.ir.compare import identical
+from tileir.ir.diagnostics import place_text
+from tileir.passes.exact import EXACT
+from tileir.passes.row import Exactness
+from tileir.runtime import native
+from tileir.runtime.exact import exact_kernel, exact_module
+
+SAMPLE = 5
+"""Every so many of the golden runs is run here; `make fuzz` runs faulty programs with and without rewrites."""
+HEAD = "entry @k(%p: tile<ptr<i32>>, %q: tile<ptr<i32>>, %n: tile<i32>, %m: tile<i64>) {"
+FAULTS = {
+    "a load that nobody uses": """
+        %far = constant <i32: 1000> : tile<i32>
+        %at = offset %p, %far : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+        %v, %t = load_ptr_tko weak %at : tile<ptr<i32>> -> tile<i32>, token
+        """,
+    "a load in a loop that nobody uses": """
+        %zero = constant <i32: 0> : tile<i32>
+        %one = constant <i32: 1> : tile<i32>
+        for %i in (%zero to %n, step %one) : tile<i32> {
+          %far = addi %n, %n : tile<i32>
+          %at = offset %p, %far : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+          %v, %t = load_ptr_tko weak %at : tile<ptr<i32>> -> tile<i32>, token
+        }
+        """,
+    "the first of equal stores": """
+        %lanes = iota : tile<8xi32>
+        %p1 = reshape %p : tile<ptr<i32>> -> tile<1xptr<i32>>
+        %ps = broadcast %p1 : tile<1xptr<i32>> -> tile<8xptr<i32>>
+        %at = offset %ps, %lanes : tile<8xptr<i32>>, tile<8xi32> -> tile<8xptr<i32>>
+        %again = offset %ps, %lanes : tile<8xptr<i32>>, tile<8xi32> -> tile<8xptr<i32>>
+        store_ptr_tko weak %at, %lanes : tile<8xptr<i32>>, tile<8xi32> -> token
+        store_ptr_tko weak %again, %lanes : tile<8xptr<i32>>, tile<8xi32> -> token
+        """,
+    "a promise that nobody uses": "%a = assume div_by<8>, %n : tile<i32>",
+    "an assertion": """
+        %three = constant <i32: 3> : tile<i32>
+        %three_again = constant <i32: 3> : tile<i32>
+        %b = cmpi greater_than %three_again, %n, signed : tile<i32> -> tile<i1>
+        %c = cmpi greater_than %three, %n, signed : tile<i32> -> tile<i1>
+        assert %c, "too large" : tile<i1>
+        assert %b, "too large again" : tile<i1>
+        """,
+    "a view that nobody uses": "%v = make_tensor_view %p, shape = [%m], strides = [1] : tile<i64>"
+    " -> tensor_view<?xi32, strides=[1]>",
+    "a step of no length in a loop that does nothing": """
+        %zero = constant <i32: 0> : tile<i32>
+        for %i in (%zero to %n, step %zero) : tile<i32> { continue }
+        """,
+    "storage that nobody uses": "%s = alloca num_elem = 4611686018427387904, alignment = 4 : tile<ptr<f32>>",
+}
+every_fault = pytest.mark.parametrize("name", FAULTS)
+
+
+@pytest.fixture(autouse=True)
+def _functions_of_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extern, "_externs", {"hypot": math.hypot})
+
+
+def trap(name: str, target: str, **options: object) -> tuple[object, ...]:
+    """The parts of the trap that a program ends with, on arrays that are the same each time."""
+    kernel = tileir.parse(f"{HEAD}\n{FAULTS[name]}\n  return\n}}")["k"]
+    with pytest.raises(tileir.Trap) as caught:
+        kernel.launch(2, ARRAYS[0], ARRAYS[1], 5, -1, target=target, **options)
+    found = caught.value
+    return found.message, found.op, place_text(found.loc), found.array, found.index, found.block
+
+
+ARRAYS = [np.zeros(4, np.int32) for _ in range(2)]
+
+
+@every_fault
+def test_a_fault_is_the_same_at_the_same_line(name: str) -> None:
+    expected = trap(name, "interp")
+    assert trap(name, "cpu", optimize=False) == expected
+    assert trap(name, "cpu", optimize=True) == expected
+
+
+@every_fault
+def test_code_from_the_cache_names_the_same_operation(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(native, "shared_cache", lambda: Cache(tmp_path))
+    assert trap(name, "cpu") == trap(name, "cpu") == trap(name, "interp")
+
+
+def test_strict_checks_look_at_the_program_as_it_is() -> None:
+    text = f"{HEAD} %s = addi %n, %n overflow<no_signed_wrap> : tile<i32>\n return }}"
+    kernel, largest = tileir.parse(text)["k"], (1 << 31) - 1
+    kernel.launch(1, *ARRAYS, largest, 0)
+    with pytest.raises(tileir.Trap, match="no_signed_wrap"):
+        kernel.launch(1, *ARRAYS, largest, 0, check="strict")
+
+
+@pytest.mark.parametrize("wrong", [1, "yes"])
+def test_what_is_no_bool_is_refused(wrong: object) -> None:
+    with pytest.raises(TypeError, match="optimize: expected True or False"):
+        tileir.parse(f"{HEAD} return }}")["k"].launch(1, *ARRAYS, 0, 0, optimize=wrong)
+
+
+def test_the_passes_of_launches_have_exact_rows() -> None:
+    for one in EXACT:
+        assert any(row.kind is Exactness.EXACT for row in one.rows)
+
+
+@pytest.mark.parametrize(("name", "text"), list(programs()), ids=lambda value: value if "\n" not in value else "")
+def test_a_golden_program_is_rewritten_by_exact_rows_alone(name: str, text: str) -> None:
+    """A row that is not exact fails an assertion of the log."""
+    module = tileir.parse(text)
+    rewritten = exact_module(module)
+    assert identical(module, tileir.parse(text))
+    assert tileir.verify(rewritten).ok, tileir.verify(rewritten)
+    assert identical(exact_module(tileir.Module(rewritten.op)), rewritten)
+    for kernel in module.kernels.values():
+        assert list(exact_kernel(kernel).module.kernels) == [kernel.name]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "run"),
+    [case[1:] for case in runs()[::SAMPLE]],
+    ids=[f"{case[0]}-{case[2]}" for case in runs()[::SAMPLE]],
+)
+@pytest.mark.parametrize("target", ["interp", "cpu"])
+def test_a_golden_program_gives_the_same(text: str, name: str, run: Run, target: str) -> None:
+    kernel = tileir.parse(text)[name]
+    args = arguments(kernel, run)
+    first, second = (outcome(one, (1,), args, target) for one in (kernel, exact_kernel(kernel)))
+    assert_same_bits(first, second)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_an_example_gives_the_same(example: Example) -> None:
+    kernel = tileir.load(example.path)[example.kernel]
+    args = list(example.arguments(example.sizes, np.random.default_rng(1)).values())
+    first, second = (outcome(one, example.grid(example.sizes), args, "cpu") for one in (kernel, exact_kernel(kernel)))
+    second.printed = first.printed  # Tile blocks print in any order.
+    assert_same_bits(first, second)

@@ -1,0 +1,80 @@
+"""Spaces, templates, and searches that stay inside them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tileir.ir.usage import UsageError
+from tileir.tune.search import ListedSearch, OptunaSearch, SpaceSearch, name_of, search_of
+from tileir.tune.space import TuneSpace, substituted, values_of
+
+SPACE = TuneSpace({"a": (1, 2, 3), "b": ("x", "y"), "c": (True, False)})
+
+
+def walked(search: SpaceSearch) -> list[str]:
+    """The points of a search, each worth its `a`, and none for b = y with c."""
+    found = []
+    while batch := search.batch():
+        names = {name_of(point): None if point["b"] == "y" and point["c"] else float(point["a"]) for point in batch}
+        found += list(names)
+        search.tell(names)
+    return found
+
+
+def test_points_are_counted_from_the_first_values() -> None:
+    points = list(SPACE)
+    assert len(points) == SPACE.size == 12 and points[0] == {"a": 1, "b": "x", "c": True}
+    assert [SPACE.at(number) for number in range(12)] == points
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("tile<{{T}}xf32>", "tile<16xf32>"),
+        ("{{(n + T - 1) // T}},{{-T % 7}}", "7,5"),
+        ("{{ f }} { {x} }", "0.5 { {x} }"),
+    ],
+)
+def test_places_are_filled(text: str, found: str) -> None:
+    assert substituted(text, {"T": 16, "n": 100, "f": 0.5}) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{{U}}", "no parameter 'U' for '{{U}}'; there are T"),
+        ("{{T +}}", "cannot compute"),
+        ("{{T // 0}}", "cannot compute"),
+        ("{{__import__('os')}}", "expected names, numbers"),
+        ("{{T ** 999999999}}", "expected names, numbers"),
+    ],
+)
+def test_a_wrong_place_is_named(text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message.replace("{", r"\{").replace("+", r"\+").replace("*", r"\*")):
+        substituted(text, {"T": 16})
+
+
+@pytest.mark.parametrize("word", ["T", "T=", "=1", "T=1,1"])
+def test_a_wrong_word_is_wrong_usage(word: str) -> None:
+    with pytest.raises(UsageError, match="--space: expected"):
+        values_of(word, "space")
+    assert values_of("T=1,2.5,true,abc", "space") == ("T", (1, 2.5, True, "abc"))
+
+
+def test_an_exhaustive_search_tries_all_and_a_random_one_a_part_of_them() -> None:
+    every = [name_of(point) for point in SPACE]
+    assert walked(search_of("exhaustive", SPACE, None, 0)) == every
+    some = walked(search_of("random", SPACE, 5, 0))
+    assert some == walked(search_of("random", SPACE, 5, 0)) != walked(search_of("random", SPACE, 5, 1))
+    assert len(set(some)) == 5 and some[0] == every[0] and set(some) <= set(every)
+    assert walked(search_of("random", SPACE, 99, 0)) == every
+    assert isinstance(search_of("random", SPACE, 3, 0), ListedSearch)
+
+
+def test_a_led_search_tries_each_point_once_and_the_first_configuration_first() -> None:
+    pytest.importorskip("optuna", reason="needs optuna: pip install 'tileir[tune]'")
+    every = {name_of(point) for point in SPACE}
+    found = walked(OptunaSearch(SPACE, 10, 3))
+    assert len(set(found)) == len(found) == 10 and set(found) <= every and found[0] == name_of(SPACE.at(0))
+    assert found == walked(OptunaSearch(SPACE, 10, 3))
+    assert set(walked(OptunaSearch(SPACE, 99, 3))) <= every

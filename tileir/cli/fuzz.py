@@ -1,0 +1,150 @@
+"""``tileir fuzz``: programs made from seeds, on engines that must agree on them.
+
+Knows: the options, which seeds are tried, and what is said. Does not know: programs and engines (`fuzz`), nor how jobs
+are run (`farm`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+
+from tileir.cli import FAULT, FINE, UsageError, files, show
+from tileir.cli.farm import add_attempts, add_workers, checked_workers, limits_of_jobs
+from tileir.cli.progress import clear_line
+from tileir.farm.driver import drive
+from tileir.farm.executors import opened
+from tileir.farm.job import Attempt, FarmJob, JobLimits
+from tileir.farm.store import WAITING, JobStore
+from tileir.fuzz.buckets import Bucket, bucket_name, findings_in, write_bucket
+from tileir.fuzz.engines import ENGINES, VENDORS, default_engines
+from tileir.fuzz.jobs import SOURCES, program_job, seed_job
+from tileir.gpu import vendor
+from tileir.ir.versions import NEWEST
+from tileir.text.printer import to_text
+
+STATEMENTS = 14
+SECONDS = 120.0
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--seconds", type=float, metavar="N", help="begin no program after so long (default: for ever)")
+    parser.add_argument("--count", type=int, metavar="N", help="how many seeds (default: without end)")
+    parser.add_argument("--first", type=int, default=0, metavar="SEED", help="the first seed (default 0)")
+    parser.add_argument("--source", choices=(*SOURCES, "both"), default="both", help="kind of programs (default both)")
+    parser.add_argument("--engines", metavar="A,B", help=f"of {', '.join(ENGINES)} (default: all that are here)")
+    parser.add_argument(
+        "--statements", type=int, default=STATEMENTS, metavar="N", help="in a valid program (default 14)"
+    )
+    parser.add_argument("--program", metavar="FILE", help="try this program instead of generated ones")
+    parser.add_argument("--findings", default="fuzz-findings", metavar="FOLDER", help="where findings are written")
+    parser.add_argument("--no-reduce", action="store_true", help="leave the programs of findings as they are")
+    parser.add_argument("--store", metavar="STORE", help="keep what was tried, and try only what is not in there")
+    add_workers(parser)
+    add_attempts(parser, SECONDS)
+    parser.epilog = f"""\
+Valid programs are run on the interpreter and compared with all engines: text and bytecode round trips, the optimiser,
+native code with and without checks, optimised or not; {VENDORS[0]} to {VENDORS[-1]} are the vendor's assembler, which
+must take them. Faulty programs access memory wrongly: interpreter and native code must stop at the same place. A seed
+means the same program on every machine. Findings that look alike go into one bucket, a folder with the report, the
+program of the first, and that program reduced. The status is 1 if there are any.
+
+examples:
+  tileir fuzz --seconds 600
+  tileir fuzz --count 1000 --first 5000 --source valid --engines cpu,cpu-O2
+  tileir fuzz --program fuzz-findings/cpu-difference-1f2e3d4c/reduced.mlir --engines cpu
+  tileir fuzz --on dask:tcp://10.0.0.1:8786 --store nightly.db
+"""
+
+
+def run(options: argparse.Namespace) -> int:
+    engines, count, limits = _engines(options), checked_workers(options), limits_of_jobs(options)
+    if options.statements < 1 or (options.count is not None and options.count < 1):
+        raise UsageError("--statements, --count: expected a positive number")
+    if options.seconds is not None and not options.seconds > 0:
+        raise UsageError(f"--seconds: expected a positive number, got {options.seconds}")
+    jobs = _jobs(options, engines)
+    campaign = _Campaign(Path(options.findings), limits, not options.no_reduce)
+    temporary = tempfile.TemporaryDirectory(prefix="tileir-fuzz-") if options.store is None else nullcontext(None)
+    with temporary as folder, JobStore(options.store or f"{folder}/store.db") as store:
+        try:
+            with opened(options.on, count) as workers:
+                drive(store, workers, jobs, limits, campaign.report, options.seconds)
+        except KeyboardInterrupt:
+            clear_line()
+    return campaign.summary()
+
+
+def _engines(options: argparse.Namespace) -> tuple[str, ...]:
+    if options.engines is None:
+        return default_engines()
+    chosen = tuple(options.engines.split(","))
+    unknown = [name for name in chosen if name not in ENGINES]
+    if unknown:
+        raise UsageError(f"no engine '{unknown[0]}'; there are {', '.join(ENGINES)}")
+    if set(chosen) & set(VENDORS) and vendor.program() is None:
+        raise UsageError("needs the vendor's assembler: pip install nvidia-cuda-tileiras")
+    return chosen
+
+
+def _jobs(options: argparse.Namespace, engines: tuple[str, ...]) -> Iterator[FarmJob]:
+    if options.program is not None:
+        module = files.verified(options.program, NEWEST)
+        if len(module.kernels) != 1:
+            raise UsageError(f"'{options.program}': expected one entry, got {len(module.kernels)}")
+        return iter([program_job(to_text(module), engines)])
+    sources = SOURCES if options.source == "both" else (options.source,)
+    seeds = itertools.count(options.first)
+    chosen = seeds if options.count is None else itertools.islice(seeds, options.count)
+    return (seed_job(seed, source, options.statements, engines) for seed in chosen for source in sources)
+
+
+class _Campaign:
+    """Counts programs, puts findings into buckets, and writes each new bucket."""
+
+    def __init__(self, folder: Path, limits: JobLimits, reduce: bool) -> None:
+        self.folder = folder
+        self.limits = replace(limits, tries=1)
+        self.reduce = reduce
+        self.programs = 0
+        self.buckets: dict[str, Bucket] = {}
+        self.shown = sys.stderr.isatty()
+
+    def report(self, job: FarmJob, attempt: Attempt, state: str) -> None:
+        if state == WAITING:
+            return
+        self.programs += 1
+        for finding in findings_in(attempt):
+            self._add(Bucket(finding, job))
+        if self.shown:
+            print(f"\r{self.programs} programs, {len(self.buckets)} findings", end="", file=sys.stderr, flush=True)
+
+    def _add(self, bucket: Bucket) -> None:
+        name = bucket_name(bucket.finding)
+        if name in self.buckets:
+            self.buckets[name] = replace(self.buckets[name], count=self.buckets[name].count + 1)
+            return
+        self.buckets[name] = bucket
+        clear_line()
+        show.line(f"{name}: {bucket.finding.text}\n  {bucket.command}")
+        sys.stdout.flush()
+        try:
+            size = write_bucket(self.folder, bucket, self.limits, self.reduce)
+        except OSError as error:
+            raise UsageError(f"cannot write '{self.folder}': {(error.strerror or str(error)).lower()}") from None
+        if size is not None:
+            show.line(f"  {self.folder / name}/reduced.mlir: {show.counted(size, 'operation')}")
+
+    def summary(self) -> int:
+        clear_line()
+        counted = show.counted(self.programs, "program")
+        show.line(f"{counted}, {show.counted(len(self.buckets), 'finding')}")
+        for name, bucket in self.buckets.items():
+            show.line(f"  {name}: {bucket.count} times")
+        return FAULT if self.buckets else FINE

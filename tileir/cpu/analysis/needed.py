@@ -1,0 +1,111 @@
+"""The part of a matrix product that is read: at the border of a tensor it is what one store puts there.
+
+The rows and columns of a result that lie outside the tensor are never seen if every reader leads to that store, row by
+row and column by column: sums of a loop, and arithmetic that cannot trap. Then they need not be computed.
+
+Knows: which store it is, and which loads only serve such a product. Does not know: LLVM, nor how many rows there are.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from tileir.analysis.effects import MemoryAccess, access_of
+from tileir.analysis.uses import home_of
+from tileir.cpu.analysis.fusion import Fusion
+from tileir.cpu.analysis.loads import is_box
+from tileir.ir import types as t
+from tileir.ir.core import Op, Value
+from tileir.ir.traits import ELEMENTWISE
+from tileir.ops import control, matmul, views
+
+Product = matmul.MmaF | matmul.MmaI
+
+
+class Needed:
+    """What is needed of the products of one function."""
+
+    def __init__(self, fusion: Fusion) -> None:
+        self._fusion = fusion
+        self._stores: dict[Op, MemoryAccess | None] = {}
+
+    def store_of(self, product: Product) -> MemoryAccess | None:
+        """The store of a box that everything read of the result leads to; None if there is something else."""
+        if product not in self._stores:
+            self._stores[product] = self._found(product.result) if product.result.tile.rank == 2 else None
+        return self._stores[product]
+
+    def product_of(self, loaded: Value) -> Product | None:
+        """The product that alone reads a loaded tile, as one of its factors."""
+        users = self._fusion.users(loaded)
+        product = users[0] if len(users) == 1 else None
+        if not isinstance(product, Product) or product.acc is loaded or product.lhs is product.rhs:
+            return None
+        return product
+
+    def _found(self, result: Value) -> MemoryAccess | None:
+        stores: set[Op] = set()
+        loops: set[control.For] = set()
+        seen, rest = {result}, [result]
+        while rest:
+            value = rest.pop()
+            for user in self._fusion.users(value):
+                if _is_store_of(user, value):
+                    stores.add(user)
+                    continue
+                passed = _passed(user, value)
+                if passed is None:
+                    return None
+                if isinstance(user, control.Continue):
+                    loops.add(cast(control.For, _loop_around(user)))
+                rest += [one for one in passed if one not in seen]
+                seen.update(passed)
+        access = access_of(stores.pop()) if len(stores) == 1 else None
+        if access is None or any(_changes_in(loop, value) for loop in loops for value in _place(access)):
+            return None
+        return access
+
+
+def _place(access: MemoryAccess) -> list[Value]:
+    return [access.address, *access.indices]
+
+
+def _changes_in(loop: control.For, value: Value) -> bool:
+    """Whether the value is another one in each iteration: what one stores, a later one may store more of."""
+    block = home_of(value)
+    while block is not None:
+        if block is loop.body:
+            return True
+        block = block.parent.parent if isinstance(block.parent, Op) else None
+    return False
+
+
+def _is_store_of(op: Op, value: Value) -> bool:
+    access = access_of(op) if isinstance(op, views.StoreView) else None
+    return access is not None and is_box(access) and access.value is value
+
+
+def _passed(op: Op, value: Value) -> list[Value] | None:
+    """The values that hold what `op` makes of each element of `value`, at the same index; None if it does otherwise."""
+    if isinstance(op, control.Continue):
+        loop = _loop_around(op)
+        if not isinstance(loop, control.For):
+            return None
+        places = [place for place, operand in enumerate(op.operands) if operand is value]
+        return [one for place in places for one in (loop.outputs[place], loop.body.args[1 + place])]
+    if isinstance(op, Product):
+        return [op.result] if op.acc is value and value not in (op.lhs, op.rhs) else None
+    is_float = all(_is_float(one) for one in (*op.operands, *op.results))
+    return list(op.results) if is_float and ELEMENTWISE in op.spec.traits else None
+
+
+def _is_float(value: Value) -> bool:
+    type = value.type
+    return isinstance(type, t.TileType) and isinstance(type.element, t.ElementType) and type.element.is_float
+
+
+def _loop_around(op: Op) -> Op | None:
+    around = op.parent_op
+    while around is not None and not isinstance(around, control.For | control.Loop):
+        around = around.parent_op
+    return around

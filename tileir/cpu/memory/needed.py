@@ -1,0 +1,84 @@
+"""How many rows and columns of a matrix product are needed, in registers (`cpu.analysis.needed`).
+
+Knows: that these are the counts of a box that will be stored, if what they follow from is known before the product, and
+how much of a factor has to be there for them. Does not know: how a product leaves the others out (`cpu.matmul`).
+"""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from tileir.analysis.effects import MemoryAccess
+from tileir.cpu.analysis.loads import LoadPlacement
+from tileir.cpu.analysis.needed import Product
+from tileir.cpu.emit.elements import I64
+from tileir.cpu.emit.views import NativeTileView
+from tileir.cpu.llvm.engine import host
+from tileir.cpu.lowering.state import Lowering
+from tileir.cpu.matmul.panels import LINES_AT_A_TIME, is_one
+from tileir.cpu.matmul.products import is_swapped
+from tileir.cpu.memory.counts import count_inside
+from tileir.ir.core import Value
+from tileir.ops import views
+
+Needs = tuple[ir.Value, ir.Value]
+"""Rows and columns: i64, at least 1."""
+
+
+def needs_of_product(lowering: Lowering, product: Product) -> Needs | None:
+    """The rows and columns that are needed; None if all may be, or if that is not known yet."""
+    rows, columns = product.result.tile.shape[-2:]
+    store = None if lowering.strict else lowering.needed.store_of(product)
+    if store is None or is_swapped(rows, columns, host()):
+        return None
+    counts = [_count(lowering, store, position) for position in range(2)]
+    if counts[0] is None or counts[1] is None:
+        return None
+    return _at_least_one(lowering, counts[0]), _at_least_one(lowering, counts[1])
+
+
+def needs_of_load(lowering: Lowering, loaded: Value, view: NativeTileView) -> tuple[int, ir.Value] | None:
+    """The dimension of a loaded tile of which a part is enough, and how much of it; None if all of it is needed."""
+    product = lowering.needed.product_of(loaded)
+    if product is None or lowering.loads.placement(loaded) is LoadPlacement.AT_ONCE:
+        return None
+    needs = needs_of_product(lowering, product)
+    if needs is None:
+        return None
+    dim = 0 if product.lhs is loaded else 1
+    by_line = view.tensor.strides[view.type.tensor_dims[dim]]
+    at_once = LINES_AT_A_TIME if dim or is_one(by_line) else 1
+    return dim, _rounded_up(lowering, needs[dim], min(at_once, loaded.tile.shape[dim]))
+
+
+def _count(lowering: Lowering, store: MemoryAccess, position: int) -> ir.Value | None:
+    """How much of the stored tile lies in its tensor along a dimension; None if the operands have no values yet."""
+    made, index = store.address.op, store.indices[position]
+    if not isinstance(made, views.MakePartitionView | views.MakeStridedView) or index not in lowering.values:
+        return None
+    tensor = made.tensor_view.op
+    if not isinstance(tensor, views.MakeTensorView):
+        return None
+    type = made.result.type
+    extent = _extent(lowering, tensor, type.tensor_dims[position])
+    if extent is None:
+        return None
+    return count_inside(lowering, index, type.tile_steps[position], extent, type.tile_shape[position])[0]
+
+
+def _extent(lowering: Lowering, tensor: views.MakeTensorView, dim: int) -> ir.Value | None:
+    static = tensor.result.type.shape
+    known = static[dim]
+    if known is not None:
+        return I64(known)
+    given = tensor.dynamicShape[sum(entry is None for entry in static[:dim])]
+    return lowering.unsigned(given) if given in lowering.values else None
+
+
+def _at_least_one(lowering: Lowering, count: ir.Value) -> ir.Value:
+    builder = lowering.builder
+    return builder.select(builder.icmp_unsigned("==", count, I64(0)), I64(1), count)
+
+
+def _rounded_up(lowering: Lowering, count: ir.Value, step: int) -> ir.Value:
+    return lowering.builder.and_(lowering.builder.add(count, I64(step - 1)), I64(-step))

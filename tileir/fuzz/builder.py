@@ -1,0 +1,65 @@
+"""Well-typed programs made by choices: every kind of operation whose result is fixed to the bit.
+
+Knows: the kinds of statements, how often each comes, and how a program begins and ends. Does not know: who chooses (a
+random generator, hypothesis), nor what a program is run for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from tileir.fuzz.draft import SHAPES, Choose, ProgramScope
+from tileir.fuzz.elementwise import ElementwiseStatements
+from tileir.fuzz.flow import FlowStatements
+from tileir.fuzz.shapes import ShapeStatements
+from tileir.ir import types as t
+from tileir.ir.core import Block, Module
+from tileir.ops import (
+    control,
+    pointers,
+)
+from tileir.ops.module import Entry, ModuleOp
+from tileir.text.parser import parse
+from tileir.text.printer import to_text
+
+KINDS = (
+    "binary", "load", "store", "unary", "compare", "select", "convert", "broadcast", "reshape", "permute", "cut", "cat",
+    "insert", "reduce", "scan", "load_pointers", "store_pointers", "atomic", "alias", "generate", "pack", "multiply",
+)  # fmt: skip
+"""The kinds of statements; those that move tiles between memory and values come more often."""
+NESTED = ("branch", "counted", "loop")
+"""The kinds with statements inside."""
+
+
+class ProgramBuilder(ElementwiseStatements, ShapeStatements, FlowStatements):
+    """Makes one program. ``without``: names of kinds of statements that it has none of, for swarms of programs."""
+
+    def __init__(self, choose: Choose, elements: Sequence[t.ElementType], without: Collection[str] = ()) -> None:
+        super().__init__(choose, elements)
+        self.without = frozenset(without)
+
+    def program(self, statements: int) -> Module:
+        body = Block([t.tile(t.PointerType(element)) for element in self.elements])
+        body.arg_names = tuple(f"%{element.name}" for element in self.elements)
+        self.bases = dict(zip(self.elements, body.args))
+        token = body.append(pointers.MakeToken.build([t.TOKEN])).results[0]
+        self.scope = ProgramScope(body, [], token)
+        for element in self.elements:
+            self.constant(t.tile(element, *self.choose(SHAPES[2:6])))
+        for _ in range(statements):
+            self.statement()
+        for element in self.elements:
+            self.store_something(element)
+        body.append(control.Return.build())
+        signature = t.FunctionType(tuple(argument.type for argument in body.args))
+        entry = Entry.build(sym_name="k", function_type=signature, body=body)
+        items = Block()
+        items.append(entry)
+        return parse(to_text(Module(ModuleOp.build(sym_name="generated", body=items))))
+
+    def statement(self) -> None:
+        names = [*KINDS, *["load", "store", "update"] * 3]
+        if self.scope.depth < 2:
+            names += [*NESTED] * 2
+        kinds = [name for name in names if name not in self.without] or ["binary"]
+        getattr(self, self.choose(kinds))()

@@ -1,0 +1,183 @@
+"""The engines that must agree on a program, and in what one does not.
+
+Knows: each engine, and how what it does is compared with the reference interpreter. Does not know: where programs come
+from (`builder`), nor what is done with a finding (`buckets`).
+
+The TTIR of the GPU's route is executed by a machine of the tests, which is no part of the product: no engine here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tileir.bytecode import decode, encode
+from tileir.fuzz.assembling import assembler_finding
+from tileir.fuzz.data import SIDE, arrays
+from tileir.gpu import vendor
+from tileir.ir.compare import identical
+from tileir.ir.core import Module
+from tileir.ir.diagnostics import DiagnosticError
+from tileir.runtime import module as runtime_module
+from tileir.runtime.comparing import LaunchResult, equal, launched
+from tileir.runtime.optimising import optimize
+from tileir.runtime.options import Check
+from tileir.runtime.trials import Trial
+from tileir.text.parser import parse
+from tileir.text.printer import to_text
+from tileir.verify import verify
+
+
+@dataclass(frozen=True)
+class EngineFinding:
+    """One engine that does not do what it should: `kind` is a word, `text` says it in full."""
+
+    engine: str
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A program, what it is run on, and what the interpreter makes of it."""
+
+    module: runtime_module.Module
+    trial: Trial
+    result: LaunchResult
+
+
+def trial_of(module: runtime_module.Module) -> Trial:
+    """The launch of a generated program: one tile block, arrays of numbers by the types of the parameters."""
+    (kernel,) = module.kernels.values()
+    elements = [_pointee(parameter.type) for parameter in kernel.parameters]
+    return Trial((1, 1, 1), tuple(arrays(elements)), f"arrays of {SIDE * SIDE} elements")  # type: ignore[arg-type]
+
+
+def _pointee(type: object) -> object:
+    return type.element.pointee  # type: ignore[attr-defined]
+
+
+def reference_of(module: Module) -> Reference:
+    """The program with the interpreter's result, on which every memory access is checked."""
+    loaded = runtime_module.Module.of(module)
+    trial = trial_of(loaded)
+    return Reference(loaded, trial, _run(loaded, trial, "interp", True))
+
+
+def _run(module: runtime_module.Module, trial: Trial, target: str, check: Check) -> LaunchResult:
+    (kernel,) = module.kernels.values()
+    return launched(kernel, trial, target, check)
+
+
+# ---------------------------------------------------------------- engines
+
+
+def _text(reference: Reference) -> str | None:
+    """Text and back: the same program, and the same text again."""
+    text = to_text(reference.module)
+    again = parse(text)
+    if not identical(reference.module, again):
+        return "the program that is read back is another one"
+    return None if to_text(again) == text else "the text of the program that is read back is another one"
+
+
+def _bytecode(reference: Reference) -> str | None:
+    """Bytecode and back: the same program, valid, and the same bytes again. Text-only operations have none."""
+    try:
+        data = encode(reference.module)
+    except DiagnosticError as error:
+        return None if _has_no_bytecode(error) else f"a valid program has no bytecode: {error}"
+    again = decode(data)
+    # Bytecode has no name of the module.
+    again.op.attributes["sym_name"] = reference.module.op.attributes["sym_name"]
+    if not identical(reference.module, again):
+        return "the program that is decoded is another one"
+    report = verify(again)
+    if not report.ok:
+        return f"the program that is decoded is not valid: {report.errors[0].message}"
+    return None if encode(again) == data else "the bytecode of the program that is decoded is another one"
+
+
+def _has_no_bytecode(error: DiagnosticError) -> bool:
+    return all(diagnostic.code.startswith("E09") for diagnostic in error.diagnostics)
+
+
+def _launch(target: str, check: Check, level: int) -> Callable[[Reference], str | None]:
+    """The program, optimised at a level, on a target."""
+
+    def difference(reference: Reference) -> str | None:
+        module = optimize(reference.module, level) if level else reference.module
+        if level:
+            report = verify(module)
+            if not report.ok:
+                return f"the optimised program is not valid: {report.errors[0].message}"
+        return difference_of(reference.result, _run(module, reference.trial, target, check), level == 0 and bool(check))
+
+    return difference
+
+
+def difference_of(first: LaunchResult, second: LaunchResult, same_trap: bool = False) -> str | None:
+    """In what a launch differs from the reference; after a trap of that only in its own trap, if it is compared."""
+    if first.trap is not None:
+        if not same_trap:
+            return None
+        ends = [(None, None) if one.trap is None else (one.trap.op, one.trap.block) for one in (first, second)]
+        return None if ends[0] == ends[1] else f"trap of {ends[0][0]} became {second.trap}"
+    if second.trap is not None:
+        return f"trap: {second.trap.message}"
+    for number, (one, other) in enumerate(zip(first.arrays, second.arrays)):
+        wrong = np.flatnonzero(~equal(one, other))
+        if wrong.size:
+            at = wrong[0]
+            return f"array {number} of {one.dtype}: {one.flat[at]} became {other.flat[at]} at {at}, {wrong.size} differ"
+    return None if first.printed == second.printed else "the output differs"
+
+
+OURS: dict[str, Callable[[Reference], str | None]] = {
+    "text": _text,
+    "bytecode": _bytecode,
+    "interp-O2": _launch("interp", True, 2),
+    "cpu": _launch("cpu", True, 0),
+    "cpu-nocheck": _launch("cpu", False, 0),
+    "cpu-O2": _launch("cpu", True, 2),
+    "cpu-nocheck-O2": _launch("cpu", False, 2),
+}
+"""Engines of this project by name: each says in what it differs from the interpreter."""
+VENDORS = tuple(f"tileiras-O{level}" for level in range(4))
+"""The vendor's assembler at its levels: it must take every program that it can read, in time and without a crash."""
+ENGINES = (*OURS, *VENDORS)
+
+
+def default_engines() -> tuple[str, ...]:
+    """All of ours, and the vendor's at its first and last level where it is installed."""
+    return (*OURS, *((VENDORS[0], VENDORS[-1]) if vendor.program() is not None else ()))
+
+
+def findings_of(module: Module, engines: Sequence[str]) -> Iterator[EngineFinding]:
+    """What is wrong with a program on `engines`. Prints each engine's name before it is tried, for what crashes."""
+    report = verify(module)
+    if not report.ok:
+        yield EngineFinding("verify", "invalid", report.errors[0].message)
+        return
+    print("engine interp", flush=True)
+    reference = reference_of(module)
+    for name in engines:
+        print(f"engine {name}", flush=True)
+        finding = _finding(name, reference)
+        if finding is not None:
+            yield finding
+
+
+def _finding(name: str, reference: Reference) -> EngineFinding | None:
+    if name in VENDORS:
+        found = assembler_finding(reference.module, int(name[-1]))
+        return None if found is None else EngineFinding(name, *found)
+    try:
+        text = OURS[name](reference)
+    except MemoryError:
+        raise
+    except Exception as error:
+        return EngineFinding(name, "error", f"{type(error).__name__}: {error}")
+    return None if text is None else EngineFinding(name, "difference", text)

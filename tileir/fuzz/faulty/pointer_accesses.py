@@ -1,0 +1,243 @@
+"""Accesses through pointers and to storage of the program, most of which have one thing wrong.
+
+Knows: offsets, masks and pointers that lie outside. Does not know: what should happen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from tileir.fuzz.faulty.arithmetic import arithmetic
+from tileir.fuzz.faulty.draft import (
+    DOUBLED,
+    ORDERINGS,
+    FaultyArray,
+    FaultyDraft,
+    an_element,
+    finish,
+    indices,
+    is_wrong,
+    some_tiles,
+    tile,
+)
+
+
+def _steps(draft: FaultyDraft, shape: tuple[int, ...], strides: Sequence[int]) -> str:
+    """The tile of ``sum(index * stride)``."""
+    total = None
+    for dim, (extent, stride) in enumerate(zip(shape, strides)):
+        row = draft.line(f"iota : tile<{extent}xi32>")
+        ones = [extent if other == dim else 1 for other in range(len(shape))]
+        if len(shape) > 1:
+            row = draft.line(f"reshape {row} : tile<{extent}xi32> -> {tile(ones, 'i32')}")
+        wide = (
+            row
+            if tuple(ones) == shape
+            else draft.line(f"broadcast {row} : {tile(ones, 'i32')} -> {tile(shape, 'i32')}")
+        )
+        factor = draft.spread(draft.number(stride), "i32", shape)
+        term = draft.line(f"muli {wide}, {factor} : {tile(shape, 'i32')}")
+        total = term if total is None else draft.line(f"addi {total}, {term} : {tile(shape, 'i32')}")
+    assert total is not None
+    return total
+
+
+def _affine(draft: FaultyDraft, element: str, writable: bool) -> tuple[str, tuple[int, ...], str | None]:
+    """A tile of pointers that step evenly, perhaps off an end: its name, its shape, a mask or None."""
+    random = draft.random
+    shape = some_tiles(draft, random.randint(1, 2))
+    strides = [prod(shape[dim + 1 :]) * random.choice((1, 1, 2)) for dim in range(len(shape))]
+    if random.random() < 0.2:
+        strides[0] = -strides[0]
+    lowest = sum(min(0, (extent - 1) * stride) for extent, stride in zip(shape, strides))
+    highest = sum(max(0, (extent - 1) * stride) for extent, stride in zip(shape, strides))
+    start, count, masked = -lowest, highest - lowest + 1, None
+    if random.random() < 0.3:
+        draft.grid = random.randint(1, 3)
+    cells = count * draft.grid
+    if is_wrong(draft):
+        choice = random.randrange(3)
+        if choice == 0:
+            cells -= random.randint(1, count)
+        elif choice == 1:
+            start += random.choice((-1, 1, -count, count, 1 << 20, -(1 << 28)))
+        else:
+            strides[random.randrange(len(shape))] *= random.choice((2, 1 << 10, 1 << 29))
+    base = draft.array(element, cells)
+    array = draft.arguments[-1]
+    assert isinstance(array, FaultyArray)
+    array.writable = array.writable or (writable and random.random() < 0.9)
+    steps = _steps(draft, shape, strides)
+    draft.lines.append("%px, %py, %pz = get_tile_block_id : tile<i32>")
+    block = draft.line(f"muli %px, {draft.number(count)} : tile<i32>")
+    begin = draft.line(f"addi {block}, {draft.number(start)} : tile<i32>")
+    index = draft.line(f"addi {steps}, {draft.spread(begin, 'i32', shape)} : {tile(shape, 'i32')}")
+    if random.random() < 0.4:
+        bound = draft.spread(draft.number(random.choice((cells, cells, cells + 1, 1))), "i32", shape)
+        masked = draft.line(f"cmpi less_than {index}, {bound}, signed : {tile(shape, 'i32')} -> {tile(shape, 'i1')}")
+    pointer_type = tile(shape, f"ptr<{element}>")
+    pointers = draft.line(
+        f"offset {draft.spread(base, f'ptr<{element}>', shape)}, {index} : "
+        f"{pointer_type}, {tile(shape, 'i32')} -> {pointer_type}"
+    )
+    return pointers, shape, masked
+
+
+def _access(
+    draft: FaultyDraft, pointers: str, shape: tuple[int, ...], mask: str | None, element: str, stores: bool
+) -> None:
+    random = draft.random
+    pointer_type, held = tile(shape, f"ptr<{element}>"), tile(shape, element)
+    tail, tail_type = ("", "") if mask is None else (f", {mask}", f", {tile(shape, 'i1')}")
+    ordering = random.choice(ORDERINGS)
+    if not stores:
+        value = draft.name()
+        draft.lines.append(
+            f"{value}, {draft.name()} = load_ptr_tko {ordering} {pointers}{tail} : "
+            f"{pointer_type}{tail_type} -> {held}, token"
+        )
+        finish(draft, value, shape, element)
+        return
+    number = "false" if element == "i1" else "1.0" if element[0] in "fb" else "1"
+    value = draft.line(f"constant <{element}: {number}> : {held}")
+    if element in ("i32", "i64", "f32", "f64") and random.random() < 0.4:
+        old = draft.name()
+        if random.random() < 0.5:
+            mode = "addf" if element[0] == "f" else random.choice(("add", "umax", "xchg"))
+            draft.lines.append(
+                f"{old}, {draft.name()} = atomic_rmw_tko relaxed device {pointers}, {mode}, {value}{tail} : "
+                f"{pointer_type}, {held}{tail_type} -> {held}, token"
+            )
+        else:
+            draft.lines.append(
+                f"{old}, {draft.name()} = atomic_cas_tko relaxed device {pointers}, {value}, {value}{tail} : "
+                f"{pointer_type}, {held}{tail_type} -> {held}, token"
+            )
+        finish(draft, old, shape, element)
+        return
+    ordering = ordering.replace("acquire", "release")
+    draft.lines.append(
+        f"{draft.name()} = store_ptr_tko {ordering} {pointers}, {value}{tail} : "
+        f"{pointer_type}, {held}{tail_type} -> token"
+    )
+
+
+def pointers(draft: FaultyDraft) -> None:
+    """Loads, stores and atomics through pointers that step evenly."""
+    element, stores = an_element(draft), draft.random.random() < 0.5
+    _access(draft, *_affine(draft, element, stores), element, stores)
+
+
+def gathered(draft: FaultyDraft) -> None:
+    """Loads through pointers at numbers from an array."""
+    random = draft.random
+    element, shape = an_element(draft), some_tiles(draft, random.randint(1, 2))
+    cells = random.randint(1, 20)
+    index = indices(draft, shape, cells + (random.choice((1, 5, 1 << 29)) if is_wrong(draft) else 0))
+    base = draft.array(element, cells)
+    pointer_type = tile(shape, f"ptr<{element}>")
+    placed = draft.line(
+        f"offset {draft.spread(base, f'ptr<{element}>', shape)}, {index} : "
+        f"{pointer_type}, {tile(shape, 'i32')} -> {pointer_type}"
+    )
+    mask = None
+    if random.random() < 0.4:
+        bound = draft.spread(draft.number(cells), "i32", shape)
+        mask = draft.line(f"cmpi less_than {index}, {bound}, unsigned : {tile(shape, 'i32')} -> {tile(shape, 'i1')}")
+    _access(draft, placed, shape, mask, element, stores=False)
+
+
+def computed_address(draft: FaultyDraft) -> None:
+    """Pointers made from integers: null, misaligned, moved from one array to another."""
+    random = draft.random
+    element, stores = an_element(draft), random.random() < 0.5
+    placed, shape, mask = _affine(draft, element, stores)
+    pointer_type, integers = tile(shape, f"ptr<{element}>"), tile(shape, "i64")
+    address = draft.line(f"ptr_to_int {placed} : {pointer_type} -> {integers}")
+    moved = random.choice((0, 0, 1, -1, 2, 8, -8, 1 << 40))
+    by = draft.line(f"constant <i64: {moved}> : {integers}")
+    address = draft.line(f"addi {address}, {by} : {integers}")
+    if random.random() < 0.1:
+        address = draft.line(f"constant <i64: {random.choice((0, 8, -8))}> : {integers}")
+    again = draft.line(f"int_to_ptr {address} : {integers} -> {pointer_type}")
+    _access(draft, again, shape, mask, element, stores)
+
+
+def chosen(draft: FaultyDraft) -> None:
+    """Pointers selected, lane by lane, from two arrays."""
+    random = draft.random
+    element = an_element(draft)
+    count = random.choice((2, 4, 8))
+    type, lanes = f"tile<{count}xptr<{element}>>", draft.line(f"iota : tile<{count}xi32>")
+    sides = []
+    for _ in range(2):
+        cells = count - (random.randint(1, count) if is_wrong(draft, 0.3) else 0)
+        base = draft.spread(draft.array(element, cells), f"ptr<{element}>", (count,))
+        sides.append(draft.line(f"offset {base}, {lanes} : {type}, tile<{count}xi32> -> {type}"))
+    half = draft.spread(draft.number(count // 2), "i32", (count,))
+    which = draft.line(f"cmpi less_than {lanes}, {half}, signed : tile<{count}xi32> -> tile<{count}xi1>")
+    both = draft.line(f"select {which}, {sides[0]}, {sides[1]} : tile<{count}xi1>, {type}")
+    _access(draft, both, (count,), None, element, stores=False)
+
+
+def carried(draft: FaultyDraft) -> None:
+    """Pointers that a loop carries and moves, perhaps past the end; sums what they point to."""
+    random = draft.random
+    element = random.choice(("i32", "f32", "i64"))
+    count, turns = random.choice((2, 4, 8)), random.randint(1, 5)
+    cells = count * turns - (random.randint(1, count) if is_wrong(draft) else 0)
+    type, held = f"tile<{count}xptr<{element}>>", f"tile<{count}x{element}>"
+    lanes = draft.line(f"iota : tile<{count}xi32>")
+    base = draft.spread(draft.array(element, cells), f"ptr<{element}>", (count,))
+    first = draft.line(f"offset {base}, {lanes} : {type}, tile<{count}xi32> -> {type}")
+    step = draft.spread(draft.number(count), "i32", (count,))
+    zero, end, one = (draft.line(f"constant <i32: {value}> : tile<i32>") for value in (0, turns, 1))
+    start = draft.line(f"constant <{element}: {'0.0' if element == 'f32' else '0'}> : {held}")
+    both, at, sum, value, next, moved = (draft.name() for _ in range(6))
+    draft.lines += [
+        f"{both}:2 = for %turn in ({zero} to {end}, step {one}) : tile<i32> "
+        f"iter_values({at} = {first}, {sum} = {start}) -> ({type}, {held}) {{",
+        f"  {value}, {draft.name()} = load_ptr_tko weak {at} : {type} -> {held}, token",
+        f"  {next} = {DOUBLED[element]} {sum}, {value} : {held}",
+        f"  {moved} = offset {at}, {step} : {type}, tile<{count}xi32> -> {type}",
+        f"  continue {moved}, {next} : {type}, {held}",
+        "}",
+    ]
+    finish(draft, f"{both}#1", (count,), element)
+
+
+def storage(draft: FaultyDraft) -> None:
+    """An `alloca` or a global, accessed within or beyond its end; constant globals are written to as well."""
+    random = draft.random
+    element = random.choice(("i8", "i32", "f32", "f64"))
+    cells, count = random.choice((2, 4, 8)), random.choice((1, 2, 4, 8))
+    number = "1.0" if element[0] == "f" else "1"
+    constant = False
+    if random.random() < 0.5:
+        constant = random.random() < 0.3
+        draft.globals.append(
+            f"global {'constant ' if constant else ''}@g <{element}: {number}> : tile<{cells}x{element}>"
+        )
+        base = draft.line(f"get_global @g : tile<ptr<{element}>>")
+    else:
+        base = draft.line(f"alloca num_elem = {cells}, alignment = {random.choice((8, 16, 64))} : tile<ptr<{element}>>")
+    type, held = f"tile<{count}xptr<{element}>>", f"tile<{count}x{element}>"
+    start = random.choice((0, 0, cells - count, cells, -1)) if is_wrong(draft) else max(0, cells - count)
+    lanes = draft.line(f"iota : tile<{count}xi32>")
+    index = draft.line(f"addi {lanes}, {draft.spread(draft.number(start), 'i32', (count,))} : tile<{count}xi32>")
+    placed = draft.line(
+        f"offset {draft.spread(base, f'ptr<{element}>', (count,))}, {index} : {type}, tile<{count}xi32> -> {type}"
+    )
+    value = draft.line(f"constant <{element}: {number}> : {held}")
+    stored, loaded = draft.name(), draft.name()
+    draft.lines.append(f"{stored} = store_ptr_tko weak {placed}, {value} : {type}, {held} -> token")
+    draft.lines.append(
+        f"{loaded}, {draft.name()} = load_ptr_tko weak {placed} token={stored} : {type} -> {held}, token"
+    )
+    finish(draft, loaded, (count,), element)
+
+
+def computed(draft: FaultyDraft) -> None:
+    """Arithmetic that may break promises."""
+    draft.lines += arithmetic(draft.random)

@@ -1,0 +1,85 @@
+"""The kinds of jobs ``fuzz`` and ``differential``: a program of a seed, or a given one, on all engines.
+
+Knows: specs and answers. Does not know: engines (`engines`), nor workers.
+
+    {"seed": 7, "source": "valid", "statements": 14, "engines": ["cpu", "bytecode"]}      kind fuzz
+    {"engines": ["cpu-O2"]}, with the program as content                                  kind differential
+
+The answer is ``{"findings": [{"engine": ..., "kind": ..., "text": ...}]}``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from random import Random
+from typing import cast
+
+from tileir.farm.job import FarmJob, Json, WorkResult
+from tileir.fuzz.builder import KINDS, ProgramBuilder
+from tileir.fuzz.draft import STORED
+from tileir.fuzz.engines import EngineFinding, findings_of
+from tileir.ir import types as t
+from tileir.ir.core import Module
+from tileir.runtime.comparing import is_defined
+from tileir.runtime.module import Module as LoadedModule
+from tileir.runtime.module import from_content
+
+SOURCES = ("valid", "faulty")
+"""Programs without faults on all engines, and programs that access memory wrongly on the interpreter and natively."""
+_OTHERS = tuple(element for element in STORED if element not in (t.I32, t.I1))
+_SWARM = 3
+"""One program of so many has all kinds of statements; the others lack about half of them."""
+
+
+def seed_job(seed: int, source: str, statements: int, engines: Iterable[str]) -> FarmJob:
+    """The job of one seed."""
+    spec: dict[str, Json] = {"seed": seed, "source": source}
+    if source == "valid":
+        spec |= {"statements": statements, "engines": list(engines)}
+    return FarmJob("fuzz", spec)
+
+
+def program_job(text: str, engines: Iterable[str]) -> FarmJob:
+    """The job of a given program."""
+    return FarmJob("differential", {"engines": list(engines)}, text.encode("utf-8", "surrogateescape"))
+
+
+def program_of(seed: int, statements: int) -> Module:
+    """The valid program of a seed: a few element types, and all kinds of statements or, in a swarm, some of them."""
+    random = Random(seed)
+    elements = tuple(dict.fromkeys((t.I32, t.I1, random.choice(_OTHERS), random.choice(_OTHERS))))
+    without = () if seed % _SWARM == 0 else [kind for kind in KINDS if random.random() < 0.5]
+    return ProgramBuilder(random.choice, elements, without).program(statements)
+
+
+def of_seed(spec: dict[str, Json], content: bytes) -> WorkResult:
+    """Try the program of a seed."""
+    seed = cast(int, spec["seed"])
+    if spec["source"] == "faulty":
+        from tileir.fuzz.faulty.outcomes import difference
+
+        print("engine cpu", flush=True)
+        found = difference(seed)
+        return _answer([] if found is None else [EngineFinding("cpu", "difference", found)])
+    module = program_of(seed, cast(int, spec["statements"]))
+    return _answer(findings_of(module, cast("list[str]", spec["engines"])))
+
+
+def of_program(spec: dict[str, Json], content: bytes) -> WorkResult:
+    """Try a given program; one with undefined behaviour on our engines says nothing."""
+    module = from_content(content, "<program>")
+    answer = _answer(findings_of(module, cast("list[str]", spec["engines"])))
+    # A sanitized run takes longer than all engines: only where there is something to judge.
+    answer.answer["defined"] = not answer.answer["findings"] or _is_defined(module)
+    return answer
+
+
+def _is_defined(module: LoadedModule) -> bool:
+    from tileir.fuzz.engines import trial_of
+
+    (kernel,) = module.kernels.values()
+    return is_defined(kernel, trial_of(module))
+
+
+def _answer(findings: Iterable[EngineFinding]) -> WorkResult:
+    return WorkResult({"findings": [dict(vars(finding)) for finding in findings]})

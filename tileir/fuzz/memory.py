@@ -1,0 +1,221 @@
+"""Statements that access memory.
+
+Knows: views and pointers into the arrays of a program, within and across their edges. Does not know: the frame
+(`draft`). One token runs through all memory operations, so that the order of effects is that of the program.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tileir.fuzz.data import SIDE
+from tileir.fuzz.draft import SHAPES, WEAK, ProgramDraft
+from tileir.ir import types as t
+from tileir.ir.attributes import (
+    AtomicMode,
+    DenseElements,
+    MemoryOrdering,
+    MemoryScope,
+)
+from tileir.ir.core import Value
+from tileir.ops import (
+    atomics,
+    core,
+    integer,
+    pointers,
+    shapes,
+    views,
+)
+
+
+class MemoryStatements(ProgramDraft):
+    """Loads, stores and atomics."""
+
+    def view(self, element: t.ElementType, shape: tuple[int, ...]) -> Value:
+        """A partition or strided view of the array of `element` for tiles of `shape`."""
+        strides = self.choose(((SIDE, 1), (1, SIDE), (SIDE, 2))) if len(shape) == 2 else (self.choose((1, 2)),)
+        extents = (SIDE, SIDE if 2 not in strides else SIDE // 2) if len(shape) == 2 else (self.choose((SIDE, 21)),)
+        tensor = t.TensorViewType(element, extents, strides)
+        made = self.scope.block.append(views.MakeTensorView.build([tensor], base=self.bases[element])).results[0]
+        padding = self.choose((t.PaddingValue.ZERO, None))
+        dims = self.choose(((0, 1), (1, 0))) if len(shape) == 2 else (0,)
+        if self.choose((True, False)):
+            type: t.TileViewType = t.PartitionViewType(shape, tensor, padding, dims)
+            return self.scope.block.append(views.MakePartitionView.build([type], tensor_view=made)).results[0]
+        steps = tuple(self.choose((3, 1, extent)) for extent in shape)
+        type = t.StridedViewType(shape, steps, tensor, padding, dims)
+        return self.scope.block.append(views.MakeStridedView.build([type], tensor_view=made)).results[0]
+
+    def _views(self) -> list[Value]:
+        return [op.results[0] for op in self.scope.block.ops if isinstance(op, views.MakePartitionView)]
+
+    def a_view(self, element: t.ElementType, shape: tuple[int, ...]) -> Value:
+        """A view used before, or a new one."""
+        found = [value for value in self._views() if value.tile_view.tile is t.tile(element, *shape)]
+        return self.choose([*found, None]) or self.view(element, shape)
+
+    def index(self, view: Value) -> list[Value]:
+        """Mostly inside, sometimes across the edge or beyond."""
+        return [self.a_number(self.choose((0, 1, 2, 5, -1))) for _ in view.tile_view.tile_shape]
+
+    def a_number(self, value: int) -> Value:
+        """Sometimes the same constant as before, so that places are known to be the same."""
+        data = np.int32(value).tobytes()
+        for op in self.scope.block.ops:
+            if isinstance(op, core.Constant) and op.value.type is t.tile(t.I32) and op.value.data == data:
+                return op.result
+        return self.number(value)
+
+    def load(self) -> None:
+        element, shape = self.choose(self.elements), self.choose([shape for shape in SHAPES if 1 <= len(shape) <= 2])
+        view = self.a_view(element, shape)
+        fields: dict[str, Any] = {
+            "memory_ordering_semantics": WEAK,
+            "view": view,
+            "index": self.index(view),
+            "token": self.scope.token,
+        }
+        self.make(views.LoadView.build([t.tile(element, *shape), t.TOKEN], **fields))
+
+    def update(self) -> None:
+        """Load a tile, change it, and store it where it was or nearby; the old one may be used again."""
+        element, shape = self.choose(self.elements), self.choose(((4, 4), (16,), (8, 2), (16, 16)))
+        view = self.a_view(element, shape)
+        index = self.index(view)
+        fields: dict[str, Any] = {"memory_ordering_semantics": WEAK, "view": view}
+        type = t.tile(element, *shape)
+        load = views.LoadView.build([type, t.TOKEN], index=index, token=self.scope.token, **fields)
+        loaded = self.make(load)
+        moved = self._turned(loaded)
+        tile = self._changed(self.choose((loaded, moved)))
+        if self.choose((False, True)):
+            self.statement()
+        if self.choose((False, True)):
+            index, fields["view"] = self.index(view), self.a_view(element, shape)
+        self.emit(views.StoreView.build([t.TOKEN], tile=tile, index=index, token=self.scope.token, **fields))
+        if self.choose((False, True)):
+            self._store(self.choose((moved, tile, loaded)))
+
+    def _turned(self, tile: Value) -> Value:
+        """The same elements in another shape and back: nothing that costs anything, so it is never computed ahead."""
+        flat = self.make(shapes.Reshape.build([t.tile(tile.tile.number, tile.tile.count)], source=tile))
+        return self.make(shapes.Reshape.build([tile.type], source=flat))
+
+    def _changed(self, tile: Value) -> Value:
+        """A tile of the same type, from elements in other places or from other elements in the same."""
+        type, (first, *rest) = tile.tile, tile.tile.shape
+        for _ in range(self.choose((1, 2, 3))):
+            kind = self.choose(range(4))
+            if kind == 0 and rest == [first]:
+                tile = self.make(shapes.Permute.build([type], source=tile, permutation=(1, 0)))
+            elif kind == 1 and rest and rest != [first]:
+                turned = t.tile(type.number, *rest, first)
+                moved = self.make(shapes.Permute.build([turned], source=tile, permutation=(1, 0)))
+                tile = self.make(shapes.Reshape.build([type], source=moved))
+            elif kind == 2 and type.element is t.I32:
+                tile = self.make(integer.AddI.build([type], lhs=tile, rhs=self.like(type)))
+            elif kind == 3:
+                mask = self.like(type.with_element(t.I1))
+                other = self.like(type)
+                tile = self.make(core.Select.build([type], cond=mask, val_if_true=tile, val_if_false=other))
+        return tile
+
+    def store(self) -> None:
+        tile = self.pick(lambda type: 1 <= type.rank <= 2 and type.element in self.elements)
+        if tile is not None:
+            self._store(tile)
+
+    def _store(self, tile: Value) -> None:
+        view = self.a_view(tile.tile.number, tile.tile.shape)
+        fields: dict[str, Any] = {
+            "memory_ordering_semantics": WEAK,
+            "view": view,
+            "index": self.index(view),
+            "token": self.scope.token,
+        }
+        self.emit(views.StoreView.build([t.TOKEN], tile=tile, **fields))
+
+    def store_something(self, element: t.ElementType) -> None:
+        """At the end: what would not be seen otherwise."""
+        tile = self.any_of((element,))
+        if tile is not None:
+            flat = self.make(shapes.Reshape.build([t.tile(element, tile.tile.count)], source=tile))
+            self._store(flat)
+
+    def _pointers(self, element: t.ElementType, shape: tuple[int, ...]) -> Value:
+        """Addresses in the array, one each: a permutation of the first elements, from a small offset on."""
+        count = int(np.prod(shape, dtype=int))
+        block = self.scope.block
+        row = block.append(core.Iota.build([t.tile(t.I32, count)])).results[0]
+        many = t.tile(t.I32, count)
+        for cls, number in ((integer.XOrI, self.choose((0, 1, 3))), (integer.AddI, self.choose((0, 5, 40)))):
+            data = np.int32(number).tobytes()
+            splat = block.append(core.Constant.build([many], value=DenseElements(many, data))).results[0]
+            row = block.append(cls.build([many], lhs=row, rhs=splat)).results[0]
+        steps = block.append(shapes.Reshape.build([t.tile(t.I32, *shape)], source=row)).results[0]
+        pointer = t.PointerType(element)
+        ones = t.tile(pointer, *[1] * len(shape))
+        base = block.append(shapes.Reshape.build([ones], source=self.bases[element])).results[0]
+        wide = block.append(shapes.Broadcast.build([t.tile(pointer, *shape)], source=base)).results[0]
+        return block.append(core.Offset.build([t.tile(pointer, *shape)], ptr=wide, offset=steps)).results[0]
+
+    def _mask(self, shape: tuple[int, ...]) -> Value | None:
+        return self.like(t.tile(t.I1, *shape)) if self.choose((False, True)) else None
+
+    def load_pointers(self) -> None:
+        element, shape = self.choose(self.elements), self.choose(SHAPES)
+        mask = self._mask(shape)
+        padding = self.like(t.tile(element, *shape)) if mask is not None and self.choose((True, False)) else None
+        source = self._pointers(element, shape)
+        ordering, scope = self.choose(((WEAK, None), (MemoryOrdering.ACQUIRE, MemoryScope.DEVICE)))
+        self.make(
+            pointers.LoadPtr.build(
+                [t.tile(element, *shape), t.TOKEN],
+                memory_ordering_semantics=ordering,
+                memory_scope=scope,
+                source=source,
+                mask=mask,
+                paddingValue=padding,
+                token=self.scope.token,
+            )
+        )
+
+    def store_pointers(self) -> None:
+        value = self.pick(lambda type: type.element in self.elements)
+        if value is None:
+            return
+        mask, places = self._mask(value.tile.shape), self._pointers(value.tile.number, value.tile.shape)
+        ordering, scope = self.choose(((WEAK, None), (MemoryOrdering.RELEASE, MemoryScope.DEVICE)))
+        self.emit(
+            pointers.StorePtr.build(
+                [t.TOKEN],
+                memory_ordering_semantics=ordering,
+                memory_scope=scope,
+                destination=places,
+                value=value,
+                mask=mask,
+                token=self.scope.token,
+            )
+        )
+
+    def atomic(self) -> None:
+        value = self.pick(lambda type: type.element in (t.I32, t.I64, t.F32))
+        if value is None:
+            return
+        ints = (AtomicMode.ADD, AtomicMode.UMAX, AtomicMode.MIN, AtomicMode.XCHG)
+        mode = self.choose(ints if value.tile.number.is_int else (AtomicMode.ADDF, AtomicMode.XCHG))
+        mask, places = self._mask(value.tile.shape), self._pointers(value.tile.number, value.tile.shape)
+        self.make(
+            atomics.AtomicRmw.build(
+                [value.type, t.TOKEN],
+                memory_ordering_semantics=MemoryOrdering.RELAXED,
+                memory_scope=MemoryScope.DEVICE,
+                mode=mode,
+                pointers=places,
+                arg=value,
+                mask=mask,
+                token=self.scope.token,
+            )
+        )

@@ -1,0 +1,44 @@
+"""The rewrites of launches: a kernel, and a program, as targets compile it unless they are told not to.
+
+Knows: that only exact rewrites are made, and that folding is done by the interpreter's rules. Does not know: any
+rewrite (`passes`). Imports what rewrites only when something is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tileir.ir.core import Op
+from tileir.runtime.module import Kernel, Module
+
+
+def exact_kernel(kernel: Kernel) -> Kernel:
+    """The kernel of a verified module after rewrites that are exact, in a module of its own with what it needs."""
+    return kernel.prepared("exact", lambda: _rewritten(kernel.module, kernel)[kernel.name])
+
+
+def exact_module(module: Module) -> Module:
+    """A verified module after rewrites that are exact."""
+    return module.prepared("exact", lambda: _rewritten(module, None))
+
+
+def _rewritten(module: Module, kernel: Kernel | None) -> Module:
+    """All of a module, or what one kernel needs of it; as it was, if its regions are nested too deeply."""
+    from tileir.passes.exact import EXACT
+    from tileir.passes.rebuilding import copied
+    from tileir.passes.running import Context, run
+
+    try:
+        mine = copied(module, None if kernel is None else kernel.entry)
+        return Module.of(run(mine, EXACT, Context(evaluated, exact=True), ours=True))
+    except RecursionError:
+        return module
+
+
+def evaluated(op: Op, operands: Sequence[np.ndarray]) -> Sequence[np.ndarray] | None:
+    """The interpreter's results of an operation; its rules are loaded when the first constant is folded."""
+    from tileir.interp.evaluation import evaluated as by_interpreter
+
+    return by_interpreter(op, operands)

@@ -1,0 +1,212 @@
+"""Candidates: what a point makes of a template or of a cuTile function, ready to be launched.
+
+Knows: how the program, the grid, the arguments and the options of a point come about. Does not know: which points are
+tried, nor what is measured.
+"""
+
+from __future__ import annotations
+
+import runpy
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from tileir.ir.usage import UsageError
+from tileir.runtime import argument_words, fill
+from tileir.runtime.argument_words import ArrayWord, FileWord
+from tileir.runtime.given import chosen_kernel, given_values
+from tileir.runtime.launch import launch_kernel
+from tileir.runtime.module import Kernel, Module
+from tileir.runtime.optimising import optimize
+from tileir.runtime.options import Check, LaunchOptions
+from tileir.runtime.staging import placed
+from tileir.runtime.targets import DeviceTarget, target_named
+from tileir.text.parser import parse
+from tileir.tune.space import CONSTANT, LEVEL, OPTION, Point, PointValue, substituted
+from tileir.verify import verify
+
+
+@dataclass(frozen=True)
+class TuneTask:
+    """What is tuned: a template, or a function of a cuTile script, with its launch. Texts may have ``{{...}}``.
+
+    Attributes
+    ----------
+    program : str
+        The template, or the path of the script.
+    function : str
+        The name of a cuTile kernel, or of a function that takes the parameters of the space and returns a kernel; empty
+        for a template.
+    kernel : str or None
+        The entry of a template that has several.
+    grid : str
+        Extents, with commas between; parameters and scalar arguments may be named.
+    arguments : tuple of str
+        Words as for ``tileir run``.
+    target : str
+        Where it runs.
+    seed : int
+        Of random fills.
+    """
+
+    program: str
+    function: str
+    kernel: str | None
+    grid: str
+    arguments: tuple[str, ...]
+    target: str
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Launchable:
+    """A launch that can be repeated: `names` of the arrays that it may write, the arrays, and what launches."""
+
+    names: Sequence[str]
+    arrays: Sequence[np.ndarray]
+    launch: Callable[[], object]
+    clock: Callable[[], float]
+    """Launches, and gives the seconds that took."""
+
+
+@contextmanager
+def launchable(task: TuneTask, point: Point, check: Check, target: str | None = None) -> Iterator[Launchable]:
+    """A candidate, compiled when it is launched first. At the end the arrays hold what the launches left.
+
+    Raises UsageError for a point that makes no launch, DiagnosticError for one that makes no valid program.
+    """
+    opened = _of_cutile if task.function else _of_template
+    with opened(task, point, check, target or task.target) as found:
+        yield found
+
+
+def parameters_of(point: Point) -> dict[str, PointValue]:
+    """The part of a point that texts name."""
+    return {name: value for name, value in point.items() if ":" not in name and name != LEVEL}
+
+
+def options_of(point: Point) -> LaunchOptions:
+    """The part of a point that are options of the launch."""
+    chosen = {name.removeprefix(OPTION): value for name, value in point.items() if name.startswith(OPTION)}
+    return cast(LaunchOptions, chosen)
+
+
+def grid_of(text: str, names: Point) -> tuple[int, ...]:
+    """The extents of a grid. Raises UsageError."""
+    words = substituted(text, names, "the grid").split(",")
+    try:
+        return tuple(int(word) for word in words)
+    except ValueError:
+        raise UsageError(f"--grid: expected 1 to 3 positive integers, got '{','.join(words)}'") from None
+
+
+# ---------------------------------------------------------------- templates
+
+
+def kernel_of(task: TuneTask, point: Point, scalars: Mapping[str, object]) -> Kernel:
+    """The kernel that a point makes of a template."""
+    text = substituted(task.program, parameters_of(point))
+    module = Module.of(parse(text, "<template>"))
+    verify(module).raise_if_errors()
+    kernel = chosen_kernel(module, task.kernel)
+    chosen = [name.removeprefix(CONSTANT) for name, value in point.items() if name.startswith(CONSTANT) and value]
+    unknown = [name for name in chosen if name not in scalars]
+    if unknown:
+        raise UsageError(f"--constant: no scalar argument '{unknown[0]}'; there are {', '.join(scalars) or 'none'}")
+    known = {name: cast("int | float", scalars[name]) for name in chosen}
+    if known:
+        module = optimize(module, passes="specialise", arguments=known)
+    level = point.get(LEVEL, 2 if known else 0)
+    return optimize(module, int(level))[kernel.name]
+
+
+def _scalars(task: TuneTask, point: Point) -> tuple[list[str], dict[str, object]]:
+    """The words of the arguments, and the scalar ones by the names of their parameters."""
+    names = parameters_of(point)
+    words = [substituted(word, names, "an argument") for word in task.arguments]
+    module = Module.of(parse(substituted(task.program, names), "<template>"))
+    kernel = chosen_kernel(module, task.kernel)
+    found = argument_words.assigned(words, [parameter.name for parameter in kernel.parameters])
+    pairs = zip(kernel.parameters, found)
+    return words, {one.name: word.value for one, word in pairs if isinstance(word, argument_words.ScalarWord)}
+
+
+@contextmanager
+def _of_template(task: TuneTask, point: Point, check: Check, where: str) -> Iterator[Launchable]:
+    words, scalars = _scalars(task, point)
+    kernel = kernel_of(task, point, scalars)
+    given = given_values(kernel, words, task.seed)
+    grid = grid_of(task.grid, {**cast(Point, scalars), **parameters_of(point)})
+    target, options = target_named(where), options_of(point) if where == task.target else LaunchOptions()
+    arrays = {one.name: one.array for one in given if one.before is not None}
+    with placed(target, [one.value for one in given]) as values:
+
+        def launch() -> None:
+            launch_kernel(kernel, grid, values, target.name, check, options)
+            if isinstance(target, DeviceTarget):
+                target.finish()
+
+        def clock() -> float:
+            action = lambda: launch_kernel(kernel, grid, values, target.name, check, options)  # noqa: E731
+            return target.seconds(action) if isinstance(target, DeviceTarget) else seconds_of(launch)
+
+        yield Launchable(list(arrays), list(arrays.values()), launch, clock)
+
+
+def seconds_of(launch: Callable[[], object]) -> float:
+    begin = time.perf_counter()
+    launch()
+    return time.perf_counter() - begin
+
+
+# ---------------------------------------------------------------- cuTile
+
+
+@contextmanager
+def _of_cutile(task: TuneTask, point: Point, check: Check, where: str) -> Iterator[Launchable]:
+    import cuda.tile as ct
+
+    from tileir.cutile import on
+
+    names = parameters_of(point)
+    values = _cutile_values([substituted(word, names, "an argument") for word in task.arguments], task.seed)
+    grid = grid_of(task.grid, names)
+    kernel = _cutile_kernel(task, names)
+    arrays = {f"argument {at}": value for at, value in enumerate(values) if isinstance(value, np.ndarray)}
+    options = options_of(point) if where == task.target else LaunchOptions()
+    with on(where, check=check, **options):
+
+        def launch() -> None:
+            ct.launch(None, (*grid, 1, 1)[:3], kernel, tuple(values))
+
+        yield Launchable(list(arrays), list(arrays.values()), launch, lambda: seconds_of(launch))
+
+
+def _cutile_kernel(task: TuneTask, names: Mapping[str, PointValue]) -> Any:
+    """The kernel of that name, or what the function of that name returns for the parameters of the space."""
+    import cuda.tile as ct
+
+    found = runpy.run_path(task.program, run_name="<tune>").get(task.function)
+    if isinstance(found, ct.kernel):
+        return found
+    if not callable(found):
+        raise UsageError(f"'{task.program}': no kernel or function '{task.function}'")
+    made = found(**names)
+    if not isinstance(made, ct.kernel):
+        raise UsageError(f"'{task.function}' of '{task.program}': expected a cuTile kernel, got {type(made).__name__}")
+    return made
+
+
+def _cutile_values(words: Sequence[str], seed: int) -> list[object]:
+    random = np.random.default_rng(abs(seed))
+    values: list[object] = []
+    for word in map(argument_words.parsed, words):
+        if isinstance(word, ArrayWord):
+            values.append(fill.array(word, random))
+        else:
+            values.append(fill.loaded(word, None) if isinstance(word, FileWord) else word.value)
+    return values

@@ -1,0 +1,92 @@
+"""The kinds of jobs ``tune-check`` and ``tune-race``: is a candidate right, and which of some is the fastest.
+
+Knows: specs and answers, what counts as the same result. Does not know: candidates (`candidates`), races (`race`).
+
+    {"task": {...}, "point": {...}, "target": "cpu", "expected": PATH.npz or null}      kind tune-check
+    {"task": {...}, "points": [...], "seconds": 10.0, "seed": 0}                        kind tune-race
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any, cast
+
+import numpy as np
+
+from tileir.farm.job import Json, WorkResult
+from tileir.ir.usage import UsageError
+from tileir.tune.candidates import Launchable, TuneTask, launchable
+from tileir.tune.race import race
+
+TOLERANCES = {1: 0.3, 2: 0.02, 4: 1e-4, 8: 1e-10}
+"""By the bytes of a float: differences relative to the element, and to the largest of the array, that are not counted,
+since tiles of other sizes add up in another order. Integers must be equal."""
+SAMPLE_SECONDS = 1e-3
+"""The time that one sample takes at least: launches that are shorter are timed several at a time."""
+
+
+def task_of(spec: Mapping[str, Json]) -> TuneTask:
+    fields = cast("dict[str, Any]", spec["task"])
+    return TuneTask(**{**fields, "arguments": tuple(fields["arguments"])})
+
+
+def checked(spec: dict[str, Json], content: bytes) -> WorkResult:
+    """Launch a candidate with checks; without `expected` its arrays are the answer's files, else they are compared."""
+    path = cast("str | None", spec["expected"])
+    with launchable(task_of(spec), cast(Any, spec["point"]), True, cast(str, spec["target"])) as found:
+        found.launch()
+    if path is None:
+        np.savez(cast(str, spec["save"]), *found.arrays)
+        return WorkResult({"right": True})
+    with np.load(path) as expected:
+        text = difference(found, [expected[name] for name in expected.files])
+    if text is not None:
+        raise UsageError(text)
+    return WorkResult({"right": True})
+
+
+def difference(found: Launchable, expected: Sequence[np.ndarray]) -> str | None:
+    """The first array that is not as expected."""
+    for name, array, other in zip(found.names, found.arrays, expected):
+        if array.shape != other.shape:
+            return f"wrong result: array '{name}' has shape {array.shape}, expected {other.shape}"
+        wrong = np.flatnonzero(~close(array, other.view(array.dtype)))
+        if wrong.size:
+            at = wrong[0]
+            return f"wrong result: '{name}' is {array.flat[at]} at {at}, expected {other.view(array.dtype).flat[at]}"
+    return None
+
+
+def close(array: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """Where elements count as the same."""
+    if array.dtype.kind in "iub":
+        return np.asarray(array == expected)
+    with np.errstate(all="ignore"):
+        numbers, others = array.astype(np.float64), expected.astype(np.float64)
+        tolerance = TOLERANCES[array.dtype.itemsize]
+        largest = np.max(np.abs(others[np.isfinite(others)]), initial=0.0)
+        near = np.isclose(numbers, others, rtol=tolerance, atol=tolerance * largest, equal_nan=True)
+    return near
+
+
+def raced(spec: dict[str, Json], content: bytes) -> WorkResult:
+    """Time candidates in turns, alone on the device."""
+    task, points = task_of(spec), cast("list[dict[str, Any]]", spec["points"])
+    with ExitStack() as stack:
+        clocks = [_clock(stack.enter_context(launchable(task, point, False))) for point in points]
+        lanes = race(clocks, time.monotonic, cast(float, spec["seconds"]), cast(int, spec["seed"]))
+    rows: list[Json] = [
+        {"median": lane.median, "low": lane.interval[0], "high": lane.interval[1], "samples": len(lane.samples),
+         "left": lane.left} for lane in lanes
+    ]  # fmt: skip
+    return WorkResult({"lanes": rows})
+
+
+def _clock(found: Launchable) -> Callable[[], float]:
+    """A clock of samples that are long enough to be measured. The first launches compile and warm up."""
+    found.launch()
+    estimate = min(found.clock() for _ in range(2))
+    launches = max(1, int(SAMPLE_SECONDS / max(estimate, 1e-9)))
+    return lambda: sum(found.clock() for _ in range(launches)) / launches

@@ -19,8 +19,9 @@ from tests.ttir_machine import MachineFault
 from tests.ttir_machine.memory import Memory
 
 _BYTES = {
-    "U8": 1, "I8": 1, "B8": 1, "UBYTE": 1, "SBYTE": 1, "BYTE": 1, "U16": 2, "I16": 2, "B16": 2, "USHORT": 2, "SSHORT": 2,
-    "SHORT": 2, "B32": 4, "DWORD": 4, "B64": 8, "DWORDX2": 8, "B96": 12, "DWORDX3": 12, "B128": 16, "DWORDX4": 16,
+    "U8": 1, "I8": 1, "B8": 1, "UBYTE": 1, "SBYTE": 1, "BYTE": 1,
+    "U16": 2, "I16": 2, "B16": 2, "USHORT": 2, "SSHORT": 2, "SHORT": 2,
+    "B32": 4, "DWORD": 4, "B64": 8, "DWORDX2": 8, "B96": 12, "DWORDX3": 12, "B128": 16, "DWORDX4": 16,
 }  # fmt: skip
 _SIGNED = ("I8", "SBYTE", "I16", "SSHORT")
 
@@ -62,7 +63,9 @@ class SharedMemory:
     def store(self, addresses: Array, values: Array, size: int) -> None:
         self._require(addresses, size)
         for place in range(size):
-            self.content[(addresses + np.uint64(place)).astype(np.int64)] = (values >> np.uint64(8 * place)) & np.uint64(255)
+            self.content[(addresses + np.uint64(place)).astype(np.int64)] = (
+                values >> np.uint64(8 * place)
+            ) & np.uint64(255)
 
     def _require(self, addresses: Array, size: int) -> None:
         wrong = addresses + np.uint64(size) > self.content.size
@@ -328,8 +331,8 @@ def atomic(
 
 def _returns(instruction: Any) -> bool:
     """Whether the old value is wanted."""
-    return bool(next((field_of(instruction, name) for name in ("glc", "sc0") if hasattr(type(instruction), name)), 0)) or (
-        bool(int(field_of(instruction, "th", 0)) & 1)
+    return any(bool(field_of(instruction, name, 0)) for name in ("glc", "sc0")) or bool(
+        field_of(instruction, "th", 0) & 1
     )
 
 

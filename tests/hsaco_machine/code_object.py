@@ -19,7 +19,7 @@ _LOADED = 1
 
 @dataclass(frozen=True)
 class CodeObject:
-    """``image`` is the memory that it takes, from address 0 of the file on; ``entry`` the place of the first instruction.
+    """``image`` is the memory that it takes, from address 0 on; ``entry`` the place of the first instruction.
     ``scratch`` are the bytes of a lane, ``shared`` those of a block beside what a launch asks for."""
 
     image: Array

@@ -181,6 +181,8 @@ FUNCTIONS: dict[str, Function] = {
     "u32_to_f64": _to_float(64),
     "i16_to_f16": _to_float(16),
     "u16_to_f16": _to_float(16),
+    "i8_to_i32": lambda x: x.of("i", 8).of("i", 32),
+    "u8_to_u32": lambda x: x.of("u", 32),
     "f16_to_f32": _between(32),
     "f32_to_f16": _between(16),
     "f32_to_f64": _between(64),

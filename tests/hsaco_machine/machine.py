@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tests.hsaco_machine import access, decode, matrix, scalar, vector
-from tests.hsaco_machine.code_object import CodeObject, loaded
+from tests.hsaco_machine.code_object import loaded
 from tests.hsaco_machine.typed import PseudoFault
 from tests.hsaco_machine.wave import EXEC, Wave
 from tests.ttir_machine import Allocation, MachineFault, allocation

@@ -1,7 +1,7 @@
 """Products of matrices: where the elements of each lie in the registers of a wave.
 
-Knows: the layouts of RDNA 3 for waves of 32 lanes, and those of CDNA 3 (instruction set documents: WMMA, MFMA). Does not
-know: the precision in which hardware adds; here a sum of products is rounded once.
+Knows: the layouts of RDNA 3 for waves of 32 lanes, and those of CDNA 3 (instruction set documents: WMMA, MFMA). Does
+not know: the precision in which hardware adds; here a sum of products is rounded once.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tests.hsaco_machine.wave import VECTOR, Wave, field_of
 from tests.ttir_machine import MachineFault
 
 _WMMA = re.compile(r"V_WMMA_(F32|F16|BF16|I32)_16X16X16_(F16|BF16|IU8)")
-_MFMA = re.compile(r"V_MFMA_(F32|I32|F64)_(\d+)X(\d+)X(\d+)_?(?:(\d+)B_)?(F16|BF16|BF16_1K|I8|F32|XF32|F64)")
+_MFMA = re.compile(r"V_MFMA_(F32|I32)_(16X16|32X32)X(\d+)_(F16|BF16|BF16_1K|I8|F32|XF32)")
 
 
 def is_product(name: str) -> bool:
@@ -28,6 +28,9 @@ def run(wave: Wave, instruction: Any) -> None:
     name = decode.name_of(instruction.op)
     if wave.family == "rdna3" and (found := _WMMA.fullmatch(name)) is not None:
         _wmma(wave, instruction, found[1], found[2])
+        return
+    if wave.family == "cdna" and (found := _MFMA.fullmatch(name)) is not None:
+        _mfma(wave, instruction, found[1], int(found[2][:2]), found[4])
         return
     raise MachineFault(f"the machine does not know {name}")
 
@@ -41,7 +44,9 @@ def elements(words: Array, kind: str, signed: bool = True) -> Array:
         return (packed.view(np.uint16).astype(np.uint32) << np.uint32(16)).view(np.float32).astype(np.float64)
     if kind in ("IU8", "I8"):
         return packed.view(np.int8 if signed else np.uint8).astype(np.float64)
-    return packed.view({"F32": np.float32, "F64": np.float64, "I32": np.int32}[kind]).astype(np.float64)
+    return packed.view({"F32": np.float32, "XF32": np.float32, "F64": np.float64, "I32": np.int32}[kind]).astype(
+        np.float64
+    )
 
 
 def _registers(wave: Wave, register: int, count: int) -> Array:
@@ -56,7 +61,7 @@ def _addend(wave: Wave, register: int, count: int) -> Array:
 
 
 def _wmma(wave: Wave, instruction: Any, result: str, factor: str) -> None:
-    """Lane l has row l mod 16 of A and column l mod 16 of B; register r of a sum has rows 2r and 2r + 1 in its halves."""
+    """Lane l has row l mod 16 of A and column l mod 16 of B; register r of a sum has rows 2r and 2r + 1 in halves."""
     if result not in ("F32", "I32") or not wave.active.all() or field_of(instruction, "clmp", 0):
         raise MachineFault(f"the machine does not know {instruction.op.name} with these operands")
     count = instruction.op_regs["src0"]
@@ -75,8 +80,39 @@ def _wmma(wave: Wave, instruction: Any, result: str, factor: str) -> None:
         for place in range(8):
             row = 2 * place + np.arange(wave.lanes) // 16
             total = products[row, np.arange(wave.lanes) % 16] + words[place].view(kind).astype(np.float64)
-            if result == "I32":
-                word = total.astype(np.int64).astype(np.uint32)
-            else:
-                word = total.astype(np.float32).view(np.uint32)
-            wave.write_word(int(instruction.vdst.offset) + place, word, wave.active)
+            wave.write_word(int(instruction.vdst.offset) + place, _word(total, result), wave.active)
+
+
+def _mfma(wave: Wave, instruction: Any, result: str, size: int, factor: str) -> None:
+    """Lane l has row or column l mod `size`, and of the other dimension as many elements from (l / `size`) times their
+    number on. Sums lie in groups of four rows: register r of lane l has row 8 (r / 4) + 4 (l / 32) + r mod 4 of 32, or
+    row 4 (l / 16) + r of 16."""
+    if not wave.active.all() or any(
+        field_of(instruction, name, 0) for name in ("cbsz", "abid", "acc", "acc_cd", "blgp")
+    ):
+        raise MachineFault(f"the machine does not know {instruction.op.name} with these operands")
+    count = instruction.op_regs["src0"]
+    a, b = (
+        elements(_registers(wave, int(getattr(instruction, name).offset), count), factor) for name in ("src0", "src1")
+    )
+    each, groups = a.shape[1], wave.lanes // size
+    rows, columns = (one.reshape(groups, size, each).transpose(1, 0, 2).reshape(size, groups * each) for one in (a, b))
+    with np.errstate(all="ignore"):
+        products = rows @ columns.T
+        _write_sums(wave, instruction, result, size, products)
+
+
+def _write_sums(wave: Wave, instruction: Any, result: str, size: int, products: Array) -> None:
+    lanes, registers = np.arange(wave.lanes), size * size // wave.lanes
+    words = _addend(wave, int(instruction.src2.offset), registers)
+    kind = np.float32 if result == "F32" else np.int32
+    for place in range(registers):
+        row = 8 * (place // 4) + 4 * (lanes // 32) + place % 4 if size == 32 else 4 * (lanes // 16) + place
+        total = products[row, lanes % size] + words[place].view(kind).astype(np.float64)
+        wave.write_word(int(instruction.vdst.offset) + place, _word(total, result), wave.active)
+
+
+def _word(total: Array, result: str) -> Array:
+    if result == "I32":
+        return total.astype(np.int64).astype(np.uint32)
+    return total.astype(np.float32).view(np.uint32)

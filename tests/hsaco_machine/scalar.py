@@ -139,10 +139,8 @@ def _set_mode(wave: Wave, instruction: Any) -> None:
     register, offset, size = _part_of_state(instruction)
     if register != MODE:
         return
-    if "IMM32" in instruction.op.name:
-        value = instruction.literal
-    else:
-        value = wave.read_scalar(_destination(instruction), 32)
+    constant = "IMM32" in instruction.op.name
+    value = instruction.literal if constant else wave.read_scalar(_destination(instruction), 32)
     mask = ((1 << size) - 1) << offset
     wave.mode = (wave.mode & ~mask) | ((value << offset) & mask)
 

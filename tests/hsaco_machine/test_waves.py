@@ -20,7 +20,13 @@ FAMILY = "rdna3"
 
 def wave(lanes: int = 32) -> Wave:
     found = Wave(
-        FAMILY, lanes, 0, 0, np.zeros(128, np.uint32), np.zeros((512, lanes), np.uint32), np.zeros((lanes, 16), np.uint8)
+        FAMILY,
+        lanes,
+        0,
+        0,
+        np.zeros(128, np.uint32),
+        np.zeros((512, lanes), np.uint32),
+        np.zeros((lanes, 16), np.uint8),
     )
     found.write_scalar(EXEC, (1 << lanes) - 1, 64)
     return found
@@ -106,4 +112,5 @@ def _product(kind: str) -> object:
     """``v_wmma_…_16x16x16_… v[32:39], v[0:7], v[16:23], v[32:39]``, signed."""
     number = {"F16": 0x40, "BF16": 0x41, "IU8": 0x44}[kind]
     signs = 3 if kind == "IU8" else 0
-    return instruction(0xCC000020 | number << 16 | 1 << 14, 0x18000000 | VECTOR | (VECTOR + 16) << 9 | (VECTOR + 32) << 18 | signs << 29)
+    factors = VECTOR | (VECTOR + 16) << 9 | (VECTOR + 32) << 18
+    return instruction(0xCC000020 | number << 16 | 1 << 14, 0x18000000 | factors | signs << 29)

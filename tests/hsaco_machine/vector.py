@@ -1,7 +1,7 @@
 """Vector instructions: operands and results around the pseudo-code, and those that pseudo-code does not cover.
 
-Knows: modifiers of operands (signs, halves, lanes of neighbours), where masks of lanes go, pairs of instructions in one,
-and what moves between lanes. Does not know: matrices (`matrix`), memory (`access`).
+Knows: modifiers of operands (signs, halves, lanes of neighbours), where masks of lanes go, pairs of instructions in
+one, and what moves between lanes. Does not know: matrices (`matrix`), memory (`access`).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 from tests.hsaco_machine import decode
 from tests.hsaco_machine.lanes import shuffled
 from tests.hsaco_machine.pseudo import Frame, compiled
-from tests.hsaco_machine.typed import Array, Typed, fma, integer, mask_of
-from tests.hsaco_machine.wave import EXEC, LITERAL, VCC, VECTOR, Wave, field_of
+from tests.hsaco_machine.typed import Array, Typed, integer, mask_of
+from tests.hsaco_machine.wave import EXEC, VCC, VECTOR, Wave, field_of
 from tests.ttir_machine import MachineFault
 from tileir.ir import types as t
 from tileir.ir.attributes import Rounding
@@ -80,7 +80,8 @@ def operands(wave: Wave, instruction: Any) -> Operands:
         elif register == 249 and position == 0:
             value = wave.read(_register(instruction, "vsrc0"), 32)
         else:
-            value = wave.read(register, 32 if high else min(bits, 64), literal, floating)
+            alone = "V_PK_" in instruction.op.name and 128 <= register < VECTOR
+            value = wave.read(register, 32 if high or alone else min(bits, 64), literal, floating)
         if high:
             value = value >> np.uint64(16)
         value = _selected(instruction, value, position)
@@ -197,13 +198,15 @@ def _packed_fields(frame: Frame, instruction: Any) -> None:
     if "MIX" in name:
         _mixed_signs(frame, instruction)
         return
-    if not name.startswith("V_PK_"):
+    if not name.startswith("V_PK_") or name == "V_PK_MOV_B32":  # whose pseudo-code chooses halves itself
         return
     wide = "F32" in name or "B32" in name
     for position in range(3):
         if f"S{position}" in frame.variables:
             raw = frame.variables[f"S{position}"].raw
-            found = _arranged(instruction, raw, position, 32 if wide else 16, (low >> position) & 1, (high >> position) & 1)
+            found = _arranged(
+                instruction, raw, position, 32 if wide else 16, (low >> position) & 1, (high >> position) & 1
+            )
             frame.variables[f"S{position}"] = Typed(found, 64, "b")
 
 
@@ -236,7 +239,9 @@ def _destination(instruction: Any) -> tuple[int, int]:
 def _carry_in(instruction: Any) -> int:
     """The register of the mask that pseudo-code reads as VCC."""
     name = instruction.op.name
-    third = hasattr(type(instruction), "src2") and ("CNDMASK" in name or "_CI_" in name or "ADDC" in name or "SUBB" in name)
+    third = hasattr(type(instruction), "src2") and (
+        "CNDMASK" in name or "_CI_" in name or "ADDC" in name or "SUBB" in name
+    )
     return _register(instruction, "src2") if third else VCC
 
 

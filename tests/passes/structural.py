@@ -282,9 +282,13 @@ _BODIES = {
         %r = for %i in (%zero to %three, step %one) : tile<i32> iter_values(%v = %a) -> (tile<i32>) {
           %w, %t = load_ptr_tko weak %out : tile<ptr<i32>> -> tile<i32>, token
           %s = addi %v, %w : tile<i32>
+          %at = offset %real, %i : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>
+          store_ptr_tko weak %at, %x : tile<ptr<f32>>, tile<f32> -> token
           continue %s : tile<i32>
         }
-        %real2 = ptr_to_ptr %real : tile<ptr<f32>> -> tile<ptr<i32>>
+        %four = constant <i32: 4> : tile<i32>
+        %place = offset %real, %four : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>
+        %real2 = ptr_to_ptr %place : tile<ptr<f32>> -> tile<ptr<i32>>
         store_ptr_tko weak %real2, %r : tile<ptr<i32>>, tile<i32> -> token
         """,
     "for-unrolled": """

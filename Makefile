@@ -81,7 +81,7 @@ fuzz: $(VENV)/.fuzz
 	$(BIN)/python -m tests.passes.fuzz --count 5000 --jobs $(JOBS)
 
 cluster-test: $(VENV)/.cluster
-	TILEIR_FARM_JOBS=10000 $(BIN)/python -m pytest tests/farm tests/tune $(ARGS)
+	TILEIR_FARM_JOBS=10000 $(BIN)/python -m pytest tests/farm tests/tune tests/large_grids $(ARGS)
 
 cutiles: $(CUTILES:%=$(VENV)-cutile-%/.installed)
 	@for version in $(CUTILES); do \

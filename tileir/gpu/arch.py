@@ -15,6 +15,9 @@ from functools import cache
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.hints import ARCHITECTURES
 
+MAX_WARPS, MAX_STAGES = 32, 16
+"""Warps of a block and depth of software pipelines: the most that can be asked for."""
+
 
 class Vendor(Enum):
     """The makers of GPUs, by the name of the target that runs on them."""

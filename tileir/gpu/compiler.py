@@ -46,8 +46,6 @@ class RequestedOptions(NamedTuple):
 
 
 AS_THE_KERNEL_HAS_IT = RequestedOptions()
-MAX_WARPS, MAX_STAGES = 32, 16
-"""The most that can be asked for."""
 
 
 class RegisterError(UnsupportedError):

@@ -14,7 +14,8 @@ from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from tileir.gpu.compiler import AS_THE_KERNEL_HAS_IT, MAX_STAGES, MAX_WARPS, RequestedOptions
+from tileir.gpu.arch import MAX_STAGES, MAX_WARPS
+from tileir.gpu.compiler import AS_THE_KERNEL_HAS_IT, RequestedOptions
 from tileir.gpu.driver import Driver, GpuDevice
 from tileir.gpu.executable import Executable
 from tileir.gpu.launch import KernelLauncher

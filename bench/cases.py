@@ -157,7 +157,7 @@ MANY = 1 << 26
 def _saxpy(name: str, path: Path, shape: tuple[int, ...], grid: tuple[int, ...]) -> Case:
     library = torch()
     x, y = normal(*shape), np.zeros(shape, np.float32)
-    tensor, out = library.from_numpy(x), library.zeros(shape)
+    tensor, out = library.from_numpy(x), library.from_numpy(np.zeros_like(y))
 
     def check() -> None:
         close(y, np.float64(2.5) * x, 1e-6)
@@ -179,7 +179,7 @@ def saxpy_matrix() -> Case:
 def _vector_add(name: str, path: Path, block: int, count: int) -> Case:
     library = torch()
     a, b, c = normal(count), normal(count), np.zeros(count, np.float32)
-    x, y, z = library.from_numpy(a), library.from_numpy(b), library.zeros(count)
+    x, y, z = library.from_numpy(a), library.from_numpy(b), library.from_numpy(np.zeros_like(c))
 
     def check() -> None:
         assert np.array_equal(c, a + b)
@@ -205,7 +205,7 @@ def transpose() -> Case:
     library = torch()
     x = normal(4096, 4096)
     y = np.zeros_like(x)
-    tensor, out = library.from_numpy(x), library.zeros(4096, 4096)
+    tensor, out = library.from_numpy(x), library.from_numpy(np.zeros_like(y))
 
     def check() -> None:
         assert np.array_equal(y, x.T)

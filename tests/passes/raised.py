@@ -286,3 +286,60 @@ _KEPT = {
 }  # fmt: skip
 KEPT: dict[str, str] = {name: kernel(body) for name, body in _KEPT.items()}
 """Kernels none of whose accesses do."""
+
+_ROWS = """
+%lanes = iota : tile<4xi32>
+%rs = all 4 %r : ptr<i32>
+%ra = offset %rs, %lanes : tile<4xptr<i32>>, tile<4xi32> -> tile<4xptr<i32>>
+%ns = all 4 %n : i32
+%there = cmpi less_than %lanes, %ns, signed : tile<4xi32> -> tile<4xi1>
+%given, %t0 = load_ptr_tko weak %ra : tile<4xptr<i32>> -> tile<4xi32>, token
+%rows = KNOWN
+%down = reshape %rows : tile<4xi32> -> tile<4x1xi32>
+%width = WIDTH
+%widths = all 4x1 %width : i32
+%starts = muli %down, %widths FLAG : tile<4x1xi32>
+%starts_all = broadcast %starts : tile<4x1xi32> -> tile<4x8xi32>
+%columns = iota : tile<8xi32>
+%along = reshape %columns : tile<8xi32> -> tile<1x8xi32>
+%column = broadcast %along : tile<1x8xi32> -> tile<4x8xi32>
+%index = addi %starts_all, %column FLAG : tile<4x8xi32>
+%there_down = reshape %there : tile<4xi1> -> tile<4x1xi1>
+%row_mask = broadcast %there_down : tile<4x1xi1> -> tile<4x8xi1>
+%m1 = COUNT
+%ms = all 1x8 %m1 : i32
+%inside = cmpi less_than %along, %ms, signed : tile<1x8xi32> -> tile<1x8xi1>
+%column_mask = broadcast %inside : tile<1x8xi1> -> tile<4x8xi1>
+%mask = andi %row_mask, %column_mask : tile<4x8xi1>
+%zero = constant <f32: 0.0> : tile<4x8xf32>
+"""
+_NOT_NEGATIVE = "assume bounded<0, ?>, %given : tile<4xi32>"
+_POSITIVE = "assume bounded<1, ?>, {} : tile<i32>"
+
+
+def _table(
+    rows: str = _NOT_NEGATIVE,
+    width: str = _POSITIVE.format("%s"),
+    count: str = _POSITIVE.format("%m"),
+    flag: str = "overflow<no_signed_wrap>",
+) -> str:
+    text = _ROWS.replace("KNOWN", rows).replace("WIDTH", width).replace("COUNT", count).replace("FLAG", flag)
+    return kernel(text + _through("4x8", "%index", ", %mask", ", %zero"))
+
+
+GATHERED: dict[str, str] = {
+    "rows": _table(),
+    "rows of known width": _table(width="constant <i32: 24> : tile<i32>"),
+    "few rows": _table("andi %given, %sevens : tile<4xi32>", "constant <i32: 24> : tile<i32>", flag="").replace(
+        "%rows =", "%sevens = constant <i32: 7> : tile<4xi32>\n%rows ="
+    ),
+}
+"""Kernels that read and write rows of 4 x 8 elements named by r, as gather views can."""
+
+NOT_GATHERED: dict[str, str] = {
+    "rows may be negative": _table("addi %given, %lanes : tile<4xi32>"),
+    "rows may wrap": _table(flag=""),
+    "no column may be there": _table(count="addi %m, %c0 : tile<i32>"),
+    "width may be 0": _table(width="addi %s, %c0 : tile<i32>"),
+}
+"""Kernels whose rows they cannot."""

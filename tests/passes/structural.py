@@ -282,9 +282,13 @@ _BODIES = {
         %r = for %i in (%zero to %three, step %one) : tile<i32> iter_values(%v = %a) -> (tile<i32>) {
           %w, %t = load_ptr_tko weak %out : tile<ptr<i32>> -> tile<i32>, token
           %s = addi %v, %w : tile<i32>
+          %at = offset %real, %i : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>
+          store_ptr_tko weak %at, %x : tile<ptr<f32>>, tile<f32> -> token
           continue %s : tile<i32>
         }
-        %real2 = ptr_to_ptr %real : tile<ptr<f32>> -> tile<ptr<i32>>
+        %four = constant <i32: 4> : tile<i32>
+        %place = offset %real, %four : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>
+        %real2 = ptr_to_ptr %place : tile<ptr<f32>> -> tile<ptr<i32>>
         store_ptr_tko weak %real2, %r : tile<ptr<i32>>, tile<i32> -> token
         """,
     "for-unrolled": """
@@ -396,6 +400,32 @@ _BODIES = {
           continue %t2 : token
         }
         """,
+    "gathered-rows": """
+        %lanes = iota : tile<4xi32>
+        %ones = constant <i32: 1> : tile<4xi32>
+        %rows = xori %lanes, %ones : tile<4xi32>
+        %down = reshape %rows : tile<4xi32> -> tile<4x1xi32>
+        %eight = constant <i32: 8> : tile<4x1xi32>
+        %starts = muli %down, %eight : tile<4x1xi32>
+        %starts_all = broadcast %starts : tile<4x1xi32> -> tile<4x8xi32>
+        %columns = iota : tile<8xi32>
+        %along = reshape %columns : tile<8xi32> -> tile<1x8xi32>
+        %column = broadcast %along : tile<1x8xi32> -> tile<4x8xi32>
+        %index = addi %starts_all, %column : tile<4x8xi32>
+        %bs1 = reshape %b : tile<i32> -> tile<1xi32>
+        %bs = broadcast %bs1 : tile<1xi32> -> tile<4xi32>
+        %there = cmpi less_than %lanes, %bs, signed : tile<4xi32> -> tile<4xi1>
+        %there_down = reshape %there : tile<4xi1> -> tile<4x1xi1>
+        %mask = broadcast %there_down : tile<4x1xi1> -> tile<4x8xi1>
+        %o1 = reshape %out : tile<ptr<i32>> -> tile<1x1xptr<i32>>
+        %os = broadcast %o1 : tile<1x1xptr<i32>> -> tile<4x8xptr<i32>>
+        %at = offset %os, %index : tile<4x8xptr<i32>>, tile<4x8xi32> -> tile<4x8xptr<i32>>
+        %none = constant <i32: 0> : tile<4x8xi32>
+        %v, %t = load_ptr_tko weak %at, %mask, %none
+          : tile<4x8xptr<i32>>, tile<4x8xi1>, tile<4x8xi32> -> tile<4x8xi32>, token
+        %w = addi %v, %index : tile<4x8xi32>
+        store_ptr_tko weak %at, %w, %mask token=%t : tile<4x8xptr<i32>>, tile<4x8xi32>, tile<4x8xi1> -> token
+        """,
     "no-signed-wrap": """
         %id, %idy, %idz = get_tile_block_id : tile<i32>
         %many = constant <i32: 100> : tile<i32>
@@ -436,6 +466,20 @@ _BODIES = {
         %w = addi %v, %v : tile<4x4xi32>
         store_view_tko weak %w, %parts[%zero, %zero] token=%t
           : tile<4x4xi32>, partition_view<tile=(4x4), tensor_view<?x4xi32, strides=[?,1]>>, tile<i32> -> token
+        """,
+    "aligned": """
+        %wide = assume div_by<16>, %out : tile<ptr<i32>>
+        %id, %idy, %idz = get_tile_block_id : tile<i32>
+        %eight = constant <i32: 8> : tile<i32>
+        %first = muli %id, %eight : tile<i32>
+        %at = offset %wide, %first : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+        %view = make_tensor_view %at, shape = [8], strides = [1] : tensor_view<8xi32, strides=[1]>
+        %parts = make_partition_view %view : partition_view<tile=(8), tensor_view<8xi32, strides=[1]>>
+        %v, %t = load_view_tko weak %parts[%zero] : partition_view<tile=(8), tensor_view<8xi32, strides=[1]>>, tile<i32>
+          -> tile<8xi32>, token
+        %w = addi %v, %v : tile<8xi32>
+        store_view_tko weak %w, %parts[%zero] token=%t
+          : tile<8xi32>, partition_view<tile=(8), tensor_view<8xi32, strides=[1]>>, tile<i32> -> token
         """,
     "inbounds": """
         %view = make_tensor_view %out, shape = [8, 8], strides = [8, 1] : tensor_view<8x8xi32, strides=[8,1]>
@@ -491,5 +535,6 @@ _CALLING = """
         """
 PROGRAMS: dict[str, str] = {name: program(body) for name, body in _BODIES.items()}
 PROGRAMS["bounded"] = PROGRAMS["divisible"]
+PROGRAMS["scattered-rows"] = PROGRAMS["gathered-rows"]
 PROGRAMS["affine-store"] = PROGRAMS["affine-load"]
 PROGRAMS |= {name: program(_CALLING, _FUNCTIONS) for name in ("inlined-call", "uncalled-function")}

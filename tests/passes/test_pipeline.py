@@ -13,6 +13,8 @@ from structural import program
 
 import tileir
 from tileir.ir.compare import identical
+from tileir.ops.control import For
+from tileir.ops.pointers import LoadPtr
 from tileir.passes import patternwords
 from tileir.passes.canonicalise import PATTERNS
 from tileir.passes.pipeline import LEVELS, PASSES
@@ -116,6 +118,31 @@ def test_tiles_of_i1_stay_tiles() -> None:
         (found,) = (op for op in tileir.optimize(tileir.parse(program(body)), passes="canonicalise").walk()
                     if op.spec.name in ("cmpi", "maxi"))  # fmt: skip
         assert found.results[0].type.shape == ((8,) if element == "i1" else (1,))
+
+
+@pytest.mark.parametrize(
+    ("store", "hoisted"),
+    [
+        ("store_ptr_tko weak %real, %x : tile<ptr<f32>>, tile<f32> -> token", True),
+        ("store_ptr_tko release device %real, %x : tile<ptr<f32>>, tile<f32> -> token", False),
+        ("%u = store_ptr_tko weak %real, %x token=%t0 : tile<ptr<f32>>, tile<f32> -> token", False),
+    ],
+)
+def test_a_load_leaves_a_loop_that_stores_unless_it_waits_for_that(store: str, hoisted: bool) -> None:
+    """A store that the load waits for makes its token, so that the load has an operand of the loop."""
+    token = "u" if store.startswith("%u") else "t0"
+    body = f"""%t0 = make_token : token
+        %r:2 = for %i in (%zero to %three, step %one) : tile<i32>
+            iter_values(%v = %a, %t1 = %t0) -> (tile<i32>, token) {{
+          {store}
+          %w, %t = load_ptr_tko weak %out token=%{token} : tile<ptr<i32>> -> tile<i32>, token
+          %s = addi %v, %w : tile<i32>
+          continue %s, %t : tile<i32>, token
+        }}
+        OUT %r#0"""
+    made = tileir.optimize(tileir.parse(program(body)), passes="licm")
+    (load,) = (op for op in made.walk() if isinstance(op, LoadPtr))
+    assert isinstance(load.parent_op, For) is not hoisted
 
 
 @pytest.mark.parametrize("arguments", [{"level": 4}, {"level": -1}, {"passes": "no"}, {"passes": ["dce", ""]}])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from raised import KEPT, RAISED
+from raised import GATHERED, KEPT, NOT_GATHERED, RAISED
 
 import tileir
 from tests.differential import outcome
+from tests.passes.random_pointers import check
+from tileir.ir.types import GatherScatterViewType
 from tileir.ops.control import If
 from tileir.ops.pointers import LoadPtr, StorePtr
 from tileir.ops.views import LoadView, MakeTensorView, StoreView
@@ -138,3 +140,60 @@ def test_the_token_and_the_hints_are_kept() -> None:
     assert store.token is load.result_token
     assert "latency" in str(load.optimization_hints)
     assert load.token is None
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_a_random_kernel_gives_the_same(seed: int) -> None:
+    check(seed, ("interp", "cpu") if seed % 8 == 0 else ("interp",))
+
+
+# ---------------------------------------------------------------- rows that an index tile names
+
+
+def gathered(text: str) -> tileir.Module:
+    return tileir.optimize(tileir.parse(text), passes=["canonicalise", "cse", "raise-gathers", "cse", "dce"])
+
+
+@pytest.mark.parametrize("name", GATHERED)
+def test_rows_go_through_gather_views(name: str) -> None:
+    after = gathered(GATHERED[name])
+    views = [op.view.type for op in after.walk() if isinstance(op, LoadView | StoreView)]
+    assert len(views) == 2
+    assert all(isinstance(view, GatherScatterViewType) for view in views)
+    assert tileir.verify(after).ok
+    assert tileir.to_bytecode(after, version="13.3")
+
+
+@pytest.mark.parametrize("name", NOT_GATHERED)
+def test_rows_stay_where_a_condition_is_not_proved(name: str) -> None:
+    assert count(gathered(NOT_GATHERED[name]), (LoadView, StoreView)) == 0
+
+
+@pytest.mark.parametrize("target", ["interp", "cpu"])
+@pytest.mark.parametrize("name", GATHERED)
+def test_gathered_rows_give_the_same_bits(name: str, target: str) -> None:
+    """Also where rows are masked off whose index leads nowhere, and where the last row ends with the array."""
+    before, after = tileir.parse(GATHERED[name]), gathered(GATHERED[name])
+    far = 7 if name == "few rows" else 1 << 20
+    for n, m in ((4, 8), (3, 5), (1, 1), (0, 8), (-1, 3), (9, 12)):
+        rows = np.array([2, 0, 3, 1], np.int32)
+        last = max([24 * row + min(m, 8) for row in rows[: max(n, 0)]], default=1)
+        rows[max(n, 0) :] = far
+        data = np.random.default_rng(n + m).standard_normal(last).astype(np.float32)
+        args = [data, np.zeros_like(data), rows, n, m, 24]
+        first, second = (outcome(module["k"], (1,), args, target) for module in (before, after))
+        assert first.trap is None
+        assert second.trap is None, (n, m, second.trap)
+        assert [one.tobytes() for one in first.arrays] == [one.tobytes() for one in second.arrays], (n, m)
+        reports = [
+            sanitize(module["k"], (1,), *args, copy=True, output=lambda text: None) for module in (before, after)
+        ]
+        assert reports[1].ok or not reports[0].ok, f"{n}, {m}\n{reports[1]}"
+
+
+@pytest.mark.parametrize("target", ["interp", "cpu"])
+def test_a_row_beyond_the_array_still_traps(target: str) -> None:
+    data, rows = np.zeros(24 * 4, np.float32), np.array([0, 1, 4, 2], np.int32)
+    for module in (tileir.parse(GATHERED["rows"]), gathered(GATHERED["rows"])):
+        with pytest.raises(tileir.Trap):
+            module["k"].launch((1,), data, data.copy(), rows, 4, 8, 24, target=target)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import Diagnostic, DiagnosticError
-from tileir.ir.loc import UNKNOWN, BytecodeLoc
+from tileir.ir.loc import UNKNOWN, BytecodeLoc, op_label
 from tileir.ir.types import FunctionType, Type
 
 MAGIC = "E0901"
@@ -118,8 +118,3 @@ def shown_type(type: Type) -> str:
 def _few(types: tuple[Type, ...]) -> str:
     """Signatures may hold any number of long types, again and again; spell only those that will be shown."""
     return ", ".join(map(repr, types[:_SHOWN_PARTS])) + (", ..." if len(types) > _SHOWN_PARTS else "")
-
-
-def op_label(number: int, name: str) -> str:
-    """The name of an operation in paths: operations count from 0 within their function, outer before inner."""
-    return f"op {number} '{name}'"

@@ -6,12 +6,12 @@ Does not know: any operation; the layouts (`layout`) come from the declarations.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from tileir.bytecode import faults
 from tileir.bytecode.attributes import READ_KIND
-from tileir.bytecode.faults import MAX_NESTING, BytecodeFault, op_label, shown_type
+from tileir.bytecode.faults import MAX_NESTING, BytecodeFault, shown_type
 from tileir.bytecode.layout import AttrStep, InstructionLayout, OperandStep, layouts
 from tileir.bytecode.tables import TableReaders
 from tileir.bytecode.versions import max_opcode
@@ -20,11 +20,13 @@ from tileir.ir import types as t
 from tileir.ir.attributes import TextEnum
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.fields import RegionField
-from tileir.ir.loc import BytecodeLoc, Location
+from tileir.ir.loc import BytecodeLoc, Location, op_label
 from tileir.ir.shown import shown
 from tileir.ir.spec import PREVIEW_OPCODES, OperandLayout, Placement
 from tileir.ir.versions import version_text
 from tileir.ops.calls import PreviewCall
+
+T = TypeVar("T")
 
 
 class BodyReader:
@@ -64,11 +66,53 @@ class BodyReader:
         self._count += 1
         layout = self._opcode(number)
         try:
-            op = self._fields(layout, number, begin, depth)
+            loc = self._location(layout, number, begin)
+            op = self._plain(layout, loc) or self._fields(layout, loc, depth)
         except BytecodeFault as fault:
             raise fault.inside_op(number, layout.name) from None
         self._define(op.results[: layout.stored_results])
         return op
+
+    def _plain(self, layout: InstructionLayout, loc: Location) -> Op | None:
+        """An instruction of plain layout, without a step by step account; None, with nothing read, if that fails.
+
+        Whoever reads it again then says what is wrong with it, and where.
+        """
+        cursor = self._cursor
+        if not layout.plain or cursor.trace is not None:
+            return None
+        begin = cursor.at
+        try:
+            types = self._plain_numbers(self._tables.types.of_values, len(layout.result_labels))
+            flags = self._flags(layout) if layout.has_flags else 0
+            attributes: dict[str, Any] = {step.attr.name: True for step in layout.units if flags & step.mask}
+            for step in layout.attrs:
+                if not step.mask or flags & step.mask:
+                    attributes[step.attr.name] = READ_KIND[step.attr.kind](self._tables, cursor, step.attr, types)
+            operands = self._plain_numbers(self._values, len(layout.operands))
+        except (BytecodeFault, LookupError):
+            cursor.at = begin
+            return None
+        return layout.cls(operands, types, attributes, (), loc, layout.spec.fixed_segments)
+
+    def _plain_numbers(self, things: Mapping[int, T] | Sequence[T], count: int) -> list[T]:
+        """The things whose numbers come next, of two bytes at most. Raises LookupError for a number of none."""
+        cursor = self._cursor
+        data, at, found = cursor.data, cursor.at, []
+        for _ in range(count):
+            number = data[at]
+            at += 1
+            if number >= 0x80:
+                high = data[at]
+                at += 1
+                if high >= 0x80:
+                    raise LookupError
+                number += (high - 1) << 7
+            found.append(things[number])
+        if at > cursor.end:
+            raise LookupError
+        cursor.at = at
+        return found
 
     def _define(self, values: list[Value]) -> None:
         """Make values visible, under the next free numbers."""
@@ -78,8 +122,7 @@ class BodyReader:
                 trace.heading(self._cursor.at, f"value {index}: {_source(value)}")
         self._values += values
 
-    def _fields(self, layout: InstructionLayout, number: int, begin: int, depth: int) -> Op:
-        loc = self._location(layout, number, begin)
+    def _fields(self, layout: InstructionLayout, loc: Location, depth: int) -> Op:
         types = self._result_types(layout)
         flags = self._flags(layout) if layout.has_flags else 0
         attributes = self._attributes(layout, flags, types)
@@ -133,7 +176,7 @@ class BodyReader:
             raise fault.inside("location") from None
         if found is not None:
             return found
-        return BytecodeLoc(self._filename, f"{self._place}, {op_label(number, layout.name)}", begin)
+        return BytecodeLoc(self._filename, self._place, begin, number, layout.name)
 
     def _result_types(self, layout: InstructionLayout) -> list[t.Type]:
         count = self._result_count(layout) if layout.result_count else layout.stored_results

@@ -153,6 +153,8 @@ class TypeReader:
         self._table = OffsetTable.read(payload, "types", 4)
         self._version = version
         self._types: dict[int, t.Type] = {}
+        self.of_values: dict[int, t.Type] = {}
+        """The types that `read` has found."""
         self._open: set[int] = set()
 
     def __len__(self) -> int:
@@ -162,9 +164,10 @@ class TypeReader:
         """The type whose index stands at `cursor`, of a value or an attribute."""
         begin = cursor.at
         index = self._table.index(cursor)
-        found = self._types.get(index) or self.get(index)
+        found = self.of_values.get(index) or self.get(index)
         if isinstance(found, t.FunctionType):
             raise BytecodeFault(faults.KIND, f"expected a type other than a function's, got type {index}", begin)
+        self.of_values[index] = found
         return found
 
     def read_signature(self, cursor: ByteCursor) -> t.FunctionType:

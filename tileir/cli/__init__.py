@@ -41,6 +41,7 @@ VERBS = {
     "view": ("view", "picture a launch: what each tile block touches, values, tokens, faults"),
     "profile": ("profile", "find where the time of a launch goes: time, bytes and flops by line"),
     "debug": ("debug", "step through a launch: values, memory, tokens, and back"),
+    "serve": ("serve", "show every stage of a program side by side, on a page of this machine"),
     "lsp": ("lsp", "answer an editor: the language server"),
     "explain": ("explain", "explain a diagnostic code or an operation"),
     "info": ("info", "show versions and targets, or what is in a program"),

@@ -143,7 +143,10 @@ class Op(metaclass=_OpClass):
     ) -> None:
         self.operands = operands
         self.segments = self.spec.default_segments(len(operands)) if segments is None else segments
-        self.results = [Value(type, self, index) for index, type in enumerate(result_types)]
+        if len(result_types) == 1:
+            self.results = [Value(result_types[0], self, 0)]
+        else:
+            self.results = [Value(type, self, index) for index, type in enumerate(result_types)]
         self.attributes: dict[str, Any] = {} if attributes is None else attributes
         self.regions = regions
         self.discardable: dict[str, Attribute] | None = None

@@ -156,16 +156,41 @@ class FusedLoc(Location):
         return f"fused{metadata}[{', '.join(member._shown() for member in self.members)}]"
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, slots=True, eq=False)
 class BytecodeLoc(Location):
-    """A place in bytecode that carries no debug info: a path and a byte offset."""
+    """A place in bytecode that carries no debug info: a path and a byte offset.
+
+    The path is `place`, or in it operation `number`, of that name: it is spelt when it is asked for, as every operation
+    of a file has one.
+    """
 
     file: str
-    path: str
+    place: str
     offset: int
+    number: int | None = None
+    name: str = ""
+
+    @property
+    def path(self) -> str:
+        return self.place if self.number is None else f"{self.place}, {op_label(self.number, self.name)}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, BytecodeLoc) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[str, str, int]:
+        return self.file, self.path, self.offset
 
     def _shown(self) -> str:
         return f"{self.file!r}, {self.path}, offset {self.offset:#x}"
+
+
+def op_label(number: int, name: str) -> str:
+    """The name of an operation in paths: operations count from 0 within their function, outer before inner."""
+    return f"op {number} '{name}'"
 
 
 class DebugScope(Attribute):

@@ -1,7 +1,7 @@
 """The pass ``licm``: what is the same in every iteration is computed before the loop.
 
 Knows: which operations may leave a loop, and which loads, by what the loop does to memory and how often it runs.
-Does not know: where in memory an access goes (`analysis.footprint`): a loop that writes keeps its loads.
+Does not know: where in memory an access goes (`analysis.footprint`): tokens alone order accesses of one tile block.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tileir.analysis.effects import effects_of
+from tileir.analysis.effects import accesses_of, effects_of
 from tileir.analysis.uses import home_of
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.effects import Effect
@@ -29,13 +29,14 @@ HOISTED = Row(
 )  # fmt: skip
 HOISTED_LOAD = Row(
     "loop-invariant-load", "licm", "for { weak load p }", "weak load p before the loop", Exactness.PROMISED,
-    "the loop runs and writes nothing, so that the first load finds what all find",
-    "all operands are defined outside the loop, which runs for certain, has one exit and neither writes nor waits",
-    Aspect.PLACE,
+    "no write in the loop is ordered before the load, so that what it changes races (spec: tokens#transformations), "
+    "and the first load finds what all find",
+    "all operands are defined outside the loop, the token too; the loop runs for certain, has one exit, writes weakly "
+    "at most and does not wait", Aspect.PLACE,
 )  # fmt: skip
 ROWS = (HOISTED, HOISTED_LOAD)
 
-_DISTURBS = Effect.WRITE | Effect.UPDATE | Effect.FENCE | Effect.WAIT | Effect.HOST | Effect.STOP
+_DISTURBS = Effect.UPDATE | Effect.FENCE | Effect.WAIT | Effect.HOST | Effect.STOP
 
 
 @dataclass
@@ -45,7 +46,7 @@ class _Frame:
     block: Block
     loop: For | Loop | None
     still: bool = False
-    """Whether the loop certainly runs and disturbs no memory."""
+    """Whether the loop certainly runs, and orders nothing that its loads do not wait for."""
 
 
 class Hoisting(Rebuilding):
@@ -70,7 +71,9 @@ class Hoisting(Rebuilding):
 
     def _is_still(self, loop: For) -> bool:
         count = trip_count([self.values[bound] for bound in (loop.lower, loop.upper, loop.step)], loop.unsigned)
-        return bool(count) and has_plain_body(loop) and not effects_of(loop) & _DISTURBS
+        if not count or not has_plain_body(loop) or effects_of(loop) & _DISTURBS:
+            return False
+        return not any(access.writes and access.is_strong for access in accesses_of(loop))
 
     def emit(self, op: Op) -> Sequence[Value]:
         loads = is_weak_load(op) and self.log.allows(HOISTED_LOAD)

@@ -60,8 +60,13 @@ BOUNDED = Row(
     "make_tensor_view with assume bounded<L, H>, x", Exactness.PROMISED,
     "x lies between L and H for all values of what it is computed from", "L >= 0 or H is known of x",
 )  # fmt: skip
+ALIGNED = Row(
+    "aligned", "infer-assume", "make_tensor_view p", "make_tensor_view (assume div_by<D>, p)", Exactness.PROMISED,
+    "p is a multiple of D bytes for all values of what it is computed from",
+    "that is known of p, and D is more than the size of an element",
+)  # fmt: skip
 ROWS = (NO_WRAP, STATIC)
-ASSUME_ROWS = (DIVISIBLE, BOUNDED)
+ASSUME_ROWS = (DIVISIBLE, BOUNDED, ALIGNED)
 INBOUNDS_ROWS = (INBOUNDS,)
 
 _MAKERS = (MakePartitionView, MakeStridedView, MakeGatherScatterView)
@@ -176,7 +181,7 @@ def _view_of(type: t.TileViewType, tensor: t.TensorViewType) -> t.TileViewType:
 
 
 class InferringAssume(_Ranged):
-    """The walk that tells what is known of extents and strides."""
+    """The walk that tells what is known of addresses, extents and strides."""
 
     def visit(self, op: Op) -> None:
         if not isinstance(op, MakeTensorView) or self.known is None:
@@ -185,6 +190,7 @@ class InferringAssume(_Ranged):
         before = self.given(op.operands)
         for value in dict.fromkeys(op.operands[1:]):
             self._assume(op, value)
+        self._align(op)
         super().visit(op)
         self.bind(op.operands, before)  # Others may stand where the promise cannot be seen.
 
@@ -205,6 +211,15 @@ class InferringAssume(_Ranged):
         )
         if (found.low >= 0 or bounds.upper is not None) and not any(isinstance(one, Bounded) for one in promised):
             self._promise(BOUNDED, op, value, bounds)
+
+    def _align(self, op: MakeTensorView) -> None:
+        """Promise what is known of the address, unless that has been promised."""
+        assert self.known is not None, "the operation stands in an entry"
+        divisor = min(self.known.range(op.base).divisor, 1 << 30)
+        if divisor > op.base.tile.pointer.pointee.byte_size and not any(
+            isinstance(one, DivBy) and one.divisor >= divisor for one in _promises(op.base)
+        ):
+            self._promise(ALIGNED, op, op.base, DivBy(divisor))
 
     def _promise(self, row: Row, op: MakeTensorView, value: Value, predicate: DivBy | Bounded) -> None:
         now = self.values[value]

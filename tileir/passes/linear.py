@@ -205,7 +205,7 @@ def is_inside(value: Value, block: Block) -> bool:
 # ---------------------------------------------------------------- steps
 
 
-def _plus(a: ScalarFormula, b: ScalarFormula) -> ScalarFormula | None:
+def plus(a: ScalarFormula, b: ScalarFormula) -> ScalarFormula | None:
     """The exact sum of two steps."""
     if known_number(a) == 0 or known_number(b) == 0:
         return b if known_number(a) == 0 else a
@@ -214,7 +214,7 @@ def _plus(a: ScalarFormula, b: ScalarFormula) -> ScalarFormula | None:
     return added(extended(a, WIDEST), extended(b, WIDEST)) if max(bits_of(a), bits_of(b)) < WIDEST else None
 
 
-def _times(step: ScalarFormula, factor: ScalarFormula) -> ScalarFormula | None:
+def times(step: ScalarFormula, factor: ScalarFormula) -> ScalarFormula | None:
     """The exact product of a step and a number."""
     if known_number(step) == 0:
         return _ZERO
@@ -299,7 +299,7 @@ def _sum(op: AddI, tiles: LinearTiles) -> Linear | None:
     a, b = tiles.of(op.lhs), tiles.of(op.rhs)
     if a is None or b is None:
         return None
-    steps = _all([_plus(*pair) for pair in zip(a.steps, b.steps)])
+    steps = _all([plus(*pair) for pair in zip(a.steps, b.steps)])
     found = None if steps is None else Linear(added(a.base, b.base, op.overflow), steps)
     return None if found is None else tiles.exact(op.result, op.overflow, found)
 
@@ -309,7 +309,7 @@ def _difference(op: SubI, tiles: LinearTiles) -> Linear | None:
     a, b = tiles.of(op.lhs), tiles.of(op.rhs)
     if a is None or b is None:
         return None
-    steps = _all([_plus(step, other) for step, other in zip(a.steps, map(_negated, b.steps)) if other is not None])
+    steps = _all([plus(step, other) for step, other in zip(a.steps, map(_negated, b.steps)) if other is not None])
     if steps is None or len(steps) < len(a.steps):
         return None
     return tiles.exact(op.result, op.overflow, Linear(subtracted(a.base, b.base, op.overflow), steps))
@@ -326,7 +326,7 @@ def _product(op: MulI, tiles: LinearTiles) -> Linear | None:
         return None
     if a.is_uniform:
         a, b = b, a
-    steps = _all([_times(step, b.base) for step in a.steps])
+    steps = _all([times(step, b.base) for step in a.steps])
     found = None if steps is None else Linear(multiplied(a.base, b.base, op.overflow), steps)
     return None if found is None else tiles.exact(op.result, op.overflow, found)
 
@@ -344,5 +344,5 @@ def _offset(op: Offset, tiles: LinearTiles) -> Linear | None:
     pointers, distances = tiles.of(op.ptr), tiles.of(op.offset)
     if pointers is None or distances is None:
         return None
-    steps = _all([_plus(*pair) for pair in zip(pointers.steps, distances.steps)])
+    steps = _all([plus(*pair) for pair in zip(pointers.steps, distances.steps)])
     return None if steps is None else Linear(moved(pointers.base, distances.base), steps)

@@ -184,7 +184,7 @@ class RaisingPlan:
         self.homes: dict[Op, For | None] = {}
         """The outermost loop before which the view of an access can be made."""
         self.guards: dict[Block, EmptyStoresGuard] = {}
-        self._accesses = [op for op in entry.walk() if isinstance(op, LoadPtr | StorePtr) and _may_be_raised(op)]
+        self._accesses = [op for op in entry.walk() if isinstance(op, LoadPtr | StorePtr) and may_be_raised(op)]
         if not self._accesses:
             return
         self._points: dict[Op, ProgramPoint] = {}
@@ -258,7 +258,8 @@ def _stands_in(op: Op, block: Block) -> bool:
     return home is block
 
 
-def _may_be_raised(op: LoadPtr | StorePtr) -> bool:
+def may_be_raised(op: LoadPtr | StorePtr) -> bool:
+    """Whether an access is one that a view could make."""
     pointers = (op.source if isinstance(op, LoadPtr) else op.destination).tile
     if op.memory_ordering_semantics is not MemoryOrdering.WEAK or op.discardable or pointers.count == 1:
         return False

@@ -14,11 +14,10 @@ from typing import NamedTuple
 from tileir.analysis.effects import MemoryAccess
 from tileir.ir import types as t
 from tileir.ir.attributes import DenseElements
-from tileir.ir.core import Value
 from tileir.ops.pointers import LoadPtr, StorePtr
 from tileir.passes.anchoring import Border, anchored
 from tileir.passes.facts import constant_of
-from tileir.passes.inequalities import Inequality, Prover, inequalities
+from tileir.passes.inequalities import Inequalities, Inequality, Prover, inequalities
 from tileir.passes.linear import LinearTiles
 from tileir.passes.scalars import (
     WIDEST,
@@ -82,7 +81,8 @@ def window(op: LoadPtr | StorePtr, tiles: LinearTiles, prover: Prover) -> TileWi
         extent == 1 or prover.proves(KnownScalar(0, WIDEST), step, 1) for extent, step in zip(shape, pointers.steps)
     ):
         return None
-    bounds = _bounds(access.mask, shape, tiles, prover)
+    mask = Inequalities() if access.mask is None else inequalities(access.mask, tiles)
+    bounds = _bounds(mask.parts, shape, prover) if mask.complete else None
     if bounds is None:
         return None
     padding = padding_of(constant_of(access.padding)) if any(bounds) and access.padding is not None else None
@@ -122,22 +122,23 @@ def _extents(
     return tuple(found)
 
 
-def _bounds(
-    mask: Value | None, shape: Sequence[int], tiles: LinearTiles, prover: Prover
-) -> list[list[IndexBound]] | None:
+def extents_of(parts: Sequence[Inequality], shape: Sequence[int], prover: Prover) -> tuple[ScalarFormula, ...] | None:
+    """The extents of the tensor that bounds leave of a tile; None if that is not proved to have elements."""
+    bounds = _bounds(parts, shape, prover)
+    return None if bounds is None else _extents(shape, bounds, prover)
+
+
+def _bounds(parts: Sequence[Inequality], shape: Sequence[int], prover: Prover) -> list[list[IndexBound]] | None:
     """The bounds of each dimension, all of which leave an element, without those that leave the whole tile; None if
-    there is more to the mask than that."""
+    some parts of a mask say anything else."""
     bounds: list[list[IndexBound]] = [[] for _ in shape]
-    found = None if mask is None else inequalities(mask, tiles)
-    if found is None:
-        return bounds
-    for part in found.parts:
+    for part in parts:
         if not _always(part, shape, prover):
             dim = _bounded(part, prover)
             if dim is None:
                 return None
             bounds[dim].append(IndexBound(part.less.base, part.more.base, part.gap))
-    return bounds if found.complete else None
+    return bounds
 
 
 def _always(part: Inequality, shape: Sequence[int], prover: Prover) -> bool:

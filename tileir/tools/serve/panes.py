@@ -1,0 +1,252 @@
+"""The panes of the page: every stage of a program, and what is found in it.
+
+Knows: how each stage is made, and which line of the program its lines come from. Does not know: requests, processes
+(`tools.serve.worker`).
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tileir.bytecode import encode
+from tileir.bytecode.dump import dump
+from tileir.cpu.emit.debug_lines import CodePlace
+from tileir.cpu.llvm.engine import assembly, host, optimized_text
+from tileir.cpu.lowering.entry import Instruments
+from tileir.cpu.lowering.state import CheckLevel
+from tileir.cpu.run.program import lowered
+from tileir.ir import core
+from tileir.ir.core import Op
+from tileir.ir.diagnostics import UnsupportedError
+from tileir.ir.loc import SourceLoc, file_position
+from tileir.passes.running import Step
+from tileir.runtime.module import Kernel, Module
+from tileir.runtime.optimising import watched
+from tileir.text.parser import parse
+from tileir.text.printer import to_text
+from tileir.tools.serve.linked import (
+    PROGRAM,
+    LinkedText,
+    Places,
+    joined,
+    of_assembly,
+    of_llvm,
+    of_mlir,
+    of_ptx,
+    of_sass,
+    own_places,
+)
+
+if TYPE_CHECKING:
+    from tileir.gpu.compiler import Artifacts
+
+MOST_DIFFED = 20_000
+"""Lines of a program whose passes are compared line by line."""
+_NAME = re.compile(r"%\w+")
+_OPERATION = re.compile(r"^ *-- op \d+ '([^']*)'$")
+
+
+@dataclass(frozen=True)
+class StageChoice:
+    """What is asked for beside the program: a kernel, the optimiser's level or passes, a GPU."""
+
+    kernel: Kernel | None
+    level: int
+    passes: str
+    arch: str
+
+    @property
+    def chosen(self) -> Kernel:
+        if self.kernel is None:
+            raise UnsupportedError("a program without kernels", "pane")
+        return self.kernel
+
+
+def line_of(op: Op) -> int:
+    """The line of the program that an operation comes from; 0 if there is none."""
+    place = file_position(op.loc)
+    if isinstance(place, SourceLoc) and place.source.name == PROGRAM:
+        return place.source.position(place.offset)[0]
+    return 0
+
+
+# ---------------------------------------------------------------- Tile IR
+
+
+def tile_ir(module: core.Module, title: str = "") -> LinkedText:
+    """The program as it is printed."""
+    text = to_text(module).rstrip()
+    lines = [0] * (text.count("\n") + 1)
+    for op, same in zip(module.walk(), parse(text, PROGRAM).walk()):
+        printed = line_of(same)
+        if printed:
+            lines[printed - 1] = lines[printed - 1] or line_of(op)
+    return LinkedText(text, lines, title)
+
+
+def _shown(module: Module, choice: StageChoice) -> list[LinkedText]:
+    return [tile_ir(module)]
+
+
+def _bytecode(module: Module, choice: StageChoice) -> list[LinkedText]:
+    """Each byte with its meaning. Operations come in the order of the program."""
+    operations = iter([op for item in module.items for op in item.walk() if op is not item])
+    rows, line = [], 0
+    for row in dump(encode(module)).rstrip().split("\n"):
+        heading = _OPERATION.match(row)
+        if heading:
+            line = next((line_of(op) for op in operations if op.spec.name == heading[1]), 0)
+        elif " -- " in row and " -- value" not in row:
+            line = 0
+        rows.append((row, line))
+    return [joined(rows)]
+
+
+def _passes(module: Module, choice: StageChoice) -> list[LinkedText]:
+    """What each pass has changed."""
+    steps: list[Step] = []
+    watched(module, choice.level, passes=choice.passes or None, watch=steps.append)
+    found = [_difference(step) for step in steps if step.changes]
+    return found or [LinkedText("nothing changes", [0])]
+
+
+def _difference(step: Step) -> LinkedText:
+    before, after = tile_ir(step.before), tile_ir(step.after)
+    changes = f"{len(step.changes)} change{'' if len(step.changes) == 1 else 's'}"
+    title = f"{step.name}: {changes}, {step.seconds * 1e3:.3g} ms"
+    if len(before.lines) + len(after.lines) > MOST_DIFFED:
+        return LinkedText(after.text, after.lines, title)
+    rows = list(_compared(before, after))
+    text = "\n".join(row for _, row, _ in rows)
+    return LinkedText(text, [line for _, _, line in rows], title, "".join(mark for mark, _, _ in rows))
+
+
+def _compared(before: LinkedText, after: LinkedText) -> Iterator[tuple[str, str, int]]:
+    """Lines of both, those that are only in one with a mark. Names of values are no difference: printing makes them."""
+    old, new = (list(zip(one.text.split("\n"), one.lines)) for one in (before, after))
+    first_keys, then_keys = ([(_NAME.sub("%", text), line) for text, line in rows] for rows in (old, new))
+    matcher = difflib.SequenceMatcher(None, first_keys, then_keys, autojunk=False)
+    for what, begin, end, first, last in matcher.get_opcodes():
+        if what != "equal":
+            yield from (("-", *row) for row in old[begin:end])
+        mark = " " if what == "equal" else "+"
+        yield from ((mark, *row) for row in new[first:last])
+
+
+# ---------------------------------------------------------------- this processor
+
+
+def _native(kernel: Kernel) -> str:
+    """LLVM code that says which lines it comes from."""
+
+    def place(op: Op) -> CodePlace | None:
+        line = line_of(op)
+        return CodePlace(PROGRAM, line) if line else None
+
+    globals = tuple(kernel.module.globals.addresses)
+    return str(lowered(kernel.entry, globals, CheckLevel.ON, Instruments(place, PROGRAM)).module)
+
+
+def _llvm(module: Module, choice: StageChoice) -> list[LinkedText]:
+    return [of_llvm(optimized_text(_native(choice.chosen), host()))]
+
+
+def _assembly(module: Module, choice: StageChoice) -> list[LinkedText]:
+    return [of_assembly(assembly(_native(choice.chosen), host()))]
+
+
+# ---------------------------------------------------------------- GPUs
+
+
+def _mlir(stage: str) -> Callable[[Module, StageChoice], list[LinkedText]]:
+    return lambda module, choice: [of_mlir(_compiled(choice, stage).texts[stage])]
+
+
+def _ptx(module: Module, choice: StageChoice) -> list[LinkedText]:
+    made = _compiled(choice, "ptx")
+    return [of_ptx(made.texts["ptx"], _places(module) - own_places(made.texts["ttir"]))]
+
+
+def _sass(module: Module, choice: StageChoice) -> list[LinkedText]:
+    """Machine code of a GPU, taken apart by ``nvdisasm``. It knows no columns: a line that TTIR has too is left out."""
+    program = disassembler()
+    if program is None:
+        what = "not available: needs nvdisasm, which comes with Triton or the CUDA toolkit"
+        raise UnsupportedError(what, choice.arch)
+    made = _compiled(choice, "cubin")
+    others = {line for line, _ in own_places(made.texts["ttir"])}
+    lines = frozenset(line for line, _ in _places(module) if line not in others)
+    return [of_sass(_disassembled(program, made.binary or b"", choice.arch), lines)]
+
+
+def _disassembled(program: str, cubin: bytes, arch: str) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "kernel.binary"
+        path.write_bytes(cubin)
+        ran = subprocess.run([program, "-g", "-c", str(path)], capture_output=True, text=True, errors="replace")
+    if ran.returncode:
+        raise UnsupportedError(f"nvdisasm: {ran.stderr.strip()}", arch)
+    return ran.stdout
+
+
+def _places(module: Module) -> Places:
+    """Lines and columns of all operations."""
+    found = (file_position(op.loc) for op in module.walk())
+    return frozenset(one.source.position(one.offset) for one in found if isinstance(one, SourceLoc))
+
+
+def _compiled(choice: StageChoice, stage: str) -> Artifacts:
+    """What the compiler makes. Its imports take as long as all others together, so that they wait for a pane."""
+    from tileir.gpu.arch import arch_named
+    from tileir.gpu.compiler import require_triton
+    from tileir.gpu.program import aligned_facts, compiled
+    from tileir.runtime.gpu_routes import source_of
+
+    try:
+        require_triton()
+    except ImportError as error:
+        raise UnsupportedError(f"not available: {error}", choice.arch) from None
+    kernel = choice.chosen
+    facts = aligned_facts(kernel.entry)
+    return compiled(source_of(kernel), arch_named(choice.arch), facts, ["ttir", stage]).artifacts
+
+
+def disassembler() -> str | None:
+    """The place of ``nvdisasm``: Triton's own, else that on the path."""
+    spec = find_spec("triton")
+    for folder in spec.submodule_search_locations or () if spec else ():
+        path = os.path.join(folder, "backends", "nvidia", "bin", "nvdisasm")
+        if os.access(path, os.X_OK):
+            return path
+    return shutil.which("nvdisasm")
+
+
+PANES: Mapping[str, Callable[[Module, StageChoice], list[LinkedText]]] = {
+    "Tile IR": _shown,
+    "bytecode": _bytecode,
+    "passes": _passes,
+    "LLVM IR": _llvm,
+    "assembly": _assembly,
+    "TTIR": _mlir("ttir"),
+    "TTGIR": _mlir("ttgir"),
+    "PTX": _ptx,
+    "SASS": _sass,
+}
+"""What makes each pane of a stage; the panes of launches are `tools.serve.launches`."""
+
+
+def available() -> list[str]:
+    """The panes that this machine can make."""
+    lacking: Iterable[str] = () if find_spec("triton") else ("TTIR", "TTGIR", "PTX", "SASS")
+    lacking = (*lacking, "SASS") if disassembler() is None else lacking
+    return [name for name in PANES if name not in lacking]

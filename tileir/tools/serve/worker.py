@@ -1,0 +1,181 @@
+"""The process that works for one request of the page, and then ends.
+
+Knows: what a request asks for, and that it may use no more than the limits, and no files. Does not know: HTTP
+(`tools.serve.server`), how a stage is made (`tools.serve.panes`).
+
+A request and its answer are JSON, on standard input and what was standard output.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from typing import Any
+
+from tileir.cache import default_directory
+from tileir.ir.diagnostics import Diagnostic, DiagnosticError, Trap, UnsupportedError
+from tileir.ir.loc import FileLoc, SourceLoc, file_position
+from tileir.ir.shown import shown_lines
+from tileir.ir.usage import UsageError
+from tileir.runtime.given import chosen_kernel
+from tileir.runtime.module import Kernel, Module, parse
+from tileir.tools.serve.launches import ran, sanitized
+from tileir.tools.serve.limits import ServeLimits, bound_this_process
+from tileir.tools.serve.linked import PROGRAM, LinkedText
+from tileir.tools.serve.panes import PANES, StageChoice
+from tileir.verify import verify
+
+MOST_DIAGNOSTICS = 200
+
+
+class BadRequest(Exception):
+    """A request of another form."""
+
+
+def answered(request: object, limits: ServeLimits) -> dict[str, Any]:
+    """The answer: ``parts`` of the pane, ``diagnostics``, the ``kernels`` of the program, or an ``error``."""
+    try:
+        return _answered(_Request(request), limits)
+    except DiagnosticError as error:
+        return {"parts": [], "kernels": [], "diagnostics": _diagnostics(error.diagnostics)}
+    except (UsageError, BadRequest) as error:
+        return {"error": str(error)}
+    except UnsupportedError as error:
+        return {"error": shown_lines(error.what), "line": _position(error.loc)[0] if error.loc else 0}
+    except Trap as error:
+        return {"error": shown_lines(str(error.message))}
+    except (TypeError, ValueError) as error:
+        return {"error": shown_lines(str(error))}
+    except MemoryError:
+        return {"error": f"more memory than the {limits.memory >> 20} MiB that a request may take"}
+    except RecursionError:
+        return {"error": "regions nested too deeply"}
+
+
+class _Request:
+    """The fields of a request. Raises `BadRequest`."""
+
+    def __init__(self, data: object) -> None:
+        if not isinstance(data, dict):
+            raise BadRequest("request: expected an object")
+        self.pane = _text(data, "pane", "check")
+        self.text = _text(data, "text")
+        self.kernel = _text(data, "kernel") or None
+        self.passes = _text(data, "passes")
+        self.arch = _text(data, "arch", "sm_90")
+        self.grid = _text(data, "grid", "1")
+        self.target = _text(data, "target", "cpu")
+        self.words = _text(data, "arguments").split()
+        self.level = data.get("level", 2)
+        if not isinstance(self.level, int) or isinstance(self.level, bool):
+            raise BadRequest("level: expected a number")
+        if self.pane not in PANES and self.pane not in ("check", "run", "sanitize"):
+            raise BadRequest(f"pane: expected one of {', '.join((*PANES, 'check', 'run', 'sanitize'))}")
+
+
+def _text(data: dict[str, object], name: str, otherwise: str = "") -> str:
+    found = data.get(name, otherwise)
+    if not isinstance(found, str):
+        raise BadRequest(f"{name}: expected text")
+    return found
+
+
+def _answered(request: _Request, limits: ServeLimits) -> dict[str, Any]:
+    module = parse(request.text, PROGRAM)
+    report = verify(module)
+    answer: dict[str, Any] = {
+        "parts": [],
+        "kernels": [_signature(kernel) for kernel in module.kernels.values()],
+        "diagnostics": _diagnostics(list(report)),
+    }
+    if report.ok and request.pane != "check":
+        parts, found = _made(request, module, limits)
+        answer["parts"] = [part.to_json() for part in parts]
+        answer["diagnostics"] += _diagnostics(found)
+    return answer
+
+
+def _made(request: _Request, module: Module, limits: ServeLimits) -> tuple[list[LinkedText], list[Diagnostic]]:
+    if request.pane in PANES:
+        kernel = chosen_kernel(module, request.kernel) if module.kernels else None
+        choice = StageChoice(kernel, request.level, request.passes, request.arch)
+        return PANES[request.pane](module, choice), []
+    kernel = chosen_kernel(module, request.kernel)
+    if request.pane == "run":
+        return ran(kernel, request.grid, request.words, request.target, limits)
+    return sanitized(kernel, request.grid, request.words, limits)
+
+
+def _signature(kernel: Kernel) -> dict[str, Any]:
+    parameters = [{"name": one.name, "type": str(one.type)} for one in kernel.parameters]
+    return {"name": kernel.name, "parameters": parameters}
+
+
+def _diagnostics(found: Sequence[Diagnostic]) -> list[dict[str, Any]]:
+    return [_diagnostic(one) for one in found[:MOST_DIAGNOSTICS]]
+
+
+def _diagnostic(one: Diagnostic) -> dict[str, Any]:
+    line, column = _position(one.loc)
+    return {
+        "line": line,
+        "column": column,
+        "severity": one.severity,
+        "code": one.code,
+        "message": shown_lines(one.message),
+        "hint": shown_lines(one.hint) if one.hint else "",
+    }
+
+
+def _position(loc: object) -> tuple[int, int]:
+    """Line and column in the program; 0 for a place elsewhere."""
+    place = file_position(loc)  # type: ignore[arg-type]
+    if isinstance(place, SourceLoc):
+        return place.source.position(place.offset)
+    if isinstance(place, FileLoc) and place.file == PROGRAM:
+        return place.line, place.column
+    return 0, 0
+
+
+# ---------------------------------------------------------------- the process
+
+
+def refuse_files() -> None:
+    """From now on, have Python open no file outside of its own folders, this package's, the cache and temporary ones.
+
+    Nothing here asks for another; this is for the day when something would.
+    """
+    own = [sys.prefix, sys.base_prefix, sys.exec_prefix, *filter(None, sys.path), tempfile.gettempdir()]
+    cache = default_directory()
+    roots = tuple({os.path.realpath(one) + os.sep for one in [*own, *([str(cache)] if cache else [])]})
+    allowed = (*roots, "/proc/", "/sys/", "/dev/", "/lib", "/usr/lib")
+
+    def audit(event: str, arguments: tuple[object, ...]) -> None:
+        if event == "open" and isinstance(arguments[0], str | bytes):
+            path = os.path.realpath(os.fsdecode(arguments[0])) + os.sep
+            if not path.startswith(allowed):
+                raise PermissionError("pages read no files")
+
+    sys.addaudithook(audit)
+
+
+def main() -> None:
+    """Answer the request on standard input."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    limits = ServeLimits(**json.loads(sys.argv[-1]))
+    bound_this_process(limits.memory, limits.seconds)
+    refuse_files()
+    content = sys.stdin.buffer.read(limits.request + 1)
+    if not content:
+        return
+    try:
+        request = json.loads(content)
+    except (ValueError, RecursionError):
+        request = None
+    answers.write(json.dumps(answered(request, limits)).encode("utf-8", "backslashreplace"))
+    answers.flush()
+    os._exit(0)

@@ -17,7 +17,7 @@ GPU_JOBS ?= 8
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test lint types bench bench-sweep bench-compare docs site vscode fuzz cluster-test cutiles gpu-test gpu-bench lock clean
+.PHONY: help demo test lint types bench bench-sweep bench-compare docs site vscode fuzz cluster-test cutiles gpu-test gpu-bench amd-test lock clean
 
 help:
 	@echo "make demo       run the example programs on this machine and check them against NumPy"
@@ -34,6 +34,7 @@ help:
 	@echo "make cluster-test  run farms on clusters of Dask and Ray on this machine, and 10,000 jobs through a store"
 	@echo "make cutiles    run the tests of cuTile kernels with each version in CUTILES=\"$(CUTILES)\""
 	@echo "make gpu-test   compare GPU code with the interpreter, on a machine with a GPU (GPU_JOBS=$(GPU_JOBS) at a time)"
+	@echo "make amd-test   compile all golden programs for AMD's GPUs, without one"
 	@echo "make gpu-bench  measure GPU code beside torch, on a machine with a GPU"
 	@echo "make lock       pin the packages that CI installs"
 	@echo "make clean      remove $(VENV) and what builds and tools left"
@@ -80,7 +81,7 @@ fuzz: $(VENV)/.fuzz
 	$(BIN)/python -m tests.passes.fuzz --count 5000 --jobs $(JOBS)
 
 cluster-test: $(VENV)/.cluster
-	TILEIR_FARM_JOBS=10000 $(BIN)/python -m pytest tests/farm tests/tune $(ARGS)
+	TILEIR_FARM_JOBS=10000 $(BIN)/python -m pytest tests/farm tests/tune tests/large_grids $(ARGS)
 
 cutiles: $(CUTILES:%=$(VENV)-cutile-%/.installed)
 	@for version in $(CUTILES); do \
@@ -92,6 +93,9 @@ cutiles: $(CUTILES:%=$(VENV)-cutile-%/.installed)
 gpu-test: $(VENV)/.gpu
 	$(BIN)/python -m pytest tests -m hardware -n $(GPU_JOBS) --max-worker-restart=100 -rfEs \
 	  -o faulthandler_timeout=180 -o faulthandler_exit_on_timeout=true $(ARGS)
+
+amd-test: $(VENV)/.gpu
+	$(BIN)/python -m pytest tests/gpu/amd_*.py -n $(JOBS) $(ARGS)
 
 gpu-bench: $(VENV)/.gpu-bench
 	$(BIN)/python bench/gpu.py $(ARGS)

@@ -182,7 +182,7 @@ def machine_codes(kernel: tileir.Kernel) -> dict[str, MachineCode | None]:
 
 def _triton(kernel: tileir.Kernel) -> bytes:
     made = by_triton(source_of(kernel), arch_named("sm_90"), aligned_facts(kernel.entry), ["cubin"])
-    cubin: bytes = made.artifacts.cubin
+    cubin: bytes = made.artifacts.binary
     return cubin
 
 

@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 
 from exploration import page as exploration_page
+from operation_examples import example, output
 from optimisation import page as optimise_page
 from pictures import PICTURES, drawn
 
@@ -28,6 +29,8 @@ from tileir.text.reference import operation_page
 from tileir.tools.highlight import grammar
 
 FOLDER = Path(__file__).parent
+LINE = 160
+"""Characters of a printed line that are shown."""
 
 _OPERATIONS_INTRODUCTION = """\
 # Operations
@@ -40,6 +43,10 @@ of `x`. The brackets around indices, permutations, shapes and strides are part o
 `{...}` may follow the operands of every operation but `get_tensor_shape` and `get_index_space_shape`; it is left out
 here. *Since* is the language version that brought the operation; *opcode* its number in bytecode. What an operation
 computes, and the rules that its declaration does not say, are in the [language reference](spec/README.md).
+
+Each operation comes with a program that can be run as it is, with `tileir run FILE --grid 1`, and with
+what that prints. Two of them call functions that the host has to register, `experimental$extern_elementwise` and
+`preview$call`.
 """
 
 _DIAGNOSTICS_INTRODUCTION = """\
@@ -70,8 +77,15 @@ def operations_page() -> str:
     parts = [_OPERATIONS_INTRODUCTION, _contents()]
     for key, (title, _) in ops.CHAPTERS.items():
         members = [op for op in ops.OPS.values() if op.spec.chapter == key]
-        parts += [f"## {title}\n", *(f"##{operation_page(op)}" for op in members)]
+        parts += [f"## {title}\n", *(f"##{operation_page(op)}\n{_example(op.spec.name)}" for op in members)]
     return "\n".join(parts)
+
+
+def _example(name: str) -> str:
+    """A program with the operation, and what it prints."""
+    lines = [f"{line[:LINE]} ..." if len(line) > LINE else line for line in output(name).splitlines()]
+    printed = "\n".join(["", "prints", "", "```text", *lines, "```", ""]) if lines else ""
+    return f"```mlir\n{example(name)}```\n{printed}"
 
 
 def _contents() -> str:

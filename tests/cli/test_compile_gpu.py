@@ -9,7 +9,7 @@ import pytest
 
 from tests.gpu.ttir_gemm import Gemm
 from tileir.examples import FOLDER
-from tileir.gpu import compiler, vendor
+from tileir.gpu import compiler, executable, vendor
 from tileir.gpu.cubin import kernels_of
 
 ADD, TOTAL, HELLO = (str(FOLDER / f"{name}.mlir") for name in ("vector_add", "reduction", "hello_grid"))
@@ -39,6 +39,27 @@ class TestForms:
         ran = tileir("compile", ADD, "--target", "sm_90", *(["--emit", form] if form else []))
         assert (ran.status, ran.err) == (0, "")
         assert mark in ran.out
+
+    @pytest.mark.parametrize(
+        ("form", "mark"),
+        [
+            (None, "global_load_b128"),
+            ("ttir", "tt.func public @tileir_vector_add"),
+            ("ttgir", 'ttg.target = "hip:gfx1100"'),
+            ("llir", "define amdgpu_kernel void @tileir_vector_add"),
+        ],
+    )
+    def test_texts_for_amd(self, tileir, form, mark) -> None:
+        options = ["--target", "gfx1100", "--aligned", *(["--emit", form] if form else [])]
+        ran = tileir("compile", ADD, *options)
+        assert (ran.status, ran.err) == (0, "")
+        assert mark in ran.out
+
+    @pytest.mark.parametrize("target", ["gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201"])
+    def test_a_hsaco(self, tileir, target) -> None:
+        ran = tileir("compile", TOTAL, "--kernel", "total", "--target", target, "--emit", "hsaco", "-o", "total.hsaco")
+        assert (ran.status, ran.out) == (0, "")
+        assert executable.kernels_of(Path("total.hsaco").read_bytes()).keys() == {"tileir_total"}
 
     @pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_100"])
     def test_a_cubin(self, tileir, target) -> None:
@@ -133,6 +154,11 @@ class TestWrongUses:
             (
                 ["--target", "sm_90", "--route", "tileiras", "--emit", "ptx"],
                 "--emit ptx: target sm_90 with --route tileiras has cubin",
+            ),
+            (["--emit", "ptx", "--target", "gfx942"], "--emit ptx: target gfx942 has amdgcn, ttir, ttgir, llir, hsaco"),
+            (
+                ["--target", "gfx942", "--route", "tileiras"],
+                "--route tileiras is for GPUs of NVIDIA, got --target gfx942",
             ),
             (["--target", "sm_75"], "invalid choice: 'sm_75'"),
         ],

@@ -10,6 +10,7 @@ A comment in front of a code block says what is done with it, and every block of
 * ``make``: commands of a contributor, of which the targets and files are looked for.
 * ``install``: what is installed is this package, with extras that it has.
 * ``in: FILE``: a part of that file (`walk`).
+* ``part of: FILE``: lines of that file.
 * ``output of: COMMAND``: made and checked by `docs/generate.py`.
 """
 
@@ -33,7 +34,8 @@ BLOCK = re.compile(r"<!-- (run|fails: \d+|file: \S+) -->\n```(\w+)\n(.*?)```\n",
 NEEDY = re.compile(r"<!-- (?:run with: (\S+)|gpu) -->\n```(\w+)\n(.*?)```\n", re.DOTALL)
 KEPT = re.compile(r"<!-- (make|install) -->\n```sh\n(.*?)```\n", re.DOTALL)
 ANY = re.compile(r"(?:<!-- ([\w-]+)[^\n]* -->\n)?```(\w*)\n(.*?)```\n", re.DOTALL)
-KINDS = {"run", "fails", "file", "make", "install", "in", "gpu", "output"}
+KINDS = {"run", "fails", "file", "make", "install", "in", "gpu", "output", "part"}
+PART = re.compile(r"<!-- part of: (\S+) -->\n```\w+\n(.*?)```\n", re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
@@ -113,6 +115,12 @@ def test_what_needs_other_packages_works_where_they_are(
         assert ran.returncode == 0, ran.stdout + ran.stderr
     else:
         run_shell(code, folder, 0)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if PART.search(page.read_text())], ids=lambda page: page.name)
+def test_parts_of_files_are_in_them(page: Path) -> None:
+    for file, text in PART.findall(page.read_text()):
+        assert text in (ROOT / file).read_text(encoding="utf-8"), file
 
 
 def dots(module: str) -> list[int]:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tileir.gpu.arch import Arch
+from tileir.gpu.arch import Arch, nvidia
 from tileir.gpu.driver import GpuDevice
 
-HOPPER = Arch(90)
+HOPPER = nvidia(90)
 
 
 @dataclass

@@ -41,14 +41,14 @@ def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
 
 
 def cubin() -> bytes:
-    found = compile_ttir(EMPTY, HOPPER, CompileOptions(), ["cubin"]).cubin
+    found = compile_ttir(EMPTY, HOPPER, CompileOptions(), ["cubin"]).binary
     assert found is not None
     return found
 
 
 def test_stages_are_what_was_asked_for(service: Service) -> None:
     made = compile_ttir(EMPTY, HOPPER, CompileOptions(num_warps=2), ["ttgir", "ptx"])
-    assert made.cubin is None
+    assert made.binary is None
     assert set(made.texts) == {"ttgir", "ptx"}
     assert made.metadata["name"] == "k"
     assert ".reqntid 64" in made.texts["ptx"]

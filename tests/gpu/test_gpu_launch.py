@@ -147,8 +147,8 @@ class FakeRoute:
         self.asked.append((device.ordinal, *variant.aligned))
         self.requested.append(variant.requested)
         self.variants.append(variant)
-        narrow = () if variant.wide else self.narrow
-        made = Executable(b"", "wide" if variant.wide else "k", hidden=self.hidden, narrow=narrow)
+        narrow = () if variant.wide_extents else self.narrow
+        made = Executable(b"", "wide" if variant.wide_extents else "k", hidden=self.hidden, narrow=narrow)
         return made, Library(driver, b"", "kernel @k"), self.sites
 
 
@@ -178,11 +178,11 @@ class Launches:
 
 class TestExtents:
     def test_other_code_is_made_where_one_is_larger_than_the_code_expects(self):
-        launches = Launches(entry("i32", "i32"), narrow=(1,))
+        launches = Launches(entry("i32", "i32"), narrow=(("parameter", 1),))
         for extents in ((-1, 5), (1, -1), (1, (1 << 31) + 7), (1, (1 << 31) - 1)):
             launches(*extents)
         (route,) = launches.routes
-        assert {variant.wide for variant in route.variants} == {(), (1,)}
+        assert {variant.wide_extents for variant in route.variants} == {False, True}
         assert [launched.kernel for launched in launches.driver.launches] == ["k", "wide", "wide", "k"]
 
 

@@ -97,7 +97,7 @@ class TestCache:
             hidden=(Mailbox(), BlockMemory(64), GlobalMemory("g"), ConstantMemory(b"\0\xff")),
             scratch=Scratch(128, 64),
             sites=(3, 7),
-            narrow=(1,),
+            narrow=(("arith.muli", 32, ("parameter", 1), ("constant", 4)),),
         )
         assert Executable.from_parts(made.to_parts()) == made
         assert Executable.from_parts(Executable(b"x", "k").to_parts()) == Executable(b"x", "k")
@@ -232,7 +232,7 @@ class TestCompiler:
     def test_parameters_of_every_type_take_what_a_launch_passes(self, arch, cache):
         text = f"entry @k({', '.join(f'%p{i}: tile<{ty}>' for i, ty in enumerate(ELEMENTS))}) {{ return }}"
         made = executable(source(text), arch, [], cache)
-        info = kernels_of(made.cubin)["tileir_k"]
+        info = kernels_of(made.binary)["tileir_k"]
         assert info.parameters == (1, 1, 1, 2, 4, 8, 2, 2, 4, 4, 8, 1, 1, 1, 8, 8, 8, 8)
         assert (made.kernel, made.threads, made.cluster, made.hidden) == ("tileir_k", info.threads, 1, ())
         assert made.scratch == Scratch(0, 1)
@@ -240,7 +240,7 @@ class TestCompiler:
     def test_hidden_memory_is_passed_too(self, cache):
         made = executable(source(ASSERTING), SM_90, [], cache)
         assert made.hidden == (Mailbox(),)
-        assert len(kernels_of(made.cubin)["tileir_k"].parameters) == 4
+        assert len(kernels_of(made.binary)["tileir_k"].parameters) == 4
 
     def test_a_product_too_large_for_sixteen_warps_is_made_of_eight(self):
         text = Gemm(tile=(256, 256, 64)).text
@@ -253,7 +253,7 @@ class TestCompiler:
 
     def test_a_cubin_tells_its_registers(self, cache):
         made = executable(source(COPY), SM_90, [], cache)
-        info = kernels_of(made.cubin)["tileir_k"]
+        info = kernels_of(made.binary)["tileir_k"]
         assert 0 < info.registers < 64
         assert info.stack == 0
 

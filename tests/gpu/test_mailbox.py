@@ -222,7 +222,7 @@ def test_code_with_sites_compiles() -> None:
     pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
     for arch, text in zip(ARCHS, (all_elements(), ENDS, IN_LOOPS)):
         code = ttir.lowered(kernel_of(text), arch)
-        assert compile_ttir(code.text, arch_named(arch), CompileOptions(), ("cubin",)).cubin
+        assert compile_ttir(code.text, arch_named(arch), CompileOptions(), ("cubin",)).binary
 
 
 def test_only_code_with_sites_has_a_mailbox() -> None:

@@ -145,7 +145,7 @@ def ptx_of(code, arch):
     from tileir.gpu.compiler import CompileOptions, compile_ttir
 
     made = compile_ttir(ttir.lowered(code, arch).text, arch_named(arch), CompileOptions(), ["ptx", "cubin"])
-    assert made.cubin
+    assert made.binary
     return made.texts["ptx"]
 
 

@@ -37,7 +37,7 @@ def require_compiled(text: str) -> None:
     pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
     for arch in ARCHS:
         code = ttir.lowered(kernel_of(text), arch)
-        assert compile_ttir(code.text, arch_named(arch), CompileOptions(), ("cubin",)).cubin
+        assert compile_ttir(code.text, arch_named(arch), CompileOptions(), ("cubin",)).binary
 
 
 # ---------------------------------------------------------------- calls
@@ -147,7 +147,7 @@ def test_a_generated_tile_has_what_the_body_yields_for_each_index(gpu_code: GpuC
 def test_generated_tiles_compile() -> None:
     pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
     for arch in ARCHS:
-        assert compiled(GENERATE, arch).cubin
+        assert compiled(GENERATE, arch).binary
 
 
 # ---------------------------------------------------------------- functions by name
@@ -265,4 +265,4 @@ def test_the_optimization_barrier_is_the_identity(gpu_code: GpuCode) -> None:
 def test_the_optimization_barrier_compiles() -> None:
     pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
     for arch in ARCHS:
-        assert compiled(barrier_text(), arch).cubin
+        assert compiled(barrier_text(), arch).binary

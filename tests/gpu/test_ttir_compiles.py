@@ -37,7 +37,7 @@ def _kernels(file: str) -> list[tileir.Kernel]:
 
 def _compile(kernel: tileir.Kernel, arch: str) -> None:
     made = compiled(source_of(kernel), arch_named(arch), aligned_facts(kernel.entry), ["cubin"])
-    assert made.artifacts.cubin is not None and made.artifacts.cubin.startswith(b"\x7fELF")
+    assert made.artifacts.binary is not None and made.artifacts.binary.startswith(b"\x7fELF")
 
 
 @pytest.mark.parametrize("arch", ARCHS)

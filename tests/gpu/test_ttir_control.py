@@ -58,7 +58,7 @@ def test_random_nests_compile(seed: int) -> None:
     pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
     arch = ARCHS[seed % len(ARCHS)]
     code = ttir.lowered(kernel_of(program(seed)), arch)
-    assert compile_ttir(code.text, arch_named(arch), CompileOptions(), ("cubin",)).cubin
+    assert compile_ttir(code.text, arch_named(arch), CompileOptions(), ("cubin",)).binary
 
 
 EARLY_RETURN = """entry @k(%stop: tile<i1>, %later: tile<i1>) {
@@ -146,7 +146,7 @@ def test_a_loop_without_a_break_compiles() -> None:
     pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
     for arch in ARCHS:
         code = ttir.lowered(kernel_of(ENDLESS), arch)
-        assert compile_ttir(code.text, arch_named(arch), CompileOptions(), ("cubin",)).cubin
+        assert compile_ttir(code.text, arch_named(arch), CompileOptions(), ("cubin",)).binary
 
 
 # ---------------------------------------------------------------- only programs that need it pay
@@ -250,4 +250,4 @@ def test_loops_of_every_type_compile() -> None:
     from tests.targets.ttir_functions import compiled
 
     for number, (element, flag) in enumerate([("i1", ""), ("i8", ""), ("i32", "unsigned"), ("i64", "unsigned")]):
-        assert compiled(sum_loop(element, flag), ARCHS[number % len(ARCHS)]).cubin
+        assert compiled(sum_loop(element, flag), ARCHS[number % len(ARCHS)]).binary

@@ -111,14 +111,14 @@ def wrong(found: Case, array: np.ndarray, arch: str) -> list[tuple[object, ...]]
 # ---------------------------------------------------------------- results
 
 
-@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90", "gfx942"])
 @pytest.mark.parametrize("found", every_case((COUNT,)), ids=lambda found: found.name)
 def test_conversions_equal_the_interpreter(found: Case, arch: str) -> None:
     (array,) = found.operands()
     assert not wrong(found, array, arch)
 
 
-@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90", "gfx942"])
 @pytest.mark.parametrize("target", NARROW, ids=lambda element: element.name)
 @pytest.mark.parametrize("source", [t.F32, t.F64], ids=lambda element: element.name)
 def test_numbers_near_a_tie_are_rounded_once(source: t.ElementType, target: t.ElementType, arch: str) -> None:
@@ -135,7 +135,7 @@ def test_narrow_floats_are_encoded_in_modes_that_no_conversion_has(target: t.Ele
         assert not wrong(case(ops.FToF, [t.F32], target, numbers.shape, rounding_mode=mode), numbers, "sm_90"), mode
 
 
-@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90", "gfx942"])
 @pytest.mark.parametrize("source", [t.F16, t.BF16], ids=lambda element: element.name)
 def test_every_number_of_16_bits_is_converted_as_the_interpreter_does(source: t.ElementType, arch: str) -> None:
     numbers = patterns(source)

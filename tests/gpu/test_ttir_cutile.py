@@ -51,7 +51,7 @@ def compile_all(kernels: Sequence[tileir.Kernel], number: int) -> None:
     assert kernels
     for kernel in kernels:
         made = compile_kernel(kernel, ARCHS[number % len(ARCHS)], bool(number % 2))
-        assert made.artifacts.cubin is not None
+        assert made.artifacts.binary is not None
 
 
 @pytest.mark.parametrize("number", range(len(CASES)), ids=[case.name for case in CASES])

@@ -13,6 +13,7 @@ from tests.targets import ttir
 from tests.ttir_machine import MachineFault
 from tileir.gpu.arch import arch_named
 from tileir.gpu.compiler import compile_ttir
+from tileir.gpu.extents import evaluated
 from tileir.gpu.ttir.analysis.hints import options_for
 from tileir.gpu.ttir.lowering import ParameterFacts
 from tileir.runtime.launch import bind
@@ -234,8 +235,8 @@ def test_an_extent_that_coordinates_cannot_reach_goes_by_address(view):
     kernel = stack(view, "i32")
     numbers = np.random.default_rng(1).integers(-9, 9, 3 * 8192).astype(np.float16)
     args = [numbers, np.zeros((64, 64), np.float32), 0, 0, WIDE_EXTENT]
-    assert ttir.lowered(kernel, "sm_90").narrow == (4,)
-    wide = ttir.lowered(kernel, "sm_90", [ParameterFacts()] * 4 + [ParameterFacts(wide=True)])
+    assert ttir.lowered(kernel, "sm_90").narrow == (("arith.extui", 64, ("parameter", 4)),)
+    wide = ttir.lowered(kernel, "sm_90", wide_extents=True)
     assert (descriptors(wide.text), wide.narrow) == (0, ())
     expected = outcome(kernel, (1,), args, "interp").arrays[1]
     np.testing.assert_array_equal(ttir.outcome(kernel, (1,), args, "sm_90").arrays[1], expected)
@@ -249,14 +250,21 @@ def test_code_that_expects_smaller_extents_stops_at_a_larger_one():
         ttir.run(kernel, (1,), bind(kernel, args, target_named("interp")), "sm_90", told_wide=False)
 
 
-def test_a_computed_extent_that_may_be_too_large_goes_by_address():
+def test_computed_extents_are_computed_by_the_launch_or_go_by_address():
     text = STACK.replace("VIEW", "partition_view").replace("TYPE", STACKED[0]).replace("TENSOR", TENSOR)
     text = text.replace("KIND", "i32").replace("shape = [48, %n, 3]", "shape = [48, %m, 3]")
-    text = text.replace("  %A = make", "  %m = addi %n, %n : tile<i32>\n  %A = make")
-    assert descriptors(lowered(text)) == 0
-    bounded = text.replace("%m = addi %n, %n", "%o = addi %n, %n")
-    bounded = bounded.replace("  %A = make", "  %m = assume bounded<0, 2147483647>, %o : tile<i32>\n  %A = make")
-    assert descriptors(lowered(bounded)) == 1
+    sums, rests = (
+        tileir.parse(text.replace("  %A = make", f"  {made}\n  %A = make"))["k"]
+        for made in ("%m = addi %n, %n : tile<i32>", "%m = remi %n, %i unsigned : tile<i32>")
+    )
+    numbers = np.random.default_rng(1).integers(-9, 9, 3 * 8192).astype(np.float16)
+    (extent,) = ttir.lowered(sums, "sm_90").narrow
+    assert [evaluated(extent, [0, 0, 0, 0, n]) for n in (7, (1 << 30) - 1, 1 << 30)] == [14, (1 << 31) - 2, 1 << 31]
+    assert descriptors(ttir.lowered(sums, "sm_90").text) == 1
+    assert descriptors(ttir.lowered(rests, "sm_90").text) == 0
+    args = [numbers, np.zeros((64, 64), np.float32), 0, 0, 1 << 30]
+    expected = outcome(sums, (1,), args, "interp").arrays[1]
+    np.testing.assert_array_equal(ttir.outcome(sums, (1,), args, "sm_90").arrays[1], expected)
 
 
 # ---------------------------------------------------------------- what it is compiled to

@@ -56,10 +56,11 @@ def exact(shape: Sequence[int] = (2048,)) -> Iterator[Case]:
         yield case(floats.CmpF, [element, element], t.I1, shape, **order)
 
 
+@pytest.mark.parametrize("arch", ["sm_90", "gfx942"])
 @pytest.mark.parametrize("found", [*rounded(), *exact()], ids=lambda found: found.name)
-def test_gives_the_bits_of_the_interpreter(found: Case) -> None:
+def test_gives_the_bits_of_the_interpreter(found: Case, arch: str) -> None:
     arrays = found.operands()
-    actual, expected = executed(found.op, arrays, arch_named("sm_90")), interpreted(found.op, arrays)
+    actual, expected = executed(found.op, arrays, arch_named(arch)), interpreted(found.op, arrays)
     wrong = np.flatnonzero(differing(actual, expected, found.op.results[0].type.element))
     assert not wrong.size, [([x[place] for x in arrays], actual[place], expected[place]) for place in wrong[:5]]
 
@@ -75,10 +76,11 @@ def test_quotients_of_bf16_that_f32_holds_with_few_bits_are_rounded_once() -> No
     assert (np.abs(expected.astype(np.float32)) < 2.0**-126).mean() > 0.5
 
 
+@pytest.mark.parametrize("arch", ["sm_90", "gfx942"])
 @pytest.mark.parametrize("found", list(approximate()), ids=lambda found: found.name)
-def test_approximations_stay_within_two_units_in_the_last_place(found: Case) -> None:
+def test_approximations_stay_within_two_units_in_the_last_place(found: Case, arch: str) -> None:
     arrays = found.operands()
-    actual, expected = executed(found.op, arrays, arch_named("sm_90")), interpreted(found.op, arrays)
+    actual, expected = executed(found.op, arrays, arch_named(arch)), interpreted(found.op, arrays)
     wrong = np.flatnonzero(ulps(actual, expected, t.F32) > 2)
     assert not wrong.size, [([x[place] for x in arrays], actual[place], expected[place]) for place in wrong[:5]]
 

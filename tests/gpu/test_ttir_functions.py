@@ -134,7 +134,7 @@ def approximate(shape: Sequence[int]) -> list[Case]:
 def test_every_function_compiles(arch: str, shape: tuple[int, ...]) -> None:
     cases = [*function_cases(shape), *approximate(shape)]
     artifacts = compiled([found.op for found in cases], arch_named(arch), "ptx", "cubin")
-    assert artifacts.cubin
+    assert artifacts.binary
     assert ".extern .func" not in artifacts.texts["ptx"]
 
 

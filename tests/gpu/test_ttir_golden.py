@@ -1,7 +1,7 @@
 """The TTIR of golden programs and examples leaves what the interpreter leaves, value by value.
 
-Run on the TTIR machine, without a GPU, for an architecture before tensor descriptors and two since; an entry whose
-TTIR is that of the architecture before is not run again.
+Run on the TTIR machine, without a GPU, for an architecture before tensor descriptors, two since, and one of AMD; an
+entry whose TTIR is that of the architecture before is not run again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tileir.host import extern
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ops.pointers import Alloca
 
-ARCHS = ("sm_80", "sm_90", "sm_100")
+ARCHS = ("sm_80", "sm_90", "sm_100", "gfx942")
 RUNS = [(f"{file}.{entry}", text, entry, run) for file, text, entry, run in runs()]
 GUARDED = ("divi", "remi", "for", "extract", "insert")
 """Operations whose undefined behaviour (spec: undefined#catalogue) ends the interpreter, and stops nothing on a GPU."""
@@ -101,7 +101,7 @@ def _forget_unspecified(place: str, observed: list[Observed], first: Outcome, se
             second.arrays[number] = first.arrays[number]
 
 
-@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90", "gfx942"])
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_an_example_gives_what_numpy_gives(example: Example, arch: str) -> None:
     given = example.arguments(example.sizes, np.random.default_rng(1))

@@ -85,7 +85,7 @@ def ptx_of(kernel, arch):
     from tileir.gpu.compiler import CompileOptions, compile_ttir
 
     made = compile_ttir(ttir.lowered(kernel, arch).text, arch_named(arch), CompileOptions(), ["ptx", "cubin"])
-    assert made.cubin
+    assert made.binary
     return made.texts["ptx"]
 
 

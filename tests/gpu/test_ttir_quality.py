@@ -35,7 +35,7 @@ def made(text: str, arch: str) -> Artifacts:
 
 @cache
 def code(text: str, arch: str = "sm_90") -> MachineCode:
-    cubin = made(text, arch).cubin
+    cubin = made(text, arch).binary
     assert cubin is not None
     return machine_code(cubin)
 

@@ -49,7 +49,7 @@ class TestCubins:
         text = f"entry @k({', '.join(f'%p{i}: tile<{ty}>' for i, ty in enumerate(ELEMENTS))}) {{ return }}"
         bytecode = tileir.to_bytecode(tileir.parse(text))
         made = vendor.executable(vendor.cubin(bytecode, arch_named(arch), cache), "k", len(ELEMENTS))
-        assert kernels_of(made.cubin)["k"].parameters == (1, 1, 2, 4, 8, 2, 2, 4, 4, 8, 1, 1, 8)
+        assert kernels_of(made.binary)["k"].parameters == (1, 1, 2, 4, 8, 2, 2, 4, 4, 8, 1, 1, 8)
         assert (made.kernel, made.threads, made.shared, made.hidden, made.scratch) == ("k", 1, 0, (), None)
 
     @needs_tileiras

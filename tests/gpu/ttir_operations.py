@@ -23,6 +23,7 @@ from tileir.gpu.ttir.ir.code import I32, TtirBlock, TtirFunction, TtirType, Ttir
 from tileir.gpu.ttir.ir.text import function_text
 from tileir.gpu.ttir.lowering import TtirLowering
 from tileir.gpu.ttir.rules import RULES
+from tileir.gpu.ttir.vendors.table import instructions_of
 from tileir.interp.machine import TABLES
 from tileir.ir import core
 from tileir.ir import types as t
@@ -78,7 +79,7 @@ def case(
 
 def lowering_into(body: TtirBlock, arch: Arch) -> TtirLowering:
     """For operations outside an entry."""
-    return TtirLowering(arch, RULES, {}, body, Builder(body))
+    return TtirLowering(arch, RULES, {}, body, Builder(body, instructions_of(arch)))
 
 
 def executed(op: Op, arrays: Sequence[np.ndarray], arch: Arch, constant: bool = False) -> np.ndarray:
@@ -123,7 +124,7 @@ def compiled(ops: Iterable[Op], arch: Arch, *stages: str) -> Artifacts:
 def require_compilable(ops: Sequence[Op], arch: Arch) -> None:
     """Compile all the operations, some in each kernel: many small kernels take less time than a large one."""
     for start in range(0, len(ops), GROUP):
-        assert compiled(ops[start : start + GROUP], arch, "cubin").cubin
+        assert compiled(ops[start : start + GROUP], arch, "cubin").binary
 
 
 def _loaded(lowering: TtirLowering, type: TtirType, place: int) -> TtirValue:

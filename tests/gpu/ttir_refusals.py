@@ -1,11 +1,13 @@
 """The golden programs that a GPU cannot run: which, on which architectures, and why.
 
-The architecture lacks what the program is about, or the program calls a function of the host.
+The architecture lacks what the program is about, or the program calls code from elsewhere.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from tileir.gpu.arch import WAVES
 
 
 @dataclass(frozen=True)
@@ -18,8 +20,9 @@ class Refusal:
 
 REFUSALS: dict[str, Refusal] = {
     "extensions.calls": Refusal("a function of the host"),
-    "multicast_13_5.replicas": Refusal("needs multicast memory", ("sm_80",)),
-    "multicast_13_5.kinds": Refusal("needs multicast memory", ("sm_80",)),
+    "preview.linked": Refusal("code of a GPU that is linked in"),
+    "multicast_13_5.replicas": Refusal("needs multicast memory", ("sm_80", *WAVES)),
+    "multicast_13_5.kinds": Refusal("needs multicast memory", ("sm_80", *WAVES)),
 }
 """By ``file.entry``."""
 

@@ -19,6 +19,7 @@ from tests.ttir_machine import Allocation, allocation
 from tests.ttir_machine.values import GARBAGE
 from tileir.gpu import mailbox
 from tileir.gpu.arch import arch_named
+from tileir.gpu.extents import LIMIT, evaluated
 from tileir.gpu.mailbox import Mail
 from tileir.gpu.program import ALIGNED, UNKNOWN, has_facts
 from tileir.gpu.ttir.entry import LoweredEntry, lower_entry
@@ -40,10 +41,12 @@ from tileir.runtime.launch import bind
 from tileir.runtime.targets import target_named
 
 
-def lowered(kernel: tileir.Kernel, arch: str, facts: Sequence[ParameterFacts] = ()) -> LoweredEntry:
+def lowered(
+    kernel: tileir.Kernel, arch: str, facts: Sequence[ParameterFacts] = (), wide_extents: bool = False
+) -> LoweredEntry:
     """The TTIR of a kernel. Raises UnsupportedError."""
     functions = [item for item in kernel.module.items if isinstance(item, Func)]
-    return lower_entry(kernel.entry, functions, arch_named(arch), facts)
+    return lower_entry(kernel.entry, functions, arch_named(arch), facts, wide_extents)
 
 
 def outcome(
@@ -116,7 +119,12 @@ def trap(mail: Mail, kernel: tileir.Kernel) -> tileir.Trap | None:
     return tileir.Trap(text, kernel=kernel.name, block=failure.block, op=failure.op.spec.name, loc=failure.op.loc)
 
 
-_MAX_NARROW = (1 << 31) - 1
+def _bits(argument: Argument) -> int:
+    """An integer or an address as the number without sign that has its bits; 0 for others, which no extent is of."""
+    passed = _passed(argument)
+    if isinstance(passed, int):
+        return passed
+    return int(passed) & ((1 << 8 * passed.itemsize) - 1) if passed.dtype.kind in "iu" else 0
 
 
 def _launch(
@@ -124,9 +132,9 @@ def _launch(
 ) -> _Launch:
     facts = [_facts(parameter.type, argument) for parameter, argument in zip(kernel.parameters, arguments)]
     program = lowered(kernel, arch, facts)
-    if told_wide and (wide := [at for at in program.narrow if int(_passed(arguments[at])) & 0xFFFFFFFF > _MAX_NARROW]):
-        facts = [replace(fact, wide=at in wide) for at, fact in enumerate(facts)]
-        program = lowered(kernel, arch, facts)
+    values = [_bits(argument) for argument in arguments] if program.narrow else []
+    if told_wide and any(evaluated(extent, values) >= LIMIT for extent in program.narrow):
+        program = lowered(kernel, arch, facts, wide_extents=True)
     launch = _Launch(program, [], [], [])
     for argument in arguments:
         _pass(launch, argument)

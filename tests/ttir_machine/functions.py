@@ -77,6 +77,7 @@ def unrounded(function: Function) -> Rule:
 
 # ------------------------------------------------------------ the device library
 
+_OCML_NAME = re.compile(r"__ocml_(\w+)_(f32|f64)")
 _ROUNDED_NAME = re.compile(r"__nv_(f|d)?(add|sub|mul|div|sqrt|fma)(f)?_(rn|rz|rd|ru)")
 
 
@@ -86,6 +87,8 @@ def library_rule(symbol: str) -> Rule:
     if rounded is not None:
         element = t.F32 if rounded[1] == "f" or rounded[3] == "f" else t.F64
         return _of_type(element, _in_mode(_ROUNDED[rounded[2]], _MODES[rounded[4]]))
+    if (ocml := _OCML_NAME.fullmatch(symbol)) is not None and ocml[1] in _LIBRARY:
+        return _of_type(t.F32 if ocml[2] == "f32" else t.F64, _LIBRARY[ocml[1]])
     name = symbol.removeprefix("__nv_")
     for base, element in ((name, t.F64), (name.removesuffix("f"), t.F32)):
         if base in _LIBRARY and (element is t.F64 or name.endswith("f")):

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tests.ttir_machine.frame import Frame
+from tests.ttir_machine.gcn import inline_asm as gcn_asm
+from tests.ttir_machine.gcn import is_gcn
 from tests.ttir_machine.ptx_instructions import Call, called
 from tests.ttir_machine.ptx_memory import MEMORY_RULES
 from tests.ttir_machine.values import GARBAGE, Array, Lanes, MachineFault, bits_of, from_bits, undefined
@@ -35,6 +37,8 @@ class _State:
 def inline_asm(frame: Frame, instruction: Instruction, *operands: Lanes) -> list[Lanes]:
     text, constraints = instruction.attributes["asm_string"], instruction.attributes["constraints"]
     assert isinstance(text, str) and isinstance(constraints, str)
+    if is_gcn(constraints):
+        return gcn_asm(instruction, *operands)
     if instruction.attributes["packed_element"] != 1:
         raise MachineFault("the machine knows inline PTX of one element at a time")
     letters = [part for part in constraints.split(",") if not part.startswith("~")]

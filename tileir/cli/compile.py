@@ -11,16 +11,21 @@ import sys
 from tileir.cli import FINE, UsageError, files
 from tileir.cli.launching import add_kernel
 from tileir.cli.options import add_gpu_options, add_level, add_optimize, add_output, gpu_options_of
-from tileir.gpu.arch import CAPABILITIES
+from tileir.gpu.arch import GPUS, WAVES
 from tileir.gpu.compiler import RequestedOptions
 from tileir.runtime.exact import exact_module
 from tileir.runtime.given import chosen_kernel
 
 CPU = "cpu"
-GPUS = tuple(f"sm_{capability}" for capability in CAPABILITIES)
-FORMS = {CPU: ("asm", "llvm", "obj"), "open": ("ptx", "ttir", "ttgir", "llir", "cubin"), "tileiras": ("cubin",)}
+AMD = "AMD"
+FORMS = {
+    CPU: ("asm", "llvm", "obj"),
+    "open": ("ptx", "ttir", "ttgir", "llir", "cubin"),
+    AMD: ("amdgcn", "ttir", "ttgir", "llir", "hsaco"),
+    "tileiras": ("cubin",),
+}
 """The forms that each route can make, the default first."""
-BINARY = ("obj", "cubin")
+BINARY = {"obj": "an object file", "cubin": "a cubin", "hsaco": "a hsaco"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +36,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--target", choices=targets, default=CPU, metavar="TARGET", help=f"what the code is for: {known}"
     )
     forms = tuple(dict.fromkeys(form for route in FORMS.values() for form in route))
-    text = f"{CPU}: {', '.join(FORMS[CPU])}; a GPU: {', '.join(FORMS['open'])} (default: the first)"
+    routes = {CPU: CPU, "NVIDIA": "open", AMD: AMD}
+    text = "; ".join(f"{name}: {', '.join(FORMS[route])}" for name, route in routes.items()) + " (default: the first)"
     parser.add_argument("--emit", choices=forms, metavar="FORM", help=text)
     parser.add_argument("--explain", action="store_true", help="say what the compiler made of the kernel")
     parser.add_argument("--aligned", action="store_true", help="GPU: take pointers and integers for multiples of 16")
@@ -51,6 +57,7 @@ examples:
   tileir compile examples/reduction.mlir --kernel total --emit obj -o total.o
   tileir compile examples/saxpy.mlir --target sm_90 --aligned
   tileir compile examples/saxpy.mlir --target sm_100 --emit cubin -o saxpy.cubin
+  tileir compile examples/saxpy.mlir --target gfx942 --aligned
 """
 
 
@@ -85,12 +92,21 @@ def _form(options: argparse.Namespace) -> str | None:
         raise UsageError(f"{wrong} is for GPUs: say which with --target, for example --target sm_90")
     if options.route == "tileiras" and (options.warps is not None or options.stages is not None):
         raise UsageError("--warps and --stages are for --route open")
-    forms = FORMS[CPU] if options.target == CPU else FORMS[options.route or "open"]
+    if options.route == "tileiras" and options.target in WAVES:
+        raise UsageError(f"--route tileiras is for GPUs of NVIDIA, got --target {options.target}")
+    forms = FORMS[_route(options)]
     if options.emit is None:
         return _require_place(options, None if options.explain else forms[0])
     if options.emit not in forms:
         raise UsageError(f"--emit {options.emit}: {_whose(options)} has {', '.join(forms)}")
     return _require_place(options, options.emit)
+
+
+def _route(options: argparse.Namespace) -> str:
+    """The key of the forms."""
+    if options.target == CPU:
+        return CPU
+    return AMD if options.target in WAVES else options.route or "open"
 
 
 def _whose(options: argparse.Namespace) -> str:
@@ -100,6 +116,5 @@ def _whose(options: argparse.Namespace) -> str:
 def _require_place(options: argparse.Namespace, form: str | None) -> str | None:
     """Refuse to write a form that is no text to a terminal."""
     if form in BINARY and options.output is None and (form == "obj" or sys.stdout.isatty()):
-        what = "an object file" if form == "obj" else "a cubin"
-        raise UsageError(f"{what} is not text: say where it goes with -o FILE")
+        raise UsageError(f"{BINARY[form]} is not text: say where it goes with -o FILE")
     return form

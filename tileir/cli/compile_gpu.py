@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from tileir.cli import show
 from tileir.gpu import vendor
 from tileir.gpu.arch import arch_named
-from tileir.gpu.compiler import CompileOptions, RequestedOptions, require_triton
-from tileir.gpu.cubin import KernelInfo, kernels_of
+from tileir.gpu.compiler import CompileOptions, RequestedOptions, binary_stage, require_triton
+from tileir.gpu.elf import KernelInfo
+from tileir.gpu.executable import kernels_of
 from tileir.gpu.program import Compiled, aligned_facts
 from tileir.gpu.program import compiled as compiled_program
 from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, Hidden
@@ -30,7 +31,7 @@ _ACCESSES = {
     "tt.store": "store through pointers",
     "tt.atomic_rmw": "atomic operation",
     "tt.atomic_cas": "atomic compare and swap",
-    "tt.dot": "product on tensor cores where the hardware has one",
+    "tt.dot": "product on matrix units where the hardware has one",
     "tt.dot_scaled": "scaled product",
 }
 """Instructions of TTIR that say what became of an operation."""
@@ -60,13 +61,15 @@ def _by_triton(kernel: Kernel, request: Request) -> str | bytes | None:
     require_triton()
     facts = aligned_facts(kernel.entry) if request.aligned else []
     stages = [request.form] if request.form else []
-    stages += ["cubin"] if request.explained and request.form != "cubin" else []
-    made = compiled_program(source_of(kernel), arch_named(request.target), facts, stages, request.requested)
+    arch = arch_named(request.target)
+    code = binary_stage(arch)
+    stages += [code] if request.explained and request.form != code else []
+    made = compiled_program(source_of(kernel), arch, facts, stages, request.requested)
     if request.explained:
         _explain_triton(kernel.name, request.target, made)
     if request.form is None:
         return None
-    return made.artifacts.cubin if request.form == "cubin" else made.artifacts.texts[request.form]
+    return made.artifacts.binary if request.form == code else made.artifacts.texts[request.form]
 
 
 def _by_tileiras(kernel: Kernel, request: Request) -> bytes | None:
@@ -86,14 +89,14 @@ def _by_tileiras(kernel: Kernel, request: Request) -> bytes | None:
 
 def _explain_triton(name: str, target: str, made: Compiled) -> None:
     options, facts = made.options, made.artifacts.metadata
-    assert made.artifacts.cubin is not None
+    assert made.artifacts.binary is not None
     show.line(f"@{name}, for {target}, by Triton's compiler")
     cluster = f", in each of {facts['num_ctas']} blocks of a cluster" if facts["num_ctas"] > 1 else ""
     print(f"tile block: {_spread(options, cluster)}")
     for rejected in made.rejected:
         show.line(f"with {_spread(rejected.options)} it does not fit: {rejected.why}")
     print(f"shared memory: {facts['shared']} bytes")
-    _explain_code(kernels_of(made.artifacts.cubin)[facts["name"]])
+    _explain_code(kernels_of(made.artifacts.binary)[facts["name"]])
     hidden = [_hidden(one) for one in made.program.hidden]
     if facts["global_scratch_size"]:
         hidden.append(f"{facts['global_scratch_size']} bytes for each tile block for descriptors")

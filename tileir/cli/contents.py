@@ -6,8 +6,7 @@ Knows: how that is shown, as tables and as JSON. Does not know: how it is found 
 from __future__ import annotations
 
 import json
-
-from rich.console import JustifyMethod
+from typing import TYPE_CHECKING
 
 from tileir.cli import FINE, files, show
 from tileir.cli.signature import Signature
@@ -17,6 +16,9 @@ from tileir.ops.calls import Func
 from tileir.ops.module import Global
 from tileir.runtime.module import Module
 from tileir.runtime.writing import lowest_version
+
+if TYPE_CHECKING:
+    from rich.console import JustifyMethod
 
 _COLUMNS: dict[str, JustifyMethod] = {"parameter": "left", "type": "left", "takes": "left", "inferred": "left"}
 

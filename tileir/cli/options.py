@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 
 from tileir.cli import UsageError
-from tileir.gpu.compiler import MAX_STAGES, MAX_WARPS
+from tileir.gpu.arch import MAX_STAGES, MAX_WARPS
 from tileir.ir.versions import NEWEST, VERSIONS
 from tileir.runtime.options import Check, LaunchOptions, positive, power_of_two, seconds
 from tileir.runtime.targets import DEFAULT, Target, names, target_named

@@ -9,13 +9,14 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import perf_counter
-from typing import TextIO
-
-from rich.console import Console
+from typing import TYPE_CHECKING, TextIO
 
 from tileir.ir.shown import shown
 from tileir.runtime.options import LaunchOptions
 from tileir.runtime.targets import DeviceTarget, Target
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 PATIENCE = 2.0
 """Seconds of a launch before anything is shown."""
@@ -93,7 +94,14 @@ def clear_line() -> None:
 
 def _has_lines() -> bool:
     """Whether standard error is a terminal whose last line can be rewritten."""
-    return sys.stderr.isatty() and not Console(file=sys.stderr).is_dumb_terminal
+    return sys.stderr.isatty() and not _console().is_dumb_terminal
+
+
+def _console() -> Console:
+    """A console on standard error; imported only where that is a terminal."""
+    from rich.console import Console
+
+    return Console(file=sys.stderr)
 
 
 @contextmanager
@@ -105,7 +113,7 @@ def progress_line(kernel: str, target: Target, settings: LaunchOptions) -> Itera
     if not _has_lines() or isinstance(target, DeviceTarget):
         yield None
         return
-    line = ProgressLine(sys.stderr, Console(file=sys.stderr).width)
+    line = ProgressLine(sys.stderr, _console().width)
     line.begin(kernel)
     settings["progress"], settings["output"] = line.tell, line.print
     try:

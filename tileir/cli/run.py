@@ -15,9 +15,9 @@ import time
 import warnings
 from functools import partial
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
-from rich.console import JustifyMethod
 
 from tileir.cli import FINE, UsageError, files, show
 from tileir.cli.abbreviating import abbreviating
@@ -42,6 +42,9 @@ from tileir.runtime.module import Kernel
 from tileir.runtime.options import Check, LaunchOptions
 from tileir.runtime.staging import placed
 from tileir.runtime.targets import Target
+
+if TYPE_CHECKING:
+    from rich.console import JustifyMethod
 
 _COLUMNS: dict[str, JustifyMethod] = {
     "array": "left",
@@ -192,7 +195,7 @@ def _row(one: Given, before: str) -> list[str | show.Text]:
         return [one.name, shape, one.element.name, "", "", "", "", "empty"]
     numbers = [_number(found.low), _number(found.high), _number(found.mean)]
     change = "" if found.checksum == before else "written"
-    return [one.name, shape, one.element.name, *numbers, found.checksum, show.Text(change, "green")]
+    return [one.name, shape, one.element.name, *numbers, found.checksum, show.coloured(change, "green")]
 
 
 def _number(value: float | int) -> str:

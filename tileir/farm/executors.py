@@ -49,10 +49,11 @@ def processes(count: int | None = None) -> Workers:
 
 
 def _begin(parent: int) -> None:
-    """In a worker: end with the driver, and import once what most jobs need."""
+    """In a worker: end with the driver, and do once what most jobs begin with."""
     watch_parent(parent)
     for name in _PRELOADED:
         import_module(name)
+    _warm_up()
     gc.freeze()  # what has been imported is looked at no more, in the processes of jobs too
 
 
@@ -70,6 +71,15 @@ def opened(place: str, count: int | None = None) -> Iterator[Workers]:
             yield workers
     else:
         raise UsageError(f"no workers '{place}': expected {PLACES}")
+
+
+def _warm_up() -> None:
+    """Launch once, which imports and makes ready all that a launch needs: jobs are copies of this process."""
+    from tileir.farm.launching import launch_job, launched
+    from tileir.runtime.module import parse
+
+    job = launch_job(parse("entry @nothing() { }"), {"grid": 1, "options": {"threads": 1}})
+    launched({**job.spec}, job.content)
 
 
 # ---------------------------------------------------------------- Dask
@@ -92,7 +102,7 @@ def _dask(address: str, count: int | None) -> Iterator[Workers]:
 
 
 def of_client(client: Any) -> Workers:
-    """The workers of a `distributed.Client`."""
+    """The workers of a Dask client."""
     count = sum(client.nthreads().values()) or 1
     # A job is pure: it may be run again by the scheduler, and gives the same answer.
     return Workers(lambda: client.get_executor(pure=False), count, f"Dask at {client.scheduler.address}")

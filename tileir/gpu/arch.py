@@ -1,16 +1,30 @@
 """The GPU architectures that code can be made for.
 
-Knows: their names and what each can do, as far as lowering depends on it (spec: support#architectures).
-Does not know: what the machine at hand has (`gpu.driver`).
+Knows: their names and what each can do, as far as lowering depends on it (spec: support#architectures; for AMD, the
+documents of each instruction set). Does not know: what the machine at hand has (`gpu.driver`), nor any instruction
+(`ttir.vendors`).
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from enum import Enum
+from functools import cache
 
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.hints import ARCHITECTURES
+
+MAX_WARPS, MAX_STAGES = 32, 16
+"""Warps of a block and depth of software pipelines: the most that can be asked for."""
+
+
+class Vendor(Enum):
+    """The makers of GPUs, by the name of the target that runs on them."""
+
+    NVIDIA = "cuda"
+    AMD = "hip"
+
 
 UNKNOWN_TO_COMPILERS = (107,)
 CAPABILITIES = tuple(
@@ -23,62 +37,98 @@ CAPABILITIES = tuple(
 SHARED_MEMORY = dict.fromkeys((80, 87), 163 << 10) | dict.fromkeys((90, 100, 103, 110), 227 << 10)
 """By capability (CUDA C++ programming guide, technical specifications per compute capability)."""
 
+WAVES = {"gfx90a": 64, "gfx942": 64, "gfx950": 64, "gfx1100": 32, "gfx1201": 32}
+"""The lanes of a wave, of each architecture of AMD: CDNA 2 to 4 have 64, RDNA 3 and 4 have 32."""
+
+LOCAL_MEMORY = {"gfx950": 160 << 10}
+"""Bytes of LDS that a block can have, where that is not `USUAL_LOCAL_MEMORY` (documents of the instruction sets)."""
+USUAL_LOCAL_MEMORY = 64 << 10
+
 
 @dataclass(frozen=True)
 class Arch:
-    """A compute capability, as major * 10 + minor."""
+    """An architecture, by the name that compilers have for it; one of which nothing is said has nothing special."""
 
-    capability: int
-
-    @property
-    def name(self) -> str:
-        return f"sm_{self.capability}"
-
-    @property
-    def shared_memory(self) -> int:
-        """Bytes of shared memory that a block can have; of the small models where that is not told."""
-        return SHARED_MEMORY.get(self.capability, 99 << 10)
-
-    @property
-    def has_descriptors(self) -> bool:
-        """Whether the tensor memory accelerator copies tiles by descriptor."""
-        return self.capability >= 90
-
-    @property
-    def has_fp8(self) -> bool:
-        """Whether f8E4M3FN and f8E5M2 have conversions and products."""
-        return self.capability >= 89
-
-    @property
-    def rounds_to_tf32(self) -> bool:
-        """Whether an instruction rounds f32 to the nearest tf32, ties to even."""
-        return self.capability >= 90
-
-    @property
-    def has_scaled_products(self) -> bool:
-        """Whether block-scaled products are in hardware."""
-        return self.capability in (100, 103)
+    name: str
+    vendor: Vendor
+    warp: int
+    """Threads that run an instruction together."""
+    shared_memory: int
+    """Bytes of shared memory that a block can have."""
+    has_descriptors: bool = False
+    """Whether the tensor memory accelerator copies tiles by descriptor."""
+    has_fp8: bool = False
+    """Whether f8E4M3FN and f8E5M2 have conversions and products."""
+    rounds_to_tf32: bool = False
+    """Whether an instruction rounds f32 to the nearest tf32, ties to even."""
+    multiplies_tf32: bool = False
+    """Whether products of tf32 are in hardware."""
+    has_scaled_products: bool = False
+    """Whether block-scaled products are in hardware."""
+    has_tensor_memory: bool = False
+    """Whether matrices are multiplied in a memory of their own, by ``tcgen05`` instructions."""
+    has_asynchronous_products: bool = False
+    """Whether products run on beside the program and read shared memory meanwhile: ``wgmma`` and ``tcgen05``."""
+    has_grid_dependencies: bool = False
+    """Whether one grid can start before the grid it depends on has ended."""
+    has_multicast: bool = False
+    """Whether `multimem` instructions exist."""
+    adds_bf16_at_system_scope: bool = True
+    """Whether an atomic sum of bf16 can have the scope of the system."""
+    max_stages: int = 4
+    """The most stages of a pipeline that pay, unless a hint says more."""
 
     @property
-    def has_tensor_memory(self) -> bool:
-        """Whether matrices are multiplied in a memory of their own, by ``tcgen05`` instructions."""
-        return self.capability in (100, 103, 110)
+    def known_to_compiler(self) -> int | str:
+        """The architecture as Triton's compiler is told it."""
+        return int(self.name.removeprefix("sm_")) if self.vendor is Vendor.NVIDIA else self.name
 
-    @property
-    def has_grid_dependencies(self) -> bool:
-        """Whether one grid can start before the grid it depends on has ended."""
-        return self.capability >= 90
 
-    @property
-    def has_multicast(self) -> bool:
-        """Whether `multimem` instructions exist."""
-        return self.capability >= 90
+@cache
+def nvidia(capability: int) -> Arch:
+    """The architecture of a compute capability, major * 10 + minor; shared memory is that of the small models where it
+    is not told."""
+    return Arch(
+        f"sm_{capability}",
+        Vendor.NVIDIA,
+        32,
+        SHARED_MEMORY.get(capability, 99 << 10),
+        has_descriptors=capability >= 90,
+        has_fp8=capability >= 89,
+        rounds_to_tf32=capability >= 90,
+        multiplies_tf32=True,
+        has_scaled_products=capability in (100, 103),
+        has_tensor_memory=capability in (100, 103, 110),
+        has_asynchronous_products=capability in (90, 100, 103, 110),
+        has_grid_dependencies=capability >= 90,
+        has_multicast=capability >= 90,
+        adds_bf16_at_system_scope=capability >= 90,
+    )
+
+
+@cache
+def amd(name: str) -> Arch:
+    """An architecture among `WAVES`. Its 8-bit floats are handled by arithmetic: those of gfx942 are other formats."""
+    return Arch(
+        name,
+        Vendor.AMD,
+        WAVES[name],
+        LOCAL_MEMORY.get(name, USUAL_LOCAL_MEMORY),
+        multiplies_tf32=name == "gfx942",
+        max_stages=2,
+    )
+
+
+GPUS = (*(f"sm_{capability}" for capability in CAPABILITIES), *WAVES)
+"""The names of all architectures."""
 
 
 def arch_named(name: str) -> Arch:
-    """The architecture called ``sm_90``, ``sm_90a`` or the like. Raises `UnsupportedError` for one not known."""
+    """The architecture called ``sm_90``, ``sm_90a``, ``gfx942`` or the like. Raises `UnsupportedError` for one that is
+    not known."""
+    if name in WAVES:
+        return amd(name)
     found = re.fullmatch(r"sm_(\d+)[af]?", name)
     if found is None or int(found[1]) not in CAPABILITIES:
-        known = ", ".join(f"sm_{capability}" for capability in CAPABILITIES)
-        raise UnsupportedError(f"no such GPU architecture: expected one of {known}", name)
-    return Arch(int(found[1]))
+        raise UnsupportedError(f"no such GPU architecture: expected one of {', '.join(GPUS)}", name)
+    return nvidia(int(found[1]))

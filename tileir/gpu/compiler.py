@@ -46,8 +46,6 @@ class RequestedOptions(NamedTuple):
 
 
 AS_THE_KERNEL_HAS_IT = RequestedOptions()
-MAX_WARPS, MAX_STAGES = 32, 16
-"""The most that can be asked for."""
 
 
 class RegisterError(UnsupportedError):
@@ -64,10 +62,11 @@ EXACT = {"enable_fp_fusion": False, "enable_reflect_ftz": False}
 
 @dataclass(frozen=True)
 class Artifacts:
-    """Results of the compiler: the texts of the stages asked for, the cubin if it was, what a launch needs to know."""
+    """Results of the compiler: the texts of the stages asked for, machine code if it was, and what a launch needs to
+    know."""
 
     texts: dict[str, str]
-    cubin: bytes | None
+    binary: bytes | None
     metadata: dict[str, Any]
 
 
@@ -84,7 +83,7 @@ def compile_ttir(text: str, arch: Arch, options: CompileOptions, stages: Sequenc
     """
     request = {
         "ttir": spelled(text, _triton_version()),
-        "capability": arch.capability,
+        "target": [arch.vendor.value, arch.known_to_compiler, arch.warp],
         "options": asdict(options) | EXACT,
         "stages": list(stages),
     }
@@ -96,8 +95,13 @@ def compile_ttir(text: str, arch: Arch, options: CompileOptions, stages: Sequenc
     if "error" in answer:
         raise UnsupportedError(f"Triton's compiler refused the kernel: {_with(answer['error'], log)}", arch.name)
     made = dict(answer["stages"])
-    cubin = made.pop("cubin", None)
-    return Artifacts(made, None if cubin is None else base64.b64decode(cubin), answer["metadata"])
+    binary = made.pop(binary_stage(arch), None)
+    return Artifacts(made, None if binary is None else base64.b64decode(binary), answer["metadata"])
+
+
+def binary_stage(arch: Arch) -> str:
+    """The stage of Triton's compiler that gives machine code."""
+    return worker.STAGES[arch.vendor.value][-1]
 
 
 @cache

@@ -1,6 +1,6 @@
 """Looking into cubins: which kernels one holds, and what it says of each.
 
-Knows: the ELF file that a cubin is, and the records in its ``.nv.info`` sections, as far as a launch and the user care:
+Knows: the records in its ``.nv.info`` sections, as far as a launch and the user care:
 the parameters of a kernel, its registers and its stack. Does not know: who made the cubin, nor how it is loaded.
 
 The records are those that ``cuobjdump -elf`` shows as EIATTR_*.
@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from tileir.gpu.elf import ElfSection, KernelInfo, sections, text_at
 
 _FUNCTION = 2
 """The ELF symbol type of code."""
@@ -20,38 +21,19 @@ _NO_VALUE, _BYTE, _HALF, _SIZED = 1, 2, 3, 4
 _REQUIRED_THREADS, _FRAME_SIZE, _PARAMETER, _REGISTERS, _STACK = 0x10, 0x11, 0x17, 0x2F, 0x12
 
 
-@dataclass(frozen=True)
-class KernelInfo:
-    """Properties of a kernel in a cubin. ``parameters`` are their sizes in bytes; ``stack`` the bytes of a thread, into
-    which registers are spilled too; ``threads`` of a block are 0 where any number will do."""
-
-    name: str
-    parameters: tuple[int, ...]
-    registers: int
-    stack: int
-    threads: int
-
-
-@dataclass(frozen=True)
-class _Section:
-    name: str
-    content: bytes
-    link: int
-
-
 def kernels_of(cubin: bytes) -> dict[str, KernelInfo]:
     """The kernels of a cubin by name. Raises ValueError for what is no cubin."""
     try:
         return {info.name: info for info in _kernels(cubin)}
-    except (struct.error, IndexError) as error:
-        raise ValueError(f"expected a cubin, got a damaged file: {error}") from error
+    except (struct.error, IndexError, ValueError) as error:
+        raise ValueError(f"expected a cubin, {error}") from error
 
 
 def _kernels(cubin: bytes) -> Iterator[KernelInfo]:
-    sections = list(_sections(cubin))
-    symbols = _symbols(sections)
-    by_function = list(_records(next((one.content for one in sections if one.name == _INFO), b"")))
-    for section in sections:
+    found = list(sections(cubin))
+    symbols = _symbols(found)
+    by_function = list(_records(next((one.content for one in found if one.name == _INFO), b"")))
+    for section in found:
         if section.name.startswith(f"{_INFO}."):
             name = section.name.removeprefix(f"{_INFO}.")
             number = next((number for number, symbol in symbols.items() if symbol == name), -1)
@@ -89,26 +71,11 @@ def _records(content: bytes) -> Iterator[tuple[int, bytes]]:
         place += length
 
 
-def _sections(cubin: bytes) -> Iterator[_Section]:
-    if cubin[:5] != b"\x7fELF\x02":
-        raise ValueError("expected a cubin, got a file that is no 64-bit ELF")
-    (table,) = struct.unpack_from("<Q", cubin, 0x28)
-    size, count, names = struct.unpack_from("<HHH", cubin, 0x3A)
-    headers = [struct.unpack_from("<IIQQQQIIQQ", cubin, table + number * size) for number in range(count)]
-    strings = headers[names][4]
-    for name, _, _, _, offset, length, link, *_ in headers:
-        yield _Section(_text_at(cubin, strings + name), cubin[offset : offset + length], link)
-
-
-def _symbols(sections: list[_Section]) -> dict[int, str]:
+def _symbols(found: list[ElfSection]) -> dict[int, str]:
     """The functions by the number of their symbol."""
-    table = next((section for section in sections if section.name == ".symtab"), None)
+    table = next((section for section in found if section.name == ".symtab"), None)
     if table is None:
         return {}
-    strings = sections[table.link].content
+    strings = found[table.link].content
     symbols = enumerate(struct.iter_unpack("<IBBHQQ", table.content))
-    return {number: _text_at(strings, name) for number, (name, kind, *_) in symbols if kind & 15 == _FUNCTION}
-
-
-def _text_at(content: bytes, place: int) -> str:
-    return content[place : content.index(b"\0", place)].decode("utf-8", "surrogateescape")
+    return {number: text_at(strings, name) for number, (name, kind, *_) in symbols if kind & 15 == _FUNCTION}

@@ -16,7 +16,7 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-from tileir.gpu.arch import CAPABILITIES, Arch
+from tileir.gpu.arch import CAPABILITIES, Arch, nvidia
 from tileir.gpu.faults import failure
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.shown import as_bytes, shown
@@ -121,7 +121,7 @@ class Driver:
             raise UnsupportedError(f"needs a GPU of compute capability {lowest} or higher, {name} has {found}", TARGET)
         shared = self._attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN", ordinal)
         x, y, z = (self._attribute(f"MAX_GRID_DIM_{axis}", ordinal) for axis in "XYZ")
-        return GpuDevice(ordinal, name, Arch(capability), shared, (x, y, z))
+        return GpuDevice(ordinal, name, nvidia(capability), shared, (x, y, z))
 
     def _identity(self, ordinal: int) -> tuple[str, int]:
         """Name and capability of a device."""

@@ -11,7 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tileir.gpu.cubin import kernels_of
+from tileir.gpu import cubin, extents, hsaco
+from tileir.gpu.arch import Vendor
+from tileir.gpu.elf import KernelInfo, vendor_of
+from tileir.gpu.extents import Extent
 from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, Hidden, Mailbox
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.shown import shown
@@ -20,10 +23,15 @@ PARAMETER_BYTES = 8
 """Bytes passed for every parameter, a smaller value in the low ones."""
 
 
+def kernels_of(binary: bytes) -> dict[str, KernelInfo]:
+    """The kernels of a cubin or a hsaco by name. Raises ValueError for what is neither."""
+    return hsaco.kernels_of(binary) if vendor_of(binary) is Vendor.AMD else cubin.kernels_of(binary)
+
+
 @dataclass(frozen=True)
 class Scratch:
     """Memory that Triton's code wants beside: `size` bytes for each block of hardware threads, at a multiple of
-    `alignment`. A cubin that has this, of whatever size, takes its address and one more, which is null, at the end."""
+    `alignment`. Code that has this, of whatever size, takes its address and one more, which is null, at the end."""
 
     size: int
     alignment: int
@@ -31,16 +39,16 @@ class Scratch:
 
 @dataclass(frozen=True)
 class Executable:
-    """A cubin and one kernel in it.
+    """Machine code, a cubin or a hsaco, and one kernel in it.
 
     ``threads`` is the size of a block as the driver wants it said: 1 for kernels of `tileiras`, whose cubins know it.
     ``cluster`` is the hardware blocks of a tile block, ``shared`` their dynamic shared memory in bytes. The parameters
     are those of the entry, then one address for each of ``hidden``, then what ``scratch`` says. ``sites`` are the
-    operations that the host has a part in, by their numbers in the program. ``narrow`` are the positions of parameters
-    that must be below 2^31.
+    operations that the host has a part in, by their numbers in the program. ``narrow`` are the extents that must be
+    below 2^31.
     """
 
-    cubin: bytes
+    binary: bytes
     kernel: str
     threads: int = 1
     cluster: int = 1
@@ -48,38 +56,39 @@ class Executable:
     hidden: tuple[Hidden, ...] = ()
     scratch: Scratch | None = None
     sites: tuple[int, ...] = ()
-    narrow: tuple[int, ...] = ()
+    narrow: tuple[Extent, ...] = ()
 
     def require_parameters(self, given: int) -> None:
         """Hold the cubin to what a launch passes, which is `given` arguments and what is hidden: code that reads more
         than that would read anything. Raises UnsupportedError.
         """
         count = given + len(self.hidden) + (0 if self.scratch is None else 2)
-        found = kernels_of(self.cubin)
+        found = kernels_of(self.binary)
+        target = (vendor_of(self.binary) or Vendor.NVIDIA).value
         if self.kernel not in found:
-            raise UnsupportedError(f"there is no code for kernel @{shown(self.kernel)} in its cubin", "cuda")
+            raise UnsupportedError(f"there is no code for kernel @{shown(self.kernel)} in its machine code", target)
         sizes = found[self.kernel].parameters
         if len(sizes) != count or max(sizes, default=0) > PARAMETER_BYTES:
             what = f"the code of kernel @{shown(self.kernel)} takes parameters of {list(sizes)} bytes"
-            raise UnsupportedError(f"{what}, a launch passes {count} of at most {PARAMETER_BYTES}", "cuda")
+            raise UnsupportedError(f"{what}, a launch passes {count} of at most {PARAMETER_BYTES}", target)
 
     def to_parts(self) -> tuple[bytes, bytes]:
         """As the cache keeps it."""
         facts = {name: getattr(self, name) for name in ("kernel", "threads", "cluster", "shared", "sites", "narrow")}
         facts["hidden"] = [_written(hidden) for hidden in self.hidden]
         facts["scratch"] = None if self.scratch is None else (self.scratch.size, self.scratch.alignment)
-        return json.dumps(facts).encode(), self.cubin
+        return json.dumps(facts).encode(), self.binary
 
     @staticmethod
     def from_parts(parts: tuple[bytes, bytes]) -> Executable:
         facts: dict[str, Any] = json.loads(parts[0])
         hidden, scratch = facts.pop("hidden"), facts.pop("scratch")
         return Executable(
-            cubin=parts[1],
+            binary=parts[1],
             hidden=tuple(_KINDS[kind](content) for kind, content in hidden),
             scratch=None if scratch is None else Scratch(*scratch),
             sites=tuple(facts.pop("sites")),
-            narrow=tuple(facts.pop("narrow")),
+            narrow=tuple(map(extents.read, facts.pop("narrow"))),
             **facts,
         )
 

@@ -19,6 +19,7 @@ from operator import mul
 
 from tileir.gpu.driver import TARGET, Driver
 from tileir.gpu.executable import PARAMETER_BYTES, Executable
+from tileir.gpu.extents import LIMIT, evaluated
 from tileir.gpu.mailbox import HEAD_BYTES, Mail, initial, read, size_for, used
 from tileir.gpu.resources import DeviceMemory, Library
 from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, Hidden, Mailbox
@@ -88,8 +89,12 @@ class KernelLauncher:
         self._wishes = list(_wishes(executable, sites))
         self._mailbox = next((at for at, one in enumerate(executable.hidden) if isinstance(one, Mailbox)), None)
         self._count = given + len(self._fixed)
-        self.narrow = executable.narrow
+        self._narrow = executable.narrow
         self._free: list[_Parameters] = []
+
+    def expects(self, values: Sequence[int]) -> bool:
+        """Whether the extents are as small as the code expects them."""
+        return not self._narrow or all(evaluated(extent, values) < LIMIT for extent in self._narrow)
 
     def launch(self, grid: Grid, values: Iterable[int], stream: int) -> Mail | None:
         """Launch over `grid`; gives what the blocks left for the host, None if they cannot leave anything.

@@ -22,6 +22,7 @@ from tileir.gpu.compiler import (
     BlockMemoryError,
     CompileOptions,
     RequestedOptions,
+    binary_stage,
     compile_ttir,
 )
 from tileir.gpu.executable import Executable, Scratch
@@ -81,16 +82,17 @@ def executable(
     facts: Sequence[ParameterFacts],
     cache: Cache,
     requested: RequestedOptions = AS_THE_KERNEL_HAS_IT,
+    wide_extents: bool = False,
 ) -> Executable:
     """The cubin of an entry: from the cache if it is there, however often options had to be tried to make it. Raises
     UnsupportedError for what has no GPU code."""
     options = options_for(source.entry, arch, requested)
-    how = repr(options), repr(requested), repr(list(facts))
+    how = repr(options), repr(requested), repr(list(facts)), repr(wide_extents)
     key = key_of("open route", toolchain(), arch.name, *how, source.text)
     found = cache.get(key)
     if found is not None:
         return Executable.from_parts(found)
-    made = _executable(compiled(source, arch, facts, ["cubin"], requested), source)
+    made = _executable(compiled(source, arch, facts, [binary_stage(arch)], requested, wide_extents), source, arch)
     cache.put(key, made.to_parts())
     return made
 
@@ -101,13 +103,14 @@ def compiled(
     facts: Sequence[ParameterFacts],
     stages: Sequence[str],
     requested: RequestedOptions = AS_THE_KERNEL_HAS_IT,
+    wide_extents: bool = False,
 ) -> Compiled:
     """Lower and compile an entry; `stages` are of `worker.STAGES`.
 
     A kernel that takes more of a resource than the GPU has is compiled again with smaller options (`gpu.fitting`), as
     long as they were not requested. Raises UnsupportedError.
     """
-    program = lower_entry(source.entry, source.functions, arch, facts)
+    program = lower_entry(source.entry, source.functions, arch, facts, wide_extents)
 
     def make(options: CompileOptions) -> Artifacts:
         artifacts = compile_ttir(program.text, arch, options, stages)
@@ -132,14 +135,14 @@ def _excess(artifacts: Artifacts, arch: Arch) -> str | None:
     return None
 
 
-def _executable(compiled: Compiled, source: KernelSource) -> Executable:
-    program, facts, cubin = compiled.program, compiled.artifacts.metadata, compiled.artifacts.cubin
-    assert cubin is not None and not facts["profile_scratch_size"]
+def _executable(compiled: Compiled, source: KernelSource, arch: Arch) -> Executable:
+    program, facts, binary = compiled.program, compiled.artifacts.metadata, compiled.artifacts.binary
+    assert binary is not None and not facts["profile_scratch_size"]
     number = {op: position for position, op in enumerate(source.operations())}
     made = Executable(
-        cubin=cubin,
+        binary=binary,
         kernel=facts["name"],
-        threads=32 * facts["num_warps"],
+        threads=arch.warp * facts["num_warps"],
         cluster=facts["num_ctas"],
         shared=facts["shared"],
         hidden=program.hidden,

@@ -4,7 +4,7 @@ Knows: Triton's stages from TTIR to machine code. Does not know: Tile IR; nothin
 
 Requests and answers are JSON with the length in front (`read_message`, `write_message`), one answer to each request:
 
-    {"ttir": text, "capability": 90, "options": {...}, "stages": ["ttgir", "cubin"]}
+    {"ttir": text, "target": ["cuda", 90, 32], "options": {...}, "stages": ["ttgir", "cubin"]}
     {"stages": {"ttgir": text, "cubin": base64}, "metadata": {...}}  or  {"error": text}
 """
 
@@ -19,7 +19,11 @@ import tempfile
 from pathlib import Path
 from typing import IO, Any
 
-STAGES = ("ttir", "ttgir", "llir", "ptx", "cubin")
+STAGES = {
+    "cuda": ("ttir", "ttgir", "llir", "ptx", "cubin"),
+    "hip": ("ttir", "ttgir", "llir", "amdgcn", "hsaco"),
+}
+"""Of each back end, in order; the last is machine code, all others are texts."""
 METADATA = (
     "name", "num_warps", "num_ctas", "shared", "tmem_size", "global_scratch_size", "global_scratch_align",
     "profile_scratch_size", "profile_scratch_align",
@@ -50,10 +54,9 @@ def write_message(stream: IO[bytes], message: dict[str, Any]) -> None:
 def compiled(request: dict[str, Any]) -> dict[str, Any]:
     """The answer to a request."""
     from triton._C.libtriton import ir
-    from triton.backends.compiler import GPUTarget, Language
-    from triton.backends.nvidia.compiler import CUDABackend
+    from triton.backends.compiler import Language
 
-    backend = CUDABackend(GPUTarget("cuda", request["capability"], 32))
+    backend = _backend(*request["target"])
     options = backend.parse_options(request["options"])
     context = ir.context()
     ir.load_dialects(context)
@@ -63,12 +66,23 @@ def compiled(request: dict[str, Any]) -> dict[str, Any]:
     backend.add_stages(stages, options, Language.TRITON)
     metadata: dict[str, Any] = dict(options.__dict__)
     made: dict[str, str] = {}
-    last = max(map(STAGES.index, request["stages"]))
-    for stage in STAGES[: last + 1]:
+    names = STAGES[request["target"][0]]
+    last = max(map(names.index, request["stages"]))
+    for stage in names[: last + 1]:
         module = stages[stage](module, metadata)
         if stage in request["stages"]:
-            made[stage] = base64.b64encode(module).decode() if stage == "cubin" else str(module)
+            made[stage] = base64.b64encode(module).decode() if stage == names[-1] else str(module)
     return {"stages": made, "metadata": {name: metadata.get(name) or 0 for name in METADATA}}
+
+
+def _backend(name: str, arch: int | str, warp: int) -> Any:
+    from triton.backends.compiler import GPUTarget
+
+    if name == "cuda":
+        from triton.backends.nvidia.compiler import CUDABackend as Backend
+    else:
+        from triton.backends.amd.compiler import HIPBackend as Backend
+    return Backend(GPUTarget(name, arch, warp))
 
 
 def _parsed(text: str, context: Any) -> Any:

@@ -14,7 +14,8 @@ from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from tileir.gpu.compiler import AS_THE_KERNEL_HAS_IT, MAX_STAGES, MAX_WARPS, RequestedOptions
+from tileir.gpu.arch import MAX_STAGES, MAX_WARPS
+from tileir.gpu.compiler import AS_THE_KERNEL_HAS_IT, RequestedOptions
 from tileir.gpu.driver import Driver, GpuDevice
 from tileir.gpu.executable import Executable
 from tileir.gpu.launch import KernelLauncher
@@ -51,16 +52,13 @@ _LOW_BITS = 15
 """A number without these bits is a multiple of 16, which lets code load and store more at a time."""
 
 
-_MAX_NARROW = (1 << 31) - 1
-
-
 class CodeVariant(NamedTuple):
     """The code of a kernel that a launch needs: for arguments that are multiples of 16 where `aligned` says so of the
-    parameters watched, and 2^31 or more at the positions `wide`; with the options that are requested."""
+    parameters watched, with the options that are requested, and for extents that may be 2^31 or more."""
 
     aligned: tuple[bool, ...]
     requested: RequestedOptions = AS_THE_KERNEL_HAS_IT
-    wide: tuple[int, ...] = ()
+    wide_extents: bool = False
 
 
 class Route(Protocol):
@@ -166,7 +164,7 @@ class _GpuKernel:
         self._driver = driver
         self._route = route
         self._watched = [(position, 1 << number) for number, position in enumerate(route.watched)]
-        self._launchers: dict[tuple[int, int, RequestedOptions, tuple[int, ...]], KernelLauncher] = {}
+        self._launchers: dict[tuple[int, int, RequestedOptions, bool], KernelLauncher] = {}
         self.usual = _Settings()
 
     def run(self, grid: Grid, arguments: Sequence[Argument | Ready], settings: _Settings) -> None:
@@ -214,20 +212,20 @@ class _GpuKernel:
             if not values[position] & _LOW_BITS:
                 pattern |= bit
         launcher = self._launcher(device, pattern, settings.requested)
-        if launcher.narrow and any(values[position] > _MAX_NARROW for position in launcher.narrow):
-            launcher = self._launcher(device, pattern, settings.requested, launcher.narrow)
+        if not launcher.expects(values):
+            launcher = self._launcher(device, pattern, settings.requested, wide_extents=True)
         mail = launcher.launch(grid, values, stream)
         if mail is not None:
             self._deliver(mail, settings.output)
 
     def _launcher(
-        self, device: GpuDevice, pattern: int, requested: RequestedOptions, wide: tuple[int, ...] = ()
+        self, device: GpuDevice, pattern: int, requested: RequestedOptions, wide_extents: bool = False
     ) -> KernelLauncher:
-        which = device.ordinal, pattern, requested, wide
+        which = device.ordinal, pattern, requested, wide_extents
         launcher = self._launchers.get(which)
         if launcher is None:
             aligned = tuple(bool(pattern & bit) for _, bit in self._watched)
-            launcher = self._launchers[which] = self._made(device, CodeVariant(aligned, requested, wide))
+            launcher = self._launchers[which] = self._made(device, CodeVariant(aligned, requested, wide_extents))
         return launcher
 
     def _made(self, device: GpuDevice, variant: CodeVariant) -> KernelLauncher:

@@ -7,7 +7,6 @@ not know: how code is made (`gpu.program`, `gpu.vendor`) or launched (`runtime.g
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from tileir.bytecode import encode
 from tileir.cache import shared_cache
@@ -41,8 +40,6 @@ def facts_of(count: int, watched: Sequence[int], variant: CodeVariant) -> list[P
     facts = [UNKNOWN] * count
     for position, holds in zip(watched, variant.aligned):
         facts[position] = ALIGNED if holds else UNKNOWN
-    for position in variant.wide:
-        facts[position] = replace(facts[position], wide=True)
     return facts
 
 
@@ -58,10 +55,12 @@ class OpenRoute:
 
     def code(self, driver: Driver, device: GpuDevice, variant: CodeVariant) -> tuple[Executable, Library, Sequence[Op]]:
         facts = facts_of(self._count, self.watched, variant)
-        made = program.executable(self._source, device.arch, facts, shared_cache(), variant.requested)
+        made = program.executable(
+            self._source, device.arch, facts, shared_cache(), variant.requested, variant.wide_extents
+        )
         operations = self._source.operations()
         sites = [operations[number] for number in made.sites]
-        return made, Library(driver, made.cubin, f"kernel @{shown(self._source.entry.sym_name)}"), sites
+        return made, Library(driver, made.binary, f"kernel @{shown(self._source.entry.sym_name)}"), sites
 
 
 class VendorRoute:

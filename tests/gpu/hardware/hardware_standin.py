@@ -90,7 +90,8 @@ class MachineRoute:
     def code(self, driver: Driver, device: object, variant: CodeVariant) -> tuple[Executable, Library, Sequence[Op]]:
         assert isinstance(driver, MachineDriver)
         facts = facts_of(self._count, self.watched, variant)
-        program = lower_entry(self._source.entry, self._source.functions, driver.arch, facts)
+        wide = variant.wide_extents
+        program = lower_entry(self._source.entry, self._source.functions, driver.arch, facts, wide)
         cubin = driver.keep(program)
         made = Executable(
             cubin, program.function.name, 32, hidden=program.hidden, scratch=Scratch(0, 1), narrow=program.narrow

@@ -21,7 +21,6 @@ from tileir.cpu.emit.record import NO_LIBRARY
 from tileir.cpu.llvm.engine import Loaded, data_layout, host, object_code, toolchain
 from tileir.cpu.lowering.entry import PLAIN, Instruments, LoweredKernel, lower_entry
 from tileir.cpu.lowering.state import CheckLevel
-from tileir.cpu.rules import NATIVE_RULES
 from tileir.cpu.run.library import loaded_library
 from tileir.host.background import in_background
 from tileir.ir.bulk import without_collection
@@ -129,7 +128,12 @@ def operations(items: Items) -> list[Op]:
 def lowered(
     entry: Entry, global_names: Sequence[str], checks: CheckLevel, instruments: Instruments = PLAIN
 ) -> LoweredKernel:
-    """The entry in LLVM's language. Raises UnsupportedError for what has no native code."""
+    """The entry in LLVM's language. Raises UnsupportedError for what has no native code.
+
+    The rules are imported here, as a process that finds its code in the cache needs none.
+    """
+    from tileir.cpu.rules import NATIVE_RULES
+
     return lower_entry(entry, global_names, NATIVE_RULES, host().triple, data_layout(host()), checks, instruments)
 
 

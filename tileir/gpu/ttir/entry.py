@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tileir.gpu.arch import Arch
+from tileir.gpu.extents import Extent
 from tileir.gpu.ttir.ir.code import TtirAttribute, TtirFunction
 from tileir.gpu.ttir.ir.text import function_text
 from tileir.gpu.ttir.lowering import BlockMemory, Hidden, ParameterFacts, TtirLowering
@@ -31,28 +32,33 @@ MAX_ALIGNMENT = 1 << 10
 @dataclass(frozen=True)
 class LoweredEntry:
     """A lowered entry: its TTIR, the parameters beyond those of the entry, the operations with a part for the host, and
-    the positions of the parameters that must be below 2^31."""
+    the extents that must be below 2^31."""
 
     function: TtirFunction
     text: str
     hidden: tuple[Hidden, ...]
     sites: tuple[Op, ...]
-    narrow: tuple[int, ...]
+    narrow: tuple[Extent, ...]
 
 
 def lower_entry(
-    entry: Entry, functions: Sequence[Func], arch: Arch, facts: Sequence[ParameterFacts] = ()
+    entry: Entry,
+    functions: Sequence[Func],
+    arch: Arch,
+    facts: Sequence[ParameterFacts] = (),
+    wide_extents: bool = False,
 ) -> LoweredEntry:
     """The TTIR of `entry`, whose module has the device functions `functions`.
 
-    `facts` says what is known of the parameters, in order; nothing is known of those beyond. Raises UnsupportedError.
+    `facts` says what is known of the parameters, in order; nothing is known of those beyond.
+    Extents that launches can compute are expected to be below 2^31 unless `wide_extents` says otherwise. Raises
+    UnsupportedError.
     """
     lowering = TtirLowering.of(entry, functions, arch, RULES)
+    lowering.wide_extents = wide_extents
     body = lowering.body
     for value, fact in zip(body.arguments, facts):
         lowering.known.promise(value, fact.divisor)
-        if fact.wide:
-            lowering.wide.add(value)
     lowering.lower(entry)
     hidden = tuple(
         BlockMemory(lowering.block_memory) if isinstance(kind, BlockMemory) else kind for kind in lowering.hidden
@@ -62,7 +68,7 @@ def lower_entry(
         position: {"tt.divisibility": divisor} for position, divisor in enumerate(divisors) if divisor > 1
     }
     function = TtirFunction(_machine_name(entry.sym_name), body, attributes)
-    narrow = tuple(position for position, value in enumerate(body.arguments) if value in lowering.narrow)
+    narrow = tuple(dict.fromkeys(lowering.narrow))
     return LoweredEntry(function, function_text(function), hidden, tuple(lowering.sites), narrow)
 
 

@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tileir.gpu.arch import Arch
+from tileir.gpu.extents import Extent
 from tileir.gpu.ttir.analysis.barriers import TokenOrder
 from tileir.gpu.ttir.analysis.ranges import ValueRanges
 from tileir.gpu.ttir.analysis.users import Users
 from tileir.gpu.ttir.forms import TOKEN, Lowered, LoweredTensorView, LoweredTileView, flat_types, tile_type
 from tileir.gpu.ttir.ir.builder import Builder
 from tileir.gpu.ttir.ir.code import I64, TtirBlock, TtirType, TtirValue
+from tileir.gpu.ttir.vendors.table import instructions_of
 from tileir.ir import core
 from tileir.ir import types as t
 from tileir.ir.core import Op
@@ -68,11 +70,9 @@ Hidden = GlobalMemory | ConstantMemory | BlockMemory | Mailbox
 
 @dataclass(frozen=True)
 class ParameterFacts:
-    """Knowledge of a parameter that the code may rely on: its value is a multiple of `divisor`; and whether it is
-    `wide`, an i32 that is 2^31 or more if read as unsigned, which code expects of no extent unless it is told so."""
+    """Knowledge of a parameter that the code may rely on: its value is a multiple of `divisor`."""
 
     divisor: int = 1
-    wide: bool = False
 
 
 @dataclass
@@ -90,10 +90,10 @@ class TtirLowering:
     """The operations that the host has a part in (`print_tko`, `assert`); code names them by number."""
     block_memory: int = 0
     """Bytes that `alloca` takes for one block."""
-    wide: set[TtirValue] = field(default_factory=set)
-    """The parameters that are `ParameterFacts.wide`."""
-    narrow: list[TtirValue] = field(default_factory=list)
-    """The parameters that the code expects to be below 2^31."""
+    wide_extents: bool = False
+    """Whether extents may be 2^31 or more that are not known to be less."""
+    narrow: list[Extent] = field(default_factory=list)
+    """The extents that the code expects to be below 2^31."""
     known: ValueRanges = field(default_factory=ValueRanges)
     """Knowledge of the values made so far."""
     users: Users = field(default_factory=Users)
@@ -106,7 +106,8 @@ class TtirLowering:
         body = TtirBlock(tuple(tile_type(argument.tile) for argument in entry.body.args))
         named = {function.sym_name: function for function in functions}
         users, order = Users([entry, *functions]), TokenOrder.of(entry, named)
-        lowering = TtirLowering(arch, rules, named, body, Builder(body), users=users, order=order)
+        build = Builder(body, instructions_of(arch))
+        lowering = TtirLowering(arch, rules, named, body, build, users=users, order=order)
         for argument, value in zip(entry.body.args, body.arguments):
             lowering.bind(argument, value)
         return lowering

@@ -186,12 +186,12 @@ def _sass(module: Module, choice: StageChoice) -> list[LinkedText]:
     made = _compiled(choice, "cubin")
     others = {line for line, _ in own_places(made.texts["ttir"])}
     lines = frozenset(line for line, _ in _places(module) if line not in others)
-    return [of_sass(_disassembled(program, made.cubin or b"", choice.arch), lines)]
+    return [of_sass(_disassembled(program, made.binary or b"", choice.arch), lines)]
 
 
 def _disassembled(program: str, cubin: bytes, arch: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "kernel.cubin"
+        path = Path(folder) / "kernel.binary"
         path.write_bytes(cubin)
         ran = subprocess.run([program, "-g", "-c", str(path)], capture_output=True, text=True, errors="replace")
     if ran.returncode:

@@ -27,33 +27,29 @@ REGISTERS = 1 << 16
 MAX_REGISTERS = 255
 """Of one thread."""
 
-WARP = 32
-SUMS_OF_WARP = 16 << 10
-"""Bytes of sums that a warp can keep in registers, and have as many for the rest: 128 registers of each thread."""
+SUMS_OF_THREAD = 512
+"""Bytes of sums that a thread can keep in registers, and have as many for the rest: 128 registers."""
 
 BESIDE_SUMS = 64
 """Registers that a thread needs besides those of sums."""
 
-TILE_OF_WARP = 1024
-"""Elements of a tile that a warp works on without products: 32 for each thread."""
-
-ASYNCHRONOUS_PRODUCTS = (90, 100, 103, 110)
-"""Capabilities with products that run on beside the program: ``wgmma`` and ``tcgen05``."""
+TILE_OF_THREAD = 32
+"""Elements of a tile that a thread works on without products."""
 
 SMALL_BLOCK = 4
 """Warps of which two blocks find enough registers."""
 
-MIN_STAGES, MAX_STAGES = 2, 4
+MIN_STAGES = 2
 MAX_LATENCY_STAGES = 5
 
 
 def options_for(entry: Op, arch: Arch, requested: RequestedOptions = AS_THE_KERNEL_HAS_IT) -> CompileOptions:
     """Options that an entry is compiled with; what is requested goes before hints."""
     work = workload(entry)
-    warps = requested.warps or _hinted_warps(entry, arch) or _warps(work)
+    warps = requested.warps or _hinted_warps(entry, arch) or _warps(work, arch.warp)
     occupancy = _number(entry, arch, "occupancy")
     stages = requested.stages or _stages(work, arch, warps, occupancy)
-    return CompileOptions(warps, stages, 1, _registers(work, warps, occupancy))
+    return CompileOptions(warps, stages, 1, _registers(work, warps * arch.warp, occupancy))
 
 
 # ---------------------------------------------------------------- reading hints
@@ -92,15 +88,16 @@ def _hinted_warps(entry: Op, arch: Arch) -> int | None:
 # ---------------------------------------------------------------- without hints
 
 
-def _warps(work: Workload) -> int:
+def _warps(work: Workload, warp: int) -> int:
     """Products: as many as keep the sums in registers. Else: enough for the largest tile, of those that a block of
     average size has, and more only where whole rows are reduced in one tile or registers would not do."""
     if work.loops:
-        return _power_of_two(work.hardest.registers // SUMS_OF_WARP, 4, 16)
-    if work.largest <= 4 * TILE_OF_WARP:
-        return _power_of_two(work.largest // (TILE_OF_WARP // 4), 1, 4)
-    many = work.folded >= 16 * TILE_OF_WARP or work.largest >= 32 * TILE_OF_WARP
-    return _power_of_two(work.largest // TILE_OF_WARP, 4, 16 if many else 8)
+        return _power_of_two(work.hardest.registers // (SUMS_OF_THREAD * warp), 4, 16)
+    tile = TILE_OF_THREAD * warp
+    if work.largest <= 4 * tile:
+        return _power_of_two(work.largest // (tile // 4), 1, 4)
+    many = work.folded >= 16 * tile or work.largest >= 32 * tile
+    return _power_of_two(work.largest // tile, 4, 16 if many else 8)
 
 
 def _power_of_two(number: int, low: int, high: int) -> int:
@@ -114,12 +111,13 @@ def _stages(work: Workload, arch: Arch, warps: int, occupancy: int | None) -> in
     Small blocks leave room for a second one, which works while the other waits, if enough stages are left then.
     """
     loop = max(work.loops, key=lambda loop: loop.loaded, default=work.hardest)
-    wanted = _hinted_stages(work.loads, arch) or (MAX_STAGES if loop.products <= 1 else MAX_STAGES - 1)
+    usual = arch.max_stages if loop.products <= 1 else max(arch.max_stages - 1, MIN_STAGES)
+    wanted = _hinted_stages(work.loads, arch) or usual
     if not loop.loaded:
         return wanted
     alone = _fitting(arch, 1, loop.loaded)
     shared = _fitting(arch, occupancy or (2 if warps <= SMALL_BLOCK else 1), loop.loaded)
-    if occupancy is None and shared < min(wanted, MAX_STAGES - 1):
+    if occupancy is None and shared < min(wanted, arch.max_stages - 1):
         shared = alone
     return max(min(wanted, shared), min(wanted, MIN_STAGES))
 
@@ -130,7 +128,7 @@ def _fitting(arch: Arch, blocks: int, loaded: int) -> int:
     Where products read shared memory while the program goes on, each stage has tiles of its own; elsewhere the last
     one has been read into registers.
     """
-    return arch.shared_memory // blocks // loaded + (arch.capability not in ASYNCHRONOUS_PRODUCTS)
+    return arch.shared_memory // blocks // loaded + (not arch.has_asynchronous_products)
 
 
 def loop_stages(loop: Op, arch: Arch) -> int | None:
@@ -151,10 +149,10 @@ def _hinted_stages(loads: Sequence[Op], arch: Arch) -> int | None:
     return max((min(latency, MAX_LATENCY_STAGES) for latency in latencies if latency is not None), default=None)
 
 
-def _registers(work: Workload, warps: int, occupancy: int | None) -> int | None:
+def _registers(work: Workload, threads: int, occupancy: int | None) -> int | None:
     """The most registers of a thread with which `occupancy` blocks find room; no limit if sums would not fit."""
     if occupancy is None:
         return None
-    limit = REGISTERS // (occupancy * warps * WARP) // 8 * 8
-    needed = work.hardest.registers // (4 * warps * WARP) + BESIDE_SUMS
+    limit = REGISTERS // (occupancy * threads) // 8 * 8
+    needed = work.hardest.registers // (4 * threads) + BESIDE_SUMS
     return limit if needed <= limit < MAX_REGISTERS else None

@@ -1,16 +1,21 @@
 """Making TTIR.
 
-Knows: where the next instruction goes, and the instructions that most rules need, by short names.
-Does not know: Tile IR.
+Knows: where the next instruction goes, and the instructions that most rules need, by short names; what they need beyond
+TTIR, element by element. Does not know: Tile IR, nor by which instructions a vendor's GPUs do the latter (`vendors`).
+
+Two features are NVIDIA's own and are left to those who use them: multicast memory (`lib.once`) and copies by descriptor
+(`lib.descriptors`).
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Protocol
 
 from tileir.gpu.ttir.ir.code import I32, ConstantBits, Instruction, TtirAttribute, TtirBlock, TtirType, TtirValue
+from tileir.ir.attributes import Rounding
 from tileir.ir.loc import UNKNOWN, Location
 
 INTEGER_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
@@ -24,11 +29,17 @@ _FLOAT_CODES = {"f16": ("<e", 0), "f32": ("<f", 0), "f64": ("<d", 0), "bf16": ("
 
 
 class Builder:
-    """Appends instructions to `block`, each with the location `loc`."""
+    """Appends instructions to `block`, each with the location `loc`. `vendor` makes those that TTIR does not have."""
 
-    def __init__(self, block: TtirBlock) -> None:
+    def __init__(self, block: TtirBlock, vendor: VendorInstructions | None = None) -> None:
         self.block = block
         self.loc: Location = UNKNOWN
+        self._vendor = vendor
+
+    @property
+    def vendor(self) -> VendorInstructions:
+        assert self._vendor is not None
+        return self._vendor
 
     def insert(
         self,
@@ -172,10 +183,11 @@ class Builder:
     def asm(
         self, text: str, constraints: str, operands: Sequence[TtirValue], type: TtirType, pure: bool = True
     ) -> TtirValue:
-        """PTX for every element: ``$0`` is the result, ``$1``… the operands.
+        """Machine code for every element: ``$0`` is the result, ``$1``… the operands.
 
-        Constraints: ``h`` a 16-bit, ``r`` a 32-bit, ``l`` a 64-bit register, ``f`` and ``d`` the same of floats.
-        Without `pure` it is run for every element of every thread, also where threads hold copies of one element.
+        Constraints of PTX: ``h`` a 16-bit, ``r`` a 32-bit, ``l`` a 64-bit register, ``f`` and ``d`` the same of floats.
+        Of AMDGCN: ``v`` vector registers. Without `pure` it is run for every element of every thread, also where
+        threads hold copies of one element.
         """
         attributes: dict[str, TtirAttribute | ConstantBits] = {
             "asm_string": text,
@@ -185,9 +197,9 @@ class Builder:
         }
         return self.insert("tt.elementwise_inline_asm", operands, [type], attributes)[0]
 
-    def libdevice(self, symbol: str, *operands: TtirValue, type: TtirType | None = None) -> TtirValue:
-        """A function of the device library for every element, for example ``__nv_expf``."""
-        return self.op("tt.extern_elementwise", *operands, type=type, libname="", libpath="", symbol=symbol, pure=True)
+    def library(self, symbol: str, *operands: TtirValue) -> TtirValue:
+        """A function of the device library for every element, by its full name."""
+        return self.op("tt.extern_elementwise", *operands, libname="", libpath="", symbol=symbol, pure=True)
 
     def all_true(self, *conditions: TtirValue | None) -> TtirValue | None:
         """The conjunction of the conditions that there are; None of none."""
@@ -198,3 +210,46 @@ class Builder:
         for condition in present[1:]:
             result = self.op("arith.andi", result, condition)
         return result
+
+
+class VendorInstructions(Protocol):
+    """The instructions of a vendor. Operands are scalars or tensors; raises UnsupportedError for what there is not."""
+
+    library_prefix: str
+    """Beginning of the names of the device library."""
+
+    def library(self, build: Builder, name: str, *operands: TtirValue) -> TtirValue:
+        """A function of the device library, of f32 or f64, by the name that C has for it."""
+
+    def rounded(self, build: Builder, name: str, mode: Rounding, flush: bool, *operands: TtirValue) -> TtirValue:
+        """``add sub mul div fma sqrt`` of f32 or f64, rounded in an IEEE mode; `flush` treats subnormals as zeros
+        (f32). Not for rounding to nearest even without flushing, which TTIR has."""
+
+    def approximate(self, build: Builder, name: str, flush: bool, *operands: TtirValue) -> TtirValue:
+        """``div.approx div.full sqrt.approx tanh.approx ex2.approx rsqrt.approx`` of f32, within the bounds that PTX
+        gives them."""
+
+    def extreme(self, build: Builder, name: str, propagate_nan: bool, *operands: TtirValue) -> TtirValue:
+        """``max`` or ``min`` of f32 with subnormals as zeros."""
+
+    def truncated(self, build: Builder, number: TtirValue, bits: int, signed: bool) -> TtirValue:
+        """An f32 or f64 towards zero to an i32 or i64, saturated; 0 for NaN."""
+
+    def odd_f32(self, build: Builder, source: TtirValue, signed: bool) -> TtirValue:
+        """An i32 or i64 as an f32, its last bit set if it is not exact, so that a rounding to fewer bits is single."""
+
+    def directed(self, build: Builder, number: TtirValue, element: str, mode: Rounding) -> TtirValue:
+        """An f32 as f16, or an f64 as f32 or f16, towards zero or an infinity."""
+
+    def nearest_tf32(self, build: Builder, number: TtirValue) -> TtirValue:
+        """The bits of an f32 rounded to tf32, as an i32 whose low 13 bits may be anything (`Arch.rounds_to_tf32`)."""
+
+    def opaque(self, build: Builder, value: TtirValue) -> TtirValue:
+        """The same i32 or i64, of which the optimizer knows nothing, and which it does not remove."""
+
+    def unforeseen(self, build: Builder, value: TtirValue) -> TtirValue:
+        """The same scalar i32 or i64, of which the optimizer knows nothing where that makes better code."""
+
+    def fence_aliases(self, build: Builder, word: Callable[[], TtirValue]) -> None:
+        """Order what the thread does in memory under one address before what it does under another of the same memory.
+        `word` makes the address of an i32 that the block has for itself."""

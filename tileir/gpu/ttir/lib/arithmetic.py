@@ -5,7 +5,7 @@ that shows. Does not know: Tile IR operations (`floating`), nor functions withou
 
 To nearest even, without flushing, TTIR has instructions of its own: LLVM makes one PTX instruction of each, with the
 rounding written out, which forbids the assembler to contract it; on sm_80 sums and products of bf16 are ``fma.rn.bf16``
-with a factor 1 or an addend -0, which is as exact. All else is PTX: the compiler knows no other rounding.
+with a factor 1 or an addend -0, which is as exact. All else is the vendor's: the compiler knows no other rounding.
 
 f16 and bf16 in another mode are computed in f32 and narrowed in the same mode: every number of the narrow type is one
 of f32, so rounding towards one side twice ends where rounding once does (spec: floating#semantics).
@@ -21,25 +21,8 @@ from tileir.gpu.ttir.lib import narrow
 from tileir.ir import types as t
 from tileir.ir.attributes import Rounding
 
-MODES = {
-    Rounding.NEAREST_EVEN: "rn",
-    Rounding.ZERO: "rz",
-    Rounding.NEGATIVE_INF: "rm",
-    Rounding.POSITIVE_INF: "rp",
-}
-"""The suffixes of PTX."""
-
 _NEAREST = {"add": "arith.addf", "sub": "arith.subf", "mul": "arith.mulf", "fma": "math.fma"}
-_REGISTERS = {"f32": "f", "f64": "d"}
 _NARROW = {"f16": t.F16, "bf16": t.BF16}
-
-
-def ptx(build: Builder, instruction: str, *operands: TtirValue) -> TtirValue:
-    """A PTX instruction for every element, all operands and the result being f32, or all f64."""
-    type = operands[0].type
-    register = _REGISTERS[type.element]
-    names = ", ".join(f"${place}" for place in range(len(operands) + 1))
-    return build.asm(f"{instruction} {names};", "=" + ",".join([register] * (len(operands) + 1)), operands, type)
 
 
 def through_f32(build: Builder, function: Callable[..., TtirValue], *operands: TtirValue) -> TtirValue:
@@ -49,14 +32,14 @@ def through_f32(build: Builder, function: Callable[..., TtirValue], *operands: T
 
 
 def rounded(build: Builder, name: str, mode: Rounding, flush: bool, *operands: TtirValue) -> TtirValue:
-    """``add sub mul div fma sqrt`` (`name`, as in PTX) rounded in `mode`; `flush` treats subnormals as zeros (f32)."""
+    """``add sub mul div fma sqrt`` rounded in `mode`; `flush` treats subnormals as zeros (f32)."""
     element = operands[0].type.element
     if mode is Rounding.NEAREST_EVEN and not flush:
         return _nearest(build, name, *operands)
     if element not in _NARROW:
-        return ptx(build, f"{name}.{MODES[mode]}{'.ftz' * flush}.{element}", *operands)
+        return build.vendor.rounded(build, name, mode, flush, *operands)
     wide = (build.cast("arith.extf", operand, "f32") for operand in operands)
-    nearly = ptx(build, f"{name}.{MODES[mode]}.f32", *wide)
+    nearly = build.vendor.rounded(build, name, mode, False, *wide)
     return narrow.encoded(build, nearly, _NARROW[element], mode)
 
 

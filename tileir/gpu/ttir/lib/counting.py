@@ -49,8 +49,7 @@ def unforeseen(lowering: TtirLowering, count: Count) -> Count:
     before.
     """
     build, (lower, upper, step) = lowering.build, count.bounds
-    letter = {32: "r", 64: "l"}[upper.type.bits]
-    hidden = build.asm(f"mov.b{upper.type.bits} $0, $1;", f"={letter},{letter}", [upper], upper.type)
+    hidden = build.vendor.unforeseen(build, upper)
     known = lowering.known.of(upper)
     lowering.known.promise(hidden, known.divisor, known.low, known.high)
     return replace(count, bounds=(lower, hidden, step))

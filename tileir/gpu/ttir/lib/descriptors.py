@@ -7,7 +7,7 @@ Where it is legal. The tensor has one dimension of static stride 1, all other st
 multiples of 16 bytes, extents are below 2^31, there are 1 to 5 dimensions, a row of the tile has at least 16 bytes, and
 padding is zero or, for floats of 16 and 32 bits, NaN. Accesses are weak. The accelerator does not see what threads of
 the block have written before (`TokenOrder.follows_write`), and nobody waits for the end of what it writes. An extent
-that is a parameter counts as below 2^31, as a launch makes other code for one that is not (`ParameterFacts.wide`).
+that a launch can compute counts as below 2^31, as a launch takes other code for one that is not (`gpu.extents`).
 
 Where it pays. A descriptor on the device costs each block about a microsecond, and a copy is only fast if it is
 started ahead of time. Triton's pipeliner does that for tiles which a loop multiplies, and for no others. So descriptors
@@ -24,10 +24,11 @@ from dataclasses import dataclass, replace
 
 from tileir.analysis.loops import enclosing_loop
 from tileir.analysis.ranges import Range
+from tileir.gpu.extents import extent_of
 from tileir.gpu.ttir.analysis.hints import allows_tma
 from tileir.gpu.ttir.analysis.workload import bytes_of
 from tileir.gpu.ttir.forms import LoweredTensorView, LoweredTileView, stored
-from tileir.gpu.ttir.ir.code import I32, Instruction, TtirType, TtirValue
+from tileir.gpu.ttir.ir.code import I32, TtirType, TtirValue
 from tileir.gpu.ttir.lib import scalars
 from tileir.gpu.ttir.lib.posting import where
 from tileir.gpu.ttir.lib.tiling import MAX_I32
@@ -85,15 +86,8 @@ def _is_reachable(lowering: TtirLowering, extent: TtirValue) -> bool:
     """Whether coordinates, which are signed, reach all of an extent, or a launch can see to that."""
     if _is_within(lowering.known.of(extent), 1 << 31):
         return True
-    given = _parameter(lowering, extent)
-    return given is not None and given not in lowering.wide
-
-
-def _parameter(lowering: TtirLowering, extent: TtirValue) -> TtirValue | None:
-    """The i32 parameter that is an extent; None if it is no parameter."""
-    operands = extent.owner.operands if isinstance(extent.owner, Instruction) else ()
-    given = operands[0] if operands else extent
-    return given if given.type == I32 and given.owner is lowering.body else None
+    is_told = _is_within(lowering.known.of(extent), 1 << 32) and not lowering.wide_extents
+    return is_told and extent_of(extent, lowering.body) is not None
 
 
 def _is_within(known: Range, limit: int) -> bool:
@@ -151,9 +145,9 @@ def _fitting(lowering: TtirLowering, extent: TtirValue) -> _Fitting:
     build, known = lowering.build, lowering.known.of(extent)
     narrow = scalars.narrowed(lowering, extent)
     if known.high > MAX_I32:
-        given = _parameter(lowering, extent)
-        assert given is not None, extent
-        lowering.narrow.append(given)
+        told = extent_of(extent, lowering.body)
+        assert told is not None, extent
+        lowering.narrow.append(told)
         with where(build, build.compare("ugt", extent, scalars.number(lowering, MAX_I32))):
             build.asm("trap;", "=r", [], I32, pure=False)
         lowering.known.promise(narrow, known.divisor, 0, MAX_I32)

@@ -1,7 +1,7 @@
 """The functions of the device library that take and give numbers.
 
-Knows: their names and types, which nothing checks later, and how one is called for each element type. Does not know:
-what they compute.
+Knows: how one is called for each element type; the names and types of NVIDIA's, which nothing checks later. Does not
+know: what they compute.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ SIGNATURES: dict[str, tuple[tuple[str, ...], str]] = {
 
 
 def library_function(build: Builder, name: str, *operands: TtirValue) -> TtirValue:
-    """``__nv_NAME`` for f64, ``__nv_NAMEf`` for f32, which stands in for the narrow types."""
+    """A function of the device library; that of f32 stands in for the narrow types."""
     if operands[0].type.element == "f64":
-        return build.libdevice(f"{PREFIX}{name}", *operands)
-    return through_f32(build, lambda *wide: build.libdevice(f"{PREFIX}{name}f", *wide), *operands)
+        return build.vendor.library(build, name, *operands)
+    return through_f32(build, lambda *wide: build.vendor.library(build, name, *wide), *operands)

@@ -21,9 +21,6 @@ from tileir.ir.formats import FloatFormat
 NATIVE = (t.F8E4M3FN, t.F8E5M2)
 """The formats that `native` is about. Their conversions from wider ones saturate and make NaN of NaN."""
 
-DIRECTIONS = {Rounding.ZERO: "rz", Rounding.NEGATIVE_INF: "rm", Rounding.POSITIVE_INF: "rp"}
-"""The suffixes of PTX."""
-
 _INFINITY = 0x7F800000
 _NAN = 0x7FC00000
 _ROUND_TO_NEAREST = 1
@@ -111,7 +108,7 @@ def encoded(
 def _encoded_f16(build: Builder, number: TtirValue, mode: Rounding) -> TtirValue:
     if mode is Rounding.NEAREST_EVEN:
         return build.cast("arith.truncf", number, "f16")
-    return build.asm(f"cvt.{DIRECTIONS[mode]}.f16.f32 $0, $1;", "=h,f", [number], number.type.of("f16"))
+    return build.vendor.directed(build, number, "f16", mode)
 
 
 def _shortened(build: Builder, number: TtirValue, element: t.ElementType, mode: Rounding) -> TtirValue:

@@ -35,9 +35,6 @@ MODES = {
 }
 """The numbers of Triton's operations."""
 
-NATIVE_BF16 = 90
-"""The capability from which on sums of bf16 are one instruction; below they are loops of device scope."""
-
 NOBODY_WRITES = ConstantMemory(bytes(8))
 """Address for compare-and-swap of masked-off elements: it expects something else there, so it only reads."""
 
@@ -93,8 +90,8 @@ def update(
 
 
 def _require_bf16(lowering: TtirLowering, op: Op, scope: MemoryScope) -> None:
-    if scope is MemoryScope.SYS and lowering.arch.capability < NATIVE_BF16:
-        raise lowering.unsupported(op, f"adds {t.BF16.name} with scope sys only from sm_{NATIVE_BF16} on")
+    if scope is MemoryScope.SYS and not lowering.arch.adds_bf16_at_system_scope:
+        raise lowering.unsupported(op, f"adds {t.BF16.name} with scope sys only from sm_90 on")
 
 
 @rules(atomics.AtomicCas)

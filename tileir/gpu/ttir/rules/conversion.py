@@ -70,7 +70,11 @@ def lower_itof(lowering: TtirLowering, op: IToF) -> None:
         lowering.bind(op.to, _converted(source, "f64", signed))
     else:
         odd = _shows_second_rounding(source, target)
-        number = _odd_f32(source, signed) if odd else _converted(source, "f32", signed)
+        number = (
+            lowering.build.vendor.odd_f32(lowering.build, source.value, signed)
+            if odd
+            else _converted(source, "f32", signed)
+        )
         lowering.bind(op.to, _encoded(lowering, number, target, Rounding.NEAREST_EVEN))
 
 
@@ -82,18 +86,6 @@ def _converted(source: Word, element: str, signed: bool) -> TtirValue:
 def _shows_second_rounding(source: Word, target: t.ElementType) -> bool:
     """f32 holds every integer in the range of a narrow type, but bf16 and tf32 have the range of f32."""
     return source.width > 16 and target in (t.BF16, t.TF32)
-
-
-def _odd_f32(source: Word, signed: bool) -> TtirValue:
-    """The integer as an f32, its last bit set if it is not exact, so that a rounding to fewer bits is single."""
-    build, letter = source.build, "s" if signed else "u"
-    register = "l" if source.width == 64 else "r"
-    integer = f"{letter}{source.width}"
-    type = source.value.type.of("f32")
-    number = build.asm(f"cvt.rz.f32.{integer} $0, $1;", f"=f,{register}", [source.value], type)
-    back = build.asm(f"cvt.rzi.{integer}.f32 $0, $1;", f"={register},f", [number], source.value.type)
-    inexact = source.differs(Word(build, back))
-    return (word_of(build, number) | inexact.resized("i32")).as_float("f32")
 
 
 # ---------------------------------------------------------------- floats to integers
@@ -110,7 +102,7 @@ def lower_ftoi(lowering: TtirLowering, op: FToI) -> None:
         lowering.bind(op.to, _is_nonzero(lowering.build, number))
         return
     bits, signed = op.to.type.number.bits, op.signedness is Signedness.SIGNED
-    whole = _truncated(lowering.build, number, max(bits, 32), signed)
+    whole = Word(lowering.build, lowering.build.vendor.truncated(lowering.build, number, max(bits, 32), signed))
     if bits < 32:
         whole = _saturated(whole, bits, signed).resized(f"i{bits}")
     lowering.bind(op.to, whole.value)
@@ -119,17 +111,6 @@ def lower_ftoi(lowering: TtirLowering, op: FToI) -> None:
 def _is_nonzero(build: Builder, number: TtirValue) -> TtirValue:
     """Whether a number is not zero, or NaN."""
     return build.compare_float("une", number, build.bits(number.type, 0))
-
-
-def _truncated(build: Builder, number: TtirValue, bits: int, signed: bool) -> Word:
-    """An i32 or i64; PTX saturates, and makes 0 of NaN, but only where neither side has 64 bits."""
-    letter, source, target = "s" if signed else "u", number.type.element, "l" if bits == 64 else "r"
-    constraints = f"={target},{'d' if source == 'f64' else 'f'}"
-    text = f"cvt.rzi.{letter}{bits}.{source} $0, $1;"
-    whole = Word(build, build.asm(text, constraints, [number], number.type.of(f"i{bits}")))
-    if bits == 32 and source == "f32":
-        return whole
-    return Word(build, build.compare_float("ord", number, number)).choose(whole, 0)
 
 
 def _saturated(whole: Word, bits: int, signed: bool) -> Word:
@@ -169,9 +150,9 @@ def _is_native_pair(lowering: TtirLowering, source: t.ElementType, target: t.Ele
 
 
 def _nearest_tf32(lowering: TtirLowering, op: FToF) -> TtirValue:
-    """By an instruction. PTX does not say what is in the bits that a tf32 has no use for: products do not care."""
+    """By an instruction, which does not say what is in the bits that a tf32 has no use for: products do not care."""
     build, number = lowering.build, lowering.value(op.source)
-    words = build.asm("cvt.rn.tf32.f32 $0, $1;", "=r,f", [number], number.type.of("i32"))
+    words = build.vendor.nearest_tf32(build, number)
     if not lowering.users.only_multiplied(op.to):
         words = build.op("arith.andi", words, build.integer(words.type, t.TF32_MASK))
     return build.bitcast(words, "f32")
@@ -186,25 +167,19 @@ def _encoded(lowering: TtirLowering, number: TtirValue, element: t.ElementType, 
 
 
 def _from_f64(lowering: TtirLowering, number: TtirValue, target: t.ElementType, mode: Rounding) -> TtirValue:
-    """PTX rounds to f32 and f16 by itself; other formats are reached by way of f32."""
+    """GPUs round to f32 and f16 by themselves; other formats are reached by way of f32."""
     build = lowering.build
     if target not in (t.F32, t.F16):
         return _encoded(lowering, _odd_from_f64(build, number), target, mode)
     if mode is Rounding.NEAREST_EVEN:
         return build.cast("arith.truncf", number, target.name)
-    return _directed_from_f64(build, number, target, mode)
-
-
-def _directed_from_f64(build: Builder, number: TtirValue, target: t.ElementType, mode: Rounding) -> TtirValue:
-    register = "f" if target is t.F32 else "h"
-    text = f"cvt.{narrow.DIRECTIONS[mode]}.{target.name}.f64 $0, $1;"
-    return build.asm(text, f"={register},d", [number], number.type.of(target.name))
+    return build.vendor.directed(build, number, target.name, mode)
 
 
 def _odd_from_f64(build: Builder, number: TtirValue) -> TtirValue:
     """The f32 towards zero, its last bit set if it is not exact: a rounding to fewer bits is single (Boldo and
     Melquiond, 2008)."""
-    near = _directed_from_f64(build, number, t.F32, Rounding.ZERO)
+    near = build.vendor.directed(build, number, "f32", Rounding.ZERO)
     back = build.cast("arith.extf", near, "f64")
     inexact = Word(build, build.compare_float("one", back, number)).resized("i32")
     return (word_of(build, near) | inexact).as_float("f32")

@@ -54,10 +54,13 @@ def lower_extern_elementwise(lowering: TtirLowering, op: extension.ExternElement
 
 def _require_signature(lowering: TtirLowering, op: extension.ExternElementwise) -> None:
     """Raise UnsupportedError for anything but a function of the device library with the types that it has."""
+    library = lowering.build.vendor.library_prefix
+    if op.symbol.startswith(PREFIX) and library != PREFIX:
+        raise lowering.unsupported(op, f"calls '{shown(op.symbol)}', a function for NVIDIA's GPUs")
     if not op.symbol.startswith(PREFIX):
         raise lowering.unsupported(
             op,
-            f"calls '{shown(op.symbol)}', a function of the host: a GPU has those of the device library, {PREFIX}...",
+            f"calls '{shown(op.symbol)}', a function of the host: GPUs of NVIDIA have those named {PREFIX}...",
         )
     if op.symbol not in SIGNATURES:
         raise lowering.unsupported(
@@ -148,6 +151,4 @@ def _moved(lowering: TtirLowering, source: TtirValue) -> TtirValue:
     """Integers through a register of 32 or 64 bits."""
     build, narrow = lowering.build, source.type.element
     wide = source if source.type.bits == 64 else build.resized(source, I32.element, signed=False)
-    width, letter = (64, "l") if wide.type.bits == 64 else (32, "r")
-    moved = build.asm(f"mov.b{width} $0, $1;", f"={letter},{letter}", [wide], wide.type, pure=False)
-    return build.resized(moved, narrow, signed=False)
+    return build.resized(build.vendor.opaque(build, wide), narrow, signed=False)

@@ -3,15 +3,16 @@
 Knows: which instruction an operation with its attributes stands for. Does not know: rounding (`arithmetic`), functions
 (`functions`).
 
-`approx` and `full` are the PTX instructions from which the specification takes its bounds (spec: floating#semantics,
-spec: functions#accuracy): ``div.approx.f32`` (2 ulp, and zero for divisors above 2^126), ``div.full.f32`` (2 ulp),
-``sqrt.approx.f32`` (about 2^-23).
+`approx` and `full` are, or are as near as, the PTX instructions from which the specification takes its bounds
+(spec: floating#semantics, spec: functions#accuracy): ``div.approx.f32`` (2 ulp, and zero for divisors above 2^126),
+``div.full.f32`` (2 ulp), ``sqrt.approx.f32`` (about 2^-23).
 """
 
 from __future__ import annotations
 
 from tileir.gpu.ttir.forms import PREDICATES
-from tileir.gpu.ttir.lib.arithmetic import ptx, rounded, through_f32
+from tileir.gpu.ttir.lib.arithmetic import rounded
+from tileir.gpu.ttir.lib.libdevice import library_function
 from tileir.gpu.ttir.lowering import Lower, TtirLowering
 from tileir.ir.attributes import Ordering, Rounding
 from tileir.ir.core import Op
@@ -49,7 +50,7 @@ def lower_rounded(lowering: TtirLowering, op: AddF | SubF | MulF | DivF | Fma | 
     operands = [lowering.value(operand) for operand in op.operands]
     name, mode, flush = _ROUNDED[type(op)], op.rounding_mode, op.flush_to_zero
     if mode in (Rounding.APPROX, Rounding.FULL):
-        result = ptx(lowering.build, f"{name}.{mode.text}{'.ftz' * flush}.f32", *operands)
+        result = lowering.build.vendor.approximate(lowering.build, f"{name}.{mode.text}", flush, *operands)
     else:
         result = rounded(lowering.build, name, mode, flush, *operands)
     lowering.bind(op.results[0], result)
@@ -76,7 +77,7 @@ def lower_extreme(lowering: TtirLowering, op: MaxF | MinF) -> None:
     build, lhs, rhs = lowering.build, lowering.value(op.lhs), lowering.value(op.rhs)
     if op.flush_to_zero:
         name = "max" if isinstance(op, MaxF) else "min"
-        result = ptx(build, f"{name}.ftz{'.NaN' * op.propagate_nan}.f32", lhs, rhs)
+        result = build.vendor.extreme(build, name, op.propagate_nan, lhs, rhs)
     else:
         result = build.op(_EXTREMES[type(op)][op.propagate_nan], lhs, rhs)
     lowering.bind(op.result, result)
@@ -93,8 +94,4 @@ def lower_cmpf(lowering: TtirLowering, op: CmpF) -> None:
 def lower_remf(lowering: TtirLowering, op: RemF) -> None:
     """The device library's ``fmod`` is exact; ``arith.remf`` is not where the quotient is large."""
     build, operands = lowering.build, (lowering.value(op.lhs), lowering.value(op.rhs))
-    if operands[0].type.element == "f64":
-        result = build.libdevice("__nv_fmod", *operands)
-    else:
-        result = through_f32(build, lambda x, y: build.libdevice("__nv_fmodf", x, y), *operands)
-    lowering.bind(op.result, result)
+    lowering.bind(op.result, library_function(build, "fmod", *operands))

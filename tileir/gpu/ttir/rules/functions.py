@@ -14,7 +14,7 @@ import math
 
 from tileir.gpu.ttir.ir.builder import Builder
 from tileir.gpu.ttir.ir.code import TtirValue
-from tileir.gpu.ttir.lib.arithmetic import ptx, through_f32
+from tileir.gpu.ttir.lib.arithmetic import through_f32
 from tileir.gpu.ttir.lib.libdevice import library_function
 from tileir.gpu.ttir.lowering import Lower, TtirLowering
 from tileir.ir.attributes import Rounding
@@ -35,7 +35,7 @@ _NAMES: dict[type[Op], str] = {
     Sinh: "sinh",
     Tan: "tan",
 }
-"""In the device library ``__nv_NAME`` for f64, ``__nv_NAMEf`` for f32. `atan2` has the ordinate first there too."""
+"""In the device library. `atan2` has the ordinate first there too."""
 
 _INSTRUCTIONS: dict[type[Op], tuple[str, str]] = {Exp2: ("exp2", "ex2.approx"), Rsqrt: ("rsqrt", "rsqrt.approx")}
 """The name in the device library, and the instruction for f32."""
@@ -57,8 +57,8 @@ def lower_instruction(lowering: TtirLowering, op: Exp2 | Rsqrt) -> None:
     if source.type.element == "f64":
         result = library_function(build, name, source)
     else:
-        instruction += f"{'.ftz' * op.flush_to_zero}.f32"
-        result = through_f32(build, lambda x: ptx(build, instruction, x), source)
+        flush = bool(op.flush_to_zero)
+        result = through_f32(build, lambda x: build.vendor.approximate(build, instruction, flush, x), source)
     lowering.bind(op.result, result)
 
 
@@ -79,16 +79,18 @@ def lower_exp(lowering: TtirLowering, op: Exp) -> None:
 
 def _power_of_two_of_scaled(build: Builder, x: TtirValue) -> TtirValue:
     scaled = build.op("arith.mulf", x, build.float(x.type, math.log2(math.e)))
-    return ptx(build, "ex2.approx.f32", scaled)
+    return build.vendor.approximate(build, "ex2.approx", False, scaled)
 
 
 @rules(Tanh)
 def lower_tanh(lowering: TtirLowering, op: Tanh) -> None:
     build, source = lowering.build, lowering.value(op.source)
     approximate = op.rounding_mode is Rounding.APPROX
-    lowering.bind(
-        op.result, ptx(build, "tanh.approx.f32", source) if approximate else library_function(build, "tanh", source)
-    )
+    if approximate:
+        result = build.vendor.approximate(build, "tanh.approx", False, source)
+    else:
+        result = library_function(build, "tanh", source)
+    lowering.bind(op.result, result)
 
 
 @rules(FPowI)

@@ -30,7 +30,7 @@ def lower_mmaf(lowering: TtirLowering, op: MmaF) -> None:
     lhs, rhs, acc = (lowering.value(value) for value in (op.lhs, op.rhs, op.acc))
     if element in NATIVE and not _adds_products_of_bytes(lowering, op):
         lhs, rhs = (as_half(build, value, element, lowering.arch.has_fp8) for value in (lhs, rhs))
-    precision = TF32 if element is t.TF32 else IEEE
+    precision = TF32 if element is t.TF32 and lowering.arch.multiplies_tf32 else IEEE
     imprecise = ANY_NUMBER if element in NATIVE and op.fast_acc else 0
     lowering.bind(op.result, product(build, lowering.arch, lhs, rhs, acc, precision, imprecise))
 

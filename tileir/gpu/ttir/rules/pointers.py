@@ -8,7 +8,7 @@ The hint `latency` is not used: how far ahead loads are issued is for Triton's c
 
 from __future__ import annotations
 
-from tileir.gpu.ttir.ir.code import I32, TtirValue
+from tileir.gpu.ttir.ir.code import TtirValue
 from tileir.gpu.ttir.lib import cells, transfers
 from tileir.gpu.ttir.lib.block_memory import aligned, block_memory
 from tileir.gpu.ttir.lowering import HIDDEN_ALIGNMENT, Lower, TtirLowering
@@ -108,5 +108,6 @@ def lower_gdc_wait(lowering: TtirLowering, op: pointers.GdcWait) -> None:
 @rules(pointers.MemoryFenceAlias)
 def lower_memory_fence_alias(lowering: TtirLowering, op: pointers.MemoryFenceAlias) -> None:
     """Every thread has its fence, between the barrier in front and whatever it does next."""
-    lowering.build.asm("fence.proxy.alias; mov.u32 $0, 0;", "=r", [], I32, pure=False)
+    build = lowering.build
+    build.vendor.fence_aliases(build, lambda: build.bitcast(block_memory(lowering, 4), "!tt.ptr<i32>"))
     lowering.bind_token(op.result_token)

@@ -1,0 +1,127 @@
+"""One band on a worker: its boxes are put into arrays, the kernel runs, what it may have changed goes back.
+
+Knows: how arrays come about on a worker. Does not know: bands and proofs (`plan`), nor how work gets here.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+
+from tileir.distributed.boxes import ByteBox, lazy_array
+from tileir.ir.diagnostics import Trap
+from tileir.runtime.launch import launch_kernel
+from tileir.runtime.module import Kernel, Module
+from tileir.runtime.options import Check, LaunchOptions
+
+_KERNELS = 8
+
+
+@dataclass(frozen=True)
+class MappedFile:
+    """An array in a file that all workers see. `changed`: the kernel may write into the file itself."""
+
+    path: str
+    offset: int
+    changed: bool
+
+
+@dataclass(frozen=True)
+class BandArray:
+    """An array of a launch as one band sees it.
+
+    `given` are boxes with their bytes; `rows` says at which row what is fetched begins, and which of the fetched it is;
+    `returned` are the boxes that go back. `whole`: all of it, which goes back whole (merged updates).
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    given: tuple[tuple[ByteBox, np.ndarray], ...] = ()
+    rows: tuple[int, int] | None = None
+    file: MappedFile | None = None
+    returned: tuple[ByteBox, ...] = ()
+    whole: np.ndarray | None = None
+
+    def made(self, fetched: Sequence[np.ndarray]) -> np.ndarray:
+        """The array: whole in its address space, with memory behind the bytes that are touched."""
+        if self.file is not None:
+            where = {"offset": self.file.offset, "shape": self.shape}
+            mapped = np.memmap(self.file.path, self.dtype, "r+" if self.file.changed else "c", **where)  # type: ignore[call-overload]
+            return np.ndarray(self.shape, self.dtype, mapped)
+        if self.whole is not None:
+            return self.whole.copy()
+        array = lazy_array(self.shape, self.dtype)
+        for box, content in self.given:
+            box.of(array)[...] = content
+        if self.rows is not None:
+            first, number = self.rows
+            part = fetched[number]
+            array[first : first + len(part)] = part
+        return array
+
+
+@dataclass(frozen=True)
+class BandWork:
+    """The launch of one band. `module` is a pickled program; values are numbers or arrays, in order."""
+
+    module: bytes = field(repr=False)
+    kernel: str
+    grid: tuple[int, int, int]
+    axis: int
+    begin: int
+    values: tuple[object, ...]
+    target: str
+    check: Check
+    options: LaunchOptions
+
+
+@dataclass(frozen=True)
+class BandResult:
+    """What a band gives back: by parameter the bytes of its boxes, what it printed, or the trap that ended it."""
+
+    boxes: dict[int, list[np.ndarray]]
+    printed: str = ""
+    trap: Trap | None = None
+
+
+def run_band(work: BandWork, *fetched: np.ndarray) -> BandResult:
+    """Run a band; whatever else it touches, it gives the same each time it is run."""
+    values = [value.made(fetched) if isinstance(value, BandArray) else value for value in work.values]
+    printed: list[str] = []
+    options: LaunchOptions = {**work.options, "output": printed.append}
+    try:
+        launch_kernel(_kernel(work.module, work.kernel), work.grid, values, work.target, work.check, options)
+    except Trap as trap:
+        return BandResult({}, "".join(printed), _placed(trap, work))
+    found = [(at, value, array) for at, (value, array) in enumerate(zip(work.values, values))]
+    boxes = {at: _returned(value, np.asarray(array)) for at, value, array in found if isinstance(value, BandArray)}
+    return BandResult({at: contents for at, contents in boxes.items() if contents}, "".join(printed))
+
+
+def _returned(value: BandArray, array: np.ndarray) -> list[np.ndarray]:
+    return [np.array(box.of(array)) for box in value.returned] if value.whole is None else [array]
+
+
+def _placed(trap: Trap, work: BandWork) -> Trap:
+    """A trap with its tile block in the whole grid."""
+    if trap.block is not None:
+        x, y, z = (place + work.begin * (at == work.axis) for at, place in enumerate(trap.block))
+        trap.block = (x, y, z)
+    return trap
+
+
+@lru_cache(_KERNELS)
+def _kernel(module: bytes, name: str) -> Kernel:
+    """The kernel of a program that came here, compiled once."""
+    found: Module = pickle.loads(module)
+    return found[name]
+
+
+def rows_of(result: BandResult, parameter: int, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """The rows of an array that a band gives back, which are one box."""
+    (content,) = result.boxes[parameter]
+    return content.reshape(-1).view(dtype).reshape(shape)

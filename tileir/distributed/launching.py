@@ -1,0 +1,282 @@
+"""Launches over workers: NumPy arrays, arrays in files, and Dask arrays.
+
+Knows: what each kind of array needs before and after a band, and how results are put together. Does not know: how bands
+are found (`plan`), what happens on a worker (`band`).
+"""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, cast
+
+import numpy as np
+
+from tileir.distributed.band import BandArray, BandResult, BandWork, MappedFile, rows_of, run_band
+from tileir.distributed.boxes import lazy_array, span_of
+from tileir.distributed.plan import BandFootprint, BandPlan, planned
+from tileir.distributed.sending import Sender, sender_of
+from tileir.ir.attributes import AtomicMode
+from tileir.ir.diagnostics import UnsupportedError
+from tileir.passes.banding import banded
+from tileir.runtime.arguments import ArrayArgument
+from tileir.runtime.grid import GridLike, checked_grid
+from tileir.runtime.launch import bind
+from tileir.runtime.module import Kernel, Module
+from tileir.runtime.naming import separated
+from tileir.runtime.optimising import optimize
+from tileir.runtime.options import Check
+from tileir.runtime.targets import DEFAULT, target_named
+
+BANDS_PER_WORKER = 4
+"""Bands for each worker, so that one that is slow or lost does not hold up the rest."""
+_UFUNCS = {
+    AtomicMode.ADD: np.add, AtomicMode.XOR: np.bitwise_xor, AtomicMode.AND: np.bitwise_and,
+    AtomicMode.OR: np.bitwise_or, AtomicMode.MAX: np.maximum, AtomicMode.MIN: np.minimum,
+    AtomicMode.UMAX: np.maximum, AtomicMode.UMIN: np.minimum,
+}  # fmt: skip
+_FROM_ZERO = (AtomicMode.ADD, AtomicMode.XOR)
+"""Modes whose bands begin at 0, and are combined with what was there; others begin with what was there."""
+
+
+def launch(
+    kernel: Kernel,
+    grid: GridLike,
+    *args: object,
+    client: Any = None,
+    target: str = DEFAULT,
+    check: Check = True,
+    bands: int | None = None,
+    **named: object,
+) -> tuple[object, ...]:
+    """Run a kernel whose tile blocks are independent, bands of them on workers, each with the bytes that it touches.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    grid : int or sequence of int
+        Number of tile blocks along each axis.
+    *args : object
+        Arguments in the order of the parameters: numbers, and dense row-major arrays: NumPy arrays, which are written
+        in place when all bands are done; `numpy.memmap`, of which workers open the file; `dask.array`, which stays as
+        it is.
+    client : Client of Dask, concurrent.futures.Executor or None
+        The workers; None for processes of this machine. `dask.array` arguments need a client.
+    target, check
+        As for `Kernel.launch`.
+    bands : int or None
+        How many bands; a few for each worker if None.
+    **named : object
+        Arguments by the names of their parameters, and options of the target.
+
+    Returns
+    -------
+    tuple
+        The arrays in the order of the parameters: those given, or for a `dask.array` that the kernel writes a new one.
+
+    Raises
+    ------
+    UnsupportedError
+        If tile blocks communicate, or may write what others touch: with the reason and the place.
+    TypeError, ValueError
+        For arguments or a grid that do not fit.
+    Trap
+        Of the first band that has one; no array has been written then, but those in files.
+    """
+    kernel.module.require_valid()
+    extents = checked_grid(grid, kernel.name)
+    names = [parameter.name for parameter in kernel.parameters]
+    values, options = separated(kernel.name, names, args, named)
+    arrays: dict[int, Any] = {at: value for at, value in enumerate(values) if _is_array(value)}
+    numbers = _numbers(kernel, values, arrays, target)
+    with sender_of(client) as sender:
+        if any(_is_dask(value) for value in arrays.values()) and not sender.is_dask:
+            raise TypeError("a dask.array needs client=Client(...) of Dask")
+        inlined = optimize(kernel.module, passes="inline")
+        sizes = [arrays[at].nbytes if at in arrays else 0 for at in range(len(values))]
+        entry = Module.of(inlined)[kernel.name].entry
+        plan = planned(entry, numbers, sizes, extents, bands or BANDS_PER_WORKER * sender.count)
+        _require_separate(arrays, plan, names)
+        program = pickle.dumps(Module.of(banded(inlined, extents, plan.axis)))
+        output = cast(Callable[[str], object], options.pop("output", None) or sys.stdout.write)
+        if "progress" in options:
+            raise TypeError("option 'progress': a launch over workers has none")
+        work = BandWork(program, kernel.name, extents, plan.axis, 0, tuple(values), target, check, options)
+        return _Launch(work, plan, arrays, names, sender).run(output)
+
+
+def _is_array(value: object) -> bool:
+    return isinstance(value, np.ndarray) or _is_dask(value)
+
+
+def _is_dask(value: object) -> bool:
+    return type(value).__module__.startswith("dask.array")
+
+
+def _numbers(kernel: Kernel, values: Sequence[object], arrays: dict[int, Any], target: str) -> list[int | None]:
+    """The integer arguments. Raises for what the kernel does not take; for arrays, others of their shape are tried."""
+    given = [lazy_array(value.shape, value.dtype) if at in arrays else value for at, value in enumerate(values)]  # type: ignore[attr-defined]
+    numbers: list[int | None] = []
+    for at, argument in enumerate(bind(kernel, given, target_named(target))):
+        found = getattr(argument, "value", None)
+        numbers.append(int(found) if isinstance(found, np.integer | np.bool_) else None)
+        if not isinstance(argument, ArrayArgument) and found is None:
+            raise TypeError(f"parameter '{kernel.parameters[at].name}': a raw pointer means nothing on another machine")
+        if at in arrays and isinstance(values[at], np.ndarray) and not values[at].flags.c_contiguous:  # type: ignore[attr-defined]
+            raise ValueError(f"parameter '{kernel.parameters[at].name}': expected a dense row-major array")
+    return numbers
+
+
+def _require_separate(arrays: dict[int, Any], plan: BandPlan, names: Sequence[str]) -> None:
+    """Raise ValueError where an array that is written shares memory with another."""
+    written = {at for band in plan.bands for at in band.writes} | plan.merged.keys()
+    for at in written:
+        for other, array in arrays.items():
+            if other != at and not _is_dask(array) and not _is_dask(arrays[at]) and np.shares_memory(array, arrays[at]):
+                raise ValueError(f"parameters '{names[at]}' and '{names[other]}' share memory that the kernel writes")
+        if isinstance(arrays[at], np.ndarray) and not arrays[at].flags.writeable:
+            raise ValueError(f"parameter '{names[at]}': the kernel writes it, and it cannot be written")
+
+
+class _Launch:
+    """One launch that has been planned."""
+
+    def __init__(
+        self, work: BandWork, plan: BandPlan, arrays: dict[int, Any], names: Sequence[str], sender: Sender
+    ) -> None:
+        self.work = work
+        self.plan = plan
+        self.arrays = arrays
+        self.names = names
+        self.sender = sender
+        self.rows = {at: self._row_spans(at) for at, value in arrays.items() if _is_dask(value)}
+
+    def run(self, output: Callable[[str], object]) -> tuple[object, ...]:
+        tasks = [self._task(number, band) for number, band in enumerate(self.plan.bands)]
+        futures, results = self.sender.run(run_band, tasks)
+        for result in results:
+            output(result.printed)
+        trap = next((result.trap for result in results if result.trap is not None), None)
+        if trap is not None:
+            raise trap
+        self._write(results)
+        return tuple(self._given_back(at, value, futures) for at, value in self.arrays.items())
+
+    # ------------------------------------------------------------ before
+
+    def _task(self, number: int, band: BandFootprint) -> tuple[BandWork, list[Any]]:
+        """The work of a band, and what its worker fetches."""
+        fetched: list[Any] = []
+        values = list(self.work.values)
+        for at in self.arrays:
+            values[at] = self._array(at, number, band, fetched)
+        first, last = band.blocks
+        extents = list(self.work.grid)
+        extents[self.plan.axis] = last - first
+        x, y, z = extents
+        return replace(self.work, grid=(x, y, z), begin=first, values=(*values, first)), fetched
+
+    def _array(self, at: int, number: int, band: BandFootprint, fetched: list[Any]) -> BandArray:
+        array, reads, writes = self.arrays[at], band.reads.get(at, []), band.writes.get(at, [])
+        plain = BandArray(array.shape, array.dtype)
+        if at in self.plan.merged:
+            whole = np.asarray(self.sender.local(array))
+            return replace(plain, whole=np.zeros_like(whole) if self.plan.merged[at] in _FROM_ZERO else whole)
+        if _is_dask(array):
+            first, last = self.rows[at][number]
+            if first == last:
+                return plain
+            fetched.append(self.sender.remote(array[first:last]))
+            written = self._row_box(at, number) if writes else ()
+            return replace(plain, rows=(first, len(fetched) - 1), returned=written)
+        if _is_file(array):
+            direct = bool(writes) and not self._is_reread(at)
+            file = MappedFile(str(array.filename), _offset(array), direct)
+            return replace(plain, file=file, returned=() if direct else tuple(writes))
+        given = tuple((box, np.array(box.of(array))) for box in reads)
+        return replace(plain, given=given, returned=tuple(writes))
+
+    def _is_reread(self, at: int) -> bool:
+        """Whether a band reads an array that it writes: to run it again it needs what was there before."""
+        return any(at in band.reads and at in band.writes for band in self.plan.bands)
+
+    # ------------------------------------------------------------ rows of Dask arrays
+
+    def _row_spans(self, at: int) -> list[tuple[int, int]]:
+        """The rows of each band of an array. Raises UnsupportedError if bands write to the same rows."""
+        array = self.arrays[at]
+        if not array.ndim or any(np.isnan(extent) for extent in array.shape):
+            raise UnsupportedError(f"parameter '{self.names[at]}': a dask.array without rows", "distributed")
+        row = array.dtype.itemsize * int(np.prod(array.shape[1:], dtype=np.int64))
+        spans = [
+            span_of([*band.reads.get(at, []), *band.writes.get(at, [])], max(1, row), array.shape[0])
+            for band in self.plan.bands
+        ]
+        if any(at in band.writes for band in self.plan.bands):
+            ordered = sorted(span for span in spans if span[0] < span[1])
+            if any(one[1] > other[0] for one, other in pairwise(ordered)):
+                what = f"parameter '{self.names[at]}': bands that write into the same rows of a dask.array"
+                raise UnsupportedError(what, "distributed")
+        return spans
+
+    def _row_box(self, at: int, number: int) -> tuple[Any, ...]:
+        from tileir.distributed.boxes import ByteBox
+
+        array, (first, last) = self.arrays[at], self.rows[at][number]
+        row = array.dtype.itemsize * int(np.prod(array.shape[1:], dtype=np.int64))
+        return (ByteBox(first * row, (), (last - first) * row),)
+
+    # ------------------------------------------------------------ after
+
+    def _write(self, results: Sequence[BandResult]) -> None:
+        """Put into NumPy arrays what bands gave back."""
+        for at, mode in self.plan.merged.items():
+            self._merge(at, mode, [result.boxes[at][0] for result in results])
+        for band, result in zip(self.plan.bands, results):
+            for at, contents in result.boxes.items():
+                if at not in self.plan.merged and not _is_dask(self.arrays[at]):
+                    for box, content in zip(band.writes[at], contents):
+                        box.of(self.arrays[at])[...] = content
+
+    def _merge(self, at: int, mode: AtomicMode, parts: Sequence[np.ndarray]) -> None:
+        array = np.array(self.sender.local(self.arrays[at]))
+        unsigned = mode in (AtomicMode.UMAX, AtomicMode.UMIN) and array.dtype.kind == "i"
+        dtype = np.dtype(f"u{array.dtype.itemsize}") if unsigned else array.dtype
+        total = array.view(dtype)
+        for part in parts:
+            total = cast(Callable[..., np.ndarray], _UFUNCS[mode])(total, part.view(dtype))
+        if _is_dask(self.arrays[at]):
+            self.arrays[at] = self.sender.as_dask(total.view(array.dtype), self.arrays[at])
+        else:
+            self.arrays[at][...] = total.view(array.dtype)
+
+    def _given_back(self, at: int, value: Any, futures: Sequence[Any]) -> object:
+        """An array of the launch as its caller gets it."""
+        value = self.arrays[at]
+        if not _is_dask(value) or at in self.plan.merged or not any(at in band.writes for band in self.plan.bands):
+            return value
+        parts, done = [], 0
+        for (first, last), number in sorted((span, number) for number, span in enumerate(self.rows[at])):
+            if first == last:
+                continue
+            if done < first:
+                parts.append(value[done:first])
+            shape = (last - first, *value.shape[1:])
+            parts.append(self.sender.as_rows(rows_of, futures[number], at, shape, value.dtype))
+            done = last
+        if done < value.shape[0]:
+            parts.append(value[done:])
+        return self.sender.concatenated(parts)
+
+
+def _is_file(array: object) -> bool:
+    """Whether an array is a file, from its beginning on: a part of one has the file of the whole."""
+    return isinstance(array, np.memmap) and array.filename is not None and not isinstance(array.base, np.memmap)
+
+
+def _offset(array: Any) -> int:
+    return int(array.offset)

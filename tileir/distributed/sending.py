@@ -1,0 +1,133 @@
+"""Workers of a launch: an executor, or a Dask client, which also holds arrays.
+
+Knows: how work is sent again when a worker was lost. Does not know: what the work is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor, Future
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from tileir.distributed.band import BandResult
+from tileir.farm.executors import default_count, processes
+
+LOSSES = 20
+"""How often workers may be lost before a launch is given up."""
+
+
+class Sender:
+    """Sends work to an executor that ``opened`` makes, again after one has broken down."""
+
+    is_dask = False
+
+    def __init__(self, opened: Callable[[], Executor], count: int) -> None:
+        self.count = count
+        self._opened = opened
+
+    def run(
+        self, function: Callable[..., BandResult], tasks: Sequence[tuple[Any, list[Any]]]
+    ) -> tuple[list[Any], list[BandResult]]:
+        """The results in the order of the tasks, and what holds them on workers."""
+        results: dict[int, BandResult] = {}
+        for loss in range(LOSSES + 1):
+            executor = self._opened()
+            futures: dict[int, Future[BandResult]] = {}
+            try:
+                for at, (work, fetched) in enumerate(tasks):
+                    if at not in results:
+                        futures[at] = executor.submit(function, work, *fetched)
+                results |= {at: future.result() for at, future in futures.items()}
+                break
+            except BrokenExecutor:
+                results |= {at: one.result() for at, one in futures.items() if one.done() and one.exception() is None}
+                if loss == LOSSES:
+                    raise
+        return [], [results[at] for at in range(len(tasks))]
+
+    def local(self, array: Any) -> np.ndarray:
+        return np.asarray(array)
+
+    def remote(self, array: Any) -> Any:
+        raise TypeError("a dask.array needs client=Client(...) of Dask")
+
+    def as_dask(self, array: np.ndarray, like: Any) -> Any:
+        return array
+
+    def as_rows(self, function: Callable[..., np.ndarray], future: Any, at: int, shape: Any, dtype: Any) -> Any:
+        raise TypeError("a dask.array needs client=Client(...) of Dask")
+
+    def concatenated(self, parts: Sequence[Any]) -> Any:
+        return np.concatenate(parts)
+
+
+class DaskSender(Sender):
+    """Sends work to the workers of a Dask client; results may stay there."""
+
+    is_dask = True
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.count = max(1, sum(client.nthreads().values()))
+
+    def run(
+        self, function: Callable[..., BandResult], tasks: Sequence[tuple[Any, list[Any]]]
+    ) -> tuple[list[Any], list[BandResult]]:
+        killed = import_module("distributed").KilledWorker
+        futures = [self.client.submit(function, work, *fetched, pure=False) for work, fetched in tasks]
+        results = []
+        for at, (work, fetched) in enumerate(tasks):
+            for loss in range(LOSSES + 1):
+                try:
+                    results.append(futures[at].result())
+                    break
+                except killed:
+                    if loss == LOSSES:
+                        raise
+                    futures[at] = self.client.submit(function, work, *fetched, pure=False)
+        return futures, results
+
+    def local(self, array: Any) -> np.ndarray:
+        return np.asarray(array.compute() if hasattr(array, "compute") else array)
+
+    def remote(self, array: Any) -> Any:
+        """The content of a Dask array, as one array on a worker."""
+        return self.client.compute(array)
+
+    def as_dask(self, array: np.ndarray, like: Any) -> Any:
+        return import_module("dask.array").from_array(array, chunks=like.chunks)
+
+    def as_rows(self, function: Callable[..., np.ndarray], future: Any, at: int, shape: Any, dtype: Any) -> Any:
+        """Rows that a band gave back, where they are."""
+        rows = self.client.submit(function, future, at, shape, dtype, pure=False)
+        return import_module("dask.array").from_delayed(import_module("dask").delayed(rows), shape, dtype)
+
+    def concatenated(self, parts: Sequence[Any]) -> Any:
+        return import_module("dask.array").concatenate(parts)
+
+
+@contextmanager
+def sender_of(client: Any) -> Iterator[Sender]:
+    """The workers that a caller means: a Dask client, an executor, or processes of this machine."""
+    if client is not None and type(client).__module__.startswith("distributed"):
+        yield DaskSender(client)
+    elif isinstance(client, Executor):
+        yield Sender(lambda: client, default_count())
+    elif client is None:
+        workers, opened = processes(), list[Executor]()
+
+        def open_() -> Executor:
+            opened.append(workers.open())
+            return opened[-1]
+
+        try:
+            yield Sender(open_, workers.count)
+        finally:
+            for executor in opened:
+                executor.shutdown(wait=False, cancel_futures=True)
+    else:
+        raise TypeError(f"client: expected a Client of Dask, an Executor or None, got {type(client).__name__}")

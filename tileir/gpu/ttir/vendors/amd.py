@@ -1,0 +1,218 @@
+"""AMDGCN, the device library OCML, and arithmetic for what neither has.
+
+Knows: what AMD's GPUs do otherwise than the PTX whose meaning the specification takes: no instruction rounds in a
+direction of its own, flushes subnormals by itself or is approximate within those bounds. Does not know: which operation
+of Tile IR asks for it.
+
+A rounding direction is a mode of the whole wave. So sums, products, quotients and roots of f32 are computed in f64,
+with the last bit set where that is not exact (Boldo and Melquiond, 2008), and narrowed in the direction: which is
+single. Those of f64 are computed with the mode set for one instruction, as far as one instruction does them; for the
+others see `quotients`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from tileir.gpu.ttir.ir.builder import Builder
+from tileir.gpu.ttir.ir.code import TtirType, TtirValue
+from tileir.gpu.ttir.lib.words import Word, word_of
+from tileir.gpu.ttir.vendors import quotients
+from tileir.ir.attributes import Rounding
+
+_NEAREST = {
+    "add": "arith.addf", "sub": "arith.subf", "mul": "arith.mulf", "div": "arith.divf", "fma": "math.fma",
+    "sqrt": "math.sqrt", "max": "arith.maxnumf", "min": "arith.minnumf",
+}  # fmt: skip
+_NAN_WINS = {"max": "arith.maximumf", "min": "arith.minimumf"}
+_PRECISE = {"div": "tt.precise_divf", "sqrt": "tt.precise_sqrt"}
+_LIBRARY_NAMES = {"ex2.approx": "exp2", "rsqrt.approx": "rsqrt", "tanh.approx": "tanh"}
+_ROUND = "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 2, 2), {}"
+"""The rounding of f64 and f16, for all instructions that follow."""
+_MODES = {Rounding.POSITIVE_INF: 1, Rounding.NEGATIVE_INF: 2, Rounding.ZERO: 3}
+_OF_F64 = {
+    "add": "v_add_f64 $0, $1, $2",
+    "sub": "v_add_f64 $0, $1, -$2",
+    "mul": "v_mul_f64 $0, $1, $2",
+    "fma": "v_fma_f64 $0, $1, $2, $3",
+}
+
+_APPROXIMATE_DIVISOR_LIMIT = 2.0**126
+_TO_ODD = 11
+"""Bits by which an i64 is longer than the fraction of f64."""
+ACQ_REL, DEVICE, OR = 4, 1, 2
+"""The numbers of ``tt.atomic_rmw``."""
+
+
+class AmdInstructions:
+    """See `ir.builder.VendorInstructions`."""
+
+    library_prefix = "__ocml_"
+
+    def library(self, build: Builder, name: str, *operands: TtirValue) -> TtirValue:
+        return build.library(f"{self.library_prefix}{name}_{operands[0].type.element}", *operands)
+
+    def rounded(self, build: Builder, name: str, mode: Rounding, flush: bool, *operands: TtirValue) -> TtirValue:
+        if flush:
+            flushed = (_flushed(build, operand) for operand in operands)
+            return _flushed(build, self._rounded(build, name, mode, *flushed))
+        return self._rounded(build, name, mode, *operands)
+
+    def _rounded(self, build: Builder, name: str, mode: Rounding, *operands: TtirValue) -> TtirValue:
+        if mode is Rounding.NEAREST_EVEN:
+            return build.op(_PRECISE.get(name, _NEAREST[name]), *operands)
+        if operands[0].type.element == "f64":
+            return _directed_f64(build, name, mode, *operands)
+        wide = [build.cast("arith.extf", operand, "f64") for operand in operands]
+        return self.directed(build, _wide_result(build, name, mode, *wide), "f32", mode)
+
+    def approximate(self, build: Builder, name: str, flush: bool, *operands: TtirValue) -> TtirValue:
+        given = [_flushed(build, operand) if flush else operand for operand in operands]
+        if name in _LIBRARY_NAMES:
+            result = self.library(build, _LIBRARY_NAMES[name], *given)
+        else:
+            result = build.op(_PRECISE[name.partition(".")[0]], *given)
+        if name == "div.approx":
+            result = _vanishing(build, result, *given)
+        return _flushed(build, result) if flush else result
+
+    def extreme(self, build: Builder, name: str, propagate_nan: bool, *operands: TtirValue) -> TtirValue:
+        table = _NAN_WINS if propagate_nan else _NEAREST
+        return build.op(table[name], *(_flushed(build, operand) for operand in operands))
+
+    def truncated(self, build: Builder, number: TtirValue, bits: int, signed: bool) -> TtirValue:
+        """The conversion of TTIR within the range of the type, which is where it is defined."""
+        low, high = (-(1 << bits - 1), 1 << bits - 1) if signed else (0, 1 << bits)
+        below = build.compare_float("ole", number, build.float(number.type, float(low if signed else -1)))
+        above = build.compare_float("oge", number, build.float(number.type, float(high)))
+        inside = build.compare_float("ord", number, number)
+        for outside in (below, above):
+            inside = build.op("arith.andi", inside, build.inverted(outside))
+        kept = build.select(inside, number, build.float(number.type, 0.0))
+        whole = Word(build, build.cast("arith.fptosi" if signed else "arith.fptoui", kept, f"i{bits}"))
+        whole = Word(build, below).choose(whole.constant(low), whole)
+        return Word(build, above).choose(whole.constant(high - 1), whole).value
+
+    def odd_f32(self, build: Builder, source: TtirValue, signed: bool) -> TtirValue:
+        return _odd_narrowed(self, build, _odd_f64(Word(build, source), signed))
+
+    def directed(self, build: Builder, number: TtirValue, element: str, mode: Rounding) -> TtirValue:
+        """The nearest, moved by a step if it is on the wrong side."""
+        near = build.cast("arith.truncf", number, element)
+        back = build.cast("arith.extf", near, number.type.element)
+        word = word_of(build, near)
+        if mode is Rounding.ZERO:
+            beyond = build.compare_float("ogt", *(build.op("math.absf", value) for value in (back, number)))
+            return Word(build, beyond).choose(word - 1, word).as_float(element)
+        upwards = mode is Rounding.POSITIVE_INF
+        wrong = build.compare_float("olt" if upwards else "ogt", back, number)
+        away, closer = (word - 1, word + 1) if upwards else (word + 1, word - 1)
+        return Word(build, wrong).choose(word.is_negative.choose(away, closer), word).as_float(element)
+
+    def nearest_tf32(self, build: Builder, number: TtirValue) -> TtirValue:
+        raise AssertionError("no architecture of AMD rounds to tf32")
+
+    def opaque(self, build: Builder, value: TtirValue) -> TtirValue:
+        return build.asm("; $0", "=v,0", [value], value.type, pure=False)
+
+    def unforeseen(self, build: Builder, value: TtirValue) -> TtirValue:
+        return value
+
+    def fence_aliases(self, build: Builder, word: Callable[[], TtirValue]) -> None:
+        """An atomic operation with the fences of an acquire and a release: memory has no other order here."""
+        nothing, all_set = build.integer(TtirType("i32"), 0), build.truth(True)
+        build.op(
+            "tt.atomic_rmw", word(), nothing, all_set, type=nothing.type, atomic_rmw_op=OR, sem=ACQ_REL, scope=DEVICE
+        )
+
+
+# ---------------------------------------------------------------- subnormals
+
+
+def _flushed(build: Builder, number: TtirValue) -> TtirValue:
+    """An f32 with zeros of the same sign for subnormals."""
+    word = word_of(build, number)
+    normal = (word & 0x7F800000).differs(0)
+    return normal.choose(word, word & 0x80000000).as_float("f32")
+
+
+def _vanishing(build: Builder, quotient: TtirValue, lhs: TtirValue, rhs: TtirValue) -> TtirValue:
+    """The quotient of an approximate division, whose reciprocal vanishes for large divisors."""
+    word = word_of(build, rhs)
+    limit = build.float(rhs.type, _APPROXIMATE_DIVISOR_LIMIT)
+    large = build.compare_float("ogt", build.op("math.absf", rhs), limit)
+    zero = (word & 0x80000000).as_float("f32")
+    return build.select(large, build.op("arith.mulf", lhs, zero), quotient)
+
+
+# ---------------------------------------------------------------- directions
+
+
+def _directed_f64(build: Builder, name: str, mode: Rounding, *operands: TtirValue) -> TtirValue:
+    """One instruction with the mode set, and set back; quotients and roots have none."""
+    if name == "sqrt":
+        return quotients.root(build, mode, *operands)
+    if name == "div":
+        return quotients.quotient(build, mode, partial(_directed_f64, build, "mul", mode), *operands)
+    text = f"{_ROUND.format(_MODES[mode])}\n{_OF_F64[name]}\n{_ROUND.format(0)}"
+    return build.asm(text, "=&v" + ",v" * len(operands), operands, operands[0].type)
+
+
+def _wide_result(build: Builder, name: str, mode: Rounding, *wide: TtirValue) -> TtirValue:
+    """The result in f64 of what had been f32, odd if it is not exact: from which a rounding to f32 is single.
+
+    Products are exact. Quotients and roots that f32 does not hold lie further from those that it holds than f64 rounds.
+    """
+    if name == "fma":
+        wide = build.op("arith.mulf", *wide[:2]), wide[2]
+        name = "add"
+    if name == "sub":
+        wide = wide[0], (word_of(build, wide[1]) ^ (1 << 63)).as_float("f64")
+        name = "add"
+    result = build.op(_NEAREST[name], *wide)
+    return _odd_sum(build, mode, result, *wide) if name == "add" else result
+
+
+def _odd_sum(build: Builder, mode: Rounding, total: TtirValue, x: TtirValue, y: TtirValue) -> TtirValue:
+    """A sum of f64, odd where it is not exact, with the sign that a zero has in the mode."""
+
+    def minus(first: TtirValue, second: TtirValue) -> TtirValue:
+        return build.op("arith.subf", first, second)
+
+    part = minus(total, x)
+    error = build.op("arith.addf", minus(x, minus(total, part)), minus(y, part))  # exact (Knuth)
+    word, rest = word_of(build, total), word_of(build, error)
+    inexact = Word(build, build.compare_float("one", error, build.float(error.type, 0.0)))
+    towards_zero = (word ^ rest).is_negative
+    odd = towards_zero.choose(word - 1, word) | 1
+    found = inexact.choose(odd, word)
+    if mode is Rounding.NEGATIVE_INF:
+        signs = (word_of(build, x) | word_of(build, y)) & (1 << 63)
+        found = (found << 1).equals(0).choose(signs, found)
+    return found.as_float("f64")
+
+
+# ---------------------------------------------------------------- integers
+
+
+def _odd_f64(source: Word, signed: bool) -> TtirValue:
+    """An integer as an f64, its last bit set if it is not exact."""
+    build, convert = source.build, "arith.sitofp" if signed else "arith.uitofp"
+    exact = build.cast(convert, source.value, "f64")
+    if source.width < 64:
+        return exact
+    half = 1 << (63 - _TO_ODD + 1)
+    small = (source + half).below(2 * half) if signed else source.below(half)
+    shifted = source.shifted_signed(_TO_ODD) if signed else source >> _TO_ODD
+    sticky = (source & ((1 << _TO_ODD) - 1)).differs(0).resized("i64")
+    odd = build.cast(convert, (shifted | sticky).value, "f64")
+    scaled = build.op("arith.mulf", odd, build.float(odd.type, float(1 << _TO_ODD)))
+    return build.select(small.value, exact, scaled)
+
+
+def _odd_narrowed(table: AmdInstructions, build: Builder, number: TtirValue) -> TtirValue:
+    """The f32 towards zero, its last bit set if it is not exact."""
+    near = table.directed(build, number, "f32", Rounding.ZERO)
+    inexact = Word(build, build.compare_float("one", build.cast("arith.extf", near, "f64"), number))
+    return (word_of(build, near) | inexact.resized("i32")).as_float("f32")

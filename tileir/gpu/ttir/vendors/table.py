@@ -1,0 +1,20 @@
+"""Which instructions an architecture has beyond TTIR.
+
+Knows: the table of each vendor. Does not know: what is in it.
+"""
+
+from __future__ import annotations
+
+from tileir.gpu.arch import Arch, Vendor
+from tileir.gpu.ttir.ir.builder import VendorInstructions
+from tileir.gpu.ttir.vendors.amd import AmdInstructions
+from tileir.gpu.ttir.vendors.nvidia import NvidiaInstructions
+
+_TABLES: dict[Vendor, VendorInstructions] = {
+    Vendor.NVIDIA: NvidiaInstructions(),
+    Vendor.AMD: AmdInstructions(),
+}
+
+
+def instructions_of(arch: Arch) -> VendorInstructions:
+    return _TABLES[arch.vendor]

@@ -1,0 +1,66 @@
+"""A program whose tile blocks are a band of a larger grid.
+
+Knows: how the coordinates and the extents of the larger grid get into the program. Does not know: which bands there
+are, nor whether they may run apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tileir.ir.core import Block, Module, Op, Value
+from tileir.ir.types import I32, FunctionType, tile
+from tileir.ops.core import Constant, GetNumTileBlocks, GetTileBlockId
+from tileir.ops.integer import AddI
+from tileir.ops.module import Entry
+from tileir.passes.facts import splat
+from tileir.passes.rebuilding import Rebuilding
+from tileir.passes.row import ChangeLog
+
+BEGIN = "%band_begin"
+"""The last parameter of a banded entry: the first tile block of the band along its axis."""
+_NUMBER = tile(I32)
+
+
+def banded(module: Module, grid: Sequence[int], axis: int) -> Module:
+    """The program that runs a band of `grid`, on one that is shorter along `axis`; each entry has one parameter more.
+
+    Functions must have been inlined: what they ask of their place is not changed.
+    """
+    return _Banding(grid, axis).module(module)
+
+
+class _Banding(Rebuilding):
+    def __init__(self, grid: Sequence[int], axis: int) -> None:
+        super().__init__(ChangeLog())
+        self.grid = grid
+        self.axis = axis
+        self.begin: Value | None = None
+
+    def visit(self, op: Op) -> None:
+        if isinstance(op, Entry):
+            self._entry(op)
+        elif isinstance(op, GetNumTileBlocks) and self.begin is not None:
+            self.bind(op.results, [self._constant(extent, op) for extent in self.grid])
+        elif isinstance(op, GetTileBlockId) and self.begin is not None:
+            places = list(self.emit(self.copy(op)))
+            moved = AddI.build([_NUMBER], op.loc, lhs=places[self.axis], rhs=self.begin)
+            places[self.axis] = self.emit(moved)[0]
+            self.bind(op.results, places)
+        else:
+            super().visit(op)
+
+    def _constant(self, number: int, op: Op) -> Value:
+        return self.emit(Constant.build([_NUMBER], op.loc, value=splat(_NUMBER, number)))[0]
+
+    def _entry(self, op: Entry) -> None:
+        old = op.body
+        body = Block([*(argument.type for argument in old.args), _NUMBER])
+        body.arg_names = (*(old.arg_names or [f"%arg{at}" for at in range(len(old.args))]), BEGIN)
+        self.bind(old.args, body.args[:-1])
+        self.begin = body.args[-1]
+        self.into(body, old.ops)
+        self.begin = None
+        attributes = {**op.attributes, "function_type": FunctionType([one.type for one in body.args])}
+        attributes.pop("arg_attrs", None)
+        self.emit(Entry([], [], attributes, (body,), op.loc))

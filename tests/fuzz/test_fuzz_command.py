@@ -83,6 +83,25 @@ def test_a_difference_is_put_into_a_bucket_reduced_and_shown_again(
     assert fuzz(capsys, *shlex.split(report["reduced"])[2:], "--workers", "1")[0] == 1
 
 
+def test_other_faults_under_the_same_message_get_folders_of_their_own(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(engines.OURS, "cpu", lambda reference: "something is wrong")
+    bodies = iter(("", "%a = iota : tile<8xi32>", "%b = make_token : token", "", "", ""))
+    tried: list[str] = []
+
+    def small(module: object, finding: EngineFinding, limits: object) -> tileir.Module:
+        tried.append(next(bodies))
+        return tileir.parse(f"entry @k() {{ {tried[-1]} }}")
+
+    monkeypatch.setattr("tileir.cli.fuzz.reduced_program", small)
+    status, out, _ = fuzz(capsys, *FAST, "--count", "8", "--engines", "cpu", "--statements", "1")
+    folders = sorted(path.name for path in Path("fuzz-findings").iterdir())
+    assert status == 1 and "8 programs, 1 finding\n" in out and len(tried) == 6
+    assert [name.removeprefix(folders[0]) for name in folders] == ["", "-2", "-3"]
+    assert "iota" in Path("fuzz-findings", folders[1], "reduced.mlir").read_text()
+
+
 @pytest.mark.parametrize(
     ("harm", "kind", "text"),
     [

@@ -112,9 +112,8 @@ def faults(browser: Any) -> list[str]:
     return [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 3840])
-def test_the_page_is_drawn_without_a_fault(browser: Any, url: str, theme: str, width: int) -> None:
+@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (3840, "dark")])
+def test_the_page_is_drawn_without_a_fault(browser: Any, url: str, width: int, theme: str) -> None:
     size(browser, width, theme)
     opened(browser, url)
     for name in ("text", "panes", "shown", "launch"):
@@ -147,11 +146,15 @@ def test_a_line_has_one_colour_in_the_editor_and_in_every_pane(browser: Any, url
         return row.top >= rows.top && row.bottom <= rows.bottom"""
     )
     assert shown, "a click brings the rows of the line into view"
+    other = browser.find_element("css selector", f"[data-pane='Tile IR'] [data-hue='{EXP - 1}']")
+    webdriver.ActionChains(browser).move_to_element(other).move_by_offset(3, 1).perform()
+    assert coloured(browser, "Tile IR", EXP - 1) == 1 and coloured(browser, "Tile IR", EXP) == 0, "the pointer marks"
     assert faults(browser) == []
 
 
 def test_a_fault_is_told_at_its_line_while_typing(browser: Any, url: str) -> None:
     opened(browser, url)
+    press(browser, "LLVM IR", "assembly")
     write(browser, "= exp %shifted", "= exq %shifted")
     WebDriverWait(browser, SECONDS).until(lambda _: browser.find_elements("css selector", "#diagnostics .error"))
     told = browser.find_element("css selector", "#diagnostics .error")
@@ -184,10 +187,11 @@ def test_passes_are_chosen_and_launches_are_shown(browser: Any, url: str) -> Non
 
 def test_a_saved_page_shows_the_same_without_a_server_and_is_opened_again(browser: Any, url: str) -> None:
     opened(browser, url)
+    press(browser, "LLVM IR")
     write(browser, "@softmax", "@shared")
     WebDriverWait(browser, SECONDS).until(lambda _: "@shared" in text_of(browser, "Tile IR"))
     settled(browser)
-    expected = {name: text_of(browser, name) for name in ("Tile IR", "LLVM IR", "assembly")}
+    expected = {name: text_of(browser, name) for name in ("Tile IR", "assembly")}
     browser.find_element("id", "save").click()
     saved: Path = browser.downloads / "shared.html"
     WebDriverWait(browser, SECONDS).until(lambda _: saved.exists())
@@ -197,7 +201,8 @@ def test_a_saved_page_shows_the_same_without_a_server_and_is_opened_again(browse
     browser.find_element("css selector", f"[data-pane='Tile IR'] [data-hue='{EXP}']").click()
     assert coloured(browser, "assembly", EXP) > 0
     assert faults(browser) == []
-    opened(browser, url)
+    browser.get(url)
+    WebDriverWait(browser, SECONDS).until(lambda _: "@softmax" in text_of(browser, "Tile IR"))
     assert "@shared" not in text_of(browser, "Tile IR")
     browser.find_element("id", "open").send_keys(str(saved))
     WebDriverWait(browser, SECONDS).until(lambda _: "@shared" in text_of(browser, "Tile IR"))

@@ -22,15 +22,27 @@ from tileir.farm.driver import drive
 from tileir.farm.executors import opened
 from tileir.farm.job import Attempt, FarmJob, JobLimits
 from tileir.farm.store import WAITING, JobStore
-from tileir.fuzz.buckets import Bucket, bucket_name, findings_in, write_bucket
+from tileir.fuzz.buckets import (
+    Bucket,
+    bucket_name,
+    findings_in,
+    operation_names,
+    program_in,
+    reduced_program,
+    write_bucket,
+)
 from tileir.fuzz.engines import ENGINES, VENDORS, default_engines
 from tileir.fuzz.jobs import SOURCES, program_job, seed_job
 from tileir.gpu import vendor
+from tileir.ir.core import Module
 from tileir.ir.versions import NEWEST
+from tileir.runtime.shrinking import operation_count
 from tileir.text.printer import to_text
 
 STATEMENTS = 14
 SECONDS = 120.0
+REDUCED = 6
+"""So many findings of a bucket are reduced: a tool that says the same of all faults has several in one bucket."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -114,6 +126,8 @@ class _Campaign:
         self.reduce = reduce
         self.programs = 0
         self.buckets: dict[str, Bucket] = {}
+        self.shapes: dict[str, set[frozenset[str]]] = {}
+        """The operations in the reduced programs of each bucket."""
         self.shown = sys.stderr.isatty()
 
     def report(self, job: FarmJob, attempt: Attempt, state: str) -> None:
@@ -127,19 +141,33 @@ class _Campaign:
 
     def _add(self, bucket: Bucket) -> None:
         name = bucket_name(bucket.finding)
-        if name in self.buckets:
-            self.buckets[name] = replace(self.buckets[name], count=self.buckets[name].count + 1)
+        known = self.buckets.get(name)
+        self.buckets[name] = bucket if known is None else replace(known, count=known.count + 1)
+        if known is not None and (known.count >= REDUCED or not self.reduce):
             return
-        self.buckets[name] = bucket
-        clear_line()
-        show.line(f"{name}: {bucket.finding.text}\n  {bucket.command}")
-        sys.stdout.flush()
+        module = program_in(bucket)
+        shapes = self.shapes.setdefault(name, set())
+        if known is None:
+            clear_line()
+            show.line(f"{name}: {bucket.finding.text}\n  {bucket.command}")
+            sys.stdout.flush()
+            self._write(name, bucket, module, None)
+        if module is not None and self.reduce and bucket.finding.engine != "generator":
+            small = reduced_program(module, bucket.finding, self.limits)
+            shape = operation_names(small)
+            if shape not in shapes:
+                shapes.add(shape)
+                self._write(name if len(shapes) == 1 else f"{name}-{len(shapes)}", bucket, module, small)
+
+    def _write(self, name: str, bucket: Bucket, module: Module | None, small: Module | None) -> None:
         try:
-            size = write_bucket(self.folder, bucket, self.limits, self.reduce)
+            write_bucket(self.folder / name, bucket, module, small)
         except OSError as error:
             raise UsageError(f"cannot write '{self.folder}': {(error.strerror or str(error)).lower()}") from None
-        if size is not None:
-            show.line(f"  {self.folder / name}/reduced.mlir: {show.counted(size, 'operation')}")
+        if small is not None:
+            clear_line()
+            show.line(f"  {self.folder / name}/reduced.mlir: {show.counted(operation_count(small), 'operation')}")
+            sys.stdout.flush()
 
     def summary(self) -> int:
         clear_line()

@@ -96,23 +96,30 @@ def _shows(module: Module, finding: EngineFinding, limits: JobLimits) -> tuple[s
     return {signature(one) for one in findings_in(found)}, defined
 
 
-def write_bucket(folder: Path, bucket: Bucket, limits: JobLimits, reduce: bool) -> int | None:
-    """Write the files of a new bucket; gives how many operations the reduced program has, None without one.
+def program_in(bucket: Bucket) -> Module | None:
+    """The program of a finding; None of a faulty or a given one, which are not reduced."""
+    spec = bucket.job.spec
+    if bucket.job.kind != "fuzz" or spec["source"] != "valid":
+        return None
+    return program_of(cast(int, spec["seed"]), cast(int, spec["statements"]))
 
-    ``report.json`` with the finding and the command; ``program.mlir`` of a valid program, ``reduced.mlir`` if asked.
+
+def operation_names(module: Module) -> frozenset[str]:
+    """The operations in a program. Reduced programs with different ones show different faults, whatever is said."""
+    return frozenset(op.spec.name for op in module.walk())
+
+
+def write_bucket(place: Path, bucket: Bucket, module: Module | None, small: Module | None) -> None:
+    """Write the files of a bucket into the folder `place`.
+
+    ``report.json`` with the finding and the command; ``program.mlir`` and ``reduced.mlir`` where there are these.
     """
-    place = folder / bucket_name(bucket.finding)
     place.mkdir(parents=True, exist_ok=True)
-    size = None
-    if bucket.job.kind == "fuzz" and bucket.job.spec["source"] == "valid":
-        module = program_of(cast(int, bucket.job.spec["seed"]), cast(int, bucket.job.spec["statements"]))
-        (place / "program.mlir").write_text(to_text(module), encoding="utf-8")
-        if reduce and bucket.finding.engine != "generator":
-            small = reduced_program(module, bucket.finding, limits)
-            size = operation_count(small)
-            (place / "reduced.mlir").write_text(to_text(small), encoding="utf-8")
+    for name, version in (("program.mlir", module), ("reduced.mlir", small)):
+        if version is not None:
+            (place / name).write_text(to_text(version), encoding="utf-8")
+    size = None if small is None else operation_count(small)
     report = {**vars(bucket.finding), "job": dict(bucket.job.spec), "command": bucket.command, "operations": size}
     if size is not None:
         report["reduced"] = f"tileir fuzz --program reduced.mlir --engines {bucket.finding.engine}"
     (place / "report.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-    return size

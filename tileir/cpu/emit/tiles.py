@@ -46,9 +46,14 @@ class ExpressionTile(Tile):
     def at(self, emit: Emitter, index: Index) -> Num:
         key = (id(self), *map(_identity, index))
         if key not in emit.memo:
-            with emit.at_place(self.place):
-                emit.memo[key] = ((self, index), self._compute(emit, index))
+            emit.memo[key] = ((self, index), self._computed(emit, index))
         return emit.memo[key][1]
+
+    def _computed(self, emit: Emitter, index: Index) -> Num:
+        if self.place is None:
+            return self._compute(emit, index)
+        with emit.at_place(self.place):
+            return self._compute(emit, index)
 
 
 def _identity(position: ir.Value) -> object:
@@ -104,10 +109,15 @@ class Window(Tile):
         return builder.gep(self.base, [offset], source_etype=memory_type(self.element), inbounds=True)
 
     def at(self, emit: Emitter, index: Index) -> Num:
+        if self.place is None:
+            return self._read(emit, index)
         with emit.at_place(self.place):
-            address = self.address(emit, index)
-            loaded = emit.builder.load(address, typ=memory_type(self.element), align=self.element.byte_size)
-            return from_memory(emit.builder, self.element, emit.independent(loaded))
+            return self._read(emit, index)
+
+    def _read(self, emit: Emitter, index: Index) -> Num:
+        address = self.address(emit, index)
+        loaded = emit.builder.load(address, typ=memory_type(self.element), align=self.element.byte_size)
+        return from_memory(emit.builder, self.element, emit.independent(loaded))
 
     def put(self, emit: Emitter, index: Index, number: Num) -> None:
         value = to_memory(emit.builder, number)

@@ -23,6 +23,8 @@ class ServeLimits:
     """Requests that are worked on at a time."""
     waiting: int = 16
     """Requests that wait for that; more are refused."""
+    ready: int = 4
+    """Processes that wait for work: what one change of a program asks for with the panes that are open at first."""
     seconds: float = 30.0
     """Of work for a request."""
     memory: int = 6 << 30

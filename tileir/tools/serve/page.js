@@ -18,8 +18,9 @@ function paint(row, line) {
   if (!line) return;
   row.dataset.hue = line;
   row.style.setProperty("--hue", hue(line));
-  row.onmouseenter = () => pick(line);
-  row.onclick = () => { pick(line); reveal(line); };
+  // A pane that scrolls under a pointer at rest tells of it like of a movement.
+  row.onmousemove = (event) => (event.movementX || event.movementY) && pick(line);
+  row.onclick = () => { pick(line); reveal(line, row.parentElement); };
 }
 
 function pick(line) {
@@ -29,8 +30,9 @@ function pick(line) {
   if (line) document.querySelectorAll(`[data-hue="${line}"]`).forEach((row) => row.classList.add("on"));
 }
 
-function reveal(line) {
+function reveal(line, except) {
   for (const rows of document.querySelectorAll(".rows")) {
+    if (rows === except) continue;
     const first = rows.querySelector(`[data-hue="${line}"]`);
     if (first) rows.scrollTop = first.offsetTop - rows.offsetTop - rows.clientHeight / 3;
   }
@@ -266,7 +268,7 @@ for (const name of FIELDS) {
 $("kernel").onchange = () => { state.kernel = $("kernel").value; later(); };
 $("launch").onsubmit = (event) => event.preventDefault();
 $("text").onscroll = follow;
-$("text").onmousemove = (event) => pick(lineUnder(event));
+$("text").onmousemove = (event) => (event.movementX || event.movementY) && pick(lineUnder(event));
 $("text").onclick = () => reveal(picked);
 $("text").readOnly = saved;
 $("text").onkeydown = (event) => {

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tileir.bytecode import encode
 from tileir.bytecode.dump import dump
@@ -24,15 +25,11 @@ from tileir.cpu.llvm.engine import assembly, host, optimized_text
 from tileir.cpu.lowering.entry import Instruments
 from tileir.cpu.lowering.state import CheckLevel
 from tileir.cpu.run.program import lowered
-from tileir.gpu.arch import arch_named
-from tileir.gpu.compiler import Artifacts, require_triton
-from tileir.gpu.program import aligned_facts, compiled
 from tileir.ir import core
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.loc import SourceLoc, file_position
 from tileir.passes.running import Step
-from tileir.runtime.gpu_routes import source_of
 from tileir.runtime.module import Kernel, Module
 from tileir.runtime.optimising import watched
 from tileir.text.parser import parse
@@ -49,6 +46,9 @@ from tileir.tools.serve.linked import (
     of_sass,
     own_places,
 )
+
+if TYPE_CHECKING:
+    from tileir.gpu.compiler import Artifacts
 
 MOST_DIFFED = 20_000
 """Lines of a program whose passes are compared line by line."""
@@ -191,7 +191,7 @@ def _sass(module: Module, choice: StageChoice) -> list[LinkedText]:
 
 def _disassembled(program: str, cubin: bytes, arch: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "kernel.binary"
+        path = Path(folder) / "kernel.cubin"
         path.write_bytes(cubin)
         ran = subprocess.run([program, "-g", "-c", str(path)], capture_output=True, text=True, errors="replace")
     if ran.returncode:
@@ -206,6 +206,12 @@ def _places(module: Module) -> Places:
 
 
 def _compiled(choice: StageChoice, stage: str) -> Artifacts:
+    """What the compiler makes. Its imports take as long as all others together, so that they wait for a pane."""
+    from tileir.gpu.arch import arch_named
+    from tileir.gpu.compiler import require_triton
+    from tileir.gpu.program import aligned_facts, compiled
+    from tileir.runtime.gpu_routes import source_of
+
     try:
         require_triton()
     except ImportError as error:

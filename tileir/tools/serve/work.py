@@ -49,11 +49,11 @@ class PageWorkers:
             self._places.release()
 
     def prepare(self) -> None:
-        """Have as many processes ready as may work at a time."""
-        while len(self._spares) < self._limits.working and not self._closed:
+        """Have processes ready."""
+        while len(self._spares) < self._limits.ready and not self._closed:
             started = self._started()
             with self._lock:
-                kept = len(self._spares) < self._limits.working and not self._closed
+                kept = len(self._spares) < self._limits.ready and not self._closed
                 if kept:
                     self._spares.append(started)
             if not kept:

@@ -83,6 +83,11 @@ def test_every_cut_of_a_file_is_an_error():
         assert found(MODULE_13_3[:length])[0] in {"E0901", "E0902", "E0907"}
 
 
+def test_a_file_that_was_cut_short_is_told():
+    with pytest.raises(DiagnosticError, match="the file may have been cut short"):
+        bytecode.decode(MODULE_13_3[:34])
+
+
 # ---------------------------------------------------------------- tables
 
 # Payload, code, path, offset from the beginning of the payload.

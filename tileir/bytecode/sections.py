@@ -165,7 +165,7 @@ def _read_payload(cursor: ByteCursor, section: Section, begin: int) -> ByteCurso
 def _check_length(cursor: ByteCursor, length: int, offset: int) -> None:
     if length > cursor.left:
         message = f"expected a length of at most the {cursor.left} bytes that follow, got {length}"
-        raise BytecodeFault(faults.SECTION_LENGTH, message, offset)
+        raise BytecodeFault(faults.SECTION_LENGTH, message, offset, "the file may have been cut short")
 
 
 def _check_unaligned(section: Section, begin: int) -> None:

@@ -77,8 +77,8 @@ def at_python_line(fault: Raised, file: str) -> Raised:
 
 
 _ADVICE = {
-    "breakpoint()": "kernels have no debugger: look at values with print(x) or ct.printf(), state what must hold with "
-    "ct.assert_(); --sanitize finds races and accesses outside arrays",
+    "breakpoint()": "'tileir cutile --debug' steps through a kernel, with breakpoints in the file; print(x), "
+    "ct.printf() show values, ct.assert_() states what must hold, --sanitize finds races and accesses outside arrays",
 }
 """What to use in place of something that cuTile refuses in kernels."""
 

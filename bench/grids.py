@@ -2,13 +2,15 @@
 
     python bench/grids.py --size 2048 --file-mib 2048
 
-The product is launched with two threads, and as bands on two processes of one thread each; processor times, as other
-processes disturb clocks. The softmax reads a file and writes another; what counts is the memory that is not the files'.
+The product is launched with two threads, and as two bands on processes of one thread each, the start of which counts;
+processor times, as other processes disturb clocks. The softmax reads a file and writes another; what counts is the
+memory that is not the files'.
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
 import resource
 import tempfile
@@ -42,28 +44,22 @@ def product(size: int) -> None:
     sizes = {"M": size, "N": size, "K": size}
     given = list(found.arguments(sizes, np.random.default_rng(1)).values())  # type: ignore[attr-defined]
     grid = found.grid(sizes)  # type: ignore[attr-defined]
-    with processes(2).open() as workers:
-        launch(kernel, grid, *given, client=workers, bands=2, threads=1)
-        kernel.launch(grid, *given, threads=2)
-        expected = given[2].copy()
-        own, begin = spent(resource.RUSAGE_SELF), time.perf_counter()
-        kernel.launch(grid, *given, threads=2)
-        single, single_wall = spent(resource.RUSAGE_SELF) - own, time.perf_counter() - begin
-        pids = list(workers._processes)  # type: ignore[attr-defined]
-        own, theirs, begin = spent(resource.RUSAGE_SELF), sum(map(used_by, pids)), time.perf_counter()
-        launch(kernel, grid, *given, client=workers, bands=2, threads=1)
-        driver, wall = spent(resource.RUSAGE_SELF) - own, time.perf_counter() - begin
-        there = sum(map(used_by, pids)) - theirs
+    kernel.launch(grid, *given, threads=2)
+    expected = given[2].copy()
+    own, begin = spent(resource.RUSAGE_SELF), time.perf_counter()
+    kernel.launch(grid, *given, threads=2)
+    single, single_wall = spent(resource.RUSAGE_SELF) - own, time.perf_counter() - begin
+    given[2][...] = 0
+    own, children, begin = spent(resource.RUSAGE_SELF), spent(resource.RUSAGE_CHILDREN), time.perf_counter()
+    launch(kernel, grid, *given, bands=2, threads=1)
+    wall = time.perf_counter() - begin
+    while multiprocessing.active_children():
+        time.sleep(0.1)
+    driver, there = spent(resource.RUSAGE_SELF) - own, spent(resource.RUSAGE_CHILDREN) - children
     assert given[2].tobytes() == expected.tobytes()
     print(f"product of {size} x {size}, f16: same bits")
     print(f"  one launch, two threads    {single:8.2f} s of processors, {single_wall:6.2f} s")
     print(f"  two workers, two bands     {driver + there:8.2f} s of processors ({driver:.2f} here), {wall:6.2f} s")
-
-
-def used_by(pid: int) -> float:
-    """Seconds of processors of another process."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / 100
 
 
 def private(pid: int) -> int:

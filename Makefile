@@ -34,7 +34,7 @@ help:
 	@echo "make cluster-test  run farms on clusters of Dask and Ray on this machine, and 10,000 jobs through a store"
 	@echo "make cutiles    run the tests of cuTile kernels with each version in CUTILES=\"$(CUTILES)\""
 	@echo "make gpu-test   compare GPU code with the interpreter, on a machine with a GPU (GPU_JOBS=$(GPU_JOBS) at a time)"
-	@echo "make amd-test   compile all golden programs for AMD's GPUs, without one"
+	@echo "make amd-test   compile all golden programs for AMD's GPUs, and execute that code, without one"
 	@echo "make gpu-bench  measure GPU code beside torch, on a machine with a GPU"
 	@echo "make lock       pin the packages that CI installs"
 	@echo "make clean      remove $(VENV) and what builds and tools left"

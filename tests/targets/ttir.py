@@ -80,13 +80,13 @@ def run(
     As a launch does, other code is made where an argument is larger than the code expects, unless it is not
     `told_wide`.
     """
-    launch = _launch(kernel, grid, arguments, arch, told_wide)
+    launch = prepared(kernel, grid, arguments, arch, told_wide)
     ttir_machine.run(launch.program.function, grid, launch.values, launch.allocations, ordered)
     return launch.mail()
 
 
 @dataclass
-class _Launch:
+class PreparedLaunch:
     """Arguments of the machine; `keep` are the arrays that memory lies in."""
 
     program: LoweredEntry
@@ -127,15 +127,16 @@ def _bits(argument: Argument) -> int:
     return int(passed) & ((1 << 8 * passed.itemsize) - 1) if passed.dtype.kind in "iu" else 0
 
 
-def _launch(
-    kernel: tileir.Kernel, grid: tuple[int, ...], arguments: Sequence[Argument], arch: str, told_wide: bool
-) -> _Launch:
+def prepared(
+    kernel: tileir.Kernel, grid: tuple[int, ...], arguments: Sequence[Argument], arch: str, told_wide: bool = True
+) -> PreparedLaunch:
+    """The code that a launch takes, its parameters and the memory that they lead to."""
     facts = [_facts(parameter.type, argument) for parameter, argument in zip(kernel.parameters, arguments)]
     program = lowered(kernel, arch, facts)
     values = [_bits(argument) for argument in arguments] if program.narrow else []
     if told_wide and any(evaluated(extent, values) >= LIMIT for extent in program.narrow):
         program = lowered(kernel, arch, facts, wide_extents=True)
-    launch = _Launch(program, [], [], [])
+    launch = PreparedLaunch(program, [], [], [])
     for argument in arguments:
         _pass(launch, argument)
     for placed in kernel.module.globals.placed.values():
@@ -158,7 +159,7 @@ def _passed(argument: Argument) -> int | np.generic:
     return argument.value
 
 
-def _pass(launch: _Launch, argument: Argument) -> None:
+def _pass(launch: PreparedLaunch, argument: Argument) -> None:
     launch.values.append(_passed(argument))
     if isinstance(argument, ArrayArgument):
         for lent in (argument, *argument.reaches):
@@ -177,7 +178,7 @@ def _lent(name: str, array: Array) -> Allocation:
     return Allocation(name, array.address + before, sum(map(abs, reaches)) + array.itemsize)
 
 
-def _address(launch: _Launch, hidden: Hidden, kernel: tileir.Kernel, blocks: int) -> int:
+def _address(launch: PreparedLaunch, hidden: Hidden, kernel: tileir.Kernel, blocks: int) -> int:
     """The value of a hidden parameter."""
     if isinstance(hidden, GlobalMemory):
         return kernel.module.globals.addresses[hidden.name]
@@ -190,7 +191,7 @@ def _address(launch: _Launch, hidden: Hidden, kernel: tileir.Kernel, blocks: int
     return found.address
 
 
-def _content(launch: _Launch, hidden: ConstantMemory | BlockMemory | Mailbox, blocks: int) -> bytes:
+def _content(launch: PreparedLaunch, hidden: ConstantMemory | BlockMemory | Mailbox, blocks: int) -> bytes:
     """Content of hidden memory before a launch."""
     if isinstance(hidden, ConstantMemory):
         return hidden.content

@@ -11,6 +11,7 @@ import argparse
 from tileir.cli import FINE, UsageError, files, show
 from tileir.cli.launching import add_launch, checked, launched_kernel
 from tileir.cli.options import add_level, chosen_target
+from tileir.cli.progress import progress_line
 from tileir.runtime import argument_words
 from tileir.runtime.given import given_values
 from tileir.runtime.launch import bind
@@ -49,9 +50,9 @@ def run(options: argparse.Namespace) -> int:
     grid = checked(kernel, target, options.grid, values, True, settings)
     bound = bind(kernel, values, target)
     try:
-        found = profile_bound(
-            kernel, grid, bound, settings, options.seconds, options.trace is not None, options.new_peaks
-        )
+        with progress_line(kernel.name, target, settings):
+            traced = options.trace is not None
+            found = profile_bound(kernel, grid, bound, settings, options.seconds, traced, options.new_peaks)
     except ValueError as error:
         raise UsageError(str(error)) from None
     if options.roofline is not None:

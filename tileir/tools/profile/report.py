@@ -191,7 +191,7 @@ def sums_of(op: Op, count: int, found: LaunchMeasurement) -> ProfileSums:
     access = access_of(op)
     if access is not None:
         elements = found.counters.accessed(op)
-        amount = elements * _bits(op) // 8
+        amount = bytes_of(op, elements)
         sums.read, sums.written = amount * access.reads, amount * access.writes
         sums.flops += flops_of_update(op, elements)
     if found.samples is not None:
@@ -202,12 +202,12 @@ def sums_of(op: Op, count: int, found: LaunchMeasurement) -> ProfileSums:
     return sums
 
 
-def _bits(op: Op) -> int:
-    """Bits of an element in memory."""
+def bytes_of(op: Op, elements: int) -> int:
+    """The bytes of so many elements of the memory that an operation accesses."""
     access = checked_access(op)
     tile = access.value or access.result
     assert tile is not None, "an access moves a tile"
-    return tile.tile.element.memory_bits
+    return elements * tile.tile.element.memory_bits // 8
 
 
 def _loop(op: Op, profile: ProfileReport) -> LoopProfile:

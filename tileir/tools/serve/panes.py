@@ -191,7 +191,7 @@ def _sass(module: Module, choice: StageChoice) -> list[LinkedText]:
 
 def _disassembled(program: str, cubin: bytes, arch: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "kernel.binary"
+        path = Path(folder) / "kernel.cubin"
         path.write_bytes(cubin)
         ran = subprocess.run([program, "-g", "-c", str(path)], capture_output=True, text=True, errors="replace")
     if ran.returncode:

@@ -1,0 +1,116 @@
+"""What the hsaco machine is strict about: waiting, memory, and products by themselves."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+pytest.importorskip("tinygrad", reason="needs tinygrad, whose tables decode AMD's instructions")
+
+from tests.hsaco_machine import access, decode, matrix, scalar, vector
+from tests.hsaco_machine.wave import EXEC, VECTOR, Wave
+from tests.ttir_machine import MachineFault, allocation
+from tests.ttir_machine.memory import Memory
+
+FAMILY = "rdna3"
+
+
+def wave(lanes: int = 32) -> Wave:
+    found = Wave(
+        FAMILY,
+        lanes,
+        0,
+        0,
+        np.zeros(128, np.uint32),
+        np.zeros((512, lanes), np.uint32),
+        np.zeros((lanes, 16), np.uint8),
+    )
+    found.write_scalar(EXEC, (1 << lanes) - 1, 64)
+    return found
+
+
+def instruction(*words: int) -> object:
+    return decode.decoded(struct.pack(f"<{len(words)}I", *words).ljust(24, b"\0"), FAMILY)
+
+
+LOAD = (0xDC520000, 0x017C0000)
+"""``global_load_b32 v1, v[0:1], off``, as an assembler has it."""
+ADD = (0x06040301,)
+"""``v_add_f32 v2, v1, v1``."""
+WAIT = (0xBF8903F7,)
+"""``s_waitcnt vmcnt(0)``."""
+
+
+def loaded(given: Sequence[float]) -> tuple[Wave, np.ndarray]:
+    """A wave that has started to load one number for each lane."""
+    array = np.asarray(given, np.float32)
+    found = wave()
+    addresses = array.ctypes.data + 4 * np.arange(32, dtype=np.uint64)
+    found.write(VECTOR, addresses, 64, found.active)
+    access.run_global(found, instruction(*LOAD), access.GlobalMemory(Memory([allocation("x", array)])))
+    return found, array
+
+
+def test_a_loaded_register_is_used_after_waiting() -> None:
+    found, array = loaded(np.arange(32))
+    scalar.run(found, instruction(*WAIT), Memory([]))
+    vector.run(found, instruction(*ADD))
+    np.testing.assert_array_equal(found.vectors[2].view(np.float32), 2 * array)
+
+
+def test_a_register_that_has_not_been_waited_for_is_a_fault() -> None:
+    found, _ = loaded(np.arange(32))
+    with pytest.raises(MachineFault, match="v1 is used before vmcnt tells that it has been loaded"):
+        vector.run(found, instruction(*ADD))
+
+
+def test_an_access_outside_the_launch_is_a_fault() -> None:
+    with pytest.raises(MachineFault, match="outside the memory of the launch"):
+        loaded(np.arange(31))
+
+
+def test_shared_memory_ends_where_it_was_asked_for() -> None:
+    shared = access.SharedMemory(64)
+    shared.store(np.array([60], np.uint64), np.array([7], np.uint64), 4)
+    assert shared.load(np.array([60], np.uint64), 4) == [7]
+    with pytest.raises(MachineFault, match="access to byte 61 of 64"):
+        shared.load(np.array([61], np.uint64), 4)
+
+
+@pytest.mark.parametrize("kind", ["F16", "BF16", "IU8"])
+def test_a_product_of_matrices_is_that_of_numpy(kind: str) -> None:
+    """Lane l has row l of A and column l of B; sums lie row by row in pairs of halves."""
+    rng = np.random.default_rng(1)
+    a, b, c = rng.integers(-4, 5, (3, 16, 16))
+    found = wave()
+    for place, factors in ((0, a), (16, b.T)):
+        words = _packed(factors, kind)
+        for register in range(words.shape[1]):
+            found.vectors[place + register] = np.tile(words[:, register], 2)
+    sums = c.astype(np.int32 if kind == "IU8" else np.float32)
+    for register in range(8):
+        found.vectors[32 + register] = np.concatenate([sums[2 * register], sums[2 * register + 1]]).view(np.uint32)
+    matrix.run(found, _product(kind))
+    for register in range(8):
+        result = found.vectors[32 + register].view(sums.dtype)
+        np.testing.assert_array_equal(result, (a @ b + c)[2 * register : 2 * register + 2].ravel())
+
+
+def _packed(factors: np.ndarray, kind: str) -> np.ndarray:
+    if kind == "IU8":
+        return np.ascontiguousarray(factors.astype(np.int8)).view(np.uint32)
+    if kind == "F16":
+        return np.ascontiguousarray(factors.astype(np.float16)).view(np.uint32)
+    single = np.ascontiguousarray(factors.astype(np.float32)).view(np.uint32)
+    return np.ascontiguousarray((single >> 16).astype(np.uint16)).view(np.uint32)
+
+
+def _product(kind: str) -> object:
+    """``v_wmma_…_16x16x16_… v[32:39], v[0:7], v[16:23], v[32:39]``, signed."""
+    number = {"F16": 0x40, "BF16": 0x41, "IU8": 0x44}[kind]
+    signs = 3 if kind == "IU8" else 0
+    factors = VECTOR | (VECTOR + 16) << 9 | (VECTOR + 32) << 18
+    return instruction(0xCC000020 | number << 16 | 1 << 14, 0x18000000 | factors | signs << 29)

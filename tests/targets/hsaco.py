@@ -1,0 +1,62 @@
+"""Runs a kernel as machine code of AMD's on the hsaco machine, as a launch on a GPU would.
+
+Knows: how it is compiled, and which bytes a launch passes. Does not know: what stands for the memory of the device
+(`tests.targets.ttir`), nor any instruction (`tests.hsaco_machine`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+
+import tileir
+from tests import hsaco_machine
+from tests.differential import Outcome
+from tests.targets import ttir
+from tileir.gpu.arch import arch_named
+from tileir.gpu.compiler import Artifacts, CompileOptions, compile_ttir
+from tileir.gpu.executable import kernels_of
+from tileir.gpu.ttir.analysis.hints import options_for
+from tileir.runtime.launch import bind
+from tileir.runtime.targets import target_named
+
+
+@cache
+def _compiled(text: str, arch: str, options: CompileOptions) -> Artifacts:
+    return compile_ttir(text, arch_named(arch), options, ["hsaco"])
+
+
+def outcome(kernel: tileir.Kernel, grid: tuple[int, ...], args: Sequence[object], arch: str) -> Outcome:
+    """Run on the arrays as they are, and put back what was in them. Raises UnsupportedError and MachineFault."""
+    arrays = [value for value in args if isinstance(value, np.ndarray)]
+    before = [array.copy() for array in arrays]
+    kernel.module.require_valid()
+    try:
+        launch = ttir.prepared(kernel, grid, bind(kernel, args, target_named("interp")), arch)
+        _run(kernel, grid, launch, arch)
+        mail = launch.mail()
+        return Outcome([array.copy() for array in arrays], ttir.printed(mail), ttir.trap(mail, kernel))
+    finally:
+        for array, content in zip(arrays, before):
+            array[...] = content
+
+
+def _run(kernel: tileir.Kernel, grid: tuple[int, ...], launch: ttir.PreparedLaunch, arch: str) -> None:
+    made = _compiled(launch.program.text, arch, options_for(kernel.entry, arch_named(arch)))
+    assert made.binary is not None
+    (info,) = kernels_of(made.binary).values()
+    assert not made.metadata["global_scratch_size"]
+    values = [_bits(value) for value in launch.values]
+    threads = arch_named(arch).warp * made.metadata["num_warps"]
+    code = hsaco_machine.Kernel(made.binary, info.name, arch, threads, made.metadata["shared"])
+    hsaco_machine.run(code, grid, values, launch.allocations)
+
+
+def _bits(value: int | np.generic) -> int:
+    """A parameter as a number without sign."""
+    if isinstance(value, int):
+        return value
+    raw = np.asarray(value)
+    return int(raw.view(f"u{raw.itemsize}")) if raw.dtype != np.bool_ else int(raw)

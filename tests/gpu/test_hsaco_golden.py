@@ -25,7 +25,7 @@ from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES, largest_error
 from tileir.host import extern
 
-ARCHS = ("gfx1100",)
+ARCHS = ("gfx1100", "gfx942")
 RUNS = [
     (f"{file}.{entry}", text, entry, run)
     for file, text, entry, run in runs()

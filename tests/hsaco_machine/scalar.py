@@ -89,6 +89,8 @@ def _variables(wave: Wave, instruction: Any) -> dict[str, Typed]:
         value = wave.scalars[_destination(instruction)] if instruction.op_bits.get("sdst", 32) <= 32 else 0
         found["D0"] = Typed(np.array([value], np.uint64), 64, "b")
         found.setdefault("S0", found["D0"])
+    if wave.family == "cdna" and type(instruction).__name__.startswith("SOPK"):
+        found["S1" if "CMPK" in instruction.op.name else "S0"] = found["SIMM16"]
     return found
 
 

@@ -2,9 +2,10 @@
 
     python bench/optimise.py [--cpu] [name ...]
 
-Every kernel is run as it is (-O0) and after ``tileir opt -O2``, in turn on the same arrays; both must leave the same
-bits. Machine code is compared where the compilers are installed, Triton's for sm_90 and the vendor's for sm_90 and
-sm_100; with ``--cpu`` it is left out.
+Every kernel is run as it is, as launches rewrite it, and after ``tileir opt -O2``, in turn on the same arrays; all must
+leave the same bits. Compiling for a launch takes the rewriting with it. A line tells the time of the passes for a
+program of 20,000 operations. Machine code is compared where the compilers are installed, Triton's for sm_90 and the
+vendor's for sm_90 and sm_100; with ``--cpu`` it is left out.
 
 Knows: which kernels, and how a row is measured. Does not know: any pass.
 """
@@ -43,10 +44,13 @@ RUNS = 9
 ENOUGH = 0.05
 """Seconds that the launches of one run take together."""
 LEVELS = (0, 2)
+LARGE = 20_000
+"""Operations of the program that shows how the time of the passes grows."""
 FIRST = """\
-| kernel | operations | optimiser, us per operation | CPU, -O0 / -O2 | compiling, -O0 / -O2 |
-|---|---|---|---|---|
+| kernel | operations, -O2 | -O2, us per operation | run: rewritten | run: -O2 | compile: rewritten | compile: -O2 |
+|---|---|---|---|---|---|---|
 """
+"""Times are those of the kernel as it is by those of what the column says: more is better."""
 SECOND = """
 | kernel | route | main loop | instructions | stack, bytes | 128-bit accesses |
 |---|---|---|---|---|---|
@@ -85,6 +89,11 @@ def _numbers() -> list[object]:
     return [np.random.default_rng(0).integers(0, 256, 1 << 18).astype(np.int32), np.zeros(256, np.int32), 1 << 18]
 
 
+def _layer_norm() -> list[object]:
+    vectors = [normal(4096), normal(4096), np.zeros((256, 4096), np.float32)]
+    return [normal(256, 4096), *vectors, 256, 4096, 1e-5]
+
+
 def _of_example(name: str) -> Case:
     from tileir.examples.checks import EXAMPLES as KNOWN
 
@@ -102,6 +111,11 @@ def cases() -> list[Case]:
         Case("histogram", KERNELS / "histogram.mlir", "count", (256,), _numbers),
         Case("a x + y by pointers", ROOT / "docs" / "kernel_to_optimise.mlir", "axpy", (256,),
              lambda: [1.5, normal(1 << 18), normal(1 << 18), 1 << 18, True]),
+        Case("softmax of a front end", KERNELS / "softmax_front_end.mlir", "softmax_front_end", (256,),
+             lambda: [normal(256, 4096), np.zeros((256, 4096), np.float32), 256, 4096]),
+        Case("layer norm by pointers", KERNELS / "layer_norm_pointers.mlir", "layer_norm", (256,), _layer_norm),
+        Case("saxpy by pointers", KERNELS / "saxpy_pointers.mlir", "saxpy", (64,),
+             lambda: [normal(1 << 18), normal(1 << 18), 1.5, 1 << 18]),
         *map(_of_example, ("saxpy", "layer_norm", "attention", "softmax", "embedding")),
     ]  # fmt: skip
 
@@ -126,40 +140,62 @@ def _seconds(action: Callable[[], object]) -> float:
     return time.process_time() - begin
 
 
-def native_times(case: Case, modules: list[tileir.Module]) -> tuple[list[float], list[float]]:
-    """Seconds of a launch on one thread, and of compiling, for each module; both must leave the same bits."""
+@dataclass(frozen=True)
+class Form:
+    """A kernel as it is launched: with the rewrites of launches, or without."""
+
+    kernel: tileir.Kernel
+    rewrites: bool
+
+    def launch(self, grid: tuple[int, ...], arguments: list[object]) -> None:
+        self.kernel.launch(grid, *arguments, threads=1, optimize=self.rewrites)
+
+    def compile(self) -> None:
+        """Make code of a kernel that nothing has been done for."""
+        fresh = tileir.Kernel(self.kernel.module, self.kernel.entry)
+        natively(native_source(fresh, CheckLevel.ON, self.rewrites), Cache(None))
+
+
+def native_times(case: Case, forms: list[Form]) -> tuple[list[float], list[float]]:
+    """Seconds of a launch on one thread, and of compiling, for each form; all must leave the same bits."""
     arguments = case.arguments()
     before = [value.copy() for value in arguments if isinstance(value, np.ndarray)]
-    results, times, compiles = [], [[] for _ in modules], [[] for _ in modules]
+    results, times, compiles = [], [[] for _ in forms], [[] for _ in forms]
 
     def restore() -> None:
         arrays = (value for value in arguments if isinstance(value, np.ndarray))
         for array, content in zip(arrays, before):
             array[...] = content
 
-    for module in modules:
+    for form in forms:
         restore()
-        module[case.kernel].launch(case.grid, *arguments, threads=1, optimize=False)
+        form.launch(case.grid, arguments)
         results.append([value.tobytes() for value in arguments if isinstance(value, np.ndarray)])
-    assert all(result == results[0] for result in results), f"{case.name}: -O0 and -O2 differ"
-    kernels = [module[case.kernel] for module in modules]
+    assert all(result == results[0] for result in results), f"{case.name}: the forms differ"
     restore()
-    repeats = 1 + int(ENOUGH / _seconds(partial(kernels[0].launch, case.grid, *arguments, threads=1, optimize=False)))
+    repeats = 1 + int(ENOUGH / _seconds(partial(forms[0].launch, case.grid, arguments)))
 
-    def launches(kernel: tileir.Kernel) -> None:
+    def launches(form: Form) -> None:
         for _ in range(repeats):
-            kernel.launch(case.grid, *arguments, threads=1, optimize=False)
+            form.launch(case.grid, arguments)
 
-    for _ in range(RUNS):
-        for at, kernel in enumerate(kernels):
+    for turn in range(RUNS):
+        for at, form in list(enumerate(forms))[:: 1 if turn % 2 else -1]:
             restore()
-            times[at].append(_seconds(partial(launches, kernel)))
-            compiles[at].append(_seconds(partial(_compiled, kernel)))
+            times[at].append(_seconds(partial(launches, form)))
+            compiles[at].append(_seconds(form.compile))
     return [min(found) for found in times], [statistics.median(found) for found in compiles]
 
 
-def _compiled(kernel: tileir.Kernel) -> None:
-    natively(native_source(kernel, CheckLevel.ON, rewrites=False), Cache(None))
+def large_program_line() -> str:
+    """The time of the passes of -O2 for a program of very many operations, and for a kernel of it alone."""
+    text = (KERNELS / "softmax_pointers.mlir").read_text()
+    begin, end = text.index("  entry @softmax("), text.rindex("}")
+    copies = LARGE // operations(tileir.parse(text))
+    entries = (text[begin:end].replace("@softmax(", f"@softmax_{at}(") for at in range(copies))
+    large = tileir.parse(text[:begin] + "".join(entries) + text[end:])
+    took = f"{optimiser_time(large):.0f} us per operation; one of them alone {optimiser_time(tileir.parse(text)):.0f}"
+    return f"\n{copies} kernels of {operations(large)} operations together: -O2 takes {took}."
 
 
 def machine_codes(kernel: tileir.Kernel) -> dict[str, MachineCode | None]:
@@ -213,11 +249,10 @@ def measured(case: Case, with_machine_code: bool) -> list[str]:
     plain = tileir.load(case.path)
     modules = [tileir.optimize(plain, level) for level in LEVELS]
     sizes = [operations(module) for module in modules]
-    runs, compiles = native_times(case, modules)
-    first = (
-        f"| {case.name} | {sizes[0]} -> {sizes[1]} | {optimiser_time(plain):.0f} | {runs[0] / runs[1]:.2f}x "
-        f"| {compiles[0] / compiles[1]:.2f}x |"
-    )
+    kernels = [module[case.kernel] for module in modules]
+    forms = [Form(kernels[0], False), Form(kernels[0], True), Form(kernels[1], False)]
+    times = [f"{all_of[0] / one:.2f}x" for all_of in native_times(case, forms) for one in all_of[1:]]
+    first = f"| {case.name} | {sizes[0]} -> {sizes[1]} | {optimiser_time(plain):.0f} | {' | '.join(times)} |"
     if not with_machine_code:
         return [first]
     return [first, *machine_code_lines(case.name, *(module[case.kernel] for module in modules))]
@@ -245,6 +280,8 @@ def main() -> int:
         found.append(measured(case, "--cpu" not in sys.argv))
         print("\n".join(found[-1]), file=sys.stderr, flush=True)
     print(FIRST + "\n".join(lines[0] for lines in found))
+    if not names:
+        print(large_program_line())
     codes = [line for lines in found for line in lines[1:]]
     if codes:
         print(SECOND + "\n".join(codes))

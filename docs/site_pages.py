@@ -1,4 +1,4 @@
-"""What the site has besides the pages of this folder: the front page, and the files that pages lead to.
+"""What the site has besides the pages of this folder: the front page, the changelog, and the files that pages lead to.
 
 Knows: that the front page is the README, and where examples lie in the site. Does not know: how a site is built
 (``mkdocs.yml``); MkDocs calls the functions here by their names.
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = "tileir/examples"
-_OUTSIDE = re.compile(r"\]\((?:\.\./)+(tileir/examples/[\w./-]+|examples)\)")
+_OUTSIDE = re.compile(r"\]\((?:\.\./)+(tileir/examples/[\w./+-]+|examples)\)")
 _FROM_README = re.compile(r"\]\(docs/")
 
 
@@ -44,6 +44,7 @@ def on_files(files: Files, config: Any) -> Files:
     from mkdocs.structure.files import File
 
     files.append(File.generated(config, "index.md", content=front_page()))
+    files.append(File.generated(config, "changelog.md", content=changelog()))
     for path in sorted((ROOT / EXAMPLES).rglob("*")):
         if path.suffix in (".mlir", ".py", ".ipynb") and path.name != "__init__.py":
             name = path.relative_to(ROOT).as_posix()
@@ -54,8 +55,14 @@ def on_files(files: Files, config: Any) -> Files:
 def front_page() -> str:
     """The README, whose links lead from this folder."""
     text = _FROM_README.sub("](", (ROOT / "README.md").read_text(encoding="utf-8"))
+    text = text.replace("](CHANGELOG.md)", "](changelog.md)")
     text = text.replace("](LICENSE)", "](contributing.md)").replace("](SECURITY.md)", "](contributing.md)")
     return re.sub(r"\]\((?!https?:|#)([A-Z]+\.md)\)", "](contributing.md)", text)
+
+
+def changelog() -> str:
+    """The changelog, whose links lead from this folder."""
+    return _FROM_README.sub("](", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
@@ -66,4 +73,4 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         path = ROOT / match[1]
         return f"]({up}{match[1]}.txt)" if path.is_file() else f"]({up}examples.md)"
 
-    return _OUTSIDE.sub(inside, markdown)
+    return _OUTSIDE.sub(inside, markdown.replace("](../CHANGELOG.md)", f"]({up}changelog.md)"))

@@ -181,6 +181,21 @@ def test_links_to_files_lead_somewhere(page: Path) -> None:
         assert "://" in target or (page.parent / target).exists(), target
 
 
+def anchors(page: Path) -> set[str]:
+    """The headings of a page as links name them, and the places that it names itself."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    titles = (re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", line) for line in re.findall(r"(?m)^#+ (.*)$", text))
+    headings = {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}
+    return headings | set(re.findall(r'<a id="([^"]+)">', text))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_to_headings_lead_somewhere(page: Path) -> None:
+    for target, anchor in re.findall(r"\]\(([^)#\s:]*\.md)?#([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        place = page if not target else page.parent / target
+        assert anchor in anchors(place), f"{target}#{anchor}"
+
+
 def test_the_command_line_page_covers_every_verb() -> None:
     text = (ROOT / "docs" / "cli.md").read_text()
     assert [verb for verb in VERBS if f"tileir {verb}" not in text] == []

@@ -22,7 +22,7 @@ from tileir.tools.serve.limits import ServeLimits
 from tileir.tools.serve.page import page
 from tileir.tools.serve.server import ADDRESS, PageServer
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 """Seconds that any answer may take."""
 LIMITS = ServeLimits(request=1 << 16, reading=1.0, connections=24, seconds=6.0, memory=3 << 30, launch=0.5)
 HONEST = "cuda_tile.module @m { entry @k(%x: tile<ptr<f32>>) { %n = constant <i32: 1> : tile<i32> } }"

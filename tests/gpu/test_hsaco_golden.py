@@ -25,7 +25,7 @@ from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES, largest_error
 from tileir.host import extern
 
-ARCHS = ("gfx1100",)
+ARCHS = ("gfx1100", "gfx942", "gfx1201")
 RUNS = [
     (f"{file}.{entry}", text, entry, run)
     for file, text, entry, run in runs()
@@ -44,7 +44,7 @@ SMALLER = {
     "embedding": {"words": 100, "count": 20},
 }  # fmt: skip
 """Sizes of examples that do not take too long; those of the others are their own."""
-QUICK = ("vector_add", "total", "hello_grid")
+QUICK = ("vector_add", "hello_grid")
 
 
 @pytest.fixture(autouse=True)

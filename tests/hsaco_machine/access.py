@@ -170,7 +170,7 @@ def run_buffer(wave: Wave, instruction: Any, memory: GlobalMemory) -> None:
     name = decode.name_of(instruction.op)
     if "INV" in name or "WB" in name:
         return
-    resource = int((instruction.srsrc if hasattr(type(instruction), "srsrc") else instruction.rsrc).offset)
+    resource = int(instruction.srsrc.offset if hasattr(type(instruction), "srsrc") else instruction.rsrc)
     base = wave.read_scalar(resource, 64) & ((1 << 48) - 1)
     records = wave.read_scalar(resource + 2, 32)
     if field_of(instruction, "idxen", 0) or (wave.read_scalar(resource + 1, 32) >> 16) & 0x3FFF:
@@ -205,7 +205,9 @@ def run_scratch(wave: Wave, instruction: Any) -> None:
     if scalar != 127 and not wave.is_null(scalar):
         offset = offset + wave.read_scalar(scalar, 32)
     if field_of(instruction, "sve", 0):
-        offset = offset + wave.read(int(getattr(instruction, "addr", None).offset), 32).astype(np.int64)
+        offset = offset + wave.read(int((field_of(instruction, "addr") or instruction.vaddr).offset), 32).astype(
+            np.int64
+        )
     lanes = np.arange(wave.lanes)
     size = wave.scratch.shape[1]
     if ((offset < 0) | (offset + piece.size > size))[wave.active].any():
@@ -216,7 +218,8 @@ def run_scratch(wave: Wave, instruction: Any) -> None:
     if "LOAD" in name:
         load(wave, space, addresses, wave.active, int(instruction.vdst.offset), piece, COUNTERS[wave.family][LOADS])
     else:
-        store(wave, space, addresses, wave.active, int(instruction.data.offset), piece)
+        data = field_of(instruction, "data") or instruction.vsrc
+        store(wave, space, addresses, wave.active, int(data.offset), piece)
         wave.start(COUNTERS[wave.family][STORES], ())
 
 

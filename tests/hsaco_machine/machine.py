@@ -108,6 +108,7 @@ class _Machine:
         if self.family == "rdna4":
             wave.scalars[_TTMP + 9] = block[0]
             wave.scalars[_TTMP + 7] = block[1] | block[2] << 16
+            wave.scalars[_TTMP + 8] = wave.number << 25
             return
         place = self.code.user_scalars
         for number, wanted in zip(block, self.code.asks_for):

@@ -29,6 +29,9 @@ def run(wave: Wave, instruction: Any) -> None:
     if wave.family == "rdna3" and (found := _WMMA.fullmatch(name)) is not None:
         _wmma(wave, instruction, found[1], found[2])
         return
+    if wave.family == "rdna4" and (found := _WMMA.fullmatch(name)) is not None:
+        _wmma_in_halves(wave, instruction, found[1], found[2])
+        return
     if wave.family == "cdna" and (found := _MFMA.fullmatch(name)) is not None:
         _mfma(wave, instruction, found[1], int(found[2][:2]), found[4])
         return
@@ -80,6 +83,26 @@ def _wmma(wave: Wave, instruction: Any, result: str, factor: str) -> None:
         for place in range(8):
             row = 2 * place + np.arange(wave.lanes) // 16
             total = products[row, np.arange(wave.lanes) % 16] + words[place].view(kind).astype(np.float64)
+            wave.write_word(int(instruction.vdst.offset) + place, _word(total, result), wave.active)
+
+
+def _wmma_in_halves(wave: Wave, instruction: Any, result: str, factor: str) -> None:
+    """Of RDNA 4: the upper half of the wave has the upper half of the depth, and the lower rows of the sums."""
+    negated = int(field_of(instruction, "neg", 0))
+    if result not in ("F32", "I32") or not wave.active.all() or (negated and factor != "IU8"):
+        raise MachineFault(f"the machine does not know {instruction.op.name} with these operands")
+    count = instruction.op_regs["src0"]
+    a, b = (
+        elements(_registers(wave, int(getattr(instruction, name).offset), count), factor, bool((negated >> place) & 1))
+        for place, name in enumerate(("src0", "src1"))
+    )
+    rows, columns = (np.concatenate([one[:16], one[16:]], axis=1) for one in (a, b))
+    lanes, kind = np.arange(wave.lanes), np.float32 if result == "F32" else np.int32
+    words = _addend(wave, int(instruction.src2.offset), 8)
+    with np.errstate(all="ignore"):
+        products = rows @ columns.T
+        for place in range(8):
+            total = products[place + 8 * (lanes // 16), lanes % 16] + words[place].view(kind).astype(np.float64)
             wave.write_word(int(instruction.vdst.offset) + place, _word(total, result), wave.active)
 
 

@@ -56,7 +56,7 @@ Expression = Callable[[Frame], Typed]
 Statement = Callable[[Frame], None]
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<cast>\d+'[UIFB](?=\())|(?P<sized>\d+'(?:0x[0-9a-fA-F]+|\d+)[UIFB]?L*)"
+    r"\s*(?:(?P<cast>\d+'[UIFB](?=\())|(?P<sized>\d+'(?:0x[0-9a-fA-F]+|\d+\.\d+|\d+)[UIFB]?L*)"
     r"|(?P<float>\d+\.\d+F?|\d+F\b)|(?P<number>0x[0-9a-fA-F]+|\d+)(?P<unsigned>U?)(?P<long>L*)|(?P<name>[A-Za-z_]\w*)"
     r"|(?P<op><<=|>>=|\*\*|<<|>>|<=|>=|==|!=|<>|&&|\|\||\+=|-=|\*=|&=|\|=|\^=|[-+*/%&|^~!?:;=<>(){}\[\],.]))"
 )
@@ -206,7 +206,11 @@ class _Parser:
         lane = False
         while self.at(".", "["):
             if self.take() == ".":
-                kind = _type(self.take())
+                word = self.take()
+                if TYPE.fullmatch(word) is None:  # a flag of exceptions, which nobody reads
+                    name = f"{name}.{word}"
+                else:
+                    kind = _type(word)
                 continue
             if self.at("laneId"):
                 self.take()
@@ -406,6 +410,8 @@ def _literal(kind: str, text: str) -> Typed:
         return from_number(np.array([float(text.rstrip("F"))], np.float32 if single else np.float64))
     if kind == "sized":
         width, rest = text.split("'")
+        if "." in rest:
+            return from_number(np.array([float(rest)], f"f{int(width) // 8}"))
         letter = rest[-1] if rest[-1] in "UIFB" and not rest.startswith("0x") else "U"
         return integer(int(rest.rstrip("UILFB" if letter == rest[-1] else "UIL"), 0), int(width), letter.lower())
     digits = text.rstrip("UL")

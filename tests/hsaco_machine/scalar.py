@@ -89,6 +89,9 @@ def _variables(wave: Wave, instruction: Any) -> dict[str, Typed]:
         value = wave.scalars[_destination(instruction)] if instruction.op_bits.get("sdst", 32) <= 32 else 0
         found["D0"] = Typed(np.array([value], np.uint64), 64, "b")
         found.setdefault("S0", found["D0"])
+    form = type(instruction).__name__
+    if form.startswith("SOPK") and "SIMM16" not in decode.pseudo_code(wave.family, instruction.op):
+        found["S1" if "CMPK" in instruction.op.name else "S0"] = found["SIMM16"]
     return found
 
 
@@ -220,8 +223,8 @@ def _load(wave: Wave, instruction: Any, memory: Memory) -> None:
 
 def _offset(wave: Wave, instruction: Any) -> int:
     """The distance from the base: a constant of 21 or 24 bits and a register."""
-    field = type(instruction).offset
-    constant = instruction.offset
+    name = "offset" if hasattr(type(instruction), "offset") else "ioffset"
+    field, constant = getattr(type(instruction), name), getattr(instruction, name)
     if constant >> (field.hi - field.lo):
         constant -= 1 << (field.hi - field.lo + 1)
     if wave.family == "cdna":

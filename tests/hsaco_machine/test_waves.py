@@ -18,22 +18,15 @@ from tests.ttir_machine.memory import Memory
 FAMILY = "rdna3"
 
 
-def wave(lanes: int = 32) -> Wave:
-    found = Wave(
-        FAMILY,
-        lanes,
-        0,
-        0,
-        np.zeros(128, np.uint32),
-        np.zeros((512, lanes), np.uint32),
-        np.zeros((lanes, 16), np.uint8),
-    )
+def wave(lanes: int = 32, family: str = FAMILY) -> Wave:
+    vectors, scratch = np.zeros((512, lanes), np.uint32), np.zeros((lanes, 16), np.uint8)
+    found = Wave(family, lanes, 0, 0, np.zeros(128, np.uint32), vectors, scratch)
     found.write_scalar(EXEC, (1 << lanes) - 1, 64)
     return found
 
 
-def instruction(*words: int) -> object:
-    return decode.decoded(struct.pack(f"<{len(words)}I", *words).ljust(24, b"\0"), FAMILY)
+def instruction(*words: int, family: str = FAMILY) -> object:
+    return decode.decoded(struct.pack(f"<{len(words)}I", *words).ljust(24, b"\0"), family)
 
 
 LOAD = (0xDC520000, 0x017C0000)
@@ -114,3 +107,29 @@ def _product(kind: str) -> object:
     signs = 3 if kind == "IU8" else 0
     factors = VECTOR | (VECTOR + 16) << 9 | (VECTOR + 32) << 18
     return instruction(0xCC000020 | number << 16 | 1 << 14, 0x18000000 | factors | signs << 29)
+
+
+@pytest.mark.parametrize(("size", "depth", "number"), [(32, 8, 0x4C), (16, 16, 0x4D)])
+def test_a_product_of_a_wave_of_64_is_that_of_numpy(size: int, depth: int, number: int) -> None:
+    """``v_mfma_f32_…_f16 v[32:], v[0:1], v[16:17], v[32:]``: four elements along the depth for each group."""
+    rng = np.random.default_rng(2)
+    a, b, c = rng.integers(-4, 5, (size, depth)), rng.integers(-4, 5, (depth, size)), rng.integers(-4, 5, (size, size))
+    found, groups = wave(64, "cdna"), 64 // size
+    for place, factors in ((0, a), (16, b.T)):
+        parts = np.concatenate([factors[:, 4 * group : 4 * group + 4] for group in range(groups)])
+        words = np.ascontiguousarray(parts.astype(np.float16)).view(np.uint32)
+        found.vectors[place], found.vectors[place + 1] = words.T
+    places = _places_of_sums(size)
+    for register, (rows, columns) in enumerate(places):
+        found.vectors[32 + register] = c[rows, columns].astype(np.float32).view(np.uint32)
+    factors = VECTOR | (VECTOR + 16) << 9 | (VECTOR + 32) << 18
+    matrix.run(found, instruction(0xD3800020 | number << 16, factors, family="cdna"))
+    for register, (rows, columns) in enumerate(places):
+        np.testing.assert_array_equal(found.vectors[32 + register].view(np.float32), (a @ b + c)[rows, columns])
+
+
+def _places_of_sums(size: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The rows and columns of the lanes, for each register of the sums: blocks of four rows for groups of lanes."""
+    lanes, groups = np.arange(64), 64 // size
+    blocks = range(size * size // 64 // 4)
+    return [(4 * (groups * block + lanes // size) + row, lanes % size) for block in blocks for row in range(4)]

@@ -6,6 +6,7 @@ one, and what moves between lanes. Does not know: matrices (`matrix`), memory (`
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -71,9 +72,8 @@ def operands(wave: Wave, instruction: Any) -> Operands:
     floating = "F" in decode.name_of(instruction.op).split("_")[-1] or "_F64" in instruction.op.name
     for position, names in enumerate(_SOURCES):
         name = next((one for one in names if hasattr(type(instruction), one)), None)
-        if name is None or (name not in widths and name.removeprefix("v") not in widths):
+        if name is None or (bits := _width(wave, instruction, name, position, widths)) is None:
             continue
-        bits = widths.get(name, widths.get(name.removeprefix("v"), 32))
         register, high = _half(instruction, _register(instruction, name), position, bits)
         if register == 250 and position == 0:
             value, found.writes = shuffled(wave, instruction)
@@ -120,6 +120,15 @@ def _inserted(instruction: Any, value: Array, old: Array) -> Array:
     return placed | kept
 
 
+def _width(wave: Wave, instruction: Any, name: str, position: int, widths: dict[str, int]) -> int | None:
+    """The bits of a source; None if there is none. Where the tables do not tell, the pseudo-code does."""
+    found = widths.get(name, widths.get(name.removeprefix("v")))
+    if found is not None:
+        return found
+    types = re.findall(rf"\bS{position}\b(?:\.[a-z]+(\d+))?", decode.pseudo_code(wave.family, instruction.op))
+    return max((int(bits or 32) for bits in types), default=None)
+
+
 def _register(instruction: Any, name: str) -> int:
     return int(getattr(instruction, name).offset)
 
@@ -163,6 +172,8 @@ def _compute(wave: Wave, instruction: Any, name: str) -> None:
     _executed(wave, frame, instruction, name, given)
     for register, mask in frame.written_bits.items():
         wave.set_mask(_mask_register(instruction, register, where), mask)
+    if name.startswith("V_S_"):  # functions of RDNA 4 that a vector unit computes of a scalar
+        wave.write_scalar(where, int(frame.variables["D0"].raw.ravel()[0]), 32)
     if "D0" in frame.written and not is_mask:
         value = _limited(instruction, name, frame.variables["D0"], given)
         if high:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import tileir
-from tileir.distributed import launch
+from tileir.distributed import launch, sharing
 from tileir.distributed.plan import planned
 from tileir.examples.checks import EXAMPLES
 from tileir.farm.executors import processes
@@ -132,6 +132,37 @@ def test_a_file_that_is_changed_in_place_is_changed_once(tmp_path: Path, workers
     kernel.launch((3, 2), x, y, 2.5, 300, 500)
     launch(kernel, (3, 2), x, mapped, 2.5, 300, 500, client=workers, bands=3)
     assert mapped.tobytes() == y.tobytes()
+
+
+@pytest.mark.skipif(not sharing.PLACE.exists(), reason="needs a file system in memory")
+@pytest.mark.parametrize("in_place", [False, True])
+def test_processes_of_this_machine_share_large_arrays(in_place: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, made = set(sharing.PLACE.iterdir()), []
+    monkeypatch.setattr(sharing, "LEAST_BYTES", 1000)
+    has_room = sharing._has_room
+    monkeypatch.setattr(sharing, "_has_room", lambda size: made.append(size) or has_room(size))
+    if in_place:
+        kernel = tileir.load(next(one for one in EXAMPLES if one.name == "saxpy").path)["saxpy"]
+        given = [np.random.default_rng(1).standard_normal((300, 500)).astype(np.float32) for _ in range(2)]
+        grid, more = (3, 2), (2.5, 300, 500)
+    else:
+        kernel, x = rows(400)
+        given, grid, more = [x, np.full_like(x, 9)], (90,), (400,)
+    first, second = ([array.copy() for array in given] for _ in range(2))
+    kernel.launch(grid, *first, *more)
+    launch(kernel, grid, *second, *more, bands=3)
+    assert [one.tobytes() for one in first] == [one.tobytes() for one in second]
+    assert made == [sum(array.nbytes for array in given)] and set(sharing.PLACE.glob("tileir-*")) <= before
+
+
+def test_a_file_with_changes_that_are_in_no_file_travels(tmp_path: Path, workers: Executor) -> None:
+    kernel, x = rows(44)
+    x.tofile(tmp_path / "x")
+    changed = np.memmap(tmp_path / "x", np.float32, "c", shape=x.shape)
+    changed[...] = 1.0
+    y = np.zeros_like(x)
+    launch(kernel, 11, changed, y, 44, client=workers, bands=3)
+    assert y.tobytes() == on_one_machine(kernel, np.ones_like(x)).tobytes()
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,23 @@
-"""Random programs before and after optimisation, many of them.
+"""Random programs before and after optimisation, many of them, and all golden programs on the CPU.
 
     python -m tests.passes.fuzz --count 5000 --first 0 --jobs 2
 
 Every program must give the same bits at every level on the interpreter, every tenth also on the CPU, be valid, settle,
-and come back from bytecode as it was. A program that fails is named by its seed.
+and come back from bytecode as it was. A program that fails is named by its seed, a golden one by its name.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from concurrent.futures import ProcessPoolExecutor
 
-from tests.passes.test_optimised_programs import HIGHEST, check_random_program
+import tileir
+from tests.differential import outcome
+from tests.golden.arguments import arguments, runs
+from tests.passes.test_optimised_programs import HIGHEST, assert_same_bits, check_random_program
+from tileir.host import extern
 
 NATIVE = 10
 """One program of so many runs natively too."""
@@ -30,6 +35,21 @@ def failure(seed: int) -> tuple[int, str] | None:
     return None
 
 
+def golden_failure(number: int) -> tuple[str, str] | None:
+    """What is wrong with a run of a golden program, at any level, natively."""
+    name, text, entry, run = runs()[number]
+    extern._externs.setdefault("hypot", math.hypot)
+    kernel = tileir.parse(text)[entry]
+    args = arguments(kernel, run)
+    first = outcome(kernel, (1,), args, "cpu")
+    for level in range(1, HIGHEST + 1):
+        try:
+            assert_same_bits(first, outcome(tileir.optimize(kernel.module, level)[entry], (1,), args, "cpu"))
+        except Exception as error:
+            return f"{name}, @{entry}", f"-O{level}: {type(error).__name__}: {str(error)[:300]}"
+    return None
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="optimise random programs and compare what they do")
     parser.add_argument("--count", type=int, default=5000)
@@ -39,10 +59,14 @@ def main() -> int:
     seeds = range(options.first, options.first + options.count)
     with ProcessPoolExecutor(options.jobs) as pool:
         failures = [found for found in pool.map(failure, seeds, chunksize=16) if found is not None]
+        golden = [found for found in pool.map(golden_failure, range(len(runs()))) if found is not None]
     for seed, what in failures:
         print(f"seed {seed}: {what}")
-    print(f"{options.count} programs, {len(failures)} failures")
-    return 1 if failures else 0
+    for name, what in golden:
+        print(f"{name}: {what}")
+    print(f"{options.count} random programs, {len(failures)} failures")
+    print(f"{len(runs())} runs of golden programs, {len(golden)} failures")
+    return 1 if failures or golden else 0
 
 
 if __name__ == "__main__":

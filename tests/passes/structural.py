@@ -494,6 +494,28 @@ _BODIES = {
         %s = addi %a, %b : tile<i32>
         OUT %s
         """,
+    "loop-split-in-steps": """
+        %minus = constant <i32: -4> : tile<i32>
+        %guard = constant <i32: 3> : tile<i32>
+        %r = for %i in (%minus to %b, step %three) : tile<i32> iter_values(%v = %zero) -> (tile<i32>) {
+          %early = cmpi less_than %i, %guard, signed : tile<i32> -> tile<i1>
+          %w = if %early -> (tile<i32>) {
+            %x1 = addi %v, %b : tile<i32>
+            yield %x1 : tile<i32>
+          } else {
+            %x1 = muli %v, %three : tile<i32>
+            yield %x1 : tile<i32>
+          }
+          if %early {
+            store_ptr_tko weak %out, %i : tile<ptr<i32>>, tile<i32> -> token
+          }
+          %e = exti %early unsigned : tile<i1> -> tile<i32>
+          %u = addi %w, %e : tile<i32>
+          continue %u : tile<i32>
+        }
+        %real2 = ptr_to_ptr %real : tile<ptr<f32>> -> tile<ptr<i32>>
+        store_ptr_tko weak %real2, %r : tile<ptr<i32>>, tile<i32> -> token
+        """,
     "loop-split": """
         %four = constant <i32: 4> : tile<i32>
         %r = for %i in (%zero to %four, step %one) : tile<i32> iter_values(%v = %zero) -> (tile<i32>) {

@@ -181,15 +181,23 @@ cuda_tile.module @m {
 """
 
 
-def heavy(seconds: float = 0.3, trace: bool = False) -> LaunchProfile:
+def heavy(seconds: float, trace: bool = False) -> LaunchProfile:
     x, y = np.abs(randn(65536)) + 1, np.zeros(65536, np.float32)
     return tileir.profile(tileir.parse(HEAVY, "heavy.mlir")["heavy"], 16, x, y, seconds=seconds, trace=trace)
 
 
+def sampled() -> LaunchProfile:
+    """A profile with some samples, however little of the processor there is."""
+    for seconds in (0.2, 1.0, 4.0, 16.0):
+        profile = heavy(seconds)
+        if profile.total.samples > 20:
+            return profile
+    raise AssertionError("hardly any samples")
+
+
 def test_time_is_found_at_the_line_that_takes_it() -> None:
-    profile = heavy()
+    profile = sampled()
     names = {op.spec.name: sums.samples for op, sums in profile.ops}
-    assert sum(names.values()) > 10
     assert names["pow"] > sum(names.values()) / 2, names
     slowest = max(profile.by_line.items(), key=lambda item: item[1].seconds or 0)[0]
     assert (slowest.file, slowest.line) == ("heavy.mlir", 1 + HEAVY[: HEAVY.index("%dear =")].count("\n"))
@@ -297,7 +305,7 @@ def test_a_profile_without_a_trace_says_so() -> None:
 
 
 def test_the_roofline_is_xml_with_a_point_for_the_kernel() -> None:
-    profile = heavy(0.1)
+    profile = sampled()
     page = tree.fromstring(profile.svg)
     titles = [title.text or "" for title in page.iter("{http://www.w3.org/2000/svg}title")]
     assert any(title.startswith("@heavy: ") for title in titles)

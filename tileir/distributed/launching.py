@@ -19,6 +19,7 @@ from tileir.distributed.band import BandArray, BandResult, BandWork, MappedFile,
 from tileir.distributed.boxes import lazy_array, span_of
 from tileir.distributed.plan import BandFootprint, BandPlan, planned
 from tileir.distributed.sending import Sender, sender_of
+from tileir.distributed.sharing import shared_files
 from tileir.ir.attributes import AtomicMode
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.passes.banding import banded
@@ -106,7 +107,15 @@ def launch(
         if "progress" in options:
             raise TypeError("option 'progress': a launch over workers has none")
         work = BandWork(program, kernel.name, extents, plan.axis, 0, tuple(values), target, check, options)
-        return _Launch(work, plan, arrays, names, sender).run(output)
+        near = _near(arrays, plan) if client is None else {}
+        with shared_files(near, [at for at in near if any(at in band.reads for band in plan.bands)]) as shared:
+            return _Launch(work, plan, arrays, names, sender, shared).run(output)
+
+
+def _near(arrays: dict[int, Any], plan: BandPlan) -> dict[int, np.ndarray]:
+    """The arrays in the memory of this process that processes of this machine may share."""
+    touched = {at for band in plan.bands for at in (*band.reads, *band.writes)}
+    return {at: value for at, value in arrays.items() if at in touched and not _is_file(value)}
 
 
 def _is_array(value: object) -> bool:
@@ -146,13 +155,20 @@ class _Launch:
     """One launch that has been planned."""
 
     def __init__(
-        self, work: BandWork, plan: BandPlan, arrays: dict[int, Any], names: Sequence[str], sender: Sender
+        self,
+        work: BandWork,
+        plan: BandPlan,
+        arrays: dict[int, Any],
+        names: Sequence[str],
+        sender: Sender,
+        shared: dict[int, np.memmap],
     ) -> None:
         self.work = work
         self.plan = plan
         self.arrays = arrays
         self.names = names
         self.sender = sender
+        self.shared = shared
         self.rows = {at: self._row_spans(at) for at, value in arrays.items() if _is_dask(value)}
 
     def run(self, output: Callable[[str], object]) -> tuple[object, ...]:
@@ -193,9 +209,10 @@ class _Launch:
             fetched.append(self.sender.remote(array[first:last]))
             written = self._row_box(at, number) if writes else ()
             return replace(plain, rows=(first, len(fetched) - 1), returned=written)
-        if _is_file(array):
+        mapped = array if _is_file(array) else self.shared.get(at)
+        if mapped is not None:
             direct = bool(writes) and not self._is_reread(at)
-            file = MappedFile(str(array.filename), _offset(array), direct)
+            file = MappedFile(str(mapped.filename), _offset(mapped), direct)
             return replace(plain, file=file, returned=() if direct else tuple(writes))
         given = tuple((box, np.array(box.of(array))) for box in reads)
         return replace(plain, given=given, returned=tuple(writes))
@@ -241,6 +258,10 @@ class _Launch:
                 if at not in self.plan.merged and not _is_dask(self.arrays[at]):
                     for box, content in zip(band.writes[at], contents):
                         box.of(self.arrays[at])[...] = content
+            for at, mapped in self.shared.items():
+                if not self._is_reread(at):
+                    for box in band.writes.get(at, ()):
+                        box.of(self.arrays[at])[...] = box.of(mapped)
 
     def _merge(self, at: int, mode: AtomicMode, parts: Sequence[np.ndarray]) -> None:
         array = np.array(self.sender.local(self.arrays[at]))
@@ -275,7 +296,10 @@ class _Launch:
 
 def _is_file(array: object) -> bool:
     """Whether an array is a file, from its beginning on: a part of one has the file of the whole."""
-    return isinstance(array, np.memmap) and array.filename is not None and not isinstance(array.base, np.memmap)
+    if not isinstance(array, np.memmap) or array.filename is None or isinstance(array.base, np.memmap):
+        return False
+    # What was changed in a copy on write is in no file.
+    return array.mode in ("r", "r+", "w+")
 
 
 def _offset(array: Any) -> int:

@@ -20,7 +20,7 @@ from tileir.ops.pointers import LoadPtr, StorePtr
 from tileir.ops.reduction import Reduce
 from tileir.ops.views import LoadView, StoreView
 from tileir.passes.branches import has_plain_body
-from tileir.passes.facts import ops_in, splat, splat_of
+from tileir.passes.facts import ops_in, signed_splat_of, splat, splat_of
 from tileir.passes.patternwords import mirrored
 from tileir.passes.rebuilding import Rebuilding
 from tileir.passes.row import ChangeLog, Exactness, Row
@@ -31,7 +31,13 @@ SPLIT = Row(
     "the test has one answer up to s, which is x or x + 1, and the other from there on",
     "P is an ordering with the loop's signedness, x is defined outside, and each iteration runs to the end of the body",
 )  # fmt: skip
-ROWS = (SPLIT,)
+SPLIT_IN_STEPS = Row(
+    "loop-split-in-steps", "loop-split", "for i in (C to U, step S) { if (cmpi P i, D) { a } else { b } }",
+    "for i in (C to min(s, U), step S) { a or b }; for i in (e to U, step S) { b or a }", Exactness.EXACT,
+    "s is D or D + 1, and e the first number of the loop that is not below s, so that the loops have the same numbers",
+    "S > 1; otherwise as `loop-split`",
+)  # fmt: skip
+ROWS = (SPLIT, SPLIT_IN_STEPS)
 
 THRESHOLD = "cuda_tile.loop_split"
 _SPLITTING = {
@@ -70,9 +76,9 @@ class Splitting(Rebuilding):
         lower, upper, step = self.given([op.lower, op.upper, op.step])
         at = self._split_point(op, self.values[test.rhs if on_left else test.lhs], upper, behind)
         first = self._copy_with(op, test, first_holds, [lower, self._extreme(MinI, op, at, upper), step], op.initial)
-        start = self._extreme(MaxI, op, at, lower)
+        start = self._extreme(MaxI, op, at, lower) if splat_of(op.step) == 1 else self._start(op, test, behind, upper)
         second = self._copy_with(op, test, not first_holds, [start, upper, step], None, first)
-        self.log.note(SPLIT, op, second)
+        self.log.note(SPLIT if splat_of(op.step) == 1 else SPLIT_IN_STEPS, op, second)
         self.bind(op.results, second)
 
     def _split_point(self, op: For, bound: Value, upper: Value, behind: bool) -> Value:
@@ -85,6 +91,18 @@ class Splitting(Rebuilding):
         compare = {"comparison_predicate": Predicate.LESS_THAN, "signedness": _signedness(op)}
         (below,) = self.emit(CmpI.build([type.with_element(I1)], loc, lhs=bound, rhs=upper, **compare))
         return self.emit(Select.build([type], loc, cond=below, val_if_true=next, val_if_false=upper))[0]
+
+    def _start(self, op: For, test: CmpI, behind: bool, upper: Value) -> Value:
+        """The first number of the second loop, where all that it is made of is constant; the upper bound if there is
+        no such number of that type."""
+        (other,) = (value for value in (test.lhs, test.rhs) if value is not op.body.args[0])
+        lower, bound, step = (_number(value, op) for value in (op.lower, other, op.step))
+        assert lower is not None and bound is not None and step is not None, "they are constants"
+        start = lower + max(0, -(-(bound + behind - lower) // step)) * step
+        type = op.lower.tile
+        if start >= 1 << (type.number.bits - (not op.unsigned)):
+            return upper
+        return self.emit(Constant.build([type], self.place(op.loc), value=splat(type, start)))[0]
 
     def _extreme(self, kind: type[MinI] | type[MaxI], op: For, one: Value, other: Value) -> Value:
         return self.emit(kind.build([one.type], self.place(op.loc), lhs=one, rhs=other, signedness=_signedness(op)))[0]
@@ -121,13 +139,19 @@ class Splitting(Rebuilding):
             self.bind(op.results, self.inline(region, ()))
 
 
+def _number(value: Value, op: For) -> int | None:
+    """The content of a constant, as a loop reads it."""
+    return splat_of(value) if op.unsigned else signed_splat_of(value)
+
+
 def _signedness(op: For) -> Signedness:
     return Signedness.UNSIGNED if op.unsigned else Signedness.SIGNED
 
 
 def _test_of(op: For) -> CmpI | None:
     """The test that a loop is split at; None if it stays."""
-    if splat_of(op.step) != 1 or not has_plain_body(op) or _size(op.body) > MOST_OPERATIONS:
+    step = signed_splat_of(op.step)
+    if step is None or step < 1 or not has_plain_body(op) or _size(op.body) > MOST_OPERATIONS:
         return None
     for one in op.body.ops:
         if isinstance(one, If) and isinstance(one.condition.owner, CmpI):
@@ -142,6 +166,8 @@ def _is_guard(op: For, test: CmpI) -> bool:
     counter = op.body.args[0]
     others = [value for value in (test.lhs, test.rhs) if value is not counter]
     if test.parent is not op.body or len(others) != 1 or test.comparison_predicate not in _SPLITTING:
+        return False
+    if splat_of(op.step) != 1 and None in (_number(op.lower, op), _number(others[0], op)):
         return False
     return test.signedness is _signedness(op) and not _is_inside(others[0], op.body)
 

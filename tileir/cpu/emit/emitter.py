@@ -244,9 +244,14 @@ class Emitter:
     @contextmanager
     def when(self, condition: ir.Value, likely: bool | None = None) -> Iterator[None]:
         """Code that runs only if `condition` holds; elements computed inside are not remembered outside."""
-        outer, self.memo = self.memo, dict(self.memo)
-        with self.builder.if_then(condition, likely=likely):
+        with self.one_way(), self.builder.if_then(condition, likely=likely):
             yield
+
+    @contextmanager
+    def one_way(self) -> Iterator[None]:
+        """Blocks that not all ways lead through: elements computed inside are not remembered outside."""
+        outer, self.memo = self.memo, dict(self.memo)
+        yield
         self.memo = outer
 
     # ------------------------------------------------------------ lines

@@ -142,11 +142,12 @@ def store_box(lowering: Lowering, op: Op, tile: Tile, place: Box) -> None:
     names = ("inside", "straight", "apart", "stored")
     inside, straight, apart, done = (builder.append_basic_block(name) for name in names)
     builder.cbranch(place.full, inside, apart)
-    builder.position_at_end(inside)
-    builder.cbranch(unaliased(lowering, op, lambda: span_of_window(emit, memory)), straight, apart)
-    builder.position_at_end(straight)
-    fill(emit, memory, tile)
-    builder.branch(done)
+    with emit.one_way():
+        builder.position_at_end(inside)
+        builder.cbranch(unaliased(lowering, op, lambda: span_of_window(emit, memory)), straight, apart)
+        builder.position_at_end(straight)
+        fill(emit, memory, tile)
+        builder.branch(done)
     builder.position_at_end(apart)
     with emit.region():
         copy = new_buffer(emit, tile.type)

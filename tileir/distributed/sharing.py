@@ -1,0 +1,46 @@
+"""Arrays that processes of one machine share: files in memory, so that nothing travels.
+
+Knows: when that is worth it and possible. Does not know: what is done with the files (`launching`).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+PLACE = Path("/dev/shm")
+"""The file system in memory that Linux has."""
+LEAST_BYTES = 1 << 20
+"""Smaller arrays travel faster than a file is made."""
+
+
+@contextmanager
+def shared_files(arrays: Mapping[int, np.ndarray], filled: Collection[int]) -> Iterator[dict[int, np.memmap]]:
+    """Files like the large ones of `arrays`; those of `filled` with their content, the others with zeros.
+
+    None where there is no place in memory for all of them, beside as much again.
+    """
+    large = {at: array for at, array in arrays.items() if array.nbytes >= LEAST_BYTES}
+    if not large or not _has_room(sum(array.nbytes for array in large.values())):
+        yield {}
+        return
+    with tempfile.TemporaryDirectory(prefix="tileir-", dir=PLACE) as folder:
+        files = {}
+        for at, array in large.items():
+            files[at] = np.memmap(Path(folder) / str(at), array.dtype, "w+", shape=array.shape)
+            if at in filled:
+                files[at][...] = array
+        yield files
+
+
+def _has_room(size: int) -> bool:
+    try:
+        return os.access(PLACE, os.W_OK) and shutil.disk_usage(PLACE).free > 2 * size
+    except OSError:
+        return False

@@ -381,9 +381,9 @@ def _divide_scale(wave: Wave, instruction: Any) -> None:
     value, divisor, dividend = (one.astype(f"u{width // 8}").view(kind) for one in given.values)
     near, by, tiny = (96, 64, 23) if width == 32 else (768, 128, 53)
     least = np.float64(np.finfo(kind).tiny)
-    fields = [np.frexp(np.abs(one.astype(np.longdouble)))[1] for one in (divisor, dividend)]
     bias = 126 if width == 32 else 1022
     with np.errstate(all="ignore"):
+        fields = [np.frexp(np.abs(one.astype(np.longdouble)))[1] for one in (divisor, dividend)]
         inverse = np.abs(1 / divisor.astype(np.longdouble)) < least
         quotient = np.abs(dividend.astype(np.longdouble) / divisor.astype(np.longdouble)) < least
         up, down = np.ldexp(value, by), np.ldexp(value, -by)

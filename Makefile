@@ -17,7 +17,7 @@ GPU_JOBS ?= 8
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test lint types bench bench-sweep bench-compare docs site vscode fuzz cluster-test cutiles gpu-test gpu-bench amd-test lock clean
+.PHONY: help demo test lint types bench bench-sweep bench-compare bench-farm docs site vscode fuzz cluster-test cutiles gpu-test gpu-bench amd-test lock clean
 
 help:
 	@echo "make demo       run the example programs on this machine and check them against NumPy"
@@ -27,6 +27,7 @@ help:
 	@echo "make bench      measure tileir beside its peers; writes docs/performance.md"
 	@echo "make bench-sweep    measure how speed changes with size; writes pictures and a JSON file into build/bench"
 	@echo "make bench-compare REV=main    measure another revision beside this one; fails if something became slower"
+	@echo "make bench-farm     measure what jobs and grids over several processes cost"
 	@echo "make docs       generate the reference pages again"
 	@echo "make site       build the documentation site into site/"
 	@echo "make vscode     package the extension for Visual Studio Code (needs npm)"
@@ -60,6 +61,10 @@ bench-sweep: $(VENV)/.bench
 
 bench-compare: $(VENV)/.bench
 	$(BIN)/python bench/compare.py $(REV) $(ARGS)
+
+bench-farm: $(VENV)/.bench
+	$(BIN)/python bench/farm.py --jobs 600
+	$(BIN)/python bench/grids.py --size 8192 --file-mib 4096
 
 docs: $(VENV)/.installed
 	$(BIN)/python docs/generate.py

@@ -22,7 +22,7 @@ from tileir.runtime.gpu import Gpu
 class Route:
     watched = ()
 
-    def __init__(self, kernel) -> None:
+    def __init__(self, kernel, rewrites) -> None:
         self.name = kernel.name
 
     def code(self, driver, device, variant):

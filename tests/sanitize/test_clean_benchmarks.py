@@ -30,6 +30,7 @@ LAUNCHES = {
     "saxpy_pointers": ((3,), "f32[9000]:randn f32[9000]:zeros 2.5 9000"),
     "saxpy_vector": ((3,), "f32[9000]:randn f32[9000]:zeros 2.5 9000"),
     "softmax": ((3,), "f32[3,4096]:randn f32[3,4096]:zeros 3 4096"),
+    "softmax_front_end": ((3,), "f32[3,4096]:randn f32[3,4096]:zeros 3 4096"),
     "softmax_pointers": ((2,), "f32[13,1000]:randn f32[13,1000]:zeros 13 1000"),
     "softmax_rows_pointers": ((3,), "f32[3,4000]:randn f32[3,4000]:zeros 3 4000"),
     "vector_add_views": ((3,), "f32[9000]:randn f32[9000]:randn f32[9000]:zeros 9000"),

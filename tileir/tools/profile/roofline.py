@@ -65,7 +65,8 @@ def roofline(profile: ProfileReport) -> str:
     top = math.ceil(math.log10(profile.peaks.flops / 1e9) + 0.1)
     lows = [math.floor(math.log10(one.rate / 1e9)) for one in points if one.rate]
     up = _Axis(min([top - _DECADES_BELOW, *lows]), top, _HEIGHT - _BOTTOM, _TOP)
-    parts = [*_frame(across, up, profile), *_roof(across, up, profile), *_drawn(across, up, points)]
+    peak = (across.end, up.at(profile.peaks.flops / 1e9) - 6)
+    parts = [*_frame(across, up, profile), *_roof(across, up, profile, peak), *_drawn(across, up, points, peak)]
     body = "\n".join(parts)
     size = f'width="{_WIDTH}" height="{_HEIGHT}" viewBox="0 0 {_WIDTH} {_HEIGHT}"'
     return f'<svg xmlns="http://www.w3.org/2000/svg" {size}><style>{_STYLE}</style>{_PAGE}\n{body}\n</svg>\n'
@@ -105,8 +106,8 @@ def _frame(across: _Axis, up: _Axis, profile: ProfileReport) -> Iterator[str]:
     yield f'<text {place} text-anchor="middle" class="faint">GFLOP/s</text>'
 
 
-def _roof(across: _Axis, up: _Axis, profile: ProfileReport) -> Iterator[str]:
-    """The line of memory up to the ridge, then that of arithmetic."""
+def _roof(across: _Axis, up: _Axis, profile: ProfileReport, peak: tuple[float, float]) -> Iterator[str]:
+    """The line of memory up to the ridge, then that of arithmetic, whose text ends at `peak`."""
     peaks = profile.peaks
     lowest = max(10.0**across.low, 10.0**up.low * 1e9 / peaks.bytes)
     places = [
@@ -116,9 +117,8 @@ def _roof(across: _Axis, up: _Axis, profile: ProfileReport) -> Iterator[str]:
     ]
     path = "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
     yield f'<path class="roof" d="M{path}"/>'
-    (_, _), (x, y), (end, _) = places
-    yield f'<text x="{end:.1f}" y="{y - 6:.1f}" text-anchor="end">{peaks.flops / 1e9:.4g} GFLOP/s in f32</text>'
-    low = places[0]
+    low, (x, y), _ = places
+    yield f'<text x="{peak[0]:.1f}" y="{peak[1]:.1f}" text-anchor="end">{peaks.flops / 1e9:.4g} GFLOP/s in f32</text>'
     middle = f"translate({(low[0] + x) / 2:.1f} {(low[1] + y) / 2 - 8:.1f})"
     label = f'transform="{middle} rotate({_angle(low, (x, y)):.1f})"'
     yield f'<text {label} text-anchor="middle">{peaks.bytes / 1e9:.4g} GB/s from memory</text>'
@@ -128,9 +128,9 @@ def _angle(begin: tuple[float, float], end: tuple[float, float]) -> float:
     return math.degrees(math.atan2(end[1] - begin[1], end[0] - begin[0]))
 
 
-def _drawn(across: _Axis, up: _Axis, points: list[_Point]) -> Iterator[str]:
-    """The points. Names that would lie on each other go below."""
-    taken: list[tuple[float, float]] = []
+def _drawn(across: _Axis, up: _Axis, points: list[_Point], peak: tuple[float, float]) -> Iterator[str]:
+    """The points. Names that would lie on each other, or on that of the peak, go below."""
+    taken = [peak]
     for one in points:
         x, y = across.at(one.intensity), up.at(one.rate / 1e9)
         tip = html.escape(f"{one.name}: {one.intensity:.3g} flop/byte, {one.rate / 1e9:.4g} GFLOP/s")

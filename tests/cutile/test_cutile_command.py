@@ -138,9 +138,8 @@ def test_a_script_without_checks_that_dies_is_told_with_its_kernel(tmp_path):
     assert (done.returncode, done.stdout) == (5, "[2. 2. 2. 2.]\n"), done.stderr
     done = run("tileir.cutile", "--no-check", path, 2_000_000_000)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith(
-        f"{path}: trap: the process that ran kernels without checks died: it was ended by SIG"
-    )
+    died = f"{path}: trap: the process that ran kernels without checks died: it was ended by SIG"
+    assert died in done.stderr.splitlines()[-1]  # the allocator may have had a word before
     assert done.stderr.endswith("; without --no-check the fault is named [kernel @wild]\n")
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tileir.passes.exact import EXACT
 from tileir.passes.pattern import PatternRow
-from tileir.passes.pipeline import LEVELS, PASSES
+from tileir.passes.pipeline import LEVELS, PASSES, passes_of
 from tileir.passes.row import Row
 
 FOLDER = Path(__file__).parent
@@ -73,6 +73,8 @@ def _levels() -> Iterator[str]:
     yield "| level | passes |\n|---|---|"
     for level, names in enumerate(LEVELS):
         yield f"| `-O{level}` | {', '.join(f'`{name}`' for name in names) or 'none'} |"
+    native = ", ".join(f"`{name}`" for name in passes_of(2, "cpu"))
+    yield f'\nWith `--target cpu`, or `target="cpu"`, `-O2` is {native}.'
     rest = [name for name in PASSES if not any(name in names for names in LEVELS)]
     yield f"\nOnly by name (`--passes`): {', '.join(f'`{name}`' for name in rest)}.\n"
 

@@ -15,6 +15,7 @@ import tileir
 from tileir.ir.compare import identical
 from tileir.ops.control import For
 from tileir.ops.pointers import LoadPtr
+from tileir.ops.views import LoadView
 from tileir.passes import patternwords
 from tileir.passes.canonicalise import PATTERNS
 from tileir.passes.pipeline import LEVELS, PASSES
@@ -145,8 +146,11 @@ def test_a_load_leaves_a_loop_that_stores_unless_it_waits_for_that(store: str, h
     assert isinstance(load.parent_op, For) is not hoisted
 
 
-@pytest.mark.parametrize("arguments", [{"level": 4}, {"level": -1}, {"passes": "no"}, {"passes": ["dce", ""]}])
-def test_wrong_levels_and_passes_are_refused(arguments: dict) -> None:
+WRONG = [{"level": 4}, {"level": -1}, {"passes": "no"}, {"passes": ["dce", ""]}, {"target": "no"}]
+
+
+@pytest.mark.parametrize("arguments", WRONG)
+def test_wrong_levels_passes_and_targets_are_refused(arguments: dict) -> None:
     with pytest.raises(ValueError, match="expected"):
         tileir.optimize(tileir.parse(TEXT), **arguments)
 
@@ -160,6 +164,18 @@ def test_an_invalid_program_is_refused() -> None:
 def test_levels_are_made_of_passes_and_each_has_all_of_the_one_before() -> None:
     for lower, higher in itertools.pairwise(LEVELS):
         assert set(lower) <= set(higher) <= PASSES.keys()
+
+
+@pytest.mark.parametrize(("target", "loads"), [(None, LoadPtr), ("cuda", LoadPtr), ("cpu", LoadView)])
+def test_accesses_become_views_at_level_2_where_native_code_is_made(target: str | None, loads: type) -> None:
+    body = """%lanes = iota : tile<8xi32>
+        %base = reshape %out : tile<ptr<i32>> -> tile<1xptr<i32>>
+        %all = broadcast %base : tile<1xptr<i32>> -> tile<8xptr<i32>>
+        %at = offset %all, %lanes : tile<8xptr<i32>>, tile<8xi32> -> tile<8xptr<i32>>
+        %v, %t = load_ptr_tko weak %at : tile<8xptr<i32>> -> tile<8xi32>, token
+        %u = store_ptr_tko weak %at, %v token=%t : tile<8xptr<i32>>, tile<8xi32> -> token"""
+    made = tileir.optimize(tileir.parse(program(body)), target=target)
+    assert [type(op) for op in made.walk() if isinstance(op, LoadPtr | LoadView)] == [loads]
 
 
 def test_no_level_changes_rounding() -> None:

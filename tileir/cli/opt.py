@@ -27,6 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--arg", action="append", metavar="NAME=N", help="make the program for this scalar argument alone; repeatable"
     )
+    parser.add_argument("--target", metavar="NAME", help="optimise for this target; cpu: -O2 has the pass raise too")
     parser.add_argument("--generic", action="store_true", help='print every operation in the generic form, "op"(...)')
     parser.add_argument("--debug", action="store_true", help="print locations too")
     parser.add_argument("--no-verify", action="store_true", help="print also a program that breaks a rule")
@@ -89,7 +90,7 @@ def _optimised(module: Module, options: argparse.Namespace) -> Module:
     watching = Watching(options, sys.stderr, checking)
     level = options.optimise if options.optimise is not None else 0
     try:
-        made = watched(module, level, passes=options.passes, arguments=arguments, watch=watching)
+        made = watched(module, level, passes=options.passes, arguments=arguments, target=options.target, watch=watching)
     except ValueError as error:
         raise UsageError(str(error)) from None
     watching.summary(module, made)

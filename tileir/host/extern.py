@@ -45,11 +45,16 @@ def register_extern(symbol: str, function: Extern) -> None:
     TypeError
         For something that cannot be called.
     """
+    require_function(symbol, function)
+    _externs[symbol] = function
+
+
+def require_function(symbol: str, function: object) -> None:
+    """Raises ValueError for an empty name, TypeError for something that cannot be called."""
     if not symbol:
         raise ValueError("symbol: expected a name, got ''")
     if not callable(function):
         raise TypeError(f"function: expected a callable for symbol '{shown(symbol)}', got {type(function).__name__}")
-    _externs[symbol] = function
 
 
 def is_registered(symbol: str) -> bool:

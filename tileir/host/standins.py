@@ -10,9 +10,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from tileir.host.extern import tile_of
+from tileir.host.extern import require_function, tile_of
 from tileir.ir.attributes import ArrayAttr, Attribute, IntegerAttr, StringAttr, TypeAttr
-from tileir.ir.shown import shown
 from tileir.ir.storage import dtype_of
 from tileir.ir.types import TileType
 
@@ -43,10 +42,7 @@ def register_stand_in(symbol: str, function: StandIn) -> None:
     TypeError
         For something that cannot be called.
     """
-    if not symbol:
-        raise ValueError("symbol: expected a name, got ''")
-    if not callable(function):
-        raise TypeError(f"function: expected a callable for symbol '{shown(symbol)}', got {type(function).__name__}")
+    require_function(symbol, function)
     _stand_ins[symbol] = function
 
 

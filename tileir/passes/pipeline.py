@@ -78,3 +78,11 @@ _THIRD = (
 )  # fmt: skip
 LEVELS: tuple[tuple[str, ...], ...] = ((), _FIRST, _SECOND, _THIRD)
 """The passes of each level, in order; they are repeated until a round changes nothing."""
+_EARLIER: dict[str, dict[int, tuple[str, ...]]] = {"cpu": {2: (*_SECOND[:-1], "raise", "dce")}}
+"""Levels that a target has passes in which others have one level higher: native code gains from views whatever the
+kernel, while machine code of GPUs for row kernels grows."""
+
+
+def passes_of(level: int, target: str | None = None) -> tuple[str, ...]:
+    """The names of a level's passes, for a target or for none in particular."""
+    return _EARLIER.get(target or "", {}).get(level, LEVELS[level])

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from tileir.ir import core
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.passes import running
-from tileir.passes.pipeline import LEVELS, PASSES
+from tileir.passes.pipeline import LEVELS, PASSES, passes_of
 from tileir.passes.running import Context, Pass, Watcher
+from tileir.runtime import targets
 from tileir.runtime.exact import evaluated
 from tileir.runtime.module import Module
 
@@ -24,6 +25,7 @@ def optimize(
     *,
     passes: str | Sequence[str] | None = None,
     arguments: Mapping[str, int | float] | None = None,
+    target: str | None = None,
 ) -> Module:
     """Make a program that does what another does, with fewer operations.
 
@@ -37,6 +39,9 @@ def optimize(
         Names of passes instead of a level, in order, as a list or ``"canonicalise,dce"``; each is run once.
     arguments : mapping or None
         Scalar arguments by parameter name for which alone the result is made (pass ``specialise``).
+    target : str or None
+        Where the result will run, by the name that launches use. Level 2 for ``"cpu"`` has the pass ``raise`` too; all
+        other levels and targets are alike.
 
     Returns
     -------
@@ -46,13 +51,13 @@ def optimize(
     Raises
     ------
     ValueError
-        For a level or pass that there is not.
+        For a level, pass or target that there is not.
     DiagnosticError
         If the program is not valid.
     UnsupportedError
         For regions that are nested too deeply.
     """
-    return watched(module, level, passes=passes, arguments=arguments)
+    return watched(module, level, passes=passes, arguments=arguments, target=target)
 
 
 def watched(
@@ -61,10 +66,11 @@ def watched(
     *,
     passes: str | Sequence[str] | None = None,
     arguments: Mapping[str, int | float] | None = None,
+    target: str | None = None,
     watch: Watcher | None = None,
 ) -> Module:
     """As `optimize`; `watch` is told of every step."""
-    chosen = _chosen(level, passes)
+    chosen = _chosen(level, passes, target)
     given = Module.of(module)
     given.require_valid()
     context = Context(evaluated, dict(arguments or {}))
@@ -74,12 +80,14 @@ def watched(
         raise UnsupportedError("regions nested this deeply", "optimiser", given.op.loc) from None
 
 
-def _chosen(level: int, passes: str | Sequence[str] | None) -> Sequence[Pass]:
+def _chosen(level: int, passes: str | Sequence[str] | None, target: str | None) -> Sequence[Pass]:
     """The passes to run. Raises ValueError."""
+    if target is not None and target not in targets.names():
+        raise ValueError(f"target: expected one of {', '.join(targets.names())}, got {target!r}")
     if passes is None:
         if level not in range(len(LEVELS)):
             raise ValueError(f"level: expected 0 to {len(LEVELS) - 1}, got {level!r}")
-        return [PASSES[name] for name in LEVELS[level]]
+        return [PASSES[name] for name in passes_of(level, target)]
     names = [name.strip() for name in passes.split(",")] if isinstance(passes, str) else list(passes)
     unknown = [name for name in names if name not in PASSES]
     if unknown:

@@ -19,7 +19,7 @@ from tileir.fuzz.draft import STORED
 from tileir.ir import types as t
 
 T = TypeVar("T")
-EXAMPLES = 50
+EXAMPLES = 30
 STATEMENTS = 10
 OTHERS = tuple(element for element in STORED if element not in (t.I32, t.I1))
 

@@ -15,7 +15,7 @@ import pytest
 from tests.fuzz.run import CORPUS, NAMES
 from tests.fuzz.targets import TARGETS
 
-SECONDS = 4
+SECONDS = 2
 CORPUS_LIMIT = 200_000
 ROOT = Path(__file__).parent.parent.parent
 

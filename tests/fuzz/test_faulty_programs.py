@@ -6,7 +6,7 @@ import pytest
 
 from tests.fuzz.faulty.campaign import BATCH, findings
 
-COUNT = 100
+COUNT = 60
 
 
 @pytest.mark.parametrize("first", [0, BATCH])

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from random import Random
-from typing import Protocol
+from typing import Any, Protocol
 
 from tileir.ir.usage import UsageError
 from tileir.tune.space import Point, TuneSpace
@@ -60,9 +60,10 @@ class OptunaSearch:
         self._study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed, n_startup_trials=_BATCH))
         self._failed = optuna.trial.TrialState.FAIL
         indices = {name: list(range(len(values))) for name, values in space.values.items()}
-        self._choices = {name: optuna.distributions.CategoricalDistribution(found) for name, found in indices.items()}
+        distribution = optuna.distributions.CategoricalDistribution
+        self._choices: dict[str, Any] = {name: distribution(found) for name, found in indices.items()}
         self._study.enqueue_trial(dict.fromkeys(indices, 0))
-        self._asked: dict[str, list[object]] = {}
+        self._asked: dict[str, list[Any]] = {}
         self._known: dict[str, float | None] = {}
 
     def batch(self) -> list[Point]:
@@ -88,7 +89,7 @@ class OptunaSearch:
             for trial in trials:
                 self._answer(trial, seconds[name])
 
-    def _answer(self, trial: object, seconds: float | None) -> None:
+    def _answer(self, trial: Any, seconds: float | None) -> None:
         if seconds is None:
             self._study.tell(trial, state=self._failed)
         else:

@@ -234,6 +234,8 @@ def test_wrong_arguments_are_refused_before_anything_runs() -> None:
         launch(kernel, 11, x, np.zeros((64, 44), np.float32).T, 44)
     with pytest.raises(TypeError, match="client: expected a"):
         launch(kernel, 11, x, x.copy(), 44, client=3)
+    with pytest.raises(TypeError, match="option 'progress': a launch over workers has none"):
+        launch(kernel, 11, x, x.copy(), 44, client=3, progress=print)
 
 
 def test_a_pool_that_breaks_down_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

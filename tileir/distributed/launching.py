@@ -29,7 +29,7 @@ from tileir.runtime.launch import bind
 from tileir.runtime.module import Kernel, Module
 from tileir.runtime.naming import separated
 from tileir.runtime.optimising import optimize
-from tileir.runtime.options import Check
+from tileir.runtime.options import Check, LaunchOptions
 from tileir.runtime.targets import DEFAULT, target_named
 
 BANDS_PER_WORKER = 4
@@ -92,6 +92,7 @@ def launch(
     extents = checked_grid(grid, kernel.name)
     names = [parameter.name for parameter in kernel.parameters]
     values, options = separated(kernel.name, names, args, named)
+    output = _output_of(options)
     arrays: dict[int, Any] = {at: value for at, value in enumerate(values) if _is_array(value)}
     numbers = _numbers(kernel, values, arrays, target)
     with sender_of(client) as sender:
@@ -103,13 +104,17 @@ def launch(
         plan = planned(entry, numbers, sizes, extents, bands or BANDS_PER_WORKER * sender.count)
         _require_separate(arrays, plan, names)
         program = pickle.dumps(Module.of(banded(inlined, extents, plan.axis)))
-        output = cast(Callable[[str], object], options.pop("output", None) or sys.stdout.write)
-        if "progress" in options:
-            raise TypeError("option 'progress': a launch over workers has none")
         work = BandWork(program, kernel.name, extents, plan.axis, 0, tuple(values), target, check, options)
         near = _near(arrays, plan) if client is None else {}
         with shared_files(near, [at for at in near if any(at in band.reads for band in plan.bands)]) as shared:
             return _Launch(work, plan, arrays, names, sender, shared).run(output)
+
+
+def _output_of(options: LaunchOptions) -> Callable[[str], object]:
+    """Where prints go, taken out of the options of the target. Raises TypeError for what workers cannot have."""
+    if "progress" in options:
+        raise TypeError("option 'progress': a launch over workers has none")
+    return cast(Callable[[str], object], options.pop("output", None) or sys.stdout.write)
 
 
 def _near(arrays: dict[int, Any], plan: BandPlan) -> dict[int, np.ndarray]:

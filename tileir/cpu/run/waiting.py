@@ -54,7 +54,7 @@ class Waiting:
             self._quiet.pop(turns, None)
 
     def keep(self, arena: Arena) -> None:
-        """A tile block is set aside, and its tiles with it."""
+        """A tile block that begins may be set aside, and its tiles with it; until it ends it is not done."""
         with self._lock:
             self._bytes += arena.size
             self.launch.aside += 1
@@ -145,14 +145,15 @@ class Turns:
             return False
         arena = self._arenas.take(self._program.arena_size)
         self._used[id(arena)] = arena
+        self._shared.keep(arena)
         self._launch.enter(arena)
         status = self._program.driver(self._record.address, arena.address)
         self._shared.changed()
         if status != SET_ASIDE:
+            self._shared.let_go(arena)
             self._done(arena, status)
             return False
         self.aside[arena.block] = arena
-        self._shared.keep(arena)
         return True
 
     def _round(self) -> bool:

@@ -150,8 +150,7 @@ def store_box(lowering: Lowering, op: Op, tile: Tile, place: Box) -> None:
         builder.branch(done)
     builder.position_at_end(apart)
     with emit.region():
-        copy = new_buffer(emit, tile.type)
-        fill(emit, copy, tile)
+        copy = materialized(emit, tile)
         _bounded_nest(emit, place.counts, lambda index: memory.put(emit, index, copy.at(emit, index)))
     builder.branch(done)
     builder.position_at_end(done)

@@ -164,8 +164,3 @@ def _promise_text(predicate: object) -> str | None:
         high = "" if predicate.upper is None else f" <= {predicate.upper}"
         return f"{low}it{high}"
     return None
-
-
-def listed(words: Sequence[str]) -> str:
-    """``'a', 'b'``."""
-    return ", ".join(f"'{shown(word)}'" for word in words)

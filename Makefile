@@ -64,7 +64,8 @@ bench-compare: $(VENV)/.bench
 
 bench-farm: $(VENV)/.bench
 	$(BIN)/python bench/farm.py --jobs 600
-	$(BIN)/python bench/grids.py --size 8192 --file-mib 4096
+	$(BIN)/python bench/grids.py --size 8192
+	$(BIN)/python bench/large_file.py --file-mib 20480 --within-mib 4096 --folder .
 
 docs: $(VENV)/.installed
 	$(BIN)/python docs/generate.py

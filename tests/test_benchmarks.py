@@ -69,6 +69,21 @@ def test_a_point_is_measured_on_request():
     assert len(run.stdout.split()) == 3 and all(float(word) > 0 for word in run.stdout.split())
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="memory that is no file's is read from Linux's /proc")
+@pytest.mark.parametrize(("size", "within", "status"), [("256", "200", 0), ("2", "1", 1)])
+def test_a_launch_on_a_file_needs_less_memory_than_the_file(size, within, status):
+    words = ["--file-mib", size, "--within-mib", within, "--workers", "1", "--bands", "4"]
+    run = subprocess.run(
+        [sys.executable, str(BENCH / "large_file.py"), *words],
+        env={**os.environ, "PYTHONPATH": str(BENCH.parent)},
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert run.returncode == status, run.stdout + run.stderr
+    assert f"a file of {size} MiB" in run.stdout
+
+
 def test_every_benchmark_is_run_by_a_target_of_make(bench):
     scripts = {path.name for path in bench.glob("*.py") if '__name__ == "__main__"' in path.read_text(encoding="utf-8")}
     started = (bench.parent / "Makefile").read_text(encoding="utf-8") + (bench / "run.py").read_text(encoding="utf-8")

@@ -113,7 +113,7 @@ def test_the_elements_of_a_box_are_read_where_they_are_used() -> None:
 
 
 def test_a_load_and_store_of_a_box_move_vectors_without_masks() -> None:
-    """Optimised code, before it is spelled for one processor: gathers and lanes switched off have names of their own."""
+    """Optimised code, before it is spelled for a processor: there gathers and masked moves have names of their own."""
     kernel = tileir.parse(program(MASKS["rows and columns"]))["k"].entry
     text = optimized_text(str(lowered(kernel, (), CheckLevel.ON).module), host())
     assert "llvm.masked" not in text

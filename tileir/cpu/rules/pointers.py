@@ -1,6 +1,6 @@
 """Native code for memory through pointers (spec: pointers#top).
 
-Pointers to neighbours in memory are a box like that of a view (`cpu.memory.pointer_boxes`). Any other tile of pointers is
+Pointers to neighbours in memory are a box like that of a view (`cpu.memory.pointer_boxes`). Any other tile of them is
 an expression like any other, so a load computes its addresses in the loop that reads; LLVM turns neighbouring addresses
 into vector accesses and the rest into gathers. Elements are read where the load stands, or in
 the loop of a store (`cpu.analysis.loads`).

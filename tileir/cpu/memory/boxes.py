@@ -145,7 +145,7 @@ def store_box(lowering: Lowering, op: Op, tile: Tile, place: Box) -> None:
     """Write the elements of the tile that lie in the tensor."""
     emit, memory = lowering.emit, Window(tile.type, place.base, place.strides)
 
-    def write_inside(copy: Window) -> None:
+    def write_inside(copy: Tile) -> None:
         bounded_nest(emit, place.counts, lambda index: memory.put(emit, index, copy.at(emit, index)))
 
     store_window(lowering, op, tile, memory, place.full, lambda: span_of_window(emit, memory), write_inside)
@@ -158,7 +158,7 @@ def store_window(
     memory: Window,
     full: ir.Value,
     span: Callable[[], Span],
-    write_part: Callable[[Window], None],
+    write_part: Callable[[Tile], None],
 ) -> None:
     """Write a tile to `memory`, whose span is `span`, if `full` holds; else have `write_part` write what it has to.
 
@@ -176,8 +176,6 @@ def store_window(
         builder.branch(done)
     builder.position_at_end(apart)
     with emit.region():
-        copy = new_buffer(emit, tile.type)
-        fill(emit, copy, tile)
-        write_part(copy)
+        write_part(materialized(emit, tile))
     builder.branch(done)
     builder.position_at_end(done)

@@ -139,7 +139,7 @@ def store_pointers(
     """Write the active elements of the tile."""
     emit, builder = lowering.emit, lowering.builder
 
-    def rest(copy: Window) -> None:
+    def rest(copy: Tile) -> None:
         with builder.if_else(place.regular, likely=True) as (cut, odd):
             with cut:
                 bounded_nest(emit, place.counts, lambda index: place.window.put(emit, index, copy.at(emit, index)))

@@ -7,7 +7,6 @@ Does not know: the analysis behind that (`analysis.footprint`), nor how a comman
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -7,8 +7,6 @@ process.
 
 from __future__ import annotations
 
-import ctypes
-import mmap
 import sys
 
 import ml_dtypes
@@ -16,6 +14,7 @@ import numpy as np
 import pytest
 
 import tileir
+from tests.cpu.guarded import Guarded
 from tileir.cache import Cache
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.needed import Needed
@@ -79,26 +78,6 @@ entry @gemm(%a: tile<ptr<{element}>>, %b: tile<ptr<{element}>>, %c: tile<ptr<{su
     {twice}
     %t2 = store_view_tko weak {"%out" if scaled else "%sum"}, %c_tiles[%x, %y] : {acc}, {c_kind}, tile<i32> -> token
 }}"""
-
-
-class Guarded:
-    """Memory in front of a page that nobody may read."""
-
-    def __init__(self) -> None:
-        self._libc = ctypes.CDLL(None, use_errno=True)
-        self._kept: list[mmap.mmap] = []
-
-    def copy(self, array: np.ndarray) -> np.ndarray:
-        size = -(-array.nbytes // mmap.PAGESIZE) * mmap.PAGESIZE
-        memory = mmap.mmap(-1, size + mmap.PAGESIZE)
-        begin = ctypes.addressof(ctypes.c_char.from_buffer(memory))
-        protected = self._libc.mprotect(ctypes.c_void_p(begin + size), ctypes.c_size_t(mmap.PAGESIZE), 0)
-        assert protected == 0
-        self._kept.append(memory)
-        found = np.frombuffer(memory, np.uint8, array.nbytes, size - array.nbytes).view(array.dtype)
-        found = found.reshape(array.shape)
-        found[...] = array
-        return found
 
 
 def random(shape: tuple[int, int], dtype: np.dtype, seed: int) -> np.ndarray:

@@ -11,6 +11,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal, Protocol, cast, runtime_checkable
 
+from tileir.ir.bulk import without_collection
 from tileir.ir.diagnostics import UnsupportedError
 
 if TYPE_CHECKING:
@@ -107,7 +108,8 @@ def target_named(name: str) -> Target:
         raise UnsupportedError(f"no such target: expected one of {', '.join(_IMPLEMENTATIONS)}", name)
     try:
         module, name_of_maker = implementation
-        target: Target = getattr(import_module(module), name_of_maker)()
+        with without_collection():
+            target: Target = getattr(import_module(module), name_of_maker)()
     except ImportError as error:
         raise UnsupportedError(f"not available: {error}", name) from error
     return target

@@ -162,7 +162,7 @@ def is_for_rocm(library: Any) -> bool:
 
 
 def _interface_device(value: Any) -> str:
-    """The kind of device that an object with CUDA's array interface is on; one of CuPy or hip-python may be on AMD's."""
+    """The kind of device that an object with CUDA's array interface is on; CuPy's and hip-python's may be on AMD's."""
     root = type(value).__module__.partition(".")[0]
     return ROCM if root == "hip" or (root == "cupy" and is_for_rocm(sys.modules.get(root))) else GPU
 

@@ -7,8 +7,6 @@ process.
 
 from __future__ import annotations
 
-import ctypes
-import mmap
 import sys
 
 import ml_dtypes
@@ -16,6 +14,7 @@ import numpy as np
 import pytest
 
 import tileir
+from tests.cpu.guarded import Guarded
 from tileir.cache import Cache
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.needed import Needed
@@ -81,26 +80,6 @@ entry @gemm(%a: tile<ptr<{element}>>, %b: tile<ptr<{element}>>, %c: tile<ptr<{su
 }}"""
 
 
-class Guarded:
-    """Memory in front of a page that nobody may read."""
-
-    def __init__(self) -> None:
-        self._libc = ctypes.CDLL(None, use_errno=True)
-        self._kept: list[mmap.mmap] = []
-
-    def copy(self, array: np.ndarray) -> np.ndarray:
-        size = -(-array.nbytes // mmap.PAGESIZE) * mmap.PAGESIZE
-        memory = mmap.mmap(-1, size + mmap.PAGESIZE)
-        begin = ctypes.addressof(ctypes.c_char.from_buffer(memory))
-        protected = self._libc.mprotect(ctypes.c_void_p(begin + size), ctypes.c_size_t(mmap.PAGESIZE), 0)
-        assert protected == 0
-        self._kept.append(memory)
-        found = np.frombuffer(memory, np.uint8, array.nbytes, size - array.nbytes).view(array.dtype)
-        found = found.reshape(array.shape)
-        found[...] = array
-        return found
-
-
 def random(shape: tuple[int, int], dtype: np.dtype, seed: int) -> np.ndarray:
     generator = np.random.default_rng(seed)
     if dtype == np.int8:
@@ -117,7 +96,7 @@ def bits(array: np.ndarray) -> bytes:
 
 def all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rules, "needs_of_product", lambda lowering, product: None)
-    monkeypatch.setattr(boxes, "needs_of_load", lambda lowering, loaded, view: None)
+    monkeypatch.setattr(boxes, "needs_of_load", lambda lowering, loaded, view: {})
 
 
 def launched(kernel: tileir.Kernel, a: np.ndarray, b: np.ndarray, m: int, n: int, k: int) -> np.ndarray:
@@ -183,7 +162,7 @@ def products(text: str) -> tuple[Needed, list[matmul.MmaF]]:
 def test_sums_of_a_loop_are_needed_as_far_as_they_are_stored():
     needed, (product,) = products(program("f32", False, False, scaled=True))
     assert needed.store_of(product).op.spec.name == "store_view_tko"
-    assert needed.product_of(product.lhs) is product
+    assert needed.product_of(product.lhs) == (product, 0)
 
 
 def test_all_is_needed_of_sums_that_are_stored_at_another_place_in_each_iteration():

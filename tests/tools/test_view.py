@@ -175,7 +175,8 @@ def test_the_command_writes_a_page(tmp_path: Path) -> None:
     assert (ran.returncode, ran.stderr) == (1, "") and "<title>@total, grid 4 x 1 x 1</title>" in page.read_text()
     assert run("total=f32[1]:zeros", "-o", str(page), "--no-sanitize").returncode == 0
     for words, said in ((("total=f32[1]:zeros", "-o", str(page), "--block", "9"), "expected tile blocks of the grid"),
-                        (("-o", str(page)), "total")):  # fmt: skip
+                        (("-o", str(page)), "total"),
+                        (("total=f32[1]:zeros",), "-o: expected a file for the page")):  # fmt: skip
         ran = run(*words)
         assert ran.returncode == 2 and said in ran.stderr and "Traceback" not in ran.stderr
 

@@ -11,6 +11,7 @@ import argparse
 from tileir.cli import FAULT, FINE, UsageError, files
 from tileir.cli.launching import add_launch, checked, launched_kernel
 from tileir.cli.options import add_level, chosen_target
+from tileir.ir.shown import shown
 from tileir.runtime import argument_words
 from tileir.runtime.given import given_values
 from tileir.tools.view.api import view
@@ -18,9 +19,7 @@ from tileir.tools.view.api import view
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_launch(parser)
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", required=True, help="where the page goes, such as launch.html"
-    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="where the page goes, such as launch.html")
     parser.add_argument(
         "--block", action="append", metavar="X,Y,Z", help="keep the values of this tile block (may be given again)"
     )
@@ -41,6 +40,8 @@ examples:
 
 def run(options: argparse.Namespace) -> int:
     kernel = launched_kernel(options, "view")
+    if options.output is None:
+        raise UsageError(f"-o: expected a file for the page, such as -o {shown(kernel.name)}.html")
     values = [one.value for one in given_values(kernel, options.arguments, options.seed)]
     grid = checked(kernel, chosen_target("interp"), options.grid, values, True, {})
     try:

@@ -13,8 +13,8 @@ from llvmlite.binding import ModuleRef
 from samples import COUNT, operands
 
 from tileir.analysis.affine import Affines
+from tileir.analysis.placement import CallPlacement
 from tileir.cpu.analysis.fusion import Fusion
-from tileir.cpu.analysis.inlining import CallPlacement
 from tileir.cpu.emit.elements import I8, I32, I64, PTR
 from tileir.cpu.emit.emitter import ARENA_ALIGNMENT, Emitter
 from tileir.cpu.emit.tiles import Window, fill, row_major
@@ -180,7 +180,7 @@ def lower(module: ir.Module, name: str, op: Op) -> None:
         checks=CheckLevel.OFF,
         bounds_slot=0,
         bounds_count=0,
-        inlining=CallPlacement(block),
+        placement=CallPlacement(block),
     )
     values = (*block.args, op.results[0])
     windows = [window(builder, function.args[0], place, value) for place, value in enumerate(values)]

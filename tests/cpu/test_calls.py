@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import tileir
+from tileir.analysis import placement
 from tileir.cache import Cache
-from tileir.cpu.analysis import inlining
 from tileir.runtime import native
 
 TILE = "tile<4x4xf32>"
@@ -74,8 +74,8 @@ PROGRAM = f"""cuda_tile.module @m {{
 @pytest.fixture
 def called(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every function is called."""
-    monkeypatch.setattr(inlining, "LARGEST_KERNEL", 0)
-    monkeypatch.setattr(inlining, "LARGEST_PART", 0)
+    monkeypatch.setattr(placement, "LARGEST_KERNEL", 0)
+    monkeypatch.setattr(placement, "LARGEST_PART", 0)
     monkeypatch.setattr(native, "shared_cache", lambda: Cache(None))
 
 

@@ -12,8 +12,11 @@ import pytest
 from structural import program
 
 import tileir
+from tileir.analysis import placement
 from tileir.ir.compare import identical
+from tileir.ops.calls import Call
 from tileir.ops.control import For
+from tileir.ops.module import Entry
 from tileir.ops.pointers import LoadPtr
 from tileir.ops.views import LoadView
 from tileir.passes import patternwords
@@ -54,6 +57,37 @@ def entries(count: int) -> str:
     return text[:begin] + "\n".join(copies) + text[end:]
 
 
+def functions(count: int) -> str:
+    """So many times 16 functions, each called by an entry of its own."""
+    scalar = "tile<i32>"
+    called = f"(%x: {scalar}) -> {scalar} {{ %y = addi %x, %x : {scalar} return %y : {scalar} }}"
+    texts = (
+        f"""experimental$func @f{at}{called}
+        entry @k{at}(%p: tile<ptr<i32>>, %x: {scalar}) {{
+          %r = experimental$call @f{at}(%x) : ({scalar}) -> {scalar}
+          %t = store_ptr_tko weak %p, %r : tile<ptr<i32>>, {scalar} -> token
+        }}"""
+        for at in range(16 * count)
+    )
+    return f"cuda_tile.module @m {{ {' '.join(texts)} }}"
+
+
+def doubling(depth: int) -> str:
+    """So many functions that each call the next one twice; the last one adds 1."""
+    scalar = "tile<i32>"
+    head = f"(%x: {scalar}) -> {scalar} {{"
+    added = f"%i = constant <i32: 1> : {scalar} %y = addi %x, %i : {scalar}"
+    texts = [f"experimental$func @f{depth}{head} {added} return %y : {scalar} }}"]
+    for at in range(depth):
+        body = (f"%{to} = experimental$call @f{at + 1}(%{of}) : ({scalar}) -> {scalar}" for to, of in ("yx", "zy"))
+        texts.append(f"experimental$func @f{at}{head} {' '.join(body)} return %z : {scalar} }}")
+    entry = f"""entry @k(%p: tile<ptr<i32>>, %x: {scalar}) {{
+      %r = experimental$call @f0(%x) : ({scalar}) -> {scalar}
+      %t = store_ptr_tko weak %p, %r : tile<ptr<i32>>, {scalar} -> token
+    }}"""
+    return f"cuda_tile.module @m {{ {' '.join(texts)} {entry} }}"
+
+
 def calls(module: tileir.Module, level: int) -> int:
     """Calls of functions in an optimisation."""
     count = 0
@@ -70,12 +104,33 @@ def calls(module: tileir.Module, level: int) -> int:
     return count
 
 
-@pytest.mark.parametrize("text", [chain, entries])
+@pytest.mark.parametrize("text", [chain, entries, functions])
 @pytest.mark.parametrize("level", range(1, len(LEVELS)))
 def test_work_grows_with_the_program_and_no_faster(text: Callable[[int], str], level: int) -> None:
     short, long = (tileir.parse(text(count)) for count in (8, 32))
     assert tileir.verify(short).ok and tileir.verify(long).ok
     assert calls(long, level) < 4.5 * calls(short, level)
+
+
+@pytest.mark.parametrize("level", [1, 2])
+def test_calls_that_multiply_do_not_multiply_work(level: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With smaller limits, which are reached sooner."""
+    monkeypatch.setattr(placement, "LARGEST_KERNEL", 64)
+    monkeypatch.setattr(placement, "LARGEST_PART", 16)
+    few, many = (tileir.parse(doubling(depth)) for depth in (10, 20))
+    assert tileir.verify(few).ok and tileir.verify(many).ok
+    assert calls(many, level) < 4 * calls(few, level)
+
+
+def test_functions_of_a_small_kernel_become_parts_of_it_and_large_ones_of_a_large_one_do_not() -> None:
+    def left(depth: int) -> set[str]:
+        made = tileir.optimize(tileir.parse(doubling(depth)), passes="inline")
+        assert tileir.verify(made).ok
+        (entry,) = (op for op in made.items if isinstance(op, Entry))
+        return {op.callee for op in entry.walk() if isinstance(op, Call)}
+
+    assert left(9) == set()
+    assert left(20) == {"f0"}
 
 
 @pytest.mark.parametrize("level", range(1, len(LEVELS)))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tileir
+from tileir.ir.loc import CallSiteLoc, FileLoc, NameLoc
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = sorted([*ROOT.glob("examples/*.mlir"), *ROOT.glob("tests/golden/*.mlir")])
@@ -97,3 +98,11 @@ def test_spawned_workers_launch_and_their_errors_come_back():
         assert "counter.mlir:8:10: trap: " in str(caught.value)
         with pytest.raises(tileir.DiagnosticError, match="expected"):
             pool.submit(tileir.parse, "entry @k(", "k.mlir").result(timeout=120)
+
+
+def test_a_place_of_a_call_is_the_same_in_another_process() -> None:
+    """Its hash is kept, but not handed on: that of text differs from process to process."""
+    place = CallSiteLoc(FileLoc("a", 1, 2), NameLoc("f"))
+    assert hash(place) == hash(CallSiteLoc(FileLoc("a", 1, 2), NameLoc("f")))
+    other = pickle.loads(pickle.dumps(place))
+    assert other == place and "_hash" in vars(place) and "_hash" not in vars(other)

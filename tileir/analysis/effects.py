@@ -208,13 +208,18 @@ def global_size(inside: Op, name: str) -> int:
     return value.element.memory_size(value.type.count)
 
 
-def _symbol(inside: Op, name: str) -> Op:
+def module_of(inside: Op) -> Block:
+    """The body of the module that an operation stands in."""
     around = inside
     while around.parent_op is not None:
         around = around.parent_op
     (body,) = around.regions
     assert body is not None, "the operation stands in a module"
-    symbols = (op for op in body.ops if SYMBOL in op.spec.traits)
+    return body
+
+
+def _symbol(inside: Op, name: str) -> Op:
+    symbols = (op for op in module_of(inside).ops if SYMBOL in op.spec.traits)
     return next(op for op in symbols if op.attributes["sym_name"] == name)
 
 

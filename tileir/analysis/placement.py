@@ -1,6 +1,6 @@
 """Decision which device functions become a part of their callers, and which are called.
 
-Knows: how much code a call stands for. Does not know: LLVM.
+Knows: how much code a call stands for. Does not know: how code is copied or made.
 
 A function that is a part of its callers costs nothing at run time, but its code is there once for each call, and calls
 in it multiply. So all functions are parts of a kernel that stays small; in a larger one only small functions are.
@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tileir.analysis.effects import callee_of
+from tileir.analysis.effects import module_of
 from tileir.ir.core import Block, Op
-from tileir.ops.calls import Call
+from tileir.ops.calls import Call, Func
 
 LARGEST_KERNEL = 1 << 12
 """Operations of a kernel of which every call may become a part."""
@@ -20,41 +20,58 @@ LARGEST_PART = 1 << 8
 """Operations of a function that becomes a part of its callers in a larger kernel."""
 
 
-class CallPlacement:
-    """The decisions for the kernel whose body is `body`."""
+class CodeSizes:
+    """How many operations the functions of a verified module stand for; each is counted once."""
 
-    def __init__(self, body: Block) -> None:
+    def __init__(self) -> None:
+        self._functions: dict[str, Op] = {}
         self._whole: dict[Op, int] = {}
         self._parts: dict[Op, int] = {}
-        self._small = _size(body, self.size_of) <= LARGEST_KERNEL
 
-    def is_part(self, function: Op) -> bool:
-        """Whether the code of a function stands wherever it is called."""
-        return self._small or self._size_with_parts(function) <= LARGEST_PART
+    def callee(self, call: Call) -> Op:
+        """The function that a call runs."""
+        if not self._functions:
+            self._functions = {op.sym_name: op for op in module_of(call).ops if isinstance(op, Func)}
+        return self._functions[call.callee]
+
+    def of(self, block: Block) -> int:
+        """The operations of a block with those of all functions that it calls, as often as it does."""
+        return self._size(block, self.size_of)
 
     def size_of(self, function: Op) -> int:
         """The operations of a function with those of all functions that it calls, as often as it does."""
         if function not in self._whole:
-            self._whole[function] = _size(_body(function), self.size_of)
+            self._whole[function] = self.of(_body(function))
         return self._whole[function]
 
-    def _size_with_parts(self, function: Op) -> int:
-        """The operations of a function with those of the functions that are parts of it."""
+    def size_with_parts(self, function: Op) -> int:
+        """The operations of a function with those of the functions that are parts of it in a large kernel."""
         if function not in self._parts:
-            self._parts[function] = _size(_body(function), self._size_of_call)
+            self._parts[function] = self._size(_body(function), self._size_of_call)
         return self._parts[function]
 
     def _size_of_call(self, function: Op) -> int:
-        size = self._size_with_parts(function)
+        size = self.size_with_parts(function)
         return size if size <= LARGEST_PART else 1
+
+    def _size(self, block: Block, size_of_call: Callable[[Op], int]) -> int:
+        operations = (op for root in block.ops for op in root.walk())
+        return sum(size_of_call(self.callee(op)) if isinstance(op, Call) else 1 for op in operations)
+
+
+class CallPlacement:
+    """The decisions for the kernel or function whose body is `body`."""
+
+    def __init__(self, body: Block, sizes: CodeSizes | None = None) -> None:
+        self.sizes = sizes or CodeSizes()
+        self._small = self.sizes.of(body) <= LARGEST_KERNEL
+
+    def is_part(self, function: Op) -> bool:
+        """Whether the code of a function stands wherever it is called."""
+        return self._small or self.sizes.size_with_parts(function) <= LARGEST_PART
 
 
 def _body(function: Op) -> Block:
     body = function.regions[0]
     assert body is not None, "a function has a body"
     return body
-
-
-def _size(block: Block, size_of_call: Callable[[Op], int]) -> int:
-    operations = (op for root in block.ops for op in root.walk())
-    return sum(size_of_call(callee_of(op)) if isinstance(op, Call) else 1 for op in operations)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from tileir.ir.attributes import Attribute
 
@@ -139,6 +140,18 @@ class CallSiteLoc(Location):
 
     callee: Location
     caller: Location
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.callee, self.caller))
+
+    def __hash__(self) -> int:
+        """Computed once: what is inlined again and again is a tree of places with shared branches."""
+        return self._hash
+
+    def __reduce__(self) -> tuple[type[Location], tuple[Location, Location]]:
+        """Without the hash, which is another one in another process."""
+        return CallSiteLoc, (self.callee, self.caller)
 
     def _shown(self) -> str:
         return f"callsite({self.callee._shown()} at {self.caller._shown()})"

@@ -1,21 +1,24 @@
 """The pass ``inline``: calls become what the function does.
 
-Knows: which functions can be inlined, and that a place in one is seen through the call. Does not know: what is gained.
+Knows: which functions can be inlined, and that a place in one is seen through the call. Does not know: how much code is
+too much (`analysis.placement`).
 """
 
 from __future__ import annotations
 
-from tileir.analysis.effects import callee_of
+from tileir.analysis.placement import CallPlacement, CodeSizes
 from tileir.ir.core import Module, Op
 from tileir.ops.calls import Call, Func
 from tileir.ops.control import Return
+from tileir.ops.module import Entry
 from tileir.ops.pointers import Alloca
 from tileir.passes.rebuilding import Rebuilding
 from tileir.passes.row import Exactness, Row
 
 INLINED = Row(
     "inlined-call", "inline", "experimental$call @f(x, ...)", "the body of @f on x, ...", Exactness.EXACT,
-    "a call runs the body; places in it become call sites", "@f returns at its end only and allocates nothing",
+    "a call runs the body; places in it become call sites", "@f returns at its end only, allocates nothing, and "
+    "is small, or all code of the kernel or function is together",
 )  # fmt: skip
 UNCALLED = Row(
     "uncalled-function", "inline", "experimental$func @f that nobody calls", "nothing", Exactness.EXACT,
@@ -28,38 +31,45 @@ class Inlining(Rebuilding):
     """The walk that inlines calls."""
 
     def module(self, module: Module) -> Module:
-        self.entered: list[Op] = []
+        self.sizes = CodeSizes()
+        self.whole: dict[Op, bool] = {}
         self.inlined: set[Op] = set()
         made = super().module(module)
         self._drop_uncalled(made, {function.attributes["sym_name"] for function in self.inlined})
         return made
 
     def visit(self, op: Op) -> None:
+        if isinstance(op, Entry | Func):
+            self.placement = CallPlacement(op.body, self.sizes)
         if isinstance(op, Call) and self._can_inline(op):
             self._inline(op)
         else:
             super().visit(op)
 
     def _can_inline(self, op: Call) -> bool:
-        function = callee_of(op)
-        body = function.regions[0]
-        if op.discardable or body is None or function in self.entered or not isinstance(body.terminator, Return):
-            return False
-        inner = [one for root in body.ops[:-1] for one in root.walk()]
-        return not any(isinstance(one, Return | Alloca) for one in inner)
+        function = self.sizes.callee(op)
+        return not op.discardable and self._is_whole(function) and self.placement.is_part(function)
+
+    def _is_whole(self, function: Op) -> bool:
+        """Whether a function returns at its end only, and allocates nothing."""
+        if function not in self.whole:
+            (body,) = function.regions
+            assert body is not None, "a function has a body"
+            inner = (one for root in body.ops[:-1] for one in root.walk())
+            inside = any(isinstance(one, Return | Alloca) for one in inner)
+            self.whole[function] = isinstance(body.terminator, Return) and not inside
+        return self.whole[function]
 
     def _inline(self, op: Call) -> None:
-        function = callee_of(op)
+        function = self.sizes.callee(op)
         (body,) = function.regions
         assert body is not None, "a function has a body"
         arguments = self.given(op.args)
         self.log.note(INLINED, op)
-        self.entered.append(function)
         self.inlined.add(function)
         self.callers = (*self.callers, op.loc)
         self.bind(op.results, self.inline(body, arguments))
         self.callers = self.callers[:-1]
-        self.entered.pop()
 
     def _drop_uncalled(self, module: Module, names: set[str]) -> None:
         """Leave out the functions of those names that no call is left of."""

@@ -21,8 +21,8 @@ from llvmlite import ir
 
 from tileir.analysis.affine import Affines
 from tileir.analysis.effects import reachable
+from tileir.analysis.placement import CallPlacement
 from tileir.cpu.analysis.fusion import Fusion
-from tileir.cpu.analysis.inlining import CallPlacement
 from tileir.cpu.emit.coroutines import Coroutine
 from tileir.cpu.emit.debug_lines import DebugLines, PlaceOf
 from tileir.cpu.emit.driver import add_driver
@@ -155,7 +155,7 @@ def _lowering(
         checks,
         bounds_slot=first + len(global_names),
         bounds_count=pointers + len(global_names),
-        inlining=CallPlacement(body),
+        placement=CallPlacement(body),
     )
 
 

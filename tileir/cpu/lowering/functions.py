@@ -2,7 +2,7 @@
 
     i32 function(ptr slots, ptr grid extents..., i32 x, y, z, ptr arena, i64 frame, ptr fuel, allocations..., values...)
 
-Knows: how values cross a call. Does not know: which functions are called (`cpu.analysis.inlining`), what their
+Knows: how values cross a call. Does not know: which functions are called (`analysis.placement`), what their
 operations mean.
 
 The buffers of a function lie in the arena from `frame` on, behind those of its callers. Its result is 0 or the status
@@ -108,7 +108,7 @@ def _callee(caller: Lowering, made: ir.Function, body: Block) -> Lowering:
         caller.checks,
         caller.bounds_slot,
         caller.bounds_count,
-        caller.inlining,
+        caller.placement,
         caller.counters,
     )
     lowering.share(caller)

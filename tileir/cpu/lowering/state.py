@@ -15,9 +15,9 @@ from llvmlite import ir
 
 from tileir.analysis.affine import Affines
 from tileir.analysis.effects import access_of
+from tileir.analysis.placement import CallPlacement
 from tileir.cpu.analysis.cuts import sides_of
 from tileir.cpu.analysis.fusion import Fusion
-from tileir.cpu.analysis.inlining import CallPlacement
 from tileir.cpu.analysis.loads import Loads
 from tileir.cpu.analysis.needed import Needed
 from tileir.cpu.emit.elements import I8, I64, PTR, Num
@@ -90,7 +90,7 @@ class Lowering:
     bounds_slot: int
     """The first slot of the table of bounds (`cpu.memory.bounds`)."""
     bounds_count: int
-    inlining: CallPlacement
+    placement: CallPlacement
     """Memories in the table of bounds: pointer parameters, then globals."""
     counters: Counters | None = None
     """Set if the code is to count what it runs."""

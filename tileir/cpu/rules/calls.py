@@ -1,13 +1,13 @@
 """Native code for calls of device functions (spec: calls#top): the code of the function stands where it is called.
 
-In large kernels only that of small functions does (`cpu.analysis.inlining`); others are called. Results cross from each
+In large kernels only that of small functions does (`analysis.placement`); others are called. Results cross from each
 `return` to the caller in slots, as from the branches of an `if`.
 """
 
 from __future__ import annotations
 
-from tileir.analysis.effects import callee_of, reachable
-from tileir.cpu.analysis.inlining import LARGEST_KERNEL
+from tileir.analysis.effects import reachable
+from tileir.analysis.placement import LARGEST_KERNEL
 from tileir.cpu.emit.tiles import Lowered, Tile, materialized
 from tileir.cpu.lowering.functions import call_function
 from tileir.cpu.lowering.safepoints import may_wait
@@ -24,7 +24,7 @@ rules: Rules[Lower] = Rules()
 
 @rules(Call)
 def lower_call(lowering: Lowering, op: Call) -> None:
-    function = callee_of(op)
+    function = lowering.placement.sizes.callee(op)
     if not _is_part(lowering, op, function):
         call_function(lowering, function, [lowering.values[argument] for argument in op.args], op.outputs)
         return
@@ -42,10 +42,10 @@ def lower_call(lowering: Lowering, op: Call) -> None:
 
 def _is_part(lowering: Lowering, op: Call, function: Op) -> bool:
     """Whether the code of the function stands here. Code that may wait is left in the middle, so it always does."""
-    if lowering.inlining.is_part(function):
+    if lowering.placement.is_part(function):
         return True
     waits = lowering.emit.counts_changes and may_wait(reachable(function))
-    if waits and lowering.inlining.size_of(function) > LARGEST_KERNEL:
+    if waits and lowering.placement.sizes.size_of(function) > LARGEST_KERNEL:
         raise UnsupportedError("calls that multiply the code of a function in which tile blocks wait", "cpu", op.loc)
     return waits
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tileir.runtime.module import Kernel
     from tileir.runtime.options import Check, LaunchOptions
 
-TargetName = Literal["interp", "cpu", "cuda", "cuda:tileiras"]
+TargetName = Literal["interp", "cpu", "cuda", "cuda:tileiras", "hip"]
 DEFAULT: TargetName = "cpu"
 """The target of launches that name none: native code."""
 
@@ -95,6 +95,7 @@ _IMPLEMENTATIONS: dict[TargetName, tuple[str, str]] = {
     "cpu": ("tileir.runtime.native", "Native"),
     "cuda": ("tileir.runtime.gpu_routes", "open_target"),
     "cuda:tileiras": ("tileir.runtime.gpu_routes", "vendor_target"),
+    "hip": ("tileir.runtime.gpu_routes", "amd_target"),
 }
 """The module of each target, and what in it makes the target; it raises ImportError if something is not installed."""
 

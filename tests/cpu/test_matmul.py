@@ -172,13 +172,15 @@ def test_a_reshaped_accumulator_leaves_the_tile_it_is_made_of_alone(rng: np.rand
 
 
 def test_equal_products_share_their_inner_loop(rng: np.random.Generator) -> None:
-    """And panels that are filled alike; each has its own result."""
+    """And panels that are filled alike; each has its own result. Few rows are multiplied straight from memory."""
 
     def multiplications(products: list[Product]) -> int:
         return str(lowered(program(products)["k"].entry, (), CheckLevel.OFF).module).count('@"llvm.fma.')
 
     one, other = Product("f32", "f32", 32, 64, 16), Product("f16", "f32", 32, 64, 16)
-    assert multiplications([one] * 4) == multiplications([one, other, one]) == multiplications([one]) > 0
+    assert multiplications([one] * 4) == multiplications([one]) > 0
+    of_few_rows = 4
+    assert multiplications([one, other, one]) == multiplications([one]) + of_few_rows
     arrays = [
         whole_numbers(rng, shape, element) for p in (one, other, one) for shape, element in zip(p.shapes, p.elements)
     ]

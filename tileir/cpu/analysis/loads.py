@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from tileir.analysis import axes
 from tileir.analysis.affine import Affines
 from tileir.analysis.effects import MemoryAccess, access_of, own_effect
+from tileir.cpu.analysis.cuts import Cuts
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.readers import Readers
 from tileir.ir import types as t
@@ -66,11 +67,13 @@ class Loads:
         self._placements: dict[Value, LoadPlacement] = {}
         self._in_stores: dict[Op, list[PutOffLoad]] = {}
         accesses = [access for access in map(access_of, fusion.operations) if access is not None]
+        self.cuts = Cuts(known, (access for access in accesses if is_even(known, access)))
         loads = [access for access in accesses if access.declared.effect is Effect.READ]
+        boxes = [load for load in loads if is_box(load) or self.cuts.of(load.op) is not None]
         for load in loads:
-            if is_even(known, load):
+            if load not in boxes and is_even(known, load):
                 self._decide(load, self._pointer_placement(load))
-        for load in filter(is_box, loads):
+        for load in boxes:
             self._decide(load, self._box_placement(load))
 
     def placement(self, tile: Value) -> LoadPlacement:

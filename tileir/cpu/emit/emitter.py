@@ -165,9 +165,15 @@ class Emitter:
             self._nest(list(shape), (), body)
 
     def rare_nest(self, shape: Sequence[int], body: Callable[[Index], None]) -> None:
-        """Likewise in code that is hardly ever reached, on which LLVM is to spend no time."""
+        """Likewise in code that is hardly ever reached."""
+        with self.rarely():
+            self.loop_nest(shape, body)
+
+    @contextmanager
+    def rarely(self) -> Iterator[None]:
+        """Code that is hardly ever reached: LLVM is to spend no time on the loop nests made inside."""
         outer, self._rare = self._rare, True
-        self.loop_nest(shape, body)
+        yield
         self._rare = outer
 
     def _nest(self, rest: list[Extent], index: Index, body: Callable[[Index], None]) -> None:

@@ -15,6 +15,7 @@ from llvmlite import ir
 
 from tileir.analysis.affine import Affines
 from tileir.analysis.effects import access_of
+from tileir.cpu.analysis.cuts import sides_of
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.inlining import CallPlacement
 from tileir.cpu.analysis.loads import Loads
@@ -25,9 +26,11 @@ from tileir.cpu.emit.slots import Slot
 from tileir.cpu.emit.tiles import ExpressionTile, Lowered, Scalar, Tile, Window, materialized, scalar, wide
 from tileir.cpu.emit.views import Bounds, NativeTensorView, NativeTileView
 from tileir.cpu.lowering.counting import Counters, segments
+from tileir.cpu.lowering.cuts import ActiveCount, active_count
 from tileir.ir import types as t
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import UnsupportedError
+from tileir.ops.integer import CmpI
 
 Lower = Callable[["Lowering", Op], None]
 """A rule: emits the code of an operation and binds its results."""
@@ -106,6 +109,8 @@ class Lowering:
     frames: dict[Op, int] = field(default_factory=dict)
     """Bytes of the arena that each of them needs."""
     values: dict[Value, Lowered] = field(default_factory=dict)
+    active_counts: dict[Op, ActiveCount] = field(default_factory=dict)
+    """Of the comparisons that cut masks (`cpu.analysis.cuts`)."""
     prints: list[Op] = field(default_factory=list)
     """Operations that the host carries out; it is called with a number into this list (`cpu.lowering.host_calls`)."""
     warnings: list[tuple[Op, str]] = field(default_factory=list)
@@ -256,6 +261,9 @@ class Lowering:
         if look is not None:
             look(self, op)
         rule(self, op)
+        if isinstance(op, CmpI) and op in self.loads.cuts.compared:
+            left, right = map(self.tile, sides_of(op))
+            self.active_counts[op] = active_count(self.emit, op, left, right, self.loads.cuts.compared[op])
         access = access_of(op)
         if access is not None and access.writes and access.result is None:
             self.emit.changed()

@@ -28,8 +28,8 @@ ROW_PADDING = 64
 LONG_ROW = 1024
 """Bytes from which on rows are padded."""
 SMALLEST_SQUARE = 4
-LINES_AT_A_TIME = 16
-"""Lines that are copied together at most, where one is not copied by itself: needed ones are rounded up to it."""
+LINES_AT_A_TIME = 64
+"""Lines that are read together at most, where one is not read by itself: needed ones are rounded up to it."""
 UNROLLED = 8
 """Vectors of a row that are copied by straight-line code."""
 
@@ -141,7 +141,7 @@ class Packer:
             return Panel(memory.base, self.steps, self.steps, 1)
         pitch = self.steps + (ROW_PADDING // size if self.steps * size >= LONG_ROW else 0)
         target = self._buffer(self.source.lines * pitch)
-        if memory is not None and memory.along_k and self._widens(memory):
+        if memory is not None and memory.along_k and self.widens(memory):
             self._in_function(Packer._copy_rows, target, memory, pitch)
         else:
             self._fill(target, I64(pitch * self.product.group), I64(1))
@@ -174,7 +174,7 @@ class Packer:
         """The source where vectors of words can be read along lines, or along K in squares: else a copy of it."""
         memory, element, emit = self.source.memory, self.product.element, self.emit
         in_squares = memory is not None and memory.along_k and square >= SMALLEST_SQUARE
-        if memory is not None and self._widens(memory) and (memory.along_lines or in_squares):
+        if memory is not None and self.widens(memory) and (memory.along_lines or in_squares):
             return memory
         lines, depth = self.source.lines, self.source.depth
         copy = emit.buffer(lines * depth * element.byte_size)
@@ -202,12 +202,12 @@ class Packer:
 
     # ------------------------------------------------------------ in vectors
 
-    def _widens(self, memory: Strided) -> bool:
+    def widens(self, memory: Strided) -> bool:
         """Whether a vector load can turn the elements in memory into those of the panel."""
         element = self.product.element
         return memory.element is element or (element is t.F32 and memory.element in (t.F16, t.BF16))
 
-    def _load(self, memory: Strided, line: ir.Value, k: ir.Value, count: int) -> ir.Value:
+    def load(self, memory: Strided, line: ir.Value, k: ir.Value, count: int) -> ir.Value:
         """The words of `count` neighbours in memory, as they are in a panel but for their order."""
         builder = self.emit.builder
         offset = builder.add(builder.mul(line, memory.by_line), builder.mul(k, memory.by_k))
@@ -253,7 +253,7 @@ class Packer:
             row = builder.mul(line, I64(pitch))
 
             def copy(step: ir.Value) -> None:
-                vector = self._load(memory, line, builder.mul(step, I64(group)), count * group)
+                vector = self.load(memory, line, builder.mul(step, I64(group)), count * group)
                 self._store(target, builder.add(row, step), vector)
 
             each(self.emit, self.steps, count, copy)
@@ -265,7 +265,7 @@ class Packer:
             k = builder.mul(step, I64(group))
 
             def copy(line: ir.Value) -> None:
-                rows = [self._load(memory, line, builder.add(k, I64(below)), count) for below in range(group)]
+                rows = [self.load(memory, line, builder.add(k, I64(below)), count) for below in range(group)]
                 self._store(target, self._strip_word(line, step, width), interleaved(builder, rows))
 
             if self.source.needed is None:
@@ -280,7 +280,7 @@ class Packer:
         all_lines, all_steps = ((I64(0), extent, square) for extent in (self.source.lines_needed, I64(self.steps)))
         with emit.counted(*all_lines) as line, emit.counted(*all_steps) as step:
             k = builder.mul(step, I64(group))
-            rows = [self._load(memory, builder.add(line, I64(i)), k, square * group) for i in range(square)]
+            rows = [self.load(memory, builder.add(line, I64(i)), k, square * group) for i in range(square)]
             columns = transposed(builder, [builder.bitcast(row, words) for row in rows])
             for below, column in enumerate(columns):
                 self._store(target, self._strip_word(line, builder.add(step, I64(below)), width), column)

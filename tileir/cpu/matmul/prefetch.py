@@ -54,14 +54,15 @@ class Prefetch:
             run = builder.mul(builder.udiv(run, I64(parts)), builder.mul(stride, I64(size)))
             for line in range(share):
                 offset = builder.add(builder.add(run, start), I64(first + line * CACHE_LINE))
-                _prefetch(builder, builder.gep(base, [offset], source_etype=I8))
+                prefetch(builder, builder.gep(base, [offset], source_etype=I8))
 
     def _following(self, builder: ir.IRBuilder, size: int) -> ir.Value:
         """The distance of the next tile, in bytes."""
         return builder.mul(self.memory.by_k, I64(self.depth * size))
 
 
-def _prefetch(builder: ir.IRBuilder, address: ir.Value) -> None:
+def prefetch(builder: ir.IRBuilder, address: ir.Value) -> None:
+    """Ask for the cache line at an address, which need not be memory."""
     name = "llvm.prefetch.p0"
     function = builder.module.globals.get(name)
     if function is None:

@@ -25,7 +25,7 @@ from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory.alias_checks import unaliased
 from tileir.cpu.memory.counts import count_inside, start_of
 from tileir.cpu.memory.needed import needs_of_load
-from tileir.cpu.memory.spans import span_of_window
+from tileir.cpu.memory.spans import Span, span_of_window
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value
 
@@ -70,22 +70,34 @@ def box(lowering: Lowering, view: NativeTileView, index: Sequence[Value]) -> Box
 
 def load_box(lowering: Lowering, result: Value, view: NativeTileView, place: Box) -> None:
     """Bind `result` to the window of memory or, at the border, to a padded copy of what lies inside."""
-    emit, builder, type = lowering.emit, lowering.builder, result.tile
-    copy = _border_buffer(emit, type, view)
+    emit, type = lowering.emit, result.tile
+    dims = view.type.tensor_dims
+    copy = turned_buffer(emit, type, sorted(range(type.rank), key=lambda dim: dims[dim]))
+    memory = Window(type, place.base, place.strides)
+    whole = _serves(lowering, result, view, place)
+    window_or_copy(lowering, result, whole, memory, copy, lambda: _padded_copy(emit, view, place, memory, copy))
+
+
+def window_or_copy(
+    lowering: Lowering, result: Value, whole: ir.Value, memory: Window, copy: Window, fill_copy: Callable[[], None]
+) -> None:
+    """Bind `result` to `memory` if `whole` holds, else to `copy`, which `fill_copy` fills."""
+    emit, builder = lowering.emit, lowering.builder
     inside, partial, merge = (builder.append_basic_block(name) for name in ("inside", "partial", "loaded"))
-    builder.cbranch(_serves(lowering, result, view, place), inside, partial)
-    builder.position_at_end(inside)
-    outside_arena = builder.ptrtoint(place.base, I64)
-    builder.branch(merge)
-    builder.position_at_end(partial)
-    _padded_copy(emit, type, view, place, copy)
-    left = builder.block
-    builder.branch(merge)
+    builder.cbranch(whole, inside, partial)
+    with emit.one_way():
+        builder.position_at_end(inside)
+        outside_arena = builder.ptrtoint(memory.base, I64)
+        builder.branch(merge)
+        builder.position_at_end(partial)
+        fill_copy()
+        left = builder.block
+        builder.branch(merge)
     builder.position_at_end(merge)
-    base = either(builder, PTR, (place.base, inside), (copy.base, left))
-    strides = (either(builder, I64, (mine, inside), (dense, left)) for mine, dense in zip(place.strides, copy.strides))
+    base = either(builder, PTR, (memory.base, inside), (copy.base, left))
+    strides = (either(builder, I64, (mine, inside), (dense, left)) for mine, dense in zip(memory.strides, copy.strides))
     known = either(builder, I64, (outside_arena, inside), (I64(0), left))
-    window = Window(type, base, tuple(strides), shared=True, known=known)
+    window = Window(memory.type, base, tuple(strides), shared=True, known=known)
     at_once = lowering.loads.placement(result) is LoadPlacement.AT_ONCE
     lowering.values[result] = materialized(emit, window) if at_once else window
 
@@ -93,33 +105,28 @@ def load_box(lowering: Lowering, result: Value, view: NativeTileView, place: Box
 def _serves(lowering: Lowering, result: Value, view: NativeTileView, place: Box) -> ir.Value:
     """An i1: whether all that is needed of the tile lies in the tensor."""
     needed = needs_of_load(lowering, result, view)
-    if needed is None:
+    if not needed:
         return place.full
-    dim, lines = needed
-    wanted = [I64(extent) for extent in result.tile.shape]
-    wanted[dim] = lines
     found: ir.Value = I1(1)
-    for count, least in zip(place.counts, wanted):
+    for dim, (count, extent) in enumerate(zip(place.counts, result.tile.shape)):
+        least = needed.get(dim, I64(extent))
         found = lowering.builder.and_(found, lowering.builder.icmp_unsigned(">=", count, least))
     return found
 
 
-def _border_buffer(emit: Emitter, type: t.TileType, view: NativeTileView) -> Window:
-    """A dense buffer with the dimensions in the order of the tensor: a unit stride stays one on both ways here."""
-    dims = view.type.tensor_dims
-    order = sorted(range(type.rank), key=lambda dim: dims[dim])
+def turned_buffer(emit: Emitter, type: t.TileType, order: Sequence[int]) -> Window:
+    """A dense buffer with the dimensions in the order of memory: a unit stride stays one on both ways here."""
     buffer = new_buffer(emit, t.tile(type.element, *(type.shape[dim] for dim in order)))
     return Window(type, buffer.base, tuple(buffer.strides[order.index(dim)] for dim in range(type.rank)))
 
 
-def _padded_copy(emit: Emitter, type: t.TileType, view: NativeTileView, place: Box, copy: Window) -> None:
+def _padded_copy(emit: Emitter, view: NativeTileView, place: Box, memory: Window, copy: Window) -> None:
     outside = padding(view.type.element, view.type.padding)
-    emit.loop_nest(type.shape, lambda index: copy.put(emit, index, outside))
-    memory = Window(type, place.base, place.strides)
-    _bounded_nest(emit, place.counts, lambda index: copy.put(emit, index, memory.at(emit, index)))
+    emit.loop_nest(copy.type.shape, lambda index: copy.put(emit, index, outside))
+    bounded_nest(emit, place.counts, lambda index: copy.put(emit, index, memory.at(emit, index)))
 
 
-def _bounded_nest(emit: Emitter, counts: Sequence[ir.Value], body: Callable[[Index], None]) -> None:
+def bounded_nest(emit: Emitter, counts: Sequence[ir.Value], body: Callable[[Index], None]) -> None:
     """A loop nest over `counts` elements of each dimension, any of which may be 0."""
     builder = emit.builder
     some: ir.Value = I1(1)
@@ -133,25 +140,40 @@ def _bounded_nest(emit: Emitter, counts: Sequence[ir.Value], body: Callable[[Ind
 
 
 def store_box(lowering: Lowering, op: Op, tile: Tile, place: Box) -> None:
-    """Write the elements of the tile that lie in the tensor.
+    """Write the elements of the tile that lie in the tensor."""
+    emit, memory = lowering.emit, Window(tile.type, place.base, place.strides)
 
-    They go straight to memory where all of them are inside and none is written before it is read; else through a copy.
+    def write_inside(copy: Tile) -> None:
+        bounded_nest(emit, place.counts, lambda index: memory.put(emit, index, copy.at(emit, index)))
+
+    store_window(lowering, op, tile, memory, place.full, lambda: span_of_window(emit, memory), write_inside)
+
+
+def store_window(
+    lowering: Lowering,
+    op: Op,
+    tile: Tile,
+    memory: Window,
+    full: ir.Value,
+    span: Callable[[], Span],
+    write_part: Callable[[Tile], None],
+) -> None:
+    """Write a tile to `memory`, whose span is `span`, if `full` holds; else have `write_part` write what it has to.
+
+    Elements go straight to memory where all of them do and none is written before it is read; else through a copy.
     """
     emit, builder = lowering.emit, lowering.builder
-    memory = Window(tile.type, place.base, place.strides)
     names = ("inside", "straight", "apart", "stored")
     inside, straight, apart, done = (builder.append_basic_block(name) for name in names)
-    builder.cbranch(place.full, inside, apart)
+    builder.cbranch(full, inside, apart)
     with emit.one_way():
         builder.position_at_end(inside)
-        builder.cbranch(unaliased(lowering, op, lambda: span_of_window(emit, memory)), straight, apart)
+        builder.cbranch(unaliased(lowering, op, span), straight, apart)
         builder.position_at_end(straight)
         fill(emit, memory, tile)
         builder.branch(done)
     builder.position_at_end(apart)
     with emit.region():
-        copy = new_buffer(emit, tile.type)
-        fill(emit, copy, tile)
-        _bounded_nest(emit, place.counts, lambda index: memory.put(emit, index, copy.at(emit, index)))
+        write_part(materialized(emit, tile))
     builder.branch(done)
     builder.position_at_end(done)

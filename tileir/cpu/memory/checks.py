@@ -6,7 +6,7 @@ read and written, nor how a trap is put into words (`runtime.native`).
 
     tensor view      once, where it is made: all that it claims lies in its memory. Tiles are clipped to it, so then no
                      access needs a check; else each tile is compared as a box, then element by element
-    even pointers    first and last address of the tile
+    even pointers    first and last address of the tile, of the part that a mask leaves active if it is a box
     other pointers   the largest distance from the first address of the memory, over the lanes that are not masked off
 """
 
@@ -31,7 +31,8 @@ from tileir.cpu.memory import lookup
 from tileir.cpu.memory.bounds import MemoryQuestion, asked, bounds_of, range_inside, room
 from tileir.cpu.memory.boxes import Box
 from tileir.cpu.memory.gather import Gather
-from tileir.cpu.memory.spans import span_of_pointers
+from tileir.cpu.memory.pointer_boxes import PointerBox
+from tileir.cpu.memory.spans import Span, span_of_pointers
 from tileir.cpu.memory.unwritten import look_at_elements
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value
@@ -60,26 +61,33 @@ class _Access:
         with lowering.emit.when(builder.and_(active, builder.not_(fine)), likely=False):
             self.look_at_lanes((), lambda index: address, None, bounds)
 
-    def tile(self, pointers: Tile, mask: Tile | None, evenly: bool) -> None:
+    def tile(self, pointers: Tile, mask: Tile | None, evenly: bool, place: PointerBox | None) -> None:
         lowering, emit, builder = self.lowering, self.lowering.emit, self.lowering.builder
         bounds = bounds_of(lowering, pointers.at(emit, (I64(0),) * pointers.type.rank))
         if not evenly:
             self.lanes(pointers, mask, bounds)
             return
-        whole = span_of_pointers(emit, pointers)
-        loose = whole.first
-        for step in whole.steps:
-            loose = builder.or_(loose, step)
-        fine = builder.and_(whole.regular, self.aligned(loose))
-        if bounds is None:
-            length = builder.add(builder.sub(whole.last, whole.first), I64(self.size))
-            fine = builder.and_(fine, range_inside(lowering, None, whole.first, length, self.write))
+        if place is None:
+            whole = span_of_pointers(emit, pointers)
+            fine = builder.and_(whole.regular, self.span_inside(whole, whole.last, bounds))
         else:
-            begins, ends = (builder.sub(address, bounds.begin) for address in (whole.first, whole.last))
-            after = builder.icmp_unsigned("<=", begins, ends)
-            fine = builder.and_(fine, builder.and_(after, self.near(bounds, ends)))
+            last, some = place.last(builder)
+            inside = self.span_inside(place.span, last, bounds)
+            fine = builder.and_(place.regular, builder.or_(builder.not_(some), inside))
         with emit.when(builder.not_(fine), likely=False):
             self.look_at_pointers(pointers, mask, bounds)
+
+    def span_inside(self, span: Span, last: ir.Value, bounds: Bounds | None) -> ir.Value:
+        """Whether the elements of a regular span, up to the one at `last`, are aligned and lie in one memory."""
+        builder, loose = self.lowering.builder, span.first
+        for step in span.steps:
+            loose = builder.or_(loose, step)
+        if bounds is None:
+            length = builder.add(builder.sub(last, span.first), I64(self.size))
+            return builder.and_(self.aligned(loose), range_inside(self.lowering, None, span.first, length, self.write))
+        begins, ends = (builder.sub(address, bounds.begin) for address in (span.first, last))
+        after = builder.icmp_unsigned("<=", begins, ends)
+        return builder.and_(self.aligned(loose), builder.and_(after, self.near(bounds, ends)))
 
     def lanes(self, pointers: Tile, mask: Tile | None, bounds: Bounds | None) -> None:
         """Compare the lanes that are not masked off: all together, then, if that fails, one by one."""
@@ -190,8 +198,8 @@ class _Access:
 # ---------------------------------------------------------------- accesses through pointers
 
 
-def check_pointers(lowering: Lowering, access: MemoryAccess) -> None:
-    """Trap before memory is accessed through a tile of pointers where it may not be."""
+def check_pointers(lowering: Lowering, access: MemoryAccess, place: PointerBox | None = None) -> None:
+    """Trap before memory is accessed through a tile of pointers where it may not be; `place` is its box, if any."""
     if not lowering.checked:
         return
     pointers = lowering.tile(access.address)
@@ -202,7 +210,7 @@ def check_pointers(lowering: Lowering, access: MemoryAccess) -> None:
         guard.scalar(pointers, mask)
     else:
         with lowering.emit.region():
-            guard.tile(pointers, mask, steps_evenly(lowering.known, access.address))
+            guard.tile(pointers, mask, steps_evenly(lowering.known, access.address), place)
     look_at_elements(
         lowering,
         access,

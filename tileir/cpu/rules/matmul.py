@@ -24,7 +24,8 @@ from tileir.cpu.llvm.engine import host
 from tileir.cpu.lowering.reports import warn_where
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.matmul.accumulators import ColumnStart, FloatSums, IntegerSums
-from tileir.cpu.matmul.microkernel import Accumulator, Blocking, Panel, Shape, blocking, multiply
+from tileir.cpu.matmul.direct import FLIPPED, direct
+from tileir.cpu.matmul.microkernel import Blocking, Panel, Shape, blocking, multiply
 from tileir.cpu.matmul.panels import Converted, Factor, Packer, factor
 from tileir.cpu.matmul.prefetch import Prefetch
 from tileir.cpu.matmul.products import Product, float_product, integer_product, is_swapped
@@ -40,8 +41,6 @@ rules: Rules[Lower] = Rules()
 strict: Rules[Lower] = Rules()
 
 WORD_BITS = 32
-FLIPPED = 0x80808080
-"""A word of bytes, each 128 unsigned and -128 signed: what flipping the sign bits of a factor adds to each."""
 
 
 @dataclass(frozen=True)
@@ -170,8 +169,7 @@ def _lower(
         if found.swapped:
             _multiply_transposed(lowering.emit, product, found, acc)
         else:
-            needed = None if isinstance(op, matmul.MmaFScaled) else needs_of_product(lowering, op)
-            _multiply_into(lowering.emit, product, found, acc, needed)
+            _multiply_into(lowering.emit, product, found, acc, needs_of_product(lowering, op))
     lowering.values[op.result] = acc
 
 
@@ -200,37 +198,57 @@ def _multiply_transposed(emit: Emitter, product: Product, found: Factors, acc: W
 
 
 def _multiply_into(emit: Emitter, product: Product, found: Factors, acc: Window, needed: Needs | None = None) -> None:
-    """``acc += left @ right``, batch by batch; of the one batch, `needed` rows and columns at least."""
+    """``acc += left @ right``, batch by batch; at least what is `needed` of it."""
     shape, builder = found.shape, emit.builder
-    with emit.counted(I64(0), I64(found.batch)) as which:
+    batches = I64(found.batch) if needed is None or needed.batches is None else needed.batches
+    with emit.counted(I64(0), batches) as which:
         offset = builder.mul(which, I64(shape.m * shape.n))
         base = builder.gep(acc.base, [offset], source_etype=memory_type(acc.element))
         left = factor(emit, found.left, which, k_first=found.swapped)
         right = factor(emit, found.right, which, k_first=not found.swapped)
         if needed is not None:
-            left, right = replace(left, needed=needed[0]), replace(right, needed=needed[1])
+            left, right = replace(left, needed=needed.rows), replace(right, needed=needed.columns)
         _multiply_matrices(emit, product, shape, left, right, Window(acc.type, base, ()))
 
 
 def _multiply_matrices(emit: Emitter, product: Product, shape: Shape, left: Factor, right: Factor, acc: Window) -> None:
+    """The product of few rows is another one, where that can be done, and where they are found to be few."""
     size = blocking(shape, product, host().vector_bits)
-    left_panel = Packer(emit, product, left, size.lanes).left(size.rows)
-    right_panel = Packer(emit, product, right, size.lanes).strips(size.columns)
-    acc_kind, bases = _sums(emit, product, shape, size, right_panel, acc)
+    panel = Packer(emit, product, left, size.lanes).left(size.rows)
+    packer = Packer(emit, product, right, size.lanes)
+    few = direct(packer, panel, shape.n, _sums(shape, product, acc))
+    if few is not None and shape.m == size.rows:
+        few.multiply(emit, left.lines_needed, [acc.base])
+    elif few is None or left.needed is None:
+        _multiply_panels(emit, shape, size, panel, packer, left, acc)
+    else:
+        is_few = emit.builder.icmp_unsigned("<=", left.needed, I64(size.rows))
+        with emit.one_way(), emit.builder.if_else(is_few) as (then, otherwise):
+            with then:
+                few.multiply(emit, left.needed, [acc.base])
+            with otherwise:
+                _multiply_panels(emit, shape, size, panel, packer, left, acc)
+
+
+def _multiply_panels(
+    emit: Emitter, shape: Shape, size: Blocking, left_panel: Panel, packer: Packer, left: Factor, acc: Window
+) -> None:
+    """The product of as many rows as there are: the right factor is packed, then read for each block of rows."""
+    product, right = packer.product, packer.source
+    panel = packer.strips(size.columns)
+    bases = [acc.base]
+    if product.flip_left:
+        bases.append(_flip_correction(emit, product, shape, size, panel))
     between = _prefetching(emit, shape, size, left, right)
     needed = left.needed, right.needed
-    multiply(emit, product, shape, size, (left_panel, right_panel), acc_kind, bases, between, needed)
+    acc_kind = _sums(shape, product, acc)
+    multiply(emit, product, shape, size, (left_panel, panel), acc_kind, bases, between, needed)
 
 
-def _sums(
-    emit: Emitter, product: Product, shape: Shape, size: Blocking, right: Panel, acc: Window
-) -> tuple[Accumulator, list[ir.Value]]:
-    """How sums begin and end, and the memory that they do so in."""
+def _sums(shape: Shape, product: Product, acc: Window) -> FloatSums | IntegerSums:
+    """How sums begin and end."""
     element = acc.type.number
-    if element.is_float:
-        return FloatSums(shape.n, element, product.total), [acc.base]
-    starts = [_flip_correction(emit, product, shape, size, right)] if product.flip_left else []
-    return IntegerSums(shape.n, product.total), [acc.base, *starts]
+    return FloatSums(shape.n, element, product.total) if element.is_float else IntegerSums(shape.n, product.total)
 
 
 def _flip_correction(emit: Emitter, product: Product, shape: Shape, size: Blocking, right: Panel) -> ir.Value:

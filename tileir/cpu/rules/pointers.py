@@ -1,7 +1,8 @@
 """Native code for memory through pointers (spec: pointers#top).
 
-A tile of pointers is an expression like any other, so a load computes its addresses in the loop that reads; LLVM turns
-neighbouring addresses into vector accesses and the rest into gathers. Elements are read where the load stands, or in
+Pointers to neighbours in memory are a box like that of a view (`cpu.memory.pointer_boxes`). Any other tile of them is
+an expression like any other, so a load computes its addresses in the loop that reads; LLVM turns neighbouring addresses
+into vector accesses and the rest into gathers. Elements are read where the load stands, or in
 the loop of a store (`cpu.analysis.loads`).
 """
 
@@ -19,6 +20,7 @@ from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.memory.alias_checks import unaliased
 from tileir.cpu.memory.checks import check_pointers
 from tileir.cpu.memory.duplicates import any_twice
+from tileir.cpu.memory.pointer_boxes import load_pointers, pointer_box, store_pointers
 from tileir.cpu.memory.pointers import loaded, store
 from tileir.cpu.memory.spans import span_of_pointers
 from tileir.cpu.memory.unwritten import new_marks
@@ -44,13 +46,19 @@ def lower_token(lowering: Lowering, op: Op) -> None:
 
 @rules(pointers.LoadPtr)
 def lower_load_ptr(lowering: Lowering, op: pointers.LoadPtr) -> None:
-    check_pointers(lowering, checked_access(op))
+    access = checked_access(op)
+    place = pointer_box(lowering, access)
+    check_pointers(lowering, access, place)
+    lowering.values[op.result_token] = None
+    if place is not None:
+        mask, padding = (None if value is None else lowering.tile(value) for value in (op.mask, op.paddingValue))
+        load_pointers(lowering, access, place, mask, padding)
+        return
     addresses = lowering.tile(op.source)
     put_off = lowering.loads.placement(op.result) is LoadPlacement.IN_STORE
     mask, padding = (_optional(lowering, value, put_off) for value in (op.mask, op.paddingValue))
     elements = loaded(op.result.type, addresses, mask, padding, op.memory_ordering_semantics)
     lowering.values[op.result] = elements if put_off else _read(lowering, op, elements)
-    lowering.values[op.result_token] = None
 
 
 @strict(pointers.LoadPtr)
@@ -82,11 +90,15 @@ def _read(lowering: Lowering, op: pointers.LoadPtr, elements: ExpressionTile) ->
 
 @rules(pointers.StorePtr)
 def lower_store_ptr(lowering: Lowering, op: pointers.StorePtr) -> None:
-    check_pointers(lowering, checked_access(op))
+    access = checked_access(op)
+    place = pointer_box(lowering, access)
+    check_pointers(lowering, access, place)
     emit, ordering = lowering.emit, op.memory_ordering_semantics
     addresses, value = lowering.tile(op.destination), lowering.tile(op.value)
     mask = None if op.mask is None else lowering.tile(op.mask)
-    if lowering.loads.read_in(op):
+    if place is not None:
+        store_pointers(lowering, op, place, addresses, value, mask)
+    elif lowering.loads.read_in(op):
         straight = unaliased(lowering, op, lambda: span_of_pointers(emit, addresses))
         with emit.builder.if_else(straight, likely=True) as (at_once, apart):
             with at_once:

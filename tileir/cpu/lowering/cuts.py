@@ -1,0 +1,55 @@
+"""How many elements a comparison leaves active along the dimension of a tile that it cuts, in registers.
+
+Knows: how that is computed from the corners of its operands, and when it holds (`cpu.analysis.cuts` says for which
+comparisons it is asked). Does not know: memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from llvmlite import ir
+
+from tileir.cpu.analysis.cuts import is_strict
+from tileir.cpu.emit.elements import I1, I64
+from tileir.cpu.emit.emitter import Emitter
+from tileir.cpu.emit.tiles import Tile, wide
+from tileir.ir.attributes import Signedness
+from tileir.ops import integer
+
+
+@dataclass(frozen=True)
+class ActiveCount:
+    """The first `count` elements along the dimension are active (an i64), if `regular` holds (an i1): numbers do rise
+    by one as they seem to. Where there is no dimension, `count` is 1 or 0: all elements are active, or none."""
+
+    count: ir.Value
+    regular: ir.Value
+
+
+def active_count(emit: Emitter, op: integer.CmpI, left: Tile, right: Tile, dim: int | None) -> ActiveCount:
+    """The count of a comparison whose lesser side is `left`."""
+    builder, rank = emit.builder, left.type.rank
+    start = (I64(0),) * rank
+    first, limit = (wide(builder, tile.at(emit, start)) for tile in (left, right))
+    compare = builder.icmp_signed if op.signedness is Signedness.SIGNED else builder.icmp_unsigned
+    some = compare("<" if is_strict(op) else "<=", first, limit)
+    if dim is None:
+        return ActiveCount(builder.zext(some, I64), I1(1))
+    extent = left.type.shape[dim]
+    end = tuple(I64(extent - 1 if other == dim else 0) for other in range(rank))
+    last = wide(builder, left.at(emit, end))
+    even = builder.icmp_unsigned("==", builder.sub(last, first), ir.Constant(first.type, extent - 1))
+    regular = builder.and_(even, compare("<=", first, last))
+    distance = builder.sub(limit, first)
+    distance = distance if distance.type == I64 else builder.zext(distance, I64)
+    if is_strict(op):
+        count = least(builder, distance, I64(extent))
+    else:
+        count = builder.add(least(builder, distance, I64(extent - 1)), I64(1))
+    return ActiveCount(builder.select(some, count, I64(0)), regular)
+
+
+def least(builder: ir.IRBuilder, one: ir.Value, other: ir.Value) -> ir.Value:
+    """The lesser of two unsigned numbers."""
+    return builder.select(builder.icmp_unsigned("<", one, other), one, other)

@@ -111,7 +111,7 @@ class SquareColumn:
         buffer = self._buffer(emit)
         for row in range(SIDE):
             start = self.acc.start(builder, place, i * SIDE + row, j * SIDE, SIDE)
-            builder.store(start, self._word(builder, buffer, I64(row * SIDE)), align=WORD_BYTES)
+            builder.store(start, builder.gep(buffer, [I64(row)]), align=WORD_BYTES)
         _load(builder, number, buffer, I64(SIDE * WORD_BYTES))
 
     def _finish(self, emit: Emitter, place: Sequence[ir.Value], i: int, j: int) -> None:
@@ -120,15 +120,15 @@ class SquareColumn:
         if direct is not None:
             _call(builder, "tilestored64", [I8(number), *direct])
             return
-        buffer, vector = self._buffer(emit), ir.VectorType(self.product.total, SIDE)
+        buffer = self._buffer(emit)
         _call(builder, "tilestored64", [I8(number), buffer, I64(SIDE * WORD_BYTES)])
         for row in range(SIDE):
-            total = builder.load(self._word(builder, buffer, I64(row * SIDE)), typ=vector, align=WORD_BYTES)
+            total = builder.load(builder.gep(buffer, [I64(row)]), align=WORD_BYTES)
             self.acc.finish(builder, place, i * SIDE + row, j * SIDE, total)
 
     def _buffer(self, emit: Emitter) -> ir.Value:
-        """Memory for the words of a register."""
-        return emit.stack(ir.ArrayType(self.product.word, SIDE * SIDE))
+        """Memory for the rows of a register."""
+        return emit.stack(ir.VectorType(self.product.total, SIDE), SIDE)
 
     def _word(self, builder: ir.IRBuilder, base: ir.Value, number: ir.Value) -> ir.Value:
         return builder.gep(base, [number], source_etype=self.product.word)

@@ -54,7 +54,7 @@ A level repeats its passes until a round changes nothing:
 _LAUNCHES = """\
 ## In launches
 
-Launches on `cpu`, `cuda` and `cuda:tileiras`, and `tileir compile`, rewrite a kernel before they make code of it: by
+Launches on `cpu` and GPUs, and `tileir compile`, rewrite a kernel before they make code of it: by
 {passes}, and of these by rows of class *exact* alone. So a load that nobody uses stays, since it may be out of bounds,
 as do promises, assertions, and loops, whose iterations are counted. Faults name the same operation, line, array and
 element as without (`tests/passes/test_exact_rewrites.py`, and the faulty programs of `make fuzz`); an inner loop that

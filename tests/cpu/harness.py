@@ -113,8 +113,9 @@ class Batch:
     def run(self, number: int, op: Op, arrays: Sequence[np.ndarray]) -> tuple[int, np.ndarray]:
         """The number of the trap that stopped the operation, or 0, and its result."""
         if self._loaded is None:
-            self._loaded = Loaded(target_machine(host()).emit_object(self.optimized()), host())
-        function = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(self._loaded.address(f"op{number}"))
+            names = [f"op{one}" for one in range(self.count)]
+            self._loaded = Loaded(target_machine(host()).emit_object(self.optimized()), host(), names)
+        function = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(self._loaded.addresses[f"op{number}"])
         result = np.zeros(op.results[0].type.shape, dtype_of(op.results[0].type.element))
         kept = [np.ascontiguousarray(array) for array in arrays]
         slots = np.array([array.ctypes.data for array in (*kept, result)], np.uint64)

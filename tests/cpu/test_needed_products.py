@@ -96,7 +96,7 @@ def bits(array: np.ndarray) -> bytes:
 
 def all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rules, "needs_of_product", lambda lowering, product: None)
-    monkeypatch.setattr(boxes, "needs_of_load", lambda lowering, loaded, view: None)
+    monkeypatch.setattr(boxes, "needs_of_load", lambda lowering, loaded, view: {})
 
 
 def launched(kernel: tileir.Kernel, a: np.ndarray, b: np.ndarray, m: int, n: int, k: int) -> np.ndarray:
@@ -162,7 +162,7 @@ def products(text: str) -> tuple[Needed, list[matmul.MmaF]]:
 def test_sums_of_a_loop_are_needed_as_far_as_they_are_stored():
     needed, (product,) = products(program("f32", False, False, scaled=True))
     assert needed.store_of(product).op.spec.name == "store_view_tko"
-    assert needed.product_of(product.lhs) is product
+    assert needed.product_of(product.lhs) == (product, 0)
 
 
 def test_all_is_needed_of_sums_that_are_stored_at_another_place_in_each_iteration():

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tileir.gpu.arch import Arch, nvidia
+from tileir.gpu.arch import Arch, Vendor, nvidia
 from tileir.gpu.driver import GpuDevice
 
 HOPPER = nvidia(90)
@@ -53,6 +53,10 @@ class FakeDriver:
     unloads: int = 0
     current: int = 0
     _memory: dict[int, ctypes.Array] = field(default_factory=dict)
+
+    @property
+    def vendor(self) -> Vendor:
+        return self.arch.vendor
 
     def device(self) -> GpuDevice:
         return GpuDevice(

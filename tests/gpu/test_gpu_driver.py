@@ -13,7 +13,8 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 import tileir
-from tileir.gpu import driver
+from tileir.gpu import cuda_driver, driver
+from tileir.gpu.arch import Vendor
 from tileir.gpu.faults import failure
 
 HERE = Path(__file__).parent
@@ -41,7 +42,7 @@ def calls(libraries):
     """Output and calls of a script with a `driver` that the fake library serves."""
 
     def run(script: str, **environment: int) -> tuple[list[str], list[str]]:
-        start = "from tileir.gpu.driver import shared_driver\ndriver = shared_driver()\n"
+        start = "from tileir.gpu.cuda_driver import cuda_driver\ndriver = cuda_driver()\n"
         place = os.pathsep.join([str(HERE.parent.parent), os.environ.get("PYTHONPATH", "")])
         variables = os.environ | {"LD_LIBRARY_PATH": str(libraries), "PYTHONPATH": place}
         variables |= {name: str(value) for name, value in environment.items()}
@@ -186,7 +187,7 @@ driver.free(address)
 
 class TestWords:
     def test_a_fault_of_a_kernel_is_a_trap(self):
-        found = failure("CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access", "waiting for kernels")
+        found = failure(Vendor.NVIDIA, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access", "waiting for kernels")
         assert isinstance(found, tileir.Trap)
         assert "a kernel accessed memory that is not there; this process can no longer use the GPU" in str(found)
         assert "noticed while waiting for kernels: CUDA_ERROR_ILLEGAL_ADDRESS" in str(found)
@@ -201,7 +202,7 @@ class TestWords:
         ],
     )
     def test_what_cannot_be_done(self, name, words):
-        found = failure(f"CUDA_ERROR_{name}", "text", "loading")
+        found = failure(Vendor.NVIDIA, f"CUDA_ERROR_{name}", "text", "loading")
         assert isinstance(found, tileir.UnsupportedError)
         assert words in str(found)
 
@@ -209,7 +210,7 @@ class TestWords:
 class TestMissingParts:
     def refusal(self) -> str:
         with pytest.raises(ImportError) as caught:
-            driver.Driver()
+            cuda_driver.CudaDriver()
         return str(caught.value)
 
     def bindings(self, monkeypatch, start) -> None:

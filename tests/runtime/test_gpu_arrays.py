@@ -82,7 +82,7 @@ class TestArrayInterface:
     )
     def test_what_is_refused(self, value, error, got):
         with pytest.raises(error) as caught:
-            gpu_binder(parameter("ptr<f32>"), "cuda")(value)
+            gpu_binder(parameter("ptr<f32>"), CUDA, "cuda")(value)
         assert "kernel @k, parameter 0 'p' (tile<ptr<f32>>): expected" in str(caught.value)
         assert got in str(caught.value)
 
@@ -92,9 +92,9 @@ class TestArrayInterface:
           %u = store_ptr_tko weak %q, %v : tile<ptr<f32>>, tile<f32> -> token
         }"""
         read, written = tileir.parse(text)["k"].parameters
-        assert gpu_binder(read, "cuda")(Interface(readonly=True)).array.address == ADDRESS
+        assert gpu_binder(read, CUDA, "cuda")(Interface(readonly=True)).array.address == ADDRESS
         with pytest.raises(ValueError, match=r"expected a writable array, as 'store_ptr_tko' at .* a read-only one"):
-            gpu_binder(written, "cuda")(Interface(readonly=True))
+            gpu_binder(written, CUDA, "cuda")(Interface(readonly=True))
 
     def test_both_sides_are_named_when_the_memory_is_another(self):
         with pytest.raises(
@@ -104,7 +104,7 @@ class TestArrayInterface:
         with pytest.raises(
             ValueError, match="memory of device cuda, which target 'cuda' uses, got an array on device cpu"
         ):
-            gpu_binder(parameter("ptr<f32>"), "cuda")(np.zeros(4, np.float32))
+            gpu_binder(parameter("ptr<f32>"), CUDA, "cuda")(np.zeros(4, np.float32))
 
 
 class TestDLPack:
@@ -172,16 +172,16 @@ class TestTorch:
         monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(Tensor=Tensor, strided=STRIDED))
 
     def bound(self, value, bind=None):
-        return (bind or gpu_binder(parameter("ptr<f32>"), "cuda"))(value)
+        return (bind or gpu_binder(parameter("ptr<f32>"), CUDA, "cuda"))(value)
 
     def test_it_is_taken_the_long_way_once_and_then_the_short_one(self):
-        bind = gpu_binder(parameter("ptr<f32>"), "cuda")
+        bind = gpu_binder(parameter("ptr<f32>"), CUDA, "cuda")
         assert isinstance(self.bound(Tensor(), bind), ArrayArgument)
         assert self.bound(Tensor(address=64), bind) == Located(64, "cuda:1")
         assert isinstance(self.bound(Tensor(device="cuda:0"), bind), ArrayArgument)
 
     def test_the_short_way_refuses_nothing_less(self):
-        bind = gpu_binder(parameter("ptr<f32>"), "cuda")
+        bind = gpu_binder(parameter("ptr<f32>"), CUDA, "cuda")
         self.bound(Tensor(), bind)
         for value, error in [
             (Tensor(dtype="torch.float64"), TypeError),
@@ -194,9 +194,9 @@ class TestTorch:
 
 
 def test_raw_addresses_and_numbers():
-    pointer = gpu_binder(parameter("ptr<f32>"), "cuda")(tileir.Pointer(4096))
+    pointer = gpu_binder(parameter("ptr<f32>"), CUDA, "cuda")(tileir.Pointer(4096))
     assert isinstance(pointer, PointerArgument)
-    bind = gpu_binder(parameter("i16"), "cuda")
+    bind = gpu_binder(parameter("i16"), CUDA, "cuda")
     assert (bind(-1), bind(65535), bind(7)) == (65535, 65535, 7)
     for wrong in (65536, -32769, 1.5, "7"):
         with pytest.raises((TypeError, ValueError), match=r"parameter 0 'p' \(tile<i16>\)"):

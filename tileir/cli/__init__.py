@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import NoReturn
 
+from tileir.ir.bulk import without_collection
 from tileir.ir.usage import UsageError as UsageError
 
 VERBS = {
@@ -111,10 +113,12 @@ def _dispatch(arguments: Sequence[str]) -> int:
 
 def _run(verb: str, arguments: Sequence[str]) -> int:
     """Run a verb; faults of the program and of the usage become messages and a status."""
-    options = _parsed(verb_parser(verb), arguments)
+    with without_collection():
+        options = _parsed(verb_parser(verb), arguments)
 
-    from tileir.cli import show
-    from tileir.ir.diagnostics import DiagnosticError, Trap, UnsupportedError
+        from tileir.cli import show
+        from tileir.ir.diagnostics import DiagnosticError, Trap, UnsupportedError
+    gc.freeze()
 
     try:
         status: int = _implementation(verb).run(options)

@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import sys
+from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 
 from tileir import __version__
@@ -18,7 +19,10 @@ from tileir.cache import MAX_BYTES, Cache, default_directory
 from tileir.cli import FINE, contents, show
 from tileir.cpu.llvm.engine import host
 from tileir.cpu.run.pool import default_threads
-from tileir.gpu.driver import shared_driver
+from tileir.gpu.cuda_driver import cuda_driver
+from tileir.gpu.driver import Driver
+from tileir.gpu.hip_driver import hip_driver
+from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.versions import VERSIONS
 from tileir.runtime.targets import available
 
@@ -57,19 +61,20 @@ def _facts() -> dict[str, str | dict[str, str]]:
         "language versions": ", ".join(VERSIONS),
         "targets": available(),
         "packages": {name: _version(name) for name in _PACKAGES},
-        "GPUs": _gpus(),
+        "GPUs of NVIDIA": _gpus(cuda_driver),
+        "GPUs of AMD": _gpus(hip_driver),
         "native code": f"{host().cpu}, vectors of {host().vector_bits} bits, {_threads()}",
         "cache": _cache(),
     }
 
 
-def _gpus() -> str:
-    """The GPUs that the driver finds, and what else it says of itself; or why it finds none."""
+def _gpus(started: Callable[[], Driver]) -> str:
+    """The GPUs that a driver finds, and what else it says of itself; or why it finds none."""
     try:
-        driver = shared_driver()
-    except ImportError as error:
+        driver = started()
+        return "\n".join([*driver.devices(), driver.version()])
+    except (ImportError, UnsupportedError) as error:
         return f"none: {error}"
-    return "\n".join([*driver.devices(), driver.version()])
 
 
 def _threads() -> str:

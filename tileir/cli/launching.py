@@ -14,9 +14,9 @@ from typing import TypeVar
 from tileir.cli import UsageError, files
 from tileir.cli.options import add_checks, add_gpu_options, add_optimize, add_target, gpu_options_of, limits_of
 from tileir.cli.progress import clear_line
-from tileir.cli.signature import Signature, listed
 from tileir.host import child
 from tileir.ir.diagnostics import Trap
+from tileir.ir.shown import shown
 from tileir.runtime import argument_words
 from tileir.runtime.given import Given, chosen_kernel
 from tileir.runtime.grid import Grid, checked_grid
@@ -93,12 +93,19 @@ def _require(kernel: Kernel, file: str, verb: str, words: Sequence[str], grid: s
 
 def _parts(grid: bool, names: Sequence[str]) -> str:
     parts = ["a --grid"] if grid else []
-    parts += [f"{'arguments' if len(names) > 1 else 'an argument'} for {listed(names)}"] if names else []
+    parts += [f"{'arguments' if len(names) > 1 else 'an argument'} for {_listed(names)}"] if names else []
     return " and ".join(parts)
 
 
+def _listed(words: Sequence[str]) -> str:
+    """``'a', 'b'``."""
+    return ", ".join(f"'{shown(word)}'" for word in words)
+
+
 def suggestion(kernel: Kernel, file: str, verb: str) -> str:
-    """What the kernel takes, and a command to copy."""
+    """What the kernel takes, and a command to copy. A launch that has all it needs does without the analyses."""
+    from tileir.cli.signature import Signature
+
     signature = Signature(kernel)
     command = signature.command(verb, file, len(kernel.module.kernels) > 1) + _ALSO.get(verb, "")
     return f"  {signature.text}\n  for example: {command}"

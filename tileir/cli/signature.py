@@ -7,7 +7,6 @@ Does not know: the analysis behind that (`analysis.footprint`), nor how a comman
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -164,8 +163,3 @@ def _promise_text(predicate: object) -> str | None:
         high = "" if predicate.upper is None else f" <= {predicate.upper}"
         return f"{low}it{high}"
     return None
-
-
-def listed(words: Sequence[str]) -> str:
-    """``'a', 'b'``."""
-    return ", ".join(f"'{shown(word)}'" for word in words)

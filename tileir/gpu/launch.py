@@ -1,7 +1,7 @@
-"""Launching cubins, of whichever route.
+"""Launching machine code, of whichever vendor and route.
 
 Knows: what the parameters of a kernel are in memory, the memory that code wants beside the arguments, and what a grid
-is held to. Does not know: how a cubin is made, arrays and the objects of Python (`runtime.gpu`), what the mailbox says
+is held to. Does not know: how code is made, arrays and the objects of Python (`runtime.gpu`), what the mailbox says
 (`gpu.mailbox`).
 
 Every parameter lies in eight bytes of its own, a value in the low ones: the driver takes as many as the kernel wants.
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from operator import mul
 
-from tileir.gpu.driver import TARGET, Driver
+from tileir.gpu.driver import Driver
 from tileir.gpu.executable import PARAMETER_BYTES, Executable
 from tileir.gpu.extents import LIMIT, evaluated
 from tileir.gpu.mailbox import HEAD_BYTES, Mail, initial, read, size_for, used
@@ -78,7 +78,7 @@ class KernelLauncher:
         self.device = driver.device()
         self._name = name
         x, y, z = self.device.grid
-        self._largest = x // executable.cluster, y, z
+        self._largest = min(x // executable.cluster, self.device.threads // executable.threads), y, z
         how = executable.threads, executable.cluster, executable.shared
         self._function = driver.function(library.handle, executable.kernel, *how, name)
         self._library = library
@@ -107,7 +107,7 @@ class KernelLauncher:
             what = (
                 f"kernel @{shown(self._name)}: a grid of {grid}, the largest that {self.device.name} has is {(x, y, z)}"
             )
-            raise UnsupportedError(what, TARGET)
+            raise UnsupportedError(what, self.device.arch.vendor.value)
         if self._wishes:
             return self._launch_with_memory(grid, values, stream)
         self._start(grid, (*values, *self._fixed), stream)

@@ -1,7 +1,7 @@
 """Making very many objects at once.
 
 Knows: that Python searches all of them for cycles again and again as they become more, which takes up to half of the
-time of reading a program, and finds nothing.
+time of reading a program or of importing modules, and finds nothing.
 Does not know: the objects.
 """
 

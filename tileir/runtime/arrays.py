@@ -19,7 +19,8 @@ import numpy as np
 
 from tileir.runtime.dlpack import dlpack_array
 
-CPU, GPU = "cpu", "cuda"
+CPU, GPU, ROCM = "cpu", "cuda", "rocm"
+"""The devices whose memory a kernel can use: that of this process, of NVIDIA's GPUs, of AMD's."""
 
 
 class Array(NamedTuple):
@@ -27,7 +28,7 @@ class Array(NamedTuple):
 
     ``dtype`` is None for an element type that NumPy and ml_dtypes lack; `name` is then what the owner calls it.
     ``device`` is ``cpu`` for memory that this process can read, ``cuda:0`` and so on for that of a GPU of NVIDIA
-    (``cuda`` if its owner does not tell which), otherwise the owner's name of the device.
+    (``cuda`` if its owner does not tell which), ``rocm:0`` and so on for one of AMD, otherwise the owner's name of it.
     """
 
     address: int
@@ -145,8 +146,25 @@ def _torch_dtype(dtype: Any) -> tuple[np.dtype | None, str, int]:
     return TORCH_DTYPES.get(name), name, dtype.itemsize
 
 
-_torch_device = cache(str)
-"""A device by torch's name of it: ``cpu``, ``cuda:0``."""
+@cache
+def _torch_device(device: Any) -> str:
+    """A device by torch's name of it, ``cpu`` or ``cuda:0``; torch for ROCm calls those of AMD so too."""
+    name = str(device)
+    return name.replace(GPU, ROCM, 1) if is_for_rocm(sys.modules["torch"]) else name
+
+
+def is_for_rocm(library: Any) -> bool:
+    """Whether torch or CuPy, which have CUDA's names for all GPUs, are made for those of AMD."""
+    if getattr(getattr(library, "version", None), "hip", None) is not None:
+        return True
+    runtime = getattr(getattr(library, "cuda", None), "runtime", None)
+    return bool(getattr(runtime, "is_hip", False))
+
+
+def _interface_device(value: Any) -> str:
+    """The kind of device that an object with CUDA's array interface is on; CuPy's and hip-python's may be on AMD's."""
+    root = type(value).__module__.partition(".")[0]
+    return ROCM if root == "hip" or (root == "cupy" and is_for_rocm(sys.modules.get(root))) else GPU
 
 
 _IMMUTABLE = ("jax", "jaxlib")
@@ -178,7 +196,8 @@ def _from_cuda(value: Any, interface: dict[str, Any]) -> Array:
     usual = contiguous_strides(shape, dtype.itemsize)
     strides = tuple(interface.get("strides") or usual)
     number = getattr(getattr(value, "device", None), "id", None)
-    device = GPU if number is None else f"{GPU}:{number}"
+    kind = _interface_device(value)
+    device = kind if number is None else f"{kind}:{number}"
     return Array(address, shape, strides, dtype.itemsize, dtype, None, not readonly, device, strides == usual, value)
 
 

@@ -20,10 +20,10 @@ import numpy as np
 READ_ONLY = 1
 CPU_DEVICES = (1, 3, 11, 13)
 """Plain memory, memory pinned for CUDA or ROCm, CUDA managed memory."""
-CUDA = 2
-LEGACY_STREAM = 1
-"""CUDA's default stream, by DLPack's number: an array is ready for what is launched there."""
-DEVICES = {CUDA: "cuda", 4: "opencl", 7: "vulkan", 8: "metal", 10: "rocm", 14: "oneapi", 15: "webgpu"}
+CUDA, ROCM = 2, 10
+DEFAULT_STREAMS = {CUDA: 1, ROCM: 0}
+"""The default stream of a kind of GPU, by DLPack's number: an array is ready for what is launched there."""
+DEVICES = {CUDA: "cuda", 4: "opencl", 7: "vulkan", 8: "metal", ROCM: "rocm", 14: "oneapi", 15: "webgpu"}
 
 DTYPES: dict[tuple[int, int], np.dtype] = {
     **{(0, bits): np.dtype(f"i{bits // 8}") for bits in (8, 16, 32, 64)},
@@ -94,7 +94,7 @@ def dlpack_array(value: Any, devices: Sequence[str]) -> DLPackArray:
     device = name if name == "cpu" else f"{name}:{number}"
     if name not in devices:
         return DLPackArray(0, (), (), 1, None, "unknown", True, device, None)
-    capsule = _capsule(value, {"stream": LEGACY_STREAM} if kind == CUDA else {})
+    capsule = _capsule(value, {"stream": DEFAULT_STREAMS[kind]} if kind in DEFAULT_STREAMS else {})
     if _is_named(capsule, b"dltensor_versioned"):
         versioned = _Versioned.from_address(_pointer(capsule, b"dltensor_versioned"))
         return _read(versioned.tensor, not versioned.flags & READ_ONLY, device, capsule)

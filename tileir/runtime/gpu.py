@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from tileir.gpu.arch import MAX_STAGES, MAX_WARPS
+from tileir.gpu.arch import MAX_STAGES, MAX_WARPS, Vendor
 from tileir.gpu.compiler import AS_THE_KERNEL_HAS_IT, RequestedOptions
 from tileir.gpu.driver import Driver, GpuDevice
 from tileir.gpu.executable import Executable
@@ -29,7 +29,7 @@ from tileir.ir.diagnostics import Trap
 from tileir.ir.shown import shown
 from tileir.ops.module import Global
 from tileir.runtime.arguments import Argument, Binder, Parameter
-from tileir.runtime.arrays import GPU, Array
+from tileir.runtime.arrays import GPU, ROCM, Array
 from tileir.runtime.gpu_binding import Ready, gathered, gpu_binder
 from tileir.runtime.grid import Grid
 from tileir.runtime.module import Kernel, Module
@@ -50,6 +50,10 @@ from tileir.runtime.targets import Run
 
 _LOW_BITS = 15
 """A number without these bits is a multiple of 16, which lets code load and store more at a time."""
+
+
+MEMORY = {Vendor.NVIDIA: GPU, Vendor.AMD: ROCM}
+"""The device whose memory each vendor's GPUs use, by the names of `arrays.Array.device`."""
 
 
 class CodeVariant(NamedTuple):
@@ -85,8 +89,6 @@ class _Settings:
 class Gpu:
     """A target on the GPUs of a driver; `route` makes the code of a kernel."""
 
-    devices = (GPU,)
-
     def __init__(
         self,
         name: str,
@@ -99,6 +101,7 @@ class Gpu:
         self.description = description
         self.gives_output = gives_output
         self.driver = driver
+        self.devices = (MEMORY[driver.vendor],)
         self._route = route
 
     def prepare(self, kernel: Kernel, check: Check, options: LaunchOptions) -> Run:
@@ -126,7 +129,7 @@ class Gpu:
         return _Settings(number, options.get("output"), requested_options(options))
 
     def binder(self, parameter: Parameter) -> Binder:
-        return gpu_binder(parameter, self.name)
+        return gpu_binder(parameter, self.devices, self.name)
 
     # ------------------------------------------------------------ arrays of the host, on the default stream
 
@@ -134,7 +137,7 @@ class Gpu:
         """A copy of an array on the device of the thread, as long as it is referred to."""
         whole = array if array.flags.forc else np.ascontiguousarray(array)
         memory = DeviceMemory(self.driver, whole.tobytes("A"))
-        device = f"{GPU}:{self.driver.device().ordinal}"
+        device = f"{self.devices[0]}:{self.driver.device().ordinal}"
         return Array(
             memory.address, array.shape, whole.strides, array.itemsize, array.dtype, None, True, device, True, memory
         )
@@ -180,7 +183,7 @@ class _GpuKernel:
     def _launch(
         self, device: GpuDevice, grid: Grid, values: list[int], tables: dict[int, bytes], settings: _Settings
     ) -> None:
-        stream = current_stream(device.ordinal) if settings.stream is None else settings.stream
+        stream = current_stream(device.ordinal, device.arch.vendor) if settings.stream is None else settings.stream
         if tables:
             self._launch_with_tables(device, grid, values, tables, stream, settings)
         else:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 
 from tileir.ir import types as t
 from tileir.runtime.arguments import Argument, ArrayArgument, Binder, Parameter, binder
-from tileir.runtime.arrays import CPU, GPU, Array
+from tileir.runtime.arrays import CPU, Array
 
 
 class Located(NamedTuple):
@@ -27,9 +27,9 @@ Ready = Located | int
 """Result of the short way: an address, or a scalar as the unsigned number that has its bits."""
 
 
-def gpu_binder(parameter: Parameter, target: str) -> Binder:
+def gpu_binder(parameter: Parameter, devices: tuple[str, ...], target: str) -> Binder:
     """`arguments.binder` with the short way in front: what it gives may also be `Ready`."""
-    usual = binder(parameter, (GPU,), target)
+    usual = binder(parameter, devices, target)
     ty = t.checked_cast(parameter.type, t.TileType)
     if isinstance(ty.element, t.PointerType):
         return _tensor_binder(usual)

@@ -13,8 +13,10 @@ from tileir.cache import shared_cache
 from tileir.gpu import program, vendor
 from tileir.gpu.arch import Arch
 from tileir.gpu.compiler import require_triton
-from tileir.gpu.driver import Driver, GpuDevice, shared_driver
+from tileir.gpu.cuda_driver import cuda_driver
+from tileir.gpu.driver import Driver, GpuDevice
 from tileir.gpu.executable import Executable
+from tileir.gpu.hip_driver import hip_driver
 from tileir.gpu.program import ALIGNED, UNKNOWN, KernelSource
 from tileir.gpu.resources import Library
 from tileir.gpu.ttir.lowering import ParameterFacts
@@ -99,12 +101,19 @@ def _name(module: Module) -> str:
 def open_target() -> Gpu:
     """The target ``cuda``. Raises ImportError where something that it needs is missing."""
     require_triton()
-    description = "GPUs, through Triton's compiler; memory accesses are not checked"
-    return Gpu("cuda", description, shared_driver(), OpenRoute)
+    description = "NVIDIA's GPUs, through Triton's compiler; memory accesses are not checked"
+    return Gpu("cuda", description, cuda_driver(), OpenRoute)
+
+
+def amd_target() -> Gpu:
+    """The target ``hip``. Raises ImportError where something that it needs is missing."""
+    require_triton()
+    description = "AMD's GPUs, through Triton's compiler; memory accesses are not checked"
+    return Gpu("hip", description, hip_driver(), OpenRoute)
 
 
 def vendor_target() -> Gpu:
     """The target ``cuda:tileiras``. Raises ImportError where something that it needs is missing."""
     vendor.require_program()
-    description = "GPUs, through the vendor's assembler; memory accesses are not checked"
-    return Gpu(vendor.TARGET, description, shared_driver(), VendorRoute, gives_output=False)
+    description = "NVIDIA's GPUs, through the vendor's assembler; memory accesses are not checked"
+    return Gpu(vendor.TARGET, description, cuda_driver(), VendorRoute, gives_output=False)

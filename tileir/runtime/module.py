@@ -190,8 +190,8 @@ class Kernel:
                 used in place, or a `tileir.Pointer`; a scalar takes a number that fits.
             target : str, default "cpu"
                 ``"cpu"`` is native code; ``"interp"`` the reference interpreter, which checks every memory access and,
-                with `check`, the kernel's own assumptions; ``"cuda"`` and ``"cuda:tileiras"`` are GPUs, where a launch
-                returns before the kernel has run.
+                with `check`, the kernel's own assumptions; ``"cuda"``, ``"cuda:tileiras"`` and ``"hip"`` are GPUs,
+                where a launch returns before the kernel has run.
             check : bool or "strict", default True
                 How much of what a kernel must not do is looked for.
             **keywords : object

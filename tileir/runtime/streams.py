@@ -1,4 +1,4 @@
-"""The CUDA stream that a launch goes to.
+"""The stream of a GPU that a launch goes to.
 
 Knows: the stream objects of other libraries, and which of their streams is current; none of them is imported unless the
 program has. Does not know: what is launched.
@@ -9,18 +9,23 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from tileir.gpu.arch import Vendor
+from tileir.runtime.arrays import is_for_rocm
+
 DEFAULT = 0
-"""The default stream of the context, which waits for all others that are not made otherwise."""
+"""The default stream of the device, which waits for all others that are not made otherwise."""
 
 
-def current_stream(ordinal: int) -> int:
-    """The stream that torch's work on device `ordinal` goes to now; CuPy's if torch does not use CUDA."""
+def current_stream(ordinal: int, vendor: Vendor) -> int:
+    """The stream that torch's work on device `ordinal` of the vendor goes to now; CuPy's if torch does not use such."""
     torch = sys.modules.get("torch")
-    if torch is not None and torch.cuda.is_initialized():
+    if torch is not None and torch.cuda.is_initialized() and is_for_rocm(torch) is (vendor is Vendor.AMD):
         stream: int = _torch_stream(torch, ordinal)
         return stream
     cupy = sys.modules.get("cupy")
-    return DEFAULT if cupy is None else int(cupy.cuda.get_current_stream().ptr)
+    if cupy is None or is_for_rocm(cupy) is not (vendor is Vendor.AMD):
+        return DEFAULT
+    return int(cupy.cuda.get_current_stream().ptr)
 
 
 def _torch_stream(torch: Any, ordinal: int) -> int:
@@ -30,13 +35,13 @@ def _torch_stream(torch: Any, ordinal: int) -> int:
 
 
 def stream_number(stream: object) -> int:
-    """The driver's number of a stream: an integer, or a stream of torch, CuPy, Numba, cuda-core or cuda-bindings.
+    """The driver's number of a stream: an integer, or a stream of torch, CuPy, Numba, cuda-core or the bindings.
 
     Raises TypeError for anything else.
     """
     number = _number(stream)
     if number is None or not 0 <= number < 1 << 64:
-        expected = "the number of a CUDA stream, or a stream of torch, CuPy or any library with __cuda_stream__"
+        expected = "the number of a stream, or a stream of torch, CuPy or any library with __cuda_stream__"
         raise TypeError(f"stream: expected {expected}, got {stream!r}")
     return number
 

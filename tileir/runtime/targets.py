@@ -11,6 +11,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal, Protocol, cast, runtime_checkable
 
+from tileir.ir.bulk import without_collection
 from tileir.ir.diagnostics import UnsupportedError
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from tileir.runtime.module import Kernel
     from tileir.runtime.options import Check, LaunchOptions
 
-TargetName = Literal["interp", "cpu", "cuda", "cuda:tileiras"]
+TargetName = Literal["interp", "cpu", "cuda", "cuda:tileiras", "hip"]
 DEFAULT: TargetName = "cpu"
 """The target of launches that name none: native code."""
 
@@ -94,6 +95,7 @@ _IMPLEMENTATIONS: dict[TargetName, tuple[str, str]] = {
     "cpu": ("tileir.runtime.native", "Native"),
     "cuda": ("tileir.runtime.gpu_routes", "open_target"),
     "cuda:tileiras": ("tileir.runtime.gpu_routes", "vendor_target"),
+    "hip": ("tileir.runtime.gpu_routes", "amd_target"),
 }
 """The module of each target, and what in it makes the target; it raises ImportError if something is not installed."""
 
@@ -106,7 +108,8 @@ def target_named(name: str) -> Target:
         raise UnsupportedError(f"no such target: expected one of {', '.join(_IMPLEMENTATIONS)}", name)
     try:
         module, name_of_maker = implementation
-        target: Target = getattr(import_module(module), name_of_maker)()
+        with without_collection():
+            target: Target = getattr(import_module(module), name_of_maker)()
     except ImportError as error:
         raise UnsupportedError(f"not available: {error}", name) from error
     return target

@@ -22,6 +22,7 @@ from tileir.farm.isolation import attempt
 from tileir.farm.job import Ending, FarmJob, JobLimits, Json
 from tileir.farm.store import JobStore
 from tileir.ir.usage import UsageError
+from tileir.runtime.targets import DeviceTarget, target_named
 from tileir.tune.candidates import TuneTask
 from tileir.tune.record import TuneRecord, machine, ordered
 from tileir.tune.search import SpaceSearch, name_of
@@ -155,7 +156,7 @@ def _import_cutile() -> None:
 @contextmanager
 def _alone(target: str) -> Iterator[None]:
     """While the body runs, no other process of this user times on the device."""
-    device = "gpu" if target.startswith("cuda") else "cpu"
+    device = "gpu" if isinstance(target_named(target), DeviceTarget) else "cpu"
     directory = default_directory() or Path(tempfile.gettempdir())
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,7 +1,8 @@
 """The part of a matrix product that is read: at the border of a tensor it is what one store puts there.
 
 The rows and columns of a result that lie outside the tensor are never seen if every reader leads to that store, row by
-row and column by column: sums of a loop, and arithmetic that cannot trap. Then they need not be computed.
+row and column by column: sums of a loop, arithmetic that cannot trap, and reshapes that only add or drop dimensions of
+one element. Then they need not be computed, and neither are whole matrices of a batch.
 
 Knows: which store it is, and which loads only serve such a product. Does not know: LLVM, nor how many rows there are.
 """
@@ -17,9 +18,9 @@ from tileir.cpu.analysis.loads import is_box
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value
 from tileir.ir.traits import ELEMENTWISE
-from tileir.ops import control, matmul, views
+from tileir.ops import control, matmul, shapes, views
 
-Product = matmul.MmaF | matmul.MmaI
+Product = matmul.MmaF | matmul.MmaI | matmul.MmaFScaled
 
 
 class Needed:
@@ -32,16 +33,20 @@ class Needed:
     def store_of(self, product: Product) -> MemoryAccess | None:
         """The store of a box that everything read of the result leads to; None if there is something else."""
         if product not in self._stores:
-            self._stores[product] = self._found(product.result) if product.result.tile.rank == 2 else None
+            self._stores[product] = self._found(product.result)
         return self._stores[product]
 
-    def product_of(self, loaded: Value) -> Product | None:
-        """The product that alone reads a loaded tile, as one of its factors."""
-        users = self._fusion.users(loaded)
+    def product_of(self, loaded: Value) -> tuple[Product, int] | None:
+        """The product that alone reads a loaded tile, and which of its factors that is."""
+        value, users = loaded, self._fusion.users(loaded)
+        while len(users) == 1 and _keeps_matrices(users[0]):
+            value = users[0].results[0]
+            users = self._fusion.users(value)
         product = users[0] if len(users) == 1 else None
-        if not isinstance(product, Product) or product.acc is loaded or product.lhs is product.rhs:
+        if not isinstance(product, Product) or product.operands.count(value) != 1:
             return None
-        return product
+        sides = [side for side, factor in enumerate((product.lhs, product.rhs)) if factor is value]
+        return (product, sides[0]) if sides else None
 
     def _found(self, result: Value) -> MemoryAccess | None:
         stores: set[Op] = set()
@@ -94,9 +99,20 @@ def _passed(op: Op, value: Value) -> list[Value] | None:
         places = [place for place, operand in enumerate(op.operands) if operand is value]
         return [one for place in places for one in (loop.outputs[place], loop.body.args[1 + place])]
     if isinstance(op, Product):
-        return [op.result] if op.acc is value and value not in (op.lhs, op.rhs) else None
+        return [op.result] if op.acc is value and op.operands.count(value) == 1 else None
+    if _keeps_matrices(op):
+        return list(op.results)
     is_float = all(_is_float(one) for one in (*op.operands, *op.results))
     return list(op.results) if is_float and ELEMENTWISE in op.spec.traits else None
+
+
+def _keeps_matrices(op: Op) -> bool:
+    """Whether the operation only adds or drops dimensions of one element in front of the last two."""
+    if not isinstance(op, shapes.Reshape):
+        return False
+    before, after = op.source.tile.shape, op.result.tile.shape
+    outer = [[extent for extent in shape[:-2] if extent != 1] for shape in (before, after)]
+    return min(len(before), len(after)) >= 2 and before[-2:] == after[-2:] and outer[0] == outer[1]
 
 
 def _is_float(value: Value) -> bool:

@@ -164,13 +164,11 @@ def _assembly(ir_text: str, host: Host) -> str:
 
 
 class Loaded:
-    """Machine code mapped into this process; `address` finds a function in it. Keep it alive while the code may run."""
+    """Machine code mapped into this process, with the addresses of some functions in it. Keep it alive while the code
+    may run."""
 
-    def __init__(self, code: bytes, host: Host) -> None:
-        self._engine = _away(lambda: _loaded(code, host))
-
-    def address(self, name: str) -> int:
-        return _away(lambda: int(self._engine.get_function_address(name)))
+    def __init__(self, code: bytes, host: Host, names: Iterable[str]) -> None:
+        self._engine, self.addresses = _away(lambda: _loaded(code, host, names))
 
     def __del__(self) -> None:
         engine = self.__dict__.pop("_engine", None)
@@ -178,11 +176,14 @@ class Loaded:
             _dropped().put(engine)
 
 
-def _loaded(code: bytes, host: Host) -> llvm.ExecutionEngine:
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine(host))
+def _loaded(code: bytes, host: Host, names: Iterable[str]) -> tuple[llvm.ExecutionEngine, dict[str, int]]:
+    """To link what is compiled already takes no processor's features, and to read their list most of the time."""
+    _initialized()
+    machine = llvm.Target.from_triple(host.triple).create_target_machine(reloc="pic", codemodel="default")
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
-    return engine
+    return engine, {name: int(engine.get_function_address(name)) for name in names}
 
 
 # ---------------------------------------------------------------- calls of LLVM

@@ -28,8 +28,8 @@ ROW_PADDING = 64
 LONG_ROW = 1024
 """Bytes from which on rows are padded."""
 SMALLEST_SQUARE = 4
-LINES_AT_A_TIME = 16
-"""Lines that are copied together at most, where one is not copied by itself: needed ones are rounded up to it."""
+LINES_AT_A_TIME = 64
+"""Lines that are read together at most, where one is not read by itself: needed ones are rounded up to it."""
 UNROLLED = 8
 """Vectors of a row that are copied by straight-line code."""
 

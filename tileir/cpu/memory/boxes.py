@@ -106,13 +106,11 @@ def window_or_copy(
 def _serves(lowering: Lowering, result: Value, view: NativeTileView, place: Box) -> ir.Value:
     """An i1: whether all that is needed of the tile lies in the tensor."""
     needed = needs_of_load(lowering, result, view)
-    if needed is None:
+    if not needed:
         return place.full
-    dim, lines = needed
-    wanted = [I64(extent) for extent in result.tile.shape]
-    wanted[dim] = lines
     found: ir.Value = I1(1)
-    for count, least in zip(place.counts, wanted):
+    for dim, (count, extent) in enumerate(zip(place.counts, result.tile.shape)):
+        least = needed.get(dim, I64(extent))
         found = lowering.builder.and_(found, lowering.builder.icmp_unsigned(">=", count, least))
     return found
 

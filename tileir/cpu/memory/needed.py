@@ -1,10 +1,12 @@
-"""How many rows and columns of a matrix product are needed, in registers (`cpu.analysis.needed`).
+"""How many matrices, rows and columns of a matrix product are needed, in registers (`cpu.analysis.needed`).
 
 Knows: that these are the counts of a box that will be stored, if what they follow from is known before the product, and
 how much of a factor has to be there for them. Does not know: how a product leaves the others out (`cpu.matmul`).
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from llvmlite import ir
 
@@ -21,34 +23,50 @@ from tileir.cpu.memory.counts import count_inside
 from tileir.ir.core import Value
 from tileir.ops import views
 
-Needs = tuple[ir.Value, ir.Value]
-"""Rows and columns: i64, at least 1."""
+
+@dataclass(frozen=True)
+class Needs:
+    """Counts, i64, each at least 1. `batches`: None stands for all."""
+
+    batches: ir.Value | None
+    rows: ir.Value
+    columns: ir.Value
 
 
 def needs_of_product(lowering: Lowering, product: Product) -> Needs | None:
-    """The rows and columns that are needed; None if all may be, or if that is not known yet."""
-    rows, columns = product.result.tile.shape[-2:]
+    """What is needed of the result; None if all may be, or if that is not known yet."""
+    *batch, rows, columns = product.result.tile.shape
     store = None if lowering.strict else lowering.needed.store_of(product)
-    if store is None or is_swapped(rows, columns, host()):
+    if store is None or store.value is None or is_swapped(rows, columns, host()):
         return None
-    counts = [_count(lowering, store, position) for position in range(2)]
-    if counts[0] is None or counts[1] is None:
+    stored = store.value.tile.shape
+    is_batch = bool(batch) and stored == (*batch, rows, columns)
+    positions = range(0 if is_batch else len(stored) - 2, len(stored))
+    counts = [_count(lowering, store, position) for position in positions]
+    found = [_at_least_one(lowering, count) for count in counts if count is not None]
+    if len(found) < len(counts):
         return None
-    return _at_least_one(lowering, counts[0]), _at_least_one(lowering, counts[1])
+    return Needs(found[0] if is_batch else None, *found[-2:])
 
 
-def needs_of_load(lowering: Lowering, loaded: Value, view: NativeTileView) -> tuple[int, ir.Value] | None:
-    """The dimension of a loaded tile of which a part is enough, and how much of it; None if all of it is needed."""
-    product = lowering.needed.product_of(loaded)
-    if product is None or lowering.loads.placement(loaded) is LoadPlacement.AT_ONCE:
-        return None
+def needs_of_load(lowering: Lowering, loaded: Value, view: NativeTileView) -> dict[int, ir.Value]:
+    """The dimensions of a loaded tile of which a part is enough, with how much of them."""
+    reader = lowering.needed.product_of(loaded)
+    if reader is None or lowering.loads.placement(loaded) is LoadPlacement.AT_ONCE:
+        return {}
+    product, side = reader
     needs = needs_of_product(lowering, product)
     if needs is None:
-        return None
-    dim = 0 if product.lhs is loaded else 1
+        return {}
+    shape = loaded.tile.shape
+    dim = len(shape) - 2 + side
     by_line = view.tensor.strides[view.type.tensor_dims[dim]]
-    at_once = LINES_AT_A_TIME if dim or is_one(by_line) else 1
-    return dim, _rounded_up(lowering, needs[dim], min(at_once, loaded.tile.shape[dim]))
+    at_once = LINES_AT_A_TIME if side or is_one(by_line) else 1
+    lines = needs.columns if side else needs.rows
+    found = {dim: _rounded_up(lowering, lines, min(at_once, shape[dim]))}
+    if needs.batches is not None and shape == (product.lhs, product.rhs)[side].tile.shape:
+        found[0] = needs.batches
+    return found
 
 
 def _count(lowering: Lowering, store: MemoryAccess, position: int) -> ir.Value | None:

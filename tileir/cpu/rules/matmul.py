@@ -169,8 +169,7 @@ def _lower(
         if found.swapped:
             _multiply_transposed(lowering.emit, product, found, acc)
         else:
-            needed = None if isinstance(op, matmul.MmaFScaled) else needs_of_product(lowering, op)
-            _multiply_into(lowering.emit, product, found, acc, needed)
+            _multiply_into(lowering.emit, product, found, acc, needs_of_product(lowering, op))
     lowering.values[op.result] = acc
 
 
@@ -199,15 +198,16 @@ def _multiply_transposed(emit: Emitter, product: Product, found: Factors, acc: W
 
 
 def _multiply_into(emit: Emitter, product: Product, found: Factors, acc: Window, needed: Needs | None = None) -> None:
-    """``acc += left @ right``, batch by batch; of the one batch, `needed` rows and columns at least."""
+    """``acc += left @ right``, batch by batch; at least what is `needed` of it."""
     shape, builder = found.shape, emit.builder
-    with emit.counted(I64(0), I64(found.batch)) as which:
+    batches = I64(found.batch) if needed is None or needed.batches is None else needed.batches
+    with emit.counted(I64(0), batches) as which:
         offset = builder.mul(which, I64(shape.m * shape.n))
         base = builder.gep(acc.base, [offset], source_etype=memory_type(acc.element))
         left = factor(emit, found.left, which, k_first=found.swapped)
         right = factor(emit, found.right, which, k_first=not found.swapped)
         if needed is not None:
-            left, right = replace(left, needed=needed[0]), replace(right, needed=needed[1])
+            left, right = replace(left, needed=needed.rows), replace(right, needed=needed.columns)
         _multiply_matrices(emit, product, shape, left, right, Window(acc.type, base, ()))
 
 

@@ -34,7 +34,7 @@ class InstrumentedProgram(NativeProgram):
     def base(self) -> int:
         """The address of the first byte that `map` describes."""
         driver = next(one for one in self.map.functions if one.name == DRIVER)
-        return self._loaded.address(DRIVER) - driver.begin
+        return self._loaded.addresses[DRIVER] - driver.begin
 
 
 def instrumented(source: NativeSource, cache: Cache, instruments: Instruments) -> InstrumentedProgram:

@@ -16,8 +16,8 @@ class LoadedLibrary:
     """The library in this process; `addresses` are those of its functions, in order."""
 
     def __init__(self, code: bytes) -> None:
-        self._loaded = Loaded(code, host())
-        self.addresses = tuple(map(self._loaded.address, FUNCTIONS))
+        self._loaded = Loaded(code, host(), FUNCTIONS)
+        self.addresses = tuple(self._loaded.addresses[name] for name in FUNCTIONS)
 
 
 @cached

@@ -52,8 +52,8 @@ def kept_peaks(threads: int, cache: Cache, again: bool = False) -> Peaks:
 
 def measured(threads: int) -> Peaks:
     """Takes a fraction of a second. The best of several tries counts."""
-    loaded = Loaded(object_code(str(_module()), host()), host())
-    multiply, read = (_FUNCTION(loaded.address(name)) for name in ("multiply", "read"))
+    loaded = Loaded(object_code(str(_module()), host()), host(), ("multiply", "read"))
+    multiply, read = (_FUNCTION(loaded.addresses[name]) for name in ("multiply", "read"))
     pool, memory = Pool(), np.ones(BYTES, np.uint8)
     share = BYTES // threads // (ACCUMULATORS * _line()) * (ACCUMULATORS * _line())
     starts = [memory.ctypes.data + number * share for number in range(threads)]

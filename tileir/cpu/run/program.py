@@ -89,11 +89,12 @@ class NativeProgram:
         self.waits = bool(facts.waiting)
         """Whether its tile blocks may wait for each other."""
         self.library = loaded_library(cache).addresses if facts.asks else NO_LIBRARY
-        self._loaded = Loaded(code, host())
-        self.driver = DRIVER_TYPE(self._loaded.address(DRIVER))
+        self._loaded = Loaded(code, host(), (DRIVER, RESUME, DESTROY) if self.waits else (DRIVER,))
+        addresses = self._loaded.addresses
+        self.driver = DRIVER_TYPE(addresses[DRIVER])
         if self.waits:
-            self.resume = RESUME_TYPE(self._loaded.address(RESUME))
-            self.destroy = DESTROY_TYPE(self._loaded.address(DESTROY))
+            self.resume = RESUME_TYPE(addresses[RESUME])
+            self.destroy = DESTROY_TYPE(addresses[DESTROY])
 
     @cached_property
     def waiting(self) -> list[Op]:

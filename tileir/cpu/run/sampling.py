@@ -88,7 +88,7 @@ class Sampler:
         try:
             self._state.count_into(self._base, self._histogram)
             old = _SignalAction()
-            new = _SignalAction(handler=self._handler.address(_HANDLER), flags=_SA_RESTART | _SA_SIGINFO)
+            new = _SignalAction(handler=self._handler.addresses[_HANDLER], flags=_SA_RESTART | _SA_SIGINFO)
             self._call("sigaction", int(signal.SIGPROF), ctypes.byref(new), ctypes.byref(old))
             try:
                 yield
@@ -164,7 +164,7 @@ def _loaded_handler() -> Loaded:
     place = builder.inttoptr(builder.add(counts, builder.mul(within, I64(4))), PTR)
     builder.atomic_rmw("add", place, I32(1), "monotonic")
     builder.ret_void()
-    return Loaded(object_code(str(module), host()), host())
+    return Loaded(object_code(str(module), host()), host(), (_HANDLER,))
 
 
 def _word(builder: ir.IRBuilder, address: ir.Value) -> ir.Value:

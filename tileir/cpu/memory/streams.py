@@ -140,12 +140,11 @@ def _copy_row(emit: Emitter, arguments: Sequence[ir.Value]) -> None:
     _copy_pieces(builder, target, source, head)
     with counted(builder, lines) as line:
         _copy_line(builder, target, source, builder.add(head, builder.mul(line, I64(_LINE))))
-    rest = [builder.gep(base, [behind], source_etype=I8) for base in (target, source)]
-    _copy_pieces(builder, *rest, builder.sub(length, behind))
+    _copy_pieces(builder, _at(builder, target, behind), _at(builder, source, behind), builder.sub(length, behind))
 
 
 def _copy_line(builder: ir.IRBuilder, target: ir.Value, source: ir.Value, at: ir.Value) -> None:
-    stored = _copy(builder, *(builder.gep(base, [at], source_etype=I8) for base in (target, source)), _LINE)
+    stored = _copy(builder, _at(builder, target, at), _at(builder, source, at), _LINE)
     stored.set_metadata("nontemporal", builder.module.add_metadata([ir.IntType(32)(1)]))
 
 
@@ -153,7 +152,12 @@ def _copy_pieces(builder: ir.IRBuilder, target: ir.Value, source: ir.Value, leng
     """Copy less than a line. Not in a loop, which LLVM would make a call of."""
     for done in range(0, _LINE - _PIECE, _PIECE):
         with builder.if_then(builder.icmp_unsigned(">", length, I64(done))):
-            _copy(builder, *(builder.gep(base, [I64(done)], source_etype=I8) for base in (target, source)), _PIECE)
+            _copy(builder, _at(builder, target, I64(done)), _at(builder, source, I64(done)), _PIECE)
+
+
+def _at(builder: ir.IRBuilder, base: ir.Value, distance: ir.Value) -> ir.Value:
+    """The address so many bytes behind another."""
+    return builder.gep(base, [distance], source_etype=I8)
 
 
 def _copy(builder: ir.IRBuilder, target: ir.Value, source: ir.Value, size: int) -> ir.Instruction:

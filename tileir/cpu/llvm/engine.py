@@ -19,6 +19,7 @@ from llvmlite.binding.newpassmanagers import NewPassManager
 
 from tileir.cpu.llvm.object_symbols import undefined_symbols
 from tileir.host.background import in_background
+from tileir.host.matrix_unit import may_use_matrix_unit
 from tileir.ir.diagnostics import UnsupportedError
 
 _PACKAGE = Path(__file__).parents[2]
@@ -26,6 +27,9 @@ CODE_MAKERS = ("analysis", "cpu", "host", "ir", "numerics", "ops")
 """The parts of the package that machine code depends on: code in the cache is not used after a change in one."""
 REWRITERS = ("interp", "passes")
 """The parts that a program depends on which is rewritten before it becomes code."""
+
+MATRIX_UNIT = ("avx512f", "avx512bf16", "avx512vnni", "amx-tile", "amx-bf16", "amx-int8")
+"""Features of a processor whose matrix unit is used, for what the vectors beside it can do as well."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,7 @@ class Host:
     vector_bits: int
     has_bf16_dot: bool
     has_int8_dot: bool
+    has_matrix_unit: bool
 
 
 @cache
@@ -56,6 +61,7 @@ def _host() -> Host:
         vector_bits=bits,
         has_bf16_dot=bool(found.get("avx512bf16")),
         has_int8_dot=bool(found.get("avx512vnni")),
+        has_matrix_unit=all(map(found.get, MATRIX_UNIT)) and may_use_matrix_unit(),
     )
 
 

@@ -4,8 +4,8 @@ Knows: which elements the panels hold, how many of them one step takes, and the 
 a group of 1, 2 or 4 neighbours along K, together one *word* of 32 or 64 bits.
 Does not know: panels (`cpu.matmul.panels`) nor the loops around (`cpu.matmul.microkernel`).
 
-A dot product of bf16 pairs reads subnormal numbers as zero and sums in two roundings, which is open
-(spec: matmul#mmaf).
+A dot product of bf16 pairs, of vectors or of a matrix unit, reads subnormal numbers as zero and sums in two roundings,
+which is open (spec: matmul#mmaf).
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ class Product:
     total: ir.Type
     step: Step
     flip_left: bool = False
+    square: str = ""
+    """The instruction of a matrix unit that makes 16 steps of 16 x 16 sums; empty if there is none."""
 
 
 def is_swapped(rows: int, columns: int, host: Host) -> bool:
@@ -66,7 +68,7 @@ def float_product(inputs: t.ElementType, sums: t.ElementType, depth: int, lanes:
     if sums is t.F64:
         return Product(t.F64, 1, DOUBLE, DOUBLE, _fused)
     if inputs is t.BF16 and host.has_bf16_dot and depth >= 2 and lanes >= 4:
-        return Product(t.BF16, 2, I32, FLOAT, _bf16_pairs)
+        return Product(t.BF16, 2, I32, FLOAT, _bf16_pairs, square="tdpbf16ps" if host.has_matrix_unit else "")
     return Product(t.F32, 1, FLOAT, FLOAT, _fused)
 
 
@@ -77,7 +79,8 @@ def integer_product(lhs: Signedness, rhs: Signedness, depth: int, lanes: int, ho
     if depth < 4 or lanes < 4 or not host.has_int8_dot:
         return Product(t.I16, 2, I32, I32, _i16_pairs)
     unsigned_left = rhs is Signedness.SIGNED
-    return Product(t.I8, 4, I32, I32, _bytes if unsigned_left else _bytes_swapped, flip_left=lhs is rhs)
+    step, square = (_bytes, "tdpbusd") if unsigned_left else (_bytes_swapped, "tdpbsud")
+    return Product(t.I8, 4, I32, I32, step, flip_left=lhs is rhs, square=square if host.has_matrix_unit else "")
 
 
 def _fused(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sums: ir.Value) -> ir.Value:

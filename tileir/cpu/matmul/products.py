@@ -65,11 +65,13 @@ class BFloat(ir.Type):
 
 def float_product(inputs: t.ElementType, sums: t.ElementType, depth: int, lanes: int, host: Host) -> Product:
     """The product of floats of type `inputs` over `depth` values of K, in vectors of `lanes` words."""
+    multiply_add = _fused if host.has_fma else _rounded_twice
     if sums is t.F64:
-        return Product(t.F64, 1, DOUBLE, DOUBLE, _fused)
+        return Product(t.F64, 1, DOUBLE, DOUBLE, multiply_add)
     if inputs is t.BF16 and host.has_bf16_dot and depth >= 2 and lanes >= 4:
-        return Product(t.BF16, 2, I32, FLOAT, _bf16_pairs, square="tdpbf16ps" if host.has_matrix_unit else "")
-    return Product(t.F32, 1, FLOAT, FLOAT, _fused)
+        step = _neon_bf16_pairs if host.is_arm else _bf16_pairs
+        return Product(t.BF16, 2, I32, FLOAT, step, square="tdpbf16ps" if host.has_matrix_unit else "")
+    return Product(t.F32, 1, FLOAT, FLOAT, multiply_add)
 
 
 def integer_product(lhs: Signedness, rhs: Signedness, depth: int, lanes: int, host: Host) -> Product:
@@ -78,6 +80,8 @@ def integer_product(lhs: Signedness, rhs: Signedness, depth: int, lanes: int, ho
         return Product(t.I64, 1, I64, I64, _integers)
     if depth < 4 or lanes < 4 or not host.has_int8_dot:
         return Product(t.I16, 2, I32, I32, _i16_pairs)
+    if host.is_arm:
+        return Product(t.I8, 4, I32, I32, _NEON_BYTES[lhs, rhs])
     unsigned_left = rhs is Signedness.SIGNED
     step, square = (_bytes, "tdpbusd") if unsigned_left else (_bytes_swapped, "tdpbsud")
     return Product(t.I8, 4, I32, I32, step, flip_left=lhs is rhs, square=square if host.has_matrix_unit else "")
@@ -87,10 +91,41 @@ def _fused(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sums: ir.Valu
     return call_intrinsic(builder, "llvm.fma", sums.type, [left, right, sums])
 
 
+def _rounded_twice(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sums: ir.Value) -> ir.Value:
+    return builder.fadd(builder.fmul(left, right), sums)
+
+
 def _bf16_pairs(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sums: ir.Value) -> ir.Value:
     pairs = ir.VectorType(BFloat(), 2 * sums.type.count)
     operands = [sums, builder.bitcast(left, pairs), builder.bitcast(right, pairs)]
     return _call(builder, f"llvm.x86.avx512bf16.dpbf16ps.{32 * sums.type.count}", operands)
+
+
+def _neon_bf16_pairs(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sums: ir.Value) -> ir.Value:
+    pairs = ir.VectorType(BFloat(), 2 * sums.type.count)
+    return _call(
+        builder, "llvm.aarch64.neon.bfdot.v4f32.v8bf16", [sums, *(builder.bitcast(one, pairs) for one in (left, right))]
+    )
+
+
+def _neon_dot(instruction: str, swapped: bool = False) -> Step:
+    """Four products of bytes each; `swapped`: the instruction takes the right factor first."""
+
+    def step(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sums: ir.Value) -> ir.Value:
+        quads = ir.VectorType(I8, 4 * sums.type.count)
+        factors = [builder.bitcast(one, quads) for one in ((right, left) if swapped else (left, right))]
+        return _call(builder, f"llvm.aarch64.neon.{instruction}.v4i32.v16i8", [sums, *factors])
+
+    return step
+
+
+_NEON_BYTES = {
+    (Signedness.SIGNED, Signedness.SIGNED): _neon_dot("sdot"),
+    (Signedness.UNSIGNED, Signedness.UNSIGNED): _neon_dot("udot"),
+    (Signedness.UNSIGNED, Signedness.SIGNED): _neon_dot("usdot"),
+    (Signedness.SIGNED, Signedness.UNSIGNED): _neon_dot("usdot", swapped=True),
+}
+"""By the signedness of the factors; the mixed one takes the unsigned factor first."""
 
 
 def _bytes(builder: ir.IRBuilder, unsigned: ir.Value, signed: ir.Value, sums: ir.Value) -> ir.Value:

@@ -2,8 +2,10 @@
 
     python bench/sweep.py [--threads N] [--processor] [--save FILE] [--pictures FOLDER] [sweep ...]
 
-Knows: the sizes of each sweep, and how a point is measured. Does not know: kernels and peers (`cases`), pictures
-(`picture`). The result of each point is checked before it is timed. Both sides are timed in turn; what is shown is the
+Knows: the sizes of each sweep, and how a point is measured. Does not know: kernels and peers (`cases`, `products`,
+`attentions`), pictures (`picture`).
+
+The result of each point is checked before it is timed. Both sides are timed in turn; what is shown is the
 median, and the quarters of the samples below and above it. With `--processor` the time is that of the processor, all
 threads together, for a machine that has other things to do: compare with one thread then.
 
@@ -24,6 +26,10 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import cases
 
 RUNS = 9
 LEAST = 2e-3
@@ -38,16 +44,43 @@ def _products() -> dict[str, tuple[int, ...]]:
     return {" x ".join(map(str, shape)): shape for shape in (*cubes, *skinny)}
 
 
+def _typed_products() -> dict[str, tuple[int, ...]]:
+    cubes = [(size,) * 3 for size in (64, 256, 1024, 2048)]
+    return {" x ".join(map(str, shape)): shape for shape in (*cubes, (8, 4096, 4096))}
+
+
+def _heads() -> dict[str, tuple[int, ...]]:
+    return {f"{heads} x {length}": (heads, length) for heads, length in ((4, 64), (4, 256), (8, 1024), (8, 4096))}
+
+
+PRODUCTS = (
+    "gemm_b_plain",
+    "gemm_a_transposed",
+    "gemm_bf16",
+    "gemm_bf16_b_plain",
+    "gemm_f16",
+    "gemm_f8",
+    "gemm_i8",
+)
+ATTENTIONS = (
+    "attention_f32_64",
+    "attention_f32_128",
+    "attention_f32_64_causal",
+    "attention_f32_128_causal_gqa",
+    "attention_bf16_64",
+    "attention_bf16_128_causal",
+    "attention_bf16_128_gqa",
+)
 SWEEPS: dict[str, tuple[str, dict[str, tuple[int, ...]]]] = {
     "gemm": ("gemm_f32", _products()),
+    **{name: (name, _typed_products()) for name in PRODUCTS},
     "add": ("add_views", {f"2^{power}": (1 << power,) for power in range(10, 27, 2)}),
     "add_pointers": ("add_pointers", {f"2^{power}": (1 << power,) for power in range(10, 27, 2)}),
+    "saxpy_matrix": ("saxpy_matrix", {f"{rows} x 8192": (rows,) for rows in (128, 512, 2048, 8192)}),
+    "transpose": ("transpose", {f"{size} x {size}": (size,) for size in (64, 256, 1024, 4096, 8192)}),
     "softmax": ("softmax", {f"{rows} x 4096": (rows,) for rows in (1, 4, 16, 64, 256, 1024, 4096, 16384)}),
     "layer_norm": ("layer_norm", {f"{rows} x 4096": (rows,) for rows in (1, 4, 16, 64, 256, 1024, 4096, 16384)}),
-    "attention": (
-        "attention",
-        {f"{heads} x {n} x 64": (heads, n) for heads, n in ((1, 64), (1, 256), (8, 256), (8, 1024), (8, 4096))},
-    ),
+    **{name: (name, _heads()) for name in ATTENTIONS},
 }
 """For each sweep its case, and the sizes by the names that they have in tables."""
 
@@ -113,17 +146,26 @@ def timed(actions: Sequence[Callable[[], object]], clock: Callable[[], float]) -
     return [Sample.of(column) for column in zip(*rows)]
 
 
+def _case(sweep: str, size: str) -> cases.Case:
+    import attentions
+    import cases
+    import products
+
+    make, sizes = SWEEPS[sweep]
+    made = {**products.CASES, **attentions.CASES}.get(make) or getattr(cases, make)
+    return made(*sizes[size])
+
+
 def measured(sweep: str, size: str, clock: Callable[[], float]) -> Point:
     """A point beside its peers. Raises AssertionError for a wrong result."""
     import cases
 
-    make, sizes = SWEEPS[sweep]
-    case = getattr(cases, make)(*sizes[size])
+    case = _case(sweep, size)
     launch = cases.launcher(case)
     launch()
     case.check()
     ours, *others = timed([launch, *case.peers.values()], clock)
-    return Point(sweep, size, sizes[size], ours, dict(zip(case.peers, others)))
+    return Point(sweep, size, SWEEPS[sweep][1][size], ours, dict(zip(case.peers, others)))
 
 
 def serve(clock: Callable[[], float]) -> None:
@@ -134,9 +176,8 @@ def serve(clock: Callable[[], float]) -> None:
     for line in sys.stdin:
         if line != last:
             sweep, _, size = line.strip().partition(" ")
-            make, sizes = SWEEPS[sweep]
             timer = None
-            case = getattr(cases, make)(*sizes[size])
+            case = _case(sweep, size)
             launch = cases.launcher(case)
             launch()
             case.check()

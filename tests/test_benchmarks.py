@@ -59,14 +59,14 @@ def test_a_point_is_measured_on_request():
     environment = {**os.environ, "PYTHONPATH": str(BENCH.parent), "TILEIR_NUM_THREADS": "1"}
     run = subprocess.run(
         [sys.executable, str(BENCH / "sweep.py"), "--serve"],
-        input="add 2^10\nadd 2^10\ngemm 32 x 32 x 32\n",
+        input="add 2^10\nadd 2^10\ngemm 32 x 32 x 32\ngemm_f8 64 x 64 x 64\nattention_bf16_128_gqa 4 x 64\n",
         env=environment,
         capture_output=True,
         text=True,
         timeout=240,
     )
     assert run.returncode == 0, run.stderr
-    assert len(run.stdout.split()) == 3 and all(float(word) > 0 for word in run.stdout.split())
+    assert len(run.stdout.split()) == 5 and all(float(word) > 0 for word in run.stdout.split())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory that is no file's is read from Linux's /proc")

@@ -20,11 +20,13 @@ from tileir.cpu.emit.elements import I32, I64, memory_type
 from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.matmul.accumulators import FloatSums, IntegerSums
 from tileir.cpu.matmul.microkernel import LONG, Panel, broadcast
-from tileir.cpu.matmul.panels import Packer, Strided, interleaved
+from tileir.cpu.matmul.panels import LINES_AT_A_TIME, Packer, Strided, interleaved
 from tileir.cpu.matmul.prefetch import prefetch
 
 FLIPPED = 0x80808080
 """A word of bytes, each 128 unsigned and -128 signed: what flipping the sign bits of a factor adds to each."""
+FEW = 4
+"""Rows up to which a product is made so."""
 COLUMNS = 8
 """Columns that are summed together where K lies side by side: their cache lines stay where they fall into one set."""
 LEAST_WORDS = 4
@@ -43,6 +45,8 @@ class Direct:
     lanes: int
     words: int
     """Words of the right factor that one load gives."""
+    vectors: int
+    """Vectors of `lanes` sums that are made together."""
     left: Panel
     acc: FloatSums | IntegerSums
 
@@ -52,7 +56,7 @@ class Direct:
         strides = self.memory.by_line, self.memory.by_k
         known = tuple(stride.constant if isinstance(stride, ir.Constant) else None for stride in strides)
         given = [stride for stride, number in zip(strides, known) if number is None]
-        with emit.counted(I64(0), I64(self.columns) if needed is None else needed, self.lanes) as column:
+        with emit.counted(I64(0), I64(self.columns) if needed is None else needed, self.lanes * self.vectors) as column:
             if self.columns * self.right.source.depth > LONG:
                 emit.safepoint()
             (place,) = self.acc.block(builder, bases, I64(0), column)
@@ -71,20 +75,22 @@ class Direct:
 
         source, left = self.right.source, (self.left.by_line, self.left.by_step)
         kind = self.right.product, self.memory.element, source.depth, source.ahead is None
-        emit.shared((*kind, self.lanes, self.words, left, *known, self.acc), arguments, body)
+        emit.shared((*kind, self.lanes, self.words, self.vectors, left, *known, self.acc), arguments, body)
 
     def _rows(self, emit: Emitter, rows: ir.Value, place: ir.Value) -> None:
         """Each row in turn: the right factor's words stay in the first-level cache."""
         builder, product = emit.builder, self.right.product
         zero = ir.Constant(ir.VectorType(product.total, self.lanes), None)
-        flipped = self._summed(emit, zero, self._constant(FLIPPED)) if product.flip_left else None
+        places = [vector * self.lanes for vector in range(self.vectors)]
+        flipped = self._summed(emit, [zero] * len(places), self._constant(FLIPPED)) if product.flip_left else None
         with emit.counted(I64(0), rows) as row:
             (here,) = self.acc.block(builder, [place], row, I64(0))
-            start = self.acc.start(builder, [here], 0, 0, self.lanes)
-            total = self._summed(emit, start, self._row(row))
+            start = [self.acc.start(builder, [here], 0, column, self.lanes) for column in places]
+            totals = self._summed(emit, start, self._row(row))
             if flipped is not None:
-                total = builder.sub(total, flipped)
-            self.acc.finish(builder, [here], 0, 0, total)
+                totals = [builder.sub(total, extra) for total, extra in zip(totals, flipped)]
+            for column, total in zip(places, totals):
+                self.acc.finish(builder, [here], 0, column, total)
 
     # ------------------------------------------------------------ the left factor
 
@@ -105,13 +111,21 @@ class Direct:
 
     # ------------------------------------------------------------ sums along K
 
-    def _summed(self, emit: Emitter, start: ir.Value, factor: Factor) -> ir.Value:
+    def _summed(self, emit: Emitter, start: Sequence[ir.Value], factor: Factor) -> list[ir.Value]:
         """`start` and the products of one row."""
         builder = emit.builder
-        if self.memory.along_lines:
-            return self._along_k(
-                emit, [start], 1, lambda step: (factor(builder, step), [self._side_by_side(emit, step)])
-            )[0]
+        if not self.memory.along_lines:
+            return [self._partly_summed(emit, start[0], factor)]
+        columns = [I64(vector * self.lanes) for vector in range(self.vectors)]
+
+        def words(step: ir.Value) -> tuple[ir.Value, list[ir.Value]]:
+            return factor(builder, step), [self._side_by_side(emit, column, step) for column in columns]
+
+        return self._along_k(emit, start, 1, words)
+
+    def _partly_summed(self, emit: Emitter, start: ir.Value, factor: Factor) -> ir.Value:
+        """Likewise, by partial sums of each column."""
+        builder = emit.builder
         total = start.type.element
         zero = None if isinstance(total, ir.IntType) else [-0.0] * self.words
         nothing = ir.Constant(ir.VectorType(total, self.words), zero)
@@ -142,11 +156,11 @@ class Direct:
                 builder.store(product.step(builder, left, word, builder.load(cell, typ=start[0].type)), cell)
         return [builder.load(cell, typ=start[0].type) for cell in cells]
 
-    def _side_by_side(self, emit: Emitter, step: ir.Value) -> ir.Value:
-        """The words of all columns at a step."""
+    def _side_by_side(self, emit: Emitter, column: ir.Value, step: ir.Value) -> ir.Value:
+        """The words of neighbouring columns at a step."""
         builder, product = emit.builder, self.right.product
         first = builder.mul(step, I64(product.group))
-        rows = [self._load(emit, I64(0), builder.add(first, I64(i)), self.lanes) for i in range(product.group)]
+        rows = [self._load(emit, column, builder.add(first, I64(i)), self.lanes) for i in range(product.group)]
         return builder.bitcast(interleaved(builder, rows), ir.VectorType(product.word, self.lanes))
 
     def _loaded(self, emit: Emitter, column: ir.Value, step: ir.Value) -> ir.Value:
@@ -173,11 +187,11 @@ def direct(right: Packer, left: Panel, columns: int, acc: FloatSums | IntegerSum
         return None
     if memory.along_lines:
         lanes = min(right.lanes, columns)
-        return Direct(right, memory, columns, lanes, lanes, left, acc)
+        return Direct(right, memory, columns, lanes, lanes, min(columns, LINES_AT_A_TIME) // lanes, left, acc)
     words = min(right.lanes, right.steps)
     if not memory.along_k or left.by_step != 1 or words < LEAST_WORDS:
         return None
-    return Direct(right, memory, columns, min(COLUMNS, columns, words), words, left, acc)
+    return Direct(right, memory, columns, min(COLUMNS, columns, words), words, 1, left, acc)
 
 
 def _sums_of_rows(builder: ir.IRBuilder, rows: Sequence[ir.Value]) -> ir.Value:

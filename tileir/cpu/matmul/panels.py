@@ -28,8 +28,8 @@ ROW_PADDING = 64
 LONG_ROW = 1024
 """Bytes from which on rows are padded."""
 SMALLEST_SQUARE = 4
-LINES_AT_A_TIME = 16
-"""Lines that are copied together at most, where one is not copied by itself: needed ones are rounded up to it."""
+LINES_AT_A_TIME = 64
+"""Lines that are read together at most, where one is not read by itself: needed ones are rounded up to it."""
 UNROLLED = 8
 """Vectors of a row that are copied by straight-line code."""
 
@@ -128,10 +128,11 @@ class Packer:
 
     # ------------------------------------------------------------ the two layouts
 
-    def left(self, rows: int) -> Panel:
-        """A panel to broadcast single words from, for blocks of `rows` rows."""
+    def left(self, rows: int, uses_matrix_unit: bool = False) -> Panel:
+        """A panel to broadcast single words from, for blocks of `rows` rows, or with steps side by side."""
         memory = self.source.memory
-        return self.strips(rows) if memory is not None and memory.along_lines and rows >= 4 else self.rows()
+        turned = memory is not None and memory.along_lines and rows >= 4
+        return self.strips(rows) if turned and not uses_matrix_unit else self.rows()
 
     def rows(self) -> Panel:
         """Each line with its words along K side by side."""

@@ -1,0 +1,116 @@
+"""Products as they are swept: of f32 with either factor transposed, and of bf16, f16, f8 and i8.
+
+Knows: how the kernels `gemm_f32`, `gemm_bf16` and `gemm_i8` become those of other types and layouts, and their peers.
+Does not know: how anything is timed (`sweep`). Peers compute what comes closest: NumPy and torch have no product of f8,
+and are given the same numbers in f32.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+from cases import AHEAD, KERNELS, Action, Array, Case, close, normal, tiles, torch
+from table import Skipped
+
+DTYPES = {
+    "f32": np.float32,
+    "bf16": ml_dtypes.bfloat16,
+    "f16": np.float16,
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
+    "i8": np.int8,
+}
+OWN_TYPES = {"f32": "float32", "bf16": "bfloat16", "f16": "float16"}
+"""Element types that torch multiplies, by its names."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A product of `element`; a factor lies as it is multiplied, or transposed."""
+
+    element: str
+    a_transposed: bool = False
+    b_transposed: bool = True
+
+
+def _text(kind: Kind) -> str:
+    base = kind.element if kind.element in ("f32", "i8") else "bf16"
+    text = (KERNELS / f"gemm_{base}.mlir").read_text(encoding="utf-8").replace(base, kind.element)
+    view = f"tensor_view<?x?x{kind.element}, strides=[?,1]>"
+    if not kind.b_transposed:
+        text = text.replace("[%N, %K]", "[%K, %N]").replace(f"{view}, dim_map=[1, 0]>", f"{view}>")
+    if kind.a_transposed:
+        padded = f"partition_view<tile=(128x64), padding_value = zero, {view}"
+        text = text.replace("[%M, %K]", "[%K, %M]").replace(f"{padded}>", f"{padded}, dim_map=[1, 0]>")
+    return text
+
+
+@cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="tileir-bench-")
+
+
+def _kernel(kind: Kind) -> Path:
+    path = Path(_folder().name) / f"{kind.element}_{kind.a_transposed:d}_{kind.b_transposed:d}.mlir"
+    path.write_text(_text(kind), encoding="utf-8")
+    return path
+
+
+def _numbers(element: str, rows: int, columns: int, seed: int) -> Array:
+    if element == "i8":
+        return np.random.default_rng(seed).integers(-128, 128, (rows, columns)).astype(np.int8)
+    return (normal(rows, columns) * seed).astype(DTYPES[element])
+
+
+def _peers(kind: Kind, a: Array, b: Array) -> dict[str, Action]:
+    """`a` and `b` as they lie in memory."""
+    peers: dict[str, Action] = {}
+    left, right = (array.astype(np.float32) for array in (a, b))
+    left, right = left.T if kind.a_transposed else left, right.T if kind.b_transposed else right
+    if kind.element != "i8":
+        peers["NumPy f32"] = lambda: np.matmul(left, right)
+    with suppress(Skipped):
+        library = torch()
+        own = getattr(library, OWN_TYPES.get(kind.element, "float32"))
+        x, y = (library.from_numpy(array.astype(np.float32)).to(own) for array in (a, b))
+        if kind.element == "i8":
+            x, y = library.from_numpy(a), library.from_numpy(b)
+        x, y = x.T if kind.a_transposed else x, y.T if kind.b_transposed else y
+        if kind.element == "i8":
+            peers["torch._int_mm"] = lambda: library._int_mm(x, y)
+        else:
+            peers[f"torch {OWN_TYPES.get(kind.element, 'float32')}"] = lambda: library.mm(x, y)
+    return peers
+
+
+def _case(kind: Kind, rows: int, columns: int, depth: int) -> Case:
+    a = _numbers(kind.element, *((depth, rows) if kind.a_transposed else (rows, depth)), 1)
+    b = _numbers(kind.element, *((columns, depth) if kind.b_transposed else (depth, columns)), 2)
+    out = np.zeros((rows, columns), np.int32 if kind.element == "i8" else np.float32)
+
+    def check() -> None:
+        left, right = (array.astype(np.float64) for array in (a, b))
+        close(out, (left.T if kind.a_transposed else left) @ (right.T if kind.b_transposed else right), 1e-5)
+
+    arguments = (a, b, out, rows, columns, depth, a.shape[1], b.shape[1], columns)
+    grid = tiles(rows, 128), tiles(columns, 128)
+    title = f"GEMM {kind.element} {rows} x {columns} x {depth}"
+    return Case(title, _kernel(kind), "gemm_views", grid, arguments, check, _peers(kind, a, b), AHEAD)
+
+
+KINDS = {
+    "gemm_b_plain": Kind("f32", b_transposed=False),
+    "gemm_a_transposed": Kind("f32", a_transposed=True, b_transposed=False),
+    "gemm_bf16": Kind("bf16"),
+    "gemm_bf16_b_plain": Kind("bf16", b_transposed=False),
+    "gemm_f16": Kind("f16"),
+    "gemm_f8": Kind("f8E4M3FN"),
+    "gemm_i8": Kind("i8"),
+}
+"""What is swept, by the names of the sweeps."""
+CASES = {name: lambda *extents, kind=kind: _case(kind, *extents) for name, kind in KINDS.items()}

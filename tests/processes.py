@@ -26,7 +26,17 @@ from pathlib import Path
 from typing import NoReturn
 
 ROOT = Path(__file__).parents[1]
-PRELOADED = ("numpy", "tileir.cli.check", "tileir.runtime.interpreter", "tileir.runtime.native", "cuda.tile", "torch")
+PRELOADED = (
+    "numpy.random",
+    "rich.console",
+    "tileir.cli.check",
+    "tileir.cli.sanitize",
+    "tileir.runtime.interpreter",
+    "tileir.runtime.native",
+    "tileir.runtime.optimising",
+    "cuda.tile",
+    "torch",
+)
 """Modules that a program finds imported, if they are there."""
 LIMIT = 240
 """Seconds after which a program ends with the place of each of its threads: it hangs."""

@@ -39,12 +39,13 @@ FLOATS = [
     ("f8E5M2", "f16"),
     ("f8E5M2", "f32"),
 ]
-SHAPES = [(1, 1, 1), (1, 64, 2), (64, 1, 4), (2, 2, 32), (16, 8, 1), (32, 64, 16), (8, 128, 8)]
-BYTE_SHAPES = [(32, 64, 16), (16, 32, 8), (64, 2, 16), (8, 16, 2)]
+SHAPES = [(1, 1, 1), (1, 64, 2), (64, 1, 4), (2, 2, 32), (16, 8, 1), (32, 64, 16), (8, 128, 8), (32, 16, 256)]
+BYTE_SHAPES = [(32, 64, 64), (16, 32, 128), (64, 2, 16), (8, 16, 2)]
 SIGNS = ["signed signed", "signed unsigned", "unsigned signed", "unsigned unsigned"]
 TOLERANCES = {"f16": 4e-3, "f32": 1e-5, "f64": 1e-13}
 HOSTS = {
     "as it is": {},
+    "without a matrix unit": {"has_matrix_unit": False},
     "without dot products": {"has_bf16_dot": False, "has_int8_dot": False},
     "256 bits": {"vector_bits": 256},
     "256 bits without dot products": {"vector_bits": 256, "has_bf16_dot": False, "has_int8_dot": False},
@@ -116,7 +117,7 @@ def test_every_kind_of_host_computes_the_same(
     monkeypatch.setattr(matmul, "host", lambda: poorer)
     floats = [("bf16", "f32"), ("f16", "f16"), ("f64", "f64")]
     bytes = [Product("i8", "i32", *shape, words=words) for words, shape in zip(SIGNS, BYTE_SHAPES)]
-    check_whole_numbers([*(Product(*types, 32, 64, 16) for types in floats), *bytes], rng)
+    check_whole_numbers([*(Product(*types, 32, 64, 64) for types in floats), *bytes], rng)
 
 
 def test_the_sum_of_bytes_saturates_only_at_the_end(rng: np.random.Generator) -> None:

@@ -36,6 +36,7 @@ KEPT = re.compile(r"<!-- (make|install) -->\n```sh\n(.*?)```\n", re.DOTALL)
 ANY = re.compile(r"(?:<!-- ([\w-]+)[^\n]* -->\n)?```(\w*)\n(.*?)```\n", re.DOTALL)
 KINDS = {"run", "fails", "file", "make", "install", "in", "gpu", "output", "part"}
 PART = re.compile(r"<!-- part of: (\S+) -->\n```\w+\n(.*?)```\n", re.DOTALL)
+PLAIN = re.compile(r"""tileir (?:[^|<>&;$`*?'"\\]|'[^']*'|"[^"$`\\]*")+""")
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
@@ -67,7 +68,7 @@ def run_shell(script: str, folder: Path, status: int) -> None:
 
 def run_line(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """A plain command of ours without a shell, any other line by one."""
-    if re.fullmatch(r"tileir [^|<>&;$`*?'\"]+", line):
+    if PLAIN.fullmatch(line):
         return run_module(*shlex.split(line), cwd=folder)
     path = f"{folder / 'bin'}{os.pathsep}{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}

@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from tests.farm.probes import job, register
+from tests.farm.scheduler import ScheduledCluster
 from tileir.farm.driver import drive
 from tileir.farm.executors import of_client, opened
-from tileir.farm.job import JobLimits
+from tileir.farm.job import Ending, JobLimits
 from tileir.farm.store import JobStore
 
 LIMITS = JobLimits(seconds=10.0)
@@ -80,6 +81,43 @@ def test_workers_killed_at_random_lose_no_job(client: Any, tmp_path: Path) -> No
         total = sum(store.counts().values())
         assert store.counts() == {"done": total} and total >= count and store.conflicts() == []
         assert [row.answer["square"] for row in store.rows()] == [number**2 for number in range(total)]
+
+
+def test_a_scheduler_that_is_started_again_loses_no_job(tmp_path: Path) -> None:
+    pytest.importorskip("distributed", reason="needs dask: pip install 'tileir[dask]'")
+    begin = time.monotonic()
+    with ScheduledCluster(tmp_path) as cluster, JobStore(tmp_path / "store.db") as store:
+
+        def until_restarted() -> Iterator[Any]:
+            for number in range(10**6):
+                if number >= 100 and (cluster.restarts or time.monotonic() - begin > PATIENCE):
+                    return
+                yield job(number, "slow")
+
+        with opened(f"dask:{cluster.address}") as found:
+            restart = cluster.restarted_after(2.0)
+            summary = drive(store, found, until_restarted(), LIMITS)
+            restart.join(PATIENCE)
+        total = sum(store.counts().values())
+        assert cluster.restarts == 1 and summary.attempts[Ending.LOST] > 0, "jobs were under way"
+        assert store.counts() == {"done": total} and store.conflicts() == []
+        assert [row.answer["square"] for row in store.rows()] == [number**2 for number in range(total)]
+
+
+def test_workers_of_ray_that_are_killed_lose_no_job(tmp_path: Path) -> None:
+    ray = pytest.importorskip("ray", reason="needs ray: pip install 'tileir[ray]'")
+    harms = ["kill the worker" if number % 10 == 3 else "none" for number in range(40)]
+    jobs = [job(number, harm, mark=str(tmp_path / f"{number}")) for number, harm in enumerate(harms)]
+    setup = {"worker_process_setup_hook": "tests.farm.probes.register"}
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False, runtime_env=setup)
+    try:
+        with JobStore(tmp_path / "store.db") as store, opened("ray", 2) as found:
+            drive(store, found, jobs, LIMITS)
+            assert store.counts() == {"done": 40} and store.conflicts() == []
+            assert [row.answer["square"] for row in store.rows()] == [number**2 for number in range(40)]
+    finally:
+        ray.shutdown()
+    assert len(list(tmp_path.glob("[0-9]*"))) == 4, "four workers were killed"
 
 
 def test_jobs_on_ray_end_as_on_this_machine(tmp_path: Path) -> None:

@@ -19,11 +19,11 @@ from tileir.cli import main
 from tileir.farm.job import Attempt, Ending
 from tileir.fuzz import assembling, engines
 from tileir.fuzz.buckets import findings_in, signature
-from tileir.fuzz.builder import KINDS, NESTED, ProgramBuilder
+from tileir.fuzz.builder import KINDS, NESTED, WEIGHED, ProgramBuilder
 from tileir.fuzz.engines import EngineFinding, Reference
-from tileir.fuzz.jobs import program_of
+from tileir.fuzz.jobs import ProgramGrammar, program_of
 from tileir.host import child
-from tileir.ops import integer
+from tileir.ops import OPS, integer
 
 pytestmark = pytest.mark.skipif(not child.POSSIBLE, reason="this system cannot copy a process")
 FAST = ("--workers", "1", "--source", "valid")
@@ -51,13 +51,65 @@ def fuzz(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str
 
 
 def test_a_seed_means_one_program() -> None:
-    texts = [tileir.to_text(program_of(seed, 14)) for seed in range(12)]
-    assert texts == [tileir.to_text(program_of(seed, 14)) for seed in range(12)] and len(set(texts)) == 12
+    texts = [tileir.to_text(program_of(seed, ProgramGrammar(14))) for seed in range(12)]
+    assert (
+        texts == [tileir.to_text(program_of(seed, ProgramGrammar(14))) for seed in range(12)] and len(set(texts)) == 12
+    )
+
+
+def test_kinds_come_as_often_as_their_weights_say() -> None:
+    only = tuple((kind, 0) for kind in WEIGHED if kind not in ("atomic", "multiply"))
+    counts = {"atomic_rmw_tko": 0, "mmai": 0}
+    for seed in range(6):
+        for op in program_of(seed, ProgramGrammar(40, (*only, ("atomic", 4)), swarm=1)).walk():
+            counts[op.spec.name] = counts.get(op.spec.name, 0) + 1
+    assert counts["atomic_rmw_tko"] > 2 * counts["mmai"] > 0 and "loop" not in counts and "load_ptr_tko" not in counts
+
+
+def test_weights_and_swarms_are_part_of_a_job_and_of_its_command(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replaced(monkeypatch, lambda: os.kill(os.getpid(), signal.SIGKILL))
+    words = (*FAST, "--engines", "cpu", "--weight", "binary=60", "--weight", "loop=0", "--swarm", "1", "--no-reduce")
+    status, out, _ = fuzz(capsys, "--count", "6", "--tries", "1", *words)
+    command = next(line.strip() for line in out.splitlines() if line.startswith("  tileir fuzz "))
+    assert status == 1 and command.endswith("--weight binary=60 --weight loop=0 --swarm 1")
+    assert fuzz(capsys, *shlex.split(command)[2:], "--workers", "1", "--tries", "1", "--no-reduce")[0] == 1
+
+
+NOT_GENERATED = {
+    "results are not fixed to the bit": (
+        "atan2", "cos", "cosh", "exp", "exp2", "experimental$asin", "log", "log2", "pow", "rsqrt", "sin", "sinh", "tan",
+        "tanh", "mmaf", "mmaf_scaled", "fpowi",
+    ),
+    "needs care for operands without a result": ("divi", "remi", "assume", "assert", "experimental$extern_elementwise"),
+    "depends on addresses": ("ptr_to_int", "int_to_ptr", "ptr_to_ptr"),
+    "is about several tile blocks, devices or launches": (
+        "atomic_cas_tko", "gdc_launch_dependents_tko", "gdc_wait_tko", "get_num_tile_blocks", "get_tile_block_id",
+        "memory_fence_alias_tko", "multimem_load_reduce_view_tko", "multimem_reduce_view_tko",
+        "multimem_store_view_tko",
+    ),
+    "needs more than one function or memory beside the arrays": (
+        "alloca", "experimental$call", "experimental$func", "preview$call", "get_global", "global",
+    ),
+    "no statement yet": (
+        "atomic_red_view_tko", "bitcast", "experimental$gather_load", "experimental$scatter_store", "fma",
+        "get_index_space_shape", "get_tensor_shape", "join_tokens", "make_gather_scatter_view", "print_tko", "remf",
+    ),
+}  # fmt: skip
+"""The operations that no valid program of a seed has, by the reason. Those of faulty programs are others."""
+
+
+def test_valid_programs_have_every_operation_but_those_that_are_named() -> None:
+    made = {op.spec.name for seed in range(120) for op in program_of(seed, ProgramGrammar(40)).walk()}
+    named = [name for names in NOT_GENERATED.values() for name in names]
+    missing = set(OPS) - made
+    assert missing == set(named) and len(named) == len(missing)
 
 
 def test_every_kind_of_statement_is_made_and_a_swarm_lacks_some() -> None:
     assert all(hasattr(ProgramBuilder, name) for name in (*KINDS, *NESTED))
-    used = [{op.spec.name for op in program_of(seed, 14).walk()} for seed in range(60)]
+    used = [{op.spec.name for op in program_of(seed, ProgramGrammar(14)).walk()} for seed in range(60)]
     assert {"mmai", "atomic_rmw_tko", "scan", "loop", "for", "if", "load_view_tko"} <= set().union(*used)
 
 

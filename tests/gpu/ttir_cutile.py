@@ -1,4 +1,4 @@
-"""cuTile's launches on the TTIR machine, and their kernels compiled.
+"""cuTile's launches on the machines of the tests, and their kernels compiled.
 
     python -m tests.gpu.ttir_cutile machine 5      every fifth example of the library's documentation
     python -m tests.gpu.ttir_cutile compiler       the kernels of all of them, for every architecture
@@ -9,7 +9,7 @@ Knows: the target that stands in for a GPU; the memory it uses is that of NumPy.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from unittest import mock
 from uuid import uuid4
@@ -17,7 +17,8 @@ from uuid import uuid4
 import tileir
 from tests.targets import ttir
 from tileir import cutile
-from tileir.gpu.arch import arch_named
+from tileir.gpu.arch import Vendor, arch_named
+from tileir.gpu.mailbox import Mail
 from tileir.gpu.program import UNKNOWN, Compiled, aligned_facts, compiled
 from tileir.runtime.arguments import Argument, Binder, Parameter, binder
 from tileir.runtime.arrays import CPU
@@ -30,10 +31,10 @@ ARCHS = ("sm_80", "sm_90", "sm_100")
 
 
 class Machine:
-    """The TTIR machine as a target. `kernels` are all that were made ready; without an `arch` the interpreter runs
-    them."""
+    """A machine of the tests as a target. `kernels` are all that were made ready; without an `arch` they run on the
+    interpreter."""
 
-    description = "the TTIR machine"
+    description = "a machine of the tests"
     devices = (CPU,)
 
     def __init__(self, arch: str | None) -> None:
@@ -50,14 +51,24 @@ class Machine:
         arch = self._arch
         if arch is None:
             return Interpreter().prepare(kernel, check, options)
+        execute = _machine_for(arch)
 
         def run(grid: Grid, arguments: Sequence[Argument]) -> None:
-            mail = ttir.run(kernel, tuple(grid), arguments, arch)
+            mail = execute(kernel, tuple(grid), arguments, arch)
             sys.stdout.write(ttir.printed(mail))
             if (trap := ttir.trap(mail, kernel)) is not None:
                 raise trap
 
         return run
+
+
+def _machine_for(arch: str) -> Callable[[tileir.Kernel, tuple[int, ...], Sequence[Argument], str], Mail]:
+    """The hsaco machine for AMD's machine code, the TTIR machine for the rest."""
+    if arch_named(arch).vendor is Vendor.AMD:
+        from tests.targets import hsaco  # which needs tinygrad
+
+        return hsaco.run
+    return ttir.run
 
 
 @contextmanager

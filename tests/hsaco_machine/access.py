@@ -323,6 +323,8 @@ def atomic(
         place = addresses[lane : lane + 1]
         before = _word(space, place, bits)
         old[lane] = before
+        if "CMP" in operation and before != int(compared[lane]):
+            continue  # which writes nothing: what is read may be constant
         after = combined(operation, int(before), int(values[lane]), int(compared[lane]), bits)
         _set_word(space, place, after, bits)
     returns = target >= 0 and (kind == SHARED or _returns(instruction))

@@ -1,59 +1,46 @@
-"""AMD's pseudo-code of instructions: read once, run for all lanes.
+"""AMD's pseudo-code of instructions: read once, run as often as wanted.
 
-Knows: the syntax of expressions and statements, and that lanes take branches on their own: what is assigned where a
-condition does not hold is not. Does not know: where operands come from (`vector`, `scalar`).
+Knows: how expressions and statements are written. Does not know: what they do (`expressions`), where operands come from
+(`operands`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 
-import numpy as np
-
+from tests.hsaco_machine.expressions import (
+    Expression,
+    Frame,
+    Statement,
+    Target,
+    binary,
+    bit_of,
+    branches,
+    field_named,
+    inner_frame,
+    lane_bit,
+    leave,
+    literal_of,
+    loop_over,
+    part_of,
+    type_named,
+    typed_as,
+    variable_named,
+)
 from tests.hsaco_machine.functions import FUNCTIONS
 from tests.hsaco_machine.typed import (
     TYPE,
-    Array,
     PseudoFault,
     Typed,
     chosen,
     converted,
-    from_number,
-    integer,
     inverted,
     joined,
-    mask_of,
     negated,
     operated,
     truth,
 )
-
-
-@dataclass
-class Frame:
-    """One run: the variables, the lanes that take part, and masks of lanes by the register that holds them."""
-
-    variables: dict[str, Typed]
-    mask: Array
-    lane_bits: dict[str, Array] = field(default_factory=dict)
-    written: set[str] = field(default_factory=set)
-    written_bits: dict[str, Array] = field(default_factory=dict)
-
-    def assign(self, name: str, value: Typed) -> None:
-        old = self.variables.get(name)
-        raw = np.broadcast_to(value.raw, self.mask.shape)
-        if old is not None and not self.mask.all():
-            kept = np.broadcast_to(old.raw, self.mask.shape)
-            raw = np.where(self.mask, raw, kept if old.width <= value.width else kept & mask_of(value.width))
-        self.variables[name] = Typed(raw, value.width, value.kind)
-        self.written.add(name)
-
-
-Expression = Callable[[Frame], Typed]
-Statement = Callable[[Frame], None]
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<cast>\d+'[UIFB](?=\())|(?P<sized>\d+'(?:0x[0-9a-fA-F]+|\d+\.\d+|\d+)[UIFB]?L*)"
@@ -65,15 +52,6 @@ _LEVELS = (
     ("*", "/", "%"), ("**",),
 )  # fmt: skip
 _ENDS = ("else", "elsif", "endif", "endfor")
-_CONSTANTS = {
-    "INF": from_number(np.array([np.inf])),
-    "NAN": from_number(np.array([np.nan])),
-    "PI": from_number(np.array([np.pi])),
-    "OVERFLOW_F32": from_number(np.array([np.inf], np.float32)),
-    "OVERFLOW_F64": from_number(np.array([np.inf])),
-    "UNDERFLOW_F32": from_number(np.array([0.0], np.float32)),
-    "UNDERFLOW_F64": from_number(np.array([0.0])),
-}
 
 
 @cache
@@ -141,7 +119,7 @@ class _Parser:
             return self._for()
         if self.at("break"):
             self.take()
-            return _leave
+            return leave
         return self._assignment()
 
     def _if(self) -> Statement:
@@ -153,7 +131,7 @@ class _Parser:
             arms.append((condition, self.block()))
             word = self.take("elsif", "else", "endif")
             if word == "endif":
-                return lambda frame: _branch(frame, arms)
+                return lambda frame: branches(frame, arms)
             condition = None
             if word == "elsif":
                 condition = self.expression()
@@ -169,7 +147,7 @@ class _Parser:
         self.take("do")
         body = self.block()
         self.take("endfor")
-        return lambda frame: _loop(frame, name, first, last, body)
+        return lambda frame: loop_over(frame, name, first, last, body)
 
     def _assignment(self) -> Statement:
         name = self.take()
@@ -200,7 +178,7 @@ class _Parser:
         self.take(")")
         return lambda frame: None
 
-    def _target(self, name: str) -> _Target:
+    def _target(self, name: str) -> Target:
         kind: tuple[str, int] | None = None
         part: tuple[Expression, Expression] | None = None
         lane = False
@@ -210,7 +188,7 @@ class _Parser:
                 if TYPE.fullmatch(word) is None:  # a flag of exceptions, which nobody reads
                     name = f"{name}.{word}"
                 else:
-                    kind = _type(word)
+                    kind = type_named(word)
                 continue
             if self.at("laneId"):
                 self.take()
@@ -224,7 +202,7 @@ class _Parser:
                     low = self.expression()
                 part = high, low
             self.take("]")
-        return _Target(name, kind, part, lane)
+        return Target(name, kind, part, lane)
 
     # ------------------------------------------------------------ expressions
 
@@ -236,7 +214,7 @@ class _Parser:
         found = self.expression(level + 1)
         while self.at(*_LEVELS[level]):
             operator = self.take()
-            found = _binary(operator, found, self.expression(level + 1))
+            found = binary(operator, found, self.expression(level + 1))
         return found
 
     def _choice(self) -> Expression:
@@ -268,7 +246,7 @@ class _Parser:
         if kind == "cast":
             return self._cast(text)
         if kind in ("sized", "number", "float"):
-            constant = _literal(kind, text)
+            constant = literal_of(kind, text)
             return lambda frame: constant
         if text == "(":
             found = self.expression()
@@ -278,7 +256,7 @@ class _Parser:
             return self._joined()
         if kind != "name":
             raise PseudoFault(f"expected a value, got {text!r}")
-        return self._call(text) if self.at("(") else _variable(text)
+        return self._call(text) if self.at("(") else variable_named(text)
 
     def _cast(self, text: str) -> Expression:
         width, letter = text.split("'")
@@ -315,7 +293,7 @@ class _Parser:
         arguments = self._arguments()
         if name in self.lambdas:
             parameters, body = self.lambdas[name]
-            return lambda frame: body(_inner(frame, parameters, [one(frame) for one in arguments]))
+            return lambda frame: body(inner_frame(frame, parameters, [one(frame) for one in arguments]))
         if name not in FUNCTIONS:
             raise PseudoFault(f"the machine does not know the function {name}")
         function = FUNCTIONS[name]
@@ -325,20 +303,20 @@ class _Parser:
         while self.at(".", "["):
             if self.take() == ".":
                 name = self.take()
-                value = _typed(value, _type(name)) if TYPE.fullmatch(name) else _named(value, name)
+                value = typed_as(value, type_named(name)) if TYPE.fullmatch(name) else field_named(value, name)
                 continue
             if self.at("laneId"):
                 self.take()
                 self._lane_type()
                 self.take("]")
-                value = _lane_bit(value)
+                value = lane_bit(value)
                 continue
             high = self.expression()
             if self.at(":"):
                 self.take()
-                value = _slice(value, high, self.expression())
+                value = part_of(value, high, self.expression())
             else:
-                value = _bit(value, high)
+                value = bit_of(value, high)
             self.take("]")
         return value
 
@@ -346,175 +324,3 @@ class _Parser:
         if self.at("."):
             self.take()
             self.take()
-
-
-# ---------------------------------------------------------------- pieces
-
-
-@dataclass(frozen=True)
-class _Target:
-    """What is assigned to: a variable, a part of its bits, or its bit for each lane."""
-
-    name: str
-    kind: tuple[str, int] | None
-    part: tuple[Expression, Expression] | None
-    lane: bool
-
-    def read(self, frame: Frame) -> Typed:
-        found = _variable(self.name)(frame)
-        if self.part is not None:
-            high, low = (int(end(frame).raw.ravel()[0]) for end in self.part)
-            found = found.bits(high, low)
-        return found if self.kind is None else found.of(*self.kind)
-
-    def write(self, frame: Frame, value: Typed) -> None:
-        if self.lane:
-            before = frame.written_bits.get(self.name, np.zeros(frame.mask.shape, np.bool_))
-            frame.written_bits[self.name] = np.where(frame.mask, value.truth, before)
-            return
-        if self.part is None:
-            typed = value if self.kind is None else converted(value, *self.kind)
-            frame.assign(self.name, self._narrow(frame, typed))
-            return
-        self._write_part(frame, value)
-
-    def _narrow(self, frame: Frame, value: Typed) -> Typed:
-        """A result of fewer than 32 bits leaves the others as they are."""
-        old = frame.variables.get(self.name)
-        if old is None or not self.name.startswith("D") or value.width >= 32 or old.width < 32:
-            return value
-        return Typed((old.raw & ~mask_of(value.width)) | value.raw, old.width, "u")
-
-    def _write_part(self, frame: Frame, value: Typed) -> None:
-        assert self.part is not None
-        ends = [end(frame) for end in self.part]
-        old = frame.variables.get(self.name, integer(0, 64, "u"))
-        width = int(ends[0].raw.ravel()[0]) - int(ends[1].raw.ravel()[0]) + 1
-        given = value if self.kind is None else converted(value, *self.kind)
-        low = ends[1].raw
-        keep = ~(mask_of(width) << low)
-        raw = (old.raw & keep) | ((given.raw & mask_of(width)) << low)
-        frame.assign(self.name, Typed(raw, max(old.width, 32), old.kind))
-
-
-def _type(name: str) -> tuple[str, int]:
-    match = TYPE.fullmatch(name)
-    if match is None:
-        raise PseudoFault(f"expected a type, got {name!r}")
-    return match[1], int(match[2])
-
-
-def _literal(kind: str, text: str) -> Typed:
-    if kind == "float":
-        single = text.endswith("F")
-        return from_number(np.array([float(text.rstrip("F"))], np.float32 if single else np.float64))
-    if kind == "sized":
-        width, rest = text.split("'")
-        if "." in rest:
-            return from_number(np.array([float(rest)], f"f{int(width) // 8}"))
-        letter = rest[-1] if rest[-1] in "UIFB" and not rest.startswith("0x") else "U"
-        return integer(int(rest.rstrip("UILFB" if letter == rest[-1] else "UIL"), 0), int(width), letter.lower())
-    digits = text.rstrip("UL")
-    value, unsigned = int(digits, 0), "U" in text[len(digits) :]
-    wide = "L" in text[len(digits) :] or value >= 1 << 32
-    return integer(value, 64 if wide else 32, "u" if unsigned or value >= 1 << 31 else "i")
-
-
-def _variable(name: str) -> Expression:
-    def read(frame: Frame) -> Typed:
-        if name in frame.variables:
-            return frame.variables[name]
-        if name in _CONSTANTS:
-            return _CONSTANTS[name]
-        if name in frame.lane_bits:
-            return Typed(np.zeros(1, np.uint64), 64, f"lanes:{name}")
-        raise PseudoFault(f"the pseudo-code reads {name}, which is not set")
-
-    return read
-
-
-def _typed(value: Expression, type: tuple[str, int]) -> Expression:
-    def read(frame: Frame) -> Typed:
-        found = value(frame)
-        if found.kind.startswith("lanes:"):
-            return found
-        if found.kind == "f" and type[0] == "f":
-            return converted(found, *type)
-        return found.of(*type)
-
-    return read
-
-
-def _named(value: Expression, name: str) -> Expression:
-    """A flag of the mode or the state; those that are asked for stand in the variables under the last name."""
-    return lambda frame: frame.variables[name]
-
-
-def _lane_bit(value: Expression) -> Expression:
-    def read(frame: Frame) -> Typed:
-        found = value(frame)
-        return truth(frame.lane_bits[found.kind.removeprefix("lanes:")])
-
-    return read
-
-
-def _slice(value: Expression, high: Expression, low: Expression) -> Expression:
-    def read(frame: Frame) -> Typed:
-        first, last = (int(end(frame).raw.ravel()[0]) for end in (high, low))
-        return value(frame).bits(first, last) if first >= last else _reversed(value(frame).bits(last, first))
-
-    return read
-
-
-def _reversed(value: Typed) -> Typed:
-    """The bits in the opposite order."""
-    found = np.zeros_like(value.raw)
-    for place in range(value.width):
-        found |= ((value.raw >> np.uint64(place)) & np.uint64(1)) << np.uint64(value.width - 1 - place)
-    return Typed(found, value.width, value.kind)
-
-
-def _bit(value: Expression, place: Expression) -> Expression:
-    def read(frame: Frame) -> Typed:
-        return Typed((value(frame).raw >> place(frame).raw) & np.uint64(1), 1, "u")
-
-    return read
-
-
-def _binary(operator: str, first: Expression, second: Expression) -> Expression:
-    return lambda frame: operated(operator, first(frame), second(frame))
-
-
-def _inner(frame: Frame, parameters: Sequence[str], arguments: Sequence[Typed]) -> Frame:
-    return Frame({**frame.variables, **dict(zip(parameters, arguments))}, frame.mask, frame.lane_bits)
-
-
-def _branch(frame: Frame, arms: Sequence[tuple[Expression | None, Statement]]) -> None:
-    outer, left = frame.mask, frame.mask
-    for condition, body in arms:
-        holds = left if condition is None else left & np.broadcast_to(condition(frame).truth, left.shape)
-        frame.mask = holds
-        if holds.any():
-            body(frame)
-        left = left & ~holds
-    frame.mask = outer & ~frame.variables.get("break", _NEVER).truth if "break" in frame.variables else outer
-
-
-_NEVER = integer(0, 1, "u")
-
-
-def _leave(frame: Frame) -> None:
-    """End the loop for the lanes that get here."""
-    before = frame.variables.get("break", _NEVER).truth
-    frame.variables["break"] = truth(before | frame.mask)
-
-
-def _loop(frame: Frame, name: str, first: Expression, last: Expression, body: Statement) -> None:
-    outer = frame.mask
-    for number in range(int(first(frame).signed.ravel()[0]), int(last(frame).signed.ravel()[0]) + 1):
-        if "break" in frame.variables:
-            frame.mask = outer & ~frame.variables["break"].truth
-        frame.variables[name] = integer(number)
-        body(frame)
-    frame.variables.pop("break", None)
-    frame.mask = outer

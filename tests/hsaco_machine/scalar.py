@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from tests.hsaco_machine import decode
-from tests.hsaco_machine.pseudo import Frame, compiled
+from tests.hsaco_machine.expressions import Frame
+from tests.hsaco_machine.pseudo import compiled
 from tests.hsaco_machine.typed import Typed, integer
 from tests.hsaco_machine.wave import EXEC, VCC, Wave, field_of
 from tests.ttir_machine import MachineFault

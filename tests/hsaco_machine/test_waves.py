@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -133,3 +134,60 @@ def _places_of_sums(size: int) -> list[tuple[np.ndarray, np.ndarray]]:
     lanes, groups = np.arange(64), 64 // size
     blocks = range(size * size // 64 // 4)
     return [(4 * (groups * block + lanes // size) + row, lanes % size) for block in blocks for row in range(4)]
+
+
+def _packed_operation(number: int, first: int, second: int, halves: int) -> object:
+    """``v_pk_… v[12:13], v[first:], v[second:] op_sel:[…]``, whose upper results are of upper halves."""
+    factors = VECTOR + first | (VECTOR + second) << 9 | 3 << 27
+    return instruction(0xD3800000 | number << 16 | 1 << 14 | halves << 11 | 12, factors, family="cdna")
+
+
+@pytest.mark.parametrize(
+    ("number", "halves", "wanted"), [(0x32, 0, (13, 25)), (0x31, 0, (30, 100)), (0x33, 0, (3, 20)), (0x33, 1, (5, 10))]
+)
+def test_packed_operations_take_the_halves_that_are_chosen(
+    number: int, halves: int, wanted: tuple[float, float]
+) -> None:
+    """``v_pk_add_f32``, ``v_pk_mul_f32`` and ``v_pk_mov_b32``, of (3, 5) and (10, 20)."""
+    found = wave(64, "cdna")
+    for register, value in ((6, 3), (7, 5), (8, 10), (9, 20)):
+        found.vectors[register].view(np.float32)[:] = value
+    given = _packed_operation(number, 6, 8, halves | 2 * (number == 0x33 and not halves))
+    vector.run(found, given)
+    assert (found.vectors[12].view(np.float32)[0], found.vectors[13].view(np.float32)[0]) == wanted
+
+
+def test_a_division_scales_signalling_numbers_without_a_warning() -> None:
+    """``v_div_scale_f32 v2, vcc_lo, v1, v1, v3``, where the divisor is a NaN that signals."""
+    found = wave()
+    found.vectors[1], found.vectors[3] = 0x7F800001, 0x3F800000
+    sources = VECTOR + 1 | (VECTOR + 1) << 9 | (VECTOR + 3) << 18
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        vector.run(found, instruction(0xD6FC6A02, sources))
+    assert np.isnan(found.vectors[2].view(np.float32)).all()
+
+
+@pytest.mark.parametrize(("names_one", "register"), [(0, 106), (1, 4)])
+def test_a_comparison_of_parts_goes_to_vcc_unless_it_names_another_register(names_one: int, register: int) -> None:
+    """``v_cmp_eq_u16_sdwa vcc, v5, v12`` or ``s[4:5]``, of lower and upper halves."""
+    found = wave(64, "cdna")
+    found.vectors[5], found.vectors[12] = np.arange(64), 7 << 16
+    words = 0x7C0000F9 | 0xAA << 17 | 12 << 9, 5 | 4 << 8 | names_one << 15 | 4 << 16 | 5 << 24
+    vector.run(found, instruction(*words, family="cdna"))
+    assert found.read_scalar(register, 64) == 1 << 7
+    assert not found.read_scalar(106 + 4 - register, 64)
+
+
+@pytest.mark.parametrize(
+    ("number", "wanted"), [(0x20, np.float32(-1.5 * 3 + 0.25)), (0x21, np.float16(-4.25)), (0x22, np.float16(-4.25))]
+)
+def test_a_mixed_sum_takes_halves_and_whole_numbers(number: int, wanted: np.floating) -> None:
+    """``v_fma_mix…_f… v2, -v1, |v1|, v3 op_sel:[0,1,0] op_sel_hi:[1,1,0]``, of (1.5, -3) in f16 and 0.25."""
+    found = wave()
+    found.vectors[1].view(np.float16)[:] = [1.5, -3] * 32
+    found.vectors[3].view(np.float32)[:] = 0.25
+    factors = VECTOR + 1 | (VECTOR + 1) << 9 | (VECTOR + 3) << 18 | 3 << 27 | 1 << 29
+    vector.run(found, instruction(0xCC000002 | number << 16 | 2 << 8 | 2 << 11, factors))
+    kind = np.float32 if number == 0x20 else np.float16
+    assert found.vectors[2].view(kind)[int(number == 0x22)] == wanted

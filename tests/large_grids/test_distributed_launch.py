@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import threading
@@ -15,6 +16,8 @@ import numpy as np
 import pytest
 
 import tileir
+from tests.farm.scheduler import ScheduledCluster
+from tests.small_disk import run_on_small_disk
 from tileir.distributed import launch, sharing
 from tileir.distributed.plan import planned
 from tileir.examples.checks import EXAMPLES
@@ -337,8 +340,69 @@ def test_workers_killed_in_the_middle_lose_nothing(client: Any) -> None:
     killer.join(PATIENCE)
 
 
+def test_a_scheduler_that_is_started_again_loses_nothing(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed", reason="needs dask: pip install 'tileir[dask]'")
+    import dask.array as da
+
+    kernel, x = rows(400)
+    expected, begin, after = on_one_machine(kernel, x), time.monotonic(), 0
+    with ScheduledCluster(tmp_path) as cluster, distributed.Client(cluster.address, timeout=PATIENCE) as made:
+        restart = cluster.restarted_after(2.0)
+        while after < 2:
+            given = da.from_array(x, chunks=(50, 64)) if after else x
+            y = np.zeros_like(x)
+            launch(kernel, 100, given, y, 400, client=made, bands=20)
+            assert y.tobytes() == expected.tobytes() and time.monotonic() - begin < 5 * PATIENCE
+            after += cluster.restarts
+        restart.join(PATIENCE)
+
+
 def test_dask_arrays_need_a_client() -> None:
     da = pytest.importorskip("dask.array", reason="needs dask: pip install 'tileir[dask]'")
     kernel, x = rows(44)
     with pytest.raises(TypeError, match=r"a dask.array needs client="):
         launch(kernel, 11, da.from_array(x), x.copy(), 44)
+
+
+# ---------------------------------------------------------------- full disks
+
+FULL = """
+import sys
+import numpy as np
+import tileir
+from tests.farm.scheduler import ScheduledCluster
+from tests.small_disk import run_on_small_disk
+from tests.large_grids.test_distributed_launch import ROWS
+from tileir.distributed import launch
+kernel, x = tileir.parse(ROWS)["rows"], np.ones((4000, 64), np.float32)
+out = np.memmap(f"{sys.argv[1]}/out", np.float32, "w+", shape=x.shape)
+for grid in (1000, 10):
+    try:
+        launch(kernel, grid, x, out, 4000, bands=2)
+    except OSError as error:
+        print(error.strerror, np.fromfile(f"{sys.argv[1]}/out", np.float32).any())
+print(out[:40].all(), np.fromfile(f"{sys.argv[1]}/out", np.float32)[40 * 64 :].any())
+"""
+
+
+def test_a_file_on_a_full_disk_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    said = run_on_small_disk(tmp_path / "disk", 300, FULL).splitlines()
+    assert said == ["no room for the 512000 bytes that the kernel may write False", "True False"]
+
+
+@pytest.mark.skipif(not sharing.PLACE.exists(), reason="needs a file system in memory")
+def test_arrays_travel_where_the_shared_memory_gets_full(monkeypatch: pytest.MonkeyPatch, workers: Executor) -> None:
+    asked: list[int] = []
+
+    def full(path: object, begin: int, size: int) -> None:
+        asked.append(size)
+        raise OSError(errno.ENOSPC, "no room")
+
+    monkeypatch.setattr(sharing, "LEAST_BYTES", 1000)
+    monkeypatch.setattr(sharing, "reserve", full)
+    before = set(sharing.PLACE.glob("tileir-*"))
+    kernel, x = rows(44)
+    y = np.zeros_like(x)
+    launch(kernel, 11, x, y, 44, bands=2)
+    assert asked == [x.nbytes] and y.tobytes() == on_one_machine(kernel, x).tobytes()
+    assert set(sharing.PLACE.glob("tileir-*")) <= before

@@ -138,7 +138,7 @@ def test_a_long_format_is_read_once(kind: str, target: str) -> None:
 
 # ---------------------------------------------------------------- many operations
 
-MANY = 5000
+MANY = 2500
 
 
 def operations(count: int) -> str:
@@ -177,7 +177,7 @@ def test_many_operations_take_time_in_proportion(program: Callable[[int], str]) 
 def test_many_chunks_of_a_file_are_checked_one_by_one(
     chunk: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    count = 2000
+    count = 1000
     path = tmp_path / "chunks.mlir"
     path.write_text(f"{chunk}// -----\n" * count + "wrong")
     assert main(["check", str(path)]) == 1  # imports what it needs

@@ -26,6 +26,7 @@ def summary(report: SanitizerReport) -> list[tuple[object, ...]]:
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
 def test_the_corpus_has_the_same_findings(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "WAITING", 64)  # who waits for ever is found as well after fewer rounds
     proved = case.report()
     monkeypatch.setattr(run, "_quiet", lambda launch, orders: frozenset())
     assert summary(proved) == summary(case.report())

@@ -18,7 +18,9 @@ from tests.targets import ttir
 from tileir.gpu.arch import arch_named
 from tileir.gpu.compiler import Artifacts, CompileOptions, compile_ttir
 from tileir.gpu.executable import kernels_of
+from tileir.gpu.mailbox import Mail
 from tileir.gpu.ttir.analysis.hints import options_for
+from tileir.runtime.arguments import Argument
 from tileir.runtime.launch import bind
 from tileir.runtime.targets import target_named
 
@@ -34,16 +36,16 @@ def outcome(kernel: tileir.Kernel, grid: tuple[int, ...], args: Sequence[object]
     before = [array.copy() for array in arrays]
     kernel.module.require_valid()
     try:
-        launch = ttir.prepared(kernel, grid, bind(kernel, args, target_named("interp")), arch)
-        _run(kernel, grid, launch, arch)
-        mail = launch.mail()
+        mail = run(kernel, grid, bind(kernel, args, target_named("interp")), arch)
         return Outcome([array.copy() for array in arrays], ttir.printed(mail), ttir.trap(mail, kernel))
     finally:
         for array, content in zip(arrays, before):
             array[...] = content
 
 
-def _run(kernel: tileir.Kernel, grid: tuple[int, ...], launch: ttir.PreparedLaunch, arch: str) -> None:
+def run(kernel: tileir.Kernel, grid: tuple[int, ...], arguments: Sequence[Argument], arch: str) -> Mail:
+    """Run on the memory of the arguments; gives what the blocks left for the host."""
+    launch = ttir.prepared(kernel, grid, arguments, arch)
     made = _compiled(launch.program.text, arch, options_for(kernel.entry, arch_named(arch)))
     assert made.binary is not None
     (info,) = kernels_of(made.binary).values()
@@ -52,6 +54,7 @@ def _run(kernel: tileir.Kernel, grid: tuple[int, ...], launch: ttir.PreparedLaun
     threads = arch_named(arch).warp * made.metadata["num_warps"]
     code = hsaco_machine.Kernel(made.binary, info.name, arch, threads, made.metadata["shared"])
     hsaco_machine.run(code, grid, values, launch.allocations)
+    return launch.mail()
 
 
 def _bits(value: int | np.generic) -> int:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
 from collections.abc import Iterator
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -43,9 +45,9 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    import threading
-
+    """A server that works for each request once: most tests begin with the same program and panes."""
     server = PageServer(page(SOFTMAX, "4", WORDS))
+    server.workers.answer = cache(server.workers.answer)  # type: ignore[method-assign]
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield server.url
     server.shutdown()

@@ -121,9 +121,74 @@ def test_a_cutile_kernel_and_a_function_that_makes_one_are_tuned(capsys: pytest.
         tileir.tuned("", "r.json").launch(1)
 
 
+SEARCH = """
+from typing import Literal
+
+import cuda.tile as ct
+from cuda.tile.tune import exhaustive_search
+
+@ct.kernel
+def add(a, out, tile: ct.Constant[int], more: ct.Constant[float]):
+    i = ct.bid(0)
+    ct.store(out, (i,), ct.load(a, (i,), (tile,)) + more)
+
+def search(a, out):
+    space = [{"tile": 64, "more": 1.0}, {"tile": 128, "more": 1.0}, {"tile": 128, "more": 2.0}]
+    exhaustive_search(space, None, lambda one: (512 // one["tile"],), lambda one: add,
+                      lambda one: (a, out.copy(), one["tile"], one["more"]), lambda one: {"occupancy": 2})
+    raise AssertionError("the search is not made")
+
+def made(T: Literal[64, 128], U: Literal[1, 2] = 1):
+    assert T in (64, 128) and U in (1, 3)
+    return add
+
+def broken():
+    raise ZeroDivisionError("by nothing")
+"""
+
+
+def test_a_search_of_the_library_is_made_here(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("cuda.tile", reason="needs cuda-tile: pip install 'tileir[cutile]'")
+    Path("add.py").write_text(SEARCH)
+    words = ("add.py:search", "f32[512]:randn", "f32[512]", "--seconds", "0.05", "--workers", "1", "-o", "r.json")
+    status, _, err = tune(capsys, *words)
+    assert status == 0, err
+    rows = {row["point"]["config"]: row for row in json.loads(Path("r.json").read_text())["rows"]}
+    assert sorted(rows)[1] == "1: {'tile': 128, 'more': 1.0}"
+    assert [rows[name]["state"] for name in sorted(rows)] == ["right", "right", "failed"]
+    assert "wrong result: 'argument 1'" in rows["2: {'tile': 128, 'more': 2.0}"]["reason"]
+
+
+def test_parameters_with_values_need_no_space(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("cuda.tile", reason="needs cuda-tile: pip install 'tileir[cutile]'")
+    Path("add.py").write_text(SEARCH)
+    words = ("--grid", "{{512 // T}}", "f32[512]:randn", "f32[512]", "{{T}}", "1.0", "--space", "U=1,3")
+    status, _, err = tune(capsys, "add.py:made", *words, "--seconds", "0.05", "--workers", "1", "-o", "r.json")
+    assert status == 0, err
+    rows = json.loads(Path("r.json").read_text())["rows"]
+    points = {(row["point"]["T"], row["point"]["U"]) for row in rows if row["state"] == "right"}
+    assert points == {(64, 1), (64, 3), (128, 1), (128, 3)}
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("none", "no function 'none'"),
+        ("broken", "ZeroDivisionError: by nothing"),
+        ("add", "without --grid, expected a call of cuda.tile.tune.exhaustive_search"),
+    ],
+)
+def test_a_script_without_a_search_is_refused(capsys: pytest.CaptureFixture[str], name: str, message: str) -> None:
+    pytest.importorskip("cuda.tile", reason="needs cuda-tile: pip install 'tileir[cutile]'")
+    Path("add.py").write_text(SEARCH)
+    status, out, err = tune(capsys, f"add.py:{name}")
+    assert (status, out) == (2, "") and err.startswith("tileir tune: error: ") and message in err
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (("scale.mlir.in", "--space", "T=64"), "--grid: expected 1 to 3 extents"),
         (("scale.mlir.in", *LAUNCH), "nothing to tune: expected --space"),
         (
             ("scale.mlir.in", *LAUNCH, "--space", "T=64"),

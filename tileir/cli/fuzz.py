@@ -10,7 +10,7 @@ import argparse
 import itertools
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -31,8 +31,9 @@ from tileir.fuzz.buckets import (
     reduced_program,
     write_bucket,
 )
+from tileir.fuzz.builder import WEIGHED
 from tileir.fuzz.engines import ENGINES, VENDORS, default_engines
-from tileir.fuzz.jobs import SOURCES, program_job, seed_job
+from tileir.fuzz.jobs import SOURCES, SWARM, ProgramGrammar, program_job, seed_job
 from tileir.gpu import vendor
 from tileir.ir.core import Module
 from tileir.ir.versions import NEWEST
@@ -40,6 +41,7 @@ from tileir.runtime.shrinking import operation_count
 from tileir.text.printer import to_text
 
 STATEMENTS = 14
+MOST_WEIGHT = 1000
 SECONDS = 120.0
 REDUCED = 6
 """So many findings of a bucket are reduced: a tool that says the same of all faults has several in one bucket."""
@@ -54,6 +56,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--statements", type=int, default=STATEMENTS, metavar="N", help="in a valid program (default 14)"
     )
+    text = f"how often a kind of statement comes, 0 for never; repeatable; kinds: {', '.join(WEIGHED)}"
+    parser.add_argument("--weight", action="append", default=[], metavar="KIND=N", help=text)
+    text = f"one valid program of N has all kinds of statements, the others about half (default {SWARM}; 1: all have)"
+    parser.add_argument("--swarm", type=int, default=SWARM, metavar="N", help=text)
     parser.add_argument("--program", metavar="FILE", help="try this program instead of generated ones")
     parser.add_argument("--findings", default="fuzz-findings", metavar="FOLDER", help="where findings are written")
     parser.add_argument("--no-reduce", action="store_true", help="leave the programs of findings as they are")
@@ -79,6 +85,8 @@ def run(options: argparse.Namespace) -> int:
     engines, count, limits = _engines(options), checked_workers(options), limits_of_jobs(options)
     if options.statements < 1 or (options.count is not None and options.count < 1):
         raise UsageError("--statements, --count: expected a positive number")
+    if options.swarm < 1:
+        raise UsageError(f"--swarm: expected a positive number, got {options.swarm}")
     if options.seconds is not None and not options.seconds > 0:
         raise UsageError(f"--seconds: expected a positive number, got {options.seconds}")
     jobs = _jobs(options, engines)
@@ -114,7 +122,19 @@ def _jobs(options: argparse.Namespace, engines: tuple[str, ...]) -> Iterator[Far
     sources = SOURCES if options.source == "both" else (options.source,)
     seeds = itertools.count(options.first)
     chosen = seeds if options.count is None else itertools.islice(seeds, options.count)
-    return (seed_job(seed, source, options.statements, engines) for seed in chosen for source in sources)
+    grammar = ProgramGrammar(options.statements, _weights(options.weight), options.swarm)
+    return (seed_job(seed, source, grammar, engines) for seed in chosen for source in sources)
+
+
+def _weights(words: Sequence[str]) -> tuple[tuple[str, int], ...]:
+    """Kinds of statements with their weights. Raises UsageError."""
+    weights = {}
+    for word in words:
+        kind, _, number = word.partition("=")
+        if kind not in WEIGHED or not number.isascii() or not number.isdigit() or int(number) > MOST_WEIGHT:
+            raise UsageError(f"--weight: expected a kind of statement and 0 to {MOST_WEIGHT}, got '{word}'")
+        weights[kind] = int(number)
+    return tuple(sorted(weights.items()))
 
 
 class _Campaign:

@@ -19,7 +19,7 @@ from tileir.tune.candidates import TuneTask
 from tileir.tune.record import TuneRecord, picture, place_of
 from tileir.tune.search import SEARCHES, search_of
 from tileir.tune.space import CONSTANT, LEVEL, OPTION, PointValue, TuneSpace, values_of
-from tileir.tune.tuner import Tuner
+from tileir.tune.tuner import Tuner, declared_values
 
 _SHOWN = 20
 
@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a template, or SCRIPT.py:NAME for a cuTile kernel or function")
     parser.add_argument("arguments", nargs="*", metavar="ARG", help="arguments of the kernel, see below")
     parser.add_argument("--kernel", metavar="NAME", help="which entry of a template that has several")
-    parser.add_argument("--grid", required=True, metavar="X[,Y[,Z]]", help="number of tile blocks along each axis")
+    parser.add_argument("--grid", metavar="X[,Y[,Z]]", help="number of tile blocks along each axis")
     text = "a parameter and its values; repeatable"
     parser.add_argument("--space", action="append", default=[], metavar="NAME=A,B", help=text)
     text = "an option of the launch and its values: threads, warps, stages; repeatable"
@@ -57,22 +57,23 @@ that the others must agree with; those that do not, or that crash or hang, are l
 examples:
   tileir tune scale.mlir.in --space TILE=64,256,1024 --grid '{{{{(n + TILE - 1) // TILE}}}}' f32[100000]:randn n=100000
   tileir tune gemm.mlir.in --space M=32,64 --space N=32,64 --option threads=1,2 --grid ... --name gemm ...
+  tileir tune matmul.py:search f32[512,512]:randn f32[512,512]:randn f32[512,512]
   tileir tune add.py:add --space T=64,256 --grid '{{{{4096 // T}}}}' f32[4096] f32[4096] f32[4096] '{{{{T}}}}'
 """
 
 
 def run(options: argparse.Namespace) -> int:
-    target, space = chosen_target(options.target), _space(options)
+    target, limits, count = chosen_target(options.target), limits_of_jobs(options), checked_workers(options)
     reference = chosen_target(options.reference or options.target).name
     for name in ("trials", "seconds"):
         value = getattr(options, name)
         if value is not None and not value > 0:
             raise UsageError(f"--{name}: expected a positive number, got {value}")
     task = _task(options, target.name)
+    space = _space(options, declared_values(task, limits) if task.function else {})
     name = options.name or Path(options.file.rpartition(":")[0] or options.file).name.partition(".")[0]
     kept = place_of(options.name) if options.name else None
     search = search_of(options.search, space, options.trials, options.seed)
-    limits, count = limits_of_jobs(options), checked_workers(options)
     tuner = Tuner(task, limits, count, options.seconds, options.seed, show.line)
     about: dict[str, Any] = {"space": {key: list(values) for key, values in space.values.items()}}
     record = tuner.tune(name, search, reference, {**about, "search": options.search, "seed": options.seed})
@@ -82,7 +83,8 @@ def run(options: argparse.Namespace) -> int:
     return FINE
 
 
-def _space(options: argparse.Namespace) -> TuneSpace:
+def _space(options: argparse.Namespace, declared: dict[str, tuple[PointValue, ...]]) -> TuneSpace:
+    """What is given, and what a script declares and is not given."""
     values: dict[str, tuple[PointValue, ...]] = {}
     words = [(word, "space", "") for word in options.space] + [(word, "option", OPTION) for word in options.option]
     words += [(f"{name}=false,true", "constant", CONSTANT) for name in options.constant]
@@ -93,6 +95,7 @@ def _space(options: argparse.Namespace) -> TuneSpace:
         if prefix + name in values:
             raise UsageError(f"--{option}: '{name}' is given twice")
         values[prefix + name] = found
+    values = {**{name: found for name, found in declared.items() if name not in values}, **values}
     if not values:
         raise UsageError("nothing to tune: expected --space, --option, --constant or --optimise")
     return TuneSpace(values)
@@ -106,7 +109,11 @@ def _task(options: argparse.Namespace, target: str) -> TuneTask:
             raise UsageError("--constant, --optimise and --kernel are for templates")
         if not Path(script).is_file():
             raise UsageError(f"cannot read '{script}': no such file")
-        return TuneTask(str(Path(script).resolve()), function, None, grid, words, target, options.seed)
+        if grid is None and options.space:
+            raise UsageError("--space: needs --grid; without it, the space is that of the function's own search")
+        return TuneTask(str(Path(script).resolve()), function, None, grid or "", words, target, options.seed)
+    if grid is None:
+        raise UsageError("--grid: expected 1 to 3 extents, as this is no function with a search of its own")
     text = files.read(options.file).decode("utf-8", "surrogateescape")
     return TuneTask(text, "", options.kernel, grid, words, target, options.seed)
 

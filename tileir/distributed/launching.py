@@ -18,6 +18,7 @@ import numpy as np
 from tileir.distributed.band import BandArray, BandResult, BandWork, MappedFile, rows_of, run_band
 from tileir.distributed.boxes import lazy_array, span_of
 from tileir.distributed.plan import BandFootprint, BandPlan, planned
+from tileir.distributed.room import reserve
 from tileir.distributed.sending import Sender, sender_of
 from tileir.distributed.sharing import shared_files
 from tileir.ir.attributes import AtomicMode
@@ -85,6 +86,8 @@ def launch(
         If tile blocks communicate, or may write what others touch: with the reason and the place.
     TypeError, ValueError
         For arguments or a grid that do not fit.
+    OSError
+        If a disk has no room for what the kernel may write into a file; nothing has been written then.
     Trap
         Of the first band that has one; no array has been written then, but those in files.
     """
@@ -103,6 +106,7 @@ def launch(
         entry = Module.of(inlined)[kernel.name].entry
         plan = planned(entry, numbers, sizes, extents, bands or BANDS_PER_WORKER * sender.count)
         _require_separate(arrays, plan, names)
+        _reserve_files(arrays, plan)
         program = pickle.dumps(Module.of(banded(inlined, extents, plan.axis)))
         work = BandWork(program, kernel.name, extents, plan.axis, 0, tuple(values), target, check, options)
         near = _near(arrays, plan) if client is None else {}
@@ -154,6 +158,17 @@ def _require_separate(arrays: dict[int, Any], plan: BandPlan, names: Sequence[st
                 raise ValueError(f"parameters '{names[at]}' and '{names[other]}' share memory that the kernel writes")
         if isinstance(arrays[at], np.ndarray) and not arrays[at].flags.writeable:
             raise ValueError(f"parameter '{names[at]}': the kernel writes it, and it cannot be written")
+
+
+def _reserve_files(arrays: dict[int, Any], plan: BandPlan) -> None:
+    """Room on the disk for all that is written into files. Raises OSError."""
+    for at, array in arrays.items():
+        if not _is_file(array):
+            continue
+        if at in plan.merged:
+            reserve(array.filename, _offset(array), array.nbytes)
+        for box in (box for band in plan.bands for box in band.writes.get(at, ())):
+            reserve(array.filename, _offset(array) + box.start, box.end - box.start)
 
 
 class _Launch:
@@ -211,7 +226,7 @@ class _Launch:
             first, last = self.rows[at][number]
             if first == last:
                 return plain
-            fetched.append(self.sender.remote(array[first:last]))
+            fetched.append(array[first:last])
             written = self._row_box(at, number) if writes else ()
             return replace(plain, rows=(first, len(fetched) - 1), returned=written)
         mapped = array if _is_file(array) else self.shared.get(at)

@@ -1,12 +1,14 @@
 """Workers of a launch: an executor, or a Dask client, which also holds arrays.
 
-Knows: how work is sent again when a worker was lost. Does not know: what the work is.
+Knows: how work is sent again when a worker or the scheduler was lost. Does not know: what the work is.
 """
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
@@ -14,10 +16,12 @@ from typing import Any
 import numpy as np
 
 from tileir.distributed.band import BandResult
-from tileir.farm.executors import default_count, processes
+from tileir.farm.executors import await_scheduler, default_count, processes
 
 LOSSES = 20
-"""How often workers may be lost before a launch is given up."""
+"""How often workers, or all that a scheduler knew, may be lost before a launch is given up."""
+LONGEST_WAIT = 2.0
+"""Seconds between two tries, at most."""
 
 
 class Sender:
@@ -52,9 +56,6 @@ class Sender:
     def local(self, array: Any) -> np.ndarray:
         return np.asarray(array)
 
-    def remote(self, array: Any) -> Any:
-        raise TypeError("a dask.array needs client=Client(...) of Dask")
-
     def as_dask(self, array: np.ndarray, like: Any) -> Any:
         return array
 
@@ -77,26 +78,28 @@ class DaskSender(Sender):
     def run(
         self, function: Callable[..., BandResult], tasks: Sequence[tuple[Any, list[Any]]]
     ) -> tuple[list[Any], list[BandResult]]:
-        killed = import_module("distributed").KilledWorker
-        futures = [self.client.submit(function, work, *fetched, pure=False) for work, fetched in tasks]
-        results = []
-        for at, (work, fetched) in enumerate(tasks):
-            for loss in range(LOSSES + 1):
-                try:
-                    results.append(futures[at].result())
-                    break
-                except killed:
-                    if loss == LOSSES:
-                        raise
-                    futures[at] = self.client.submit(function, work, *fetched, pure=False)
-        return futures, results
+        lost = _losses()
+        futures = [self._submitted(function, *task) for task in tasks]
+        losses = 0
+        while True:
+            try:
+                return futures, [future.result() for future in futures]
+            except lost:
+                if losses == LOSSES:
+                    raise
+                time.sleep(min(0.1 * 2**losses, LONGEST_WAIT))
+                losses += 1
+            for at, future in enumerate(futures):
+                if future.status in ("error", "cancelled", "lost"):
+                    futures[at] = self._submitted(function, *tasks[at])
+
+    def _submitted(self, function: Callable[..., BandResult], work: Any, fetched: Sequence[Any]) -> Any:
+        """The future of some work; the arrays are computed for it, also when all that workers held is gone."""
+        await_scheduler(self.client)
+        return self.client.submit(function, work, *map(self.client.compute, fetched), pure=False)
 
     def local(self, array: Any) -> np.ndarray:
         return np.asarray(array.compute() if hasattr(array, "compute") else array)
-
-    def remote(self, array: Any) -> Any:
-        """The content of a Dask array, as one array on a worker."""
-        return self.client.compute(array)
 
     def as_dask(self, array: np.ndarray, like: Any) -> Any:
         return import_module("dask.array").from_array(array, chunks=like.chunks)
@@ -108,6 +111,12 @@ class DaskSender(Sender):
 
     def concatenated(self, parts: Sequence[Any]) -> Any:
         return import_module("dask.array").concatenate(parts)
+
+
+def _losses() -> tuple[type[BaseException], ...]:
+    """What Dask raises where workers died, or the connection to the scheduler was lost."""
+    distributed = import_module("distributed")
+    return distributed.KilledWorker, distributed.comm.CommClosedError, CancelledError, asyncio.CancelledError
 
 
 @contextmanager

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
+from tileir.distributed.room import reserve
+
 PLACE = Path("/dev/shm")
 """The file system in memory that Linux has."""
 LEAST_BYTES = 1 << 20
@@ -31,12 +33,21 @@ def shared_files(arrays: Mapping[int, np.ndarray], filled: Collection[int]) -> I
         yield {}
         return
     with tempfile.TemporaryDirectory(prefix="tileir-", dir=PLACE) as folder:
-        files = {}
-        for at, array in large.items():
-            files[at] = np.memmap(Path(folder) / str(at), array.dtype, "w+", shape=array.shape)
+        yield _made(Path(folder), large, filled)
+
+
+def _made(folder: Path, arrays: Mapping[int, np.ndarray], filled: Collection[int]) -> dict[int, np.memmap]:
+    """The files in a folder; none if others have taken the room meanwhile."""
+    files = {}
+    try:
+        for at, array in arrays.items():
+            files[at] = np.memmap(folder / str(at), array.dtype, "w+", shape=array.shape)
+            reserve(folder / str(at), 0, array.nbytes)
             if at in filled:
                 files[at][...] = array
-        yield files
+    except OSError:
+        return {}
+    return files
 
 
 def _has_room(size: int) -> bool:

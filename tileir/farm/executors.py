@@ -9,6 +9,7 @@ import gc
 import multiprocessing
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
@@ -20,6 +21,8 @@ from tileir.farm.isolation import watch_parent
 from tileir.ir.usage import UsageError
 
 PLACES = "processes, dask, dask:ADDRESS, ray or ray:ADDRESS"
+RETURN_SECONDS = 120.0
+"""How long a scheduler may be away."""
 _PRELOADED = ("numpy", "ml_dtypes", "tileir.runtime.interpreter", "tileir.runtime.native", "tileir.farm.launching")
 
 
@@ -104,8 +107,36 @@ def _dask(address: str, count: int | None) -> Iterator[Workers]:
 def of_client(client: Any) -> Workers:
     """The workers of a Dask client."""
     count = sum(client.nthreads().values()) or 1
-    # A job is pure: it may be run again by the scheduler, and gives the same answer.
-    return Workers(lambda: client.get_executor(pure=False), count, f"Dask at {client.scheduler.address}")
+    return Workers(lambda: DaskExecutor(client), count, f"Dask at {client.scheduler.address}")
+
+
+class DaskExecutor(Executor):
+    """Tasks of a Dask cluster as an executor, which waits for a scheduler that is started again."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        # A job is pure: it may be run again by the scheduler, and gives the same answer.
+        self._executor = client.get_executor(pure=False)
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        await_scheduler(self._client)
+        future: Future[Any] = self._executor.submit(fn, *args, **kwargs)
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        self._executor.shutdown(wait=wait and not cancel_futures)  # without waiting, it cancels
+
+
+def await_scheduler(client: Any) -> None:
+    """Wait while a client of Dask connects again: it forgets tasks that it is given as it loses the connection.
+
+    Raises UsageError if it has given up, or does not get a connection within `RETURN_SECONDS`.
+    """
+    end = time.monotonic() + RETURN_SECONDS
+    while client.status != "running":
+        if client.status == "closed" or time.monotonic() > end:
+            raise UsageError("the connection to the Dask scheduler is lost, and there is no new one")
+        time.sleep(0.05)
 
 
 # ---------------------------------------------------------------- Ray

@@ -119,8 +119,8 @@ def _work(
         watch_parent(parent)
         _limit_memory(limits.memory)
         found = _done(kind, spec, content)
-        sys.stdout.flush()
-        sys.stderr.flush()
+        with contextlib.suppress(OSError):  # no room for what was printed
+            sys.stdout.flush()
         with open(writing, "wb") as pipe:
             # The whole message or none of it: a process that ends here has not answered.
             pipe.write(pickle.dumps(found))

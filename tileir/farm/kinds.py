@@ -16,6 +16,7 @@ Work = Callable[[dict[str, Json], bytes], WorkResult]
 KINDS = {
     "launch": ("tileir.farm.launching", "launched"),
     "fuzz": ("tileir.fuzz.jobs", "of_seed"),
+    "tune-space": ("tileir.tune.jobs", "spaced"),
     "tune-check": ("tileir.tune.jobs", "checked"),
     "tune-race": ("tileir.tune.jobs", "raced"),
     "differential": ("tileir.fuzz.jobs", "of_program"),

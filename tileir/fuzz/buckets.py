@@ -18,7 +18,7 @@ from typing import cast
 from tileir.farm.isolation import attempt
 from tileir.farm.job import Attempt, Ending, FarmJob, JobLimits
 from tileir.fuzz.engines import EngineFinding
-from tileir.fuzz.jobs import program_job, program_of
+from tileir.fuzz.jobs import SWARM, ProgramGrammar, program_job, program_of
 from tileir.ir.core import Module
 from tileir.runtime.shrinking import operation_count, reduced
 from tileir.text.printer import to_text
@@ -67,7 +67,10 @@ class Bucket:
             return f"tileir fuzz --program program.mlir --engines {self.finding.engine}"
         words = ["tileir", "fuzz", "--source", str(spec["source"]), "--first", str(spec["seed"]), "--count", "1"]
         if spec["source"] == "valid":
-            words += ["--statements", str(spec["statements"]), "--engines", self.finding.engine]
+            grammar = ProgramGrammar.of_json(spec)
+            words += ["--statements", str(grammar.statements), "--engines", self.finding.engine]
+            words += [word for kind, weight in grammar.weights for word in ("--weight", f"{kind}={weight}")]
+            words += [] if grammar.swarm == SWARM else ["--swarm", str(grammar.swarm)]
         return shlex.join(words)
 
 
@@ -101,7 +104,7 @@ def program_in(bucket: Bucket) -> Module | None:
     spec = bucket.job.spec
     if bucket.job.kind != "fuzz" or spec["source"] != "valid":
         return None
-    return program_of(cast(int, spec["seed"]), cast(int, spec["statements"]))
+    return program_of(cast(int, spec["seed"]), ProgramGrammar.of_json(spec))
 
 
 def operation_names(module: Module) -> frozenset[str]:

@@ -6,7 +6,8 @@ random generator, hypothesis), nor what a program is run for.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 
 from tileir.fuzz.draft import SHAPES, Choose, ProgramScope
 from tileir.fuzz.elementwise import ElementwiseStatements
@@ -29,14 +30,29 @@ KINDS = (
 """The kinds of statements; those that move tiles between memory and values come more often."""
 NESTED = ("branch", "counted", "loop")
 """The kinds with statements inside."""
+WEIGHED = (*KINDS, "update", *NESTED)
+"""The kinds whose weight can be chosen."""
+_USUAL = (*KINDS, *("load", "store", "update") * 3)
+"""As often as a kind is in here it comes, beside the others; those of `NESTED` twice."""
 
 
 class ProgramBuilder(ElementwiseStatements, ShapeStatements, FlowStatements):
-    """Makes one program. ``without``: names of kinds of statements that it has none of, for swarms of programs."""
+    """Makes one program.
 
-    def __init__(self, choose: Choose, elements: Sequence[t.ElementType], without: Collection[str] = ()) -> None:
+    ``without``: names of kinds of statements that it has none of, for swarms of programs; ``weights``: how often kinds
+    come beside the others, where that is not as usual.
+    """
+
+    def __init__(
+        self,
+        choose: Choose,
+        elements: Sequence[t.ElementType],
+        without: Collection[str] = (),
+        weights: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
         super().__init__(choose, elements)
         self.without = frozenset(without)
+        self.weights = weights
 
     def program(self, statements: int) -> Module:
         body = Block([t.tile(t.PointerType(element)) for element in self.elements])
@@ -58,8 +74,8 @@ class ProgramBuilder(ElementwiseStatements, ShapeStatements, FlowStatements):
         return parse(to_text(Module(ModuleOp.build(sym_name="generated", body=items))))
 
     def statement(self) -> None:
-        names = [*KINDS, *["load", "store", "update"] * 3]
-        if self.scope.depth < 2:
-            names += [*NESTED] * 2
+        nested = NESTED if self.scope.depth < 2 else ()
+        names = [name for name in (*_USUAL, *nested * 2) if name not in self.weights]
+        names += [name for name in (*KINDS, "update", *nested) for _ in range(self.weights.get(name, 0))]
         kinds = [name for name in names if name not in self.without] or ["binary"]
         getattr(self, self.choose(kinds))()

@@ -10,7 +10,8 @@ The answer is ``{"findings": [{"engine": ..., "kind": ..., "text": ...}]}``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from random import Random
 from typing import cast
 
@@ -27,15 +28,37 @@ from tileir.runtime.module import from_content
 SOURCES = ("valid", "faulty")
 """Programs without faults on all engines, and programs that access memory wrongly on the interpreter and natively."""
 _OTHERS = tuple(element for element in STORED if element not in (t.I32, t.I1))
-_SWARM = 3
+SWARM = 3
 """One program of so many has all kinds of statements; the others lack about half of them."""
 
 
-def seed_job(seed: int, source: str, statements: int, engines: Iterable[str]) -> FarmJob:
+@dataclass(frozen=True)
+class ProgramGrammar:
+    """What valid programs are like: how many statements, how often kinds of them come where that is not as usual, and
+    that one of so many has all kinds."""
+
+    statements: int
+    weights: tuple[tuple[str, int], ...] = ()
+    swarm: int = SWARM
+
+    def to_json(self) -> dict[str, Json]:
+        """The part of a spec; what is as usual is not in it."""
+        found: dict[str, Json] = {"statements": self.statements}
+        if self.weights:
+            found["weights"] = dict(sorted(self.weights))
+        return found if self.swarm == SWARM else {**found, "swarm": self.swarm}
+
+    @classmethod
+    def of_json(cls, spec: Mapping[str, Json]) -> ProgramGrammar:
+        weights = cast("dict[str, int]", spec.get("weights", {}))
+        return cls(cast(int, spec["statements"]), tuple(weights.items()), cast(int, spec.get("swarm", SWARM)))
+
+
+def seed_job(seed: int, source: str, grammar: ProgramGrammar, engines: Iterable[str]) -> FarmJob:
     """The job of one seed."""
     spec: dict[str, Json] = {"seed": seed, "source": source}
     if source == "valid":
-        spec |= {"statements": statements, "engines": list(engines)}
+        spec |= {**grammar.to_json(), "engines": list(engines)}
     return FarmJob("fuzz", spec)
 
 
@@ -44,12 +67,12 @@ def program_job(text: str, engines: Iterable[str]) -> FarmJob:
     return FarmJob("differential", {"engines": list(engines)}, text.encode("utf-8", "surrogateescape"))
 
 
-def program_of(seed: int, statements: int) -> Module:
+def program_of(seed: int, grammar: ProgramGrammar) -> Module:
     """The valid program of a seed: a few element types, and all kinds of statements or, in a swarm, some of them."""
     random = Random(seed)
     elements = tuple(dict.fromkeys((t.I32, t.I1, random.choice(_OTHERS), random.choice(_OTHERS))))
-    without = () if seed % _SWARM == 0 else [kind for kind in KINDS if random.random() < 0.5]
-    return ProgramBuilder(random.choice, elements, without).program(statements)
+    without = () if seed % grammar.swarm == 0 else [kind for kind in KINDS if random.random() < 0.5]
+    return ProgramBuilder(random.choice, elements, without, dict(grammar.weights)).program(grammar.statements)
 
 
 def of_seed(spec: dict[str, Json], content: bytes) -> WorkResult:
@@ -61,7 +84,7 @@ def of_seed(spec: dict[str, Json], content: bytes) -> WorkResult:
         print("engine cpu", flush=True)
         found = difference(seed)
         return _answer([] if found is None else [EngineFinding("cpu", "difference", found)])
-    module = program_of(seed, cast(int, spec["statements"]))
+    module = program_of(seed, ProgramGrammar.of_json(spec))
     return _answer(findings_of(module, cast("list[str]", spec["engines"])))
 
 

@@ -26,6 +26,7 @@ from tileir.runtime.options import Check, LaunchOptions
 from tileir.runtime.staging import placed
 from tileir.runtime.targets import DeviceTarget, target_named
 from tileir.text.parser import parse
+from tileir.tune.declared import DeclaredSearch, declared_search
 from tileir.tune.space import CONSTANT, LEVEL, OPTION, Point, PointValue, substituted
 from tileir.verify import verify
 
@@ -44,7 +45,8 @@ class TuneTask:
     kernel : str or None
         The entry of a template that has several.
     grid : str
-        Extents, with commas between; parameters and scalar arguments may be named.
+        Extents, with commas between; parameters and scalar arguments may be named. Empty for a function that calls
+        `cuda.tile.tune.exhaustive_search`.
     arguments : tuple of str
         Words as for ``tileir run``.
     target : str
@@ -172,11 +174,8 @@ def _of_cutile(task: TuneTask, point: Point, check: Check, where: str) -> Iterat
 
     from tileir.cutile import on
 
-    names = parameters_of(point)
-    values = _cutile_values([substituted(word, names, "an argument") for word in task.arguments], task.seed)
-    grid = grid_of(task.grid, names)
-    kernel = _cutile_kernel(task, names)
-    arrays = {f"argument {at}": value for at, value in enumerate(values) if isinstance(value, np.ndarray)}
+    grid, kernel, values = _cutile_launch(task, parameters_of(point))
+    arrays = {f"argument {at}": np.asarray(value) for at, value in enumerate(values) if hasattr(value, "__array__")}
     options = options_of(point) if where == task.target else LaunchOptions()
     with on(where, check=check, **options):
 
@@ -184,6 +183,19 @@ def _of_cutile(task: TuneTask, point: Point, check: Check, where: str) -> Iterat
             ct.launch(None, (*grid, 1, 1)[:3], kernel, tuple(values))
 
         yield Launchable(list(arrays), list(arrays.values()), launch, lambda: seconds_of(launch))
+
+
+def _cutile_launch(task: TuneTask, names: Mapping[str, PointValue]) -> tuple[tuple[int, ...], Any, Sequence[object]]:
+    """Grid, kernel and arguments of a point; without a grid in the task, those that the script's own search has."""
+    if not task.grid:
+        return search_of_script(task).launch_of(names)
+    values = cutile_values([substituted(word, names, "an argument") for word in task.arguments], task.seed)
+    return grid_of(task.grid, names), _cutile_kernel(task, names), values
+
+
+def search_of_script(task: TuneTask) -> DeclaredSearch:
+    """The search that the function of a task calls on its arguments."""
+    return declared_search(task.program, task.function, cutile_values(task.arguments, task.seed))
 
 
 def _cutile_kernel(task: TuneTask, names: Mapping[str, PointValue]) -> Any:
@@ -201,7 +213,7 @@ def _cutile_kernel(task: TuneTask, names: Mapping[str, PointValue]) -> Any:
     return made
 
 
-def _cutile_values(words: Sequence[str], seed: int) -> list[object]:
+def cutile_values(words: Sequence[str], seed: int) -> list[object]:
     random = np.random.default_rng(abs(seed))
     values: list[object] = []
     for word in map(argument_words.parsed, words):

@@ -1,7 +1,9 @@
-"""The kinds of jobs ``tune-check`` and ``tune-race``: is a candidate right, and which of some is the fastest.
+"""The kinds of jobs ``tune-space``, ``tune-check`` and ``tune-race``: which configurations a script declares, is a
+candidate right, and which of some is the fastest.
 
 Knows: specs and answers, what counts as the same result. Does not know: candidates (`candidates`), races (`race`).
 
+    {"task": {...}}                                                                     kind tune-space
     {"task": {...}, "point": {...}, "target": "cpu", "expected": PATH.npz or null}      kind tune-check
     {"task": {...}, "points": [...], "seconds": 10.0, "seed": 0}                        kind tune-race
 """
@@ -17,7 +19,8 @@ import numpy as np
 
 from tileir.farm.job import Json, WorkResult
 from tileir.ir.usage import UsageError
-from tileir.tune.candidates import Launchable, TuneTask, launchable
+from tileir.tune.candidates import Launchable, TuneTask, launchable, search_of_script
+from tileir.tune.declared import CONFIG, literal_space
 from tileir.tune.race import race
 
 TOLERANCES = {1: 0.3, 2: 0.02, 4: 1e-4, 8: 1e-10}
@@ -30,6 +33,13 @@ SAMPLE_SECONDS = 1e-3
 def task_of(spec: Mapping[str, Json]) -> TuneTask:
     fields = cast("dict[str, Any]", spec["task"])
     return TuneTask(**{**fields, "arguments": tuple(fields["arguments"])})
+
+
+def spaced(spec: dict[str, Json], content: bytes) -> WorkResult:
+    """The space that a cuTile script declares: of the search that a function calls, or of its parameters."""
+    task = task_of(spec)
+    values = literal_space(task.program, task.function) if task.grid else {CONFIG: search_of_script(task).names}
+    return WorkResult({"values": {name: list(found) for name, found in values.items()}})
 
 
 def checked(spec: dict[str, Json], content: bytes) -> WorkResult:

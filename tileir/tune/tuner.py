@@ -26,11 +26,26 @@ from tileir.runtime.targets import DeviceTarget, target_named
 from tileir.tune.candidates import TuneTask
 from tileir.tune.record import TuneRecord, machine, ordered
 from tileir.tune.search import SpaceSearch, name_of
-from tileir.tune.space import Point
+from tileir.tune.space import Point, PointValue
 
 FINALISTS = 6
 """The fastest of several batches race once more, against each other."""
 _WAIT_SECONDS = 3600.0
+
+
+def declared_values(task: TuneTask, limits: JobLimits) -> dict[str, tuple[PointValue, ...]]:
+    """The space that a cuTile script declares, run in a process of its own. Raises UsageError if that fails."""
+    _import_cutile()
+    job = FarmJob("tune-space", {"task": task_json(task)})
+    found = attempt(job.kind, job.text, b"", limits)
+    if found.result is None:
+        raise UsageError(f"'{task.program}': {found.reason}")
+    values = cast("dict[str, list[PointValue]]", found.result.answer["values"])
+    return {name: tuple(listed) for name, listed in values.items()}
+
+
+def task_json(task: TuneTask) -> dict[str, Json]:
+    return {**asdict(task), "arguments": list(task.arguments)}
 
 
 class Tuner:
@@ -76,9 +91,6 @@ class Tuner:
             raise UsageError("no configuration could be timed")
         return TuneRecord(name, self.task, rows, {**about, "reference": reference, "machine": machine()})
 
-    def _task(self) -> dict[str, Json]:
-        return {**asdict(self.task), "arguments": list(self.task.arguments)}
-
     # ------------------------------------------------------------ correctness
 
     @property
@@ -87,7 +99,7 @@ class Tuner:
 
     def _make_expected(self, point: Point, reference: str) -> None:
         """Run the first point, in a process of its own."""
-        spec = {"task": self._task(), "point": dict(point), "target": reference, "expected": None}
+        spec = {"task": task_json(self.task), "point": dict(point), "target": reference, "expected": None}
         job = FarmJob("tune-check", {**cast("dict[str, Json]", spec), "save": self._expected})
         found = attempt(job.kind, job.text, b"", self.limits)
         if found.ending is not Ending.DONE:
@@ -109,7 +121,7 @@ class Tuner:
         return [point for point in points if self.rows[name_of(point)]["state"] == "right"]
 
     def _check_job(self, point: Point) -> FarmJob:
-        spec: dict[str, Json] = {"task": self._task(), "point": dict(point), "target": self.task.target}
+        spec: dict[str, Json] = {"task": task_json(self.task), "point": dict(point), "target": self.task.target}
         return FarmJob("tune-check", {**spec, "expected": self._expected})
 
     # ------------------------------------------------------------ time
@@ -118,7 +130,7 @@ class Tuner:
         """Time points in turns, in one process, while no other race runs on this machine."""
         if not points:
             return
-        spec: dict[str, Json] = {"task": self._task(), "points": [dict(point) for point in points]}
+        spec: dict[str, Json] = {"task": task_json(self.task), "points": [dict(point) for point in points]}
         job = FarmJob("tune-race", {**spec, "seconds": self.seconds, "seed": self.seed})
         longest = self.limits.seconds * len(points) + 2 * self.seconds
         with _alone(self.task.target):

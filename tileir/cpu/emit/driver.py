@@ -32,14 +32,15 @@ arena of the thread that ran it."""
 _MONOTONIC = 1
 
 
-def add_driver(module: ir.Module, kernel: ir.Function, stamps: int | None = None) -> None:
+def add_driver(module: ir.Module, kernel: ir.Function, stamps: int | None = None, fence: bool = False) -> None:
     """Add the functions that threads call to the module of a kernel. `stamps` is the address of a word that holds that
-    of the table of tile blocks, or 0.
+    of the table of tile blocks, or 0. `fence`: the kernel has stores that bypass the cache of an x86 processor, which
+    are to be visible to others when the driver returns.
     """
     kernel.linkage = "internal"
     kernel.attributes.add("noinline")
     sets_aside = kernel.function_type.return_type == PTR
-    _Driver(module, kernel, sets_aside, stamps)
+    _Driver(module, kernel, sets_aside, stamps, fence)
     if sets_aside:
         _add_resume(module)
         _add_destroy(module)
@@ -48,9 +49,11 @@ def add_driver(module: ir.Module, kernel: ir.Function, stamps: int | None = None
 class _Driver:
     """The driver under construction: blocks of code that take tile blocks, run one, and look whether to go on."""
 
-    def __init__(self, module: ir.Module, kernel: ir.Function, sets_aside: bool, stamps: int | None) -> None:
+    def __init__(
+        self, module: ir.Module, kernel: ir.Function, sets_aside: bool, stamps: int | None, fence: bool
+    ) -> None:
         function = ir.Function(module, ir.FunctionType(I32, [PTR, PTR]), NAME)
-        self._stamps = stamps
+        self._stamps, self._fence = stamps, fence
         self._kernel, self._sets_aside = kernel, sets_aside
         names = "start", "fetch", "head", "next", "safepoint", "run", "left", "trapped", "after", "done"
         self._blocks = {name: function.append_basic_block(name) for name in names}
@@ -140,6 +143,8 @@ class _Driver:
         status.add_incoming(self._result, blocks["left"])
         status.add_incoming(self._result, blocks["trapped"])
         builder.store(builder.load(self._counter, typ=I64), self._launch.line(record.COUNT))
+        if self._fence:
+            builder.call(ir.Function(builder.module, ir.FunctionType(ir.VoidType(), []), "llvm.x86.sse.sfence"), [])
         builder.ret(status)
 
 

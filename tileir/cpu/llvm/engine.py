@@ -17,8 +17,10 @@ import llvmlite
 import llvmlite.binding as llvm
 from llvmlite.binding.newpassmanagers import NewPassManager
 
+from tileir.cpu.llvm.half import CONVERSIONS
 from tileir.cpu.llvm.object_symbols import undefined_symbols
 from tileir.host.background import in_background
+from tileir.host.matrix_unit import may_use_matrix_unit
 from tileir.ir.diagnostics import UnsupportedError
 
 _PACKAGE = Path(__file__).parents[2]
@@ -26,6 +28,9 @@ CODE_MAKERS = ("analysis", "cpu", "host", "ir", "numerics", "ops")
 """The parts of the package that machine code depends on: code in the cache is not used after a change in one."""
 REWRITERS = ("interp", "passes")
 """The parts that a program depends on which is rewritten before it becomes code."""
+
+MATRIX_UNIT = ("avx512f", "avx512bf16", "avx512vnni", "amx-tile", "amx-bf16", "amx-int8")
+"""Features of a processor whose matrix unit is used, for what the vectors beside it can do as well."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,15 @@ class Host:
     vector_bits: int
     has_bf16_dot: bool
     has_int8_dot: bool
+    has_matrix_unit: bool
+    has_f16_conversion: bool
+    has_fma: bool
+    """Whether an instruction multiplies and adds with one rounding: elsewhere that is a call for each element."""
+
+    @property
+    def is_arm(self) -> bool:
+        """Whether it is an AArch64."""
+        return self.triple.startswith(("aarch64", "arm64"))
 
 
 @cache
@@ -48,14 +62,18 @@ def host() -> Host:
 
 def _host() -> Host:
     found = llvm.get_host_cpu_features()
+    triple = llvm.get_process_triple()
     bits = 512 if found.get("avx512f") else 256 if found.get("avx2") else 128
     return Host(
-        triple=llvm.get_process_triple(),
+        triple=triple,
         cpu=llvm.get_host_cpu_name(),
         features=found.flatten(),
         vector_bits=bits,
-        has_bf16_dot=bool(found.get("avx512bf16")),
-        has_int8_dot=bool(found.get("avx512vnni")),
+        has_bf16_dot=bool(found.get("avx512bf16") or found.get("bf16")),
+        has_int8_dot=bool(found.get("avx512vnni") or (found.get("dotprod") and found.get("i8mm"))),
+        has_matrix_unit=all(map(found.get, MATRIX_UNIT)) and may_use_matrix_unit(),
+        has_f16_conversion=bool(found.get("f16c", not triple.startswith("x86_64"))),
+        has_fma=bool(found.get("fma", not triple.startswith("x86_64"))),
     )
 
 
@@ -144,6 +162,8 @@ def object_code(ir_text: str, host: Host) -> bytes:
 def _emitted(ir_text: str, host: Host) -> tuple[bytes, list[str]]:
     """The machine code, and the functions that it needs and this process does not have."""
     machine = target_machine(host)
+    if not host.has_f16_conversion:
+        ir_text += CONVERSIONS
     code: bytes = machine.emit_object(optimized(ir_text, host))
     return code, [name for name in undefined_symbols(code) if not _is_in_process(name)]
 

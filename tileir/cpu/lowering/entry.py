@@ -23,6 +23,7 @@ from tileir.analysis.affine import Affines
 from tileir.analysis.effects import reachable
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.inlining import CallPlacement
+from tileir.cpu.analysis.streams import streams_of
 from tileir.cpu.emit.coroutines import Coroutine
 from tileir.cpu.emit.debug_lines import DebugLines, PlaceOf
 from tileir.cpu.emit.driver import add_driver
@@ -98,10 +99,11 @@ def lower_entry(
         emit.describe(DebugLines(module, instruments.place_of, entry.sym_name, instruments.file))
     lowering = _lowering(emit, entry.body, global_names, rules, checks)
     lowering.counters = instruments.counters
+    lowering.streams = streams_of(entry)
     _bind_arguments(lowering, entry.body)
     lowering.run(entry.body)
     _end(emit)
-    add_driver(module, function, instruments.stamps)
+    add_driver(module, function, instruments.stamps, lowering.bypasses_cache)
     return LoweredKernel(
         module,
         emit.arena_size,

@@ -20,6 +20,7 @@ from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.inlining import CallPlacement
 from tileir.cpu.analysis.loads import Loads
 from tileir.cpu.analysis.needed import Needed
+from tileir.cpu.analysis.streams import Streams
 from tileir.cpu.emit.elements import I8, I64, PTR, Num
 from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.emit.slots import Slot
@@ -111,6 +112,10 @@ class Lowering:
     values: dict[Value, Lowered] = field(default_factory=dict)
     active_counts: dict[Op, ActiveCount] = field(default_factory=dict)
     """Of the comparisons that cut masks (`cpu.analysis.cuts`)."""
+    streams: Streams = field(default_factory=dict)
+    """Stores that may bypass the cache."""
+    bypasses_cache: bool = False
+    """Some do, if that is worth while."""
     prints: list[Op] = field(default_factory=list)
     """Operations that the host carries out; it is called with a number into this list (`cpu.lowering.host_calls`)."""
     warnings: list[tuple[Op, str]] = field(default_factory=list)

@@ -44,6 +44,17 @@ class FloatSums:
             total = builder.fptrunc(total, ir.VectorType(stored, total.type.count))
         builder.store(total, self._place(builder, block, row, column), align=self.element.byte_size)
 
+    def words(self, builder: ir.IRBuilder, block: Bases, row: int, column: int) -> tuple[ir.Value, ir.Value] | None:
+        """The memory of the sums as they start, if it holds them as they are: the first, and bytes from row to row."""
+        if not self.total_is_stored:
+            return None
+        return self._place(builder, block, row, column), I64(self.columns * self.element.byte_size)
+
+    @property
+    def total_is_stored(self) -> bool:
+        """Whether memory holds sums as they are computed."""
+        return bool(self._stored == self.total)
+
     def _place(self, builder: ir.IRBuilder, block: Bases, row: int, column: int) -> ir.Value:
         return _at(builder, self._stored, block[0], I64(row * self.columns + column))
 
@@ -59,6 +70,7 @@ class IntegerSums:
 
     columns: int
     total: ir.Type
+    total_is_stored = False
 
     def block(self, builder: ir.IRBuilder, bases: Bases, row: ir.Value, column: ir.Value) -> Bases:
         matrix, *starts = bases
@@ -70,6 +82,10 @@ class IntegerSums:
         if len(block) == 1:
             return ir.Constant(vector, None)
         return builder.load(_at(builder, self.total, block[1], I64(column)), typ=vector, align=4)
+
+    def words(self, builder: ir.IRBuilder, block: Bases, row: int, column: int) -> tuple[ir.Value, ir.Value] | None:
+        """The memory of the sums as they start, if there is any: the same row again and again."""
+        return (_at(builder, self.total, block[1], I64(column)), I64(0)) if len(block) > 1 else None
 
     def finish(self, builder: ir.IRBuilder, block: Bases, row: int, column: int, total: ir.Value) -> None:
         vector = ir.VectorType(I32, total.type.count)

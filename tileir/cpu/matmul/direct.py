@@ -25,6 +25,8 @@ from tileir.cpu.matmul.prefetch import prefetch
 
 FLIPPED = 0x80808080
 """A word of bytes, each 128 unsigned and -128 signed: what flipping the sign bits of a factor adds to each."""
+FEW = 4
+"""Rows up to which a product is made so."""
 COLUMNS = 8
 """Columns that are summed together where K lies side by side: their cache lines stay where they fall into one set."""
 LEAST_WORDS = 4

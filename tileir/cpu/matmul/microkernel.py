@@ -17,6 +17,8 @@ from llvmlite import ir
 
 from tileir.cpu.emit.elements import I32, I64
 from tileir.cpu.emit.emitter import Emitter
+from tileir.cpu.matmul.accumulators import FloatSums, IntegerSums
+from tileir.cpu.matmul.matrix_unit import SIDE, SquareColumn, configure, release
 from tileir.cpu.matmul.products import Product
 
 LONG = 1 << 22
@@ -39,6 +41,9 @@ class Blocking:
     rows: int
     vectors: int
     lanes: int
+
+    uses_matrix_unit: bool = False
+    """Then rows and columns come in sixteens."""
 
     @property
     def columns(self) -> int:
@@ -91,6 +96,9 @@ def blocking(shape: Shape, product: Product, vector_bits: int) -> Blocking:
 
     Where the result has few rows it is wider.
     """
+    steps = shape.k // product.group
+    if product.square and min(shape.m, shape.n, steps) >= SIDE:
+        return Blocking(min(2 * SIDE, shape.m), min(2, shape.n // SIDE), SIDE, uses_matrix_unit=True)
     word_bytes = product.element.memory_bits * product.group // 8
     lanes = min(vector_bits // 8 // word_bytes, shape.n)
     across, budget = shape.n // lanes, 16 if vector_bits == 512 else 8
@@ -198,16 +206,31 @@ def multiply(
     rows = shape.m if between is None and needed[0] is None else size.rows
     steps = shape.k // product.group
     strides = left.by_block, left.by_line, left.by_step
-    blocks = BlockColumn(product, size, rows, steps, strides, right.by_step, acc)
+    blocks: BlockColumn | SquareColumn = BlockColumn(product, size, rows, steps, strides, right.by_step, acc)
+    if size.uses_matrix_unit:
+        assert isinstance(acc, FloatSums | IntegerSums)
+        down, across = size.rows // SIDE, size.vectors
+        blocks = SquareColumn(product, down, across, rows, steps, left.by_line, right.by_step, acc)
+        configure(emit)
     with emit.counted(I64(0), needed_columns, size.columns) as column:
         if shape.m * shape.n * shape.k > LONG:
-            emit.safepoint()
+            _safepoint(emit, size)
         with emit.counted(I64(0), needed_rows, rows) as row:
             if between is not None:
                 between(row, column)
             panels = [panel.block(emit.builder, product, first) for panel, first in ((left, row), (right, column))]
             place = acc.block(emit.builder, bases, row, column)
             emit.shared((blocks, len(place)), [*panels, *place], blocks.emit)
+    if size.uses_matrix_unit:
+        release(emit)
+
+
+def _safepoint(emit: Emitter, size: Blocking) -> None:
+    if size.uses_matrix_unit:
+        release(emit)
+    emit.safepoint()
+    if size.uses_matrix_unit:
+        configure(emit)
 
 
 def broadcast(builder: ir.IRBuilder, number: ir.Value, lanes: int) -> ir.Value:

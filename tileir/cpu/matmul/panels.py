@@ -128,10 +128,11 @@ class Packer:
 
     # ------------------------------------------------------------ the two layouts
 
-    def left(self, rows: int) -> Panel:
-        """A panel to broadcast single words from, for blocks of `rows` rows."""
+    def left(self, rows: int, uses_matrix_unit: bool = False) -> Panel:
+        """A panel to broadcast single words from, for blocks of `rows` rows, or with steps side by side."""
         memory = self.source.memory
-        return self.strips(rows) if memory is not None and memory.along_lines and rows >= 4 else self.rows()
+        turned = memory is not None and memory.along_lines and rows >= 4
+        return self.strips(rows) if turned and not uses_matrix_unit else self.rows()
 
     def rows(self) -> Panel:
         """Each line with its words along K side by side."""

@@ -4,8 +4,8 @@ Knows: which elements the panels hold, how many of them one step takes, and the 
 a group of 1, 2 or 4 neighbours along K, together one *word* of 32 or 64 bits.
 Does not know: panels (`cpu.matmul.panels`) nor the loops around (`cpu.matmul.microkernel`).
 
-A dot product of bf16 pairs reads subnormal numbers as zero and sums in two roundings, which is open
-(spec: matmul#mmaf).
+A dot product of bf16 pairs, of vectors or of a matrix unit, reads subnormal numbers as zero and sums in two roundings,
+which is open (spec: matmul#mmaf).
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from tileir.ir.attributes import Signedness
 Step = Callable[[ir.IRBuilder, ir.Value, ir.Value, ir.Value], ir.Value]
 """(builder, words of the left factor, words of the right factor, sums) -> sums."""
 
+IN_BF16 = (t.F8E4M3FN, t.F8E5M2)
+"""Narrower floats whose every number is one of bf16."""
 EXACT_DEPTH = 1 << 15
 """So many products of two 8-bit numbers of any signedness cannot overflow a sum in i32."""
 
@@ -41,6 +43,8 @@ class Product:
     total: ir.Type
     step: Step
     flip_left: bool = False
+    square: str = ""
+    """The instruction of a matrix unit that makes 16 steps of 16 x 16 sums; empty if there is none."""
 
 
 def is_swapped(rows: int, columns: int, host: Host) -> bool:
@@ -63,11 +67,14 @@ class BFloat(ir.Type):
 
 def float_product(inputs: t.ElementType, sums: t.ElementType, depth: int, lanes: int, host: Host) -> Product:
     """The product of floats of type `inputs` over `depth` values of K, in vectors of `lanes` words."""
+    multiply_add = _fused if host.has_fma else _rounded_twice
     if sums is t.F64:
-        return Product(t.F64, 1, DOUBLE, DOUBLE, _fused)
-    if inputs is t.BF16 and host.has_bf16_dot and depth >= 2 and lanes >= 4:
-        return Product(t.BF16, 2, I32, FLOAT, _bf16_pairs)
-    return Product(t.F32, 1, FLOAT, FLOAT, _fused)
+        return Product(t.F64, 1, DOUBLE, DOUBLE, multiply_add)
+    fits = inputs is t.BF16 or (inputs in IN_BF16 and host.has_matrix_unit)
+    if fits and host.has_bf16_dot and depth >= 2 and lanes >= 4:
+        step = _neon_bf16_pairs if host.is_arm else _bf16_pairs
+        return Product(t.BF16, 2, I32, FLOAT, step, square="tdpbf16ps" if host.has_matrix_unit else "")
+    return Product(t.F32, 1, FLOAT, FLOAT, multiply_add)
 
 
 def integer_product(lhs: Signedness, rhs: Signedness, depth: int, lanes: int, host: Host) -> Product:
@@ -76,18 +83,52 @@ def integer_product(lhs: Signedness, rhs: Signedness, depth: int, lanes: int, ho
         return Product(t.I64, 1, I64, I64, _integers)
     if depth < 4 or lanes < 4 or not host.has_int8_dot:
         return Product(t.I16, 2, I32, I32, _i16_pairs)
+    if host.is_arm:
+        return Product(t.I8, 4, I32, I32, _NEON_BYTES[lhs, rhs])
     unsigned_left = rhs is Signedness.SIGNED
-    return Product(t.I8, 4, I32, I32, _bytes if unsigned_left else _bytes_swapped, flip_left=lhs is rhs)
+    step, square = (_bytes, "tdpbusd") if unsigned_left else (_bytes_swapped, "tdpbsud")
+    return Product(t.I8, 4, I32, I32, step, flip_left=lhs is rhs, square=square if host.has_matrix_unit else "")
 
 
 def _fused(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sums: ir.Value) -> ir.Value:
     return call_intrinsic(builder, "llvm.fma", sums.type, [left, right, sums])
 
 
+def _rounded_twice(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sums: ir.Value) -> ir.Value:
+    return builder.fadd(builder.fmul(left, right), sums)
+
+
 def _bf16_pairs(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sums: ir.Value) -> ir.Value:
     pairs = ir.VectorType(BFloat(), 2 * sums.type.count)
     operands = [sums, builder.bitcast(left, pairs), builder.bitcast(right, pairs)]
     return _call(builder, f"llvm.x86.avx512bf16.dpbf16ps.{32 * sums.type.count}", operands)
+
+
+def _neon_bf16_pairs(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sums: ir.Value) -> ir.Value:
+    pairs = ir.VectorType(BFloat(), 2 * sums.type.count)
+    return _call(
+        builder, "llvm.aarch64.neon.bfdot.v4f32.v8bf16", [sums, *(builder.bitcast(one, pairs) for one in (left, right))]
+    )
+
+
+def _neon_dot(instruction: str, swapped: bool = False) -> Step:
+    """Four products of bytes each; `swapped`: the instruction takes the right factor first."""
+
+    def step(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sums: ir.Value) -> ir.Value:
+        quads = ir.VectorType(I8, 4 * sums.type.count)
+        factors = [builder.bitcast(one, quads) for one in ((right, left) if swapped else (left, right))]
+        return _call(builder, f"llvm.aarch64.neon.{instruction}.v4i32.v16i8", [sums, *factors])
+
+    return step
+
+
+_NEON_BYTES = {
+    (Signedness.SIGNED, Signedness.SIGNED): _neon_dot("sdot"),
+    (Signedness.UNSIGNED, Signedness.UNSIGNED): _neon_dot("udot"),
+    (Signedness.UNSIGNED, Signedness.SIGNED): _neon_dot("usdot"),
+    (Signedness.SIGNED, Signedness.UNSIGNED): _neon_dot("usdot", swapped=True),
+}
+"""By the signedness of the factors; the mixed one takes the unsigned factor first."""
 
 
 def _bytes(builder: ir.IRBuilder, unsigned: ir.Value, signed: ir.Value, sums: ir.Value) -> ir.Value:

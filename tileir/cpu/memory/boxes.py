@@ -19,13 +19,14 @@ from tileir.cpu.analysis.loads import LoadPlacement
 from tileir.cpu.emit.constants import padding
 from tileir.cpu.emit.elements import I1, I8, I64, PTR
 from tileir.cpu.emit.emitter import Emitter, Index, either
-from tileir.cpu.emit.tiles import Tile, Window, fill, materialized, new_buffer
+from tileir.cpu.emit.tiles import Tile, Window, materialized, new_buffer
 from tileir.cpu.emit.views import NativeTileView
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory.alias_checks import unaliased
 from tileir.cpu.memory.counts import count_inside, start_of
 from tileir.cpu.memory.needed import needs_of_load
 from tileir.cpu.memory.spans import Span, span_of_window
+from tileir.cpu.memory.streams import write_tile
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value
 
@@ -170,7 +171,7 @@ def store_window(
         builder.position_at_end(inside)
         builder.cbranch(unaliased(lowering, op, span), straight, apart)
         builder.position_at_end(straight)
-        fill(emit, memory, tile)
+        write_tile(lowering, op, memory, tile)
         builder.branch(done)
     builder.position_at_end(apart)
     with emit.region():

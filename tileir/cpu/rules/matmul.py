@@ -24,7 +24,7 @@ from tileir.cpu.llvm.engine import host
 from tileir.cpu.lowering.reports import warn_where
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.matmul.accumulators import ColumnStart, FloatSums, IntegerSums
-from tileir.cpu.matmul.direct import FLIPPED, direct
+from tileir.cpu.matmul.direct import FEW, FLIPPED, direct
 from tileir.cpu.matmul.microkernel import Blocking, Panel, Shape, blocking, multiply
 from tileir.cpu.matmul.panels import Converted, Factor, Packer, factor
 from tileir.cpu.matmul.prefetch import Prefetch
@@ -214,15 +214,15 @@ def _multiply_into(emit: Emitter, product: Product, found: Factors, acc: Window,
 def _multiply_matrices(emit: Emitter, product: Product, shape: Shape, left: Factor, right: Factor, acc: Window) -> None:
     """The product of few rows is another one, where that can be done, and where they are found to be few."""
     size = blocking(shape, product, host().vector_bits)
-    panel = Packer(emit, product, left, size.lanes).left(size.rows)
+    panel = Packer(emit, product, left, size.lanes).left(size.rows, size.uses_matrix_unit)
     packer = Packer(emit, product, right, size.lanes)
     few = direct(packer, panel, shape.n, _sums(shape, product, acc))
-    if few is not None and shape.m == size.rows:
+    if few is not None and shape.m <= min(size.rows, FEW):
         few.multiply(emit, left.lines_needed, [acc.base])
     elif few is None or left.needed is None:
         _multiply_panels(emit, shape, size, panel, packer, left, acc)
     else:
-        is_few = emit.builder.icmp_unsigned("<=", left.needed, I64(size.rows))
+        is_few = emit.builder.icmp_unsigned("<=", left.needed, I64(min(size.rows, FEW)))
         with emit.one_way(), emit.builder.if_else(is_few) as (then, otherwise):
             with then:
                 few.multiply(emit, left.needed, [acc.base])

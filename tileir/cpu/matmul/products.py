@@ -24,6 +24,8 @@ from tileir.ir.attributes import Signedness
 Step = Callable[[ir.IRBuilder, ir.Value, ir.Value, ir.Value], ir.Value]
 """(builder, words of the left factor, words of the right factor, sums) -> sums."""
 
+IN_BF16 = (t.F8E4M3FN, t.F8E5M2)
+"""Narrower floats whose every number is one of bf16."""
 EXACT_DEPTH = 1 << 15
 """So many products of two 8-bit numbers of any signedness cannot overflow a sum in i32."""
 
@@ -68,7 +70,8 @@ def float_product(inputs: t.ElementType, sums: t.ElementType, depth: int, lanes:
     multiply_add = _fused if host.has_fma else _rounded_twice
     if sums is t.F64:
         return Product(t.F64, 1, DOUBLE, DOUBLE, multiply_add)
-    if inputs is t.BF16 and host.has_bf16_dot and depth >= 2 and lanes >= 4:
+    fits = inputs is t.BF16 or (inputs in IN_BF16 and host.has_matrix_unit)
+    if fits and host.has_bf16_dot and depth >= 2 and lanes >= 4:
         step = _neon_bf16_pairs if host.is_arm else _bf16_pairs
         return Product(t.BF16, 2, I32, FLOAT, step, square="tdpbf16ps" if host.has_matrix_unit else "")
     return Product(t.F32, 1, FLOAT, FLOAT, multiply_add)

@@ -17,7 +17,7 @@ GPU_JOBS ?= 8
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test lint types bench bench-sweep bench-compare bench-farm docs site vscode fuzz cluster-test cutiles gpu-test gpu-bench amd-test lock clean
+.PHONY: help demo test lint types bench bench-sweep bench-compare bench-farm docs site vscode fuzz cluster-test cutiles gpu-test gpu-bench amd-test amd-code lock clean
 
 help:
 	@echo "make demo       run the example programs on this machine and check them against NumPy"
@@ -36,6 +36,7 @@ help:
 	@echo "make cutiles    run the tests of cuTile kernels with each version in CUTILES=\"$(CUTILES)\""
 	@echo "make gpu-test   compare GPU code with the interpreter, on a machine with a GPU (GPU_JOBS=$(GPU_JOBS) at a time)"
 	@echo "make amd-test   compile all golden programs for AMD's GPUs, and execute that code, without one"
+	@echo "make amd-code   compare code for AMD's GPUs with that of Triton's own programs; writes a table of docs/gpu.md"
 	@echo "make gpu-bench  measure GPU code beside torch, on a machine with a GPU"
 	@echo "make lock       pin the packages that CI installs"
 	@echo "make clean      remove $(VENV) and what builds and tools left"
@@ -102,6 +103,9 @@ gpu-test: $(VENV)/.gpu
 
 amd-test: $(VENV)/.gpu
 	$(BIN)/python -m pytest tests/gpu/amd_*.py -n $(JOBS) $(ARGS)
+
+amd-code: $(VENV)/.gpu
+	$(BIN)/python bench/amd.py --write
 
 gpu-bench: $(VENV)/.gpu-bench
 	$(BIN)/python bench/gpu.py $(ARGS)

@@ -171,9 +171,9 @@ def saxpy() -> Case:
     return _saxpy("SAXPY 64Mi f32, views", KERNELS / "saxpy_vector.mlir", (MANY,), grid)
 
 
-def saxpy_matrix() -> Case:
-    shape, grid = (8192, 8192), (tiles(8192, 128), tiles(8192, 256))
-    return _saxpy("SAXPY 8192 x 8192 f32, tiles of 128 x 256", EXAMPLES / "saxpy.mlir", shape, grid)
+def saxpy_matrix(rows: int = 8192) -> Case:
+    shape, grid = (rows, 8192), (tiles(rows, 128), tiles(8192, 256))
+    return _saxpy(f"SAXPY {rows} x 8192 f32, tiles of 128 x 256", EXAMPLES / "saxpy.mlir", shape, grid)
 
 
 def _vector_add(name: str, path: Path, block: int, count: int) -> Case:
@@ -201,9 +201,9 @@ def _shown(count: int) -> str:
     return f"{count >> 20}Mi" if count >> 20 else f"{count >> 10}Ki"
 
 
-def transpose() -> Case:
+def transpose(size: int = 4096) -> Case:
     library = torch()
-    x = normal(4096, 4096)
+    x = normal(size, size)
     y = np.zeros_like(x)
     tensor, out = library.from_numpy(x), library.from_numpy(np.zeros_like(y))
 
@@ -211,9 +211,9 @@ def transpose() -> Case:
         assert np.array_equal(y, x.T)
 
     peers = {"NumPy": lambda: np.copyto(y, x.T), "torch": lambda: out.copy_(tensor.T)}
-    grid = (tiles(4096, 64), tiles(4096, 32))
-    path = EXAMPLES / "transpose.mlir"
-    return Case("transpose 4096 x 4096 f32", path, "transpose", grid, (x, y, 4096, 4096), check, peers, AHEAD)
+    grid = (tiles(size, 64), tiles(size, 32))
+    name, path = f"transpose {size} x {size} f32", EXAMPLES / "transpose.mlir"
+    return Case(name, path, "transpose", grid, (x, y, size, size), check, peers, AHEAD)
 
 
 def total() -> Case:

@@ -76,6 +76,8 @@ SWEEPS: dict[str, tuple[str, dict[str, tuple[int, ...]]]] = {
     **{name: (name, _typed_products()) for name in PRODUCTS},
     "add": ("add_views", {f"2^{power}": (1 << power,) for power in range(10, 27, 2)}),
     "add_pointers": ("add_pointers", {f"2^{power}": (1 << power,) for power in range(10, 27, 2)}),
+    "saxpy_matrix": ("saxpy_matrix", {f"{rows} x 8192": (rows,) for rows in (128, 512, 2048, 8192)}),
+    "transpose": ("transpose", {f"{size} x {size}": (size,) for size in (64, 256, 1024, 4096, 8192)}),
     "softmax": ("softmax", {f"{rows} x 4096": (rows,) for rows in (1, 4, 16, 64, 256, 1024, 4096, 16384)}),
     "layer_norm": ("layer_norm", {f"{rows} x 4096": (rows,) for rows in (1, 4, 16, 64, 256, 1024, 4096, 16384)}),
     **{name: (name, _heads()) for name in ATTENTIONS},

@@ -35,6 +35,11 @@ def _kernels(hsaco: bytes) -> Iterator[KernelInfo]:
         yield KernelInfo(kernel[".name"], tuple(sizes), registers, stack, threads)
 
 
+def spills_of(hsaco: bytes) -> int:
+    """The vector registers of a thread that kernels of a hsaco spill into memory: the most of any."""
+    return max(kernel[".vgpr_spill_count"] for kernel in metadata_of(hsaco)["amdhsa.kernels"])
+
+
 def _given(kernel: dict[str, Any]) -> list[dict[str, Any]]:
     """The arguments that a launch gives."""
     return [argument for argument in kernel.get(".args", []) if not argument[".value_kind"].startswith(_HIDDEN)]

@@ -15,7 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from tileir.cache import Cache, key_of
-from tileir.gpu.arch import Arch
+from tileir.gpu.arch import Arch, Vendor
 from tileir.gpu.compiler import (
     AS_THE_KERNEL_HAS_IT,
     Artifacts,
@@ -26,7 +26,8 @@ from tileir.gpu.compiler import (
     compile_ttir,
 )
 from tileir.gpu.executable import Executable, Scratch
-from tileir.gpu.fitting import Rejected, fitted
+from tileir.gpu.fitting import Rejected, fitted, sparing
+from tileir.gpu.hsaco import spills_of
 from tileir.gpu.ttir.analysis.hints import options_for
 from tileir.gpu.ttir.entry import LoweredEntry, lower_entry
 from tileir.gpu.ttir.lowering import ParameterFacts
@@ -107,9 +108,11 @@ def compiled(
 ) -> Compiled:
     """Lower and compile an entry; `stages` are of `worker.STAGES`.
 
-    A kernel that takes more of a resource than the GPU has is compiled again with smaller options (`gpu.fitting`), as
-    long as they were not requested. Raises UnsupportedError.
+    A kernel that takes more of a resource than the GPU has, or spills registers on one of AMD's, is compiled again with
+    other options (`gpu.fitting`), as long as they were not requested. Raises UnsupportedError.
     """
+    if "amdgcn" in stages and "hsaco" not in stages:
+        stages = [*stages, "hsaco"]  # which tells what is spilled
     program = lower_entry(source.entry, source.functions, arch, facts, wide_extents)
 
     def make(options: CompileOptions) -> Artifacts:
@@ -122,7 +125,14 @@ def compiled(
         return artifacts
 
     found = fitted(make, options_for(source.entry, arch, requested), requested)
+    if arch.vendor is Vendor.AMD:
+        found = sparing(make, found, requested, _spilled)
     return Compiled(program, found.options, found.made, found.rejected)
+
+
+def _spilled(artifacts: Artifacts) -> int:
+    """Vector registers of a thread that are spilled, as far as is known yet."""
+    return 0 if artifacts.binary is None else spills_of(artifacts.binary)
 
 
 def _excess(artifacts: Artifacts, arch: Arch) -> str | None:

@@ -14,6 +14,7 @@ import pytest
 
 import tileir
 from tileir.cache import Cache
+from tileir.cpu.llvm import engine
 from tileir.cpu.llvm.engine import CODE_MAKERS, REWRITERS, host, object_code
 from tileir.cpu.llvm.object_symbols import UnknownObject, undefined_symbols
 from tileir.ir.diagnostics import UnsupportedError
@@ -86,6 +87,39 @@ def test_code_in_the_cache_depends_on_all_that_makes_code() -> None:
     imported = {part for source in sources for part in re.findall(r"^from tileir\.(\w+)", source, re.MULTILINE)}
     assert "cpu" in imported
     assert imported <= {*makers, "cache"}
+
+
+@pytest.mark.parametrize("part", REWRITERS)
+def test_a_change_of_what_rewrites_is_one_for_rewritten_code_only(
+    part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (*CODE_MAKERS, *REWRITERS):
+        (tmp_path / name / "inner").mkdir(parents=True)
+        (tmp_path / name / "inner" / "rules.py").write_text(name)
+    plain, rewriting = _digests(tmp_path, monkeypatch)
+    (tmp_path / part / "inner" / "rules.py").write_text(part[::-1])
+    assert _digests(tmp_path, monkeypatch)[0] == plain
+    assert _digests(tmp_path, monkeypatch)[1] != rewriting
+
+
+@pytest.mark.parametrize("part", CODE_MAKERS)
+def test_a_change_of_what_makes_code_is_one_for_all_code(
+    part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / part).mkdir()
+    (tmp_path / part / "rules.py").write_text("before")
+    before = _digests(tmp_path, monkeypatch)
+    (tmp_path / part / "rules.py").write_text("behind")
+    assert all(old != new for old, new in zip(before, _digests(tmp_path, monkeypatch)))
+
+
+def _digests(package: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Those of a new process, of code that is made of programs as they are and of rewritten ones."""
+    monkeypatch.setattr(engine, "_PACKAGE", package)
+    engine._part_digest.cache_clear()
+    found = [engine._sources(parts) for parts in (CODE_MAKERS, (*CODE_MAKERS, *REWRITERS))]
+    engine._part_digest.cache_clear()
+    return found
 
 
 def test_compiled_and_dropped_kernels_leave_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,10 +94,17 @@ def toolchain(rewrites: bool = False) -> str:
 
 def _sources(parts: Iterable[str]) -> str:
     """A digest of the code that makes code, and of what it builds on."""
+    return hashlib.sha256("".join(map(_part_digest, parts)).encode()).hexdigest()
+
+
+@cache
+def _part_digest(part: str) -> str:
+    """A digest of a part of the package. Code that is rewritten first and code that is not have most parts in common,
+    which are read once."""
     digest = hashlib.sha256()
-    for part in parts:
-        for path in sorted((_PACKAGE / part).rglob("*.py")):
-            digest.update(path.read_bytes())
+    for path in sorted(str(path) for path in (_PACKAGE / part).rglob("*.py")):
+        with open(path, "rb", buffering=0) as file:
+            digest.update(file.read())
     return digest.hexdigest()
 
 

@@ -105,7 +105,8 @@ gpu-test: $(VENV)/.gpu
 	$(BIN)/python -m pytest tests -m hardware -n $(GPU_JOBS) --max-worker-restart=100 -rfEs \
 	  -o faulthandler_timeout=180 -o faulthandler_exit_on_timeout=true $(ARGS)
 
-amd-test: $(VENV)/.gpu
+# Examples of cuTile Python compare with torch.
+amd-test: $(VENV)/.gpu $(VENV)/.gpu-bench
 	$(BIN)/python -m pytest tests/gpu/amd_*.py -n $(JOBS) $(ARGS)
 
 amd-code: $(VENV)/.gpu

@@ -89,10 +89,12 @@ class Instance:
         return 1 if self.term.op is core.Offset else 0
 
 
-def instances(row: PatternRow, shape: tuple[int, ...]) -> Iterator[Instance]:
-    """Every choice of small types and of attributes."""
+def instances(
+    row: PatternRow, shape: tuple[int, ...], integers: tuple[t.ElementType, ...] | None = None
+) -> Iterator[Instance]:
+    """Every choice of attributes and of types: small ones, or those among `integers` for the rows of integers."""
     for term, attributes in _attributes(row.matched):
-        for types, result, middle in _types(row, shape):
+        for types, result, middle in _types(row, shape, integers):
             made = Instance(row, term, attributes, types, result, middle)
             if _applies(made):
                 yield made
@@ -183,7 +185,7 @@ _CHAINS: dict[type[Op], tuple[tuple[t.ElementType, ...], ...]] = {
 
 
 def _types(
-    row: PatternRow, shape: tuple[int, ...]
+    row: PatternRow, shape: tuple[int, ...], integers: tuple[t.ElementType, ...] | None
 ) -> Iterator[tuple[dict[str, t.TileType], t.TileType, t.TileType | None]]:
     """Types of the names, of the result, and of what is between two conversions."""
     found = names(row.matched)
@@ -192,7 +194,8 @@ def _types(
         return t.TileType(shape, element)
 
     if row.matched.op in _CHAINS and row.matched.operands:
-        for source, middle, result in _CHAINS[row.matched.op]:
+        chains = itertools.product(integers, repeat=3) if integers else _CHAINS[row.matched.op]
+        for source, middle, result in chains:
             nested = isinstance(row.matched.operands[0], Apply)
             if nested and _widths_fit(row.matched, source, middle, result):
                 yield {"x": tile(source)}, tile(result), tile(middle)
@@ -211,7 +214,7 @@ def _types(
         yield from _shaped(row)
         return
     floats = row.name in FLOAT_ROWS
-    for element in (t.F16, t.BF16) if floats else _INTS:
+    for element in (t.F16, t.BF16) if floats else integers or _INTS:
         types = {name: tile(t.I1 if name in "cp" else element) for name in found}
         results = {t.I1} if row.matched.op is integer.CmpI or row.name in ("not-cmpi", "not-cmpf") else {element}
         for result in results:

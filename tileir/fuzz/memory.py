@@ -251,9 +251,9 @@ class MemoryStatements(ProgramDraft):
         many = t.tile(t.I32, count)
         row = self.scope.block.append(core.Iota.build([many])).results[0]
         for cls, number in ((integer.XOrI, self.choose((0, 1, 3))), (integer.AddI, self.choose((0, 5, 20)))):
-            splat = core.Constant.build([many], value=DenseElements(many, np.int32(number).tobytes()))
-            row = self.scope.block.append(cls.build([many], lhs=row, rhs=self.scope.block.append(splat).results[0]))
-            row = row.results[0]
+            data = np.int32(number).tobytes()
+            splat = self.scope.block.append(core.Constant.build([many], value=DenseElements(many, data))).results[0]
+            row = self.scope.block.append(cls.build([many], lhs=row, rhs=splat)).results[0]
         return row
 
     def _gathering(self, element: t.ElementType, shape: tuple[int, ...]) -> dict[str, Any]:
@@ -295,9 +295,9 @@ class MemoryStatements(ProgramDraft):
     def extents(self) -> None:
         """The extents of a tensor view and the numbers of tiles of a view."""
         element, shape = self.choose(self.elements), self.choose(((4, 4), (16,)))
-        number = [t.tile(t.I32)]
-        self.emit(views.GetTensorShape.build(number * 2, src=self._matrix(element)))
-        self.emit(views.GetIndexSpaceShape.build(number * len(shape), src=self.a_view(element, shape)))
+        number = t.tile(t.I32)
+        self.emit(views.GetTensorShape.build([number] * 2, src=self._matrix(element)))
+        self.emit(views.GetIndexSpaceShape.build([number] * len(shape), src=self.a_view(element, shape)))
 
     def join(self) -> None:
         """Load, and wait for what was before and the load."""

@@ -100,6 +100,26 @@ def test_a_call_that_never_returns_compiles() -> None:
     require_compiled(NEVER)
 
 
+def doubling(depth: int) -> str:
+    """So many functions that each call the next one twice, one on each line."""
+    scalar = "tile<i32>"
+    head = f"(%x: {scalar}) -> {scalar} {{"
+    texts = [f"experimental$func @f{depth}{head} return %x : {scalar} }}"]
+    for at in range(depth):
+        body = (f"%{to} = experimental$call @f{at + 1}(%{of}) : ({scalar}) -> {scalar}" for to, of in ("yx", "zy"))
+        texts.append(f"experimental$func @f{at}{head} {' '.join(body)} return %z : {scalar} }}")
+    called = f"%r = experimental$call @f0(%x) : ({scalar}) -> {scalar}"
+    return "\n".join([*texts, f"entry @k(%x: {scalar}) {{", called, "}"])
+
+
+@pytest.mark.parametrize("arch", ["sm_90", "gfx942"])
+def test_calls_that_multiply_beyond_a_limit_are_refused_before_they_are_code(arch: str) -> None:
+    with pytest.raises(UnsupportedError, match=r"'experimental\$call' calls @f0, which .*: .* at most 65536") as error:
+        ttir.lowered(kernel_of(doubling(25)), arch)
+    assert "<string>:28" in str(error.value)
+    assert ttir.lowered(kernel_of(doubling(4)), arch).text
+
+
 # ---------------------------------------------------------------- generate
 
 GENERATE = function(

@@ -304,6 +304,22 @@ def test_dask_arrays_go_in_and_come_out(client: Any) -> None:
     assert not expected[72:].any(), "rows that no tile block writes stay as they were"
 
 
+def test_rows_of_dask_arrays_stay_on_their_workers(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    import dask.array as da
+
+    kernel, x = rows(80)
+    future, seen = type(client.submit(int)), []
+    result = future.result
+    monkeypatch.setattr(future, "result", lambda self, *timeout: seen.append(result(self, *timeout)) or seen[-1])
+    out = da.zeros(x.shape, dtype=np.float32, chunks=(32, 64))
+    _, made = launch(kernel, 18, da.from_array(x, chunks=(30, 64)), out, 80, client=client, bands=5)
+    assert len(seen) == 5 and all(result.boxes == {} for result in seen)
+    monkeypatch.undo()
+    expected = np.zeros_like(x)
+    kernel.launch(18, x, expected, 80)
+    assert (made.compute().tobytes() == expected.tobytes()) is True
+
+
 def test_sums_on_dask_are_merged(client: Any) -> None:
     import dask.array as da
 

@@ -12,7 +12,7 @@ import pytest
 from structural import program
 
 import tileir
-from tileir.analysis import placement
+from tileir.analysis import placement, walk
 from tileir.ir.compare import identical
 from tileir.ops.calls import Call
 from tileir.ops.control import For
@@ -112,11 +112,12 @@ def test_work_grows_with_the_program_and_no_faster(text: Callable[[int], str], l
     assert calls(long, level) < 4.5 * calls(short, level)
 
 
-@pytest.mark.parametrize("level", [1, 2])
+@pytest.mark.parametrize("level", range(1, len(LEVELS)))
 def test_calls_that_multiply_do_not_multiply_work(level: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With smaller limits, which are reached sooner."""
     monkeypatch.setattr(placement, "LARGEST_KERNEL", 64)
     monkeypatch.setattr(placement, "LARGEST_PART", 16)
+    monkeypatch.setattr(walk, "MOST_ENTERED", 256)
     few, many = (tileir.parse(doubling(depth)) for depth in (10, 20))
     assert tileir.verify(few).ok and tileir.verify(many).ok
     assert calls(many, level) < 4 * calls(few, level)

@@ -32,7 +32,7 @@ CASES = {
     "an endless loop in which nothing happens": (EMPTY, 1, "i4", ()),
     "a loop of 2^62 steps": (LOOP, 1, "f4", (NEVER,)),
     "loops in a loop": (NESTED, 4, "i4", ()),
-    "many blocks of short loops": (LOOP, 200_000, "f4", (3000,)),
+    "many blocks of short loops": (LOOP, 2_000_000, "f4", (30_000,)),
     "a wait for nobody": (SPIN.replace("ORDER", "acquire device"), 50, "i4", ()),
     "a wait by a weak load": (SPIN.replace("ORDER", "weak"), 3, "i4", ()),
     "waiting in a circle": (CIRCLE, 100, "i4", ()),
@@ -46,10 +46,14 @@ def patient(monkeypatch):
 
 def interrupted(launch):
     """Whether an interrupt ends the launch; it is sent when that has been at work for a while."""
-    threading.Timer(0.15, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    timer = threading.Timer(0.15, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
     begin = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        launch()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            launch()
+    finally:
+        timer.cancel()
     return time.monotonic() - begin < 10
 
 

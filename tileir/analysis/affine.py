@@ -29,7 +29,7 @@ class Affines:
     """The values of one function, the body of an entry or of a device function."""
 
     def __init__(self, body: Block, visit: Visitor | None = None) -> None:
-        """`visit` is called for each operation when its operands are known."""
+        """`visit` is called for each operation of the function when its operands are known."""
         self._walk = Walk(body, visit)
 
     def of(self, value: Value) -> Affine:

@@ -84,8 +84,8 @@ def footprints(entry: Entry) -> list[Footprint]:
     return [footprint for footprint, _ in op_footprints(entry)]
 
 
-def op_footprints(entry: Entry) -> list[tuple[Footprint, Op]]:
-    """The same, each with the operation that makes the access."""
+def op_footprints(entry: Entry, in_calls: bool = True) -> list[tuple[Footprint, Op]]:
+    """The same, each with the operation that makes the access; without `in_calls` those of the entry's own alone."""
     found: list[tuple[Footprint, Op]] = []
     positions = {op: position for position, op in enumerate(entry.walk())}
 
@@ -94,7 +94,7 @@ def op_footprints(entry: Entry) -> list[tuple[Footprint, Op]]:
         if access is not None:
             found.append((_Reader(walk, access, point).footprint(positions.get(op, -1)), op))
 
-    Walk(entry.body, visit)
+    Walk(entry.body, visit, in_calls)
     return found
 
 

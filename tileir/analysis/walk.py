@@ -33,7 +33,7 @@ from tileir.ops import calls, control, core, misc, pointers
 RULES = joined(arithmetic.rules, layout.rules, sources.rules)
 
 MOST_ENTERED = 1 << 12
-"""Operations looked at after which calls are not entered any more, unless each operation is to be visited."""
+"""Operations looked at after which calls are not entered any more, unless what they run is to be visited."""
 MOST_LOOKS = 100_000
 """Operations looked at before the steps of carried values are no longer sought: for each loop around that takes a look
 at its body more."""
@@ -56,10 +56,11 @@ Visitor = Callable[["Walk", Op, ProgramPoint], None]
 class Walk:
     """One walk through a function, the body of an entry or of a device function.
 
-    `visit` is called for each operation, and for those of the functions that it calls, when its operands are known.
+    `visit` is called for each operation when its operands are known; with `in_calls` also for those of the functions
+    that it calls, as often as it does, else for its own alone.
     """
 
-    def __init__(self, body: Block, visit: Visitor | None = None) -> None:
+    def __init__(self, body: Block, visit: Visitor | None = None, in_calls: bool = False) -> None:
         self.known = Forms()
         self.moves: dict[Value, Progress | None] = {}
         """The progress of the values that loops carry, by the arguments of their bodies; None if it is not seen."""
@@ -68,6 +69,7 @@ class Walk:
         """The sizes in bytes of what each `alloca` takes."""
         self._body = body
         self._visit = visit
+        self._in_calls = in_calls
         self._trials = 0
         self._looks = 0
         self._calls: tuple[Op, ...] = ()
@@ -88,9 +90,10 @@ class Walk:
 
     def _run(self, block: Block, point: ProgramPoint) -> None:
         self._looks += len(block.ops)
+        visit = None if self._trials or (self._calls and not self._in_calls) else self._visit
         for op in block.ops:
-            if self._visit is not None and not self._trials:
-                self._visit(self, op, point)
+            if visit is not None:
+                visit(self, op, point)
             point = self._look_at(op, point)
 
     def _look_at(self, op: Op, point: ProgramPoint) -> ProgramPoint:
@@ -301,14 +304,14 @@ class Walk:
         for argument, given in zip(body.args, op.args):
             if given in self.known:
                 self.known.give(argument, given)
-        enters = self._visit is not None or self._looks < MOST_ENTERED
-        if enters:
+        returns: list[Sequence[Value]] = []
+        if self._in_calls or self._looks < MOST_ENTERED:
             outside, self._calls = self._calls, (*self._calls, op)
             self._run(body, point)
             self._calls = outside
-        returns = [inner.operands for inner in function.walk() if isinstance(inner, control.Return)]
+            returns = [inner.operands for inner in function.walk() if isinstance(inner, control.Return)]
         for at, result in enumerate(op.outputs):
-            if enters and len(returns) == 1 and returns[0][at] in self.known:
+            if len(returns) == 1 and returns[0][at] in self.known:
                 self.known.give(result, returns[0][at])
             elif is_integer(result.type):
                 self.known.bind(result, self._unknown(result, point))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
@@ -119,6 +119,11 @@ def _kernel(module: bytes, name: str) -> Kernel:
     """The kernel of a program that came here, compiled once."""
     found: Module = pickle.loads(module)
     return found[name]
+
+
+def without_rows(result: BandResult, staying: frozenset[int]) -> BandResult:
+    """A result less the bytes of some parameters."""
+    return replace(result, boxes={at: boxes for at, boxes in result.boxes.items() if at not in staying})
 
 
 def rows_of(result: BandResult, parameter: int, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

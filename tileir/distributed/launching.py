@@ -193,7 +193,7 @@ class _Launch:
 
     def run(self, output: Callable[[str], object]) -> tuple[object, ...]:
         tasks = [self._task(number, band) for number, band in enumerate(self.plan.bands)]
-        futures, results = self.sender.run(run_band, tasks)
+        futures, results = self.sender.run(run_band, tasks, frozenset(self.rows) - self.plan.merged.keys())
         for result in results:
             output(result.printed)
         trap = next((result.trap for result in results if result.trap is not None), None)

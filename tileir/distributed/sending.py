@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tileir.distributed.band import BandResult
+from tileir.distributed.band import BandResult, without_rows
 from tileir.farm.executors import await_scheduler, default_count, processes
 
 LOSSES = 20
@@ -34,9 +34,12 @@ class Sender:
         self._opened = opened
 
     def run(
-        self, function: Callable[..., BandResult], tasks: Sequence[tuple[Any, list[Any]]]
+        self, function: Callable[..., BandResult], tasks: Sequence[tuple[Any, list[Any]]], staying: frozenset[int]
     ) -> tuple[list[Any], list[BandResult]]:
-        """The results in the order of the tasks, and what holds them on workers."""
+        """The results in the order of the tasks, and what holds them on workers.
+
+        ``staying``: the parameters whose bytes stay there, where there is anything to hold them.
+        """
         results: dict[int, BandResult] = {}
         for loss in range(LOSSES + 1):
             executor = self._opened()
@@ -76,14 +79,14 @@ class DaskSender(Sender):
         self.count = max(1, sum(client.nthreads().values()))
 
     def run(
-        self, function: Callable[..., BandResult], tasks: Sequence[tuple[Any, list[Any]]]
+        self, function: Callable[..., BandResult], tasks: Sequence[tuple[Any, list[Any]]], staying: frozenset[int]
     ) -> tuple[list[Any], list[BandResult]]:
         lost = _losses()
         futures = [self._submitted(function, *task) for task in tasks]
         losses = 0
         while True:
             try:
-                return futures, [future.result() for future in futures]
+                return futures, [part.result() for part in self._fetched(futures, staying)]
             except lost:
                 if losses == LOSSES:
                     raise
@@ -97,6 +100,12 @@ class DaskSender(Sender):
         """The future of some work; the arrays are computed for it, also when all that workers held is gone."""
         await_scheduler(self.client)
         return self.client.submit(function, work, *map(self.client.compute, fetched), pure=False)
+
+    def _fetched(self, futures: Sequence[Any], staying: frozenset[int]) -> list[Any]:
+        """What of the results travels to the client."""
+        if not staying:
+            return list(futures)
+        return [self.client.submit(without_rows, future, staying, pure=False) for future in futures]
 
     def local(self, array: Any) -> np.ndarray:
         return np.asarray(array.compute() if hasattr(array, "compute") else array)

@@ -30,7 +30,11 @@ KINDS = (
 """The kinds of statements; those that move tiles between memory and values come more often."""
 NESTED = ("branch", "counted", "loop")
 """The kinds with statements inside."""
-WEIGHED = (*KINDS, "update", *NESTED)
+ASKED = (
+    "fused", "remainder", "bitcast", "update_view", "gather", "scatter", "scatter_rows", "extents", "join", "output",
+)  # fmt: skip
+"""The kinds that come only where a weight is given, so that a seed keeps its program."""
+WEIGHED = (*KINDS, "update", *NESTED, *ASKED)
 """The kinds whose weight can be chosen."""
 _USUAL = (*KINDS, *("load", "store", "update") * 3)
 """As often as a kind is in here it comes, beside the others; those of `NESTED` twice."""
@@ -76,6 +80,6 @@ class ProgramBuilder(ElementwiseStatements, ShapeStatements, FlowStatements):
     def statement(self) -> None:
         nested = NESTED if self.scope.depth < 2 else ()
         names = [name for name in (*_USUAL, *nested * 2) if name not in self.weights]
-        names += [name for name in (*KINDS, "update", *nested) for _ in range(self.weights.get(name, 0))]
+        names += [name for name in (*KINDS, "update", *nested, *ASKED) for _ in range(self.weights.get(name, 0))]
         kinds = [name for name in names if name not in self.without] or ["binary"]
         getattr(self, self.choose(kinds))()

@@ -53,6 +53,32 @@ class ElementwiseStatements(ProgramDraft):
         if source is not None:
             self.make(self.choose(_UNARY[source.tile.number.is_int]).build([source.type], source=source))
 
+    def fused(self) -> None:
+        lhs = self.any_of(FLOATS)
+        if lhs is not None:
+            rhs, acc = self.like(lhs.tile), self.like(lhs.tile)
+            self.make(floating.Fma.build([lhs.type], lhs=lhs, rhs=rhs, acc=acc))
+
+    def remainder(self) -> None:
+        lhs = self.any_of(FLOATS)
+        if lhs is not None:
+            self.make(floating.RemF.build([lhs.type], lhs=lhs, rhs=self.like(lhs.tile)))
+
+    def bitcast(self) -> None:
+        """Integers as floats, and constant floats as integers: the bits of a computed NaN are not fixed."""
+        source = self.any_of(INTS)
+        if source is None:
+            return
+        here = source.tile.number
+        others = [element for element in self.elements if element.is_float and element.bits == here.bits]
+        if not others:
+            return
+        type = source.tile.with_element(self.choose(others))
+        if self.choose((False, True)):
+            self.make(conversion.Bitcast.build([source.type], source=self.constant(type)))
+        else:
+            self.make(conversion.Bitcast.build([type], source=source))
+
     def compare(self) -> None:
         lhs = self.any_of((*INTS, *FLOATS))
         if lhs is None:

@@ -23,7 +23,9 @@ from tileir.ir.core import Value
 from tileir.ops import (
     atomics,
     core,
+    extension,
     integer,
+    misc,
     pointers,
     shapes,
     views,
@@ -219,3 +221,94 @@ class MemoryStatements(ProgramDraft):
                 token=self.scope.token,
             )
         )
+
+    def update_view(self) -> None:
+        """Combine a tile into memory through a view."""
+        value = self.pick(
+            lambda type: 1 <= type.rank <= 2 and type.element in (t.I32, t.I64, t.F32) and type.element in self.elements
+        )
+        if value is None:
+            return
+        ints = (AtomicMode.ADD, AtomicMode.UMAX, AtomicMode.MIN, AtomicMode.XOR)
+        view = self.a_view(value.tile.number, value.tile.shape)
+        fields: dict[str, Any] = {
+            "memory_ordering_semantics": MemoryOrdering.RELAXED,
+            "memory_scope": MemoryScope.DEVICE,
+            "mode": self.choose(ints) if value.tile.number.is_int else AtomicMode.ADDF,
+            "view": view,
+            "index": self.index(view),
+        }
+        self.emit(atomics.AtomicRedView.build([t.TOKEN], value=value, token=self.scope.token, **fields))
+
+    # ------------------------------------------------------------ rows at given places
+
+    def _matrix(self, element: t.ElementType) -> Value:
+        tensor = t.TensorViewType(element, (SIDE, SIDE), self.choose(((SIDE, 1), (1, SIDE))))
+        return self.scope.block.append(views.MakeTensorView.build([tensor], base=self.bases[element])).results[0]
+
+    def _rows(self, count: int) -> Value:
+        """Numbers of rows, each another one; the last may be outside."""
+        many = t.tile(t.I32, count)
+        row = self.scope.block.append(core.Iota.build([many])).results[0]
+        for cls, number in ((integer.XOrI, self.choose((0, 1, 3))), (integer.AddI, self.choose((0, 5, 20)))):
+            data = np.int32(number).tobytes()
+            splat = self.scope.block.append(core.Constant.build([many], value=DenseElements(many, data))).results[0]
+            row = self.scope.block.append(cls.build([many], lhs=row, rhs=splat)).results[0]
+        return row
+
+    def _gathering(self, element: t.ElementType, shape: tuple[int, ...]) -> dict[str, Any]:
+        """A gather/scatter view and an index of it."""
+        matrix, dim = self._matrix(element), self.choose((0, 1))
+        padding = self.choose((t.PaddingValue.ZERO, None))
+        type = t.GatherScatterViewType(shape, matrix.type, dim, padding)
+        view = self.scope.block.append(views.MakeGatherScatterView.build([type], tensor_view=matrix)).results[0]
+        index = [self.a_number(self.choose((0, 1, 5, 20)))]
+        index.insert(dim, self._rows(shape[dim]))
+        return {"memory_ordering_semantics": WEAK, "view": view, "index": index, "token": self.scope.token}
+
+    def gather(self) -> None:
+        element, shape = self.choose(self.elements), self.choose(((4, 4), (2, 8), (8, 2), (8, 1)))
+        fields = self._gathering(element, shape)
+        self.make(views.LoadView.build([t.tile(element, *shape), t.TOKEN], **fields))
+
+    def scatter(self) -> None:
+        tile = self.pick(lambda type: type.rank == 2 and type.element in self.elements)
+        if tile is not None:
+            fields = self._gathering(tile.tile.number, tile.tile.shape)
+            self.emit(views.StoreView.build([t.TOKEN], tile=tile, **fields))
+
+    def scatter_rows(self) -> None:
+        """Store with the operation of early documents."""
+        tile = self.pick(lambda type: type.rank == 2 and type.element in self.elements)
+        if tile is None:
+            return
+        dim = self.choose((0, 1))
+        fields: dict[str, Any] = {
+            "dst": self._matrix(tile.tile.number),
+            "index": self._rows(tile.tile.shape[dim]),
+            "offsets": [self.a_number(self.choose((0, 1, 5)))],
+        }
+        self.emit(extension.ScatterStore.build([t.TOKEN], src=tile, dim=dim, token=self.scope.token, **fields))
+
+    # ------------------------------------------------------------ extents, tokens, output
+
+    def extents(self) -> None:
+        """The extents of a tensor view and the numbers of tiles of a view."""
+        element, shape = self.choose(self.elements), self.choose(((4, 4), (16,)))
+        number = t.tile(t.I32)
+        self.emit(views.GetTensorShape.build([number] * 2, src=self._matrix(element)))
+        self.emit(views.GetIndexSpaceShape.build([number] * len(shape), src=self.a_view(element, shape)))
+
+    def join(self) -> None:
+        """Load, and wait for what was before and the load."""
+        before = self.scope.token
+        self.load()
+        tokens = self.choose(([before, self.scope.token], [self.scope.token, before]))
+        self.emit(pointers.JoinTokens.build([t.TOKEN], tokens=tokens))
+
+    def output(self) -> None:
+        """Print integers; the sign of a NaN is not fixed."""
+        tile = self.pick(lambda type: type.count <= 16 and type.element in (t.I32, t.I64))
+        if tile is not None:
+            text = "%d\n" if tile.tile.element is t.I32 else "%lld\n"
+            self.emit(misc.PrintTko.build([t.TOKEN], str=text, args=[tile], token=self.scope.token))

@@ -32,9 +32,9 @@ def no_storage(size: int, alignment: int) -> str:
     return f"cannot allocate {size} bytes aligned to {alignment}: the limit of a launch is {MAX_STORAGE}"
 
 
-def no_memory(size: int) -> UnsupportedError:
+def no_memory(size: int, target: str = "cpu") -> UnsupportedError:
     """The error of a kernel whose tiles do not fit the memory there is."""
-    return UnsupportedError(f"a kernel whose tiles take {size} bytes at a time", "cpu")
+    return UnsupportedError(f"a kernel whose tiles take {size} bytes at a time", target)
 
 
 @cache

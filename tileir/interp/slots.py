@@ -1,6 +1,7 @@
 """Slots of the frame for the values of a function.
 
-Knows: how long values live, so that a slot is used again once its value is dead and its memory is freed.
+Knows: how long values live, so that a slot is used again once its value is dead and its memory is freed, and
+the memory that tiles take at a time.
 Does not know: what operations do.
 
 Control flow is structured and regions have one block, so a value of a block dies at the last operation of that block
@@ -13,8 +14,12 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from tileir.analysis.uses import last_uses
+from tileir.host import limits
 from tileir.interp.program import NOTHING, Frame
 from tileir.ir.core import Block, Op, Value
+from tileir.ir.types import TileType
+from tileir.ops.core import Constant
+from tileir.ops.shapes import Broadcast
 
 
 class Slots:
@@ -23,6 +28,8 @@ class Slots:
     def __init__(self, body: Block) -> None:
         self.template: Frame = [None]
         self._free: list[int] = []
+        self._live_bytes = 0
+        """Bytes of the tiles that are live, at the least."""
         self._slot_of: dict[Value, int] = {}
         self._constants: dict[Value, int] = {}
         self._last_use = last_uses(body)
@@ -36,7 +43,10 @@ class Slots:
         return self._constants.get(value) if slot is None else slot
 
     def define(self, values: Iterable[Value]) -> tuple[int, ...]:
-        """Slots for values that are defined together; those that nobody uses lose theirs at once."""
+        """Slots for values that are defined together; those that nobody uses lose theirs at once.
+
+        Raises UnsupportedError where the tiles that are live take more than the memory of this machine.
+        """
         values = tuple(values)
         slots = tuple(map(self._take, values))
         for value in values:
@@ -56,13 +66,24 @@ class Slots:
                 self._give_up(value)
 
     def _take(self, value: Value) -> int:
+        self._live_bytes += _own_bytes(value)
+        if self._live_bytes > limits.physical_memory():
+            raise limits.no_memory(self._live_bytes, "interp")
         slot = self._free.pop() if self._free else self._new(None)
         self._slot_of[value] = slot
         return slot
 
     def _give_up(self, value: Value) -> None:
+        self._live_bytes -= _own_bytes(value)
         self._free.append(self._slot_of.pop(value))
 
     def _new(self, content: object) -> int:
         self.template.append(content)
         return len(self.template) - 1
+
+
+def _own_bytes(value: Value) -> int:
+    """Bytes that a value takes; none where all elements may be the same ones in memory."""
+    if not isinstance(value.type, TileType) or isinstance(value.owner, Broadcast | Constant):
+        return 0
+    return value.type.count * value.type.element.byte_size

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from tileir.analysis.disjoint import Proved, disjoint
 from tileir.analysis.effects import MemoryAccess, access_of, token_results
-from tileir.analysis.footprint import Footprint, footprints
+from tileir.analysis.footprint import Footprint, op_footprints
 from tileir.ir.core import Module, Op, Value
 from tileir.ir.types import TOKEN
 from tileir.ops.module import Entry
@@ -52,10 +52,7 @@ class Relaxing(Rebuilding):
 
     def _note_footprints(self, entry: Entry) -> None:
         """Those of accesses that are looked at once: one in a function has several."""
-        ops = list(entry.walk())
-        for found in footprints(entry):
-            if found.position >= 0:
-                self.footprints[ops[found.position]] = found
+        self.footprints.update((op, found) for found, op in op_footprints(entry, in_calls=False))
 
     def visit(self, op: Op) -> None:
         access = access_of(op)

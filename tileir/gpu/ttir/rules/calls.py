@@ -1,18 +1,35 @@
 """TTIR of calls of device functions (spec: calls#top): the code of the function stands where it is called.
 
-However the function returns, what it hands back travels as out of a region that is left early.
+However the function returns, what it hands back travels as out of a region that is left early. Calls in functions
+multiply, so the code that calls stand for is measured before there is any.
 """
 
 from __future__ import annotations
 
 from tileir.analysis.exits import RegionExit
+from tileir.analysis.placement import CodeSizes
 from tileir.gpu.ttir.lib.regions import bind_left, run
 from tileir.gpu.ttir.lowering import Lower, TtirLowering
 from tileir.ir.rules import Rules
 from tileir.ir.shown import shown
 from tileir.ops.calls import Call, PreviewCall
+from tileir.ops.module import Entry
 
 rules: Rules[Lower] = Rules()
+
+MAX_CALLED = 1 << 16
+"""Operations that all calls of an entry may stand for."""
+
+
+def require_calls_fit(lowering: TtirLowering, entry: Entry) -> None:
+    """Raise UnsupportedError at the largest call if the calls of the entry stand for too much code."""
+    measured = CodeSizes()
+    sizes = {op: measured.size_of(measured.callee(op)) for op in entry.walk() if isinstance(op, Call)}
+    if sum(sizes.values()) > MAX_CALLED:
+        largest = max(sizes, key=sizes.__getitem__)
+        stands_for = f"calls @{shown(largest.callee)}, which stands for {sizes[largest]} operations"
+        limit = f"calls become code in place, of at most {MAX_CALLED} operations in all"
+        raise lowering.unsupported(largest, f"{stands_for}: {limit}")
 
 
 @rules(Call)

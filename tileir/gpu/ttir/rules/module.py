@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tileir.gpu.ttir.lib.regions import run
 from tileir.gpu.ttir.lowering import Lower, TtirLowering
+from tileir.gpu.ttir.rules.calls import require_calls_fit
 from tileir.ir.rules import Rules
 from tileir.ops.module import Entry
 
@@ -13,5 +14,6 @@ rules: Rules[Lower] = Rules()
 @rules(Entry)
 def lower_entry(lowering: TtirLowering, op: Entry) -> None:
     """Wherever the program returns, the code does so at its end."""
+    require_calls_fit(lowering, op)
     run(lowering, op.body.ops)
     lowering.build.effect("tt.return")

@@ -43,7 +43,8 @@ A row has a class, by the results that it keeps:
 
 The rows of single operations are decided by the tests on all values of small types (i1, all pairs of i8, f16 and bf16)
 with every case of every attribute; each of the others by a program of its own (`tests/passes`). A row without such a
-test fails a test.
+test fails a test. Where z3-solver is installed, the rows of integers are proved besides for all contents of i1, i8,
+i16, i32 and i64 (`tests/passes/test_proved_rows.py`).
 
 Locations survive: an operation that stands for several has all their lines (`fused[...]`), one from an inlined function
 those of the call, so that a trap in an optimised program still names a line of the source.

@@ -132,7 +132,7 @@ class TestInChild:
 
         def wait() -> None:
             try:
-                time.sleep(0.2)  # until the parent reads
+                time.sleep(1.5)  # until the parent reads, on a busy machine too
                 os.kill(os.getppid(), signal.SIGINT)
                 time.sleep(60)
             except KeyboardInterrupt:

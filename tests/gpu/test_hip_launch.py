@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,6 +18,7 @@ from tests.gpu.hip_standin import HipStandin
 from tests.runtime.test_gpu_arrays import DLPack
 from tileir.examples.checks import EXAMPLES, largest_error
 from tileir.runtime import targets
+from tileir.runtime.arrays import _torch_device
 from tileir.runtime.gpu import Gpu
 from tileir.runtime.gpu_routes import OpenRoute
 from tileir.runtime.staging import placed
@@ -111,6 +113,7 @@ class TestArrays:
         )
         torch = SimpleNamespace(Tensor=TorchTensor, strided=STRIDED, version=version, cuda=cuda, _C=SimpleNamespace())
         monkeypatch.setitem(sys.modules, "torch", torch)
+        monkeypatch.setattr("tileir.runtime.arrays._torch_device", cache(_torch_device.__wrapped__))  # another torch
         kernel = tileir.parse(SCALE)["k"]
         assert np.array_equal(scaled(target, kernel, tensor, memory), HALVES)
         assert np.array_equal(scaled(target, kernel, tensor, memory), HALVES / 2)

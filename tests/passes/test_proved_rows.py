@@ -149,6 +149,7 @@ def _difference(instance: Instance) -> str | None:
     block, first, second = instance.built(args)
     found = terms_of(block, known)
     solver = z3.Solver()
+    solver.set("ctrl_c", False)  # its handler of interrupts would change what they do in this process
     solver.set("timeout", MOST_MILLISECONDS)
     solver.add(found[first] != found[second])
     answer = solver.check()

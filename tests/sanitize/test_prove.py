@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Sequence
 
 import numpy as np
@@ -180,3 +182,29 @@ def test_rows_of_half_bytes_that_share_one_race() -> None:
     }}"""
     report = tileir.prove(tileir.parse(text)["k"], 4, np.zeros(6, np.uint8))
     assert report.races.outcome is Answer.PRESENT and report.findings[0].confirmed
+
+
+INTERRUPTED = """
+import os, signal, sys, threading
+import tileir
+signal.signal(signal.SIGINT, signal.default_int_handler)
+tileir.prove(tileir.parse(sys.argv[1])["k"])
+assert "z3" in sys.modules
+reading, writing = os.pipe()
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+late = threading.Timer(20, os.write, (writing, b"late"))
+late.start()
+try:
+    os.read(reading, 4)
+except KeyboardInterrupt:
+    print("interrupted" if late.is_alive() else "too late", flush=True)
+os._exit(0)
+"""
+"""A process that proves something, and is interrupted where it reads."""
+
+
+def test_an_interrupt_still_ends_calls_of_the_system_afterwards() -> None:
+    pytest.importorskip("z3", reason="needs the package z3-solver")
+    text = tileir.to_text(tiles("%i, %j", SWIZZLE).module)
+    ran = subprocess.run([sys.executable, "-c", INTERRUPTED, text], capture_output=True, text=True, timeout=100)
+    assert ran.stdout == "interrupted\n", ran.stderr

@@ -80,6 +80,8 @@ class Question:
     def _solved(self, conditions: Iterable[z3.BoolRef]) -> z3.ModelRef | bool | None:
         """A solution, False if there is none, None if that was not found in so many steps."""
         solver = z3.Solver()
+        # Its own handler of interrupts would swallow them, and leave calls of the system that they no longer end.
+        solver.set("ctrl_c", False)
         solver.set("rlimit", STEPS)
         solver.add(*self.facts, *conditions)
         found = solver.check()

@@ -9,6 +9,7 @@ this before NumPy and torch: both are told how many threads they have when they 
 from __future__ import annotations
 
 import os
+import tempfile
 
 from tileir.cpu.run.pool import default_threads
 
@@ -19,6 +20,7 @@ for library in ("OMP", "OPENBLAS", "MKL"):
 from collections.abc import Callable  # noqa: E402
 from contextlib import suppress  # noqa: E402
 from dataclasses import dataclass  # noqa: E402
+from functools import cache  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 import ml_dtypes  # noqa: E402
@@ -74,6 +76,18 @@ def close(got: Array, expected: Array, tolerance: float) -> None:
     """Every element is right to within `tolerance` of the largest."""
     error = np.max(np.abs(np.asarray(got, np.float64) - expected)) / np.max(np.abs(expected))
     assert error <= tolerance, f"off by {error:.2g} of the largest element, expected at most {tolerance:g}"
+
+
+@cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="tileir-bench-")
+
+
+def written(name: str, text: str) -> Path:
+    """The file of a kernel that a benchmark makes; it is gone when the process ends."""
+    path = Path(_folder().name) / f"{name}.mlir"
+    path.write_text(text, encoding="utf-8")
+    return path
 
 
 def normal(*shape: int) -> Array:

@@ -7,15 +7,13 @@ and are given the same numbers in f32.
 
 from __future__ import annotations
 
-import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import ml_dtypes
 import numpy as np
-from cases import AHEAD, KERNELS, Action, Array, Case, close, normal, tiles, torch
+from cases import AHEAD, KERNELS, Action, Array, Case, close, normal, tiles, torch, written
 from table import Skipped
 
 DTYPES = {
@@ -50,15 +48,8 @@ def _text(kind: Kind) -> str:
     return text
 
 
-@cache
-def _folder() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="tileir-bench-")
-
-
 def _kernel(kind: Kind) -> Path:
-    path = Path(_folder().name) / f"{kind.element}_{kind.a_transposed:d}_{kind.b_transposed:d}.mlir"
-    path.write_text(_text(kind), encoding="utf-8")
-    return path
+    return written(f"gemm_{kind.element}_{kind.a_transposed:d}_{kind.b_transposed:d}", _text(kind))
 
 
 def _numbers(element: str, rows: int, columns: int, seed: int) -> Array:

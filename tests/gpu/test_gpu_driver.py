@@ -13,6 +13,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 import tileir
+from tests.gpu.driver_calls import SharedDriverCalls
 from tileir.gpu import cuda_driver, driver
 from tileir.gpu.arch import Vendor
 from tileir.gpu.faults import failure
@@ -64,7 +65,7 @@ def launch(*how):
 
 
 @needs_driver
-class TestCalls:
+class TestCalls(SharedDriverCalls):
     def test_devices(self, calls):
         show = "print(found.ordinal, found.name, found.arch.name, found.shared_memory, found.grid)"
         out, _ = calls(f"found = driver.device(); {show}; print(driver.devices()); print(driver.version())")
@@ -73,11 +74,6 @@ class TestCalls:
             "['Fake GPU 0, compute capability 9.0', 'Fake GPU 1, compute capability 9.0']",
             "driver for CUDA 13.1",
         ]
-
-    def test_working_on_another_device(self, calls):
-        show = "print(driver.device().ordinal)\n"
-        out, _ = calls(f"with driver.on(1):\n  {show}{show}with driver.on(1):\n  {show}{show}")
-        assert out == ["1", "0", "1", "0"]
 
     def test_the_context_that_is_current_is_used(self, calls):
         script = "import cuda.bindings.driver as cuda\n"
@@ -98,21 +94,6 @@ class TestCalls:
         assert said[3] == "attribute 14 of k is 1 on 0"
         assert said[4].startswith("launch k over 64 3 2 of 64, shared 0, on 77, attribute 4 is 16")
 
-    def test_memory(self, calls):
-        script = """
-address = driver.allocate(8)
-driver.upload(address, b"abcdefgh", 5)
-driver.clear(address + 2, 3, 5)
-content = bytearray(8)
-driver.download(address, content, 5)
-print(bytes(content))
-driver.upload(address, b"")
-driver.free(address)
-"""
-        out, said = calls(script)
-        assert out == ["b'ab\\x00\\x00\\x00fgh'"]
-        assert said == ["allocate 8", "up 8 on 5", "wait on 5", "down 8 on 5", "wait on 5", "wait on 0", "free"]
-
     def test_memory_is_borrowed_from_a_pool_of_ours(self, calls):
         _, said = calls("for _ in range(2): driver.give_back(driver.borrow(100, 3), 3)")
         assert said == [
@@ -120,10 +101,6 @@ driver.free(address)
             f"pool attribute 4 is {driver.KEPT_BYTES}",
             *["borrow 100 on 3", "give back on 3"] * 2,
         ]
-
-    def test_a_device_without_pools(self, calls):
-        _, said = calls("driver.give_back(driver.borrow(100, 3), 3)", FAKE_NO_POOLS=1)
-        assert said == ["allocate 100", "free"]
 
     def test_code_and_memory_are_given_up_when_kernels_no_longer_run(self, calls):
         script = (
@@ -133,9 +110,6 @@ driver.free(address)
         _, said = calls(script + "two = DeviceMemory(driver, b'abcd', 512)\nassert two.address % 512 == 0\ndel two")
         assert said[1:3] == ["drain", "unload"]
         assert said[-2:] == ["drain", "free"]
-
-    def test_time(self, calls):
-        assert calls("print(driver.seconds(lambda: None))")[0] == ["0.0015"]
 
     @pytest.mark.parametrize(
         ("script", "message"),

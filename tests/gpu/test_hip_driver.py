@@ -11,6 +11,7 @@ import pytest
 
 import tileir
 from tests.gpu import hip_standin
+from tests.gpu.driver_calls import SharedDriverCalls
 from tileir.gpu import hip_driver
 from tileir.gpu.arch import Vendor
 from tileir.gpu.faults import failure
@@ -57,7 +58,7 @@ def launch(kernel="k", shared=1000):
 
 
 @needs_runtime
-class TestCalls:
+class TestCalls(SharedDriverCalls):
     def test_devices(self, calls):
         show = "print(found.ordinal, found.name, found.arch.name, found.shared_memory, found.grid, found.threads)"
         out, _ = calls(f"found = driver.device(); {show}; print(driver.devices()); print(driver.version())")
@@ -67,41 +68,14 @@ class TestCalls:
             "HIP runtime 6.4",
         ]
 
-    def test_working_on_another_device(self, calls):
-        show = "print(driver.device().ordinal)\n"
-        out, _ = calls(f"with driver.on(1):\n  {show}{show}with driver.on(1):\n  {show}{show}")
-        assert out == ["1", "0", "1", "0"]
-
     def test_a_launch(self, calls):
         _, said = calls(LAUNCH + "launch()")
         assert said == ["load on 0", "launch k over 4 3 2 of 128, shared 1000, on 77: 7"]
-
-    def test_memory(self, calls):
-        script = """
-address = driver.allocate(8)
-driver.upload(address, b"abcdefgh", 5)
-driver.clear(address + 2, 3, 5)
-content = bytearray(8)
-driver.download(address, content, 5)
-print(bytes(content))
-driver.upload(address, memoryview(b""))
-driver.free(address)
-"""
-        out, said = calls(script)
-        assert out == ["b'ab\\x00\\x00\\x00fgh'"]
-        assert said == ["allocate 8", "up 8 on 5", "wait on 5", "down 8 on 5", "wait on 5", "wait on 0", "free"]
 
     def test_memory_is_borrowed_from_a_pool_of_ours(self, calls):
         _, said = calls("for _ in range(2): driver.give_back(driver.borrow(100, 3), 3)")
         kept = f"pool keeps {hip_driver.KEPT_BYTES}"
         assert said == ["pool of type 1 at 1 0, 0 bytes", kept, *["borrow 100 on 3", "give back on 3"] * 2]
-
-    def test_a_device_without_pools(self, calls):
-        _, said = calls("driver.give_back(driver.borrow(100, 3), 3)", FAKE_NO_POOLS=1)
-        assert said == ["allocate 100", "free"]
-
-    def test_time(self, calls):
-        assert calls("print(driver.seconds(lambda: None))")[0] == ["0.0015"]
 
     @pytest.mark.parametrize(
         ("script", "message"),

@@ -38,6 +38,7 @@ def test_tiles_that_are_live_at_a_time_must_fit_the_memory(monkeypatch: pytest.M
     out = np.zeros(1024, np.int64)
     with pytest.raises(UnsupportedError, match=re.escape("a kernel whose tiles take")) as error:
         kernel(12).launch((1,), out, 3, target="interp")
+    assert f"this machine has {10 * BYTES} bytes of memory" in str(error.value)
     assert "'interp'" in str(error.value)
     assert not out.any()
 

@@ -34,7 +34,8 @@ def no_storage(size: int, alignment: int) -> str:
 
 def no_memory(size: int, target: str = "cpu") -> UnsupportedError:
     """The error of a kernel whose tiles do not fit the memory there is."""
-    return UnsupportedError(f"a kernel whose tiles take {size} bytes at a time", target)
+    most = f"this machine has {physical_memory()} bytes of memory"
+    return UnsupportedError(f"a kernel whose tiles take {size} bytes at a time: {most}", target)
 
 
 @cache

@@ -8,6 +8,8 @@ Knows: which stores these are. Does not know: LLVM, nor when it is worth while (
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tileir.analysis.effects import accesses_of, own_effect, reachable
 from tileir.analysis.provenance import ANYWHERE, Provenance
 from tileir.ir.core import Op
@@ -39,3 +41,20 @@ def streams_of(entry: Entry) -> Streams:
         if access.writes and len(origins) == 1 and not origins & (read | {ANYWHERE}):
             found[access.op] = (next(iter(origins)), read)
     return found
+
+
+@dataclass(frozen=True)
+class Unchanged:
+    """The positions of the parameters that an entry writes through and reads through: they have none in common."""
+
+    written: frozenset[int]
+    read: frozenset[int]
+
+
+def unchanged(entry: Entry) -> Unchanged | None:
+    """What an entry reads if it does not change that, as long as its arrays do not overlap; None if it may."""
+    streams = streams_of(entry)
+    if not streams or any(access.writes and access.op not in streams for access in accesses_of(entry)):
+        return None
+    targets, reads = zip(*streams.values())
+    return Unchanged(frozenset(targets), reads[0])

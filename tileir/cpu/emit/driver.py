@@ -15,11 +15,13 @@ block it was, and its handle. Only kernels that are coroutines are ever set asid
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from llvmlite import ir
 
 from tileir.cpu.emit import record
 from tileir.cpu.emit.coroutines import NULL, call
-from tileir.cpu.emit.elements import I8, I32, I64, PTR
+from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR
 from tileir.cpu.emit.emitter import ABANDONED, RARE, SET_ASIDE
 from tileir.cpu.emit.safepoints import attend, field_of, wanted
 
@@ -32,15 +34,22 @@ arena of the thread that ran it."""
 _MONOTONIC = 1
 
 
-def add_driver(module: ir.Module, kernel: ir.Function, stamps: int | None = None, fence: bool = False) -> None:
+def add_driver(
+    module: ir.Module,
+    kernel: ir.Function,
+    stamps: int | None = None,
+    fence: bool = False,
+    cleared: Sequence[tuple[int, int]] = (),
+) -> None:
     """Add the functions that threads call to the module of a kernel. `stamps` is the address of a word that holds that
     of the table of tile blocks, or 0. `fence`: the kernel has stores that bypass the cache of an x86 processor, which
-    are to be visible to others when the driver returns.
+    are to be visible to others when the driver returns. `cleared`: offsets in the arena and sizes of what is 0 when the
+    driver begins.
     """
     kernel.linkage = "internal"
     kernel.attributes.add("noinline")
     sets_aside = kernel.function_type.return_type == PTR
-    _Driver(module, kernel, sets_aside, stamps, fence)
+    _Driver(module, kernel, sets_aside, stamps, fence, cleared)
     if sets_aside:
         _add_resume(module)
         _add_destroy(module)
@@ -50,7 +59,13 @@ class _Driver:
     """The driver under construction: blocks of code that take tile blocks, run one, and look whether to go on."""
 
     def __init__(
-        self, module: ir.Module, kernel: ir.Function, sets_aside: bool, stamps: int | None, fence: bool
+        self,
+        module: ir.Module,
+        kernel: ir.Function,
+        sets_aside: bool,
+        stamps: int | None,
+        fence: bool,
+        cleared: Sequence[tuple[int, int]],
     ) -> None:
         function = ir.Function(module, ir.FunctionType(I32, [PTR, PTR]), NAME)
         self._stamps, self._fence = stamps, fence
@@ -61,6 +76,8 @@ class _Driver:
         self._launch = _Launch(builder, *function.args)
         self._counter = builder.alloca(I64)
         builder.store(I64(0), self._counter)
+        for offset, size in cleared:
+            _clear(builder, self._launch.line(offset), size)
         builder.branch(self._blocks["fetch"])
         self._fetch()
         self._look_up(attend(module))
@@ -146,6 +163,13 @@ class _Driver:
         if self._fence:
             builder.call(ir.Function(builder.module, ir.FunctionType(ir.VoidType(), []), "llvm.x86.sse.sfence"), [])
         builder.ret(status)
+
+
+def _clear(builder: ir.IRBuilder, memory: ir.Value, size: int) -> None:
+    name = "llvm.memset.p0.i64"
+    if name not in builder.module.globals:
+        ir.Function(builder.module, ir.FunctionType(ir.VoidType(), [PTR, I8, I64, I1]), name)
+    builder.call(builder.module.globals[name], [memory, I8(0), I64(size), I1(0)])
 
 
 def _now(builder: ir.IRBuilder) -> ir.Value:

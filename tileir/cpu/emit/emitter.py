@@ -114,6 +114,8 @@ class Emitter:
     """Where the buffers of a function begin in the arena, an i64; None where the arena begins."""
     counts_changes: bool = False
     """Whether what the tile block changes is counted, as others may wait for it."""
+    cleared: list[tuple[int, int]] = field(default_factory=list)
+    """Offsets in the arena and sizes of what is cleared when a thread begins."""
     lines: DebugLines | None = None
     """Set if the code is to say which operation each instruction comes from."""
 
@@ -133,6 +135,11 @@ class Emitter:
         if self.arena_size > limits.physical_memory():
             raise limits.no_memory(self.arena_size)
         return self.builder.gep(self.arena, [self._at(offset)], source_etype=I8)
+
+    def cleared_buffer(self, size: int) -> ir.Value:
+        """Likewise, of the outermost region: all 0 when a thread begins with its part of a launch."""
+        self.cleared.append((self.arena_used, size))
+        return self.buffer(size)
 
     def free_place(self) -> ir.Value:
         """The place in the arena of the next buffer, an i64."""

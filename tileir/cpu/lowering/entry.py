@@ -34,6 +34,7 @@ from tileir.cpu.emit.safepoints import field_of
 from tileir.cpu.emit.tiles import Lowered, Scalar, from_memory
 from tileir.cpu.lowering.counting import Counters
 from tileir.cpu.lowering.safepoints import may_wait
+from tileir.cpu.lowering.deferred import reserve_panels
 from tileir.cpu.lowering.state import CheckLevel, Lowering, NativeRules
 from tileir.ir import types as t
 from tileir.ir.core import Block, Op, Value
@@ -101,9 +102,10 @@ def lower_entry(
     lowering.counters = instruments.counters
     lowering.streams = streams_of(entry)
     _bind_arguments(lowering, entry.body)
+    reserve_panels(lowering, entry)
     lowering.run(entry.body)
     _end(emit)
-    add_driver(module, function, instruments.stamps, lowering.bypasses_cache)
+    add_driver(module, function, instruments.stamps, lowering.bypasses_cache, emit.cleared)
     return LoweredKernel(
         module,
         emit.arena_size,

@@ -28,6 +28,7 @@ from tileir.cpu.emit.tiles import ExpressionTile, Lowered, Scalar, Tile, Window,
 from tileir.cpu.emit.views import Bounds, NativeTensorView, NativeTileView
 from tileir.cpu.lowering.counting import Counters, segments
 from tileir.cpu.lowering.cuts import ActiveCount, active_count
+from tileir.cpu.matmul.deferred import Deferral
 from tileir.ir import types as t
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import UnsupportedError
@@ -110,6 +111,10 @@ class Lowering:
     frames: dict[Op, int] = field(default_factory=dict)
     """Bytes of the arena that each of them needs."""
     values: dict[Value, Lowered] = field(default_factory=dict)
+    deferrals: dict[Op, Deferral] = field(default_factory=dict)
+    """Of the products of loops around that are deferred (`cpu.lowering.deferred`)."""
+    keeps_panels: ir.Value | None = None
+    """An i1: whether what such products read stays as it is; None if it may not."""
     active_counts: dict[Op, ActiveCount] = field(default_factory=dict)
     """Of the comparisons that cut masks (`cpu.analysis.cuts`)."""
     streams: Streams = field(default_factory=dict)

@@ -59,30 +59,33 @@ class SquareColumn:
     down: int
     across: int
     rows: int
-    steps: int
+    divisor: int
+    """Divides the number of steps."""
     left_line: int
     """Words from line to line of the left panel, whose steps lie side by side."""
     right_step: int
     acc: FloatSums | IntegerSums
 
     def emit(self, emit: Emitter, arguments: Sequence[ir.Value]) -> None:
-        """Accumulate; `arguments` are the first words of the column in both panels and its place in the accumulator."""
-        left, right, *place = arguments
+        """Accumulate; `arguments` are the first words of the column in both panels, those to fetch, the number of steps,
+        and its place in the accumulator."""
+        left, right, _, steps, *place = arguments
         builder = emit.builder
         with emit.counted(I64(0), I64(self.rows), self.down * SIDE) as row:
             words = self._word(builder, left, builder.mul(row, I64(self.left_line)))
-            self._block(emit, words, right, self.acc.block(builder, place, row, I64(0)))
+            self._block(emit, (words, right, steps), self.acc.block(builder, place, row, I64(0)))
 
-    def _block(self, emit: Emitter, left: ir.Value, right: ir.Value, place: Sequence[ir.Value]) -> None:
+    def _block(
+        self, emit: Emitter, factors: tuple[ir.Value, ir.Value, ir.Value], place: Sequence[ir.Value]
+    ) -> None:
+        left, right, steps = factors
         squares = [(i, j) for i in range(self.down) for j in range(self.across)]
         for i, j in squares:
             self._start(emit, place, i, j)
-        if self.steps <= MOST_UNROLLED * SIDE:
-            for step in range(0, self.steps, SIDE):
-                self._multiply(emit.builder, left, right, I64(step))
-        else:
-            with emit.counted(I64(0), I64(self.steps), SIDE) as position:
-                self._multiply(emit.builder, left, right, position)
+        unrolled = min(self.divisor, MOST_UNROLLED * SIDE)
+        with emit.counted(I64(0), steps, unrolled) as position:
+            for step in range(0, unrolled, SIDE):
+                self._multiply(emit.builder, left, right, emit.builder.add(position, I64(step)))
         for i, j in squares:
             self._finish(emit, place, i, j)
 

@@ -17,10 +17,13 @@ from llvmlite import ir
 
 from tileir.cpu.emit.elements import I32, I64
 from tileir.cpu.emit.emitter import Emitter
+from tileir.cpu.emit.prefetching import prefetch
 from tileir.cpu.matmul.accumulators import FloatSums, IntegerSums
 from tileir.cpu.matmul.matrix_unit import SIDE, SquareColumn, configure, release
 from tileir.cpu.matmul.products import Product
 
+UNROLLED = 4
+"""Steps that are written out at most."""
 LONG = 1 << 22
 """Multiplications of a product that has safepoints."""
 
@@ -115,32 +118,45 @@ class BlockColumn:
     product: Product
     size: Blocking
     rows: int
-    steps: int
+    unrolled: int
+    """Steps that are written out; it divides their number."""
     left: tuple[int, int, int]
     """Words from block to block of the left panel, from line to line, and from step to step."""
     right_step: int
     acc: Accumulator
+    ahead: int = 0
+    """Words of the next strip of the right panel that a block fetches at each step, if any."""
 
     def emit(self, emit: Emitter, arguments: Sequence[ir.Value]) -> None:
-        """Accumulate; `arguments` are the first words of the column in both panels and its place in the accumulator."""
-        left, right, *place = arguments
+        """Accumulate; `arguments` are the first words of the column in both panels, those to fetch, the number of steps,
+        and its place in the accumulator."""
+        left, right, following, steps, *place = arguments
         builder = emit.builder
         with emit.counted(I64(0), I64(self.rows), self.size.rows) as row:
             words = self._word(builder, left, builder.mul(row, I64(self.left[0])))
-            self._emit_block(builder, words, right, self.acc.block(builder, place, row, I64(0)))
+            block = builder.udiv(row, I64(self.size.rows))
+            share = self._word(builder, following, builder.mul(builder.mul(block, steps), I64(self.ahead)))
+            self._emit_block(builder, (words, right, share, steps), self.acc.block(builder, place, row, I64(0)))
 
-    def _emit_block(self, builder: ir.IRBuilder, left: ir.Value, right: ir.Value, place: Sequence[ir.Value]) -> None:
+    def _emit_block(
+        self, builder: ir.IRBuilder, factors: tuple[ir.Value, ...], place: Sequence[ir.Value]
+    ) -> None:
         size = self.size
         vectors = [(i, j * size.lanes) for i in range(size.rows) for j in range(size.vectors)]
         start = [self.acc.start(builder, place, *vector, size.lanes) for vector in vectors]
-        for vector, total in zip(vectors, self._accumulated(builder, left, right, start)):
+        for vector, total in zip(vectors, self._accumulated(builder, *factors, start)):
             self.acc.finish(builder, place, *vector, total)
 
     def _accumulated(
-        self, builder: ir.IRBuilder, left: ir.Value, right: ir.Value, start: Sequence[ir.Value]
+        self,
+        builder: ir.IRBuilder,
+        left: ir.Value,
+        right: ir.Value,
+        following: ir.Value,
+        steps: ir.Value,
+        start: Sequence[ir.Value],
     ) -> Sequence[ir.Value]:
         """The loop along K: the sums stay in registers."""
-        unroll = min(4, self.steps)
         before = builder.block
         body, after = builder.append_basic_block("k"), builder.append_basic_block("k.end")
         builder.branch(body)
@@ -152,13 +168,15 @@ class BlockColumn:
             self._word(builder, panel, builder.mul(step, I64(by_step)))
             for panel, by_step in ((left, self.left[2]), (right, self.right_step))
         )
-        for inner in range(unroll):
+        if self.ahead:
+            prefetch(builder, self._word(builder, following, builder.mul(step, I64(self.ahead))))
+        for inner in range(self.unrolled):
             totals = self._step(builder, left, right, inner, totals)
-        following = builder.add(step, I64(unroll))
+        following = builder.add(step, I64(self.unrolled))
         for phi, first, later in zip([step, *sums], [I64(0), *start], [following, *totals]):
             phi.add_incoming(first, before)
             phi.add_incoming(later, body)
-        builder.cbranch(builder.icmp_unsigned("<", following, I64(self.steps)), body, after)
+        builder.cbranch(builder.icmp_unsigned("<", following, steps), body, after)
         builder.position_at_end(after)
         return totals
 
@@ -195,34 +213,52 @@ def multiply(
     bases: Sequence[ir.Value],
     between: Callable[[ir.Value, ir.Value], None] | None = None,
     needed: tuple[ir.Value | None, ir.Value | None] = (None, None),
+    some: tuple[ir.Value, int] | None = None,
+    ahead: bool = False,
 ) -> None:
     """``acc += left @ right``; `between` is told the row and column of each register block before it begins.
 
-    Blocks without any of the `needed` rows and columns, by default all, are left out.
+    Blocks without any of the `needed` rows and columns, by default all, are left out. `some`: how many of the steps
+    are made, if not all, and a number that divides it. `ahead`: the right panel is likely to be far away in memory.
     """
     left, right = factors
     assert right.by_line == 1
-    needed_rows, needed_columns = (I64(all) if some is None else some for some, all in zip(needed, (shape.m, shape.n)))
+    needed_rows, needed_columns = (I64(all) if part is None else part for part, all in zip(needed, (shape.m, shape.n)))
     rows = shape.m if between is None and needed[0] is None else size.rows
-    steps = shape.k // product.group
+    steps, divisor = some or (I64(shape.k // product.group), shape.k // product.group)
     strides = left.by_block, left.by_line, left.by_step
-    blocks: BlockColumn | SquareColumn = BlockColumn(product, size, rows, steps, strides, right.by_step, acc)
+    unrolled = min(UNROLLED, divisor)
+    share = max(1, size.rows * size.columns // shape.m) if ahead else 0
+    blocks: BlockColumn | SquareColumn = BlockColumn(
+        product, size, rows, unrolled, strides, right.by_step, acc, share
+    )
     if size.uses_matrix_unit:
         assert isinstance(acc, FloatSums | IntegerSums)
         down, across = size.rows // SIDE, size.vectors
-        blocks = SquareColumn(product, down, across, rows, steps, left.by_line, right.by_step, acc)
+        blocks = SquareColumn(product, down, across, rows, divisor, left.by_line, right.by_step, acc)
         configure(emit)
     with emit.counted(I64(0), needed_columns, size.columns) as column:
-        if shape.m * shape.n * shape.k > LONG:
+        if shape.m * shape.n * divisor * product.group > LONG:
             _safepoint(emit, size)
         with emit.counted(I64(0), needed_rows, rows) as row:
             if between is not None:
                 between(row, column)
             panels = [panel.block(emit.builder, product, first) for panel, first in ((left, row), (right, column))]
             place = acc.block(emit.builder, bases, row, column)
-            emit.shared((blocks, len(place)), [*panels, *place], blocks.emit)
+            following = _following(emit.builder, product, right, column, size, share, row)
+            emit.shared((blocks, len(place)), [*panels, following, steps, *place], blocks.emit)
     if size.uses_matrix_unit:
         release(emit)
+
+
+def _following(
+    builder: ir.IRBuilder, product: Product, right: Panel, column: ir.Value, size: Blocking, share: int, row: ir.Value
+) -> ir.Value:
+    """The words of the next strip that the block at a row fetches."""
+    word = builder.add(builder.mul(column, I64(right.by_block)), I64(size.columns * right.by_block))
+    block = builder.udiv(row, I64(size.rows))
+    word = builder.add(word, builder.mul(block, I64(share * right.by_block)))
+    return builder.gep(right.base, [word], source_etype=product.word)
 
 
 def _safepoint(emit: Emitter, size: Blocking) -> None:

@@ -18,6 +18,7 @@ from llvmlite import ir
 
 from tileir.cpu.emit.elements import FLOAT, HALF, I32, I64, Num, memory_type
 from tileir.cpu.emit.emitter import Emitter
+from tileir.cpu.emit.prefetching import prefetch
 from tileir.cpu.emit.tiles import ExpressionTile, Permuted, Tile, Window, wide
 from tileir.cpu.matmul.microkernel import Panel
 from tileir.cpu.matmul.products import Product
@@ -57,7 +58,8 @@ class Factor:
     """One operand, one batch of it: `lines` x `depth` elements.
 
     `memory`: where the elements lie, if they do; `ahead`: the memory outside the arena that they are made from.
-    `needed`: how many lines are needed, if not all. So many, and up to `LINES_AT_A_TIME` more, may be read.
+    `needed`: how many lines are needed, if not all. So many, and up to `LINES_AT_A_TIME` more, may be read. `address`:
+    that of the first element outside the arena, 0 if it lies in the arena.
     """
 
     element: t.ElementType
@@ -67,6 +69,7 @@ class Factor:
     memory: Strided | None
     ahead: Strided | None
     needed: ir.Value | None = None
+    address: ir.Value | None = None
 
     @property
     def lines_needed(self) -> ir.Value:
@@ -102,7 +105,9 @@ def factor(emit: Emitter, tile: Tile, which: ir.Value, k_first: bool) -> Factor:
     origin = emit.builder.gep(window.base, [offset], source_etype=memory_type(source.element))
     by_line, by_k = reversed(strides[-2:]) if k_first else strides[-2:]
     memory = Strided(source.element, origin, by_line, by_k)
-    return Factor(element, lines, depth, at, memory if source is tile else None, memory if window.shared else None)
+    ahead = memory if window.shared else None
+    address = window.known if source is tile and not batch else None
+    return Factor(element, lines, depth, at, memory if source is tile else None, ahead, address=address)
 
 
 def _window_of(tile: Tile) -> tuple[Window | None, Sequence[ir.Value]]:
@@ -113,6 +118,15 @@ def _window_of(tile: Tile) -> tuple[Window | None, Sequence[ir.Value]]:
     return (tile, tile.strides) if isinstance(tile, Window) else (None, ())
 
 
+@dataclass(frozen=True)
+class Place:
+    """Steps of a panel from `first` on, which has room for `capacity` of them."""
+
+    panel: ir.Value
+    capacity: int
+    first: ir.Value
+
+
 @dataclass
 class Packer:
     """Copies one factor into a panel for a product, in vectors of at most `lanes` words."""
@@ -121,10 +135,17 @@ class Packer:
     product: Product
     source: Factor
     lanes: int
+    place: Place | None = None
+    """The place of the words in a panel that is there already; None for a panel of their own."""
 
     @property
     def steps(self) -> int:
         return self.source.depth // self.product.group
+
+    @property
+    def capacity(self) -> int:
+        """Steps that the panel has room for."""
+        return self.steps if self.place is None else self.place.capacity
 
     # ------------------------------------------------------------ the two layouts
 
@@ -138,15 +159,15 @@ class Packer:
         """Each line with its words along K side by side."""
         size = self.product.element.memory_bits * self.product.group // 8
         memory = self.source.memory
-        if memory is not None and self._serves_as_rows(memory, size):
+        if memory is not None and self.place is None and self._serves_as_rows(memory, size):
             return Panel(memory.base, self.steps, self.steps, 1)
-        pitch = self.steps + (ROW_PADDING // size if self.steps * size >= LONG_ROW else 0)
-        target = self._buffer(self.source.lines * pitch)
+        pitch = self.capacity + (ROW_PADDING // size if self.capacity * size >= LONG_ROW else 0)
+        whole, target = self._target(self.source.lines * pitch, 1)
         if memory is not None and memory.along_k and self.widens(memory):
             self._in_function(Packer._copy_rows, target, memory, pitch)
         else:
             self._fill(target, I64(pitch * self.product.group), I64(1))
-        return Panel(target, pitch, pitch, 1)
+        return Panel(whole, pitch, pitch, 1)
 
     def _serves_as_rows(self, memory: Strided, word_bytes: int) -> bool:
         """Whether the elements lie in the arena as the panel would."""
@@ -157,17 +178,23 @@ class Packer:
 
     def strips(self, width: int) -> Panel:
         """Strips of `width` lines; in a strip, the words of a step side by side."""
-        target = self._buffer(self.source.lines * self.steps)
+        whole, target = self._target(self.source.lines * self.steps, width)
         square = min(self.lanes, self.steps, width)
         memory = self._readable(square)
         if memory.along_lines:
             self._in_function(Packer._copy_strips, target, memory, width)
         else:
             self._in_function(Packer._transpose_strips, target, memory, width, square)
-        return Panel(target, self.steps, 1, width)
+        return Panel(whole, self.capacity, 1, width)
 
-    def _buffer(self, words: int) -> ir.Value:
-        return self.emit.buffer(words * self.product.group * self.product.element.byte_size)
+    def _target(self, words: int, by_step: int) -> tuple[ir.Value, ir.Value]:
+        """A panel, of so many words if it is a new one, and where the first step of the source goes in it."""
+        if self.place is None:
+            panel = self.emit.buffer(words * self.product.group * self.product.element.byte_size)
+            return panel, panel
+        builder = self.emit.builder
+        word = builder.mul(self.place.first, I64(by_step))
+        return self.place.panel, builder.gep(self.place.panel, [word], source_etype=self.product.word)
 
     # ------------------------------------------------------------ element by element
 
@@ -225,6 +252,15 @@ class Packer:
         shift = ir.Constant(words, [16] * count)
         return builder.bitcast(builder.shl(builder.zext(loaded, words), shift), floats)
 
+    def _fetched(self, memory: Strided, line: ir.Value, k: ir.Value, count: int) -> ir.Value:
+        """The same; asks for those that come to this place of the panel next."""
+        if self.place is not None and self.source.ahead is not None:
+            builder, distance = self.emit.builder, self.place.capacity * self.product.group
+            following = builder.mul(builder.add(k, I64(distance)), memory.by_k)
+            offset = builder.add(builder.mul(line, memory.by_line), following)
+            prefetch(builder, builder.gep(memory.base, [offset], source_etype=memory_type(memory.element)))
+        return self.load(memory, line, k, count)
+
     def _store(self, target: ir.Value, word: ir.Value, vector: ir.Value) -> None:
         address = self.emit.builder.gep(target, [word], source_etype=self.product.word)
         self.emit.builder.store(vector, address, align=self.product.element.byte_size)
@@ -233,8 +269,9 @@ class Packer:
         """Run `copy`, a method that is given the target, the memory and `sizes`, in a function for all its likes."""
         strides = memory.by_line, memory.by_k
         known = tuple(stride.constant if isinstance(stride, ir.Constant) else None for stride in strides)
-        part = [] if self.source.needed is None else [self.source.needed]
-        extents = self.product, self.lanes, self.source.lines, self.source.depth, len(part)
+        source = self.source
+        part = [] if source.needed is None else [source.needed]
+        extents = self.product, self.lanes, self.capacity, source.lines, source.depth, source.ahead is None, len(part)
 
         def body(emit: Emitter, arguments: Sequence[ir.Value]) -> None:
             target, base, *given = arguments
@@ -254,7 +291,7 @@ class Packer:
             row = builder.mul(line, I64(pitch))
 
             def copy(step: ir.Value) -> None:
-                vector = self.load(memory, line, builder.mul(step, I64(group)), count * group)
+                vector = self._fetched(memory, line, builder.mul(step, I64(group)), count * group)
                 self._store(target, builder.add(row, step), vector)
 
             each(self.emit, self.steps, count, copy)
@@ -266,7 +303,7 @@ class Packer:
             k = builder.mul(step, I64(group))
 
             def copy(line: ir.Value) -> None:
-                rows = [self.load(memory, line, builder.add(k, I64(below)), count) for below in range(group)]
+                rows = [self._fetched(memory, line, builder.add(k, I64(below)), count) for below in range(group)]
                 self._store(target, self._strip_word(line, step, width), interleaved(builder, rows))
 
             if self.source.needed is None:
@@ -281,7 +318,7 @@ class Packer:
         all_lines, all_steps = ((I64(0), extent, square) for extent in (self.source.lines_needed, I64(self.steps)))
         with emit.counted(*all_lines) as line, emit.counted(*all_steps) as step:
             k = builder.mul(step, I64(group))
-            rows = [self.load(memory, builder.add(line, I64(i)), k, square * group) for i in range(square)]
+            rows = [self._fetched(memory, builder.add(line, I64(i)), k, square * group) for i in range(square)]
             columns = transposed(builder, [builder.bitcast(row, words) for row in rows])
             for below, column in enumerate(columns):
                 self._store(target, self._strip_word(line, builder.add(step, I64(below)), width), column)
@@ -290,7 +327,7 @@ class Packer:
         """The place of a word in strips of `width` lines."""
         builder = self.emit.builder
         within = builder.and_(line, I64(width - 1))
-        strip = builder.mul(builder.sub(line, within), I64(self.steps))
+        strip = builder.mul(builder.sub(line, within), I64(self.capacity))
         return builder.add(builder.add(strip, builder.mul(step, I64(width))), within)
 
 

@@ -52,6 +52,11 @@ def is_swapped(rows: int, columns: int, host: Host) -> bool:
     return columns < min(rows, host.vector_bits // 32)
 
 
+def word_lanes(columns: int, host: Host) -> int:
+    """Words in a vector of 32-bit words that so many columns fill."""
+    return min(host.vector_bits // 32, columns)
+
+
 class BFloat(ir.Type):
     """LLVM's bfloat, for which llvmlite has no name."""
 

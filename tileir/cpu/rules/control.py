@@ -9,6 +9,7 @@ from tileir.cpu.emit.elements import I8, I64
 from tileir.cpu.emit.emitter import Index, TrapKind, TrapSite
 from tileir.cpu.emit.slots import Slot, new_slot, pass_values
 from tileir.cpu.emit.tiles import new_buffer, scalar, to_memory, wide
+from tileir.cpu.lowering.deferred import begin_deferring, defer_products
 from tileir.cpu.lowering.safepoints import begin_iteration, count_changes
 from tileir.cpu.lowering.state import JumpTarget, LoopTargets, Lower, Lowering
 from tileir.cpu.memory.carried_pointers import carried_slots
@@ -87,6 +88,7 @@ def lower_for(lowering: Lowering, op: control.For) -> None:
     pass_values(emit, slots, [lowering.values[value] for value in op.initial])
     counter = emit.stack(step.type)
     builder.store(lower, counter)
+    defer_products(lowering, op)
     head, body, latch, done = (builder.append_basic_block(name) for name in ("for", "for.body", "for.next", "for.end"))
     builder.branch(head)
     builder.position_at_end(head)
@@ -95,6 +97,7 @@ def lower_for(lowering: Lowering, op: control.For) -> None:
     builder.cbranch(compare("<", position, upper), body, done)
     builder.position_at_end(body)
     begin_iteration(lowering, op)
+    begin_deferring(lowering, op, position, step, upper)
     induction, *carried = op.body.args
     lowering.bind_number(induction, position)
     read_into(lowering, slots, carried)

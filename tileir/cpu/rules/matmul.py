@@ -24,11 +24,12 @@ from tileir.cpu.llvm.engine import host
 from tileir.cpu.lowering.reports import warn_where
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.matmul.accumulators import ColumnStart, FloatSums, IntegerSums
+from tileir.cpu.matmul.deferred import Deferral
 from tileir.cpu.matmul.direct import FEW, FLIPPED, direct
 from tileir.cpu.matmul.microkernel import Blocking, Panel, Shape, blocking, multiply
 from tileir.cpu.matmul.panels import Converted, Factor, Packer, factor
 from tileir.cpu.matmul.prefetch import Prefetch
-from tileir.cpu.matmul.products import Product, float_product, integer_product, is_swapped
+from tileir.cpu.matmul.products import Product, float_product, integer_product, is_swapped, word_lanes
 from tileir.cpu.memory.needed import Needs, needs_of_product
 from tileir.host import undefined
 from tileir.ir import types as t
@@ -39,9 +40,6 @@ from tileir.ops import matmul
 
 rules: Rules[Lower] = Rules()
 strict: Rules[Lower] = Rules()
-
-WORD_BITS = 32
-
 
 @dataclass(frozen=True)
 class Factors:
@@ -63,7 +61,7 @@ class Factors:
     @property
     def lanes(self) -> int:
         """Words in a vector of 32-bit words that the columns fill."""
-        return min(host().vector_bits // WORD_BITS, self.shape.n)
+        return word_lanes(self.shape.n, host())
 
 
 def factors(lhs: Tile, rhs: Tile) -> Factors:
@@ -169,7 +167,7 @@ def _lower(
         if found.swapped:
             _multiply_transposed(lowering.emit, product, found, acc)
         else:
-            _multiply_into(lowering.emit, product, found, acc, needs_of_product(lowering, op))
+            _multiply_into(lowering.emit, product, found, acc, needs_of_product(lowering, op), lowering.deferrals.get(op))
     lowering.values[op.result] = acc
 
 
@@ -197,8 +195,15 @@ def _multiply_transposed(emit: Emitter, product: Product, found: Factors, acc: W
 # ---------------------------------------------------------------- one multiplication
 
 
-def _multiply_into(emit: Emitter, product: Product, found: Factors, acc: Window, needed: Needs | None = None) -> None:
-    """``acc += left @ right``, batch by batch; at least what is `needed` of it."""
+def _multiply_into(
+    emit: Emitter,
+    product: Product,
+    found: Factors,
+    acc: Window,
+    needed: Needs | None = None,
+    deferral: Deferral | None = None,
+) -> None:
+    """``acc += left @ right``, batch by batch, or deferred; at least what is `needed` of it."""
     shape, builder = found.shape, emit.builder
     batches = I64(found.batch) if needed is None or needed.batches is None else needed.batches
     with emit.counted(I64(0), batches) as which:
@@ -208,40 +213,77 @@ def _multiply_into(emit: Emitter, product: Product, found: Factors, acc: Window,
         right = factor(emit, found.right, which, k_first=not found.swapped)
         if needed is not None:
             left, right = replace(left, needed=needed.rows), replace(right, needed=needed.columns)
-        _multiply_matrices(emit, product, shape, left, right, Window(acc.type, base, ()))
+        _multiply_matrices(emit, product, shape, left, right, Window(acc.type, base, ()), deferral)
 
 
-def _multiply_matrices(emit: Emitter, product: Product, shape: Shape, left: Factor, right: Factor, acc: Window) -> None:
+def _multiply_matrices(
+    emit: Emitter,
+    product: Product,
+    shape: Shape,
+    left: Factor,
+    right: Factor,
+    acc: Window,
+    deferral: Deferral | None,
+) -> None:
     """The product of few rows is another one, where that can be done, and where they are found to be few."""
-    size = blocking(shape, product, host().vector_bits)
-    panel = Packer(emit, product, left, size.lanes).left(size.rows, size.uses_matrix_unit)
-    packer = Packer(emit, product, right, size.lanes)
+    if deferral is None:
+        size = blocking(shape, product, host().vector_bits)
+        panel = Packer(emit, product, left, size.lanes).left(size.rows, size.uses_matrix_unit)
+        packer = Packer(emit, product, right, size.lanes)
+    else:
+        size = deferral.size
+        place = deferral.place(emit, deferral.left, left)
+        packer = Packer(emit, product, left, size.lanes, place.place)
+        with place.unless_packed(emit, left):
+            panel = packer.left(size.rows, size.uses_matrix_unit)
+        packer = Packer(emit, product, right, size.lanes)
     few = direct(packer, panel, shape.n, _sums(shape, product, acc))
     if few is not None and shape.m <= min(size.rows, FEW):
         few.multiply(emit, left.lines_needed, [acc.base])
     elif few is None or left.needed is None:
-        _multiply_panels(emit, shape, size, panel, packer, left, acc)
+        _multiply_panels(emit, shape, size, panel, packer, left, acc, deferral)
     else:
         is_few = emit.builder.icmp_unsigned("<=", left.needed, I64(min(size.rows, FEW)))
         with emit.one_way(), emit.builder.if_else(is_few) as (then, otherwise):
             with then:
                 few.multiply(emit, left.needed, [acc.base])
             with otherwise:
-                _multiply_panels(emit, shape, size, panel, packer, left, acc)
+                _multiply_panels(emit, shape, size, panel, packer, left, acc, deferral)
 
 
 def _multiply_panels(
-    emit: Emitter, shape: Shape, size: Blocking, left_panel: Panel, packer: Packer, left: Factor, acc: Window
+    emit: Emitter,
+    shape: Shape,
+    size: Blocking,
+    left_panel: Panel,
+    packer: Packer,
+    left: Factor,
+    acc: Window,
+    deferral: Deferral | None,
 ) -> None:
     """The product of as many rows as there are: the right factor is packed, then read for each block of rows."""
     product, right = packer.product, packer.source
-    panel = packer.strips(size.columns)
+    if deferral is not None:
+        place = deferral.place(emit, deferral.right, right)
+        packer = replace(packer, place=place.place)
+        with place.unless_packed(emit, right):
+            panel = packer.strips(size.columns)
+    else:
+        panel = packer.strips(size.columns)
     bases = [acc.base]
+    needed = left.needed, right.needed
+    acc_kind = _sums(shape, product, acc)
+    if deferral is not None:
+        panels, divisor, whole = (left_panel, panel), deferral.tile_steps, deferral.shape
+
+        def multiply_tiles(steps: ir.Value) -> None:
+            multiply(emit, product, whole, size, panels, acc_kind, bases, needed=needed, some=(steps, divisor), ahead=True)
+
+        deferral.advance(emit, multiply_tiles)
+        return
     if product.flip_left:
         bases.append(_flip_correction(emit, product, shape, size, panel))
     between = _prefetching(emit, shape, size, left, right)
-    needed = left.needed, right.needed
-    acc_kind = _sums(shape, product, acc)
     multiply(emit, product, shape, size, (left_panel, panel), acc_kind, bases, between, needed)
 
 

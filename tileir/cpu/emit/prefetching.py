@@ -1,0 +1,21 @@
+"""Asking for a cache line that will be read. Does not know: which (`cpu.matmul`)."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from tileir.cpu.emit.elements import I32, PTR
+
+SECOND_LEVEL = 2
+"""The cache to fetch into, as ``llvm.prefetch`` counts."""
+
+
+def prefetch(builder: ir.IRBuilder, address: ir.Value) -> None:
+    """Ask for the cache line at an address, which need not be memory."""
+    name = "llvm.prefetch.p0"
+    function = builder.module.globals.get(name)
+    if function is None:
+        type = ir.FunctionType(ir.VoidType(), [PTR, I32, I32, I32])
+        function = ir.Function(builder.module, type, name)
+    reading, data = I32(0), I32(1)
+    builder.call(function, [address, reading, I32(SECOND_LEVEL), data])

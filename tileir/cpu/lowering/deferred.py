@@ -1,0 +1,149 @@
+"""Products that a loop defers (`cpu.analysis.deferred`): made ready in front of it, told which iteration is the last.
+
+Knows: which of their panels stay from tile block to tile block. They do if no array that the launch writes overlaps one
+that it reads, and if there are more tile blocks than tiles of the factor across K, so that some share one.
+Does not know: how products are packed and multiplied (`cpu.matmul.deferred`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+
+from llvmlite import ir
+
+from tileir.analysis.effects import access_of
+from tileir.cpu.analysis.deferred import deferred_products
+from tileir.cpu.analysis.streams import Unchanged, unchanged
+from tileir.cpu.emit.elements import I1, I64, memory_type
+from tileir.cpu.emit.views import NativeTileView
+from tileir.cpu.llvm.engine import host
+from tileir.cpu.lowering.state import Lowering
+from tileir.cpu.matmul.deferred import Deferral, deferral
+from tileir.cpu.matmul.direct import FEW
+from tileir.cpu.matmul.microkernel import Shape
+from tileir.cpu.matmul.products import float_product, is_swapped, word_lanes
+from tileir.ir import types as t
+from tileir.ir.core import Value
+from tileir.ops import control, matmul, shapes, views
+from tileir.ops.module import Entry
+
+
+def reserve_panels(lowering: Lowering, entry: Entry) -> None:
+    """Set memory aside, where an entry begins, for all panels that it defers products with."""
+    found = unchanged(entry) if lowering.checked else None
+    for loop in lowering.fusion.operations:
+        if isinstance(loop, control.For):
+            _reserve(lowering, loop, found is not None)
+    if found is not None and lowering.deferrals:
+        lowering.keeps_panels = _no_overlap(lowering, entry, found)
+
+
+def _reserve(lowering: Lowering, loop: control.For, keeps: bool) -> None:
+    for op in deferred_products(lowering.fusion, loop):
+        made = _deferral(lowering, op, keeps)
+        if made is not None:
+            lowering.deferrals[op] = made
+
+
+def _deferral(lowering: Lowering, op: matmul.MmaF, keeps: bool) -> Deferral | None:
+    """Of one matrix of many rows, whose sums are not rounded in between."""
+    *batch, rows, columns = op.acc.tile.shape
+    depth, target = op.lhs.tile.shape[-1], host()
+    if prod(batch) > 1 or rows <= FEW or is_swapped(rows, columns, target):
+        return None
+    product = float_product(op.lhs.type.number, op.acc.type.number, depth, word_lanes(columns, target), target)
+    if memory_type(op.acc.type.number) != product.total:
+        return None
+    return deferral(lowering.emit, product, Shape(rows, columns, depth), target.vector_bits, keeps)
+
+
+def _no_overlap(lowering: Lowering, entry: Entry, found: Unchanged) -> ir.Value:
+    """An i1: whether no array that is written overlaps one that is read."""
+    builder, apart = lowering.builder, I1(1)
+    ends = {position: _bounds(lowering, entry, position) for position in sorted(found.written | found.read)}
+    for written in sorted(found.written):
+        for read in sorted(found.read):
+            (begin, end), (first, last) = ends[written], ends[read]
+            before, behind = builder.icmp_unsigned("<=", end, first), builder.icmp_unsigned("<=", last, begin)
+            apart = builder.and_(apart, builder.or_(before, behind))
+    return apart
+
+
+def _bounds(lowering: Lowering, entry: Entry, position: int) -> tuple[ir.Value, ir.Value]:
+    """The addresses where the array of a parameter begins and ends."""
+    memory = sum(isinstance(argument.tile.element, t.PointerType) for argument in entry.body.args[:position])
+    first = lowering.bounds_slot + 3 * memory
+    return lowering.slot(first), lowering.slot(first + 1)
+
+
+# ---------------------------------------------------------------- in front of a loop, and in it
+
+
+def defer_products(lowering: Lowering, loop: control.For) -> None:
+    """Begin with empty panels, in front of a loop."""
+    if not _deferred(lowering, loop):
+        _reserve(lowering, loop, keeps=False)
+    stays = _stays(lowering)
+    for op in _deferred(lowering, loop):
+        found = lowering.deferrals[op]
+        found.begin(lowering.builder)
+        left, right = _kept(lowering, stays, op.lhs, -2), _kept(lowering, stays, op.rhs, -1)
+        left, right = replace(found.left, kept=left), replace(found.right, kept=right)
+        lowering.deferrals[op] = replace(found, left=left, right=right)
+
+
+def _deferred(lowering: Lowering, loop: control.For) -> list[matmul.MmaF]:
+    return [op for op in loop.body.ops if isinstance(op, matmul.MmaF) and op in lowering.deferrals]
+
+
+def _stays(lowering: Lowering) -> ir.Value:
+    """An i1: whether this tile block leaves what is read as it is: what it writes lies in the arrays written."""
+    stays = lowering.keeps_panels
+    for access in map(access_of, lowering.fusion.operations):
+        if access is not None and access.writes and stays is not None:
+            view = lowering.values.get(access.address)
+            fit = view.tensor.fit if isinstance(view, NativeTileView) else None
+            stays = None if fit is None else lowering.builder.and_(stays, fit.write)
+    return I1(0) if stays is None else stays
+
+
+def _kept(lowering: Lowering, stays: ir.Value, factor: Value, across: int) -> ir.Value:
+    """An i1: whether panels of a factor stay, whose lines are numbered along dimension `across`."""
+    while isinstance(factor.op, shapes.Reshape):
+        factor = factor.op.source
+    load = factor.op
+    view = lowering.values.get(load.view) if isinstance(load, views.LoadView) else None
+    if not isinstance(view, NativeTileView) or view.tensor.fit is None:
+        return I1(0)
+    stays = lowering.builder.and_(stays, view.tensor.fit.read)
+    return lowering.builder.and_(stays, _is_shared(lowering, view, across))
+
+
+def _is_shared(lowering: Lowering, view: NativeTileView, across: int) -> ir.Value:
+    """An i1: whether there are more tile blocks than tiles across K."""
+    builder = lowering.builder
+    tiles, blocks = I64(1), I64(1)
+    rank = len(view.type.tile_shape)
+    for position in {*range(rank - 2), rank + across}:
+        step = view.type.tile_steps[position]
+        extent = view.tensor.extents[view.type.tensor_dims[position]]
+        tiles = builder.mul(tiles, builder.udiv(builder.add(extent, I64(step - 1)), I64(step)))
+    for extent in lowering.grid:
+        blocks = builder.mul(blocks, builder.zext(extent, I64))
+    return builder.icmp_unsigned(">", blocks, tiles)
+
+
+def begin_deferring(lowering: Lowering, loop: control.For, position: ir.Value, step: ir.Value, upper: ir.Value) -> None:
+    """Tell the products at the begin of an iteration whether it is the last one: as the loop finds out at its end."""
+    deferred = _deferred(lowering, loop)
+    if not deferred:
+        return
+    builder = lowering.builder
+    add = builder.uadd_with_overflow if loop.unsigned else builder.sadd_with_overflow
+    compare = builder.icmp_unsigned if loop.unsigned else builder.icmp_signed
+    pair = add(position, step)
+    ends = builder.not_(compare("<", builder.extract_value(pair, 0), upper))
+    last = builder.or_(builder.extract_value(pair, 1), ends)
+    for op in deferred:
+        lowering.deferrals[op] = replace(lowering.deferrals[op], last=last)

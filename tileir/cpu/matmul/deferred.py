@@ -1,0 +1,91 @@
+"""Deferred products: the tiles of several iterations of a loop are packed side by side along K, then multiplied at once.
+
+Sums go from memory into registers and back for each multiplication, so that they do so a fraction as often. For each
+element terms are added in the same order.
+
+Knows: the panels that a loop fills, and when they are multiplied: as soon as they are full, and in its last iteration.
+Does not know: which products are deferred (`cpu.analysis.deferred`), how panels are filled and read, nor which of them
+stay from tile block to tile block (`cpu.matmul.kept_panels`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from llvmlite import ir
+
+from tileir.cpu.emit.elements import I1, I64
+from tileir.cpu.emit.emitter import Emitter
+from tileir.cpu.matmul.kept_panels import WAYS, KeptPlace, Panels, new_panels
+from tileir.cpu.matmul.microkernel import Blocking, Shape, blocking
+from tileir.cpu.matmul.panels import ROW_PADDING, Factor
+from tileir.cpu.matmul.products import Product
+
+DEEPEST = 1024
+"""Bytes along K of a panel: more save little, and do not stay in a first-level cache."""
+
+
+@dataclass(frozen=True)
+class Deferral:
+    """The panels of a product, what is in the present ones, and when they are multiplied.
+
+    Stack cells: `filled`, the number of tiles in a panel, at most `tiles`, and `number`, that of panels before it.
+    """
+
+    product: Product
+    shape: Shape
+    """Of the multiplication of all tiles."""
+    size: Blocking
+    tiles: int
+    left: Panels
+    right: Panels
+    filled: ir.Value
+    number: ir.Value
+    last: ir.Value = I1(1)
+    """An i1: whether the iteration that code is emitted for is the last one of the loop."""
+
+    @property
+    def steps(self) -> int:
+        """Steps of a full panel."""
+        return self.shape.k // self.product.group
+
+    @property
+    def tile_steps(self) -> int:
+        return self.steps // self.tiles
+
+    def begin(self, builder: ir.IRBuilder) -> None:
+        """Nothing is packed where the loop begins."""
+        for cell in (self.filled, self.number):
+            builder.store(I64(0), cell)
+
+    def place(self, emit: Emitter, panels: Panels, source: Factor) -> KeptPlace:
+        """The place of the next tile of a factor."""
+        number, tile = (emit.builder.load(cell, typ=I64) for cell in (self.number, self.filled))
+        return panels.place(emit, source, number, tile, self.tile_steps)
+
+    def advance(self, emit: Emitter, multiply: Callable[[ir.Value], None]) -> None:
+        """Count a tile that has been packed, and `multiply` so many steps of the panels if it is time to."""
+        builder = emit.builder
+        filled = builder.add(builder.load(self.filled, typ=I64), I64(1))
+        builder.store(filled, self.filled)
+        due = builder.or_(self.last, builder.icmp_unsigned("==", filled, I64(self.tiles)))
+        with emit.when(due):
+            multiply(builder.mul(filled, I64(self.tile_steps)))
+            builder.store(I64(0), self.filled)
+            builder.store(builder.add(builder.load(self.number, typ=I64), I64(1)), self.number)
+
+
+def deferral(emit: Emitter, product: Product, tile: Shape, vector_bits: int, keeps: bool) -> Deferral | None:
+    """Panels for several tiles of a shape, and for more of them if it `keeps` panels; None if one tile is deep enough,
+    or another unit would multiply several."""
+    word = product.group * product.element.byte_size
+    tiles = max(DEEPEST // word // max(1, tile.k // product.group), 1)
+    shape = Shape(tile.m, tile.n, tiles * tile.k)
+    size = blocking(shape, product, vector_bits)
+    if tiles == 1 or size.uses_matrix_unit is not blocking(tile, product, vector_bits).uses_matrix_unit:
+        return None
+    line = shape.k // product.group * word
+    left = new_panels(emit, tile.m * (line + ROW_PADDING), tiles, 1 if keeps else 0)
+    right = new_panels(emit, tile.n * line, tiles, WAYS if keeps else 0)
+    return Deferral(product, shape, size, tiles, left, right, emit.stack(I64), emit.stack(I64))

@@ -1,4 +1,4 @@
-"""Tiles that are computed in the memory of an operand: only where nothing reads that any more, and with equal results."""
+"""Tiles that are computed in the memory of an operand: only where nothing reads that any more, with equal results."""
 
 from __future__ import annotations
 

@@ -220,7 +220,7 @@ class Lowering:
         self.values[value] = lowered
 
     def _computed(self, value: Value, tile: Tile) -> Tile:
-        if not isinstance(tile, ExpressionTile) or value.op is None or value.type.count == 1:
+        if not isinstance(tile, ExpressionTile) or value.op is None or tile.type.count == 1:
             return materialized(self.emit, tile)
         place = self.place_for(value, value.op)
         fill(self.emit, place, tile)

@@ -103,6 +103,7 @@ class _Arrays:
     def __init__(self, element: t.ElementType) -> None:
         self._accepted = accepted_dtypes(element)
         self._usual = self._accepted[0]
+        self._lent_as = _lent_as(self._usual)
         self._tensor: type | None = None
         """torch's tensors, once one has come."""
         self._tensor_dtypes: frozenset[object] = frozenset()
@@ -115,7 +116,7 @@ class _Arrays:
                 return False
             try:
                 # Memory is lent thus by arrays that are contiguous, writable and not empty.
-                begin = _address_of(_lent(argument))
+                begin = _address_of(_lent(argument if self._lent_as is None else argument.view(self._lent_as)))
             except (TypeError, ValueError, BufferError):
                 return False
         elif (kind is self._tensor or self._is_tensor(kind)) and self._is_usual(argument):
@@ -152,3 +153,13 @@ class _Arrays:
 
 _lent = ctypes.c_char.from_buffer
 _address_of = ctypes.addressof
+
+
+def _lent_as(dtype: np.dtype) -> np.dtype | None:
+    """The dtype as which arrays of a dtype lend memory; None: as what they are. Those of narrow floats lend none."""
+    array: Any = np.empty(1, dtype)
+    try:
+        _lent(array)
+    except ValueError:
+        return np.dtype(f"u{dtype.itemsize}")
+    return None

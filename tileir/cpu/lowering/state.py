@@ -21,11 +21,24 @@ from tileir.cpu.analysis.cuts import sides_of
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.loads import Loads
 from tileir.cpu.analysis.needed import Needed
+from tileir.cpu.analysis.reuse import Reuse
 from tileir.cpu.analysis.streams import Streams
 from tileir.cpu.emit.elements import I8, I64, PTR, Num
 from tileir.cpu.emit.emitter import Emitter, Extent
 from tileir.cpu.emit.slots import Slot
-from tileir.cpu.emit.tiles import ExpressionTile, Lowered, Scalar, Tile, Window, materialized, scalar, wide
+from tileir.cpu.emit.tiles import (
+    ExpressionTile,
+    Lowered,
+    Scalar,
+    Tile,
+    Window,
+    fill,
+    is_dense,
+    materialized,
+    new_buffer,
+    scalar,
+    wide,
+)
 from tileir.cpu.emit.views import Bounds, NativeTensorView, NativeTileView
 from tileir.cpu.lowering.counting import Counters, segments
 from tileir.cpu.lowering.cuts import ActiveCount, active_count
@@ -156,6 +169,7 @@ class Lowering:
     def __post_init__(self) -> None:
         self.loads = Loads(self.fusion, self.known)
         self.needed = Needed(self.fusion)
+        self.reuse = Reuse(self.fusion, self.loads.readers)
 
     def share(self, caller: Lowering) -> None:
         """Take part in what belongs to the kernel, not to one of its functions."""
@@ -165,16 +179,17 @@ class Lowering:
     @contextmanager
     def function(self, body: Block, end: JumpTarget) -> Iterator[None]:
         """While inside, `body` of a device function is lowered, with decisions of its own; `return` jumps to `end`."""
-        outer = self.fusion, self.known, self.loads, self.needed
+        outer = self.fusion, self.known, self.loads, self.needed, self.reuse
         if body not in self.analyses:
             fusion, known = Fusion(body), Affines(body)
             self.analyses[body] = fusion, known, Loads(fusion, known)
         self.fusion, self.known, self.loads = self.analyses[body]
         self.needed = Needed(self.fusion)
+        self.reuse = Reuse(self.fusion, self.loads.readers)
         self.returns.append(end)
         yield
         self.returns.pop()
-        self.fusion, self.known, self.loads, self.needed = outer
+        self.fusion, self.known, self.loads, self.needed, self.reuse = outer
 
     @property
     def checked(self) -> bool:
@@ -230,8 +245,26 @@ class Lowering:
     def bind(self, value: Value, lowered: Lowered) -> None:
         """Give `value` its form; a tile that does not fuse into its consumer is computed now."""
         if isinstance(lowered, Tile) and not self._stays(value, lowered):
-            lowered = materialized(self.emit, lowered)
+            lowered = self._computed(value, lowered)
         self.values[value] = lowered
+
+    def _computed(self, value: Value, tile: Tile) -> Tile:
+        if not isinstance(tile, ExpressionTile) or value.op is None or tile.type.count == 1:
+            return materialized(self.emit, tile)
+        place = self.place_for(value, value.op)
+        fill(self.emit, place, tile)
+        return place
+
+    def place_for(self, value: Value, by: Op) -> Window:
+        """Memory for a tile that `by` computes: that of an operand which is not read again, or a new buffer.
+
+        Neither where code comes twice, nor where a carried value that has changed must be told from the one before.
+        """
+        for operand in () if self.strict or self.emit.counts_changes else self.reuse.given_up(value, by):
+            found = self.values[operand]
+            if isinstance(found, Window) and not found.shared and is_dense(found):
+                return Window(value.tile, found.base, found.strides)
+        return new_buffer(self.emit, value.tile)
 
     def _stays(self, value: Value, tile: Tile) -> bool:
         """Whether a tile stays an expression. In strict mode what uses it comes twice, so that only addresses do, which

@@ -10,14 +10,16 @@ import pickle
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
 
-from tileir.distributed.band import BandArray, BandResult, BandWork, MappedFile, rows_of, run_band
-from tileir.distributed.boxes import lazy_array, span_of
-from tileir.distributed.plan import BandFootprint, BandPlan, planned
+from tileir.distributed.band import BandArray, BandResult, BandWork, FetchedPart, MappedFile, part_of, run_band
+from tileir.distributed.boxes import lazy_array
+from tileir.distributed.footprints import BandFootprint
+from tileir.distributed.pieces import pieces_of, require_pieces_apart
+from tileir.distributed.plan import BandPlan, PlaceRules, planned
+from tileir.distributed.rectangles import bytes_of, put_together, shape_of, slices
 from tileir.distributed.room import reserve
 from tileir.distributed.sending import Sender, sender_of
 from tileir.distributed.sharing import shared_files
@@ -52,6 +54,7 @@ def launch(
     target: str = DEFAULT,
     check: Check = True,
     bands: int | None = None,
+    memory: int | None = None,
     **named: object,
 ) -> tuple[object, ...]:
     """Run a kernel whose tile blocks are independent, bands of them on workers, each with the bytes that it touches.
@@ -71,7 +74,11 @@ def launch(
     target, check
         As for `Kernel.launch`.
     bands : int or None
-        How many bands; a few for each worker if None.
+        How many bands, or the next smaller number that the grid can be cut into, along one axis or two, so that the
+        least travels; a few for each worker if None.
+    memory : int or None
+        Bytes that a band may take of its worker's memory, files aside: there are more bands where it is not enough. If
+        None, half of what each thread of the workers of a Dask client has, and no bound for others.
     **named : object
         Arguments by the names of their parameters, and options of the target.
 
@@ -83,7 +90,8 @@ def launch(
     Raises
     ------
     UnsupportedError
-        If tile blocks communicate, or may write what others touch: with the reason and the place.
+        If tile blocks communicate, or may write what others touch: with the reason and the place. If no band is small
+        enough for the memory.
     TypeError, ValueError
         For arguments or a grid that do not fit.
     OSError
@@ -104,11 +112,12 @@ def launch(
         inlined = optimize(kernel.module, passes="inline")
         sizes = [arrays[at].nbytes if at in arrays else 0 for at in range(len(values))]
         entry = Module.of(inlined)[kernel.name].entry
-        plan = planned(entry, numbers, sizes, extents, bands or BANDS_PER_WORKER * sender.count)
+        rules = _rules(arrays, names, sender.memory if memory is None else memory)
+        plan = planned(entry, numbers, sizes, extents, bands or BANDS_PER_WORKER * sender.count, rules)
         _require_separate(arrays, plan, names)
         _reserve_files(arrays, plan)
-        program = pickle.dumps(Module.of(banded(inlined, extents, plan.axis)))
-        work = BandWork(program, kernel.name, extents, plan.axis, 0, tuple(values), target, check, options)
+        program = pickle.dumps(Module.of(banded(inlined, extents, plan.axes)))
+        work = BandWork(program, kernel.name, extents, (0, 0, 0), tuple(values), target, check, options)
         near = _near(arrays, plan) if client is None else {}
         with shared_files(near, [at for at in near if any(at in band.reads for band in plan.bands)]) as shared:
             return _Launch(work, plan, arrays, names, sender, shared).run(output)
@@ -119,6 +128,20 @@ def _output_of(options: LaunchOptions) -> Callable[[str], object]:
     if "progress" in options:
         raise TypeError("option 'progress': a launch over workers has none")
     return cast(Callable[[str], object], options.pop("output", None) or sys.stdout.write)
+
+
+def _rules(arrays: dict[int, Any], names: Sequence[str], memory: int | None) -> PlaceRules:
+    """What a plan must keep for these arrays. Raises UnsupportedError for a `dask.array` that nothing can be cut of."""
+    in_pieces = {at: array for at, array in arrays.items() if _is_dask(array)}
+    for at, array in in_pieces.items():
+        if not array.ndim or any(np.isnan(extent) for extent in array.shape):
+            raise UnsupportedError(f"parameter '{names[at]}': a dask.array without a known shape", "distributed")
+
+    def accept(bands: Sequence[BandFootprint]) -> None:
+        for at, array in in_pieces.items():
+            require_pieces_apart(names[at], pieces_of(array, at, bands))
+
+    return PlaceRules(accept, None, memory, tuple(at for at, array in arrays.items() if not _is_file(array)))
 
 
 def _near(arrays: dict[int, Any], plan: BandPlan) -> dict[int, np.ndarray]:
@@ -189,11 +212,11 @@ class _Launch:
         self.names = names
         self.sender = sender
         self.shared = shared
-        self.rows = {at: self._row_spans(at) for at, value in arrays.items() if _is_dask(value)}
+        self.pieces = {at: pieces_of(value, at, plan.bands) for at, value in arrays.items() if _is_dask(value)}
 
     def run(self, output: Callable[[str], object]) -> tuple[object, ...]:
         tasks = [self._task(number, band) for number, band in enumerate(self.plan.bands)]
-        futures, results = self.sender.run(run_band, tasks, frozenset(self.rows) - self.plan.merged.keys())
+        futures, results = self.sender.run(run_band, tasks, frozenset(self.pieces) - self.plan.merged.keys())
         for result in results:
             output(result.printed)
         trap = next((result.trap for result in results if result.trap is not None), None)
@@ -210,11 +233,9 @@ class _Launch:
         values = list(self.work.values)
         for at in self.arrays:
             values[at] = self._array(at, number, band, fetched)
-        first, last = band.blocks
-        extents = list(self.work.grid)
-        extents[self.plan.axis] = last - first
-        x, y, z = extents
-        return replace(self.work, grid=(x, y, z), begin=first, values=(*values, first)), fetched
+        (x, y, z), begins = shape_of(band.blocks), [first for first, _ in band.blocks]
+        values += [begins[axis] for axis in self.plan.axes]
+        return replace(self.work, grid=(x, y, z), begin=(begins[0], begins[1], begins[2]), values=(*values,)), fetched
 
     def _array(self, at: int, number: int, band: BandFootprint, fetched: list[Any]) -> BandArray:
         array, reads, writes = self.arrays[at], band.reads.get(at, []), band.writes.get(at, [])
@@ -223,12 +244,12 @@ class _Launch:
             whole = np.asarray(self.sender.local(array))
             return replace(plain, whole=np.zeros_like(whole) if self.plan.merged[at] in _FROM_ZERO else whole)
         if _is_dask(array):
-            first, last = self.rows[at][number]
-            if first == last:
-                return plain
-            fetched.append(array[first:last])
-            written = self._row_box(at, number) if writes else ()
-            return replace(plain, rows=(first, len(fetched) - 1), returned=written)
+            piece, part = self.pieces[at][number], None
+            if piece.given is not None:
+                fetched.append(array[slices(piece.given)])
+                part = FetchedPart(piece.given, len(fetched) - 1)
+            returned = () if piece.written is None else (bytes_of(piece.written, array.shape, array.dtype.itemsize),)
+            return replace(plain, part=part, returned=returned)
         mapped = array if _is_file(array) else self.shared.get(at)
         if mapped is not None:
             direct = bool(writes) and not self._is_reread(at)
@@ -240,32 +261,6 @@ class _Launch:
     def _is_reread(self, at: int) -> bool:
         """Whether a band reads an array that it writes: to run it again it needs what was there before."""
         return any(at in band.reads and at in band.writes for band in self.plan.bands)
-
-    # ------------------------------------------------------------ rows of Dask arrays
-
-    def _row_spans(self, at: int) -> list[tuple[int, int]]:
-        """The rows of each band of an array. Raises UnsupportedError if bands write to the same rows."""
-        array = self.arrays[at]
-        if not array.ndim or any(np.isnan(extent) for extent in array.shape):
-            raise UnsupportedError(f"parameter '{self.names[at]}': a dask.array without rows", "distributed")
-        row = array.dtype.itemsize * int(np.prod(array.shape[1:], dtype=np.int64))
-        spans = [
-            span_of([*band.reads.get(at, []), *band.writes.get(at, [])], max(1, row), array.shape[0])
-            for band in self.plan.bands
-        ]
-        if any(at in band.writes for band in self.plan.bands):
-            ordered = sorted(span for span in spans if span[0] < span[1])
-            if any(one[1] > other[0] for one, other in pairwise(ordered)):
-                what = f"parameter '{self.names[at]}': bands that write into the same rows of a dask.array"
-                raise UnsupportedError(what, "distributed")
-        return spans
-
-    def _row_box(self, at: int, number: int) -> tuple[Any, ...]:
-        from tileir.distributed.boxes import ByteBox
-
-        array, (first, last) = self.arrays[at], self.rows[at][number]
-        row = array.dtype.itemsize * int(np.prod(array.shape[1:], dtype=np.int64))
-        return (ByteBox(first * row, (), (last - first) * row),)
 
     # ------------------------------------------------------------ after
 
@@ -300,18 +295,12 @@ class _Launch:
         value = self.arrays[at]
         if not _is_dask(value) or at in self.plan.merged or not any(at in band.writes for band in self.plan.bands):
             return value
-        parts, done = [], 0
-        for (first, last), number in sorted((span, number) for number, span in enumerate(self.rows[at])):
-            if first == last:
-                continue
-            if done < first:
-                parts.append(value[done:first])
-            shape = (last - first, *value.shape[1:])
-            parts.append(self.sender.as_rows(rows_of, futures[number], at, shape, value.dtype))
-            done = last
-        if done < value.shape[0]:
-            parts.append(value[done:])
-        return self.sender.concatenated(parts)
+        parts = [
+            (piece.written, self.sender.as_part(part_of, future, at, shape_of(piece.written), value.dtype))
+            for piece, future in zip(self.pieces[at], futures)
+            if piece.written is not None
+        ]
+        return self.sender.block(put_together(value.shape, parts, value))
 
 
 def _is_file(array: object) -> bool:

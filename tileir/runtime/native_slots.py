@@ -164,18 +164,35 @@ if type({given}) is not float or {given} != {given}:
 
 def _array(element: t.ElementType, index: int) -> _Piece:
     given, begin, end = f"a{index}", f"p{index}", f"e{index}"
+    dtypes = accepted_dtypes(element)
+    lent_as = _lent_as(dtypes[0])
+    lender = given if lent_as is None else f"{given}.view(lent_as{index})"
     statements = f"""\
 if type({given}) is ndarray:
     if {given}.dtype is not dtype{index} and {given}.dtype not in dtypes{index}:
         return None
-    {begin} = address_of(lent({given}))
+    {begin} = address_of(lent({lender}))
 else:
     {begin} = tensor{index}({given})
 {end} = {begin} + {given}.nbytes
 """
-    dtypes = accepted_dtypes(element)
-    names = {f"dtype{index}": dtypes[0], f"dtypes{index}": dtypes, f"tensor{index}": _Tensors(dtypes).address}
+    names = {
+        f"dtype{index}": dtypes[0],
+        f"dtypes{index}": dtypes,
+        f"lent_as{index}": lent_as,
+        f"tensor{index}": _Tensors(dtypes).address,
+    }
     return _Piece(statements, begin, (begin, end, end), names)
+
+
+def _lent_as(dtype: np.dtype) -> np.dtype | None:
+    """The dtype as which arrays of a dtype lend memory; None: as what they are. Those of narrow floats lend none."""
+    array: Any = np.empty(1, dtype)
+    try:
+        ctypes.c_char.from_buffer(array)
+    except ValueError:
+        return np.dtype(f"u{dtype.itemsize}")
+    return None
 
 
 class _Tensors:

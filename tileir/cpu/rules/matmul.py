@@ -33,7 +33,6 @@ from tileir.cpu.memory.needed import Needs, needs_of_product
 from tileir.host import undefined
 from tileir.ir import types as t
 from tileir.ir.attributes import Signedness
-from tileir.ir.core import Value
 from tileir.ir.rules import Rules
 from tileir.ops import matmul
 
@@ -164,7 +163,7 @@ def _scaled(tile: Tile, scale: Tile, axis: int) -> Tile:
 def _lower(
     lowering: Lowering, op: matmul.MmaF | matmul.MmaI | matmul.MmaFScaled, product: Product, found: Factors
 ) -> None:
-    acc = accumulator(lowering, op.acc)
+    acc = accumulator(lowering, op)
     with lowering.emit.region():
         if found.swapped:
             _multiply_transposed(lowering.emit, product, found, acc)
@@ -173,12 +172,13 @@ def _lower(
     lowering.values[op.result] = acc
 
 
-def accumulator(lowering: Lowering, value: Value) -> Window:
-    """A dense buffer with the elements of `value`: its own buffer if nothing else will read it."""
+def accumulator(lowering: Lowering, op: matmul.MmaF | matmul.MmaI | matmul.MmaFScaled) -> Window:
+    """A dense buffer with the elements of the accumulator: its own buffer if nothing else will read it."""
+    value = op.acc
     tile = lowering.tile(value)
     if isinstance(tile, Window) and not tile.shared and is_dense(tile) and lowering.fusion.used_once(value):
         return tile
-    buffer = new_buffer(lowering.emit, tile.type)
+    buffer = lowering.place_for(value, op)
     fill(lowering.emit, buffer, tile)
     return buffer
 

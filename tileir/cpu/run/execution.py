@@ -80,7 +80,7 @@ class Runner:
                 self._warn(work, grid)
         self._seconds = work.seconds
         if work.reports:
-            block = block_at(work.first.block, grid)
+            block = block_at(work.first.block, grid, self._program.columns)
             limit, source = settings.max_iterations, settings.source
             raise trap_of(work.first, block, self._program.name, source, access_fault, limit)
         self._free.append(work)
@@ -90,7 +90,8 @@ class Runner:
         last = work.first.block if work.reports else LARGEST_GRID
         for op, (block, message) in work.launch.warnings.items():
             if block <= last:
-                issue(KernelWarning(message, self._program.name, block_at(block, grid), op.spec.name, op.loc))
+                place = block_at(block, grid, self._program.columns)
+                issue(KernelWarning(message, self._program.name, place, op.spec.name, op.loc))
 
     def _threads(self, total: int, threads: int) -> int:
         """How many threads run `total` tile blocks; `threads` at most, and no more than have room for their tiles."""

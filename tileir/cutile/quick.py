@@ -256,5 +256,5 @@ if type(a{n}) is not float or a{n} != a{n}:
     return None
 (a{n},) = unpack_float(pack_float(a{n}))
 """
-    names = {"pack_float": struct.Struct("<f").pack, "unpack_float": struct.Struct("<I").unpack}
+    names: dict[str, object] = {"pack_float": struct.Struct("<f").pack, "unpack_float": struct.Struct("<I").unpack}
     return _Piece(statements.format(n=number), (f"a{number}",), names)

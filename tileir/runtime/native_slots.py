@@ -216,7 +216,8 @@ class _Tensors:
             and not (tensor.requires_grad or tensor.is_neg())
             and tensor.nbytes > 0
         ):
-            return tensor.data_ptr()  # type: ignore[no-any-return]
+            address: int = tensor.data_ptr()
+            return address
         raise TypeError
 
     def _is_tensor(self, kind: type) -> bool:

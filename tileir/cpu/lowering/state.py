@@ -16,6 +16,7 @@ from llvmlite import ir
 from tileir.analysis.affine import Affines
 from tileir.analysis.effects import access_of
 from tileir.analysis.placement import CallPlacement
+from tileir.cpu.analysis.coarsening import Coarsening
 from tileir.cpu.analysis.cuts import sides_of
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.loads import Loads
@@ -23,7 +24,7 @@ from tileir.cpu.analysis.needed import Needed
 from tileir.cpu.analysis.reuse import Reuse
 from tileir.cpu.analysis.streams import Streams
 from tileir.cpu.emit.elements import I8, I64, PTR, Num
-from tileir.cpu.emit.emitter import Emitter
+from tileir.cpu.emit.emitter import Emitter, Extent
 from tileir.cpu.emit.slots import Slot
 from tileir.cpu.emit.tiles import (
     ExpressionTile,
@@ -63,11 +64,33 @@ class CheckLevel(enum.Enum):
 @dataclass(frozen=True)
 class NativeRules:
     """The rules of all chapters; those of `strict` emit what only strict mode looks for, before the operation, those of
-    `counted` what counts the elements that it accesses, likewise."""
+    `counted` what counts the elements that it accesses, likewise; those of `joined` stand in the place of others where
+    tile blocks are joined."""
 
     always: Mapping[type[Op], Lower]
     strict: Mapping[type[Op], Lower]
     counted: Mapping[type[Op], Lower]
+    joined: Mapping[type[Op], Lower] = field(default_factory=dict)
+
+
+@dataclass
+class JoinedBlocks:
+    """Tile blocks that are run as one: along which axis and with which longer tiles, and how many they are, an i64.
+
+    Where something is out of the usual, the code leaves off before it stores anything, with the status `SEPARATELY`.
+    """
+
+    coarsening: Coarsening
+    count: ir.Value
+    covered: dict[Value, tuple[ir.Value, ...]] = field(default_factory=dict)
+    """How many elements of each dimension lie in memory, of the tiles that have been loaded."""
+
+    def extents(self, value: Value, builder: ir.IRBuilder) -> tuple[Extent, ...]:
+        """The extents of the tile of `value`."""
+        return tuple(
+            builder.mul(self.count, I64(extent)) if dim == self.coarsening.dims.get(value) else extent
+            for dim, extent in enumerate(value.tile.shape)
+        )
 
 
 @dataclass
@@ -108,6 +131,8 @@ class Lowering:
     """Memories in the table of bounds: pointer parameters, then globals."""
     counters: Counters | None = None
     """Set if the code is to count what it runs."""
+    joined: JoinedBlocks | None = None
+    """Set if the code runs several tile blocks as one (`cpu.analysis.coarsening`)."""
     scratch: dict[tuple[str, int], ir.Value] = field(default_factory=dict)
     """Stack cells for words that functions are asked with, by their use and number."""
     asks: bool = False
@@ -213,6 +238,10 @@ class Lowering:
         number = wide(self.builder, scalar(self.emit, self.tile(value)))
         return number if number.type == I64 else self.builder.zext(number, I64)
 
+    def extents(self, value: Value) -> tuple[Extent, ...]:
+        """The extents of the tile of `value`, of which one is an i64 where tile blocks are joined."""
+        return value.tile.shape if self.joined is None else self.joined.extents(value, self.builder)
+
     def bind(self, value: Value, lowered: Lowered) -> None:
         """Give `value` its form; a tile that does not fuse into its consumer is computed now."""
         if isinstance(lowered, Tile) and not self._stays(value, lowered):
@@ -239,7 +268,9 @@ class Lowering:
 
     def _stays(self, value: Value, tile: Tile) -> bool:
         """Whether a tile stays an expression. In strict mode what uses it comes twice, so that only addresses do, which
-        are known by their base."""
+        are known by their base. Where tile blocks are joined, no place is made for a longer tile."""
+        if self.joined is not None and value in self.joined.coarsening.dims:
+            return True
         return self.fusion.fused(value) and (not self.strict or isinstance(tile.element, t.PointerType))
 
     def bind_number(self, value: Value, number: ir.Value) -> None:
@@ -293,6 +324,8 @@ class Lowering:
 
     def _lower(self, op: Op) -> None:
         rule = self.rules.always.get(type(op))
+        if self.joined is not None:
+            rule = self.rules.joined.get(type(op), rule)
         if rule is None:
             raise UnsupportedError(f"'{op.spec.name}' has no native code", "cpu", op.loc)
         look = self.rules.strict.get(type(op)) if self.strict else None
@@ -301,7 +334,8 @@ class Lowering:
         rule(self, op)
         if isinstance(op, CmpI) and op in self.loads.cuts.compared:
             left, right = map(self.tile, sides_of(op))
-            self.active_counts[op] = active_count(self.emit, op, left, right, self.loads.cuts.compared[op])
+            extents, dim = self.extents(sides_of(op)[0]), self.loads.cuts.compared[op]
+            self.active_counts[op] = active_count(self.emit, op, left, right, extents, dim)
         access = access_of(op)
         if access is not None and access.writes and access.result is None:
             self.emit.changed()

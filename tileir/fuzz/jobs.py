@@ -106,6 +106,7 @@ def _of_faulty(faulty: FaultyProgram) -> WorkResult:
     """Compare the interpreter and native code; nobody asks whether a faulty program is defined."""
     from tileir.fuzz.faulty.outcomes import difference
 
+    print("engine cpu", flush=True)
     found = difference(faulty)
     answer = _answer([] if found is None else [EngineFinding("cpu", "difference", found)])
     answer.answer["defined"] = False

@@ -41,9 +41,7 @@ def difference(faulty: FaultyProgram) -> str | None:
     Both run on the same memory, so that addresses in messages are the same.
     """
     memories = [_memory(array) if isinstance(array, FaultyArray) else None for array in faulty.arguments]
-    print("engine interp", flush=True)
     expected = outcome(faulty, memories, "interp")
-    print("engine cpu", flush=True)
     found = outcome(faulty, memories, "cpu")
     if not (expected.intact and found.intact):
         return f"bytes beside an array changed (interp {not expected.intact}, cpu {not found.intact})"

@@ -265,7 +265,7 @@ def test_a_location_keeps_the_part_that_has_a_debug_scope(written, read):
     module = module_of(block)
     module.items[0].loc = INSIDE
     found = round_trip(module).items[0].regions[0].ops[0].loc
-    assert found == (read or l.BytecodeLoc("<bytes>", "function @k, op 0 'make_token'", found.offset))
+    assert found == (read or l.BytecodeLoc.at("<bytes>", "function @k, op 0 'make_token'", found.offset))
 
 
 def test_without_a_location_of_its_own_an_entry_loses_those_of_its_operations():
@@ -279,8 +279,8 @@ def test_a_place_in_the_file_is_the_location_of_what_has_no_other():
     data = bytecode.encode(module_of(Block()), "13.1")
     entry = bytecode.decode(data, "k.tileirbc").items[0]
     final = entry.regions[0].ops[0]
-    assert final.loc == l.BytecodeLoc("k.tileirbc", "function @k, op 0 'return'", data.index(b"\x5c\x00\x00"))
-    assert entry.loc == l.BytecodeLoc("k.tileirbc", "function @k", final.loc.offset - 5)
+    assert final.loc == l.BytecodeLoc.at("k.tileirbc", "function @k, op 0 'return'", data.index(b"\x5c\x00\x00"))
+    assert entry.loc == l.BytecodeLoc.at("k.tileirbc", "function @k", final.loc.offset - 5)
 
 
 def test_sections_may_come_in_any_order_and_with_larger_alignments():

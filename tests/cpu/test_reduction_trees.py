@@ -179,6 +179,39 @@ def test_rows_and_columns_are_combined_in_the_documented_tree(element, shape, ki
     assert got.tobytes() == expected(x, kind, dim, join[1]).tobytes()
 
 
+@pytest.mark.parametrize("shape", [(16, 16), (64, 16), (32, 32), (16, 256), (2, 32, 64)], ids=str)
+@pytest.mark.parametrize("element", ["f16", "f32", "f64"])
+def test_many_rows_are_combined_in_the_documented_tree(element: str, shape: tuple[int, ...]) -> None:
+    dim, x = len(shape) - 1, uniform(shape, element)
+    got = folded(x, REDUCE, dim, plain("addf %l, %r", element))
+    assert got.tobytes() == expected(x, REDUCE, dim, np.add).tobytes()
+
+
+def test_the_columns_of_the_largest_of_many_rows_are_found() -> None:
+    (inside, read), (outside, written) = view("p", "f32", (32, 64)), view("q", "i32", (32,))
+    text = f"""entry @k(%p: tile<ptr<f32>>, %q: tile<ptr<i32>>) {{
+      %z = constant <i32: 0> : tile<i32>
+      {inside}
+      {outside}
+      %x, %t0 = load_view_tko weak %pv[%z, %z] : {read}, tile<i32> -> tile<32x64xf32>, token
+      %numbers = iota : tile<64xi32>
+      %along = reshape %numbers : tile<64xi32> -> tile<1x64xi32>
+      %columns = broadcast %along : tile<1x64xi32> -> tile<32x64xi32>
+      %best, %column = reduce %x, %columns dim=1 identities=[0xFF800000 : f32, 2147483647 : i32]
+        : tile<32x64xf32>, tile<32x64xi32> -> tile<32xf32>, tile<32xi32>
+        (%a: tile<f32>, %b: tile<f32>, %i: tile<i32>, %j: tile<i32>) {{
+          %won = cmpf greater_than_or_equal ordered %a, %b : tile<f32> -> tile<i1>
+          %most = select %won, %a, %b : tile<i1>, tile<f32>
+          %where = select %won, %i, %j : tile<i1>, tile<i32>
+          yield %most, %where : tile<f32>, tile<i32>
+        }}
+      store_view_tko weak %column, %qv[%z] : tile<32xi32>, {written}, tile<i32> -> token
+    }}"""
+    x, found = uniform((32, 64), "f32"), np.zeros(32, np.int32)
+    tileir.parse(text)["k"].launch(1, x, found, target="cpu")
+    assert found.tolist() == x.argmax(axis=1).tolist()
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dim", [0, 1])
 def test_what_is_computed_on_the_way_makes_no_difference(kind: str, dim: int) -> None:

@@ -30,7 +30,7 @@ FUNCTION = l.DISubprogram(FILE, 1, "k", "k", l.DICompileUnit(FILE))
         (l.NameLoc("sum", PLACE), "loc('sum'('k.py':3:5))"),
         (l.CallSiteLoc(PLACE, l.FileLoc("main.py", 9, 1)), "loc(callsite('k.py':3:5 at 'main.py':9:1))"),
         (l.FusedLoc((PLACE, l.NameLoc("a"))), "loc(fused['k.py':3:5, 'a'])"),
-        (l.BytecodeLoc("k.tileirbc", "function @k, op 2", 0x1A4), "loc('k.tileirbc', function @k, op 2, offset 0x1a4)"),
+        (l.BytecodeLoc.at("k.tileirbc", "module", 0x1A4), "loc('k.tileirbc', module, offset 0x1a4)"),
         (l.DILoc(PLACE, FUNCTION), "loc('k.py':3:5 in 'k')"),
         (l.DILoc(PLACE, l.DILexicalBlock(FUNCTION, FILE, 2)), "loc('k.py':3:5 in 'k')"),
         (l.FileLoc("\x1b[2J", 1, 1), "loc('\\x1b[2J':1:1)"),

@@ -109,7 +109,7 @@ def test_an_example_gives_the_same_bits(name: str, workers: Executor) -> None:
 def test_only_what_a_band_touches_travels() -> None:
     kernel, x = rows(1000)
     plan = planned(kernel.entry, [None, None, 1000], [x.nbytes, x.nbytes, 0], (250, 1, 1), 10)
-    assert [band.blocks for band in plan.bands] == [(at * 25, at * 25 + 25) for at in range(10)]
+    assert [band.blocks for band in plan.bands] == [((at * 25, at * 25 + 25), (0, 1), (0, 1)) for at in range(10)]
     for number, band in enumerate(plan.bands):
         assert [(box.start, box.size) for box in band.reads[0]] == [(number * 25600, 25600)]
         assert sum(box.size for boxes in band.writes.values() for box in boxes) == 25600
@@ -278,6 +278,67 @@ class _given:
         return None
 
 
+# ---------------------------------------------------------------- two axes
+
+
+def of_product(m: int = 300, n: int = 520, k: int = 96) -> tuple[tileir.Kernel, tuple[int, int], list[Any]]:
+    """The product of matrices whose tiles stick out, 3 x 5 of them, and its arguments."""
+    example = next(one for one in EXAMPLES if one.name == "gemm_views")
+    sizes = {"M": m, "N": n, "K": k}
+    arguments = example.arguments(sizes, np.random.default_rng(1)).values()
+    return tileir.load(example.path)["gemm_views"], example.grid(sizes), list(arguments)
+
+
+@pytest.mark.parametrize("files", [False, True])
+def test_a_product_in_bands_along_two_axes_has_the_same_bits(files: bool, tmp_path: Path, workers: Executor) -> None:
+    kernel, grid, given = of_product()
+    expected = [np.array(one) for one in given[:3]]
+    kernel.launch(grid, *expected, *given[3:])
+    if files:
+        for at in range(3):
+            mapped = np.memmap(tmp_path / str(at), given[at].dtype, "w+", shape=given[at].shape)
+            mapped[...] = given[at]
+            mapped.flush()
+            given[at] = mapped
+    launch(kernel, grid, *given, client=workers, bands=6)
+    assert given[2].tobytes() == expected[2].tobytes() and given[2].any()
+
+
+def test_a_trap_in_a_band_along_two_axes_has_its_tile_block_in_the_whole_grid(workers: Executor) -> None:
+    kernel, grid, given = of_product()
+    given[1] = given[1][:400].copy()
+    with pytest.raises(tileir.Trap) as one:
+        kernel.launch(grid, *given)
+    with pytest.raises(tileir.Trap) as caught:
+        launch(kernel, grid, *given, client=workers, bands=6)
+    assert one.value.block == caught.value.block == (0, 3, 0)
+
+
+def test_updates_of_a_grid_of_two_axes_are_merged(workers: Executor) -> None:
+    begin = "%c = constant <i32: 16> : tile<i32>"
+    text = COUNT.format(mode="add", element="i32", one=1).replace(
+        begin, f"{begin}\n  %w = muli %by, %nx : tile<i32>\n  %place = addi %bx, %w : tile<i32>"
+    )
+    text = text.replace("muli %bx, %c", "muli %place, %c").replace(
+        "%lanes = ", "%nx, %ny, %nz = get_num_tile_blocks : tile<i32>\n  %lanes = "
+    )
+    kernel = tileir.parse(text)["count"]
+    x, first = np.random.default_rng(3).integers(0, 100, 30 * 16).astype(np.int32), np.arange(8).astype(np.int32)
+    second = first.copy()
+    kernel.launch((5, 6), x, first)
+    launch(kernel, (5, 6), x, second, client=workers, bands=15)
+    assert first.tobytes() == second.tobytes() and first.sum() == 28 + x.size
+
+
+def test_a_band_gets_no_more_memory_than_is_said(workers: Executor) -> None:
+    kernel, grid, given = of_product()
+    with pytest.raises(
+        tileir.UnsupportedError, match=r"takes \d+ bytes of a worker's memory or more, and may take 1000"
+    ):
+        launch(kernel, grid, *given, client=workers, memory=1000)
+    assert not given[2].any()
+
+
 # ---------------------------------------------------------------- Dask
 
 
@@ -320,6 +381,41 @@ def test_rows_of_dask_arrays_stay_on_their_workers(client: Any, monkeypatch: pyt
     assert (made.compute().tobytes() == expected.tobytes()) is True
 
 
+def test_a_product_of_dask_arrays_comes_out_in_chunks_of_both_dimensions(client: Any) -> None:
+    import dask.array as da
+
+    kernel, grid, given = of_product()
+    expected = np.array(given[2])
+    kernel.launch(grid, given[0], given[1], expected, *given[3:])
+    arrays = [da.from_array(one, chunks=100) for one in given[:3]]
+    a, b, made = launch(kernel, grid, *arrays, *given[3:], client=client, bands=6)
+    assert a is arrays[0] and b is arrays[1] and made.chunks == ((128, 172), (128, 256, 136))
+    assert made.compute().tobytes() == expected.tobytes() and not arrays[2].compute().any()
+
+
+def test_what_no_band_writes_stays_in_both_dimensions(client: Any) -> None:
+    import dask.array as da
+
+    kernel, _, given = of_product()
+    expected = np.array(given[2]) + 1
+    old = da.from_array(expected.copy(), chunks=(150, 260))
+    kernel.launch((2, 4), given[0], given[1], expected, *given[3:])
+    *_, made = launch(kernel, (2, 4), *given[:2], old, *given[3:], client=client, bands=8)
+    assert (
+        made.compute().tobytes() == expected.tobytes()
+        and (expected[256:] == 1).all()
+        and (expected[:, 512:] == 1).all()
+    )
+    assert made.shape == old.shape and sum(made.chunks[0]) == 300 and {128, 44} <= {*made.chunks[0]}
+
+
+def test_workers_of_dask_say_how_much_memory_a_band_may_take(client: Any) -> None:
+    from tileir.distributed.sending import DaskSender
+
+    limits = client.run(lambda dask_worker: dask_worker.memory_manager.memory_limit)
+    assert DaskSender(client).memory == min(limits.values()) // 2
+
+
 def test_sums_on_dask_are_merged(client: Any) -> None:
     import dask.array as da
 
@@ -334,6 +430,9 @@ def test_sums_on_dask_are_merged(client: Any) -> None:
 def test_workers_killed_in_the_middle_lose_nothing(client: Any) -> None:
     kernel, x = rows(400)
     expected, stop, killed = on_one_machine(kernel, x), threading.Event(), []
+    multiply, grid, matrices = of_product()
+    matrix = matrices[2].copy()
+    multiply.launch(grid, *matrices[:2], matrix, *matrices[3:])
 
     def kill() -> None:
         while not stop.wait(0.3) and len(killed) < 2:
@@ -351,6 +450,9 @@ def test_workers_killed_in_the_middle_lose_nothing(client: Any) -> None:
         y = np.zeros_like(x)
         launch(kernel, 100, x, y, 400, client=client, bands=20)
         assert y.tobytes() == expected.tobytes()
+        product = [*matrices[:2], np.zeros_like(matrix), *matrices[3:]]
+        launch(multiply, grid, *product, client=client, bands=6)
+        assert product[2].tobytes() == matrix.tobytes()
         assert time.monotonic() - begin < PATIENCE
     stop.set()
     killer.join(PATIENCE)

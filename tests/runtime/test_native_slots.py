@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import ml_dtypes
 import numpy as np
 import pytest
 
 import tileir
+from tileir.ir.storage import DTYPES
+from tileir.ir.types import ELEMENTS
 from tileir.runtime.launch import bind
 from tileir.runtime.native_memory import NativeArguments
 from tileir.runtime.native_slots import QuickSlots
@@ -143,9 +144,12 @@ def test_options_and_grids_are_checked_in_a_second_launch_too(kernel):
         kernel.launch(1, *USUAL, ways=3)
 
 
-def test_bf16_arrays_take_the_long_way():
-    kernel = tileir.parse("entry @k(%a: tile<ptr<bf16>>) { return }")["k"]
-    array = np.zeros(4, ml_dtypes.bfloat16)
-    assert quick_slots(kernel, (array,)) is None
+@pytest.mark.parametrize("name", ["bf16", "f8E4M3FN", "f8E5M2", "f8E8M0FNU"])
+def test_arrays_of_narrow_floats_are_usual_though_numpy_lends_none_of_their_memory(name):
+    kernel = tileir.parse(f"entry @k(%a: tile<ptr<{name}>>) {{ return }}")["k"]
+    array = np.zeros((4, 2), DTYPES[ELEMENTS[name]])
+    assert quick_slots(kernel, (array,)) == slots(kernel, (array,))
+    unusual = [array.T, array[:, :1], array[:0], np.zeros(4, np.float64), read_only(array.copy())]
+    assert [quick_slots(kernel, (one,)) for one in unusual] == [None] * len(unusual)
     kernel.launch(1, array)
     kernel.launch(1, array)

@@ -244,6 +244,25 @@ def test_lists_of_numbers_and_of_booleans_are_told_apart() -> None:
         assert subject.codes() == ["E0202"]
 
 
+def _branch(condition: Value, *kinds: str) -> Op:
+    """An `if` with a region for each of `kinds`: "none", "empty", "ends" or "ends twice"."""
+    regions: list[Block | None] = []
+    for kind in kinds:
+        regions.append(None if kind == "none" else Block())
+        for _ in range({"ends": 1, "ends twice": 2}.get(kind, 0)):
+            regions[-1].append(OPS["yield"].build())
+    return If.build([], condition=condition, then=regions[0], otherwise=regions[1])
+
+
+def test_sound_regions_and_ends_do_not_hide_those_that_only_look_alike() -> None:
+    op, body = function([I1])
+    kinds = (("ends", "ends"), ("ends", "none"), ("ends", "ends twice"), ("empty", "ends"), ("none", "ends"))
+    for pair in (*kinds, *kinds):
+        body.append(_branch(body.args[0], *pair))
+    body.append(Return.build())
+    assert codes(module(op)) == ["E0214", "E0215", "E0207"] * 2
+
+
 # ---------------------------------------------------------------- nothing fails
 
 

@@ -2,7 +2,8 @@
 
 Everything about operations is derived from their declarations. The layers, lowest first: `wire` (numbers), `sections`
 (the file), `tables` and `types` (what is referred to by index), `attributes`, `debug`, `layout` (the shape of an
-instruction), `instruction_reader` and `instruction_writer`, `decode` and `encode`; `dump` annotates a file.
+instruction), `head_reader`, `instruction_reader` and `instruction_writer`, `decode` and `encode`; `dump` annotates a
+file.
 """
 
 from tileir.bytecode.decode import decode

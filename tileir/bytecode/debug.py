@@ -127,12 +127,15 @@ class DebugReader:
     def __len__(self) -> int:
         return len(self._table)
 
-    def locations(self, cursor: ByteCursor) -> Callable[[], l.Location | None]:
-        """A function that gives, one per call, the locations of the function whose list number stands at `cursor`."""
+    def locations(self, cursor: ByteCursor) -> Callable[[], l.Location | None] | None:
+        """A function that gives, one per call, the locations of the function whose list number stands at `cursor`.
+
+        None if it has no list.
+        """
         begin = cursor.at
         number = cursor.varint()
         if number == 0:
-            return lambda: None
+            return None
         if number > len(self._lists):
             raise BytecodeFault(
                 faults.LOC, f"expected one of {len(self._lists)} location lists, got list {number}", begin

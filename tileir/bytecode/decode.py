@@ -10,6 +10,7 @@ from tileir.bytecode import faults
 from tileir.bytecode.attributes import read_case, read_hints, read_tagged
 from tileir.bytecode.debug import DebugReader
 from tileir.bytecode.faults import BytecodeFault, inside, shown_type
+from tileir.bytecode.head_reader import HeadReader
 from tileir.bytecode.instruction_reader import BodyReader
 from tileir.bytecode.sections import Section, read_file
 from tileir.bytecode.tables import ConstantReader, StringReader, TableReaders
@@ -19,7 +20,7 @@ from tileir.ir import types as t
 from tileir.ir.attributes import ArrayAttr, OptimizationHints, Visibility
 from tileir.ir.bulk import without_collection
 from tileir.ir.core import Block, Module, Op
-from tileir.ir.loc import BytecodeLoc, Location
+from tileir.ir.loc import BytecodeLoc, BytecodePart, Location
 from tileir.ir.shown import shown
 from tileir.ir.versions import version_key
 from tileir.ops.module import Entry, Global, ModuleOp
@@ -43,7 +44,6 @@ class FileReader:
 
     def __init__(self, data: bytes, filename: str, strict: bool = False, trace: Trace | None = None) -> None:
         self._filename = filename
-        self._strict = strict
         file = read_file(data, strict, trace)
         self._version = file.version
         self._payloads = file.payloads
@@ -58,6 +58,7 @@ class FileReader:
         with inside(Section.DEBUG.label):
             self.debug = DebugReader(file.payloads.get(Section.DEBUG), self.strings, file.version)
         self._tables = TableReaders(file.version, self.strings, self.types, self.constants, file.preview)
+        self._heads = HeadReader(self._tables, strict)
 
     def module(self) -> Module:
         attributes: dict[str, object] = {"sym_name": MODULE_NAME}
@@ -70,7 +71,7 @@ class FileReader:
         return Module(ModuleOp([], [], attributes, (body,), self._place("module", 0)))
 
     def _place(self, path: str, offset: int) -> Location:
-        return BytecodeLoc(self._filename, path, offset)
+        return BytecodeLoc.at(self._filename, path, offset)
 
     def _producer(self) -> str:
         cursor = self._payloads.get(Section.PRODUCER)
@@ -168,7 +169,7 @@ class FileReader:
         at = cursor.at
         with inside("location"):
             next_location = self.debug.locations(cursor)
-            loc = next_location() or self._place(place, begin)
+            loc = (next_location and next_location()) or self._place(place, begin)
         cursor.note(at, "location list")
         attributes: dict[str, object] = {"sym_name": name, "function_type": signature}
         attributes |= self._entry_attributes(cursor, flags)
@@ -176,7 +177,8 @@ class FileReader:
         length = cursor.varint()
         cursor.note(at, f"body of {length} bytes")
         block = Block(signature.inputs)
-        BodyReader(self._tables, cursor.sub(length), self._filename, place, next_location, self._strict).read(block)
+        part = BytecodePart(self._filename, place)
+        BodyReader(self._tables, self._heads, cursor.sub(length), part, next_location).read(block)
         return Entry([], [], attributes, (block,), loc)
 
     def _signature(self, cursor: ByteCursor) -> t.FunctionType:

@@ -90,7 +90,7 @@ class BytecodeFault(Exception):
         return ", ".join(reversed(self._path)) or "file"
 
     def reading_error(self, filename: str) -> DiagnosticError:
-        loc = BytecodeLoc(filename, self.path, self.offset or 0)
+        loc = BytecodeLoc.at(filename, self.path, self.offset or 0)
         return DiagnosticError([Diagnostic(self.code, self.message, loc, hint=self.hint)])
 
     def writing_error(self, op: Op | None) -> DiagnosticError:

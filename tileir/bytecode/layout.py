@@ -8,7 +8,7 @@ Does not know: how a field is encoded (`attributes`, `wire`). Nothing here is ab
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 
 from tileir.ir import types as t
 from tileir.ir.core import Op
@@ -67,12 +67,6 @@ class InstructionLayout:
     least_operands: int
     most_operands: int | None
     regions: int
-
-    @cached_property
-    def plain(self) -> bool:
-        """Whether the numbers of results and operands are fixed, and nothing follows them."""
-        fixed = self.operand_layout is OperandLayout.FIXED and self.stored_results == len(self.result_labels)
-        return fixed and not (self.result_count or self.implicit_results or self.sized_attrs or self.regions)
 
 
 @cache

@@ -13,6 +13,8 @@ from functools import lru_cache
 import numpy as np
 
 from tileir.distributed.boxes import ByteBox, lazy_array
+from tileir.distributed.rectangles import Rectangle, slices
+from tileir.distributed.stored import StoredPiece
 from tileir.ir.diagnostics import Trap
 from tileir.runtime.launch import launch_kernel
 from tileir.runtime.module import Kernel, Module
@@ -31,17 +33,26 @@ class MappedFile:
 
 
 @dataclass(frozen=True)
+class FetchedPart:
+    """A rectangle of an array, and which of the fetched parts it is."""
+
+    rectangle: Rectangle
+    number: int
+
+
+@dataclass(frozen=True)
 class BandArray:
     """An array of a launch as one band sees it.
 
-    `given` are boxes with their bytes; `rows` says at which row what is fetched begins, and which of the fetched it is;
-    `returned` are the boxes that go back. `whole`: all of it, which goes back whole (merged updates).
+    `given` are boxes with their bytes, `part` is fetched, `stored` is opened; `returned` are the boxes that go back.
+    `whole`: all of it, which goes back whole (merged updates).
     """
 
     shape: tuple[int, ...]
     dtype: np.dtype
     given: tuple[tuple[ByteBox, np.ndarray], ...] = ()
-    rows: tuple[int, int] | None = None
+    part: FetchedPart | None = None
+    stored: StoredPiece | None = None
     file: MappedFile | None = None
     returned: tuple[ByteBox, ...] = ()
     whole: np.ndarray | None = None
@@ -57,10 +68,10 @@ class BandArray:
         array = lazy_array(self.shape, self.dtype)
         for box, content in self.given:
             box.of(array)[...] = content
-        if self.rows is not None:
-            first, number = self.rows
-            part = fetched[number]
-            array[first : first + len(part)] = part
+        if self.part is not None:
+            array[slices(self.part.rectangle)] = fetched[self.part.number]
+        if self.stored is not None:
+            self.stored.read_into(array)
         return array
 
 
@@ -71,8 +82,7 @@ class BandWork:
     module: bytes = field(repr=False)
     kernel: str
     grid: tuple[int, int, int]
-    axis: int
-    begin: int
+    begin: tuple[int, int, int]
     values: tuple[object, ...]
     target: str
     check: Check
@@ -98,6 +108,9 @@ def run_band(work: BandWork, *fetched: np.ndarray) -> BandResult:
     except Trap as trap:
         return BandResult({}, "".join(printed), _placed(trap, work))
     found = [(at, value, array) for at, (value, array) in enumerate(zip(work.values, values))]
+    for _, value, array in found:
+        if isinstance(value, BandArray) and value.stored is not None:
+            value.stored.write_from(np.asarray(array))
     boxes = {at: _returned(value, np.asarray(array)) for at, value, array in found if isinstance(value, BandArray)}
     return BandResult({at: contents for at, contents in boxes.items() if contents}, "".join(printed))
 
@@ -109,7 +122,7 @@ def _returned(value: BandArray, array: np.ndarray) -> list[np.ndarray]:
 def _placed(trap: Trap, work: BandWork) -> Trap:
     """A trap with its tile block in the whole grid."""
     if trap.block is not None:
-        x, y, z = (place + work.begin * (at == work.axis) for at, place in enumerate(trap.block))
+        x, y, z = (place + begin for place, begin in zip(trap.block, work.begin))
         trap.block = (x, y, z)
     return trap
 
@@ -121,12 +134,12 @@ def _kernel(module: bytes, name: str) -> Kernel:
     return found[name]
 
 
-def without_rows(result: BandResult, staying: frozenset[int]) -> BandResult:
+def without_parts(result: BandResult, staying: frozenset[int]) -> BandResult:
     """A result less the bytes of some parameters."""
     return replace(result, boxes={at: boxes for at, boxes in result.boxes.items() if at not in staying})
 
 
-def rows_of(result: BandResult, parameter: int, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """The rows of an array that a band gives back, which are one box."""
+def part_of(result: BandResult, parameter: int, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """The rectangle of an array that a band gives back."""
     (content,) = result.boxes[parameter]
     return content.reshape(-1).view(dtype).reshape(shape)

@@ -15,6 +15,7 @@ import numpy as np
 
 from tileir.analysis.extents import Extent
 
+_PAGE = 4096
 _NORESERVE = 0x4000 if sys.platform == "linux" else 0
 
 
@@ -30,6 +31,12 @@ class ByteBox:
     def size(self) -> int:
         """Bytes that travel."""
         return self.run * prod(count for count, _ in self.dims)
+
+    @property
+    def pages(self) -> int:
+        """Bytes of the pages that they lie in, at most."""
+        apart = (self.run // _PAGE + 2) * prod(count for count, _ in self.dims)
+        return _PAGE * min(apart, (self.end - self.start) // _PAGE + 2)
 
     @property
     def end(self) -> int:
@@ -54,14 +61,6 @@ def box_of(extent: Extent, size: int) -> ByteBox | None:
             return runs
     low, high = max(0, extent.low), min(size, extent.high)
     return ByteBox(low, (), high - low) if low < high else None
-
-
-def span_of(boxes: list[ByteBox], row: int, rows: int) -> tuple[int, int]:
-    """The rows of `row` bytes, of so many, that boxes touch: the first and the one behind the last."""
-    if not boxes:
-        return 0, 0
-    first, last = min(box.start for box in boxes), max(box.end for box in boxes)
-    return first // row, min(rows, -(-last // row))
 
 
 def lazy_array(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

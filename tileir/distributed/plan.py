@@ -1,240 +1,159 @@
-"""Bands of a grid that may run apart, and the bytes that each needs and writes.
+"""Bands of a grid that may run apart, cut so that the least travels.
 
-Knows: what makes bands independent: no byte that one writes is touched by another, but for sums and the like that can
-be put together afterwards; and the reason and the place where that is not so. Does not know: arrays (`boxes`), workers.
+Knows: the order in which cuts are tried, and what the places of arrays ask of them. Does not know: how a grid is cut
+(`cuts`), what bands touch (`footprints`), whether they may run apart (`independence`), workers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import combinations
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
 
-from tileir.analysis.effects import MemoryAccess, reachable
-from tileir.analysis.evaluation import Blocks, Program, Unmapped
-from tileir.analysis.extents import Extent, common
-from tileir.analysis.footprint import Footprint, op_footprints
-from tileir.analysis.reach import TooHard
-from tileir.analysis.symbols import StorageKind
-from tileir.analysis.uses import Uses
-from tileir.distributed.boxes import ByteBox, box_of
-from tileir.ir.attributes import AtomicMode, MemoryOrdering
-from tileir.ir.core import Op
-from tileir.ir.diagnostics import UnsupportedError, place_text
-from tileir.ops.atomics import AtomicRedView, AtomicRmw
-from tileir.ops.core import GetNumTileBlocks, GetTileBlockId
+from tileir.analysis.evaluation import Blocks
+from tileir.analysis.footprint import op_footprints
+from tileir.distributed.cuts import Boundary, Cut, Grid, bands_of, cuts_of
+from tileir.distributed.footprints import BandFootprint, GridFootprints
+from tileir.distributed.independence import merged_updates, require_apart, require_known, require_own_place
+from tileir.ir.attributes import AtomicMode
+from tileir.ir.diagnostics import UnsupportedError
 from tileir.ops.module import Entry
 
-MERGED = (
-    AtomicMode.ADD, AtomicMode.AND, AtomicMode.OR, AtomicMode.XOR, AtomicMode.MAX, AtomicMode.MIN, AtomicMode.UMAX,
-    AtomicMode.UMIN,
-)  # fmt: skip
-"""Updates whose order does not matter to the last bit. ADDF rounds, and XCHG keeps the last."""
-MOST_BANDS = 1024
-
-Range = tuple[int, int]
-
-
-@dataclass(frozen=True)
-class BandFootprint:
-    """The bytes of one band, by parameter: what it must be given, and what it may change."""
-
-    blocks: Range
-    reads: dict[int, list[ByteBox]] = field(default_factory=dict)
-    writes: dict[int, list[ByteBox]] = field(default_factory=dict)
-    extents: list[Extent] = field(default_factory=list, repr=False)
-
-    @property
-    def size(self) -> int:
-        """Bytes that travel to the worker and back."""
-        return sum(box.size for boxes in (*self.reads.values(), *self.writes.values()) for box in boxes)
+MOST_BANDS = 4096
 
 
 @dataclass(frozen=True)
 class BandPlan:
-    """Bands along `axis`; `merged` are the parameters that bands update, with the mode."""
+    """Bands of a grid, with the axes along which it is cut; `merged` are the parameters that bands update, with the
+    mode."""
 
-    axis: int
+    axes: tuple[int, ...]
     bands: tuple[BandFootprint, ...]
     merged: dict[int, AtomicMode]
 
+    @property
+    def size(self) -> int:
+        """Bytes that travel."""
+        return sum(band.size for band in self.bands)
+
+
+@dataclass(frozen=True)
+class PlaceRules:
+    """What the places of arrays ask of a plan.
+
+    `accept` raises UnsupportedError for bands that these cannot do; `allowed` says whether a grid may be cut in two
+    halves that touch so much. No band may take more than `memory` bytes for the parameters `held`, by default all.
+    """
+
+    accept: Callable[[Sequence[BandFootprint]], None] = lambda bands: None
+    allowed: Callable[[BandFootprint, BandFootprint], bool] | None = None
+    memory: int | None = None
+    held: tuple[int, ...] | None = None
+
 
 def planned(
-    entry: Entry, numbers: Sequence[int | None], sizes: Sequence[int], grid: tuple[int, int, int], count: int
-) -> BandPlan:
-    """`count` bands, or fewer, along the axis on which the least travels.
-
-    `numbers` are the integer arguments, `sizes` the bytes of each array. Raises UnsupportedError with the reason and
-    the place if the tile blocks cannot be taken apart along any axis.
-    """
-    found = op_footprints(entry)
-    merged = _merged(entry, found)
-    for footprint, op in found:
-        _require_known(footprint, op, merged)
-    _require_own_place(entry)
-    program = Program([footprint for footprint, _ in found])
-    plans: list[BandPlan] = []
-    refusals: list[UnsupportedError] = []
-    for axis in sorted(range(3), key=lambda axis: -grid[axis]):
-        if grid[axis] > 1 or not (plans or refusals):
-            try:
-                plans.append(_along(axis, found, program, merged, numbers, sizes, grid, count))
-            except UnsupportedError as error:
-                refusals.append(error)
-    if not plans:
-        raise refusals[0]
-    return min(plans, key=lambda plan: sum(band.size for band in plan.bands))
-
-
-# ---------------------------------------------------------------- what no launch allows
-
-
-def refused(op: Op, why: str) -> UnsupportedError:
-    return UnsupportedError(f"'{op.spec.name}' {why}", "distributed", op.loc)
-
-
-def _merged(entry: Entry, found: Sequence[tuple[Footprint, Op]]) -> dict[int, AtomicMode]:
-    """The parameters that are accessed by updates of one mode alone whose old values nobody uses."""
-    uses, modes = Uses([entry]), {}
-    by_parameter: dict[int, list[Op]] = {}
-    for footprint, op in found:
-        if footprint.storage is not None and footprint.storage.kind is StorageKind.PARAMETER:
-            by_parameter.setdefault(footprint.storage.number, []).append(op)
-    for parameter, ops in by_parameter.items():
-        if all(_is_mergeable(op, uses) for op in ops) and len({op.attributes["mode"] for op in ops}) == 1:
-            modes[parameter] = ops[0].attributes["mode"]
-    return modes
-
-
-def _is_mergeable(op: Op, uses: Uses) -> bool:
-    if not isinstance(op, AtomicRmw | AtomicRedView) or op.attributes["mode"] not in MERGED:
-        return False
-    access = MemoryAccess.of(op)
-    old = access.result
-    return access.ordering is MemoryOrdering.RELAXED and (old is None or not uses.of(old))
-
-
-def _require_known(footprint: Footprint, op: Op, merged: dict[int, AtomicMode]) -> None:
-    """Raise UnsupportedError for an access that may tie tile blocks together, or of which nothing is known."""
-    storage = footprint.storage
-    if footprint.unknown or storage is None:
-        raise refused(op, f"may touch any memory: {footprint.unknown or 'its array is not known'}")
-    if storage.kind is StorageKind.OWN:
-        return
-    if storage.kind is StorageKind.SHARED or (storage.kind is StorageKind.GLOBAL and footprint.writes):
-        raise refused(op, "touches memory that all tile blocks share")
-    if storage.kind is StorageKind.GLOBAL or storage.number in merged:
-        return
-    access = MemoryAccess.of(op)
-    if access.updates:
-        mode = op.attributes.get("mode")
-        what = f"of mode {mode.text}" if isinstance(mode, AtomicMode) else "that compares"
-        raise refused(op, f"is an update {what} whose result depends on the order of tile blocks")
-    if access.is_strong:
-        raise refused(op, "is no weak access: tile blocks may communicate by it")
-
-
-def _require_own_place(entry: Entry) -> None:
-    """Raise UnsupportedError where a function asks which tile block it runs in: its program is not changed."""
-    inside = set(entry.walk())
-    for op in reachable(entry):
-        if isinstance(op, GetTileBlockId | GetNumTileBlocks) and op not in inside:
-            raise refused(op, "asks for the tile block in a function that is not inlined")
-
-
-# ---------------------------------------------------------------- one axis
-
-
-def _along(
-    axis: int,
-    found: Sequence[tuple[Footprint, Op]],
-    program: Program,
-    merged: dict[int, AtomicMode],
+    entry: Entry,
     numbers: Sequence[int | None],
     sizes: Sequence[int],
-    grid: tuple[int, int, int],
+    grid: Grid,
     count: int,
+    rules: PlaceRules = PlaceRules(),
 ) -> BandPlan:
-    bands = []
-    for blocks in _ranges(grid[axis], count):
-        extents = program.extents(numbers, grid, _blocks(grid, axis, blocks))
-        for (_, op), extent in zip(found, extents):
-            if isinstance(extent, Unmapped):
-                raise refused(op, f"may touch any byte: {extent.why}")
-        mapped = [extent for extent in extents if isinstance(extent, Extent)]
-        bands.append(_band(blocks, found, mapped, merged, sizes))
-    _require_apart(bands, found, merged)
-    return BandPlan(axis, tuple(bands), merged)
+    """`count` bands, or the next smaller number that the grid can be cut into, so that the least travels.
+
+    `numbers` are the integer arguments, `sizes` the bytes of each array. There are more bands where these take too much
+    memory. Raises UnsupportedError with the reason and the place if the tile blocks cannot be taken apart along any
+    axis, or not within the memory.
+    """
+    found = op_footprints(entry)
+    merged = merged_updates(entry, found)
+    for footprint, op in found:
+        require_known(footprint, op, merged)
+    require_own_place(entry)
+    planning = _Planning(GridFootprints(found, merged, numbers, sizes, grid), rules)
+    count = max(1, min(count, MOST_BANDS))
+    while (plan := planning.best(count)) is None:
+        if count >= min(MOST_BANDS, prod(grid)):
+            raise planning.too_large()
+        count = min(2 * count, MOST_BANDS)
+    return plan
 
 
-def _ranges(extent: int, count: int) -> Iterator[Range]:
-    """The numbers below `extent` in at most `count` runs of about the same length."""
-    count = max(1, min(count, extent, MOST_BANDS))
-    for at in range(count):
-        yield at * extent // count, (at + 1) * extent // count
+# ---------------------------------------------------------------- the best cut
 
 
-def _blocks(grid: tuple[int, int, int], axis: int, blocks: Range) -> Blocks:
-    x, y, z = (blocks if at == axis else (0, grid[at]) for at in range(3))
-    return x, y, z
+class _Planning:
+    """The search for the cut by which the least travels."""
+
+    def __init__(self, footprints: GridFootprints, rules: PlaceRules) -> None:
+        self.footprints = footprints
+        self.rules = rules
+        self.least_memory: int | None = None
+        self._boundaries: dict[tuple[int, int], bool] = {}
+
+    def best(self, count: int) -> BandPlan | None:
+        """The best plan with so many bands; None if all take too much memory. Raises UnsupportedError."""
+        refusals: list[UnsupportedError] = []
+        too_large = False
+        for bands in self._ordered(count, refusals):
+            if not self._fits(bands):
+                too_large = True
+                continue
+            try:
+                require_apart(self.footprints, bands)
+                self.rules.accept(bands)
+            except UnsupportedError as error:
+                refusals.append(error)
+                continue
+            return BandPlan(_axes(self.footprints.grid, bands), tuple(bands), self.footprints.merged)
+        if too_large:
+            return None
+        raise refusals[0]
+
+    def _ordered(self, count: int, refusals: list[UnsupportedError]) -> list[list[BandFootprint]]:
+        """The bands of each cut: those with the most bands first, of these those with which the least travels, and the
+        fewest pages are touched."""
+        found: dict[Cut, list[BandFootprint]] = {}
+        for cut in cuts_of(self.footprints.grid, count):
+            try:
+                found[cut] = [*map(self.footprints.band, bands_of(self.footprints.grid, cut, self._boundary()))]
+            except UnsupportedError as error:
+                refusals.append(error)
+        return sorted(found.values(), key=_cost)
+
+    def _boundary(self) -> Boundary | None:
+        return None if self.rules.allowed is None else self._allows
+
+    def _allows(self, axis: int, at: int) -> bool:
+        """Whether the grid may be cut before a tile block."""
+        if (axis, at) not in self._boundaries:
+            first, last = (self.footprints.band(half) for half in _halves(self.footprints.grid, axis, at))
+            assert self.rules.allowed is not None
+            self._boundaries[axis, at] = self.rules.allowed(first, last)
+        return self._boundaries[axis, at]
+
+    def _fits(self, bands: Sequence[BandFootprint]) -> bool:
+        if self.rules.memory is None:
+            return True
+        most = max(band.memory(self.rules.held) for band in bands)
+        self.least_memory = most if self.least_memory is None else min(most, self.least_memory)
+        return most <= self.rules.memory
+
+    def too_large(self) -> UnsupportedError:
+        what = f"a band takes {self.least_memory} bytes of a worker's memory or more, and may take {self.rules.memory}"
+        return UnsupportedError(what, "distributed")
 
 
-def _band(
-    blocks: Range,
-    found: Sequence[tuple[Footprint, Op]],
-    extents: Sequence[Extent],
-    merged: dict[int, AtomicMode],
-    sizes: Sequence[int],
-) -> BandFootprint:
-    band = BandFootprint(blocks, extents=list(extents))
-    for (footprint, _), extent in zip(found, extents):
-        storage = footprint.storage
-        if storage is None or storage.kind is not StorageKind.PARAMETER or storage.number in merged:
-            continue
-        box = box_of(extent, sizes[storage.number])
-        if box is None:
-            continue
-        # What may stay as it is must be there, to be given back unchanged.
-        if footprint.reads or not extent.exact:
-            _note(band.reads, storage.number, box)
-        if footprint.writes:
-            _note(band.writes, storage.number, box)
-    return band
+def _cost(bands: Sequence[BandFootprint]) -> tuple[int, int, int]:
+    return -len(bands), sum(band.size for band in bands), sum(band.memory() for band in bands)
 
 
-def _note(boxes: dict[int, list[ByteBox]], parameter: int, box: ByteBox) -> None:
-    known = boxes.setdefault(parameter, [])
-    if box not in known:
-        known.append(box)
+def _halves(grid: Grid, axis: int, at: int) -> Iterator[Blocks]:
+    for half in ((0, at), (at, grid[axis])):
+        x, y, z = (half if number == axis else (0, grid[number]) for number in range(3))
+        yield x, y, z
 
 
-def _require_apart(
-    bands: Sequence[BandFootprint], found: Sequence[tuple[Footprint, Op]], merged: dict[int, AtomicMode]
-) -> None:
-    """Raise UnsupportedError if a byte that one band writes is touched by another."""
-    touching = [
-        (at, footprint, op)
-        for at, (footprint, op) in enumerate(found)
-        if footprint.storage is not None
-        and footprint.storage.kind is StorageKind.PARAMETER
-        and footprint.storage.number not in merged
-    ]
-    writes = [one for one in touching if one[1].writes]
-    for first, second in combinations(bands, 2):
-        for at, footprint, op in writes:
-            for other, touched, other_op in touching:
-                if footprint.storage == touched.storage:
-                    _require_disjoint(first.extents[at], second.extents[other], op, other_op)
-                    _require_disjoint(second.extents[at], first.extents[other], op, other_op)
-
-
-def _require_disjoint(written: Extent, touched: Extent, op: Op, other: Op) -> None:
-    if max(written.low, touched.low) >= min(written.high, touched.high):
-        return
-    try:
-        offset = common(written, touched)
-    except TooHard:
-        offset = written.low
-    if offset is not None:
-        place = "itself" if other is op else f"'{other.spec.name}' at {place_text(other.loc)}"
-        raise refused(op, f"may write byte {offset} of an array that {place} touches in another band of tile blocks")
+def _axes(grid: Grid, bands: Sequence[BandFootprint]) -> tuple[int, ...]:
+    """The axes along which there is more than one band; the first, if there is one band."""
+    return tuple(axis for axis in range(3) if any(band.blocks[axis] != (0, grid[axis]) for band in bands)) or (0,)

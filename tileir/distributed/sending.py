@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tileir.distributed.band import BandResult, without_rows
+from tileir.distributed.band import BandResult, without_parts
 from tileir.farm.executors import await_scheduler, default_count, processes
 
 LOSSES = 20
@@ -28,6 +28,8 @@ class Sender:
     """Sends work to an executor that ``opened`` makes, again after one has broken down."""
 
     is_dask = False
+    memory: int | None = None
+    """Bytes that a band may take on a worker; None if that is not known."""
 
     def __init__(self, opened: Callable[[], Executor], count: int) -> None:
         self.count = count
@@ -62,11 +64,11 @@ class Sender:
     def as_dask(self, array: np.ndarray, like: Any) -> Any:
         return array
 
-    def as_rows(self, function: Callable[..., np.ndarray], future: Any, at: int, shape: Any, dtype: Any) -> Any:
+    def as_part(self, function: Callable[..., np.ndarray], future: Any, at: int, shape: Any, dtype: Any) -> Any:
         raise TypeError("a dask.array needs client=Client(...) of Dask")
 
-    def concatenated(self, parts: Sequence[Any]) -> Any:
-        return np.concatenate(parts)
+    def block(self, nested: Sequence[Any]) -> Any:
+        return np.block(list(nested))
 
 
 class DaskSender(Sender):
@@ -77,6 +79,7 @@ class DaskSender(Sender):
     def __init__(self, client: Any) -> None:
         self.client = client
         self.count = max(1, sum(client.nthreads().values()))
+        self.memory = _band_memory(client)
 
     def run(
         self, function: Callable[..., BandResult], tasks: Sequence[tuple[Any, list[Any]]], staying: frozenset[int]
@@ -105,7 +108,7 @@ class DaskSender(Sender):
         """What of the results travels to the client."""
         if not staying:
             return list(futures)
-        return [self.client.submit(without_rows, future, staying, pure=False) for future in futures]
+        return [self.client.submit(without_parts, future, staying, pure=False) for future in futures]
 
     def local(self, array: Any) -> np.ndarray:
         return np.asarray(array.compute() if hasattr(array, "compute") else array)
@@ -113,13 +116,20 @@ class DaskSender(Sender):
     def as_dask(self, array: np.ndarray, like: Any) -> Any:
         return import_module("dask.array").from_array(array, chunks=like.chunks)
 
-    def as_rows(self, function: Callable[..., np.ndarray], future: Any, at: int, shape: Any, dtype: Any) -> Any:
-        """Rows that a band gave back, where they are."""
-        rows = self.client.submit(function, future, at, shape, dtype, pure=False)
-        return import_module("dask.array").from_delayed(import_module("dask").delayed(rows), shape, dtype)
+    def as_part(self, function: Callable[..., np.ndarray], future: Any, at: int, shape: Any, dtype: Any) -> Any:
+        """A part that a band gave back, where it is."""
+        part = self.client.submit(function, future, at, shape, dtype, pure=False)
+        return import_module("dask.array").from_delayed(import_module("dask").delayed(part), shape, dtype)
 
-    def concatenated(self, parts: Sequence[Any]) -> Any:
-        return import_module("dask.array").concatenate(parts)
+    def block(self, nested: Sequence[Any]) -> Any:
+        return import_module("dask.array").block(nested)
+
+
+def _band_memory(client: Any) -> int | None:
+    """Half of the least memory that a thread of a worker has, as a worker spills from 60 % on; None for no limit."""
+    workers = client.scheduler_info()["workers"].values()
+    limits = [int(one["memory_limit"]) // max(1, one["nthreads"]) for one in workers if one.get("memory_limit")]
+    return min(limits) // 2 if limits else None
 
 
 def _losses() -> tuple[type[BaseException], ...]:

@@ -6,7 +6,9 @@ Does not know: the rules that relate scopes to functions (`verify.debug`), nor a
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -169,23 +171,48 @@ class FusedLoc(Location):
         return f"fused{metadata}[{', '.join(member._shown() for member in self.members)}]"
 
 
-@dataclass(frozen=True, repr=False, slots=True, eq=False)
+class BytecodePart:
+    """A part of a bytecode file, by its path; a function knows the `offsets` of its operations, in turn."""
+
+    __slots__ = ("file", "offsets", "path")
+
+    def __init__(self, file: str, path: str, offsets: Iterable[int] = ()) -> None:
+        self.file = file
+        self.path = path
+        self.offsets = array("Q", offsets)
+
+
 class BytecodeLoc(Location):
     """A place in bytecode that carries no debug info: a path and a byte offset.
 
-    The path is `place`, or in it operation `number`, of that name: it is spelt when it is asked for, as every operation
-    of a file has one.
+    It is operation `number` of a function, with the name `name`; its path and its offset are found when they are asked
+    for, as every operation of a file has a place. A place of another kind (`at`) has no name.
     """
 
-    file: str
-    place: str
-    offset: int
-    number: int | None = None
-    name: str = ""
+    __slots__ = ("_name", "_number", "_part")
+
+    def __init__(self, part: BytecodePart, number: int, name: str) -> None:
+        self._part = part
+        self._number = number
+        self._name = name
+
+    @classmethod
+    def at(cls, file: str, path: str, offset: int) -> BytecodeLoc:
+        """The place `path` of a file, which begins at `offset`."""
+        return cls(BytecodePart(file, path, (offset,)), 0, "")
+
+    @property
+    def file(self) -> str:
+        return self._part.file
+
+    @property
+    def offset(self) -> int:
+        return self._part.offsets[self._number]
 
     @property
     def path(self) -> str:
-        return self.place if self.number is None else f"{self.place}, {op_label(self.number, self.name)}"
+        part = self._part.path
+        return f"{part}, {op_label(self._number, self._name)}" if self._name else part
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, BytecodeLoc) and self._key == other._key

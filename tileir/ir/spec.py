@@ -17,6 +17,7 @@ from tileir.ir.traits import PURE, SEGMENTED, TERMINATOR, Trait
 from tileir.ir.versions import version_key
 
 K = TypeVar("K", bound=Trait)
+_MOST_KEPT = 32
 PREVIEW_OPCODES = range(0x4000, 0x5000)
 
 
@@ -79,6 +80,8 @@ class OpSpec:
     fixed_segments: tuple[int, ...] | None = None
     traits_by_kind: dict[type[Trait], Trait | None] = field(default_factory=dict, repr=False)
     """The answers that `trait` has given."""
+    segments_by_count: dict[int, tuple[int, ...]] = field(default_factory=dict, repr=False)
+    """Those that `default_segments` has given for small counts."""
 
     def __post_init__(self) -> None:
         self.terminator = TERMINATOR in self.traits
@@ -92,6 +95,14 @@ class OpSpec:
         """Group sizes of `count` flat operands: clear when at most one group varies in length."""
         if self.fixed_segments is not None:
             return self.fixed_segments
+        known = self.segments_by_count.get(count)
+        if known is None:
+            known = self._segments(count)
+            if count < _MOST_KEPT:
+                self.segments_by_count[count] = known
+        return known
+
+    def _segments(self, count: int) -> tuple[int, ...]:
         singles = sum(operand.single for operand in self.operands)
         spare = max(0, count - singles)
         sizes = []

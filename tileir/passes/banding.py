@@ -17,35 +17,36 @@ from tileir.passes.facts import splat
 from tileir.passes.rebuilding import Rebuilding
 from tileir.passes.row import ChangeLog
 
-BEGIN = "%band_begin"
-"""The last parameter of a banded entry: the first tile block of the band along its axis."""
+BEGINS = ("%band_begin_x", "%band_begin_y", "%band_begin_z")
+"""The last parameters of a banded entry: the first tile block of the band along each axis that is cut."""
 _NUMBER = tile(I32)
 
 
-def banded(module: Module, grid: Sequence[int], axis: int) -> Module:
-    """The program that runs a band of `grid`, on one that is shorter along `axis`; each entry has one parameter more.
+def banded(module: Module, grid: Sequence[int], axes: Sequence[int]) -> Module:
+    """The program that runs a band of `grid`, on one that is shorter along `axes`; each entry has one parameter more
+    for each of them.
 
     Functions must have been inlined: what they ask of their place is not changed.
     """
-    return _Banding(grid, axis).module(module)
+    return _Banding(grid, axes).module(module)
 
 
 class _Banding(Rebuilding):
-    def __init__(self, grid: Sequence[int], axis: int) -> None:
+    def __init__(self, grid: Sequence[int], axes: Sequence[int]) -> None:
         super().__init__(ChangeLog())
         self.grid = grid
-        self.axis = axis
-        self.begin: Value | None = None
+        self.axes = tuple(axes)
+        self.begins: tuple[Value, ...] = ()
 
     def visit(self, op: Op) -> None:
         if isinstance(op, Entry):
             self._entry(op)
-        elif isinstance(op, GetNumTileBlocks) and self.begin is not None:
+        elif isinstance(op, GetNumTileBlocks) and self.begins:
             self.bind(op.results, [self._constant(extent, op) for extent in self.grid])
-        elif isinstance(op, GetTileBlockId) and self.begin is not None:
+        elif isinstance(op, GetTileBlockId) and self.begins:
             places = list(self.emit(self.copy(op)))
-            moved = AddI.build([_NUMBER], op.loc, lhs=places[self.axis], rhs=self.begin)
-            places[self.axis] = self.emit(moved)[0]
+            for axis, begin in zip(self.axes, self.begins):
+                places[axis] = self.emit(AddI.build([_NUMBER], op.loc, lhs=places[axis], rhs=begin))[0]
             self.bind(op.results, places)
         else:
             super().visit(op)
@@ -55,12 +56,13 @@ class _Banding(Rebuilding):
 
     def _entry(self, op: Entry) -> None:
         old = op.body
-        body = Block([*(argument.type for argument in old.args), _NUMBER])
-        body.arg_names = (*(old.arg_names or [f"%arg{at}" for at in range(len(old.args))]), BEGIN)
-        self.bind(old.args, body.args[:-1])
-        self.begin = body.args[-1]
+        body = Block([*(argument.type for argument in old.args), *(_NUMBER for _ in self.axes)])
+        names = old.arg_names or [f"%arg{at}" for at in range(len(old.args))]
+        body.arg_names = (*names, *(BEGINS[axis] for axis in self.axes))
+        self.bind(old.args, body.args[: len(old.args)])
+        self.begins = tuple(body.args[len(old.args) :])
         self.into(body, old.ops)
-        self.begin = None
+        self.begins = ()
         attributes = {**op.attributes, "function_type": FunctionType([one.type for one in body.args])}
         attributes.pop("arg_attrs", None)
         self.emit(Entry([], [], attributes, (body,), op.loc))

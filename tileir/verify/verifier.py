@@ -15,6 +15,7 @@ from tileir.ir.core import Block, Module, Op, Value
 from tileir.ir.diagnostics import Diagnostic, Note, Report
 from tileir.ir.loc import Location
 from tileir.ir.traits import ISOLATED, TerminatedBy
+from tileir.ir.types import Type
 from tileir.ir.versions import Version
 from tileir.ops.calls import Func
 from tileir.ops.module import Entry, ModuleOp
@@ -25,7 +26,7 @@ from tileir.verify.dominance import visibility_violation
 from tileir.verify.items import item_violation
 from tileir.verify.rule import CheckContext, Rule, Violation, listed, noted, value_loc
 from tileir.verify.symbols import Symbols
-from tileir.verify.table import CHECKS
+from tileir.verify.table import CHECKS, Checks
 
 MAX_SHOWN = 100
 """So many errors, and so many warnings, are reported; more errors end the walk."""
@@ -66,6 +67,7 @@ class Verifier:
         self._warn_hints = warn_hints
         self._context = CheckContext(level, Symbols(module.op))
         self._sound: dict[type[Op], dict[object, Verdict]] = {}
+        self._seen_types: set[Type] = set()
         self._found: list[Diagnostic] = []
         self._counts = {"error": 0, "warning": 0}
 
@@ -108,7 +110,7 @@ class Verifier:
             if verdict is None:
                 self._inspect(op, frame, key)
             elif verdict:
-                self._contextual(op, verdict)
+                self._again(op, frame, verdict)
             if op.loc.__class__ not in PLAIN:
                 self._debug(op, frame)
             if frame.body is not None:
@@ -152,9 +154,16 @@ class Verifier:
                     self._context.unsound.add(op)
                 self._report(rule.code, violation, op)
                 return
-        if frame is not None and key is not None and not op.regions and not op.spec.terminator and not self._warns(op):
+        if frame is not None and key is not None and _can_come_again(op, checks) and not self._warns(op):
             frame.sound[key] = checks.contextual
         self._contextual(op, checks.contextual)
+
+    def _again(self, op: Op, frame: Frame, verdict: Verdict) -> None:
+        """Check what remains of an operation that was found sound elsewhere: also whether it may stand here."""
+        if op.spec.terminator and op is not frame.block.ops[-1]:
+            self._inspect(op, frame, None)
+        else:
+            self._contextual(op, verdict)
 
     def _contextual(self, op: Op, rules: Verdict) -> None:
         for rule in rules:
@@ -203,10 +212,15 @@ class Verifier:
 
     def _argument_types(self, block: Block) -> None:
         for index, value in enumerate(block.args):
-            for code, check in versions.TYPE_RULES:
-                violation = check(f"argument {index}", value.type, self._context)
-                if violation is not None and block.parent is not None:
-                    self._report(code, violation, block.parent, value_loc(value))
+            if value.type not in self._seen_types:
+                self._seen_types.add(value.type)
+                self._argument_type(block, index, value)
+
+    def _argument_type(self, block: Block, index: int, value: Value) -> None:
+        for code, check in versions.TYPE_RULES:
+            violation = check(f"argument {index}", value.type, self._context)
+            if violation is not None and block.parent is not None:
+                self._report(code, violation, block.parent, value_loc(value))
 
     def _terminator(self, frame: Frame) -> None:
         """E0215: a block ends with the terminator that its operation asks for."""
@@ -260,13 +274,18 @@ class Verifier:
         return replace(found, notes=(*found.notes, note))
 
 
+def _can_come_again(op: Op, checks: Checks) -> bool:
+    """Whether others like `op` need not be looked at: items may stand once only, and an end must be the end."""
+    return bool(checks.contextual) if op.regions or op.spec.terminator else True
+
+
 def _summary(op: Op) -> object:
     """Everything that the local rules look at, as a key."""
     operands = tuple([value.type for value in op.operands])
     results = tuple([value.type for value in op.results])
-    if not op.attributes:
+    if not op.attributes and not op.regions:
         return op.__class__, op.segments, operands, results
-    values: list[object] = []
+    values: list[object] = [region is None for region in op.regions]
     for name, value in op.attributes.items():
         kind = value.__class__
         if kind is DenseElements:

@@ -199,8 +199,7 @@ class Emitter:
         Where registers say how long it is (then `inner` may be None), at most a tile is copied: that is done soon.
         """
         if not isinstance(extent, int) or inner is None or inner > STRIP or inner * extent <= STRIP:
-            end = I64(extent) if isinstance(extent, int) else extent
-            with self.counted(I64(0), end, parallel=True) as position:
+            with self.counted(I64(0), as_register(extent), parallel=True) as position:
                 yield position
             return
         strip = max(1, STRIP // inner)
@@ -399,6 +398,15 @@ class Emitter:
         place = field_of(builder, self.arena, CHANGES)
         more = I64(1) if condition is None else builder.zext(condition, I64)
         builder.store(builder.add(builder.load(place, typ=I64), more), place)
+
+
+def as_register(extent: Extent) -> ir.Value:
+    return I64(extent) if isinstance(extent, int) else extent
+
+
+def highest_index(builder: ir.IRBuilder, extent: Extent) -> ir.Value:
+    """One less than the extent, an i64."""
+    return I64(extent - 1) if isinstance(extent, int) else builder.sub(extent, I64(1))
 
 
 def accesses_null(function: ir.Function) -> None:

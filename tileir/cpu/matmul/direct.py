@@ -19,9 +19,10 @@ from llvmlite import ir
 from tileir.cpu.emit.elements import I32, I64, memory_type
 from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.emit.prefetching import prefetch
+from tileir.cpu.emit.vectors import interleaved
 from tileir.cpu.matmul.accumulators import FloatSums, IntegerSums
 from tileir.cpu.matmul.microkernel import LONG, Panel, broadcast
-from tileir.cpu.matmul.panels import LINES_AT_A_TIME, Packer, Strided, interleaved
+from tileir.cpu.matmul.panels import LINES_AT_A_TIME, Packer, Strided
 
 FLIPPED = 0x80808080
 """A word of bytes, each 128 unsigned and -128 signed: what flipping the sign bits of a factor adds to each."""

@@ -18,10 +18,12 @@ from llvmlite import ir
 
 from tileir.cpu.emit.elements import FLOAT, HALF, I32, I64, Num, memory_type
 from tileir.cpu.emit.emitter import Emitter
+from tileir.cpu.emit.f8 import f8_as_bf16
 from tileir.cpu.emit.prefetching import prefetch
 from tileir.cpu.emit.tiles import ExpressionTile, Permuted, Tile, Window, wide
+from tileir.cpu.emit.vectors import interleaved, transposed
 from tileir.cpu.matmul.microkernel import Panel
-from tileir.cpu.matmul.products import Product
+from tileir.cpu.matmul.products import IN_BF16, Product
 from tileir.ir import types as t
 
 ROW_PADDING = 64
@@ -233,7 +235,8 @@ class Packer:
     def widens(self, memory: Strided) -> bool:
         """Whether a vector load can turn the elements in memory into those of the panel."""
         element = self.product.element
-        return memory.element is element or (element is t.F32 and memory.element in (t.F16, t.BF16))
+        wider = (t.F16, t.BF16) if element is t.F32 else IN_BF16 if element is t.BF16 else ()
+        return memory.element is element or memory.element in wider
 
     def load(self, memory: Strided, line: ir.Value, k: ir.Value, count: int) -> ir.Value:
         """The words of `count` neighbours in memory, as they are in a panel but for their order."""
@@ -245,6 +248,8 @@ class Packer:
         loaded = builder.load(address, typ=ir.VectorType(stored, count), align=align)
         if memory.element is self.product.element:
             return loaded
+        if memory.element in IN_BF16:
+            return f8_as_bf16(builder, memory.element, loaded)
         floats = ir.VectorType(FLOAT, count)
         if memory.element is t.F16:
             return builder.fpext(loaded, floats)
@@ -339,30 +344,3 @@ def each(emit: Emitter, extent: int, step: int, body: Callable[[ir.Value], None]
     else:
         with emit.counted(I64(0), I64(extent), step) as position:
             body(position)
-
-
-def interleaved(builder: ir.IRBuilder, rows: Sequence[ir.Value]) -> ir.Value:
-    """Element 0 of every row, then element 1 of every row, and so on; a power of two of rows."""
-    if len(rows) == 1:
-        return rows[0]
-    even, odd = interleaved(builder, rows[::2]), interleaved(builder, rows[1::2])
-    count = even.type.count
-    order = [place for pair in zip(range(count), range(count, 2 * count)) for place in pair]
-    return builder.shuffle_vector(even, odd, ir.Constant(ir.VectorType(I32, 2 * count), order))
-
-
-def transposed(builder: ir.IRBuilder, rows: Sequence[ir.Value]) -> list[ir.Value]:
-    """The columns of a square of vectors, by swapping halves of ever larger blocks across the diagonal."""
-    size = len(rows)
-    found = list(rows)
-    distance = 1
-    while distance < size:
-        low = [c - distance + size if c & distance else c for c in range(size)]
-        high = [c + size if c & distance else c + distance for c in range(size)]
-        masks = [ir.Constant(ir.VectorType(I32, size), order) for order in (low, high)]
-        for i in range(size):
-            if not i & distance:
-                pair = found[i], found[i + distance]
-                found[i], found[i + distance] = (builder.shuffle_vector(*pair, mask) for mask in masks)
-        distance *= 2
-    return found

@@ -1,21 +1,24 @@
 """Native code for reductions and scans (spec: reduction#top).
 
 Knows: how the trees of the specification become loops without dependences, which vectorise along rows and columns;
-several levels of a reduction are joined in registers before anything is stored.
+several levels of a reduction are joined in registers before anything is stored. Many rows are each reduced to a vector;
+squares of these are turned, so that the levels within a vector are joined for as many rows at once.
 Does not know: what a body computes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from llvmlite import ir
 
-from tileir.cpu.emit.elements import I64, Num
+from tileir.cpu.emit.elements import I64, Num, memory_type
 from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.tiles import Scalar, Tile, Window, materialized, new_buffer, scalar
+from tileir.cpu.emit.vectors import transposed
+from tileir.cpu.llvm.engine import host
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.ir import types as t
 from tileir.ir.rules import Rules
@@ -28,6 +31,9 @@ FAN = 8
 """Elements that are joined in registers: three levels of a tree."""
 COSTLY, FAN_OF_COSTLY = 4, 2
 """Operations that make an element a costly one, and how many of those are joined: the code of each is repeated."""
+
+WIDEST = 4
+"""Bytes of the elements of rows that are turned."""
 
 Read = Callable[[Index], list[Num]]
 """An element of each operand, at a position along `dim` and an index of the dimensions after it."""
@@ -60,15 +66,20 @@ def lower_reduce(lowering: Lowering, op: reduction.Reduce) -> None:
     sources = [lowering.tile(value) for value in op.sources]
     targets = [new_buffer(emit, value.type) for value in op.outputs]
     outer = sources[0].type.shape[: op.dim]
-    emit.loop_nest(outer, lambda index: _reduce_at(lowering, op, sources, targets, index))
+    width = _row_width(op)
+    if width:
+        emit.loop_nest(outer[:-1], lambda index: _reduce_rows(lowering, op, sources, targets, index, width))
+    else:
+        emit.loop_nest(outer, lambda index: _reduce_at(lowering, op, sources, targets, index))
     for value, target in zip(op.outputs, targets):
         lowering.values[value] = target if value.type.count > 1 else Scalar(value.type, scalar(emit, target))
 
 
 def _reduce_at(
-    lowering: Lowering, op: reduction.Reduce, sources: list[Tile], targets: list[Window], outer: Index
+    lowering: Lowering, op: reduction.Reduce, sources: list[Tile], targets: list[Window], outer: Index, left: int = 1
 ) -> None:
-    """Everything at one index of the dimensions before `dim`, in rounds that leave ever fewer elements."""
+    """Everything at one index of the dimensions before `dim`, in rounds that leave ever fewer elements; `left` of them
+    in the end."""
     emit = lowering.emit
     extent, *inner = sources[0].type.shape[op.dim :]
 
@@ -76,9 +87,9 @@ def _reduce_at(
         return _at(emit, sources, (*outer, *index))
 
     def write(index: Index, numbers: list[Num]) -> None:
-        _put(emit, targets, (*outer, *index[1:]), numbers)
+        _put(emit, targets, (*outer, *(index[1:] if left == 1 else index)), numbers)
 
-    *counts, last = _counts(extent, FAN_OF_COSTLY if _is_costly(lowering, op) else FAN)
+    *counts, last = _counts(extent, FAN_OF_COSTLY if _is_costly(lowering, op) else FAN, left)
     for count in counts:
         parts = [new_buffer(emit, t.tile(source.element, count, *inner)) for source in sources]
         _round(lowering, op, (extent, *inner), count, read, partial(_put, emit, parts))
@@ -86,13 +97,66 @@ def _reduce_at(
     _round(lowering, op, (extent, *inner), last, read, write)
 
 
-def _counts(extent: int, fan: int) -> list[int]:
-    """The number of elements that each round leaves: `FAN`, which fill a vector, before the only one."""
-    counts = []
-    while extent > FAN:
-        extent, fan = max(extent // fan, FAN), FAN
+def _counts(extent: int, fan: int, left: int) -> list[int]:
+    """The number of elements that each round leaves: as many as fill a vector, before the only one."""
+    counts, least = [], max(left, FAN)
+    while extent > least:
+        extent, fan = max(extent // fan, least), FAN
         counts.append(extent)
-    return [*counts, 1]
+    return [*counts, left] if left == 1 or not counts else counts
+
+
+def _row_width(op: reduction.Reduce) -> int:
+    """The elements of a vector to which rows are reduced, before as many of them are turned; 0: rows are not turned."""
+    *_, rows, extent = (1, 1, *op.sources[0].tile.shape)
+    lanes = host().vector_bits // 32
+    is_last = op.dim == op.sources[0].tile.rank - 1
+    narrow = all(value.tile.element.byte_size <= WIDEST for value in op.sources)
+    return lanes if is_last and narrow and lanes >= FAN and min(rows, extent) >= lanes else 0
+
+
+def _reduce_rows(
+    lowering: Lowering, op: reduction.Reduce, sources: list[Tile], targets: list[Window], outer: Index, width: int
+) -> None:
+    """The rows at one index of the dimensions before them: to `width` elements each, then as many rows at once."""
+    emit = lowering.emit
+    rows = sources[0].type.shape[-2]
+    parts = [new_buffer(emit, t.tile(source.element, rows, width)) for source in sources]
+
+    def reduce_row(row: Index) -> None:
+        places = [replace(part, strides=(*[I64(0)] * len(outer), *part.strides)) for part in parts]
+        _reduce_at(lowering, op, sources, places, (*outer, *row), width)
+
+    emit.loop_nest((rows,), reduce_row)
+    turned = [_turned(emit, part) for part in parts]
+
+    def write(index: Index, numbers: list[Num]) -> None:
+        _put(emit, targets, (*outer, *index[1:]), numbers)
+
+    _round(lowering, op, (width, rows), 1, partial(_at, emit, turned), write)
+
+
+def _turned(emit: Emitter, source: Window) -> Window:
+    """A copy of a dense matrix that is as wide as a vector, column by column."""
+    rows, width = source.type.shape
+    target = new_buffer(emit, t.tile(source.element, width, rows))
+    kind, align = memory_type(source.element), source.element.byte_size
+
+    def turn(emit: Emitter, arguments: Sequence[ir.Value]) -> None:
+        builder, (before, after) = emit.builder, arguments
+
+        def place(base: ir.Value, number: ir.Value) -> ir.Value:
+            return builder.gep(base, [number], source_etype=kind)
+
+        with emit.counted(I64(0), I64(rows), width) as first:
+            starts = [builder.mul(builder.add(first, I64(row)), I64(width)) for row in range(width)]
+            vector = ir.VectorType(kind, width)
+            found = [builder.load(place(before, start), typ=vector, align=align) for start in starts]
+            for number, column in enumerate(transposed(builder, found)):
+                builder.store(column, place(after, builder.add(first, I64(number * rows))), align=align)
+
+    emit.shared(("turned", source.element, rows, width), [source.base, target.base], turn)
+    return target
 
 
 def _round(

@@ -17,7 +17,7 @@ from tileir.cache import Cache, key_of
 from tileir.cpu.emit.driver import DESTROY, RESUME
 from tileir.cpu.emit.driver import NAME as DRIVER
 from tileir.cpu.emit.emitter import TrapKind, TrapSite
-from tileir.cpu.emit.record import NO_LIBRARY
+from tileir.cpu.emit.record import COLUMNS, NO_LIBRARY
 from tileir.cpu.llvm.engine import Loaded, data_layout, host, object_code, toolchain
 from tileir.cpu.lowering.entry import PLAIN, Instruments, LoweredKernel, lower_entry
 from tileir.cpu.lowering.state import CheckLevel
@@ -37,7 +37,8 @@ class Facts:
     """Facts kept with machine code: all that a launch needs and that would have to be lowered again to know.
 
     `asks`: the code calls functions of the library. An operation is its number in the order in which `operations` lists
-    them. A warning is the operation and the message; a trap site the operation, the message and the kind.
+    them. A warning is the operation and the message; a trap site the operation, the message and the kind. Tile blocks
+    are numbered in bands of so many `columns`.
     """
 
     arena_size: int
@@ -46,6 +47,7 @@ class Facts:
     waiting: list[int]
     warnings: list[tuple[int, str]] = field(default_factory=list)
     traps: list[tuple[int, str, str]] = field(default_factory=list)
+    columns: int = COLUMNS
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self)).encode()
@@ -84,7 +86,7 @@ class NativeProgram:
     """
 
     def __init__(self, source: NativeSource, facts: Facts, code: bytes, cache: Cache) -> None:
-        self.name, self.arena_size = source.name, facts.arena_size
+        self.name, self.arena_size, self.columns = source.name, facts.arena_size, facts.columns
         self._source, self._facts = source, facts
         self.waits = bool(facts.waiting)
         """Whether its tile blocks may wait for each other."""
@@ -173,4 +175,4 @@ def facts_of(kernel: LoweredKernel, ops: Sequence[Op]) -> Facts:
     traps = [(number[site.op], site.message, site.kind.value) for site in kernel.traps]
     prints, waiting = ([number[op] for op in listed] for listed in (kernel.prints, kernel.waiting))
     warnings = [(number[op], message) for op, message in kernel.warnings]
-    return Facts(kernel.arena_size, kernel.asks, prints, waiting, warnings, traps)
+    return Facts(kernel.arena_size, kernel.asks, prints, waiting, warnings, traps, kernel.columns)

@@ -28,7 +28,8 @@ def _only_carried(fusion: Fusion, loop: control.For, product: matmul.MmaF, end: 
     if not (fusion.used_once(product.acc) and fusion.used_once(product.result)):
         return False
     return any(
-        given is product.result and carried is product.acc for given, carried in zip(end.operands, carried_arguments(loop))
+        given is product.result and carried is product.acc
+        for given, carried in zip(end.operands, carried_arguments(loop))
     )
 
 

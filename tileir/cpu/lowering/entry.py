@@ -34,8 +34,8 @@ from tileir.cpu.emit.record import COLUMNS, FUEL, JOINED_COLUMNS, SLOTS, STATUS
 from tileir.cpu.emit.safepoints import field_of
 from tileir.cpu.emit.tiles import Lowered, Scalar, from_memory
 from tileir.cpu.lowering.counting import Counters
-from tileir.cpu.lowering.safepoints import may_wait
 from tileir.cpu.lowering.deferred import reserve_panels
+from tileir.cpu.lowering.safepoints import may_wait
 from tileir.cpu.lowering.state import CheckLevel, JoinedBlocks, Lowering, NativeRules
 from tileir.ir import types as t
 from tileir.ir.core import Block, Op, Value

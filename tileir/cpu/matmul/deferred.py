@@ -1,4 +1,4 @@
-"""Deferred products: the tiles of several iterations of a loop are packed side by side along K, then multiplied at once.
+"""Deferred products: tiles of several iterations of a loop are packed side by side along K, then multiplied at once.
 
 Sums go from memory into registers and back for each multiplication, so that they do so a fraction as often. For each
 element terms are added in the same order.
@@ -42,7 +42,7 @@ class Deferral:
     right: Panels
     filled: ir.Value
     number: ir.Value
-    last: ir.Value = I1(1)
+    last: ir.Value
     """An i1: whether the iteration that code is emitted for is the last one of the loop."""
 
     @property
@@ -88,4 +88,4 @@ def deferral(emit: Emitter, product: Product, tile: Shape, vector_bits: int, kee
     line = shape.k // product.group * word
     left = new_panels(emit, tile.m * (line + ROW_PADDING), tiles, 1 if keeps else 0)
     right = new_panels(emit, tile.n * line, tiles, WAYS if keeps else 0)
-    return Deferral(product, shape, size, tiles, left, right, emit.stack(I64), emit.stack(I64))
+    return Deferral(product, shape, size, tiles, left, right, emit.stack(I64), emit.stack(I64), last=I1(1))

@@ -22,12 +22,12 @@ from tileir.cpu.matmul.panels import Factor, Place
 
 WAYS = 8
 """Tiles side by side across K that have panels: as many as a band of tile blocks is wide (`cpu.emit.record`)."""
-MOST_NUMBERS = 8
+MOST_NUMBERS = 16
 """Panels along K that stay; those of later steps take turns in the last one."""
-MOST_BYTES = 10 << 20
+MOST_BYTES = 16 << 20
 """Size of all panels of a factor."""
-_TAG = 3 * 8
-"""Bytes of a tag: an address, 0 for none, and the distances of lines and of steps along K."""
+_TAG = 4 * 8
+"""Bytes of a tag: an address, 0 for none, the distances of lines and of steps along K, and the number of lines."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Panels:
     """The stack cell of the present panel: the first tile in it decides, the others follow."""
     tags: ir.Value | None
     """None if there is one panel, in which nothing stays."""
-    kept: ir.Value = I1(0)
+    kept: ir.Value
     """An i1: whether panels stay; only the first one is used if not."""
 
     def place(self, emit: Emitter, source: Factor, number: ir.Value, tile: ir.Value, steps: int) -> KeptPlace:
@@ -94,11 +94,10 @@ class KeptPlace:
             return
         assert source.memory is not None
         builder = emit.builder
-        cells = [builder.gep(self.tag, [I64(8 * word)], source_etype=I8) for word in range(3)]
+        cells = [builder.gep(self.tag, [I64(8 * word)], source_etype=I8) for word in range(_TAG // 8)]
         valid = builder.and_(self.kept, builder.icmp_unsigned("!=", source.address, I64(0)))
-        if source.needed is not None:
-            valid = builder.and_(valid, builder.icmp_unsigned("==", source.needed, I64(source.lines)))
-        words = [builder.select(valid, source.address, I64(0)), source.memory.by_line, source.memory.by_k]
+        address = builder.select(valid, source.address, I64(0))
+        words = [address, source.memory.by_line, source.memory.by_k, source.lines_needed]
         packed = valid
         for cell, word in zip(cells, words):
             packed = builder.and_(packed, builder.icmp_unsigned("==", builder.load(cell, typ=I64), word))
@@ -116,6 +115,6 @@ def new_panels(emit: Emitter, size: int, tiles: int, ways: int) -> Panels:
     size = -(-size // 64) * 64
     numbers = min(MOST_NUMBERS, MOST_BYTES // size // ways) if ways else 0
     if not numbers:
-        return Panels(emit.buffer(size), size, tiles, 1, 1, emit.stack(I64), None)
+        return Panels(emit.buffer(size), size, tiles, 1, 1, emit.stack(I64), None, I1(0))
     tags = emit.cleared_buffer(ways * numbers * tiles * _TAG)
-    return Panels(emit.buffer(ways * numbers * size), size, tiles, ways, numbers, emit.stack(I64), tags)
+    return Panels(emit.buffer(ways * numbers * size), size, tiles, ways, numbers, emit.stack(I64), tags, I1(0))

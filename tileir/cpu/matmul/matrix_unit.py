@@ -67,17 +67,15 @@ class SquareColumn:
     acc: FloatSums | IntegerSums
 
     def emit(self, emit: Emitter, arguments: Sequence[ir.Value]) -> None:
-        """Accumulate; `arguments` are the first words of the column in both panels, those to fetch, the number of steps,
-        and its place in the accumulator."""
+        """Accumulate; `arguments` are the first words of the column in both panels, those to fetch, the number of
+        steps, and its place in the accumulator."""
         left, right, _, steps, *place = arguments
         builder = emit.builder
         with emit.counted(I64(0), I64(self.rows), self.down * SIDE) as row:
             words = self._word(builder, left, builder.mul(row, I64(self.left_line)))
             self._block(emit, (words, right, steps), self.acc.block(builder, place, row, I64(0)))
 
-    def _block(
-        self, emit: Emitter, factors: tuple[ir.Value, ir.Value, ir.Value], place: Sequence[ir.Value]
-    ) -> None:
+    def _block(self, emit: Emitter, factors: tuple[ir.Value, ir.Value, ir.Value], place: Sequence[ir.Value]) -> None:
         left, right, steps = factors
         squares = [(i, j) for i in range(self.down) for j in range(self.across)]
         for i, j in squares:

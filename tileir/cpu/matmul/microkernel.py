@@ -128,8 +128,8 @@ class BlockColumn:
     """Words of the next strip of the right panel that a block fetches at each step, if any."""
 
     def emit(self, emit: Emitter, arguments: Sequence[ir.Value]) -> None:
-        """Accumulate; `arguments` are the first words of the column in both panels, those to fetch, the number of steps,
-        and its place in the accumulator."""
+        """Accumulate; `arguments` are the first words of the column in both panels, those to fetch, the number of
+        steps, and its place in the accumulator."""
         left, right, following, steps, *place = arguments
         builder = emit.builder
         with emit.counted(I64(0), I64(self.rows), self.size.rows) as row:
@@ -138,25 +138,18 @@ class BlockColumn:
             share = self._word(builder, following, builder.mul(builder.mul(block, steps), I64(self.ahead)))
             self._emit_block(builder, (words, right, share, steps), self.acc.block(builder, place, row, I64(0)))
 
-    def _emit_block(
-        self, builder: ir.IRBuilder, factors: tuple[ir.Value, ...], place: Sequence[ir.Value]
-    ) -> None:
+    def _emit_block(self, builder: ir.IRBuilder, factors: tuple[ir.Value, ...], place: Sequence[ir.Value]) -> None:
         size = self.size
         vectors = [(i, j * size.lanes) for i in range(size.rows) for j in range(size.vectors)]
         start = [self.acc.start(builder, place, *vector, size.lanes) for vector in vectors]
-        for vector, total in zip(vectors, self._accumulated(builder, *factors, start)):
+        for vector, total in zip(vectors, self._accumulated(builder, factors, start)):
             self.acc.finish(builder, place, *vector, total)
 
     def _accumulated(
-        self,
-        builder: ir.IRBuilder,
-        left: ir.Value,
-        right: ir.Value,
-        following: ir.Value,
-        steps: ir.Value,
-        start: Sequence[ir.Value],
+        self, builder: ir.IRBuilder, factors: tuple[ir.Value, ...], start: Sequence[ir.Value]
     ) -> Sequence[ir.Value]:
         """The loop along K: the sums stay in registers."""
+        left, right, fetched, steps = factors
         before = builder.block
         body, after = builder.append_basic_block("k"), builder.append_basic_block("k.end")
         builder.branch(body)
@@ -169,7 +162,7 @@ class BlockColumn:
             for panel, by_step in ((left, self.left[2]), (right, self.right_step))
         )
         if self.ahead:
-            prefetch(builder, self._word(builder, following, builder.mul(step, I64(self.ahead))))
+            prefetch(builder, self._word(builder, fetched, builder.mul(step, I64(self.ahead))))
         for inner in range(self.unrolled):
             totals = self._step(builder, left, right, inner, totals)
         following = builder.add(step, I64(self.unrolled))
@@ -229,9 +222,7 @@ def multiply(
     strides = left.by_block, left.by_line, left.by_step
     unrolled = min(UNROLLED, divisor)
     share = max(1, size.rows * size.columns // shape.m) if ahead else 0
-    blocks: BlockColumn | SquareColumn = BlockColumn(
-        product, size, rows, unrolled, strides, right.by_step, acc, share
-    )
+    blocks: BlockColumn | SquareColumn = BlockColumn(product, size, rows, unrolled, strides, right.by_step, acc, share)
     if size.uses_matrix_unit:
         assert isinstance(acc, FloatSums | IntegerSums)
         down, across = size.rows // SIDE, size.vectors

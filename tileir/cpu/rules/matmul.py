@@ -41,6 +41,7 @@ from tileir.ops import core, matmul
 rules: Rules[Lower] = Rules()
 strict: Rules[Lower] = Rules()
 
+
 class Zeros(Window):
     """A buffer for sums that start from 0, which it need not hold."""
 
@@ -172,7 +173,9 @@ def _lower(
         if found.swapped:
             _multiply_transposed(lowering.emit, product, found, acc)
         else:
-            _multiply_into(lowering.emit, product, found, acc, needs_of_product(lowering, op), lowering.deferrals.get(op))
+            _multiply_into(
+                lowering.emit, product, found, acc, needs_of_product(lowering, op), lowering.deferrals.get(op)
+            )
     lowering.values[op.result] = Window(acc.type, acc.base, acc.strides)
 
 
@@ -294,10 +297,11 @@ def _multiply_panels(
     needed = left.needed, right.needed
     acc_kind = _sums(shape, product, acc)
     if deferral is not None:
-        panels, divisor, whole = (left_panel, panel), deferral.tile_steps, deferral.shape
+        panels, whole, divisor = (left_panel, panel), deferral.shape, deferral.tile_steps
 
         def multiply_tiles(steps: ir.Value) -> None:
-            multiply(emit, product, whole, size, panels, acc_kind, bases, needed=needed, some=(steps, divisor), ahead=True)
+            some = steps, divisor
+            multiply(emit, product, whole, size, panels, acc_kind, bases, needed=needed, some=some, ahead=True)
 
         deferral.advance(emit, multiply_tiles)
         return

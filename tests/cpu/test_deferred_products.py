@@ -1,0 +1,187 @@
+"""Products that a loop defers leave what the interpreter leaves, and are those whose sums the loop never looks at.
+
+Numbers are small integers, whose sums are exact in any order. Tiles are small, so that panels hold several.
+"""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import tileir
+from tileir.cache import Cache
+from tileir.cpu.analysis.deferred import deferred_products
+from tileir.cpu.analysis.fusion import Fusion
+from tileir.cpu.analysis.streams import unchanged
+from tileir.ops import control
+from tileir.ops.module import Entry
+from tileir.runtime import native
+
+TILE = 32
+NUMPY = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
+TAKEN = "if %is_third {{ {then} }}"
+
+
+def program(
+    element: str = "f32",
+    turned: tuple[bool, bool] = (False, False),
+    body: str = "",
+    given: str = "%next",
+    bounds: str = "%zero to %steps, step %one",
+    counter: str = "i32",
+    accumulator: str = "%partial",
+) -> str:
+    """``c = a @ b`` over `steps` tiles along K; `body` stands behind the product, which goes on as `given`."""
+    sums = "f64" if element == "f64" else "f32"
+    tile, acc = f"tile<{TILE}x{TILE}x{element}>", f"tile<{TILE}x{TILE}x{sums}>"
+    kinds = [
+        f"partition_view<tile=({TILE}x{TILE}), padding_value = zero, tensor_view<?x?x{element}, strides=[?,1]>"
+        f"{', dim_map=[1, 0]' if is_turned else ''}>"
+        for is_turned in turned
+    ]
+    (a_rows, a_columns), (b_rows, b_columns) = (
+        (second, first) if is_turned else (first, second)
+        for is_turned, (first, second) in zip(turned, (("%m", "%k"), ("%k", "%n")))
+    )
+    c_kind = f"partition_view<tile=({TILE}x{TILE}), tensor_view<?x?x{sums}, strides=[?,1]>>"
+    return f"""
+entry @k(%a: tile<ptr<{element}>>, %b: tile<ptr<{element}>>, %c: tile<ptr<{sums}>>,
+         %m: tile<i32>, %n: tile<i32>, %k: tile<i32>, %steps: tile<{counter}>) {{
+  %a_tensor = make_tensor_view %a, shape = [{a_rows}, {a_columns}], strides = [{a_columns}, 1]
+    : tile<i32> -> tensor_view<?x?x{element}, strides=[?,1]>
+  %b_tensor = make_tensor_view %b, shape = [{b_rows}, {b_columns}], strides = [{b_columns}, 1]
+    : tile<i32> -> tensor_view<?x?x{element}, strides=[?,1]>
+  %c_tensor = make_tensor_view %c, shape = [%m, %n], strides = [%n, 1]
+    : tile<i32> -> tensor_view<?x?x{sums}, strides=[?,1]>
+  %a_tiles = make_partition_view %a_tensor : {kinds[0]}
+  %b_tiles = make_partition_view %b_tensor : {kinds[1]}
+  %c_tiles = make_partition_view %c_tensor : {c_kind}
+  %x, %y, %z = get_tile_block_id : tile<i32>
+  %zero = constant <{counter}: 0> : tile<{counter}>
+  %one = constant <{counter}: 1> : tile<{counter}>
+  %two = constant <{counter}: 2> : tile<{counter}>
+  %zeros = constant <{sums}: 0.0> : {acc}
+  %sum = for %i in ({bounds}) : tile<{counter}> iter_values(%partial = %zeros) -> ({acc}) {{
+    %is_third = cmpi equal %i, %two, signed : tile<{counter}> -> tile<i1>
+    %ta, %t0 = load_view_tko weak %a_tiles[%x, %i] : {kinds[0]}, {INDEX[counter]} -> {tile}, token
+    %tb, %t1 = load_view_tko weak %b_tiles[%i, %y] : {kinds[1]}, {INDEX[counter]} -> {tile}, token
+    %next = mmaf %ta, %tb, {accumulator} : {tile}, {tile}, {acc}
+    {body}
+    continue {given} : {acc}
+  }}
+  %t2 = store_view_tko weak %sum, %c_tiles[%x, %y] : {acc}, {c_kind}, tile<i32> -> token
+}}"""
+
+
+INDEX = {"i32": "tile<i32>", "i8": "tile<i32>, tile<i8>"}
+ACC, KIND = f"tile<{TILE}x{TILE}xf32>", f"partition_view<tile=({TILE}x{TILE}), tensor_view<?x?xf32, strides=[?,1]>>"
+READ = f"%t3 = store_view_tko weak %partial, %c_tiles[%x, %y] : {ACC}, {KIND}, tile<i32> -> token"
+PADDED = KIND.replace("),", "), padding_value = zero,")
+NOT_DEFERRED = {
+    "the sums are stored": program(body=READ),
+    "the result is stored": program(body=READ.replace("%partial", "%next")),
+    "more is added": program(body=f"%more = addf %next, %next : {ACC}", given="%more"),
+    "sums start anew": program(accumulator="%zeros"),
+    "another iteration begins earlier": program(body=TAKEN.format(then=f"continue %zeros : {ACC}")),
+}
+STORED = f"%t3 = store_view_tko weak %tb, %a_tiles[%x, %one] : {ACC}, {PADDED}, tile<i32> -> token"
+
+
+@pytest.fixture(autouse=True)
+def compiled_anew(monkeypatch):
+    monkeypatch.setattr(native, "shared_cache", lambda: Cache(None))
+
+
+def numbers(rows: int, columns: int, element: str, seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).integers(-3, 4, (rows, columns)).astype(NUMPY[element])
+
+
+def launched(kernel: tileir.Kernel, target: str, arrays: list[np.ndarray], *rest: int) -> np.ndarray:
+    a, b, c = (array.copy() for array in arrays)
+    options = {"threads": 1} if target == "cpu" else {}
+    kernel.launch((-(-rest[0] // TILE), -(-rest[1] // TILE)), a, b, c, *rest, target=target, **options)
+    return np.concatenate([array.astype(np.float64).ravel() for array in (a, b, c)])
+
+
+def agrees(text: str, m: int, n: int, k: int, steps: int, element: str = "f32", turned=(False, False)) -> None:
+    kernel = tileir.parse(text)["k"]
+    a = numbers(*((k, m) if turned[0] else (m, k)), element, 1)
+    b = numbers(*((n, k) if turned[1] else (k, n)), element, 2)
+    c = np.full((m, n), 7, np.float64 if element == "f64" else np.float32)
+    mine, expected = (launched(kernel, target, [a, b, c], m, n, k, steps) for target in ("cpu", "interp"))
+    is_same = mine.tobytes() == expected.tobytes()
+    assert is_same, (m, n, k, steps)
+
+
+def deferred(text: str) -> int:
+    (entry,) = [op for op in tileir.parse(text).op.walk() if isinstance(op, Entry)]
+    fusion = Fusion(entry.body)
+    return sum(len(deferred_products(fusion, op)) for op in entry.walk() if isinstance(op, control.For))
+
+
+@pytest.mark.parametrize("turned", [(False, False), (False, True), (True, False)], ids=["plain", "b", "a"])
+@pytest.mark.parametrize("element", NUMPY)
+def test_tiles_at_all_borders_and_panels_of_any_filling(element, turned):
+    text = program(element, turned)
+    assert deferred(text) == 1
+    for m, n, k in ((70, 90, 300), (64, 96, 544), (6, 100, 256), (100, 33, 32)):
+        agrees(text, m, n, k, -(-k // TILE), element, turned)
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2, 7, 8, 9, 17])
+def test_any_number_of_iterations(steps):
+    agrees(program(), 64, 64, 544, steps)
+
+
+def test_the_last_iteration_may_be_where_the_counter_overflows():
+    text = program(bounds="%zero to %steps, step %two", counter="i8").replace("<i8: 2>", "<i8: 100>")
+    text = text.replace("%a_tiles[%x, %i]", "%a_tiles[%x, %w]").replace("%b_tiles[%i, %y]", "%b_tiles[%w, %y]")
+    text = text.replace(INDEX["i8"], "tile<i32>")
+    text = text.replace("%ta, %t0", "%w = exti %i unsigned : tile<i8> -> tile<i32>\n %ta, %t0")
+    assert deferred(text) == 1
+    agrees(text, 40, 64, 101 * TILE, 127)
+
+
+@pytest.mark.parametrize("name", NOT_DEFERRED)
+def test_sums_that_are_looked_at_are_not_deferred(name):
+    assert deferred(NOT_DEFERRED[name]) == 0
+    agrees(NOT_DEFERRED[name], 64, 40, 300, 10)
+
+
+def test_factors_are_read_before_a_store_of_the_loop_changes_them():
+    text = program(body=STORED)
+    assert deferred(text) == 1
+    agrees(text, 32, 32, 300, 10)
+
+
+def test_panels_stay_only_as_long_as_a_launch():
+    kernel = tileir.parse(program())["k"]
+    a, b, c = numbers(96, 288, "f32", 1), numbers(288, 96, "f32", 2), np.zeros((96, 96), np.float32)
+    for _ in range(3):
+        kernel.launch((3, 3), a, b, c, 96, 96, 288, 9, target="cpu")
+        assert np.array_equal(c, a @ b)
+        a += 1
+        b -= 1
+
+
+def test_panels_do_not_stay_where_the_result_goes_into_a_factor():
+    kernel = tileir.parse(program())["k"]
+    results = []
+    for target in ("cpu", "interp"):
+        memory, b = numbers(64, 64, "f32", 1), numbers(64, 64, "f32", 2)
+        options = {"threads": 1} if target == "cpu" else {}
+        kernel.launch((2, 2), memory, b, memory, 64, 64, 64, 2, target=target, **options)
+        results.append(memory)
+    assert np.array_equal(*results)
+
+
+def test_what_a_program_writes_it_may_change():
+    entries = [
+        next(op for op in tileir.parse(text).op.walk() if isinstance(op, Entry))
+        for text in (program(), program(body=STORED))
+    ]
+    found = [unchanged(entry) for entry in entries]
+    assert found[0] is not None
+    assert (set(found[0].written), set(found[0].read)) == ({2}, {0, 1})
+    assert found[1] is None

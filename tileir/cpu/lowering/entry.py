@@ -141,7 +141,7 @@ def _coarsening(lowering: Lowering, body: Block) -> Coarsening | None:
     if lowering.strict or lowering.emit.coroutine is not None:
         return None
     found = coarsening_of(body, lowering.fusion, lowering.known, lowering.loads)
-    return None if found is None or MOST_JOINED < 2 * found.largest else found
+    return None if found is None or 2 * found.largest > MOST_JOINED else found
 
 
 def _joined(single: Lowering, coarsening: Coarsening, body: Block, global_names: Sequence[str]) -> JoinedFunction:

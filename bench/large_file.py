@@ -1,6 +1,7 @@
 """Memory of a launch over workers on arrays in files that are larger than memory may be. Prints figures; 1 if too much.
 
     python bench/large_file.py --file-mib 20480 --within-mib 4096
+    python bench/large_file.py --file-mib 20480 --within-mib 4096 --zarr
 
 A softmax of the rows of one file into another. What counts is the memory that is no file's (`RssAnon` and `RssShmem`
 of Linux), of the launching process and all its workers together, looked at every 20 ms: the pages of files are the
@@ -18,7 +19,9 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -76,24 +79,34 @@ def numbers(first: int) -> np.ndarray:
     return np.random.default_rng(first).standard_normal((PART, COLUMNS), np.float32)
 
 
-def require_right(y: np.ndarray) -> None:
+def made(path: str, rows: int, stored: bool) -> Any:
+    """A file for an array, or a folder of chunks of 4 MiB for one of Zarr."""
+    shape = rows, COLUMNS
+    if stored:
+        return import_module("zarr").open(path, mode="w", shape=shape, dtype="f4", chunks=(4 * PART, COLUMNS))
+    return np.memmap(path, np.float32, "w+", shape=shape)
+
+
+def require_right(y: Any) -> None:
     """Compare parts of the result with NumPy's. Raises AssertionError."""
-    written = set(places(len(y)))
+    rows = y.shape[0]
+    written = set(places(rows))
     for first in written:
         powers = np.exp(numbers(first).astype(np.float64))
         expected = powers / powers.sum(axis=1, keepdims=True)
         assert np.allclose(y[first : first + PART], expected, rtol=1e-5, atol=0), f"rows from {first} on"
-        if first + PART < len(y) and first + PART not in written:
+        if first + PART < rows and first + PART not in written:
             assert np.allclose(y[first + PART : first + 2 * PART], 1 / COLUMNS, rtol=1e-5), f"rows behind {first}"
 
 
-def measured(folder: str, mebibytes: int, workers: int, bands: int) -> MemoryWatch:
+def measured(folder: str, mebibytes: int, workers: int, bands: int, stored: bool) -> MemoryWatch:
     found = next(one for one in EXAMPLES if one.name == "softmax")
     kernel, rows = load(found.path)[found.kernel], mebibytes * PART
-    x, y = (np.memmap(f"{folder}/{name}", np.float32, "w+", shape=(rows, COLUMNS)) for name in "xy")
+    x, y = (made(f"{folder}/{name}", rows, stored) for name in "xy")
     for first in places(rows):
         x[first : first + PART] = numbers(first)
-    x.flush()
+    if not stored:
+        x.flush()
     with MemoryWatch() as watch, processes(workers).open() as pool:
         launch(kernel, rows, x, y, rows, COLUMNS, client=pool, bands=bands, threads=1)
     require_right(y)
@@ -106,13 +119,15 @@ def main() -> int:
     parser.add_argument("--within-mib", type=int, default=4096)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--bands", type=int, default=16)
+    parser.add_argument("--zarr", action="store_true", help="arrays of Zarr instead of two files")
     parser.add_argument("--folder", help="where the two files are made (default: the system's)")
     options = parser.parse_args()
     begin = time.perf_counter()
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-        watch = measured(folder, options.file_mib, options.workers, options.bands)
+        watch = measured(folder, options.file_mib, options.workers, options.bands, options.zarr)
     most, largest = watch.most >> 20, watch.largest >> 20
-    print(f"softmax of a file of {options.file_mib} MiB into another, {options.workers} workers, {options.bands} bands")
+    what, size = "Zarr array" if options.zarr else "file", f"{options.file_mib} MiB"
+    print(f"softmax of a {what} of {size} into another, {options.workers} workers, {options.bands} bands")
     print(f"  memory that is no file's: {most} MiB at most in all processes together, {largest} MiB in one")
     print(f"  {time.perf_counter() - begin:.0f} s, with the files and the comparison")
     return int(watch.most > options.within_mib << 20)

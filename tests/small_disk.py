@@ -19,7 +19,7 @@ _MOUNT = 'mount -t tmpfs -o size="$1k" small "$2"'
 def _run(folder: Path, size: int, command: str, *words: str) -> subprocess.CompletedProcess[str]:
     """A command of the shell in a name space of its own, in which `folder` is the small disk."""
     script = ["unshare", "-rm", "sh", "-c", f"{_MOUNT} && {command}", "sh", str(size), str(folder), *words]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
     return subprocess.run(script, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 

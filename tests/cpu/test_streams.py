@@ -14,7 +14,7 @@ from tests.cpu.guarded import Guarded
 from tileir.cache import Cache
 from tileir.cpu.analysis.streams import streams_of
 from tileir.cpu.llvm.engine import assembly, host
-from tileir.cpu.lowering.state import CheckLevel
+from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.memory import streams
 from tileir.cpu.run.program import lowered
 from tileir.runtime import native
@@ -90,8 +90,12 @@ def test_machine_code_bypasses_the_cache_and_has_a_fence_at_its_end() -> None:
     assert found.count("sfence") == 1
 
 
+SHORT = program(tile=(4, 128)).replace("[%x, %y]", "[%x, %x]")
+"""Tile blocks whose rows are not joined."""
+
+
 @X86
-@pytest.mark.parametrize("text", [program(source="c"), program(tile=(4, 128))], ids=["in place", "short rows"])
+@pytest.mark.parametrize("text", [program(source="c"), SHORT], ids=["in place", "short rows"])
 def test_other_code_does_not(text: str) -> None:
     found = code(text)
     assert "movnt" not in found

@@ -14,6 +14,7 @@ import numpy as np
 
 from tileir.distributed.boxes import ByteBox, lazy_array
 from tileir.distributed.rectangles import Rectangle, slices
+from tileir.distributed.stored import StoredPiece
 from tileir.ir.diagnostics import Trap
 from tileir.runtime.launch import launch_kernel
 from tileir.runtime.module import Kernel, Module
@@ -43,14 +44,15 @@ class FetchedPart:
 class BandArray:
     """An array of a launch as one band sees it.
 
-    `given` are boxes with their bytes, `part` is fetched; `returned` are the boxes that go back. `whole`: all of it,
-    which goes back whole (merged updates).
+    `given` are boxes with their bytes, `part` is fetched, `stored` is opened; `returned` are the boxes that go back.
+    `whole`: all of it, which goes back whole (merged updates).
     """
 
     shape: tuple[int, ...]
     dtype: np.dtype
     given: tuple[tuple[ByteBox, np.ndarray], ...] = ()
     part: FetchedPart | None = None
+    stored: StoredPiece | None = None
     file: MappedFile | None = None
     returned: tuple[ByteBox, ...] = ()
     whole: np.ndarray | None = None
@@ -68,6 +70,8 @@ class BandArray:
             box.of(array)[...] = content
         if self.part is not None:
             array[slices(self.part.rectangle)] = fetched[self.part.number]
+        if self.stored is not None:
+            self.stored.read_into(array)
         return array
 
 
@@ -104,6 +108,9 @@ def run_band(work: BandWork, *fetched: np.ndarray) -> BandResult:
     except Trap as trap:
         return BandResult({}, "".join(printed), _placed(trap, work))
     found = [(at, value, array) for at, (value, array) in enumerate(zip(work.values, values))]
+    for _, value, array in found:
+        if isinstance(value, BandArray) and value.stored is not None:
+            value.stored.write_from(np.asarray(array))
     boxes = {at: _returned(value, np.asarray(array)) for at, value, array in found if isinstance(value, BandArray)}
     return BandResult({at: contents for at, contents in boxes.items() if contents}, "".join(printed))
 

@@ -49,14 +49,15 @@ def _ranges(axis: int, extent: int, count: int, allowed: Boundary | None) -> Ite
     """The numbers below `extent` in at most `count` runs of about the same length, cut where that is allowed."""
     wanted = [at * extent // count for at in range(1, count)]
     if allowed is not None:
-        found = (_nearest(axis, at, extent, allowed) for at in wanted)
+        # Behind the next boundary that is wanted, that one finds it.
+        found = (_nearest(axis, at, extent, extent // count + 1, allowed) for at in wanted)
         wanted = sorted({at for at in found if at is not None})
     return zip([0, *wanted], [*wanted, extent])
 
 
-def _nearest(axis: int, wanted: int, extent: int, allowed: Boundary) -> int | None:
+def _nearest(axis: int, wanted: int, extent: int, within: int, allowed: Boundary) -> int | None:
     """The boundary that is allowed next to one that is wanted; None if there is none."""
-    for distance in range(extent):
+    for distance in range(within + 1):
         for at in (wanted - distance, wanted + distance):
             if 0 < at < extent and allowed(axis, at):
                 return at

@@ -1,4 +1,4 @@
-"""Launches over workers: NumPy arrays, arrays in files, and Dask arrays.
+"""Launches over workers: NumPy arrays, arrays in files, arrays of Dask and of Zarr.
 
 Knows: what each kind of array needs before and after a band, and how results are put together. Does not know: how bands
 are found (`plan`), what happens on a worker (`band`).
@@ -17,14 +17,14 @@ import numpy as np
 from tileir.distributed.band import BandArray, BandResult, BandWork, FetchedPart, MappedFile, part_of, run_band
 from tileir.distributed.boxes import lazy_array
 from tileir.distributed.footprints import BandFootprint
-from tileir.distributed.pieces import pieces_of, require_pieces_apart
-from tileir.distributed.plan import BandPlan, PlaceRules, planned
+from tileir.distributed.pieces import BandPiece, pieces_of
+from tileir.distributed.places import is_array, is_dask, is_file, is_reread, require_separate, reserve_files, rules_for
+from tileir.distributed.plan import BandPlan, planned
 from tileir.distributed.rectangles import bytes_of, put_together, shape_of, slices
-from tileir.distributed.room import reserve
 from tileir.distributed.sending import Sender, sender_of
 from tileir.distributed.sharing import shared_files
+from tileir.distributed.stored import StoredPiece, folder_of, is_stored
 from tileir.ir.attributes import AtomicMode
-from tileir.ir.diagnostics import UnsupportedError
 from tileir.passes.banding import banded
 from tileir.runtime.arguments import ArrayArgument
 from tileir.runtime.grid import GridLike, checked_grid
@@ -67,8 +67,8 @@ def launch(
         Number of tile blocks along each axis.
     *args : object
         Arguments in the order of the parameters: numbers, and dense row-major arrays: NumPy arrays, which are written
-        in place when all bands are done; `numpy.memmap`, of which workers open the file; `dask.array`, which stays as
-        it is.
+        in place when all bands are done; `numpy.memmap` and arrays of Zarr in a folder, which workers open;
+        `dask.array`, which stays as it is.
     client : Client of Dask, concurrent.futures.Executor or None
         The workers; None for processes of this machine. `dask.array` arguments need a client.
     target, check
@@ -97,25 +97,25 @@ def launch(
     OSError
         If a disk has no room for what the kernel may write into a file; nothing has been written then.
     Trap
-        Of the first band that has one; no array has been written then, but those in files.
+        Of the first band that has one; no array has been written then, but those in files and in Zarr.
     """
     kernel.module.require_valid()
     extents = checked_grid(grid, kernel.name)
     names = [parameter.name for parameter in kernel.parameters]
     values, options = separated(kernel.name, names, args, named)
     output = _output_of(options)
-    arrays: dict[int, Any] = {at: value for at, value in enumerate(values) if _is_array(value)}
+    arrays: dict[int, Any] = {at: value for at, value in enumerate(values) if is_array(value)}
     numbers = _numbers(kernel, values, arrays, target)
     with sender_of(client) as sender:
-        if any(_is_dask(value) for value in arrays.values()) and not sender.is_dask:
+        if any(is_dask(value) for value in arrays.values()) and not sender.is_dask:
             raise TypeError("a dask.array needs client=Client(...) of Dask")
         inlined = optimize(kernel.module, passes="inline")
         sizes = [arrays[at].nbytes if at in arrays else 0 for at in range(len(values))]
         entry = Module.of(inlined)[kernel.name].entry
-        rules = _rules(arrays, names, sender.memory if memory is None else memory)
+        rules = rules_for(arrays, names, sender.memory if memory is None else memory)
         plan = planned(entry, numbers, sizes, extents, bands or BANDS_PER_WORKER * sender.count, rules)
-        _require_separate(arrays, plan, names)
-        _reserve_files(arrays, plan)
+        require_separate(arrays, plan, names)
+        reserve_files(arrays, plan)
         program = pickle.dumps(Module.of(banded(inlined, extents, plan.axes)))
         work = BandWork(program, kernel.name, extents, (0, 0, 0), tuple(values), target, check, options)
         near = _near(arrays, plan) if client is None else {}
@@ -130,32 +130,11 @@ def _output_of(options: LaunchOptions) -> Callable[[str], object]:
     return cast(Callable[[str], object], options.pop("output", None) or sys.stdout.write)
 
 
-def _rules(arrays: dict[int, Any], names: Sequence[str], memory: int | None) -> PlaceRules:
-    """What a plan must keep for these arrays. Raises UnsupportedError for a `dask.array` that nothing can be cut of."""
-    in_pieces = {at: array for at, array in arrays.items() if _is_dask(array)}
-    for at, array in in_pieces.items():
-        if not array.ndim or any(np.isnan(extent) for extent in array.shape):
-            raise UnsupportedError(f"parameter '{names[at]}': a dask.array without a known shape", "distributed")
-
-    def accept(bands: Sequence[BandFootprint]) -> None:
-        for at, array in in_pieces.items():
-            require_pieces_apart(names[at], pieces_of(array, at, bands))
-
-    return PlaceRules(accept, None, memory, tuple(at for at, array in arrays.items() if not _is_file(array)))
-
-
 def _near(arrays: dict[int, Any], plan: BandPlan) -> dict[int, np.ndarray]:
     """The arrays in the memory of this process that processes of this machine may share."""
     touched = {at for band in plan.bands for at in (*band.reads, *band.writes)}
-    return {at: value for at, value in arrays.items() if at in touched and not _is_file(value)}
-
-
-def _is_array(value: object) -> bool:
-    return isinstance(value, np.ndarray) or _is_dask(value)
-
-
-def _is_dask(value: object) -> bool:
-    return type(value).__module__.startswith("dask.array")
+    in_memory = {at: value for at, value in arrays.items() if isinstance(value, np.ndarray) and not is_file(value)}
+    return {at: value for at, value in in_memory.items() if at in touched}
 
 
 def _numbers(kernel: Kernel, values: Sequence[object], arrays: dict[int, Any], target: str) -> list[int | None]:
@@ -170,28 +149,6 @@ def _numbers(kernel: Kernel, values: Sequence[object], arrays: dict[int, Any], t
         if at in arrays and isinstance(values[at], np.ndarray) and not values[at].flags.c_contiguous:  # type: ignore[attr-defined]
             raise ValueError(f"parameter '{kernel.parameters[at].name}': expected a dense row-major array")
     return numbers
-
-
-def _require_separate(arrays: dict[int, Any], plan: BandPlan, names: Sequence[str]) -> None:
-    """Raise ValueError where an array that is written shares memory with another."""
-    written = {at for band in plan.bands for at in band.writes} | plan.merged.keys()
-    for at in written:
-        for other, array in arrays.items():
-            if other != at and not _is_dask(array) and not _is_dask(arrays[at]) and np.shares_memory(array, arrays[at]):
-                raise ValueError(f"parameters '{names[at]}' and '{names[other]}' share memory that the kernel writes")
-        if isinstance(arrays[at], np.ndarray) and not arrays[at].flags.writeable:
-            raise ValueError(f"parameter '{names[at]}': the kernel writes it, and it cannot be written")
-
-
-def _reserve_files(arrays: dict[int, Any], plan: BandPlan) -> None:
-    """Room on the disk for all that is written into files. Raises OSError."""
-    for at, array in arrays.items():
-        if not _is_file(array):
-            continue
-        if at in plan.merged:
-            reserve(array.filename, _offset(array), array.nbytes)
-        for box in (box for band in plan.bands for box in band.writes.get(at, ())):
-            reserve(array.filename, _offset(array) + box.start, box.end - box.start)
 
 
 class _Launch:
@@ -212,11 +169,13 @@ class _Launch:
         self.names = names
         self.sender = sender
         self.shared = shared
-        self.pieces = {at: pieces_of(value, at, plan.bands) for at, value in arrays.items() if _is_dask(value)}
+        in_pieces = {at: value for at, value in arrays.items() if is_dask(value) or is_stored(value)}
+        self.pieces = {at: pieces_of(value, at, plan.bands) for at, value in in_pieces.items()}
 
     def run(self, output: Callable[[str], object]) -> tuple[object, ...]:
         tasks = [self._task(number, band) for number, band in enumerate(self.plan.bands)]
-        futures, results = self.sender.run(run_band, tasks, frozenset(self.pieces) - self.plan.merged.keys())
+        staying = frozenset(at for at in self.pieces if is_dask(self.arrays[at]))
+        futures, results = self.sender.run(run_band, tasks, staying - self.plan.merged.keys())
         for result in results:
             output(result.printed)
         trap = next((result.trap for result in results if result.trap is not None), None)
@@ -243,24 +202,27 @@ class _Launch:
         if at in self.plan.merged:
             whole = np.asarray(self.sender.local(array))
             return replace(plain, whole=np.zeros_like(whole) if self.plan.merged[at] in _FROM_ZERO else whole)
-        if _is_dask(array):
-            piece, part = self.pieces[at][number], None
-            if piece.given is not None:
-                fetched.append(array[slices(piece.given)])
-                part = FetchedPart(piece.given, len(fetched) - 1)
-            returned = () if piece.written is None else (bytes_of(piece.written, array.shape, array.dtype.itemsize),)
-            return replace(plain, part=part, returned=returned)
-        mapped = array if _is_file(array) else self.shared.get(at)
+        if at in self.pieces:
+            return self._in_pieces(at, plain, self.pieces[at][number], fetched)
+        mapped = array if is_file(array) else self.shared.get(at)
         if mapped is not None:
-            direct = bool(writes) and not self._is_reread(at)
-            file = MappedFile(str(mapped.filename), _offset(mapped), direct)
+            direct = bool(writes) and not is_reread(self.plan.bands, at)
+            file = MappedFile(str(mapped.filename), int(mapped.offset), direct)
             return replace(plain, file=file, returned=() if direct else tuple(writes))
         given = tuple((box, np.array(box.of(array))) for box in reads)
         return replace(plain, given=given, returned=tuple(writes))
 
-    def _is_reread(self, at: int) -> bool:
-        """Whether a band reads an array that it writes: to run it again it needs what was there before."""
-        return any(at in band.reads and at in band.writes for band in self.plan.bands)
+    def _in_pieces(self, at: int, plain: BandArray, piece: BandPiece, fetched: list[Any]) -> BandArray:
+        array = self.arrays[at]
+        returned = () if piece.written is None else (bytes_of(piece.written, array.shape, array.dtype.itemsize),)
+        if is_stored(array):
+            direct = not is_reread(self.plan.bands, at, stored=True)
+            stored = StoredPiece(folder_of(array, self.names[at]), piece.given, piece.written if direct else None)
+            return replace(plain, stored=stored, returned=() if direct else returned)
+        if piece.given is None:
+            return replace(plain, returned=returned)
+        fetched.append(array[slices(piece.given)])
+        return replace(plain, part=FetchedPart(piece.given, len(fetched) - 1), returned=returned)
 
     # ------------------------------------------------------------ after
 
@@ -268,15 +230,24 @@ class _Launch:
         """Put into NumPy arrays what bands gave back."""
         for at, mode in self.plan.merged.items():
             self._merge(at, mode, [result.boxes[at][0] for result in results])
-        for band, result in zip(self.plan.bands, results):
-            for at, contents in result.boxes.items():
-                if at not in self.plan.merged and not _is_dask(self.arrays[at]):
-                    for box, content in zip(band.writes[at], contents):
-                        box.of(self.arrays[at])[...] = content
+        for number, (band, result) in enumerate(zip(self.plan.bands, results)):
+            for at in result.boxes.keys() - self.plan.merged.keys():
+                self._put(at, number, band, result)
             for at, mapped in self.shared.items():
-                if not self._is_reread(at):
+                if not is_reread(self.plan.bands, at):
                     for box in band.writes.get(at, ()):
                         box.of(self.arrays[at])[...] = box.of(mapped)
+
+    def _put(self, at: int, number: int, band: BandFootprint, result: BandResult) -> None:
+        """Write what a band gave back of an array, unless Dask keeps it."""
+        array = self.arrays[at]
+        if is_stored(array):
+            written = self.pieces[at][number].written
+            if written is not None:
+                array[slices(written)] = part_of(result, at, shape_of(written), array.dtype)
+        elif not is_dask(array):
+            for box, content in zip(band.writes[at], result.boxes[at]):
+                box.of(array)[...] = content
 
     def _merge(self, at: int, mode: AtomicMode, parts: Sequence[np.ndarray]) -> None:
         array = np.array(self.sender.local(self.arrays[at]))
@@ -285,7 +256,7 @@ class _Launch:
         total = array.view(dtype)
         for part in parts:
             total = cast(Callable[..., np.ndarray], _UFUNCS[mode])(total, part.view(dtype))
-        if _is_dask(self.arrays[at]):
+        if is_dask(self.arrays[at]):
             self.arrays[at] = self.sender.as_dask(total.view(array.dtype), self.arrays[at])
         else:
             self.arrays[at][...] = total.view(array.dtype)
@@ -293,7 +264,7 @@ class _Launch:
     def _given_back(self, at: int, value: Any, futures: Sequence[Any]) -> object:
         """An array of the launch as its caller gets it."""
         value = self.arrays[at]
-        if not _is_dask(value) or at in self.plan.merged or not any(at in band.writes for band in self.plan.bands):
+        if not is_dask(value) or at in self.plan.merged or not any(at in band.writes for band in self.plan.bands):
             return value
         parts = [
             (piece.written, self.sender.as_part(part_of, future, at, shape_of(piece.written), value.dtype))
@@ -301,15 +272,3 @@ class _Launch:
             if piece.written is not None
         ]
         return self.sender.block(put_together(value.shape, parts, value))
-
-
-def _is_file(array: object) -> bool:
-    """Whether an array is a file, from its beginning on: a part of one has the file of the whole."""
-    if not isinstance(array, np.memmap) or array.filename is None or isinstance(array.base, np.memmap):
-        return False
-    # What was changed in a copy on write is in no file.
-    return array.mode in ("r", "r+", "w+")
-
-
-def _offset(array: Any) -> int:
-    return int(array.offset)

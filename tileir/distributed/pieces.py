@@ -1,7 +1,7 @@
 """Arrays of a launch that are in pieces, as bands get and give them.
 
 Knows: which rectangle of such an array each band is given, and which it gives back. Does not know: how rectangles
-travel (`launching`).
+travel (`launching`), and which may meet (`places`).
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tileir.distributed.footprints import BandFootprint
-from tileir.distributed.rectangles import Rectangle, any_meet, bytes_of, hull_of, rectangle_around
-from tileir.ir.diagnostics import UnsupportedError
+from tileir.distributed.rectangles import Rectangle, bytes_of, hull_of, rectangle_around
 
 
 @dataclass(frozen=True)
@@ -38,11 +37,3 @@ def _piece(array: Any, at: int, band: BandFootprint) -> BandPiece:
         # What lies between is given back unchanged.
         reads.append(written)
     return BandPiece(hull_of(reads), written)
-
-
-def require_pieces_apart(name: str, pieces: Sequence[BandPiece]) -> None:
-    """Raise UnsupportedError if two bands give back the same element."""
-    if any_meet(piece.written for piece in pieces if piece.written is not None):
-        raise UnsupportedError(
-            f"parameter '{name}': bands that write into the same rows and columns of an array in pieces", "distributed"
-        )

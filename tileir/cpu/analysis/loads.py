@@ -60,7 +60,7 @@ class Loads:
 
     def __init__(self, fusion: Fusion, known: Affines) -> None:
         self._known = known
-        self._readers = Readers(fusion)
+        self.readers = Readers(fusion)
         self._place = {op: place for place, op in enumerate(fusion.operations)}
         self._barriers = [op for op in fusion.operations if _is_barrier(op)]
         self._barrier_places = [self._place[op] for op in self._barriers]
@@ -90,19 +90,19 @@ class Loads:
         tile, barrier = _tile(load), self._barrier_after(load)
         self._placements[tile] = placement
         if barrier is not None and placement is LoadPlacement.IN_STORE:
-            in_place = self._readers.in_place(tile, barrier)
+            in_place = self.readers.in_place(tile, barrier)
             put_off = PutOffLoad(load, tile, in_place, in_place and _same_tile(load, access_of(barrier)))
             self._in_stores.setdefault(barrier, []).append(put_off)
 
     def _pointer_placement(self, load: MemoryAccess) -> LoadPlacement:
         """Put off only where one store reads the tile, in the order in which it writes: a masked read has a branch."""
         tile, barrier = _tile(load), self._barrier_after(load)
-        if barrier is None or {op for op, _ in self._readers.uses(tile)} != {barrier}:
+        if barrier is None or {op for op, _ in self.readers.uses(tile)} != {barrier}:
             return LoadPlacement.AT_ONCE
         placement = self._placement_before(barrier, tile)
-        if placement is not LoadPlacement.IN_STORE or not self._readers.in_place(tile, barrier):
+        if placement is not LoadPlacement.IN_STORE or not self.readers.in_place(tile, barrier):
             return LoadPlacement.AT_ONCE
-        self._readers.put_off(load.op)
+        self.readers.put_off(load.op)
         return LoadPlacement.IN_STORE
 
     def _box_placement(self, load: MemoryAccess) -> LoadPlacement:
@@ -111,7 +111,7 @@ class Loads:
 
     def _placement_before(self, barrier: Op, tile: Value) -> LoadPlacement:
         """The placement of the load of `tile`, given the first operation after it that may change memory."""
-        uses, store = self._readers.uses(tile), access_of(barrier)
+        uses, store = self.readers.uses(tile), access_of(barrier)
         if any(self._place[op] > self._place[barrier] for op, _ in uses):
             return LoadPlacement.AT_ONCE
         operands = {operand for op, operand in uses if op is barrier}

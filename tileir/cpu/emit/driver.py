@@ -11,36 +11,57 @@ A trap lowers the limit to the number of its tile block, so that tile blocks bef
 still run: the trap that counts is that of the first tile block that has one, whatever the threads do. The result is the
 number of the trap site, 0 if there was none, `ABANDONED`, or `SET_ASIDE`; the first line of the arena says which tile
 block it was, and its handle. Only kernels that are coroutines are ever set aside, and only they have the last two.
+
+Tile blocks that follow one another along an axis of the grid may be run by one call of another function, which gives
+`SEPARATELY` (or any other number above 0) where it has done nothing: then they are run one by one.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from llvmlite import ir
 
 from tileir.cpu.emit import record
 from tileir.cpu.emit.coroutines import NULL, call
 from tileir.cpu.emit.elements import I8, I32, I64, PTR
-from tileir.cpu.emit.emitter import ABANDONED, RARE, SET_ASIDE
+from tileir.cpu.emit.emitter import RARE
 from tileir.cpu.emit.safepoints import attend, field_of, wanted
+from tileir.cpu.emit.trap_sites import ABANDONED, SET_ASIDE
 
-NAME, RESUME, DESTROY = "tileir.driver", "tileir.resume", "tileir.destroy"
-
-
+SEPARATELY = 1
+"""The status of joined tile blocks that are to be run one by one."""
 STAMP = 3 * 8
 """Bytes of a row of the table of tile blocks: nanoseconds of the monotonic clock at its begin and its end, and the
 arena of the thread that ran it."""
 _MONOTONIC = 1
 
 
-def add_driver(module: ir.Module, kernel: ir.Function, stamps: int | None = None, fence: bool = False) -> None:
+@dataclass(frozen=True)
+class JoinedFunction:
+    """A function that runs up to `most` tile blocks, which follow one another along `axis`, as one."""
+
+    function: ir.Function
+    axis: int
+    most: int
+
+
+def add_driver(
+    module: ir.Module,
+    kernel: ir.Function,
+    stamps: int | None = None,
+    fence: bool = False,
+    joined: JoinedFunction | None = None,
+    columns: int = record.COLUMNS,
+) -> None:
     """Add the functions that threads call to the module of a kernel. `stamps` is the address of a word that holds that
     of the table of tile blocks, or 0. `fence`: the kernel has stores that bypass the cache of an x86 processor, which
-    are to be visible to others when the driver returns.
+    are to be visible to others when the driver returns. Tile blocks are numbered in bands of so many `columns`.
     """
     kernel.linkage = "internal"
     kernel.attributes.add("noinline")
     sets_aside = kernel.function_type.return_type == PTR
-    _Driver(module, kernel, sets_aside, stamps, fence)
+    _Driver(module, kernel, sets_aside, stamps, fence, joined, columns)
     if sets_aside:
         _add_resume(module)
         _add_destroy(module)
@@ -50,17 +71,25 @@ class _Driver:
     """The driver under construction: blocks of code that take tile blocks, run one, and look whether to go on."""
 
     def __init__(
-        self, module: ir.Module, kernel: ir.Function, sets_aside: bool, stamps: int | None, fence: bool
+        self,
+        module: ir.Module,
+        kernel: ir.Function,
+        sets_aside: bool,
+        stamps: int | None,
+        fence: bool,
+        joined: JoinedFunction | None,
+        columns: int,
     ) -> None:
-        function = ir.Function(module, ir.FunctionType(I32, [PTR, PTR]), NAME)
-        self._stamps, self._fence = stamps, fence
+        function = ir.Function(module, ir.FunctionType(I32, [PTR, PTR]), record.DRIVER)
+        self._stamps, self._fence, self._joined = stamps, fence, joined
         self._kernel, self._sets_aside = kernel, sets_aside
-        names = "start", "fetch", "head", "next", "safepoint", "run", "left", "trapped", "after", "done"
+        names = "start", "fetch", "head", "next", "safepoint", "run", "alone", "left", "trapped", "after", "done"
         self._blocks = {name: function.append_basic_block(name) for name in names}
         self._builder = builder = ir.IRBuilder(self._blocks["start"])
-        self._launch = _Launch(builder, *function.args)
-        self._counter = builder.alloca(I64)
-        builder.store(I64(0), self._counter)
+        self._launch = _Launch(builder, function.args[0], function.args[1], columns)
+        self._counter, self._separate = builder.alloca(I64), builder.alloca(I64)
+        for cell in (self._counter, self._separate):
+            builder.store(I64(0), cell)
         builder.branch(self._blocks["fetch"])
         self._fetch()
         self._look_up(attend(module))
@@ -98,16 +127,47 @@ class _Driver:
         """Run a tile block; what comes then depends on its status."""
         builder, launch, blocks = self._at("run"), self._launch, self._blocks
         place = launch.place(self._number)
+        self._results: list[tuple[ir.Value, ir.Block]] = []
+        self._ran: list[tuple[ir.Value, ir.Block]] = []
+        if self._joined is not None:
+            self._run_joined(self._joined, place)
+        builder.branch(blocks["alone"])
+        self._at("alone")
         self._stamp(0)
         result = builder.call(self._kernel, [launch.slots, launch.grid, *place, launch.space])
         self._stamp(1)
-        builder.store(builder.add(builder.load(self._counter, typ=I64), I64(1)), self._counter)
         if self._sets_aside:
             handle, result = result, builder.load(launch.line(record.STATUS), typ=I32)
             _keep_handle(builder, launch, handle, result)
-        self._result = result
+        self._ended(I64(1), result)
+
+    def _ended(self, count: ir.Value, result: ir.Value) -> None:
+        """So many tile blocks have run, and this is their status."""
+        builder, blocks = self._builder, self._blocks
+        builder.store(builder.add(builder.load(self._counter, typ=I64), count), self._counter)
+        self._ran.append((count, builder.block))
+        self._results.append((result, builder.block))
         stopped = builder.icmp_unsigned("!=", result, I32(0))
         builder.cbranch(stopped, blocks["left"], blocks["after"]).set_weights(RARE)
+
+    def _run_joined(self, joined: JoinedFunction, place: list[ir.Value]) -> None:
+        """Run the tile blocks from here on that may be joined, unless they are to be run separately."""
+        builder, launch, number = self._builder, self._launch, self._number
+        limit = builder.load_atomic(launch.limit, "monotonic", 8, typ=I64)
+        count: ir.Value = I64(joined.most)
+        for most in (launch.following(joined.axis, place), builder.sub(limit, number), builder.sub(self._last, number)):
+            count = builder.select(builder.icmp_signed("<", most, count), most, count)
+        apart = builder.icmp_signed("<", number, builder.load(self._separate, typ=I64))
+        alone = builder.or_(apart, builder.icmp_signed("<", count, I64(2)))
+        with builder.if_then(builder.not_(alone)):
+            result = builder.call(joined.function, [launch.slots, launch.grid, *place, launch.space, count])
+            separately = builder.append_basic_block("separately")
+            ran = builder.append_basic_block("joined")
+            builder.cbranch(_is_trap(builder, result), separately, ran).set_weights(RARE)
+            builder.position_at_end(ran)
+            self._ended(count, result)
+            builder.position_at_end(separately)
+            builder.store(builder.add(number, count), self._separate)
 
     def _stamp(self, column: int) -> None:
         """Note the time in the row of the tile block, and at last the thread's arena, if there is a table."""
@@ -125,12 +185,13 @@ class _Driver:
     def _go_on(self) -> None:
         """With the next tile block; a trap lowers the limit and ends it."""
         blocks, builder = self._blocks, self._at("left")
+        self._result = _joined_ways(builder, I32, self._results)
         builder.cbranch(_is_trap(builder, self._result), blocks["trapped"], blocks["done"])
         self._at("trapped")
         builder.atomic_rmw("min", self._launch.limit, self._number, "monotonic")
         builder.branch(blocks["done"])
         self._at("after")
-        following = builder.add(self._number, I64(1))
+        following = builder.add(self._number, _joined_ways(builder, I64, self._ran))
         self._number.add_incoming(following, blocks["after"])
         builder.cbranch(builder.icmp_signed("<", following, self._last), blocks["head"], blocks["fetch"])
 
@@ -162,7 +223,7 @@ def _now(builder: ir.IRBuilder) -> ir.Value:
 
 
 def _add_resume(module: ir.Module) -> None:
-    function = ir.Function(module, ir.FunctionType(I32, [PTR, PTR, PTR]), RESUME)
+    function = ir.Function(module, ir.FunctionType(I32, [PTR, PTR, PTR]), record.RESUME)
     builder = ir.IRBuilder(function.append_basic_block("start"))
     launch = _Launch(builder, *function.args[:2])
     call(builder, "llvm.coro.resume", function.args[2])
@@ -175,7 +236,7 @@ def _add_resume(module: ir.Module) -> None:
 
 
 def _add_destroy(module: ir.Module) -> None:
-    function = ir.Function(module, ir.FunctionType(ir.VoidType(), [PTR]), DESTROY)
+    function = ir.Function(module, ir.FunctionType(ir.VoidType(), [PTR]), record.DESTROY)
     builder = ir.IRBuilder(function.append_basic_block("start"))
     call(builder, "llvm.coro.destroy", function.args[0])
     builder.ret_void()
@@ -187,6 +248,14 @@ def _keep_handle(builder: ir.IRBuilder, launch: _Launch, handle: ir.Value, statu
     builder.store(builder.select(aside, handle, NULL), launch.line(record.HANDLE))
 
 
+def _joined_ways(builder: ir.IRBuilder, type: ir.Type, ways: list[tuple[ir.Value, ir.Block]]) -> ir.Value:
+    """The value that belongs to the way by which control came."""
+    found = builder.phi(type)
+    for value, block in ways:
+        found.add_incoming(value, block)
+    return found
+
+
 def _is_trap(builder: ir.IRBuilder, status: ir.Value) -> ir.Value:
     return builder.icmp_signed(">", status, I32(0))
 
@@ -194,8 +263,8 @@ def _is_trap(builder: ir.IRBuilder, status: ir.Value) -> ir.Value:
 class _Launch:
     """The fields of the record, as the driver reads them."""
 
-    def __init__(self, builder: ir.IRBuilder, launch: ir.Value, arena: ir.Value) -> None:
-        self._builder = builder
+    def __init__(self, builder: ir.IRBuilder, launch: ir.Value, arena: ir.Value, columns: int = record.COLUMNS) -> None:
+        self._builder, self._columns = builder, I64(columns)
         self.next, self.limit = self._at(launch, record.NEXT), self._at(launch, record.LIMIT)
         self.chunk = builder.load(self._at(launch, record.CHUNK), typ=I64)
         self.grid, self.slots = self._at(launch, record.GRID), self._at(launch, record.SLOTS)
@@ -212,7 +281,7 @@ class _Launch:
 
     def place(self, number: ir.Value) -> list[ir.Value]:
         """x, y and z of a tile block, as i32: `record.block_at` in LLVM."""
-        builder, columns = self._builder, I64(record.COLUMNS)
+        builder, columns = self._builder, self._columns
         plane = builder.mul(self._width, self._height)
         z, within = builder.udiv(number, plane), builder.urem(number, plane)
         band = builder.mul(self._width, columns)
@@ -221,3 +290,16 @@ class _Launch:
         wide = builder.select(builder.icmp_unsigned("<", left, columns), left, columns)
         x, y = builder.udiv(rest, wide), builder.add(first, builder.urem(rest, wide))
         return [builder.trunc(coordinate, I32) for coordinate in (x, y, z)]
+
+    def following(self, axis: int, place: list[ir.Value]) -> ir.Value:
+        """How many tile blocks, from the one at `place` on, follow one another along the axis and in their numbers."""
+        builder = self._builder
+        extent, across = (self._width, self._height) if axis == 0 else (self._height, self._width)
+        at = builder.zext(place[axis], I64)
+        left = builder.sub(extent, at)
+        alone = builder.icmp_unsigned("==", across, I64(1))
+        if axis == 0:
+            return builder.select(alone, left, I64(1))
+        band = builder.sub(self._columns, builder.urem(at, self._columns))
+        shorter = builder.select(builder.icmp_unsigned("<", left, band), left, band)
+        return builder.select(alone, left, shorter)

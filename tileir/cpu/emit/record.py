@@ -37,10 +37,14 @@ from functools import partial
 from tileir.ir.diagnostics import Coordinates
 
 NEXT, LIMIT, CHUNK, FUEL, GRID, LIBRARY, SLOTS = 0, 64, 128, 136, 144, 160, 192
-FUNCTIONS = (SLOTS - LIBRARY) // 8
+LIBRARY_FUNCTIONS = "tileir.held", "tileir.reach", "tileir.box", "tileir.lanes"
+FUNCTIONS = len(LIBRARY_FUNCTIONS)
 NO_LIBRARY = (0,) * FUNCTIONS
+DRIVER, RESUME, DESTROY = "tileir.driver", "tileir.resume", "tileir.destroy"
+"""The native functions that a thread calls (`cpu.emit.driver`)."""
 LINE = 64
-COLUMNS = 8
+COLUMNS, JOINED_COLUMNS = 8, 64
+"""Columns of a band in which tile blocks are numbered, and where those of a row are run as one."""
 BLOCK, COUNT, ATTENTION, STATUS, HOST, HANDED, HANDLE, CHANGES, WAITING = 0, 8, 16, 20, 24, 32, 40, 48, 56
 GO_ON, ABANDON = 1, 0
 """What the host answers. A call that fails gives 0."""
@@ -74,7 +78,8 @@ class LaunchRecord:
 
     def fill(self, total: int, chunk: int, fuel: int, grid: Coordinates, slots: tuple[int, ...]) -> None:
         """For a launch from the first tile block on. Slots that are there already are not written again."""
-        self._fill_head(0, total, chunk, fuel, *grid)
+        x, y, z = grid
+        self._fill_head(0, total, chunk, fuel, x, y, z)
         if slots != self._slots:
             self._fill_slots(*slots)
             self._slots = slots
@@ -103,14 +108,14 @@ class LaunchRecord:
         self._limit.value = 0
 
 
-def block_at(number: int, grid: Coordinates) -> Coordinates:
-    """The tile block of that number: in bands of `COLUMNS` along y, in a band y fastest, then x.
+def block_at(number: int, grid: Coordinates, columns: int = COLUMNS) -> Coordinates:
+    """The tile block of that number: in bands of `columns` along y, in a band y fastest, then x.
 
     Neighbours in both directions are run soon after each other, as tiles of a matrix share rows, columns and pages of
     memory. A grid of one dimension is run in order.
     """
     z, within = divmod(number, grid[0] * grid[1])
-    band, rest = divmod(within, grid[0] * COLUMNS)
-    first = band * COLUMNS
-    x, y = divmod(rest, min(COLUMNS, grid[1] - first))
+    band, rest = divmod(within, grid[0] * columns)
+    first = band * columns
+    x, y = divmod(rest, min(columns, grid[1] - first))
     return x, first + y, z

@@ -6,13 +6,14 @@ comparisons it is asked). Does not know: memory.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from llvmlite import ir
 
 from tileir.cpu.analysis.cuts import is_strict
 from tileir.cpu.emit.elements import I1, I64
-from tileir.cpu.emit.emitter import Emitter
+from tileir.cpu.emit.emitter import Emitter, Extent, as_register, highest_index
 from tileir.cpu.emit.tiles import Tile, wide
 from tileir.ir.attributes import Signedness
 from tileir.ops import integer
@@ -27,8 +28,10 @@ class ActiveCount:
     regular: ir.Value
 
 
-def active_count(emit: Emitter, op: integer.CmpI, left: Tile, right: Tile, dim: int | None) -> ActiveCount:
-    """The count of a comparison whose lesser side is `left`."""
+def active_count(
+    emit: Emitter, op: integer.CmpI, left: Tile, right: Tile, extents: Sequence[Extent], dim: int | None
+) -> ActiveCount:
+    """The count of a comparison whose lesser side is `left`, of these extents."""
     builder, rank = emit.builder, left.type.rank
     start = (I64(0),) * rank
     first, limit = (wide(builder, tile.at(emit, start)) for tile in (left, right))
@@ -36,18 +39,21 @@ def active_count(emit: Emitter, op: integer.CmpI, left: Tile, right: Tile, dim: 
     some = compare("<" if is_strict(op) else "<=", first, limit)
     if dim is None:
         return ActiveCount(builder.zext(some, I64), I1(1))
-    extent = left.type.shape[dim]
-    end = tuple(I64(extent - 1 if other == dim else 0) for other in range(rank))
+    extent, highest = as_register(extents[dim]), highest_index(builder, extents[dim])
+    end = tuple(highest if other == dim else I64(0) for other in range(rank))
     last = wide(builder, left.at(emit, end))
-    even = builder.icmp_unsigned("==", builder.sub(last, first), ir.Constant(first.type, extent - 1))
+    even = builder.icmp_unsigned("==", _widened(builder, builder.sub(last, first)), highest)
     regular = builder.and_(even, compare("<=", first, last))
-    distance = builder.sub(limit, first)
-    distance = distance if distance.type == I64 else builder.zext(distance, I64)
+    distance = _widened(builder, builder.sub(limit, first))
     if is_strict(op):
-        count = least(builder, distance, I64(extent))
+        count = least(builder, distance, extent)
     else:
-        count = builder.add(least(builder, distance, I64(extent - 1)), I64(1))
+        count = builder.add(least(builder, distance, highest), I64(1))
     return ActiveCount(builder.select(some, count, I64(0)), regular)
+
+
+def _widened(builder: ir.IRBuilder, number: ir.Value) -> ir.Value:
+    return number if number.type == I64 else builder.zext(number, I64)
 
 
 def least(builder: ir.IRBuilder, one: ir.Value, other: ir.Value) -> ir.Value:

@@ -22,25 +22,34 @@ from llvmlite import ir
 from tileir.analysis.affine import Affines
 from tileir.analysis.effects import reachable
 from tileir.analysis.placement import CallPlacement
+from tileir.cpu.analysis.coarsening import coarsening_of
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.streams import streams_of
 from tileir.cpu.emit.coroutines import Coroutine
 from tileir.cpu.emit.debug_lines import DebugLines, PlaceOf
-from tileir.cpu.emit.driver import add_driver
+from tileir.cpu.emit.driver import JoinedFunction, add_driver
 from tileir.cpu.emit.elements import I8, I32, I64, PTR, Num, memory_type
-from tileir.cpu.emit.emitter import Emitter, TrapSite, accesses_null
-from tileir.cpu.emit.record import FUEL, SLOTS, STATUS
+from tileir.cpu.emit.emitter import Emitter, accesses_null
+from tileir.cpu.emit.record import COLUMNS, FUEL, JOINED_COLUMNS, SLOTS, STATUS
 from tileir.cpu.emit.safepoints import field_of
 from tileir.cpu.emit.tiles import Lowered, Scalar, from_memory
+from tileir.cpu.emit.trap_sites import TrapSite
+from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.lowering.counting import Counters
 from tileir.cpu.lowering.safepoints import may_wait
-from tileir.cpu.lowering.state import CheckLevel, Lowering, NativeRules
+from tileir.cpu.lowering.state import JoinedBlocks, Lowering, NativeRules
 from tileir.ir import types as t
 from tileir.ir.core import Block, Op, Value
 from tileir.ops.module import Entry
 
 NAME = "tileir.kernel"
 """Name of the function and of its module, whatever the entry is called: names of programs may be anything."""
+JOINED_NAME = "tileir.joined"
+"""Name of the function that runs several tile blocks as one (`cpu.analysis.coarsening`)."""
+ARGUMENTS = [PTR, PTR, I32, I32, I32, PTR]
+_ARENA = 5
+MOST_JOINED = 1 << 20
+"""Elements of a tile of joined tile blocks at most: they are run without a look at what else goes on."""
 
 
 @dataclass
@@ -59,6 +68,8 @@ class LoweredKernel:
     """The loops in which a tile block may be set aside."""
     values: dict[Value, Lowered]
     """The form that each value had when everything was lowered."""
+    columns: int = COLUMNS
+    """Tile blocks are numbered in bands of so many columns (`cpu.emit.record`)."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +84,11 @@ class Instruments:
     file: str = ""
     counters: Counters | None = None
     stamps: int | None = None
+
+    @property
+    def watches_blocks(self) -> bool:
+        """Whether each tile block is looked at by itself."""
+        return self.counters is not None or self.stamps is not None
 
 
 PLAIN = Instruments()
@@ -103,7 +119,9 @@ def lower_entry(
     _bind_arguments(lowering, entry.body)
     lowering.run(entry.body)
     _end(emit)
-    add_driver(module, function, instruments.stamps, lowering.bypasses_cache)
+    joined = None if instruments.watches_blocks else _joined(lowering, entry, global_names)
+    columns = JOINED_COLUMNS if joined is not None and joined.axis == 1 else COLUMNS
+    add_driver(module, function, instruments.stamps, lowering.bypasses_cache, joined, columns)
     return LoweredKernel(
         module,
         emit.arena_size,
@@ -113,13 +131,43 @@ def lower_entry(
         lowering.warnings,
         lowering.waiting,
         lowering.values,
+        columns,
     )
 
 
+def _joined(single: Lowering, entry: Entry, global_names: Sequence[str]) -> JoinedFunction | None:
+    """The function that runs several tile blocks as one; None where there is none."""
+    body, caller = entry.body, single.emit
+    if single.strict or caller.coroutine is not None:
+        return None
+    coarsening = coarsening_of(body, single.fusion, single.known, single.loads)
+    most = 0 if coarsening is None else MOST_JOINED // coarsening.largest
+    if coarsening is None or most < 2:
+        return None
+    function = _function(caller.module, JOINED_NAME, ir.FunctionType(I32, [*ARGUMENTS, I64]))
+    function.linkage = "internal"
+    function.attributes.add("noinline")
+    emit = _emitter(function)
+    emit.functions = caller.functions
+    emit.describe(caller.lines)
+    lowering = _lowering(emit, body, global_names, single.rules, single.checks)
+    lowering.joined = JoinedBlocks(coarsening, function.args[-1])
+    lowering.streams = single.streams
+    _bind_arguments(lowering, body)
+    lowering.run(body)
+    _end(emit)
+    single.asks, single.bypasses_cache = single.asks or lowering.asks, single.bypasses_cache or lowering.bypasses_cache
+    caller.arena_size = max(caller.arena_size, emit.arena_size)
+    return JoinedFunction(function, coarsening.axis, most)
+
+
 def _kernel_function(module: ir.Module, waits: bool) -> ir.Function:
-    kernel_type = ir.FunctionType(PTR if waits else I32, [PTR, PTR, I32, I32, I32, PTR])
-    function = ir.Function(module, kernel_type, NAME)
-    function.args[-1].add_attribute("noalias")
+    return _function(module, NAME, ir.FunctionType(PTR if waits else I32, ARGUMENTS))
+
+
+def _function(module: ir.Module, name: str, type: ir.FunctionType) -> ir.Function:
+    function = ir.Function(module, type, name)
+    function.args[_ARENA].add_attribute("noalias")
     accesses_null(function)
     return function
 
@@ -131,14 +179,14 @@ def _emitter(function: ir.Function) -> Emitter:
     status = builder.alloca(I32)
     builder.store(I32(0), status)
     coroutine = Coroutine(builder) if function.function_type.return_type == PTR else None
-    return Emitter(function.module, function, builder, function.args[-1], exit, status, coroutine)
+    return Emitter(function.module, function, builder, function.args[_ARENA], exit, status, coroutine)
 
 
 def _lowering(
     emit: Emitter, body: Block, global_names: Sequence[str], rules: NativeRules, checks: CheckLevel
 ) -> Lowering:
     builder = emit.builder
-    arguments, grid, x, y, z, _ = emit.function.args
+    arguments, grid, x, y, z = emit.function.args[:_ARENA]
     extents = [builder.load(builder.gep(grid, [I64(axis)], source_etype=I32), typ=I32) for axis in range(3)]
     fuel = emit.stack(I64)
     builder.store(builder.load(builder.gep(arguments, [I64(FUEL - SLOTS)], source_etype=I8), typ=I64), fuel)

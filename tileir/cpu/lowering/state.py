@@ -6,7 +6,6 @@ Does not know: what an operation means (`cpu.rules`), nor the shape of the funct
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -16,16 +15,31 @@ from llvmlite import ir
 from tileir.analysis.affine import Affines
 from tileir.analysis.effects import access_of
 from tileir.analysis.placement import CallPlacement
+from tileir.cpu.analysis.coarsening import Coarsening
 from tileir.cpu.analysis.cuts import sides_of
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.loads import Loads
 from tileir.cpu.analysis.needed import Needed
+from tileir.cpu.analysis.reuse import Reuse
 from tileir.cpu.analysis.streams import Streams
 from tileir.cpu.emit.elements import I8, I64, PTR, Num
-from tileir.cpu.emit.emitter import Emitter
+from tileir.cpu.emit.emitter import Emitter, Extent
 from tileir.cpu.emit.slots import Slot
-from tileir.cpu.emit.tiles import ExpressionTile, Lowered, Scalar, Tile, Window, materialized, scalar, wide
+from tileir.cpu.emit.tiles import (
+    ExpressionTile,
+    Lowered,
+    Scalar,
+    Tile,
+    Window,
+    fill,
+    is_dense,
+    materialized,
+    new_buffer,
+    scalar,
+    wide,
+)
 from tileir.cpu.emit.views import Bounds, NativeTensorView, NativeTileView
+from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.lowering.counting import Counters, segments
 from tileir.cpu.lowering.cuts import ActiveCount, active_count
 from tileir.ir import types as t
@@ -37,24 +51,36 @@ Lower = Callable[["Lowering", Op], None]
 """A rule: emits the code of an operation and binds its results."""
 
 
-class CheckLevel(enum.Enum):
-    """What code looks for beside computing its results."""
-
-    OFF = "unchecked"
-    ON = "checked"
-    """Accesses to memory that the launch has not given, and broken promises of `assume`."""
-    STRICT = "strict"
-    """All that the interpreter reports in strict mode as well."""
-
-
 @dataclass(frozen=True)
 class NativeRules:
     """The rules of all chapters; those of `strict` emit what only strict mode looks for, before the operation, those of
-    `counted` what counts the elements that it accesses, likewise."""
+    `counted` what counts the elements that it accesses, likewise; those of `joined` stand in the place of others where
+    tile blocks are joined."""
 
     always: Mapping[type[Op], Lower]
     strict: Mapping[type[Op], Lower]
     counted: Mapping[type[Op], Lower]
+    joined: Mapping[type[Op], Lower] = field(default_factory=dict)
+
+
+@dataclass
+class JoinedBlocks:
+    """Tile blocks that are run as one: along which axis and with which longer tiles, and how many they are, an i64.
+
+    Where something is out of the usual, the code leaves off before it stores anything, with the status `SEPARATELY`.
+    """
+
+    coarsening: Coarsening
+    count: ir.Value
+    covered: dict[Value, tuple[ir.Value, ...]] = field(default_factory=dict)
+    """How many elements of each dimension lie in memory, of the tiles that have been loaded."""
+
+    def extents(self, value: Value, builder: ir.IRBuilder) -> tuple[Extent, ...]:
+        """The extents of the tile of `value`."""
+        return tuple(
+            builder.mul(self.count, I64(extent)) if dim == self.coarsening.dims.get(value) else extent
+            for dim, extent in enumerate(value.tile.shape)
+        )
 
 
 @dataclass
@@ -95,6 +121,8 @@ class Lowering:
     """Memories in the table of bounds: pointer parameters, then globals."""
     counters: Counters | None = None
     """Set if the code is to count what it runs."""
+    joined: JoinedBlocks | None = None
+    """Set if the code runs several tile blocks as one (`cpu.analysis.coarsening`)."""
     scratch: dict[tuple[str, int], ir.Value] = field(default_factory=dict)
     """Stack cells for words that functions are asked with, by their use and number."""
     asks: bool = False
@@ -131,6 +159,7 @@ class Lowering:
     def __post_init__(self) -> None:
         self.loads = Loads(self.fusion, self.known)
         self.needed = Needed(self.fusion)
+        self.reuse = Reuse(self.fusion, self.loads.readers)
 
     def share(self, caller: Lowering) -> None:
         """Take part in what belongs to the kernel, not to one of its functions."""
@@ -140,16 +169,17 @@ class Lowering:
     @contextmanager
     def function(self, body: Block, end: JumpTarget) -> Iterator[None]:
         """While inside, `body` of a device function is lowered, with decisions of its own; `return` jumps to `end`."""
-        outer = self.fusion, self.known, self.loads, self.needed
+        outer = self.fusion, self.known, self.loads, self.needed, self.reuse
         if body not in self.analyses:
             fusion, known = Fusion(body), Affines(body)
             self.analyses[body] = fusion, known, Loads(fusion, known)
         self.fusion, self.known, self.loads = self.analyses[body]
         self.needed = Needed(self.fusion)
+        self.reuse = Reuse(self.fusion, self.loads.readers)
         self.returns.append(end)
         yield
         self.returns.pop()
-        self.fusion, self.known, self.loads, self.needed = outer
+        self.fusion, self.known, self.loads, self.needed, self.reuse = outer
 
     @property
     def checked(self) -> bool:
@@ -198,15 +228,39 @@ class Lowering:
         number = wide(self.builder, scalar(self.emit, self.tile(value)))
         return number if number.type == I64 else self.builder.zext(number, I64)
 
+    def extents(self, value: Value) -> tuple[Extent, ...]:
+        """The extents of the tile of `value`, of which one is an i64 where tile blocks are joined."""
+        return value.tile.shape if self.joined is None else self.joined.extents(value, self.builder)
+
     def bind(self, value: Value, lowered: Lowered) -> None:
         """Give `value` its form; a tile that does not fuse into its consumer is computed now."""
         if isinstance(lowered, Tile) and not self._stays(value, lowered):
-            lowered = materialized(self.emit, lowered)
+            lowered = self._computed(value, lowered)
         self.values[value] = lowered
+
+    def _computed(self, value: Value, tile: Tile) -> Tile:
+        if not isinstance(tile, ExpressionTile) or value.op is None or tile.type.count == 1:
+            return materialized(self.emit, tile)
+        place = self.place_for(value, value.op)
+        fill(self.emit, place, tile)
+        return place
+
+    def place_for(self, value: Value, by: Op) -> Window:
+        """Memory for a tile that `by` computes: that of an operand which is not read again, or a new buffer.
+
+        Neither where code comes twice, nor where a carried value that has changed must be told from the one before.
+        """
+        for operand in () if self.strict or self.emit.counts_changes else self.reuse.given_up(value, by):
+            found = self.values[operand]
+            if isinstance(found, Window) and not found.shared and is_dense(found):
+                return Window(value.tile, found.base, found.strides)
+        return new_buffer(self.emit, value.tile)
 
     def _stays(self, value: Value, tile: Tile) -> bool:
         """Whether a tile stays an expression. In strict mode what uses it comes twice, so that only addresses do, which
-        are known by their base."""
+        are known by their base. Where tile blocks are joined, no place is made for a longer tile."""
+        if self.joined is not None and value in self.joined.coarsening.dims:
+            return True
         return self.fusion.fused(value) and (not self.strict or isinstance(tile.element, t.PointerType))
 
     def bind_number(self, value: Value, number: ir.Value) -> None:
@@ -260,6 +314,8 @@ class Lowering:
 
     def _lower(self, op: Op) -> None:
         rule = self.rules.always.get(type(op))
+        if self.joined is not None:
+            rule = self.rules.joined.get(type(op), rule)
         if rule is None:
             raise UnsupportedError(f"'{op.spec.name}' has no native code", "cpu", op.loc)
         look = self.rules.strict.get(type(op)) if self.strict else None
@@ -268,7 +324,8 @@ class Lowering:
         rule(self, op)
         if isinstance(op, CmpI) and op in self.loads.cuts.compared:
             left, right = map(self.tile, sides_of(op))
-            self.active_counts[op] = active_count(self.emit, op, left, right, self.loads.cuts.compared[op])
+            extents, dim = self.extents(sides_of(op)[0]), self.loads.cuts.compared[op]
+            self.active_counts[op] = active_count(self.emit, op, left, right, extents, dim)
         access = access_of(op)
         if access is not None and access.writes and access.result is None:
             self.emit.changed()

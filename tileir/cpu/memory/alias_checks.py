@@ -9,16 +9,17 @@ Knows: how the spans of two tiles are compared. Does not know: which loads are p
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from llvmlite import ir
 
 from tileir.cpu.analysis.loads import PutOffLoad, is_box
 from tileir.cpu.emit.elements import I1, I64
+from tileir.cpu.emit.emitter import Extent
 from tileir.cpu.emit.tiles import Window
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory.spans import Span, span_of_pointers, span_of_window
-from tileir.ir.core import Op
+from tileir.ir.core import Op, Value
 
 
 def unaliased(lowering: Lowering, store: Op, written: Callable[[], Span]) -> ir.Value:
@@ -40,10 +41,17 @@ def unaliased(lowering: Lowering, store: Op, written: Callable[[], Span]) -> ir.
 
 def _span_of(lowering: Lowering, load: PutOffLoad) -> Span:
     if not is_box(load.access):
-        return span_of_pointers(lowering.emit, lowering.tile(load.access.address))
+        address = load.access.address
+        return span_of_pointers(lowering.emit, lowering.tile(address), covered(lowering, load.tile))
     window = lowering.tile(load.tile)
     assert isinstance(window, Window)
-    return span_of_window(lowering.emit, window)
+    return span_of_window(lowering.emit, window, covered(lowering, load.tile))
+
+
+def covered(lowering: Lowering, tile: Value) -> Sequence[Extent]:
+    """How many elements of each dimension of a loaded tile may be read: all, but where tile blocks are joined."""
+    found = None if lowering.joined is None else lowering.joined.covered.get(tile)
+    return tile.tile.shape if found is None else found
 
 
 def _apart(builder: ir.IRBuilder, read: Span, written: Span) -> ir.Value:

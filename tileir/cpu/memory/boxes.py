@@ -18,7 +18,7 @@ from llvmlite import ir
 from tileir.cpu.analysis.loads import LoadPlacement
 from tileir.cpu.emit.constants import padding
 from tileir.cpu.emit.elements import I1, I8, I64, PTR
-from tileir.cpu.emit.emitter import Emitter, Index, either
+from tileir.cpu.emit.emitter import Emitter, Extent, Index, either
 from tileir.cpu.emit.tiles import Tile, Window, materialized, new_buffer
 from tileir.cpu.emit.views import NativeTileView
 from tileir.cpu.lowering.state import Lowering
@@ -46,14 +46,15 @@ class Box:
     full: ir.Value
 
 
-def box(lowering: Lowering, view: NativeTileView, index: Sequence[Value]) -> Box:
-    """Place of the tile at `index` of a partition or strided view (spec: views#index-mapping); an index is unsigned."""
+def box(lowering: Lowering, view: NativeTileView, index: Sequence[Value], extents: Sequence[Extent]) -> Box:
+    """Place of the tile of these extents at `index` of a partition or strided view (spec: views#index-mapping); an
+    index is unsigned."""
     builder, tensor = lowering.builder, view.tensor
     dims, steps = view.type.tensor_dims, view.type.tile_steps
     offset: ir.Value = I64(0)
     full: ir.Value = I1(1)
     starts, counts, strides = [], [], []
-    for position, (dim, step, extent) in enumerate(zip(dims, steps, view.type.tile_shape)):
+    for position, (dim, step, extent) in enumerate(zip(dims, steps, extents)):
         start = start_of(lowering, index[position], step)
         count, whole = count_inside(lowering, index[position], step, tensor.extents[dim], extent)
         counts.append(count)
@@ -147,7 +148,9 @@ def store_box(lowering: Lowering, op: Op, tile: Tile, place: Box) -> None:
     def write_inside(copy: Tile) -> None:
         bounded_nest(emit, place.counts, lambda index: memory.put(emit, index, copy.at(emit, index)))
 
-    store_window(lowering, op, tile, memory, place.full, lambda: span_of_window(emit, memory), write_inside)
+    store_window(
+        lowering, op, tile, memory, place.full, lambda: span_of_window(emit, memory, memory.type.shape), write_inside
+    )
 
 
 def store_window(

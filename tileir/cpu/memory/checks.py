@@ -23,8 +23,9 @@ from tileir.cpu.analysis.loads import steps_evenly
 from tileir.cpu.analysis.view_uses import accesses_through
 from tileir.cpu.emit.algebra import Int
 from tileir.cpu.emit.elements import I1, I8, I64
-from tileir.cpu.emit.emitter import Index, TrapKind, TrapSite
+from tileir.cpu.emit.emitter import Index
 from tileir.cpu.emit.tiles import Tile, address_of, row_major, scalar, wide
+from tileir.cpu.emit.trap_sites import TrapKind, TrapSite
 from tileir.cpu.emit.views import Bounds, Fit, NativeTensorView, NativeTileView
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory import lookup
@@ -68,7 +69,7 @@ class _Access:
             self.lanes(pointers, mask, bounds)
             return
         if place is None:
-            whole = span_of_pointers(emit, pointers)
+            whole = span_of_pointers(emit, pointers, pointers.type.shape)
             fine = builder.and_(whole.regular, self.span_inside(whole, whole.last, bounds))
         else:
             last, some = place.last(builder)
@@ -219,6 +220,16 @@ def check_pointers(lowering: Lowering, access: MemoryAccess, place: PointerBox |
         lambda index: address_of(lowering.builder, pointers.at(lowering.emit, index)),
         None if mask is None else lambda index: wide(lowering.builder, mask.at(lowering.emit, index)),
     )
+
+
+def may_access(lowering: Lowering, access: MemoryAccess, place: PointerBox) -> ir.Value:
+    """An i1: whether the active elements of a box, of which there is at least one, may all be accessed."""
+    if not lowering.checked:
+        return I1(1)
+    pointers = lowering.tile(access.address)
+    guard = _Access(lowering, access.op, pointers.type.pointer.pointee.byte_size, access.writes)
+    bounds = bounds_of(lowering, pointers.at(lowering.emit, (I64(0),) * pointers.type.rank))
+    return guard.span_inside(place.span, place.last(lowering.builder)[0], bounds)
 
 
 # ---------------------------------------------------------------- accesses through views

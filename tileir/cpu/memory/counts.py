@@ -9,6 +9,7 @@ from __future__ import annotations
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import I64
+from tileir.cpu.emit.emitter import Extent, as_register
 from tileir.cpu.lowering.state import Lowering
 from tileir.ir.core import Value
 
@@ -18,7 +19,9 @@ def start_of(lowering: Lowering, index: Value, step: int) -> ir.Value:
     return lowering.builder.mul(lowering.unsigned(index), I64(step))
 
 
-def count_inside(lowering: Lowering, index: Value, step: int, extent: ir.Value, size: int) -> tuple[ir.Value, ir.Value]:
+def count_inside(
+    lowering: Lowering, index: Value, step: int, extent: ir.Value, size: Extent
+) -> tuple[ir.Value, ir.Value]:
     """How many of the `size` elements of a tile lie in the tensor, and whether all do. None does where the start wraps
     around."""
     builder = lowering.builder
@@ -26,5 +29,5 @@ def count_inside(lowering: Lowering, index: Value, step: int, extent: ir.Value, 
     reachable = builder.icmp_unsigned("<=", lowering.unsigned(index), I64(((1 << 64) - 1) // step))
     inside = builder.and_(reachable, builder.icmp_unsigned("<", start, extent))
     left = builder.select(inside, builder.sub(extent, start), I64(0))
-    whole = builder.icmp_unsigned(">=", left, I64(size))
-    return builder.select(whole, I64(size), left), whole
+    whole = builder.icmp_unsigned(">=", left, as_register(size))
+    return builder.select(whole, as_register(size), left), whole

@@ -50,7 +50,7 @@ def look_at_edges(lowering: Lowering, op: Op) -> Covered:
 
 
 def _boxed(lowering: Lowering, view: NativeTileView, index: Sequence[Value]) -> list[ir.Value]:
-    return list(box(lowering, view, index).counts)
+    return list(box(lowering, view, index, view.type.tile_shape).counts)
 
 
 def _gathered(lowering: Lowering, view: NativeTileView, index: Sequence[Value]) -> list[ir.Value]:

@@ -16,7 +16,7 @@ from tileir.analysis.effects import MemoryAccess
 from tileir.cpu.analysis.cuts import Cut, unit_last
 from tileir.cpu.emit.constants import zero
 from tileir.cpu.emit.elements import I1, I64
-from tileir.cpu.emit.emitter import Index
+from tileir.cpu.emit.emitter import Extent, Index, as_register
 from tileir.cpu.emit.tiles import Tile, Window, materialized, pointer_to
 from tileir.cpu.lowering.cuts import least
 from tileir.cpu.lowering.state import Lowering
@@ -59,12 +59,14 @@ def pointer_box(lowering: Lowering, access: MemoryAccess) -> PointerBox | None:
     emit, builder, pointers = lowering.emit, lowering.builder, lowering.tile(access.address)
     tile = access.value or access.result
     assert tile is not None, "an access moves a tile"
-    span = span_of_pointers(emit, pointers)
+    extents = lowering.extents(access.address)
+    counts, kept = _counts(lowering, cut, extents)
+    longer = lowering.joined is not None and access.op in lowering.joined.coarsening.accesses
+    span = span_of_pointers(emit, pointers, counts if longer else extents)
     strides, even = _strides(builder, span, tile.tile, lowering.loads.cuts.static_steps(access.address))
-    counts, kept = _counts(lowering, cut, tile.tile.shape)
     regular = full = builder.and_(span.regular, builder.and_(even, kept))
-    for count, extent in zip(counts, tile.tile.shape):
-        full = builder.and_(full, builder.icmp_unsigned("==", count, I64(extent)))
+    for count, extent in zip(counts, extents):
+        full = builder.and_(full, builder.icmp_unsigned("==", count, as_register(extent)))
     base = pointer_to(builder, pointers.at(emit, (I64(0),) * tile.tile.rank))
     return PointerBox(span, Window(tile.tile, base, strides), counts, regular, full)
 
@@ -89,10 +91,10 @@ def _strides(
     return tuple(strides), even
 
 
-def _counts(lowering: Lowering, cut: Cut, shape: Sequence[int]) -> tuple[tuple[ir.Value, ...], ir.Value]:
+def _counts(lowering: Lowering, cut: Cut, extents: Sequence[Extent]) -> tuple[tuple[ir.Value, ...], ir.Value]:
     """How many elements of each dimension are active, and an i1: whether that is so."""
     builder = lowering.builder
-    counts: list[ir.Value] = [I64(extent) for extent in shape]
+    counts: list[ir.Value] = list(map(as_register, extents))
     regular: ir.Value = I1(1)
     for term in sorted(cut, key=lambda term: (term.dim is None, term.dim)):
         found = lowering.active_counts[term.comparison]

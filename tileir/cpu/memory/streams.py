@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import I8, I64
-from tileir.cpu.emit.emitter import Emitter, Index
+from tileir.cpu.emit.emitter import Emitter, Extent, Index, highest_index
 from tileir.cpu.emit.tiles import Tile, Window, fill
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory.lookup import counted
@@ -34,15 +34,19 @@ _PART = 1024
 def write_tile(lowering: Lowering, op: Op, memory: Window, tile: Tile) -> None:
     """Write every element of `tile` into `memory`, past the cache if that is worth while."""
     emit, dim = lowering.emit, _row_dimension(memory)
-    if dim is None or op not in lowering.streams or not emit.module.triple.startswith("x86_64"):
+    if dim is None or not may_stream(lowering, op):
         fill(emit, memory, tile)
         return
-    lowering.bypasses_cache = True
-    with lowering.builder.if_else(_worth_while(lowering, op, memory)) as (past, through), emit.one_way():
+    with lowering.builder.if_else(worth_while(lowering, op, memory)) as (past, through), emit.one_way():
         with past:
             _stream(emit, memory, tile, dim)
         with through:
             fill(emit, memory, tile)
+
+
+def may_stream(lowering: Lowering, op: Op) -> bool:
+    """Whether a store may bypass the cache, and its processor can."""
+    return op in lowering.streams and lowering.emit.module.triple.startswith("x86_64")
 
 
 def _row_dimension(memory: Window) -> int | None:
@@ -53,8 +57,9 @@ def _row_dimension(memory: Window) -> int | None:
     return None
 
 
-def _worth_while(lowering: Lowering, op: Op, memory: Window) -> ir.Value:
+def worth_while(lowering: Lowering, op: Op, memory: Window) -> ir.Value:
     """An i1: the launch stores much, rows are aligned, and no array that it reads begins where this one does."""
+    lowering.bypasses_cache = True
     builder, size = lowering.builder, memory.element.byte_size
     blocks: ir.Value = I64(1)
     for extent in lowering.grid:
@@ -81,21 +86,47 @@ def _stream(emit: Emitter, memory: Window, tile: Tile, dim: int) -> None:
         length = I64(memory.type.shape[dim] * size)
         emit.loop_nest(shape, lambda at: _copied(emit, memory.address(emit, at), tile.address(emit, at), length))
         return
-    shape[dim] = shape[dim] * size // _PART
+    parts = shape[dim] * size // _PART
+    _stream_parts(emit, memory, tile, dim, [*shape[:dim], parts, *shape[dim + 1 :]])
+
+
+def stream_rows(emit: Emitter, memory: Window, tile: Tile, dim: int, counts: Sequence[ir.Value]) -> None:
+    """Write so many elements of each dimension, row by row along `dim`. What is left of a part of a row goes through
+    the cache."""
+    builder, size = emit.builder, memory.element.byte_size
+    parts = builder.udiv(counts[dim], I64(_PART // size))
+    whole = builder.mul(parts, I64(_PART // size))
+    with emit.when(builder.icmp_unsigned("!=", parts, I64(0))):
+        _stream_parts(emit, memory, tile, dim, [*counts[:dim], parts, *counts[dim + 1 :]])
+
+    def rest(index: Index) -> None:
+        with emit.counted(whole, counts[dim], parallel=True) as position:
+            at = (*index[:dim], position, *index[dim + 1 :])
+            memory.put(emit, at, tile.at(emit, at))
+
+    with emit.when(builder.icmp_unsigned("<", whole, counts[dim])):
+        emit.loop_nest([*counts[:dim], 1, *counts[dim + 1 :]], rest)
+
+
+def _stream_parts(emit: Emitter, memory: Window, tile: Tile, dim: int, parts: Sequence[Extent]) -> None:
+    """Write the tile through a buffer, a part of a row at a time."""
     with emit.region():
         buffer = emit.buffer(_LINE + _PART)
-        emit.loop_nest(shape, lambda index: _stream_part(emit, memory, tile, dim, buffer, index))
+        last = highest_index(emit.builder, parts[dim])
+        emit.loop_nest(parts, lambda index: _stream_part(emit, memory, tile, dim, buffer, last, index))
 
 
 def _copied(emit: Emitter, target: ir.Value, source: ir.Value, length: ir.Value) -> None:
     emit.shared("row", [target, source, length], _copy_row)
 
 
-def _stream_part(emit: Emitter, memory: Window, tile: Tile, dim: int, buffer: ir.Value, index: Index) -> None:
+def _stream_part(
+    emit: Emitter, memory: Window, tile: Tile, dim: int, buffer: ir.Value, last: ir.Value, index: Index
+) -> None:
     """Compute a part of a row into the buffer, behind a line that holds the end of the part before, and copy the lines
-    that are complete."""
+    that are complete; `last` is the number of the last part."""
     builder, element = emit.builder, memory.element
-    count, parts = _PART // element.byte_size, memory.type.shape[dim] * element.byte_size // _PART
+    count = _PART // element.byte_size
     number, first = index[dim], builder.mul(index[dim], I64(count))
     fresh = Window(t.tile(element, count), builder.gep(buffer, [I64(_LINE)], source_etype=I8), (I64(1),))
 
@@ -104,7 +135,7 @@ def _stream_part(emit: Emitter, memory: Window, tile: Tile, dim: int, buffer: ir
 
     emit.loop_nest([count], lambda along: fresh.put(emit, along, tile.at(emit, at(builder.add(first, along[0])))))
     begins = builder.zext(builder.icmp_unsigned("==", number, I64(0)), I64)
-    ends = builder.zext(builder.icmp_unsigned("==", number, I64(parts - 1)), I64)
+    ends = builder.zext(builder.icmp_unsigned("==", number, last), I64)
     emit.shared("part", [memory.address(emit, at(first)), buffer, begins, ends], _copy_part)
 
 

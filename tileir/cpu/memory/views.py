@@ -19,7 +19,7 @@ def load_tile(lowering: Lowering, load: MemoryAccess) -> None:
     assert load.result is not None
     view = lowering.tile_view(load.address)
     if is_box(load):
-        place = box(lowering, view, load.indices)
+        place = box(lowering, view, load.indices, view.type.tile_shape)
         check_box(lowering, load, view, place)
         load_box(lowering, load.result, view, place)
     else:
@@ -34,7 +34,7 @@ def store_tile(lowering: Lowering, store: MemoryAccess) -> None:
     assert store.value is not None
     tile, view = lowering.tile(store.value), lowering.tile_view(store.address)
     if is_box(store):
-        place = box(lowering, view, store.indices)
+        place = box(lowering, view, store.indices, view.type.tile_shape)
         check_box(lowering, store, view, place)
         store_box(lowering, store.op, tile, place)
     else:

@@ -62,4 +62,5 @@ STRICT: Rules[Lower] = joined(
     views.strict,
 )
 COUNTED: dict[type[Op], Lower] = {op: count_access for op in OPS.values() if op.spec.trait(AccessTrait)}
-NATIVE_RULES = NativeRules(RULES, STRICT, COUNTED)
+JOINED: Rules[Lower] = joined(pointers.joined, views.joined)
+NATIVE_RULES = NativeRules(RULES, STRICT, COUNTED, JOINED)

@@ -20,6 +20,7 @@ from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.memory.alias_checks import unaliased
 from tileir.cpu.memory.checks import check_pointers
 from tileir.cpu.memory.duplicates import any_twice
+from tileir.cpu.memory.joined import is_longer, load_joined, store_joined
 from tileir.cpu.memory.pointer_boxes import load_pointers, pointer_box, store_pointers
 from tileir.cpu.memory.pointers import loaded, store
 from tileir.cpu.memory.spans import span_of_pointers
@@ -34,6 +35,7 @@ from tileir.ops import core, matmul, pointers
 
 rules: Rules[Lower] = Rules()
 strict: Rules[Lower] = Rules()
+joined: Rules[Lower] = Rules()
 
 
 @rules(
@@ -59,6 +61,22 @@ def lower_load_ptr(lowering: Lowering, op: pointers.LoadPtr) -> None:
     mask, padding = (_optional(lowering, value, put_off) for value in (op.mask, op.paddingValue))
     elements = loaded(op.result.type, addresses, mask, padding, op.memory_ordering_semantics)
     lowering.values[op.result] = elements if put_off else _read(lowering, op, elements)
+
+
+@joined(pointers.LoadPtr)
+def lower_joined_load(lowering: Lowering, op: pointers.LoadPtr) -> None:
+    access = checked_access(op)
+    if not is_longer(lowering, access):
+        lower_load_ptr(lowering, op)
+        return
+    load_joined(lowering, access)
+    lowering.values[op.result_token] = None
+
+
+@joined(pointers.StorePtr)
+def lower_joined_store(lowering: Lowering, op: pointers.StorePtr) -> None:
+    store_joined(lowering, checked_access(op))
+    lowering.values[op.result_token] = None
 
 
 @strict(pointers.LoadPtr)
@@ -99,7 +117,7 @@ def lower_store_ptr(lowering: Lowering, op: pointers.StorePtr) -> None:
     if place is not None:
         store_pointers(lowering, op, place, addresses, value, mask)
     elif lowering.loads.read_in(op):
-        straight = unaliased(lowering, op, lambda: span_of_pointers(emit, addresses))
+        straight = unaliased(lowering, op, lambda: span_of_pointers(emit, addresses, addresses.type.shape))
         with emit.builder.if_else(straight, likely=True) as (at_once, apart):
             with at_once:
                 store(emit, addresses, value, mask, ordering)

@@ -12,13 +12,14 @@ from llvmlite import ir
 
 from tileir.analysis.effects import checked_access
 from tileir.cpu.emit.elements import I64
-from tileir.cpu.emit.emitter import TrapKind
 from tileir.cpu.emit.tiles import pointer_to, scalar
+from tileir.cpu.emit.trap_sites import TrapKind
 from tileir.cpu.emit.views import NativeTensorView, NativeTileView
 from tileir.cpu.lowering.reports import warn_if
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.memory.checks import fit_of
 from tileir.cpu.memory.edges import look_at_edges
+from tileir.cpu.memory.joined import is_longer, load_joined, store_joined
 from tileir.cpu.memory.views import load_tile, store_tile
 from tileir.host import undefined
 from tileir.ir import types as t
@@ -28,6 +29,7 @@ from tileir.ops import views
 
 rules: Rules[Lower] = Rules()
 strict: Rules[Lower] = Rules()
+joined: Rules[Lower] = Rules()
 
 
 # ---------------------------------------------------------------- making views
@@ -118,6 +120,19 @@ def lower_load_view(lowering: Lowering, op: views.LoadView) -> None:
 @rules(views.StoreView)
 def lower_store_view(lowering: Lowering, op: views.StoreView) -> None:
     store_tile(lowering, checked_access(op))
+    lowering.values[op.result_token] = None
+
+
+@joined(views.LoadView)
+def lower_joined_load(lowering: Lowering, op: views.LoadView) -> None:
+    access = checked_access(op)
+    (load_joined if is_longer(lowering, access) else load_tile)(lowering, access)
+    lowering.values[op.result_token] = None
+
+
+@joined(views.StoreView)
+def lower_joined_store(lowering: Lowering, op: views.StoreView) -> None:
+    store_joined(lowering, checked_access(op))
     lowering.values[op.result_token] = None
 
 

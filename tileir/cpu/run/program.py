@@ -12,20 +12,21 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from tileir.cache import Cache, key_of
-from tileir.cpu.emit.driver import DESTROY, RESUME
-from tileir.cpu.emit.driver import NAME as DRIVER
-from tileir.cpu.emit.emitter import TrapKind, TrapSite
-from tileir.cpu.emit.record import NO_LIBRARY
+from tileir.cpu.emit.record import COLUMNS, DESTROY, DRIVER, NO_LIBRARY, RESUME
+from tileir.cpu.emit.trap_sites import TrapKind, TrapSite
 from tileir.cpu.llvm.engine import Loaded, data_layout, host, object_code, toolchain
-from tileir.cpu.lowering.entry import PLAIN, Instruments, LoweredKernel, lower_entry
-from tileir.cpu.lowering.state import CheckLevel
+from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.run.library import loaded_library
 from tileir.host.background import in_background
 from tileir.ir.bulk import without_collection
 from tileir.ir.core import Op
 from tileir.ops.module import Entry
+
+if TYPE_CHECKING:
+    from tileir.cpu.lowering.entry import Instruments, LoweredKernel
 
 DRIVER_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
 RESUME_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
@@ -37,7 +38,8 @@ class Facts:
     """Facts kept with machine code: all that a launch needs and that would have to be lowered again to know.
 
     `asks`: the code calls functions of the library. An operation is its number in the order in which `operations` lists
-    them. A warning is the operation and the message; a trap site the operation, the message and the kind.
+    them. A warning is the operation and the message; a trap site the operation, the message and the kind. Tile blocks
+    are numbered in bands of so many `columns`.
     """
 
     arena_size: int
@@ -46,6 +48,7 @@ class Facts:
     waiting: list[int]
     warnings: list[tuple[int, str]] = field(default_factory=list)
     traps: list[tuple[int, str, str]] = field(default_factory=list)
+    columns: int = COLUMNS
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self)).encode()
@@ -84,7 +87,7 @@ class NativeProgram:
     """
 
     def __init__(self, source: NativeSource, facts: Facts, code: bytes, cache: Cache) -> None:
-        self.name, self.arena_size = source.name, facts.arena_size
+        self.name, self.arena_size, self.columns = source.name, facts.arena_size, facts.columns
         self._source, self._facts = source, facts
         self.waits = bool(facts.waiting)
         """Whether its tile blocks may wait for each other."""
@@ -127,15 +130,18 @@ def operations(items: Items) -> list[Op]:
 
 
 def lowered(
-    entry: Entry, global_names: Sequence[str], checks: CheckLevel, instruments: Instruments = PLAIN
+    entry: Entry, global_names: Sequence[str], checks: CheckLevel, instruments: Instruments | None = None
 ) -> LoweredKernel:
     """The entry in LLVM's language. Raises UnsupportedError for what has no native code.
 
-    The rules are imported here, as a process that finds its code in the cache needs none.
+    What lowers is imported here, as a process that finds its code in the cache does not need it.
     """
+    from tileir.cpu.lowering.entry import PLAIN, lower_entry
     from tileir.cpu.rules import NATIVE_RULES
 
-    return lower_entry(entry, global_names, NATIVE_RULES, host().triple, data_layout(host()), checks, instruments)
+    return lower_entry(
+        entry, global_names, NATIVE_RULES, host().triple, data_layout(host()), checks, instruments or PLAIN
+    )
 
 
 def compiled(source: NativeSource, cache: Cache) -> NativeProgram:
@@ -173,4 +179,4 @@ def facts_of(kernel: LoweredKernel, ops: Sequence[Op]) -> Facts:
     traps = [(number[site.op], site.message, site.kind.value) for site in kernel.traps]
     prints, waiting = ([number[op] for op in listed] for listed in (kernel.prints, kernel.waiting))
     warnings = [(number[op], message) for op, message in kernel.warnings]
-    return Facts(kernel.arena_size, kernel.asks, prints, waiting, warnings, traps)
+    return Facts(kernel.arena_size, kernel.asks, prints, waiting, warnings, traps, kernel.columns)

@@ -1,0 +1,72 @@
+"""Tiles that are computed in the memory of an operand which nothing reads any more.
+
+    %shifted = subf %scores, %largest      the buffer of %scores becomes that of %shifted, if this is its last reader
+
+Fewer buffers stay in the first-level cache. An element must be read only for the element at the same index, and by
+operations of the same block that stand no later; the memory must be the operand's own, not that of another value.
+
+Knows: which operands give up their memory to which operation. Does not know: LLVM, nor where an operand lies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tileir.analysis.uses import home_of
+from tileir.cpu.analysis.fusion import ALIASES, FREE, INDEX_MAPPING, Fusion, fusible
+from tileir.cpu.analysis.readers import Readers
+from tileir.ir import types as t
+from tileir.ir.core import Op, Value
+from tileir.ops import control, matmul
+
+OWNERS = (matmul.MmaF, matmul.MmaI, matmul.MmaFScaled)
+"""Operations beside element-wise ones whose result has memory of its own, or took over that of an operand."""
+
+
+class Reuse:
+    """The memory that is given up in one function."""
+
+    def __init__(self, fusion: Fusion, readers: Readers) -> None:
+        self._fusion, self._readers = fusion, readers
+        self._place = {op: place for place, op in enumerate(fusion.operations)}
+
+    def given_up(self, tile: Value, by: Op) -> Iterator[Value]:
+        """The values whose memory is free for the elements of `tile`: the result of `by` or an expression in it."""
+        if tile.op is None or not fusible(tile.op) or isinstance(tile.op, INDEX_MAPPING):
+            return
+        if tile.op is not by and not self._fusion.fused(tile):
+            return
+        for value in dict.fromkeys(self._leaves(tile)):
+            if _fits(value, tile) and self._owns_memory(value) and self._ends_with(value, tile, by):
+                yield value
+
+    def _leaves(self, tile: Value) -> Iterator[Value]:
+        """The values with memory that elements of `tile` are computed from."""
+        for value in tile.op.operands if tile.op is not None else ():
+            if value.op is not None and fusible(value.op) and self._fusion.fused(value):
+                yield from self._leaves(value)
+            else:
+                yield value
+
+    def _owns_memory(self, value: Value) -> bool:
+        if value.op is None:
+            return isinstance(getattr(value.owner, "parent", None), control.For | control.Loop)
+        if isinstance(value.op, (*ALIASES, *FREE)):
+            return False
+        return fusible(value.op) or isinstance(value.op, OWNERS)
+
+    def _ends_with(self, value: Value, tile: Value, by: Op) -> bool:
+        """Whether nothing reads `value` behind `by`, nor at another index or through another operand in it."""
+        if home_of(value) is not by.parent:
+            return False
+        uses = self._readers.uses(value)
+        if any(op.parent is not by.parent or self._place[op] > self._place[by] for op, _ in uses):
+            return False
+        through = {operand for op, operand in uses if op is by}
+        return (tile.op is by or through <= {tile}) and self._readers.in_place(value, by)
+
+
+def _fits(value: Value, tile: Value) -> bool:
+    if not isinstance(value.type, t.TileType) or value.type.shape != tile.tile.shape:
+        return False
+    return value.type.count > 1 and value.tile.element.byte_size == tile.tile.element.byte_size

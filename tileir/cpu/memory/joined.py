@@ -1,0 +1,157 @@
+"""Tiles of joined tile blocks: long rows of memory, read and written where they lie.
+
+Everything is known to be as usual before the first element is stored: accesses stay within their memory, all that is
+stored has been loaded, and no element is written before it is read. Otherwise the tile blocks run one by one, and who
+traps or needs a copy does so there. At the border of an array rows end, and are left out, where the array does.
+
+Knows: what is asked of the loads and of the store. Does not know: which tile blocks are joined
+(`cpu.analysis.coarsening`), nor how rows bypass the cache (`cpu.memory.streams`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from llvmlite import ir
+
+from tileir.analysis.effects import MemoryAccess
+from tileir.cpu.emit.driver import SEPARATELY
+from tileir.cpu.emit.elements import I1, I64
+from tileir.cpu.emit.emitter import Emitter, Extent, Index
+from tileir.cpu.emit.tiles import Tile, Window
+from tileir.cpu.lowering.state import JoinedBlocks, Lowering
+from tileir.cpu.memory.alias_checks import unaliased
+from tileir.cpu.memory.boxes import box
+from tileir.cpu.memory.checks import may_access
+from tileir.cpu.memory.pointer_boxes import pointer_box
+from tileir.cpu.memory.spans import Span, span_of_window
+from tileir.cpu.memory.streams import may_stream, stream_rows, worth_while
+from tileir.ir.core import Value
+
+_LINE = 64
+"""Bytes of a line of the cache."""
+_LONG = 1024
+"""Bytes of a row from which on it pays to begin with whole lines."""
+
+
+def is_longer(lowering: Lowering, access: MemoryAccess) -> bool:
+    """Whether an access is to tiles of joined tile blocks."""
+    joined = lowering.joined
+    assert joined is not None, "tile blocks are joined"
+    return access.op in joined.coarsening.accesses
+
+
+def load_joined(lowering: Lowering, load: MemoryAccess) -> None:
+    """Bind the result to the window of memory."""
+    joined, result = lowering.joined, load.result
+    assert joined is not None and result is not None, "a load has a result"
+    memory, counts, fine = _place(lowering, load, result)
+    _separately_unless(lowering, fine)
+    joined.covered[result] = counts
+    lowering.values[result] = memory
+
+
+def store_joined(lowering: Lowering, store: MemoryAccess) -> None:
+    """Write the elements that lie in the tensor, or that the mask leaves active."""
+    joined, value, builder = lowering.joined, store.value, lowering.builder
+    assert joined is not None and value is not None, "a store has a value"
+    memory, counts, fine = _place(lowering, store, value)
+    fine = builder.and_(fine, _all_loaded(lowering, joined, store, counts))
+
+    def written() -> Span:
+        return span_of_window(lowering.emit, memory, counts)
+
+    _separately_unless(lowering, builder.and_(fine, unaliased(lowering, store.op, written)))
+    some: ir.Value = I1(1)
+    for count in counts:
+        some = builder.and_(some, builder.icmp_unsigned("!=", count, I64(0)))
+    with builder.if_then(some):
+        _write(lowering, store, memory, counts)
+
+
+def _place(lowering: Lowering, access: MemoryAccess, tile: Value) -> tuple[Window, tuple[ir.Value, ...], ir.Value]:
+    """The memory of the tile, how many elements of each dimension are in, and whether they may be accessed."""
+    builder = lowering.builder
+    if not access.indices:
+        found = pointer_box(lowering, access)
+        assert found is not None, "the pointers are a box"
+        base = builder.ptrtoint(found.window.base, I64)
+        window = Window(tile.tile, found.window.base, found.window.strides, shared=True, known=base)
+        harmless = builder.or_(builder.not_(found.last(builder)[1]), may_access(lowering, access, found))
+        return window, found.counts, builder.and_(found.regular, harmless)
+    view, joined = lowering.tile_view(access.address), lowering.joined
+    assert joined is not None, "tile blocks are joined"
+    extents = _extents(lowering, joined, access, tile)
+    place, fit = box(lowering, view, access.indices, extents), view.tensor.fit
+    window = Window(tile.tile, place.base, place.strides, shared=True, known=builder.ptrtoint(place.base, I64))
+    return window, place.counts, I1(1) if fit is None else fit.usable(access.writes)
+
+
+def _extents(lowering: Lowering, joined: JoinedBlocks, access: MemoryAccess, tile: Value) -> Sequence[Extent]:
+    """The extents of the box of a view. What is stored may be the same for all tile blocks: its box is longer."""
+    shape, dim = tile.tile.shape, joined.coarsening.accesses[access.op]
+    count = lowering.builder.mul(joined.count, I64(shape[dim]))
+    return [*shape[:dim], count, *shape[dim + 1 :]]
+
+
+def _separately_unless(lowering: Lowering, fine: ir.Value) -> None:
+    lowering.emit.leave_if(lowering.builder.not_(fine), SEPARATELY)
+
+
+def _all_loaded(lowering: Lowering, joined: JoinedBlocks, store: MemoryAccess, counts: Sequence[ir.Value]) -> ir.Value:
+    """An i1: whether each loaded tile covers what is computed from it."""
+    builder, dims, found = lowering.builder, joined.coarsening.dims, I1(1)
+    assert store.value is not None, "a store has a value"
+    for tile, loaded in joined.covered.items():
+        needed = list(map(I64, tile.tile.shape))
+        if tile.tile.shape == store.value.tile.shape:
+            needed = list(counts)
+        needed[dims[tile]] = counts[joined.coarsening.accesses[store.op]]
+        for have, need in zip(loaded, needed):
+            found = builder.and_(found, builder.icmp_unsigned(">=", have, need))
+    return found
+
+
+# ---------------------------------------------------------------- rows
+
+
+def _write(lowering: Lowering, store: MemoryAccess, memory: Window, counts: Sequence[ir.Value]) -> None:
+    """Write so many elements of each dimension, past the cache if that is worth while."""
+    assert lowering.joined is not None and store.value is not None, "a store has a value"
+    emit, op, tile = lowering.emit, store.op, lowering.tile(store.value)
+    dim = lowering.joined.coarsening.accesses[op]
+    if not may_stream(lowering, op):
+        _write_rows(emit, memory, tile, dim, counts)
+        return
+    with lowering.builder.if_else(worth_while(lowering, op, memory)) as (past, through), emit.one_way():
+        with past:
+            stream_rows(emit, memory, tile, dim, counts)
+        with through:
+            _write_rows(emit, memory, tile, dim, counts)
+
+
+def _write_rows(emit: Emitter, memory: Window, tile: Tile, dim: int, counts: Sequence[ir.Value]) -> None:
+    """Write row by row along `dim`, each from the first line on that it fills: no store crosses lines then."""
+    builder, rows = emit.builder, [*counts[:dim], 1, *counts[dim + 1 :]]
+
+    def write(index: Index, position: ir.Value) -> None:
+        at = (*index[:dim], position, *index[dim + 1 :])
+        memory.put(emit, at, tile.at(emit, at))
+
+    def row(index: Index) -> None:
+        head = _head(emit, memory, index, counts[dim])
+        broken, left = builder.icmp_unsigned("!=", head, I64(0)), builder.icmp_unsigned("<", head, counts[dim])
+        with emit.when(broken), emit.rarely(), emit.counted(I64(0), head) as position:
+            write(index, position)
+        with emit.when(left), emit.counted(head, counts[dim], parallel=True) as position:
+            write(index, position)
+
+    emit.loop_nest(rows, row)
+
+
+def _head(emit: Emitter, memory: Window, index: Index, count: ir.Value) -> ir.Value:
+    """The elements of a row in front of the first line that it fills; 0 in a short row."""
+    builder, size = emit.builder, memory.element.byte_size
+    behind = builder.neg(builder.ptrtoint(memory.address(emit, index), I64))
+    head = builder.lshr(builder.and_(behind, I64(_LINE - 1)), I64(size.bit_length() - 1))
+    return builder.select(builder.icmp_unsigned(">=", count, I64(_LONG // size)), head, I64(0))

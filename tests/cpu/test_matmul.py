@@ -21,7 +21,7 @@ from products import (
 )
 
 from tileir.cpu.llvm import engine
-from tileir.cpu.lowering.state import CheckLevel
+from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.rules import matmul
 from tileir.cpu.run.program import lowered
 from tileir.ir import types as t

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from tileir.cache import shared_cache
-from tileir.cpu.lowering.state import CheckLevel
+from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.run.execution import Runner
 from tileir.cpu.run.launch import HostCall, Settings
 from tileir.cpu.run.pool import default_threads
@@ -31,11 +31,10 @@ from tileir.ops.extension import ExternElementwise
 from tileir.ops.misc import PrintTko
 from tileir.runtime.arguments import Argument, Binder, Parameter, binder
 from tileir.runtime.arrays import CPU
-from tileir.runtime.grid import Grid, GridLike, checked_grid
-from tileir.runtime.instrumenting import described_program
+from tileir.runtime.grid import MAX_EXTENT, Grid, GridLike, checked_grid
 from tileir.runtime.module import Kernel
 from tileir.runtime.native_memory import NativeArguments
-from tileir.runtime.native_slots import QuickSlots
+from tileir.runtime.native_slots import QuickSlots, Slots
 from tileir.runtime.native_source import source_of
 from tileir.runtime.options import (
     Check,
@@ -132,7 +131,9 @@ class NativeLaunches:
         settings = self._threaded(options) if options else self.usual
         if slots is None or settings is None:
             return False
-        extents = checked_grid(grid, self._kernel.name)
+        extents = (
+            (grid, 1, 1) if type(grid) is int and 0 < grid <= MAX_EXTENT else checked_grid(grid, self._kernel.name)
+        )
         self._runner.run(extents, slots, settings, lambda access: self._fault(arguments, access))
         return True
 
@@ -140,7 +141,7 @@ class NativeLaunches:
         """Launches with numbers in place of arguments."""
         run, storage, whole = self._runner.run, self._storage, self._slots.whole
 
-        def start(grid: Grid, values: list[int], bounds: list[int], bound: Callable[[], Sequence[Argument]]) -> None:
+        def start(grid: Grid, values: Slots, bounds: Slots, bound: Callable[[], Sequence[Argument]]) -> None:
             run(
                 grid,
                 whole(values, bounds),
@@ -177,6 +178,8 @@ def _maker(options: LaunchOptions) -> Callable[[Kernel, CheckLevel], NativeProgr
     """What makes the program of a launch. Raises TypeError for options that are no bool."""
     rewrites = optimizes(options)
     if flag("debug_info", options.get("debug_info")):
+        from tileir.runtime.instrumenting import described_program
+
         return described_program
     return program_of if rewrites else plain_program_of
 

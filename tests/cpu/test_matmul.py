@@ -21,7 +21,7 @@ from products import (
 )
 
 from tileir.cpu.llvm import engine
-from tileir.cpu.lowering.state import CheckLevel
+from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.rules import matmul
 from tileir.cpu.run.program import lowered
 from tileir.ir import types as t
@@ -280,6 +280,18 @@ def test_factors_stored_transposed(
     np.testing.assert_array_equal(native, expected)
 
 
+@pytest.mark.parametrize("inputs", ["f8E4M3FN", "f8E5M2"])
+@pytest.mark.parametrize("shape", [(256, 16, 64), (16, 256, 64), (2, 256, 64), (256, 16, 8)])
+def test_every_number_of_f8_is_multiplied_as_it_is(inputs: str, shape: tuple[int, int, int]) -> None:
+    (m, n, k), dtype = shape, dtype_of(t.ELEMENTS[inputs])
+    a, b = np.zeros((k, m), dtype), np.zeros((n, k), dtype)
+    a[0], b[:, 0] = 1, 1
+    (a[0] if m == 256 else b[:, 0])[:] = np.arange(256, dtype=np.uint8).view(dtype)
+    module = kernel({"a": inputs, "b": inputs, "c": "f32"}, transposed_views(inputs, "f32", m, n, k))
+    (*_, found) = results(module, [a, b, np.zeros((m, n), np.float32)], "cpu")
+    np.testing.assert_array_equal(found, np.outer(a[0].astype(np.float32), b[:, 0].astype(np.float32)))
+
+
 def test_a_permutation_that_moves_the_batch(rng: np.random.Generator) -> None:
     body = load_text("a_tile", "%a", (16, 4, 8), "f32") + load_text("b_tile", "%b", (4, 8, 32), "f32")
     body += "\n    %at = permute %a_tile [1, 0, 2] : tile<16x4x8xf32> -> tile<4x16x8xf32>"
@@ -345,6 +357,26 @@ def test_a_constant_that_sums_start_from_is_not_changed(rng: np.random.Generator
     for _ in range(2):
         native = results(module, arrays, "cpu")[2]
         np.testing.assert_array_equal(native, arrays[0] @ arrays[1] + np.array([[1, 2], [3, 4]], np.float32))
+
+
+@pytest.mark.parametrize("zero", ["0.0", "-0.0"])
+@pytest.mark.parametrize(("inputs", "sums"), [("bf16", "f32"), ("f32", "f32"), ("f16", "f16")])
+@pytest.mark.parametrize("shape", [(32, 32, 64), (64, 1, 8)])
+def test_sums_that_start_from_zero_keep_nothing_of_what_was_in_memory(
+    zero: str, inputs: str, sums: str, shape: tuple[int, int, int], rng: np.random.Generator
+) -> None:
+    m, n, k = shape
+    result = tile_text((m, n), sums)
+    body = load_text("a_tile", "%a", (m, k), inputs) + load_text("b_tile", "%b", (k, n), inputs)
+    body += f"\n    %k = constant <{sums}: {zero}> : {result}"
+    body += f"\n    %r = mmaf %a_tile, %b_tile, %k : {tile_text((m, k), inputs)}, {tile_text((k, n), inputs)}, {result}"
+    body += store_text("%r", "s", "%c", (m, n), sums)
+    module = kernel({"a": inputs, "b": inputs, "c": sums}, body)
+    arrays = [whole_numbers(rng, (m, k), inputs), whole_numbers(rng, (k, n), inputs), whole_numbers(rng, (m, n), sums)]
+    nothing = [np.full_like(array, np.nan) for array in arrays]
+    assert np.isnan(results(module, nothing, "cpu")[2].astype(np.float32)).all()
+    found, expected = (results(module, arrays, target)[2] for target in ("cpu", "interp"))
+    assert found.tobytes() == expected.tobytes()
 
 
 def test_loads_still_to_be_read_are_not_overtaken_by_a_store(rng: np.random.Generator) -> None:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 
 from tileir.cli import show
 from tileir.cpu.llvm.engine import Host, assembly, host, object_code, optimized_text
+from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.lowering.entry import LoweredKernel
-from tileir.cpu.lowering.state import CheckLevel
 from tileir.cpu.run import explain
 from tileir.cpu.run.program import lowered
 from tileir.ir.diagnostics import place_text

@@ -25,11 +25,9 @@ from llvmlite import ir
 from tileir.cpu.emit import record
 from tileir.cpu.emit.coroutines import NULL, call
 from tileir.cpu.emit.elements import I8, I32, I64, PTR
-from tileir.cpu.emit.emitter import ABANDONED, RARE, SET_ASIDE
+from tileir.cpu.emit.emitter import RARE
 from tileir.cpu.emit.safepoints import attend, field_of, wanted
-
-NAME, RESUME, DESTROY = "tileir.driver", "tileir.resume", "tileir.destroy"
-
+from tileir.cpu.emit.trap_sites import ABANDONED, SET_ASIDE
 
 SEPARATELY = 1
 """The status of joined tile blocks that are to be run one by one."""
@@ -82,7 +80,7 @@ class _Driver:
         joined: JoinedFunction | None,
         columns: int,
     ) -> None:
-        function = ir.Function(module, ir.FunctionType(I32, [PTR, PTR]), NAME)
+        function = ir.Function(module, ir.FunctionType(I32, [PTR, PTR]), record.DRIVER)
         self._stamps, self._fence, self._joined = stamps, fence, joined
         self._kernel, self._sets_aside = kernel, sets_aside
         names = "start", "fetch", "head", "next", "safepoint", "run", "alone", "left", "trapped", "after", "done"
@@ -223,7 +221,7 @@ def _now(builder: ir.IRBuilder) -> ir.Value:
 
 
 def _add_resume(module: ir.Module) -> None:
-    function = ir.Function(module, ir.FunctionType(I32, [PTR, PTR, PTR]), RESUME)
+    function = ir.Function(module, ir.FunctionType(I32, [PTR, PTR, PTR]), record.RESUME)
     builder = ir.IRBuilder(function.append_basic_block("start"))
     launch = _Launch(builder, *function.args[:2])
     call(builder, "llvm.coro.resume", function.args[2])
@@ -236,7 +234,7 @@ def _add_resume(module: ir.Module) -> None:
 
 
 def _add_destroy(module: ir.Module) -> None:
-    function = ir.Function(module, ir.FunctionType(ir.VoidType(), [PTR]), DESTROY)
+    function = ir.Function(module, ir.FunctionType(ir.VoidType(), [PTR]), record.DESTROY)
     builder = ir.IRBuilder(function.append_basic_block("start"))
     call(builder, "llvm.coro.destroy", function.args[0])
     builder.ret_void()

@@ -37,8 +37,11 @@ from functools import partial
 from tileir.ir.diagnostics import Coordinates
 
 NEXT, LIMIT, CHUNK, FUEL, GRID, LIBRARY, SLOTS = 0, 64, 128, 136, 144, 160, 192
-FUNCTIONS = (SLOTS - LIBRARY) // 8
+LIBRARY_FUNCTIONS = "tileir.held", "tileir.reach", "tileir.box", "tileir.lanes"
+FUNCTIONS = len(LIBRARY_FUNCTIONS)
 NO_LIBRARY = (0,) * FUNCTIONS
+DRIVER, RESUME, DESTROY = "tileir.driver", "tileir.resume", "tileir.destroy"
+"""The native functions that a thread calls (`cpu.emit.driver`)."""
 LINE = 64
 COLUMNS, JOINED_COLUMNS = 8, 64
 """Columns of a band in which tile blocks are numbered, and where those of a row are run as one."""

@@ -164,7 +164,7 @@ _LEAST_SQUARE = 4
 
 
 @dataclass(frozen=True)
-class Turn:
+class TurnedCopy:
     """A copy of memory in which neighbours along `read` become neighbours along `written`, in squares of `size`."""
 
     source: Window
@@ -173,7 +173,7 @@ class Turn:
     size: int
 
 
-def turn_of(target: Window, tile: Tile) -> Turn | None:
+def turn_of(target: Window, tile: Tile) -> TurnedCopy | None:
     """How a tile is turned that lies in memory as it is stored, but for the order of its dimensions; None if not so."""
     source, shape = _in_memory(tile), tile.type.shape
     if source is None or not _is_copied(tile.element):
@@ -183,7 +183,7 @@ def turn_of(target: Window, tile: Tile) -> Turn | None:
         return None
     lanes = host().vector_bits // 8 // tile.element.byte_size
     size = min(shape[read], shape[written], lanes, 16)
-    return Turn(source, read, written, size) if size >= _LEAST_SQUARE else None
+    return TurnedCopy(source, read, written, size) if size >= _LEAST_SQUARE else None
 
 
 def _in_memory(tile: Tile) -> Window | None:
@@ -206,7 +206,7 @@ def _unit_dimension(window: Window) -> int | None:
     return found[-1] if found else None
 
 
-def _fill_turned(emit: Emitter, target: Window, turn: Turn) -> None:
+def _fill_turned(emit: Emitter, target: Window, turn: TurnedCopy) -> None:
     """Read squares in vectors along one dimension, and write them in vectors along the other one."""
     builder, kind, align = emit.builder, memory_type(target.element), target.element.byte_size
     dims = turn.read, turn.written

@@ -29,13 +29,15 @@ from tileir.cpu.emit.coroutines import Coroutine
 from tileir.cpu.emit.debug_lines import DebugLines, PlaceOf
 from tileir.cpu.emit.driver import JoinedFunction, add_driver
 from tileir.cpu.emit.elements import I8, I32, I64, PTR, Num, memory_type
-from tileir.cpu.emit.emitter import Emitter, TrapSite, accesses_null
+from tileir.cpu.emit.emitter import Emitter, accesses_null
 from tileir.cpu.emit.record import COLUMNS, FUEL, JOINED_COLUMNS, SLOTS, STATUS
 from tileir.cpu.emit.safepoints import field_of
 from tileir.cpu.emit.tiles import Lowered, Scalar, from_memory
+from tileir.cpu.emit.trap_sites import TrapSite
+from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.lowering.counting import Counters
 from tileir.cpu.lowering.safepoints import may_wait
-from tileir.cpu.lowering.state import CheckLevel, JoinedBlocks, Lowering, NativeRules
+from tileir.cpu.lowering.state import JoinedBlocks, Lowering, NativeRules
 from tileir.ir import types as t
 from tileir.ir.core import Block, Op, Value
 from tileir.ops.module import Entry

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from tileir.cache import Cache
-from tileir.cpu.emit.driver import NAME as DRIVER
+from tileir.cpu.emit.record import DRIVER
 from tileir.cpu.llvm.engine import host, object_code
 from tileir.cpu.llvm.line_table import CodeMap, code_map
 from tileir.cpu.lowering.entry import Instruments

@@ -12,20 +12,21 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from tileir.cache import Cache, key_of
-from tileir.cpu.emit.driver import DESTROY, RESUME
-from tileir.cpu.emit.driver import NAME as DRIVER
-from tileir.cpu.emit.emitter import TrapKind, TrapSite
-from tileir.cpu.emit.record import COLUMNS, NO_LIBRARY
+from tileir.cpu.emit.record import COLUMNS, DESTROY, DRIVER, NO_LIBRARY, RESUME
+from tileir.cpu.emit.trap_sites import TrapKind, TrapSite
 from tileir.cpu.llvm.engine import Loaded, data_layout, host, object_code, toolchain
-from tileir.cpu.lowering.entry import PLAIN, Instruments, LoweredKernel, lower_entry
-from tileir.cpu.lowering.state import CheckLevel
+from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.run.library import loaded_library
 from tileir.host.background import in_background
 from tileir.ir.bulk import without_collection
 from tileir.ir.core import Op
 from tileir.ops.module import Entry
+
+if TYPE_CHECKING:
+    from tileir.cpu.lowering.entry import Instruments, LoweredKernel
 
 DRIVER_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
 RESUME_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
@@ -129,15 +130,18 @@ def operations(items: Items) -> list[Op]:
 
 
 def lowered(
-    entry: Entry, global_names: Sequence[str], checks: CheckLevel, instruments: Instruments = PLAIN
+    entry: Entry, global_names: Sequence[str], checks: CheckLevel, instruments: Instruments | None = None
 ) -> LoweredKernel:
     """The entry in LLVM's language. Raises UnsupportedError for what has no native code.
 
-    The rules are imported here, as a process that finds its code in the cache needs none.
+    What lowers is imported here, as a process that finds its code in the cache does not need it.
     """
+    from tileir.cpu.lowering.entry import PLAIN, lower_entry
     from tileir.cpu.rules import NATIVE_RULES
 
-    return lower_entry(entry, global_names, NATIVE_RULES, host().triple, data_layout(host()), checks, instruments)
+    return lower_entry(
+        entry, global_names, NATIVE_RULES, host().triple, data_layout(host()), checks, instruments or PLAIN
+    )
 
 
 def compiled(source: NativeSource, cache: Cache) -> NativeProgram:

@@ -63,6 +63,18 @@ def _identity(position: ir.Value) -> object:
     return (position.constant,) if isinstance(position, ir.Constant) else id(position)
 
 
+class RoundedToBf16(ExpressionTile):
+    """The elements of `source`, which are f32, rounded to nearest even."""
+
+    def __init__(self, type: t.TileType, source: Tile) -> None:
+        super().__init__(type, lambda emit, index: _rounded_to_bf16(emit.builder, source.at(emit, index)))
+        self.source = source
+
+
+def _rounded_to_bf16(builder: ir.IRBuilder, number: Num) -> Num:
+    return Num(t.BF16, bits=encode(builder, t.BF16, wide(builder, number)))
+
+
 class Permuted(ExpressionTile):
     """The elements of `source` in another order of dimensions: dimension i is dimension `permutation[i]` there."""
 

@@ -12,8 +12,8 @@ still run: the trap that counts is that of the first tile block that has one, wh
 number of the trap site, 0 if there was none, `ABANDONED`, or `SET_ASIDE`; the first line of the arena says which tile
 block it was, and its handle. Only kernels that are coroutines are ever set aside, and only they have the last two.
 
-Tile blocks that follow one another along an axis of the grid may be run by one call of another function, which gives
-`SEPARATELY` (or any other number above 0) where it has done nothing: then they are run one by one.
+Tile blocks that follow one another along an axis of the grid, or a single one, may be run by one call of another
+function, which gives `SEPARATELY` (or any other number above 0) where it has done nothing: then they run one by one.
 """
 
 from __future__ import annotations
@@ -157,9 +157,7 @@ class _Driver:
         count: ir.Value = I64(joined.most)
         for most in (launch.following(joined.axis, place), builder.sub(limit, number), builder.sub(self._last, number)):
             count = builder.select(builder.icmp_signed("<", most, count), most, count)
-        apart = builder.icmp_signed("<", number, builder.load(self._separate, typ=I64))
-        alone = builder.or_(apart, builder.icmp_signed("<", count, I64(2)))
-        with builder.if_then(builder.not_(alone)):
+        with builder.if_then(builder.icmp_signed(">=", number, builder.load(self._separate, typ=I64))):
             result = builder.call(joined.function, [launch.slots, launch.grid, *place, launch.space, count])
             separately = builder.append_basic_block("separately")
             ran = builder.append_basic_block("joined")

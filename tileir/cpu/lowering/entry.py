@@ -22,7 +22,7 @@ from llvmlite import ir
 from tileir.analysis.affine import Affines
 from tileir.analysis.effects import reachable
 from tileir.analysis.placement import CallPlacement
-from tileir.cpu.analysis.coarsening import coarsening_of
+from tileir.cpu.analysis.coarsening import Coarsening, coarsening_of
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.streams import streams_of
 from tileir.cpu.emit.coroutines import Coroutine
@@ -113,13 +113,16 @@ def lower_entry(
     emit = _emitter(function)
     if instruments.place_of is not None:
         emit.describe(DebugLines(module, instruments.place_of, entry.sym_name, instruments.file))
-    lowering = _lowering(emit, entry.body, global_names, rules, checks)
+    known = Fusion(entry.body), Affines(entry.body)
+    lowering = _lowering(emit, entry.body, known, global_names, rules, checks)
     lowering.counters = instruments.counters
     lowering.streams = streams_of(entry)
+    coarsening = None if instruments.watches_blocks else _coarsening(lowering, entry.body)
+    lowering.joined_first = coarsening is not None
     _bind_arguments(lowering, entry.body)
     lowering.run(entry.body)
     _end(emit)
-    joined = None if instruments.watches_blocks else _joined(lowering, entry, global_names)
+    joined = None if coarsening is None else _joined(lowering, coarsening, entry.body, global_names)
     columns = JOINED_COLUMNS if joined is not None and joined.axis == 1 else COLUMNS
     add_driver(module, function, instruments.stamps, lowering.bypasses_cache, joined, columns)
     return LoweredKernel(
@@ -135,22 +138,24 @@ def lower_entry(
     )
 
 
-def _joined(single: Lowering, entry: Entry, global_names: Sequence[str]) -> JoinedFunction | None:
-    """The function that runs several tile blocks as one; None where there is none."""
-    body, caller = entry.body, single.emit
-    if single.strict or caller.coroutine is not None:
+def _coarsening(lowering: Lowering, body: Block) -> Coarsening | None:
+    """How tile blocks may be run as one; None if they are not."""
+    if lowering.strict or lowering.emit.coroutine is not None:
         return None
-    coarsening = coarsening_of(body, single.fusion, single.known, single.loads)
-    most = 0 if coarsening is None else MOST_JOINED // coarsening.largest
-    if coarsening is None or most < 2:
-        return None
+    found = coarsening_of(body, lowering.fusion, lowering.known, lowering.loads)
+    return None if found is None or 2 * found.largest > MOST_JOINED else found
+
+
+def _joined(single: Lowering, coarsening: Coarsening, body: Block, global_names: Sequence[str]) -> JoinedFunction:
+    """The function that runs several tile blocks as one."""
+    caller = single.emit
     function = _function(caller.module, JOINED_NAME, ir.FunctionType(I32, [*ARGUMENTS, I64]))
     function.linkage = "internal"
     function.attributes.add("noinline")
     emit = _emitter(function)
     emit.functions = caller.functions
     emit.describe(caller.lines)
-    lowering = _lowering(emit, body, global_names, single.rules, single.checks)
+    lowering = _lowering(emit, body, (single.fusion, single.known), global_names, single.rules, single.checks)
     lowering.joined = JoinedBlocks(coarsening, function.args[-1])
     lowering.streams = single.streams
     _bind_arguments(lowering, body)
@@ -158,7 +163,7 @@ def _joined(single: Lowering, entry: Entry, global_names: Sequence[str]) -> Join
     _end(emit)
     single.asks, single.bypasses_cache = single.asks or lowering.asks, single.bypasses_cache or lowering.bypasses_cache
     caller.arena_size = max(caller.arena_size, emit.arena_size)
-    return JoinedFunction(function, coarsening.axis, most)
+    return JoinedFunction(function, coarsening.axis, MOST_JOINED // coarsening.largest)
 
 
 def _kernel_function(module: ir.Module, waits: bool) -> ir.Function:
@@ -183,7 +188,12 @@ def _emitter(function: ir.Function) -> Emitter:
 
 
 def _lowering(
-    emit: Emitter, body: Block, global_names: Sequence[str], rules: NativeRules, checks: CheckLevel
+    emit: Emitter,
+    body: Block,
+    known: tuple[Fusion, Affines],
+    global_names: Sequence[str],
+    rules: NativeRules,
+    checks: CheckLevel,
 ) -> Lowering:
     builder = emit.builder
     arguments, grid, x, y, z = emit.function.args[:_ARENA]
@@ -194,8 +204,7 @@ def _lowering(
     pointers = sum(isinstance(argument.tile.element, t.PointerType) for argument in body.args)
     return Lowering(
         emit,
-        Fusion(body),
-        Affines(body),
+        *known,
         rules,
         [x, y, z],
         extents,

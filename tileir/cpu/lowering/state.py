@@ -123,6 +123,8 @@ class Lowering:
     """Set if the code is to count what it runs."""
     joined: JoinedBlocks | None = None
     """Set if the code runs several tile blocks as one (`cpu.analysis.coarsening`)."""
+    joined_first: bool = False
+    """The code runs only what that of joined tile blocks leaves to it: what is unusual."""
     scratch: dict[tuple[str, int], ir.Value] = field(default_factory=dict)
     """Stack cells for words that functions are asked with, by their use and number."""
     asks: bool = False

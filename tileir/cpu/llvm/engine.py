@@ -124,7 +124,7 @@ def data_layout(host: Host) -> str:
 
 
 def optimized(ir_text: str, host: Host) -> llvm.ModuleRef:
-    """The module of `ir_text` after LLVM's standard pipeline at level 3 with vectorisation."""
+    """The module of `ir_text` after LLVM's standard pipeline at level 1 with loops vectorised."""
     module = llvm.parse_assembly(ir_text)
     module.verify()
     builder = _pass_builder(host)
@@ -139,9 +139,9 @@ def optimized(ir_text: str, host: Host) -> llvm.ModuleRef:
 @cache
 def _pass_builder(host: Host) -> llvm.PassBuilder:
     """One for all modules: llvmlite does not free all that goes with each."""
-    tuning = llvm.PipelineTuningOptions(speed_level=3)
+    tuning = llvm.PipelineTuningOptions(speed_level=1)
     tuning.loop_vectorization = True
-    tuning.slp_vectorization = True
+    tuning.slp_vectorization = False
     tuning.loop_interleaving = True
     # The vectoriser interleaves already; to unroll further doubles the code and its compile time, and gains nothing.
     tuning.loop_unrolling = False

@@ -14,7 +14,7 @@ from tileir.cutile.errors import at_python_line, with_advice
 from tileir.cutile.export import exported, python_file
 from tileir.cutile.grid import cutile_grid
 from tileir.cutile.keys import signature
-from tileir.cutile.quick import LIMIT, Looker, Plan, step_of
+from tileir.cutile.quick import LIMIT, Looker, Looks, Plan
 from tileir.cutile.signature import Binding, KernelParameters
 from tileir.ir.bulk import without_collection
 from tileir.ir.diagnostics import DiagnosticError, Trap
@@ -64,32 +64,38 @@ class Specialisations:
         self.parameters = KernelParameters(kernel, target.devices)
         self._target, self._check, self._options = target, check, options
         self._made: dict[Hashable, Specialisation] = {}
-        self._plans: dict[Hashable, tuple[Specialisation, Plan]] = {}
+        self._plans: dict[Looks | None, Plan] = {}
+        self._last: Plan | None = None
+        """That of the last launch that ran again: most are followed by another of the same looks."""
         self._looker = Looker(self.parameters.constants)
 
     def run_again(self, grid: tuple[int, ...], arguments: tuple) -> bool:
         """Launch as before with arguments of the same looks; false, with nothing done, if there was no such launch."""
-        looks = self._looker.looks(arguments)
-        found = None if looks is None else self._plans.get(looks[0])
-        if looks is None or found is None:
+        plan = self._last
+        slots = None if plan is None else plan.slots(arguments)
+        if slots is None:
+            plan = self._plans.get(self._looker.looks(arguments))
+            slots = None if plan is None else plan.slots(arguments)
+        if plan is None or slots is None:
             return False
-        specialisation, plan = found
+        self._last = plan
         extents = cutile_grid(grid, self.parameters.kernel)
         try:
-            return plan.run(extents, looks[1], lambda: self.parameters.bind(arguments)[1].arguments)
+            plan.start(extents, *slots, lambda: self.parameters.bind(arguments)[1].arguments)
         except Trap as trap:
-            raise at_python_line(trap, specialisation.file) from None
+            raise at_python_line(trap, plan.file) from None
+        return True
 
     def remember(self, arguments: tuple, key: tuple, specialisation: Specialisation) -> None:
         """Have launches with arguments of the same looks run again, if that is possible."""
         looks = self._looker.looks(arguments)
         _, shared_arrays = key
-        if looks is None or looks[0] in self._plans or shared_arrays or specialisation.slotted is None:
+        if looks is None or looks in self._plans or shared_arrays or specialisation.slotted is None:
             return
         if len(self._plans) >= LIMIT:
             self._plans.clear()
-        steps = [step_of(passed) for passed in self.parameters.passed(arguments) if passed]
-        self._plans[looks[0]] = specialisation, Plan(steps, specialisation.slotted)
+        passed = self.parameters.passed(arguments)
+        self._plans[looks] = Plan(self._looker, arguments, passed, specialisation.slotted, specialisation.file)
 
     def find(self, kernel: TileKernel, key: tuple) -> Specialisation:
         """Raises the library's errors, `DiagnosticError` for bytecode that is no valid program, `UnsupportedError`."""
@@ -132,8 +138,10 @@ class SpecialisationCache:
         self._key = (target, check, *sorted(options.items()))
 
     def of(self, kernel: TileKernel) -> Specialisations:
-        kept: dict[Hashable, Specialisations] = vars(kernel).setdefault(self._ATTRIBUTE, {})
-        found = kept.get(self._key)
-        if found is None:
-            found = kept[self._key] = Specialisations(kernel, self._target, self._check, self._options)
-        return found
+        kept: dict[object, Specialisations] | None = vars(kernel).get(self._ATTRIBUTE)
+        found = None if kept is None else kept.get(self._key)
+        return self._first(kernel) if found is None else found
+
+    def _first(self, kernel: TileKernel) -> Specialisations:
+        kept: dict[object, Specialisations] = vars(kernel).setdefault(self._ATTRIBUTE, {})
+        return kept.setdefault(self._key, Specialisations(kernel, self._target, self._check, self._options))

@@ -6,7 +6,7 @@ Knows: which grids cuTile takes, and its kinds and words of errors. Does not kno
 from __future__ import annotations
 
 from tileir.cutile.errors import type_name, worded
-from tileir.runtime.grid import MAX_EXTENT, Grid, checked_grid
+from tileir.runtime.grid import MAX_EXTENT, Grid, checked_grid, usual_grid
 
 _C_UNSIGNED, _C_UNSIGNED_LONG = 1 << 32, 1 << 64
 
@@ -16,10 +16,8 @@ def cutile_grid(grid: object, kernel: str) -> Grid:
 
     Raises TypeError for what is no tuple of Python's integers, ValueError and OverflowError for extents out of range.
     """
-    if type(grid) is tuple and 0 < len(grid) <= 3:
-        x, y, z = (*grid, 1, 1)[:3]
-        if type(x) is type(y) is type(z) is int and 0 < x <= MAX_EXTENT >= y > 0 < z <= MAX_EXTENT:
-            return x, y, z
+    if type(grid) is tuple and (usual := usual_grid(grid)) is not None:
+        return usual
     if not isinstance(grid, tuple):
         ours = f"kernel '{kernel}': expected a tuple as the grid, got {type_name(grid)}"
         raise worded(TypeError, "Grid must be a tuple", ours)

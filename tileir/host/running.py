@@ -7,19 +7,13 @@ from __future__ import annotations
 
 import os
 
-_running: dict[int, object] = {}
-
-
-def begin(launch: object) -> None:
-    _running[id(launch)] = launch
-
-
-def end(launch: object) -> None:
-    _running.pop(id(launch), None)
+_running: set[object] = set()
+begin, end = _running.add, _running.discard
+"""Of a launch, which is told from others by what it is, not by what is in it."""
 
 
 def launches() -> list[object]:
-    return list(_running.values())
+    return list(_running)
 
 
 def only_one() -> bool:

@@ -84,7 +84,7 @@ class Options:
         write(self.output, text)
 
 
-@dataclass
+@dataclass(eq=False)
 class LaunchState:
     """The state that the tile blocks of one launch share.
 

@@ -25,10 +25,8 @@ def checked_grid(grid: GridLike, kernel: str) -> Grid:
     """
     if type(grid) is int and 0 < grid <= MAX_EXTENT:
         return grid, 1, 1
-    if type(grid) is tuple and len(grid) == 3:
-        x, y, z = grid
-        if type(x) is type(y) is type(z) is int and 0 < x <= MAX_EXTENT >= y > 0 < z <= MAX_EXTENT:
-            return x, y, z
+    if type(grid) is tuple and (usual := usual_grid(grid)) is not None:
+        return usual
     extents = [_extent(entry, kernel, grid) for entry in _entries(grid, kernel)]
     if not 1 <= len(extents) <= 3:
         raise ValueError(
@@ -36,6 +34,24 @@ def checked_grid(grid: GridLike, kernel: str) -> Grid:
         )
     x, y, z = [*extents, 1, 1][:3]
     return x, y, z
+
+
+def usual_grid(grid: tuple[object, ...]) -> Grid | None:
+    """The extents of a grid that is a tuple, as of most; None if it is not 1 to 3 of Python's integers in range."""
+    count = len(grid)
+    y: object = 1
+    z: object = 1
+    if count == 3:
+        x, y, z = grid
+    elif count == 2:
+        x, y = grid
+    elif count == 1:
+        (x,) = grid
+    else:
+        return None
+    if type(x) is int and type(y) is int and type(z) is int and 0 < x <= MAX_EXTENT >= y > 0 < z <= MAX_EXTENT:
+        return x, y, z
+    return None
 
 
 def _entries(grid: GridLike, kernel: str) -> list[object]:

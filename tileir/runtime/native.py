@@ -31,11 +31,11 @@ from tileir.ops.extension import ExternElementwise
 from tileir.ops.misc import PrintTko
 from tileir.runtime.arguments import Argument, Binder, Parameter, binder
 from tileir.runtime.arrays import CPU
-from tileir.runtime.grid import Grid, GridLike, checked_grid
+from tileir.runtime.grid import MAX_EXTENT, Grid, GridLike, checked_grid
 from tileir.runtime.instrumenting import described_program
 from tileir.runtime.module import Kernel
 from tileir.runtime.native_memory import NativeArguments
-from tileir.runtime.native_slots import QuickSlots
+from tileir.runtime.native_slots import QuickSlots, Slots
 from tileir.runtime.native_source import source_of
 from tileir.runtime.options import (
     Check,
@@ -132,7 +132,9 @@ class NativeLaunches:
         settings = self._threaded(options) if options else self.usual
         if slots is None or settings is None:
             return False
-        extents = checked_grid(grid, self._kernel.name)
+        extents = (
+            (grid, 1, 1) if type(grid) is int and 0 < grid <= MAX_EXTENT else checked_grid(grid, self._kernel.name)
+        )
         self._runner.run(extents, slots, settings, lambda access: self._fault(arguments, access))
         return True
 
@@ -140,7 +142,7 @@ class NativeLaunches:
         """Launches with numbers in place of arguments."""
         run, storage, whole = self._runner.run, self._storage, self._slots.whole
 
-        def start(grid: Grid, values: list[int], bounds: list[int], bound: Callable[[], Sequence[Argument]]) -> None:
+        def start(grid: Grid, values: Slots, bounds: Slots, bound: Callable[[], Sequence[Argument]]) -> None:
             run(
                 grid,
                 whole(values, bounds),

@@ -34,7 +34,7 @@ Run = Callable[["Grid", "Sequence[Argument]"], None]
 QuickLaunch = Callable[["GridLike", "Sequence[object]", "LaunchOptions"], bool]
 """Runs a prepared kernel with the values that a user gave, or does nothing and is false, if they are not usual ones."""
 
-SlotRun = Callable[["Grid", "list[int]", "list[int]", "Callable[[], Sequence[Argument]]"], None]
+SlotRun = Callable[["Grid", "tuple[int, ...]", "tuple[int, ...]", "Callable[[], Sequence[Argument]]"], None]
 """Runs a prepared kernel with the low 8 bytes of each argument, and the bounds of the memory of each array: its
 address, the end of what may be read, the end of what may be written. The function gives the arguments, for the words of
 a fault.

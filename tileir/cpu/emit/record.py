@@ -75,7 +75,8 @@ class LaunchRecord:
 
     def fill(self, total: int, chunk: int, fuel: int, grid: Coordinates, slots: tuple[int, ...]) -> None:
         """For a launch from the first tile block on. Slots that are there already are not written again."""
-        self._fill_head(0, total, chunk, fuel, *grid)
+        x, y, z = grid
+        self._fill_head(0, total, chunk, fuel, x, y, z)
         if slots != self._slots:
             self._fill_slots(*slots)
             self._slots = slots

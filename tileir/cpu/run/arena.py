@@ -151,17 +151,19 @@ class Arenas(threading.local):
     """The arenas of each thread."""
 
     def __init__(self) -> None:
-        self._free: list[Arena] = []
+        self.free: list[Arena] = []
+        """Those of this thread that nothing uses: a launch may start another, when it prints."""
 
-    def take(self, size: int) -> Arena:
-        """An arena of this thread that nothing else uses: a launch may start another, when it prints."""
-        free = self._free
-        arena = free.pop() if free else None
-        return arena if arena is not None and arena.size >= size else Arena(size)
 
-    def give(self, arena: Arena) -> None:
-        free = self._free
-        if arena.usable and len(free) < KEPT:
-            free.append(arena)
-        else:
-            arena.close()
+def taken(free: list[Arena], size: int) -> Arena:
+    """An arena for this thread, of those that are free if the last one is large enough."""
+    arena = free.pop() if free else None
+    return arena if arena is not None and arena.size >= size else Arena(size)
+
+
+def give_back(free: list[Arena], arena: Arena) -> None:
+    """Let others of this thread use the arena."""
+    if arena.usable and len(free) < KEPT:
+        free.append(arena)
+    else:
+        arena.close()

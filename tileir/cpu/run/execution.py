@@ -11,7 +11,7 @@ from functools import cache
 from time import perf_counter
 
 from tileir.cpu.emit.record import LaunchRecord, block_at
-from tileir.cpu.run.arena import Arena, Arenas
+from tileir.cpu.run.arena import KEPT, Arena, Arenas, give_back, taken
 from tileir.cpu.run.launch import Launch, Settings
 from tileir.cpu.run.pool import Job, Pool
 from tileir.cpu.run.program import NativeProgram
@@ -57,6 +57,8 @@ class Runner:
         self._most_threads = limits.physical_memory() // max(1, program.arena_size)
         self._seconds = 1.0
         """What a tile block has taken, at the last launch."""
+        self._worth_sharing = WORTH_SHARING if self._most_threads and not program.waits else 0.0
+        """Seconds of work below which the launching thread does it alone, whatever else would have to be asked."""
 
     def run(
         self, grid: Coordinates, slots: tuple[int, ...], settings: Settings, access_fault: AccessExplanation
@@ -66,17 +68,26 @@ class Runner:
         `slots` are the arguments, the addresses of globals and the bounds of all memory; `access_fault` says what is
         wrong with an access that was stopped. Whatever it raises, no thread is at work any more.
         """
-        total = grid[0] * grid[1] * grid[2]
+        x, y, z = grid
+        total = x * y * z
         if total > LARGEST_GRID:
             raise UnsupportedError(f"a grid of more than {LARGEST_GRID} tile blocks", "cpu")
-        threads = self._threads(total, settings.threads)
+        if total * self._seconds < self._worth_sharing:
+            threads, chunk = 1, total
+        else:
+            threads = self._threads(total, settings.threads)
+            chunk = self._chunk(total, threads)
         work = self._free.pop() if self._free else self._make(self._program, self._slots)
-        work.launch.begin(settings, total)
-        work.record.fill(total, self._chunk(total, threads), settings.max_iterations, grid, slots)
+        launch = work.launch
+        launch.begin(settings, total)
+        work.record.fill(total, chunk, settings.max_iterations, grid, slots)
         try:
-            work.run(threads - 1)
+            if threads == 1:
+                work.run_alone()
+            else:
+                work.run(threads - 1)
         finally:
-            if work.launch.warnings:
+            if launch.warnings:
                 self._warn(work, grid)
         self._seconds = work.seconds
         if work.reports:
@@ -100,13 +111,13 @@ class Runner:
             raise limits.no_memory(self._program.arena_size)
         if threads == 1 or self._program.waits:
             return threads
-        return 1 if self._program.prints or total * self._seconds < WORTH_SHARING else threads
+        return 1 if self._program.prints else threads
 
     def _chunk(self, total: int, threads: int) -> int:
         """How many tile blocks a thread takes at a time."""
-        if self._program.waits:
-            return 1
-        return total if threads == 1 else max(1, min(LARGEST_CHUNK, total // (threads * CHUNKS_PER_THREAD)))
+        if threads == 1 or self._program.waits:
+            return 1 if self._program.waits else total
+        return max(1, min(LARGEST_CHUNK, total // (threads * CHUNKS_PER_THREAD)))
 
 
 class _Work:
@@ -137,19 +148,50 @@ class _Work:
             running.begin(launch)
             if not shared.ticker.awake:
                 shared.ticker.wake()
-            if helpers:
-                Job(shared.pool, self, launch.stop, launch.look).run(helpers)
-            else:
-                self()
+            Job(shared.pool, self, launch.stop, launch.look).run(helpers)
         finally:
             running.end(launch)
         if launch.raised is not None:
             raise launch.raised
 
+    def run_alone(self) -> None:
+        """Do it here. What others do with `__call__` is all in one place, as calls are what a short launch costs."""
+        launch = self.launch
+        shared = self._shared = _shared()
+        program, free = launch.program, shared.arenas.free
+        arena = free.pop() if free else None
+        if arena is None or arena.size < program.arena_size:
+            arena = Arena(program.arena_size)
+        arena.raised, arena.answer, launch.main = None, launch.own_answer, arena
+        try:
+            running.begin(launch)
+            if not shared.ticker.awake:
+                shared.ticker.wake()
+            begin = perf_counter()
+            status = program.driver(self.record.address, arena.address)
+            self.seconds = (perf_counter() - begin) / launch.total
+        finally:
+            running.end(launch)
+            launch.main = None
+        if status or arena.raised is not None or not arena.usable:
+            self._ended_early(status, arena)
+        elif len(free) < KEPT:
+            free.append(arena)
+
+    def _ended_early(self, status: int, arena: Arena) -> None:
+        """A launch without helpers has ended with this status before its time. Raises what ended it, but no trap."""
+        if status > 0:
+            self._trapped(status, arena)
+        launch = self.launch
+        launch.leave(arena)
+        give_back(self._shared.arenas.free, arena)
+        if launch.raised is not None:
+            raise launch.raised
+
     def __call__(self) -> None:
-        launch, arenas = self.launch, self._shared.arenas
+        launch, free = self.launch, self._shared.arenas.free
         program = launch.program
-        arena = arenas.take(program.arena_size)
+        arena = taken(free, program.arena_size)
         launch.enter(arena)
         try:
             begin = perf_counter()
@@ -160,7 +202,7 @@ class _Work:
                 self._trapped(status, arena)
         finally:
             launch.leave(arena)
-        arenas.give(arena)
+        give_back(free, arena)
 
     def _trapped(self, status: int, arena: Arena) -> None:
         self.reports.append(report_of(self.launch.program.traps[status - 1], arena))
@@ -176,5 +218,8 @@ class _WaitingWork(_Work):
         self._waiting = Waiting(self.launch, self.record)
         super().run(helpers)
 
+    def run_alone(self) -> None:
+        self.run(0)
+
     def __call__(self) -> None:
-        Turns(self._waiting, self._shared.arenas, self._trapped).run()
+        Turns(self._waiting, self._shared.arenas.free, self._trapped).run()

@@ -57,13 +57,13 @@ class Launch:
         "_deadline",
         "_done",
         "_lock",
-        "_main",
         "_others",
-        "_own_answer",
         "_record",
         "_stopped",
         "_thread",
         "aside",
+        "main",
+        "own_answer",
         "program",
         "raised",
         "settings",
@@ -84,11 +84,13 @@ class Launch:
         self._record = record
         self._others: dict[int, Arena] = {}
         """Those of helpers."""
-        self._main: Arena | None = None
+        self.main: Arena | None = None
+        """That of the thread that launched, while it runs native code."""
         self._lock = threading.Lock()
         self.raised: BaseException | None = None
         self._stopped = False
-        self._own_answer = self._answer
+        self.own_answer = self._answer
+        """Answers the calls of native code, on every arena of the launch."""
         self.warnings: dict[Op, tuple[int, str]] = {}
         """The warning of each operation that has one, and the number of the tile block that gave it."""
 
@@ -104,7 +106,7 @@ class Launch:
 
     def enter(self, arena: Arena) -> None:
         """Run native code on `arena` from now on, on this thread."""
-        arena.raised, arena.answer = None, self._own_answer
+        arena.raised, arena.answer = None, self.own_answer
         self.goes_on(arena)
         if self._stopped:
             arena.call_soon()
@@ -112,14 +114,14 @@ class Launch:
     def goes_on(self, arena: Arena) -> None:
         """Native code on `arena` goes on, on this thread."""
         if get_ident() == self._thread:
-            self._main = arena
+            self.main = arena
         else:
             self._others[id(arena)] = arena
 
     def leave(self, arena: Arena) -> None:
         """`arena` is no longer used here; the error that a call on it ended with ends the launch."""
-        if self._main is arena:
-            self._main = None
+        if self.main is arena:
+            self.main = None
         else:
             self._others.pop(id(arena), None)
         if arena.raised is not None or not arena.usable:
@@ -149,7 +151,7 @@ class Launch:
 
     def tick(self) -> None:
         """Have the launching thread called."""
-        arena = self._main
+        arena = self.main
         if arena is not None:
             arena.call_soon()
 
@@ -189,7 +191,7 @@ class Launch:
         if self.program.waits:
             return 0
         chunk = min(self._record.chunk, self.total)
-        main = [] if self._main is None else [self._main]
+        main = [] if self.main is None else [self.main]
         return sum(chunk - arena.block % chunk for arena in [*list(self._others.values()), *main])
 
     def _answer(self, arena: Arena, number: int) -> int:
@@ -199,7 +201,7 @@ class Launch:
         if number != SAFEPOINT:
             self._carry_out(arena, number)
             return ABANDON if self._stopped else GO_ON
-        if arena is self._main:
+        if arena is self.main:
             arena.called()
             self.look()
         elif not self._stopped:

@@ -17,7 +17,7 @@ from time import perf_counter
 
 from tileir.cpu.emit.emitter import SET_ASIDE
 from tileir.cpu.emit.record import LaunchRecord, block_at
-from tileir.cpu.run.arena import Arena, Arenas
+from tileir.cpu.run.arena import Arena, give_back, taken
 from tileir.cpu.run.launch import Launch
 from tileir.host import limits
 from tileir.host.running import only_one
@@ -97,8 +97,8 @@ class Waiting:
 class Turns:
     """The tile blocks of one thread."""
 
-    def __init__(self, shared: Waiting, arenas: Arenas, trapped: Trapped) -> None:
-        self._shared, self._arenas, self._trapped = shared, arenas, trapped
+    def __init__(self, shared: Waiting, free: list[Arena], trapped: Trapped) -> None:
+        self._shared, self._free, self._trapped = shared, free, trapped
         self._launch, self._record = shared.launch, shared.record
         self._program = shared.launch.program
         self.aside: dict[int, Arena] = {}
@@ -143,7 +143,7 @@ class Turns:
         """Run new tile blocks until one has been set aside; whether one has."""
         if self._launch.all_begun or self._shared.full:
             return False
-        arena = self._arenas.take(self._program.arena_size)
+        arena = taken(self._free, self._program.arena_size)
         self._used[id(arena)] = arena
         self._shared.keep(arena)
         self._launch.enter(arena)
@@ -178,7 +178,7 @@ class Turns:
             self._trapped(status, arena)
         del self._used[id(arena)]
         self._launch.leave(arena)
-        self._arenas.give(arena)
+        give_back(self._free, arena)
 
     def _give_up(self) -> None:
         """Give up every tile block. An interrupt may have come anywhere: the arenas know which are set aside."""
@@ -189,4 +189,4 @@ class Turns:
             if handle:
                 self._program.destroy(handle)
             self._launch.leave(arena)
-            self._arenas.give(arena)
+            give_back(self._free, arena)

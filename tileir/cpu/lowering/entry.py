@@ -27,7 +27,7 @@ from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.streams import streams_of
 from tileir.cpu.emit.coroutines import Coroutine
 from tileir.cpu.emit.debug_lines import DebugLines, PlaceOf
-from tileir.cpu.emit.driver import JoinedFunction, add_driver
+from tileir.cpu.emit.driver import KERNEL_ARGUMENTS, JoinedBlocksRun, add_driver
 from tileir.cpu.emit.elements import I8, I32, I64, PTR, Num, memory_type
 from tileir.cpu.emit.emitter import Emitter, TrapSite, accesses_null
 from tileir.cpu.emit.record import COLUMNS, FUEL, JOINED_COLUMNS, SLOTS, STATUS
@@ -44,7 +44,6 @@ NAME = "tileir.kernel"
 """Name of the function and of its module, whatever the entry is called: names of programs may be anything."""
 JOINED_NAME = "tileir.joined"
 """Name of the function that runs several tile blocks as one (`cpu.analysis.coarsening`)."""
-ARGUMENTS = [PTR, PTR, I32, I32, I32, PTR]
 _ARENA = 5
 MOST_JOINED = 1 << 20
 """Elements of a tile of joined tile blocks at most: they are run without a look at what else goes on."""
@@ -56,8 +55,6 @@ class LoweredKernel:
 
     module: ir.Module
     arena_size: int
-    asks: bool
-    """Whether it calls functions of the library (`cpu.memory.lookup`)."""
     traps: list[TrapSite]
     prints: list[Op]
     warnings: list[tuple[Op, str]]
@@ -66,8 +63,15 @@ class LoweredKernel:
     """The loops in which a tile block may be set aside."""
     values: dict[Value, Lowered]
     """The form that each value had when everything was lowered."""
-    columns: int = COLUMNS
-    """Tile blocks are numbered in bands of so many columns (`cpu.emit.record`)."""
+    joined: JoinedBlocksRun | None = None
+    """Set if the module has a function that runs several tile blocks as one."""
+    drives: bool = False
+    """Whether the module has a driver of its own (`cpu.emit.driver`)."""
+
+    @property
+    def columns(self) -> int:
+        """Tile blocks are numbered in bands of so many columns (`cpu.emit.record`)."""
+        return JOINED_COLUMNS if self.joined is not None and self.joined.axis == 1 else COLUMNS
 
 
 @dataclass(frozen=True)
@@ -118,22 +122,23 @@ def lower_entry(
     lowering.run(entry.body)
     _end(emit)
     joined = None if instruments.watches_blocks else _joined(lowering, entry, global_names)
-    columns = JOINED_COLUMNS if joined is not None and joined.axis == 1 else COLUMNS
-    add_driver(module, function, instruments.stamps, lowering.bypasses_cache, joined, columns)
+    drives = emit.coroutine is not None or instruments.stamps is not None
+    if drives:
+        add_driver(module, instruments.stamps, emit.coroutine is not None)
     return LoweredKernel(
         module,
         emit.arena_size,
-        lowering.asks,
         emit.traps,
         lowering.prints,
         lowering.warnings,
         lowering.waiting,
         lowering.values,
-        columns,
+        joined,
+        drives,
     )
 
 
-def _joined(single: Lowering, entry: Entry, global_names: Sequence[str]) -> JoinedFunction | None:
+def _joined(single: Lowering, entry: Entry, global_names: Sequence[str]) -> JoinedBlocksRun | None:
     """The function that runs several tile blocks as one; None where there is none."""
     body, caller = entry.body, single.emit
     if single.strict or caller.coroutine is not None:
@@ -142,9 +147,7 @@ def _joined(single: Lowering, entry: Entry, global_names: Sequence[str]) -> Join
     most = 0 if coarsening is None else MOST_JOINED // coarsening.largest
     if coarsening is None or most < 2:
         return None
-    function = _function(caller.module, JOINED_NAME, ir.FunctionType(I32, [*ARGUMENTS, I64]))
-    function.linkage = "internal"
-    function.attributes.add("noinline")
+    function = _function(caller.module, JOINED_NAME, ir.FunctionType(I32, [*KERNEL_ARGUMENTS, I64]))
     emit = _emitter(function)
     emit.functions = caller.functions
     emit.describe(caller.lines)
@@ -154,13 +157,12 @@ def _joined(single: Lowering, entry: Entry, global_names: Sequence[str]) -> Join
     _bind_arguments(lowering, body)
     lowering.run(body)
     _end(emit)
-    single.asks, single.bypasses_cache = single.asks or lowering.asks, single.bypasses_cache or lowering.bypasses_cache
     caller.arena_size = max(caller.arena_size, emit.arena_size)
-    return JoinedFunction(function, coarsening.axis, most)
+    return JoinedBlocksRun(coarsening.axis, most)
 
 
 def _kernel_function(module: ir.Module, waits: bool) -> ir.Function:
-    return _function(module, NAME, ir.FunctionType(PTR if waits else I32, ARGUMENTS))
+    return _function(module, NAME, ir.FunctionType(PTR if waits else I32, KERNEL_ARGUMENTS))
 
 
 def _function(module: ir.Module, name: str, type: ir.FunctionType) -> ir.Function:

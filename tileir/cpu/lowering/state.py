@@ -135,8 +135,6 @@ class Lowering:
     """Set if the code runs several tile blocks as one (`cpu.analysis.coarsening`)."""
     scratch: dict[tuple[str, int], ir.Value] = field(default_factory=dict)
     """Stack cells for words that functions are asked with, by their use and number."""
-    asks: bool = False
-    """Functions of the library are called."""
     bounds: dict[int, Bounds] = field(default_factory=dict)
     """The bounds that go with the base of a pointer, by the identity of the base."""
     allocations: list[Bounds] = field(default_factory=list)
@@ -152,8 +150,6 @@ class Lowering:
     """Of the comparisons that cut masks (`cpu.analysis.cuts`)."""
     streams: Streams = field(default_factory=dict)
     """Stores that may bypass the cache."""
-    bypasses_cache: bool = False
-    """Some do, if that is worth while."""
     prints: list[Op] = field(default_factory=list)
     """Operations that the host carries out; it is called with a number into this list (`cpu.lowering.host_calls`)."""
     warnings: list[tuple[Op, str]] = field(default_factory=list)

@@ -280,6 +280,18 @@ def test_factors_stored_transposed(
     np.testing.assert_array_equal(native, expected)
 
 
+@pytest.mark.parametrize("inputs", ["f8E4M3FN", "f8E5M2"])
+@pytest.mark.parametrize("shape", [(256, 16, 64), (16, 256, 64), (2, 256, 64), (256, 16, 8)])
+def test_every_number_of_f8_is_multiplied_as_it_is(inputs: str, shape: tuple[int, int, int]) -> None:
+    (m, n, k), dtype = shape, dtype_of(t.ELEMENTS[inputs])
+    a, b = np.zeros((k, m), dtype), np.zeros((n, k), dtype)
+    a[0], b[:, 0] = 1, 1
+    (a[0] if m == 256 else b[:, 0])[:] = np.arange(256, dtype=np.uint8).view(dtype)
+    module = kernel({"a": inputs, "b": inputs, "c": "f32"}, transposed_views(inputs, "f32", m, n, k))
+    (*_, found) = results(module, [a, b, np.zeros((m, n), np.float32)], "cpu")
+    np.testing.assert_array_equal(found, np.outer(a[0].astype(np.float32), b[:, 0].astype(np.float32)))
+
+
 def test_a_permutation_that_moves_the_batch(rng: np.random.Generator) -> None:
     body = load_text("a_tile", "%a", (16, 4, 8), "f32") + load_text("b_tile", "%b", (4, 8, 32), "f32")
     body += "\n    %at = permute %a_tile [1, 0, 2] : tile<16x4x8xf32> -> tile<4x16x8xf32>"

@@ -27,17 +27,18 @@ from tileir.fuzz.buckets import (
     bucket_name,
     findings_in,
     operation_names,
-    program_in,
-    reduced_program,
     write_bucket,
 )
 from tileir.fuzz.builder import WEIGHED
 from tileir.fuzz.engines import ENGINES, VENDORS, default_engines
+from tileir.fuzz.faulty.launch_line import MARK, with_launch_read
 from tileir.fuzz.jobs import SOURCES, SWARM, ProgramGrammar, program_job, seed_job
+from tileir.fuzz.reducing import program_in, reduced_program
 from tileir.gpu import vendor
-from tileir.ir.core import Module
 from tileir.ir.versions import NEWEST
+from tileir.runtime.module import Module
 from tileir.runtime.shrinking import operation_count
+from tileir.text.parser import parse
 from tileir.text.printer import to_text
 
 STATEMENTS = 14
@@ -71,7 +72,8 @@ Valid programs are run on the interpreter and compared with all engines: text an
 native code with and without checks, optimised or not; {VENDORS[0]} to {VENDORS[-1]} are the vendor's assembler, which
 must take them. Faulty programs access memory wrongly: interpreter and native code must stop at the same place. A seed
 means the same program on every machine. Findings that look alike go into one bucket, a folder with the report, the
-program of the first, and that program reduced. The status is 1 if there are any.
+program of the first, and that program reduced; the first line of a faulty one says what it is launched with. The status
+is 1 if there are any.
 
 examples:
   tileir fuzz --seconds 600
@@ -118,12 +120,28 @@ def _jobs(options: argparse.Namespace, engines: tuple[str, ...]) -> Iterator[Far
         module = files.verified(options.program, NEWEST)
         if len(module.kernels) != 1:
             raise UsageError(f"'{options.program}': expected one entry, got {len(module.kernels)}")
-        return iter([program_job(to_text(module), engines)])
+        return iter([program_job(_launched_text(module) or to_text(module), engines)])
     sources = SOURCES if options.source == "both" else (options.source,)
     seeds = itertools.count(options.first)
     chosen = seeds if options.count is None else itertools.islice(seeds, options.count)
     grammar = ProgramGrammar(options.statements, _weights(options.weight), options.swarm)
     return (seed_job(seed, source, grammar, engines) for seed in chosen for source in sources)
+
+
+def _launched_text(module: Module) -> str | None:
+    """The text of a faulty program, whose first line says its launch; None of another. Raises UsageError."""
+    text = "" if module.source is None else module.source.text
+    try:
+        faulty = with_launch_read(text)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    if faulty is None:
+        return None
+    (kernel,) = module.kernels.values()
+    expected, got = len(kernel.parameters), len(faulty.arguments)
+    if expected != got:
+        raise UsageError(f"'{MARK.strip()}': expected {show.counted(expected, 'argument')}, got {got}")
+    return text
 
 
 def _weights(words: Sequence[str]) -> tuple[tuple[str, int], ...]:
@@ -165,28 +183,30 @@ class _Campaign:
         self.buckets[name] = bucket if known is None else replace(known, count=known.count + 1)
         if known is not None and (known.count >= REDUCED or not self.reduce):
             return
-        module = program_in(bucket)
+        program = program_in(bucket)
         shapes = self.shapes.setdefault(name, set())
         if known is None:
             clear_line()
             show.line(f"{name}: {bucket.finding.text}\n  {bucket.command}")
             sys.stdout.flush()
-            self._write(name, bucket, module, None)
-        if module is not None and self.reduce and bucket.finding.engine != "generator":
-            small = reduced_program(module, bucket.finding, self.limits)
+            self._write(name, bucket, program, None)
+        if program is not None and self.reduce and bucket.finding.engine != "generator":
+            small = reduced_program(program, bucket.finding, self.limits)
             shape = operation_names(small)
             if shape not in shapes:
                 shapes.add(shape)
-                self._write(name if len(shapes) == 1 else f"{name}-{len(shapes)}", bucket, module, small)
+                self._write(name if len(shapes) == 1 else f"{name}-{len(shapes)}", bucket, program, small)
 
-    def _write(self, name: str, bucket: Bucket, module: Module | None, small: Module | None) -> None:
+    def _write(self, name: str, bucket: Bucket, program: str | None, small: str | None) -> None:
         try:
-            write_bucket(self.folder / name, bucket, module, small)
+            write_bucket(self.folder / name, bucket, program, small)
         except OSError as error:
             raise UsageError(f"cannot write '{self.folder}': {(error.strerror or str(error)).lower()}") from None
         if small is not None:
             clear_line()
-            show.line(f"  {self.folder / name}/reduced.mlir: {show.counted(operation_count(small), 'operation')}")
+            show.line(
+                f"  {self.folder / name}/reduced.mlir: {show.counted(operation_count(parse(small)), 'operation')}"
+            )
             sys.stdout.flush()
 
     def summary(self) -> int:

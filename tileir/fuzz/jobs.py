@@ -4,6 +4,7 @@ Knows: specs and answers. Does not know: engines (`engines`), nor workers.
 
     {"seed": 7, "source": "valid", "statements": 14, "engines": ["cpu", "bytecode"]}      kind fuzz
     {"engines": ["cpu-O2"]}, with the program as content                                  kind differential
+    {}, with a faulty program behind the line of its launch                               kind differential
 
 The answer is ``{"findings": [{"engine": ..., "kind": ..., "text": ...}]}``.
 """
@@ -19,6 +20,9 @@ from tileir.farm.job import FarmJob, Json, WorkResult
 from tileir.fuzz.builder import KINDS, ProgramBuilder
 from tileir.fuzz.draft import STORED
 from tileir.fuzz.engines import EngineFinding, findings_of
+from tileir.fuzz.faulty.draft import FaultyProgram
+from tileir.fuzz.faulty.launch_line import MARK, with_launch_read
+from tileir.fuzz.faulty.programs import program as faulty_program
 from tileir.ir import types as t
 from tileir.ir.core import Module
 from tileir.runtime.comparing import is_defined
@@ -63,8 +67,9 @@ def seed_job(seed: int, source: str, grammar: ProgramGrammar, engines: Iterable[
 
 
 def program_job(text: str, engines: Iterable[str]) -> FarmJob:
-    """The job of a given program."""
-    return FarmJob("differential", {"engines": list(engines)}, text.encode("utf-8", "surrogateescape"))
+    """The job of a given program. A faulty one, with the line of its launch, has no engines to choose."""
+    spec: dict[str, Json] = {} if text.startswith(MARK) else {"engines": list(engines)}
+    return FarmJob("differential", spec, text.encode("utf-8", "surrogateescape"))
 
 
 def program_of(seed: int, grammar: ProgramGrammar) -> Module:
@@ -79,21 +84,32 @@ def of_seed(spec: dict[str, Json], content: bytes) -> WorkResult:
     """Try the program of a seed."""
     seed = cast(int, spec["seed"])
     if spec["source"] == "faulty":
-        from tileir.fuzz.faulty.outcomes import difference
-
-        print("engine cpu", flush=True)
-        found = difference(seed)
-        return _answer([] if found is None else [EngineFinding("cpu", "difference", found)])
+        return _of_faulty(faulty_program(seed))
     module = program_of(seed, ProgramGrammar.of_json(spec))
     return _answer(findings_of(module, cast("list[str]", spec["engines"])))
 
 
 def of_program(spec: dict[str, Json], content: bytes) -> WorkResult:
-    """Try a given program; one with undefined behaviour on our engines says nothing."""
+    """Try a given program, a faulty one as its first line says; one with undefined behaviour on our engines says
+    nothing."""
+    faulty = with_launch_read(content.decode("utf-8", "surrogateescape"))
+    if faulty is not None:
+        return _of_faulty(faulty)
     module = from_content(content, "<program>")
     answer = _answer(findings_of(module, cast("list[str]", spec["engines"])))
     # A sanitized run takes longer than all engines: only where there is something to judge.
     answer.answer["defined"] = not answer.answer["findings"] or _is_defined(module)
+    return answer
+
+
+def _of_faulty(faulty: FaultyProgram) -> WorkResult:
+    """Compare the interpreter and native code; nobody asks whether a faulty program is defined."""
+    from tileir.fuzz.faulty.outcomes import difference
+
+    print("engine cpu", flush=True)
+    found = difference(faulty)
+    answer = _answer([] if found is None else [EngineFinding("cpu", "difference", found)])
+    answer.answer["defined"] = False
     return answer
 
 

@@ -9,13 +9,14 @@ import json
 import sys
 
 from tileir.fuzz.faulty.outcomes import difference
+from tileir.fuzz.faulty.programs import program
 
 
 def main() -> None:
     first, count = map(int, sys.argv[1:3])
     for seed in range(first, first + count):
         print(json.dumps({"begin": seed}), flush=True)
-        print(json.dumps({"seed": seed, "difference": difference(seed)}), flush=True)
+        print(json.dumps({"seed": seed, "difference": difference(program(seed))}), flush=True)
 
 
 if __name__ == "__main__":

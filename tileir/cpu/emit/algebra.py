@@ -21,8 +21,12 @@ Number = int | float
 
 def call_intrinsic(builder: ir.IRBuilder, name: str, result: ir.Type, arguments: Sequence[ir.Value]) -> ir.Value:
     """`name` overloaded on the type of its first argument."""
+    return call_named(builder, f"{name}.{_suffix(arguments[0].type)}", result, arguments)
+
+
+def call_named(builder: ir.IRBuilder, name: str, result: ir.Type, arguments: Sequence[ir.Value]) -> ir.Value:
+    """The function of exactly that name."""
     types = [argument.type for argument in arguments]
-    name = f"{name}.{_suffix(types[0])}"
     function = builder.module.globals.get(name) or ir.Function(builder.module, ir.FunctionType(result, types), name)
     return builder.call(function, arguments)
 

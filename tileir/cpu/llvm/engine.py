@@ -209,10 +209,14 @@ class Loaded:
 
 
 def _loaded(code: bytes, host: Host, names: Iterable[str]) -> tuple[llvm.ExecutionEngine, dict[str, int]]:
-    """To link what is compiled already takes no processor's features, and to read their list most of the time."""
+    """To link what is compiled already takes no processor's features, and to read their list most of the time. Nor
+    does it take the module without which there is no engine: it would be compiled too, which takes most of the rest.
+    """
     _initialized()
     machine = llvm.Target.from_triple(host.triple).create_target_machine(reloc="pic", codemodel="default")
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    nothing = llvm.parse_assembly("")
+    engine = llvm.create_mcjit_compiler(nothing, machine)
+    engine.remove_module(nothing)
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     return engine, {name: int(engine.get_function_address(name)) for name in names}

@@ -18,10 +18,11 @@ from llvmlite import ir
 
 from tileir.cpu.emit.elements import FLOAT, HALF, I32, I64, Num, memory_type
 from tileir.cpu.emit.emitter import Emitter
+from tileir.cpu.emit.f8 import f8_as_bf16
 from tileir.cpu.emit.tiles import ExpressionTile, Permuted, Tile, Window, wide
 from tileir.cpu.emit.vectors import interleaved, transposed
 from tileir.cpu.matmul.microkernel import Panel
-from tileir.cpu.matmul.products import Product
+from tileir.cpu.matmul.products import IN_BF16, Product
 from tileir.ir import types as t
 
 ROW_PADDING = 64
@@ -207,7 +208,8 @@ class Packer:
     def widens(self, memory: Strided) -> bool:
         """Whether a vector load can turn the elements in memory into those of the panel."""
         element = self.product.element
-        return memory.element is element or (element is t.F32 and memory.element in (t.F16, t.BF16))
+        wider = (t.F16, t.BF16) if element is t.F32 else IN_BF16 if element is t.BF16 else ()
+        return memory.element is element or memory.element in wider
 
     def load(self, memory: Strided, line: ir.Value, k: ir.Value, count: int) -> ir.Value:
         """The words of `count` neighbours in memory, as they are in a panel but for their order."""
@@ -219,6 +221,8 @@ class Packer:
         loaded = builder.load(address, typ=ir.VectorType(stored, count), align=align)
         if memory.element is self.product.element:
             return loaded
+        if memory.element in IN_BF16:
+            return f8_as_bf16(builder, memory.element, loaded)
         floats = ir.VectorType(FLOAT, count)
         if memory.element is t.F16:
             return builder.fpext(loaded, floats)

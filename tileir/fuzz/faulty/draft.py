@@ -44,11 +44,15 @@ class FaultyArray:
 
 @dataclass
 class FaultyProgram:
-    """A program: its text, the grid, and the arguments in the order of the parameters (an int is an i32)."""
+    """A program: its text, the grid, and the arguments in the order of the parameters (an int is an i32).
+
+    `seed` chooses what arrays are filled with, and whether it is run in strict mode and optimised.
+    """
 
     text: str
     grid: int
     arguments: list[FaultyArray | int]
+    seed: int
 
 
 @dataclass

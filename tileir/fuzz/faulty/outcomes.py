@@ -1,7 +1,7 @@
 """A faulty program on two targets: both do the same.
 
 Knows: what of a launch is compared: its trap in all parts, its warnings, its arrays, the bytes around them. Does not
-know: how programs are made (`programs`).
+know: how programs are made (`programs`), nor made smaller (`reducing`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import numpy as np
 
 from tileir.fuzz.faulty.draft import ELEMENTS, FaultyArray, FaultyProgram
 from tileir.fuzz.faulty.guarded import GuardedArray
-from tileir.fuzz.faulty.programs import program
 from tileir.host.kernel_warnings import KernelWarning
 from tileir.ir.diagnostics import Trap, UnsupportedError, place_text
 from tileir.runtime.module import Module
@@ -36,24 +35,44 @@ class FaultyOutcome:
     intact: bool
 
 
-def difference(seed: int) -> str | None:
-    """In what the targets differ, or None. Both run on the same memory, so that addresses in messages are the same."""
-    faulty = program(seed)
+def difference(faulty: FaultyProgram) -> str | None:
+    """In what the targets differ, or None: a line that alike differences have in common, then both in full.
+
+    Both run on the same memory, so that addresses in messages are the same.
+    """
     memories = [_memory(array) if isinstance(array, FaultyArray) else None for array in faulty.arguments]
-    expected, found = (outcome(faulty, memories, seed, target) for target in ("interp", "cpu"))
+    expected = outcome(faulty, memories, "interp")
+    found = outcome(faulty, memories, "cpu")
     if not (expected.intact and found.intact):
         return f"bytes beside an array changed (interp {not expected.intact}, cpu {not found.intact})"
     if expected.trap != found.trap:
-        return f"interp: {expected.trap}; cpu: {found.trap}"
+        return f"{_stops(expected.trap, found.trap)}\ninterp: {expected.trap}\ncpu: {found.trap}"
     if expected.warnings != found.warnings:
-        return f"interp warns: {sorted(expected.warnings)}; cpu: {sorted(found.warnings)}"
+        return f"they warn differently\ninterp: {sorted(expected.warnings)}\ncpu: {sorted(found.warnings)}"
     if expected.trap is None and expected.arrays != found.arrays:
         return "the arrays differ"
     return None
 
 
-def outcome(faulty: FaultyProgram, memories: list[GuardedArray | None], seed: int, target: str) -> FaultyOutcome:
-    """What launching the program gives, on the arrays filled anew; native code is of every other one as it is."""
+def _stops(expected: tuple[object, ...] | None, found: tuple[object, ...] | None) -> str:
+    """Which targets stop, and in what: an operation, or the class of an error that is no trap."""
+    if expected is None or found is None:
+        end, stops, other = (found, "cpu", "interp") if expected is None else (expected, "interp", "cpu")
+        assert end is not None, "one of the two stops"
+        return f"{stops} stops in {_where(end)}, {other} does not"
+    ends = [_where(expected), _where(found)]
+    if ends[0] != ends[1]:
+        return f"interp stops in {ends[0]}, cpu in {ends[1]}"
+    return f"both stop in {ends[0]}, " + ("saying different things" if expected[2:] == found[2:] else "at other places")
+
+
+def _where(end: tuple[object, ...]) -> object:
+    return end[1] if len(end) > 2 else end[0]
+
+
+def outcome(faulty: FaultyProgram, memories: list[GuardedArray | None], target: str) -> FaultyOutcome:
+    """What launching the program gives, on the arrays filled anew; native code is of every other seed as it is."""
+    seed = faulty.seed
     arguments: list[object] = []
     for given, memory in zip(faulty.arguments, memories):
         if isinstance(given, FaultyArray) and memory is not None:
@@ -64,7 +83,7 @@ def outcome(faulty: FaultyProgram, memories: list[GuardedArray | None], seed: in
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            kernel = Module.of(parse(faulty.text))["k"]
+            (kernel,) = Module.of(parse(faulty.text)).kernels.values()
             options: LaunchOptions = {"max_iterations": MAX_ITERATIONS}
             if target == "cpu":
                 options["optimize"] = seed % 2 == 0

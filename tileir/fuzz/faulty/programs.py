@@ -36,4 +36,4 @@ def program(seed: int) -> FaultyProgram:
     random = Random(seed)
     draft = FaultyDraft(random)
     random.choice(KINDS)(draft)
-    return FaultyProgram(draft.text(), draft.grid, draft.arguments)
+    return FaultyProgram(draft.text(), draft.grid, draft.arguments, seed)

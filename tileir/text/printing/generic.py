@@ -6,8 +6,10 @@ Does not know: any operation by name.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tileir.ir import attributes as a
-from tileir.ir.core import Block, Op
+from tileir.ir.core import Block, Op, Value
 from tileir.ir.fields import AttrKind
 from tileir.ir.traits import SEGMENTED
 from tileir.ir.types import I32, FunctionType, Type
@@ -19,9 +21,8 @@ from tileir.text.printing.writer import INDENT, Writer
 def write_generic(writer: Writer, op: Op, indent: str) -> None:
     """Add an operation and all that is inside it."""
     head = f'{writer.start(op, indent)}"cuda_tile.{writer.name(op)}"({writer.values(op.operands)})'
-    properties = _properties(op)
-    if properties:
-        head += f" <{dict_text(sorted_entries(properties))}>"
+    if op.spec.attrs or SEGMENTED in op.spec.traits:
+        head += _properties_text(writer, op)
     if op.regions:
         _regions(writer, op, indent, head + " (")
         head = f"{writer.lines.pop()})"
@@ -49,17 +50,31 @@ def _block(writer: Writer, block: Block, indent: str) -> None:
 
 
 def _signature(writer: Writer, op: Op) -> str:
-    operands = ", ".join(writer.full[value.type] for value in op.operands)
-    return f"({operands}) -> {_results(writer, [value.type for value in op.results])}"
+    full = writer.full
+    operands = ", ".join([full[value.type] for value in op.operands])
+    return f"({operands}) -> {_results(full, op.results)}"
 
 
-def _results(writer: Writer, types: list[Type]) -> str:
-    texts = [writer.full[type] for type in types]
-    single = len(types) == 1 and not isinstance(types[0], FunctionType)
-    return texts[0] if single else f"({', '.join(texts)})"
+def _results(full: dict[Type, str], results: Sequence[Value]) -> str:
+    if len(results) == 1:
+        text = full[results[0].type]
+        return f"({text})" if isinstance(results[0].type, FunctionType) else text
+    return f"({', '.join([full[result.type] for result in results])})"
 
 
 # ---------------------------------------------------------------- properties
+
+
+def _properties_text(writer: Writer, op: Op) -> str:
+    """`` <{key = value}>``; nothing without any. Spelt once for each operation with the same objects as attributes, as
+    the cases of enumerations are."""
+    key = (type(op), *op.segments, *op.attributes, *map(id, op.attributes.values()))
+    text = writer.properties.get(key)
+    if text is None:
+        properties = _properties(op)
+        text = f" <{dict_text(sorted_entries(properties))}>" if properties else ""
+        writer.properties[key] = text
+    return text
 
 
 def _properties(op: Op) -> dict[str, a.Attribute]:

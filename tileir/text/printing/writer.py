@@ -50,6 +50,8 @@ class Writer:
         self.lines: list[str] = []
         self.short = _TypeTexts(full=False)
         self.full = _TypeTexts(full=True)
+        self.properties: dict[tuple[object, ...], str] = {}
+        """Those of an operation in the generic form (`text.printing.generic`)."""
         self._place_of = place_of
         self._locations = locations
         self._names: dict[type[Op], str] = {}

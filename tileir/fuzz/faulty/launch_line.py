@@ -1,0 +1,55 @@
+"""A faulty program as one text, whose first line says what it is launched with.
+
+Knows: the line, a comment with JSON, and that damaged ones are refused. Does not know: programs, nor launches.
+
+    // launch: {"seed": 7, "grid": 1, "arguments": [{"element": "f32", "count": 3, ...}, 5]}
+"""
+
+from __future__ import annotations
+
+import json
+
+from tileir.fuzz.faulty.draft import ELEMENTS, FaultyArray, FaultyProgram
+
+MARK = "// launch: "
+_MOST = 1 << 20
+"""Elements of an array, and tile blocks, at most."""
+
+
+def with_launch_line(faulty: FaultyProgram) -> str:
+    """The text of a program, behind the line of its launch."""
+    arguments = [dict(vars(one)) if isinstance(one, FaultyArray) else one for one in faulty.arguments]
+    line = json.dumps({"seed": faulty.seed, "grid": faulty.grid, "arguments": arguments})
+    return f"{MARK}{line}\n{faulty.text}"
+
+
+def with_launch_read(text: str) -> FaultyProgram | None:
+    """The program of a text that begins with such a line; None of any other. Raises ValueError for a damaged line."""
+    line, _, program = text.partition("\n")
+    if not line.startswith(MARK):
+        return None
+    try:
+        said = json.loads(line.removeprefix(MARK))
+        seed, grid = _number(said["seed"], 0, 1 << 64), _number(said["grid"], 1, _MOST)
+        arguments = [_argument(one) for one in said["arguments"]]
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise ValueError(f"'{MARK.strip()}': expected the JSON of a report of tileir fuzz: {error}") from None
+    return FaultyProgram(program, grid, arguments, seed)
+
+
+def _argument(said: object) -> FaultyArray | int:
+    if isinstance(said, dict):
+        array = FaultyArray(**said)
+        _number(array.count, 0, _MOST)
+        if array.below is not None:
+            _number(array.below, 1, 1 << 31)
+        if array.element not in ELEMENTS:
+            raise ValueError(f"no element type '{array.element}'; there are {', '.join(ELEMENTS)}")
+        return array
+    return _number(said, -(1 << 31), (1 << 32) - 1)
+
+
+def _number(said: object, least: int, most: int) -> int:
+    if type(said) is not int or not least <= said <= most:
+        raise ValueError(f"expected a number from {least} to {most}, got {said!r}")
+    return said

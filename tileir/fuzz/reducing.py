@@ -1,0 +1,124 @@
+"""The program of a finding, made as small as it gets while the finding stays, every version tried in its own process.
+
+Knows: when a version shows the same finding, and what of a launch can be smaller. Does not know: how the search makes
+programs smaller (`runtime.shrinking`), nor which findings are alike (`buckets`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import cast
+
+from tileir.farm.isolation import attempt
+from tileir.farm.job import JobLimits
+from tileir.fuzz.buckets import Bucket, findings_in, signature
+from tileir.fuzz.engines import EngineFinding
+from tileir.fuzz.faulty.draft import FaultyArray, FaultyProgram
+from tileir.fuzz.faulty.launch_line import with_launch_line, with_launch_read
+from tileir.fuzz.faulty.programs import program as faulty_program
+from tileir.fuzz.jobs import ProgramGrammar, program_job, program_of
+from tileir.ir.core import Module
+from tileir.ops.module import Entry
+from tileir.runtime.shrinking import reduced
+from tileir.text.parser import parse
+from tileir.text.printer import to_text
+from tileir.verify import verify
+
+REDUCTION_SECONDS = 300.0
+"""The time after which a reduction is broken off; what was reached is kept."""
+
+
+def program_in(bucket: Bucket) -> str | None:
+    """The program of a seed, a faulty one with the line of its launch; None of a given one, which is not reduced."""
+    spec = bucket.job.spec
+    if bucket.job.kind != "fuzz":
+        return None
+    seed = cast(int, spec["seed"])
+    if spec["source"] == "faulty":
+        return with_launch_line(faulty_program(seed))
+    return to_text(program_of(seed, ProgramGrammar.of_json(spec)))
+
+
+def reduced_program(text: str, finding: EngineFinding, limits: JobLimits) -> str:
+    """The smallest program found on which an engine has an alike finding.
+
+    It has defined behaviour if the program in `text` has it. A faulty program keeps what its launch needs of the line
+    that says so, and the targets go on stopping where they did: in the operations that the finding names.
+    """
+    end = time.monotonic() + REDUCTION_SECONDS
+    wanted, defined = signature(finding), _shows(text, finding, limits)[1]
+
+    def fails(version: str) -> bool:
+        if time.monotonic() > end:
+            return False
+        signatures, is_defined = _shows(version, finding, limits)
+        return wanted in signatures and (is_defined or not defined)
+
+    faulty = with_launch_read(text)
+    if faulty is not None:
+        return _reduced_faulty(faulty, fails)
+    valid = _with_items(parse(text), 1)
+    return to_text(reduced(parse(text), lambda version: fails(to_text(version)), valid))
+
+
+def _with_items(module: Module, most: int) -> Callable[[Module], bool]:
+    return lambda version: len(version.items) <= most and len(_entries(version)) == 1 and verify(version).ok
+
+
+def _shows(text: str, finding: EngineFinding, limits: JobLimits) -> tuple[set[str], bool]:
+    """The signatures of what is found on a program, and whether its behaviour is defined."""
+    job = program_job(text, [finding.engine])
+    found = attempt(job.kind, job.text, job.content, limits)
+    defined = found.result is None or bool(found.result.answer["defined"])
+    return {signature(one) for one in findings_in(found)}, defined
+
+
+def _entries(module: Module) -> list[Entry]:
+    return [item for item in module.items if isinstance(item, Entry)]
+
+
+# ---------------------------------------------------------------- faulty programs
+
+
+def _reduced_faulty(faulty: FaultyProgram, fails: Callable[[str], bool]) -> str:
+    """A smaller program, on fewer arguments, and then with smaller ones."""
+    module = parse(faulty.text)
+    (entry,) = _entries(module)
+    arguments = dict(zip(entry.body.arg_names, faulty.arguments))
+
+    def with_arguments(version: Module) -> str:
+        names = _entries(version)[0].body.arg_names
+        kept = [arguments[name] for name in names]
+        return with_launch_line(replace(faulty, text=to_text(version), arguments=kept))
+
+    small = reduced(module, lambda version: fails(with_arguments(version)), _with_items(module, len(module.items)))
+    reached = with_launch_read(with_arguments(small))
+    assert reached is not None, "a faulty program has its line"
+    return with_launch_line(_smaller_launch(reached, lambda version: fails(with_launch_line(version))))
+
+
+def _smaller_launch(faulty: FaultyProgram, fails: Callable[[FaultyProgram], bool]) -> FaultyProgram:
+    """The launch with nothing in it that could be smaller. Each step makes one thing smaller for good."""
+    while True:
+        found = next((version for version in _smaller_launches(faulty) if fails(version)), None)
+        if found is None:
+            return faulty
+        faulty = found
+
+
+def _smaller_launches(faulty: FaultyProgram) -> Iterator[FaultyProgram]:
+    if faulty.grid > 1:
+        yield replace(faulty, grid=1)
+    for at, argument in enumerate(faulty.arguments):
+        for smaller in _smaller_arguments(argument):
+            yield replace(faulty, arguments=[*faulty.arguments[:at], smaller, *faulty.arguments[at + 1 :]])
+
+
+def _smaller_arguments(argument: FaultyArray | int) -> Sequence[FaultyArray | int]:
+    if isinstance(argument, int):
+        return [smaller for smaller in dict.fromkeys((0, 1, argument // 2)) if abs(smaller) < abs(argument)]
+    counts = [count for count in dict.fromkeys((1, argument.count // 2)) if 0 < count < argument.count]
+    plain = [replace(argument, writable=True)] if not argument.writable else []
+    return [*(replace(argument, count=count) for count in counts), *plain]

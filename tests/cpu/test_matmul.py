@@ -21,7 +21,7 @@ from products import (
 )
 
 from tileir.cpu.llvm import engine
-from tileir.cpu.lowering.state import CheckLevel
+from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.rules import matmul
 from tileir.cpu.run.program import lowered
 from tileir.ir import types as t
@@ -292,6 +292,37 @@ def test_every_number_of_f8_is_multiplied_as_it_is(inputs: str, shape: tuple[int
     np.testing.assert_array_equal(found, np.outer(a[0].astype(np.float32), b[:, 0].astype(np.float32)))
 
 
+SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 3.4e38, -3.4e38, 2.0**-126, 1 + 2.0**-8, 1 + 3 * 2.0**-8, -1 - 2.0**-9]
+"""Floats that are rounded to bf16: the largest to infinity, some halfway between two numbers."""
+
+
+@pytest.mark.parametrize("factor", ["a", "b"])
+@pytest.mark.parametrize("changes", [{}, {"has_matrix_unit": False}, {"has_bf16_dot": False}], ids=str)
+def test_factors_rounded_to_bf16_on_the_way(factor: str, changes: dict[str, bool], monkeypatch, rng) -> None:
+    if changes:
+        monkeypatch.setattr(matmul, "host", lambda: dataclasses.replace(engine.host(), **changes))
+    m, n, k = 32, 32, 64
+    kinds = {"a": "bf16", "b": "bf16", "c": "f32"} | {factor: "f32"}
+    body, names = load_text("c_tile", "%c", (m, n), "f32"), {}
+    for name, shape in (("a", (m, k)), ("b", (k, n))):
+        body += load_text(f"{name}_tile", f"%{name}", shape, kinds[name])
+        names[name] = f"%{name}_tile"
+    shape = (m, k) if factor == "a" else (k, n)
+    body += f"\n    %rounded = ftof {names[factor]} : {tile_text(shape, 'f32')} -> {tile_text(shape, 'bf16')}"
+    names[factor] = "%rounded"
+    types = f"{tile_text((m, k), 'bf16')}, {tile_text((k, n), 'bf16')}, {tile_text((m, n), 'f32')}"
+    body += f"\n    %r = mmaf {names['a']}, {names['b']}, %c_tile : {types}" + store_text(
+        "%r", "s", "%c", (m, n), "f32"
+    )
+    a, b = np.zeros((m, k), np.float32), np.zeros((k, n), np.float32)
+    a[:, 0], b[0] = 1, 1
+    (a[:, 0] if factor == "a" else b[0])[:] = [*SPECIAL, *rng.standard_normal(32 - len(SPECIAL))]
+    given = [x.astype(dtype_of(t.ELEMENTS[kinds[name]])) for name, x in (("a", a), ("b", b))]
+    found = results(kernel(kinds, body), [*given, np.zeros((m, n), np.float32)], "cpu")[2]
+    rounded = [x.astype(dtype_of(t.BF16)).astype(np.float32) for x in (a[:, 0], b[0])]
+    np.testing.assert_array_equal(found, np.outer(*rounded))
+
+
 def test_a_permutation_that_moves_the_batch(rng: np.random.Generator) -> None:
     body = load_text("a_tile", "%a", (16, 4, 8), "f32") + load_text("b_tile", "%b", (4, 8, 32), "f32")
     body += "\n    %at = permute %a_tile [1, 0, 2] : tile<16x4x8xf32> -> tile<4x16x8xf32>"
@@ -357,6 +388,26 @@ def test_a_constant_that_sums_start_from_is_not_changed(rng: np.random.Generator
     for _ in range(2):
         native = results(module, arrays, "cpu")[2]
         np.testing.assert_array_equal(native, arrays[0] @ arrays[1] + np.array([[1, 2], [3, 4]], np.float32))
+
+
+@pytest.mark.parametrize("zero", ["0.0", "-0.0"])
+@pytest.mark.parametrize(("inputs", "sums"), [("bf16", "f32"), ("f32", "f32"), ("f16", "f16")])
+@pytest.mark.parametrize("shape", [(32, 32, 64), (64, 1, 8)])
+def test_sums_that_start_from_zero_keep_nothing_of_what_was_in_memory(
+    zero: str, inputs: str, sums: str, shape: tuple[int, int, int], rng: np.random.Generator
+) -> None:
+    m, n, k = shape
+    result = tile_text((m, n), sums)
+    body = load_text("a_tile", "%a", (m, k), inputs) + load_text("b_tile", "%b", (k, n), inputs)
+    body += f"\n    %k = constant <{sums}: {zero}> : {result}"
+    body += f"\n    %r = mmaf %a_tile, %b_tile, %k : {tile_text((m, k), inputs)}, {tile_text((k, n), inputs)}, {result}"
+    body += store_text("%r", "s", "%c", (m, n), sums)
+    module = kernel({"a": inputs, "b": inputs, "c": sums}, body)
+    arrays = [whole_numbers(rng, (m, k), inputs), whole_numbers(rng, (k, n), inputs), whole_numbers(rng, (m, n), sums)]
+    nothing = [np.full_like(array, np.nan) for array in arrays]
+    assert np.isnan(results(module, nothing, "cpu")[2].astype(np.float32)).all()
+    found, expected = (results(module, arrays, target)[2] for target in ("cpu", "interp"))
+    assert found.tobytes() == expected.tobytes()
 
 
 def test_loads_still_to_be_read_are_not_overtaken_by_a_store(rng: np.random.Generator) -> None:

@@ -14,7 +14,7 @@ from tests.cpu.guarded import Guarded
 from tileir.cache import Cache
 from tileir.cpu.analysis.streams import streams_of
 from tileir.cpu.llvm.engine import assembly, host
-from tileir.cpu.lowering.state import CheckLevel
+from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.memory import streams
 from tileir.cpu.run import library
 from tileir.cpu.run.program import lowered

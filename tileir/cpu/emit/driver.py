@@ -13,8 +13,8 @@ still run: the trap that counts is that of the first tile block that has one, wh
 number of the trap site, 0 if there was none, `ABANDONED`, or `SET_ASIDE`; the first line of the arena says which tile
 block it was, and its handle. Only kernels that are coroutines are ever set aside, and only they have the last two.
 
-Tile blocks that follow one another along an axis of the grid may be run by one call of another function, which gives
-`SEPARATELY` (or any other number above 0) where it has done nothing: then they are run one by one.
+Tile blocks that follow one another along an axis of the grid, or a single one, may be run by one call of another
+function, which gives `SEPARATELY` (or any other number above 0) where it has done nothing: then they run one by one.
 """
 
 from __future__ import annotations
@@ -26,11 +26,9 @@ from llvmlite import ir
 from tileir.cpu.emit import record
 from tileir.cpu.emit.coroutines import NULL, call
 from tileir.cpu.emit.elements import I8, I32, I64, PTR
-from tileir.cpu.emit.emitter import ABANDONED, RARE, SET_ASIDE
+from tileir.cpu.emit.emitter import RARE
 from tileir.cpu.emit.safepoints import FunctionAddress, attend, field_of, wanted
-
-NAME, RESUME, DESTROY = "tileir.driver", "tileir.resume", "tileir.destroy"
-
+from tileir.cpu.emit.trap_sites import ABANDONED, SET_ASIDE
 
 KERNEL_ARGUMENTS = [PTR, PTR, I32, I32, I32, PTR]
 """The types of the arguments of a kernel's function (`cpu.lowering.entry`); of one that runs several tile blocks as one
@@ -65,7 +63,7 @@ class _Driver:
     """The driver under construction: blocks of code that take tile blocks, run one, and look whether to go on."""
 
     def __init__(self, module: ir.Module, sets_aside: bool, stamps: int | None) -> None:
-        function = ir.Function(module, ir.FunctionType(I32, [PTR, PTR]), NAME)
+        function = ir.Function(module, ir.FunctionType(I32, [PTR, PTR]), record.DRIVER)
         self._stamps, self._sets_aside = stamps, sets_aside
         names = "start", "fetch", "head", "next", "safepoint", "run", "alone", "left", "trapped", "after", "done"
         self._blocks = {name: function.append_basic_block(name) for name in names}
@@ -144,9 +142,7 @@ class _Driver:
         count = launch.most
         for most in (launch.following(place), builder.sub(limit, number), builder.sub(self._last, number)):
             count = builder.select(builder.icmp_signed("<", most, count), most, count)
-        apart = builder.icmp_signed("<", number, builder.load(self._separate, typ=I64))
-        alone = builder.or_(apart, builder.icmp_signed("<", count, I64(2)))
-        with builder.if_then(builder.not_(alone)):
+        with builder.if_then(builder.icmp_signed(">=", number, builder.load(self._separate, typ=I64))):
             function = FunctionAddress(builder, launch.joined, ir.FunctionType(I32, [*KERNEL_ARGUMENTS, I64]))
             result = builder.call(function, [launch.slots, launch.grid, *place, launch.space, count])
             separately = builder.append_basic_block("separately")
@@ -211,7 +207,7 @@ def _now(builder: ir.IRBuilder) -> ir.Value:
 
 
 def _add_resume(module: ir.Module) -> None:
-    function = ir.Function(module, ir.FunctionType(I32, [PTR, PTR, PTR]), RESUME)
+    function = ir.Function(module, ir.FunctionType(I32, [PTR, PTR, PTR]), record.RESUME)
     builder = ir.IRBuilder(function.append_basic_block("start"))
     launch = _Launch(builder, *function.args[:2])
     call(builder, "llvm.coro.resume", function.args[2])
@@ -224,7 +220,7 @@ def _add_resume(module: ir.Module) -> None:
 
 
 def _add_destroy(module: ir.Module) -> None:
-    function = ir.Function(module, ir.FunctionType(ir.VoidType(), [PTR]), DESTROY)
+    function = ir.Function(module, ir.FunctionType(ir.VoidType(), [PTR]), record.DESTROY)
     builder = ir.IRBuilder(function.append_basic_block("start"))
     call(builder, "llvm.coro.destroy", function.args[0])
     builder.ret_void()

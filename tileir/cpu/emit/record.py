@@ -43,6 +43,12 @@ from tileir.ir.diagnostics import Coordinates
 
 NEXT, LIMIT, CHUNK, FUEL, GRID, LIBRARY = 0, 64, 128, 136, 144, 160
 KERNEL, JOINED, MOST, AXIS, WIDTH, SLOTS = 192, 200, 208, 216, 224, 232
+LIBRARY_FUNCTIONS = "tileir.held", "tileir.reach", "tileir.box", "tileir.lanes"
+KERNEL_NAME, JOINED_NAME = "tileir.kernel", "tileir.joined"
+"""The functions of a kernel, whatever the entry is called (names of programs may be anything): the one that runs a tile
+block, and the one that runs several as one (`cpu.analysis.coarsening`)."""
+DRIVER, RESUME, DESTROY = "tileir.driver", "tileir.resume", "tileir.destroy"
+"""The native functions that a thread calls (`cpu.emit.driver`)."""
 LINE = 64
 COLUMNS, JOINED_COLUMNS = 8, 64
 """Columns of a band in which tile blocks are numbered, and where those of a row are run as one."""

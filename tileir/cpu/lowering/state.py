@@ -6,7 +6,6 @@ Does not know: what an operation means (`cpu.rules`), nor the shape of the funct
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -40,6 +39,7 @@ from tileir.cpu.emit.tiles import (
     wide,
 )
 from tileir.cpu.emit.views import Bounds, NativeTensorView, NativeTileView
+from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.lowering.counting import Counters, segments
 from tileir.cpu.lowering.cuts import ActiveCount, active_count
 from tileir.ir import types as t
@@ -49,16 +49,6 @@ from tileir.ops.integer import CmpI
 
 Lower = Callable[["Lowering", Op], None]
 """A rule: emits the code of an operation and binds its results."""
-
-
-class CheckLevel(enum.Enum):
-    """What code looks for beside computing its results."""
-
-    OFF = "unchecked"
-    ON = "checked"
-    """Accesses to memory that the launch has not given, and broken promises of `assume`."""
-    STRICT = "strict"
-    """All that the interpreter reports in strict mode as well."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +123,8 @@ class Lowering:
     """Set if the code is to count what it runs."""
     joined: JoinedBlocks | None = None
     """Set if the code runs several tile blocks as one (`cpu.analysis.coarsening`)."""
+    joined_first: bool = False
+    """The code runs only what that of joined tile blocks leaves to it: what is unusual."""
     scratch: dict[tuple[str, int], ir.Value] = field(default_factory=dict)
     """Stack cells for words that functions are asked with, by their use and number."""
     bounds: dict[int, Bounds] = field(default_factory=dict)

@@ -27,12 +27,16 @@ class FloatSums:
     columns: int
     element: t.ElementType
     total: ir.Type
+    from_zero: bool = False
+    """They start from 0 instead: the matrix holds nothing yet."""
 
     def block(self, builder: ir.IRBuilder, bases: Bases, row: ir.Value, column: ir.Value) -> Bases:
         (matrix,) = bases
         return (_at(builder, self._stored, matrix, builder.add(builder.mul(row, I64(self.columns)), column)),)
 
     def start(self, builder: ir.IRBuilder, block: Bases, row: int, column: int, lanes: int) -> ir.Value:
+        if self.from_zero:
+            return ir.Constant(ir.VectorType(self.total, lanes), None)
         stored = self._stored
         place = self._place(builder, block, row, column)
         loaded = builder.load(place, typ=ir.VectorType(stored, lanes), align=self.element.byte_size)
@@ -71,6 +75,7 @@ class IntegerSums:
     columns: int
     total: ir.Type
     total_is_stored = False
+    from_zero = False
 
     def block(self, builder: ir.IRBuilder, bases: Bases, row: ir.Value, column: ir.Value) -> Bases:
         matrix, *starts = bases

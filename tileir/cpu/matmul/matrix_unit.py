@@ -104,6 +104,9 @@ class SquareColumn:
 
     def _start(self, emit: Emitter, place: Sequence[ir.Value], i: int, j: int) -> None:
         builder, number = emit.builder, self._sums(i, j)
+        if self.acc.from_zero:
+            _call(builder, "tilezero", [I8(number)])
+            return
         direct = self.acc.words(builder, place, i * SIDE, j * SIDE)
         if direct is not None:
             _load(builder, number, *direct)

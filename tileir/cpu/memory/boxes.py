@@ -11,6 +11,7 @@ through one that `box` has made.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 from llvmlite import ir
@@ -92,7 +93,8 @@ def window_or_copy(
         outside_arena = builder.ptrtoint(memory.base, I64)
         builder.branch(merge)
         builder.position_at_end(partial)
-        fill_copy()
+        with emit.rarely() if lowering.joined_first else nullcontext():
+            fill_copy()
         left = builder.block
         builder.branch(merge)
     builder.position_at_end(merge)
@@ -167,6 +169,10 @@ def store_window(
     Elements go straight to memory where all of them do and none is written before it is read; else through a copy.
     """
     emit, builder = lowering.emit, lowering.builder
+    if lowering.joined_first:
+        with emit.region():
+            write_part(materialized(emit, tile))
+        return
     names = ("inside", "straight", "apart", "stored")
     inside, straight, apart, done = (builder.append_basic_block(name) for name in names)
     builder.cbranch(full, inside, apart)

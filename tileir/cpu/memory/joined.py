@@ -132,14 +132,18 @@ def _write(lowering: Lowering, store: MemoryAccess, memory: Window, counts: Sequ
 
 def _write_rows(emit: Emitter, memory: Window, tile: Tile, dim: int, counts: Sequence[ir.Value]) -> None:
     """Write row by row along `dim`, each from the first line on that it fills: no store crosses lines then."""
-    builder, rows = emit.builder, [*counts[:dim], 1, *counts[dim + 1 :]]
+    builder, rows, size = emit.builder, [*counts[:dim], 1, *counts[dim + 1 :]], memory.element.byte_size
+    # A number, as LLVM would make two loop nests of a condition.
+    is_long = builder.icmp_unsigned(">=", counts[dim], I64(_LONG // size))
+    within = builder.and_(builder.sext(is_long, I64), I64(_LINE - size))
 
     def write(index: Index, position: ir.Value) -> None:
         at = (*index[:dim], position, *index[dim + 1 :])
         memory.put(emit, at, tile.at(emit, at))
 
     def row(index: Index) -> None:
-        head = _head(emit, memory, index, counts[dim])
+        behind = builder.neg(builder.ptrtoint(memory.address(emit, index), I64))
+        head = builder.lshr(builder.and_(behind, within), I64(size.bit_length() - 1))
         broken, left = builder.icmp_unsigned("!=", head, I64(0)), builder.icmp_unsigned("<", head, counts[dim])
         with emit.when(broken), emit.rarely(), emit.counted(I64(0), head) as position:
             write(index, position)
@@ -147,11 +151,3 @@ def _write_rows(emit: Emitter, memory: Window, tile: Tile, dim: int, counts: Seq
             write(index, position)
 
     emit.loop_nest(rows, row)
-
-
-def _head(emit: Emitter, memory: Window, index: Index, count: ir.Value) -> ir.Value:
-    """The elements of a row in front of the first line that it fills; 0 in a short row."""
-    builder, size = emit.builder, memory.element.byte_size
-    behind = builder.neg(builder.ptrtoint(memory.address(emit, index), I64))
-    head = builder.lshr(builder.and_(behind, I64(_LINE - 1)), I64(size.bit_length() - 1))
-    return builder.select(builder.icmp_unsigned(">=", count, I64(_LONG // size)), head, I64(0))

@@ -33,13 +33,18 @@ from tileir.cpu.memory.needed import Needs, needs_of_product
 from tileir.host import undefined
 from tileir.ir import types as t
 from tileir.ir.attributes import Signedness
+from tileir.ir.core import Value
 from tileir.ir.rules import Rules
-from tileir.ops import matmul
+from tileir.ops import core, matmul
 
 rules: Rules[Lower] = Rules()
 strict: Rules[Lower] = Rules()
 
 WORD_BITS = 32
+
+
+class Zeros(Window):
+    """A buffer for sums that start from 0, which it need not hold."""
 
 
 @dataclass(frozen=True)
@@ -163,13 +168,28 @@ def _scaled(tile: Tile, scale: Tile, axis: int) -> Tile:
 def _lower(
     lowering: Lowering, op: matmul.MmaF | matmul.MmaI | matmul.MmaFScaled, product: Product, found: Factors
 ) -> None:
-    acc = accumulator(lowering, op)
+    is_new = not found.swapped and _is_zero(op.acc) and not lowering.strict
+    acc = new_zeros(lowering.emit, op.acc.tile) if is_new else accumulator(lowering, op)
     with lowering.emit.region():
         if found.swapped:
             _multiply_transposed(lowering.emit, product, found, acc)
         else:
             _multiply_into(lowering.emit, product, found, acc, needs_of_product(lowering, op))
-    lowering.values[op.result] = acc
+    lowering.values[op.result] = Window(acc.type, acc.base, acc.strides)
+
+
+def _is_zero(value: Value) -> bool:
+    """Whether all elements are the float 0.0."""
+    made = value.op
+    if not isinstance(made, core.Constant) or not value.tile.number.is_float:
+        return False
+    return made.value.is_splat and not any(made.value.data)
+
+
+def new_zeros(emit: Emitter, type: t.TileType) -> Zeros:
+    """An uninitialised dense buffer for sums that start from 0."""
+    buffer = new_buffer(emit, type)
+    return Zeros(type, buffer.base, buffer.strides)
 
 
 def accumulator(lowering: Lowering, op: matmul.MmaF | matmul.MmaI | matmul.MmaFScaled) -> Window:
@@ -204,11 +224,11 @@ def _multiply_into(emit: Emitter, product: Product, found: Factors, acc: Window,
     with emit.counted(I64(0), batches) as which:
         offset = builder.mul(which, I64(shape.m * shape.n))
         base = builder.gep(acc.base, [offset], source_etype=memory_type(acc.element))
-        left = factor(emit, found.left, which, k_first=found.swapped)
-        right = factor(emit, found.right, which, k_first=not found.swapped)
+        left = factor(emit, found.left, which, k_first=found.swapped).read_as(product.element)
+        right = factor(emit, found.right, which, k_first=not found.swapped).read_as(product.element)
         if needed is not None:
             left, right = replace(left, needed=needed.rows), replace(right, needed=needed.columns)
-        _multiply_matrices(emit, product, shape, left, right, Window(acc.type, base, ()))
+        _multiply_matrices(emit, product, shape, left, right, replace(acc, base=base, strides=()))
 
 
 def _multiply_matrices(emit: Emitter, product: Product, shape: Shape, left: Factor, right: Factor, acc: Window) -> None:
@@ -248,7 +268,9 @@ def _multiply_panels(
 def _sums(shape: Shape, product: Product, acc: Window) -> FloatSums | IntegerSums:
     """How sums begin and end."""
     element = acc.type.number
-    return FloatSums(shape.n, element, product.total) if element.is_float else IntegerSums(shape.n, product.total)
+    if element.is_float:
+        return FloatSums(shape.n, element, product.total, from_zero=isinstance(acc, Zeros))
+    return IntegerSums(shape.n, product.total)
 
 
 def _flip_correction(emit: Emitter, product: Product, shape: Shape, size: Blocking, right: Panel) -> ir.Value:

@@ -12,21 +12,21 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from tileir.cache import Cache, key_of
-from tileir.cpu.emit.driver import DESTROY, RESUME
-from tileir.cpu.emit.driver import NAME as DRIVER
-from tileir.cpu.emit.emitter import TrapKind, TrapSite
-from tileir.cpu.emit.record import COLUMNS
+from tileir.cpu.emit.record import COLUMNS, DESTROY, DRIVER, JOINED_NAME, KERNEL_NAME, RESUME
+from tileir.cpu.emit.trap_sites import TrapKind, TrapSite
 from tileir.cpu.llvm.engine import Loaded, data_layout, host, object_code, toolchain
-from tileir.cpu.lowering.entry import JOINED_NAME, PLAIN, Instruments, LoweredKernel, lower_entry
-from tileir.cpu.lowering.entry import NAME as KERNEL
-from tileir.cpu.lowering.state import CheckLevel
+from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.run.library import loaded_library
 from tileir.host.background import in_background
 from tileir.ir.bulk import without_collection
 from tileir.ir.core import Op
 from tileir.ops.module import Entry
+
+if TYPE_CHECKING:
+    from tileir.cpu.lowering.entry import Instruments, LoweredKernel
 
 DRIVER_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
 RESUME_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
@@ -57,7 +57,7 @@ class Facts:
     def symbols(self) -> tuple[str, ...]:
         """The functions of the code that are called from outside."""
         joined, driver = (JOINED_NAME,) * bool(self.most_joined), (DRIVER,) * self.drives
-        return (KERNEL, *joined, *driver, *((RESUME, DESTROY) if self.waiting else ()))
+        return (KERNEL_NAME, *joined, *driver, *((RESUME, DESTROY) if self.waiting else ()))
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self)).encode()
@@ -103,7 +103,7 @@ class NativeProgram:
         self._library = loaded_library(cache)
         self._loaded = Loaded(code, host(), facts.symbols)
         addresses = self._loaded.addresses
-        functions = addresses[KERNEL], addresses.get(JOINED_NAME, 0)
+        functions = addresses[KERNEL_NAME], addresses.get(JOINED_NAME, 0)
         self.code = (*self._library.addresses, *functions, facts.most_joined, facts.axis, facts.columns)
         """What the record of a launch says of it (`cpu.emit.record`)."""
         self.driver = DRIVER_TYPE(addresses[DRIVER] if facts.drives else self._library.driver)
@@ -142,15 +142,18 @@ def operations(items: Items) -> list[Op]:
 
 
 def lowered(
-    entry: Entry, global_names: Sequence[str], checks: CheckLevel, instruments: Instruments = PLAIN
+    entry: Entry, global_names: Sequence[str], checks: CheckLevel, instruments: Instruments | None = None
 ) -> LoweredKernel:
     """The entry in LLVM's language. Raises UnsupportedError for what has no native code.
 
-    The rules are imported here, as a process that finds its code in the cache needs none.
+    What lowers is imported here, as a process that finds its code in the cache does not need it.
     """
+    from tileir.cpu.lowering.entry import PLAIN, lower_entry
     from tileir.cpu.rules import NATIVE_RULES
 
-    return lower_entry(entry, global_names, NATIVE_RULES, host().triple, data_layout(host()), checks, instruments)
+    return lower_entry(
+        entry, global_names, NATIVE_RULES, host().triple, data_layout(host()), checks, instruments or PLAIN
+    )
 
 
 def compiled(source: NativeSource, cache: Cache) -> NativeProgram:

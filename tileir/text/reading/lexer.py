@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 import sys
 from bisect import bisect_left
+from collections.abc import Iterable
 from itertools import accumulate
+from operator import add
 
 END = "\x04end of text"
 """The token after the last one; no text can contain it because control characters are tokens of length one."""
@@ -36,7 +38,9 @@ _TOKEN = "|".join(
         r"[\s\S]",
     )
 )
+_BLANKS = " \t\r\n"
 _PIECES = re.compile(f"({_TOKEN})({BLANK})", re.ASCII)
+_USUAL_PIECES = re.compile(f"(?:{_TOKEN})[{_BLANKS}]*", re.ASCII)
 _SKIP = re.compile(f"\ufeff?{BLANK}", re.ASCII)
 _ONE_TOKEN = re.compile(_TOKEN, re.ASCII)
 _CHUNK = 1 << 15
@@ -98,9 +102,9 @@ class TokenCursor:
         """Read tokens of the next `size` characters; False if that is less than one token and what follows it."""
         begin = self._read_to
         end = begin + size
-        pieces = _PIECES.split(self.text[begin:end])
-        offsets = list(accumulate(map(len, pieces), initial=begin))
-        tokens, starts = pieces[1::3], offsets[1:-1:3]
+        tokens, lengths = _cut(self.text[begin:end])
+        starts = list(accumulate(lengths, initial=begin))
+        starts.pop()
         if end < len(self.text):
             # The last token may be cut short by the end of the chunk: read it again with the next one.
             tokens.pop()
@@ -110,6 +114,16 @@ class TokenCursor:
         self.tokens += tokens
         self.starts += starts
         return bool(tokens)
+
+
+def _cut(text: str) -> tuple[list[str], Iterable[int]]:
+    """The tokens of a text that begins with one, and the length of each with the blanks and comments behind it."""
+    if "//" not in text and '"' not in text:
+        # No token ends with a blank, as only a string without end can, and nothing but blanks stands behind it.
+        pieces = _USUAL_PIECES.findall(text)
+        return [piece.rstrip(_BLANKS) for piece in pieces], map(len, pieces)
+    pieces = _PIECES.split(text)
+    return pieces[1::3], map(add, map(len, pieces[1::3]), map(len, pieces[2::3]))
 
 
 def skip_blank(text: str, offset: int) -> int:

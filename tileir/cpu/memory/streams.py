@@ -74,7 +74,6 @@ def row_dimension(memory: Window, least: int = _PART) -> int | None:
 
 def worth_while(lowering: Lowering, op: Op, memory: Window) -> ir.Value:
     """An i1: the launch stores much, rows are aligned, and no array that it reads begins where this one does."""
-    lowering.bypasses_cache = True
     builder, size = lowering.builder, memory.element.byte_size
     blocks: ir.Value = I64(1)
     for extent in lowering.grid:

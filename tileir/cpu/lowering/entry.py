@@ -27,10 +27,10 @@ from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.streams import streams_of
 from tileir.cpu.emit.coroutines import Coroutine
 from tileir.cpu.emit.debug_lines import DebugLines, PlaceOf
-from tileir.cpu.emit.driver import JoinedFunction, add_driver
+from tileir.cpu.emit.driver import KERNEL_ARGUMENTS, JoinedBlocksRun, add_driver
 from tileir.cpu.emit.elements import I8, I32, I64, PTR, Num, memory_type
 from tileir.cpu.emit.emitter import Emitter, accesses_null
-from tileir.cpu.emit.record import COLUMNS, FUEL, JOINED_COLUMNS, SLOTS, STATUS
+from tileir.cpu.emit.record import COLUMNS, FUEL, JOINED_COLUMNS, JOINED_NAME, KERNEL_NAME, SLOTS, STATUS
 from tileir.cpu.emit.safepoints import field_of
 from tileir.cpu.emit.tiles import Lowered, Scalar, from_memory
 from tileir.cpu.emit.trap_sites import TrapSite
@@ -42,11 +42,6 @@ from tileir.ir import types as t
 from tileir.ir.core import Block, Op, Value
 from tileir.ops.module import Entry
 
-NAME = "tileir.kernel"
-"""Name of the function and of its module, whatever the entry is called: names of programs may be anything."""
-JOINED_NAME = "tileir.joined"
-"""Name of the function that runs several tile blocks as one (`cpu.analysis.coarsening`)."""
-ARGUMENTS = [PTR, PTR, I32, I32, I32, PTR]
 _ARENA = 5
 MOST_JOINED = 1 << 20
 """Elements of a tile of joined tile blocks at most: they are run without a look at what else goes on."""
@@ -58,8 +53,6 @@ class LoweredKernel:
 
     module: ir.Module
     arena_size: int
-    asks: bool
-    """Whether it calls functions of the library (`cpu.memory.lookup`)."""
     traps: list[TrapSite]
     prints: list[Op]
     warnings: list[tuple[Op, str]]
@@ -68,8 +61,15 @@ class LoweredKernel:
     """The loops in which a tile block may be set aside."""
     values: dict[Value, Lowered]
     """The form that each value had when everything was lowered."""
-    columns: int = COLUMNS
-    """Tile blocks are numbered in bands of so many columns (`cpu.emit.record`)."""
+    joined: JoinedBlocksRun | None = None
+    """Set if the module has a function that runs several tile blocks as one."""
+    drives: bool = False
+    """Whether the module has a driver of its own (`cpu.emit.driver`)."""
+
+    @property
+    def columns(self) -> int:
+        """Tile blocks are numbered in bands of so many columns (`cpu.emit.record`)."""
+        return JOINED_COLUMNS if self.joined is not None and self.joined.axis == 1 else COLUMNS
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def lower_entry(
 
     Raises UnsupportedError for an operation without native code.
     """
-    module = ir.Module(NAME)
+    module = ir.Module(KERNEL_NAME)
     module.triple, module.data_layout = triple, layout
     function = _kernel_function(module, waits=may_wait(reachable(entry)))
     emit = _emitter(function)
@@ -123,18 +123,19 @@ def lower_entry(
     lowering.run(entry.body)
     _end(emit)
     joined = None if coarsening is None else _joined(lowering, coarsening, entry.body, global_names)
-    columns = JOINED_COLUMNS if joined is not None and joined.axis == 1 else COLUMNS
-    add_driver(module, function, instruments.stamps, lowering.bypasses_cache, joined, columns)
+    drives = emit.coroutine is not None or instruments.stamps is not None
+    if drives:
+        add_driver(module, instruments.stamps, emit.coroutine is not None)
     return LoweredKernel(
         module,
         emit.arena_size,
-        lowering.asks,
         emit.traps,
         lowering.prints,
         lowering.warnings,
         lowering.waiting,
         lowering.values,
-        columns,
+        joined,
+        drives,
     )
 
 
@@ -146,12 +147,10 @@ def _coarsening(lowering: Lowering, body: Block) -> Coarsening | None:
     return None if found is None or 2 * found.largest > MOST_JOINED else found
 
 
-def _joined(single: Lowering, coarsening: Coarsening, body: Block, global_names: Sequence[str]) -> JoinedFunction:
+def _joined(single: Lowering, coarsening: Coarsening, body: Block, global_names: Sequence[str]) -> JoinedBlocksRun:
     """The function that runs several tile blocks as one."""
     caller = single.emit
-    function = _function(caller.module, JOINED_NAME, ir.FunctionType(I32, [*ARGUMENTS, I64]))
-    function.linkage = "internal"
-    function.attributes.add("noinline")
+    function = _function(caller.module, JOINED_NAME, ir.FunctionType(I32, [*KERNEL_ARGUMENTS, I64]))
     emit = _emitter(function)
     emit.functions = caller.functions
     emit.describe(caller.lines)
@@ -161,13 +160,12 @@ def _joined(single: Lowering, coarsening: Coarsening, body: Block, global_names:
     _bind_arguments(lowering, body)
     lowering.run(body)
     _end(emit)
-    single.asks, single.bypasses_cache = single.asks or lowering.asks, single.bypasses_cache or lowering.bypasses_cache
     caller.arena_size = max(caller.arena_size, emit.arena_size)
-    return JoinedFunction(function, coarsening.axis, MOST_JOINED // coarsening.largest)
+    return JoinedBlocksRun(coarsening.axis, MOST_JOINED // coarsening.largest)
 
 
 def _kernel_function(module: ir.Module, waits: bool) -> ir.Function:
-    return _function(module, NAME, ir.FunctionType(PTR if waits else I32, ARGUMENTS))
+    return _function(module, KERNEL_NAME, ir.FunctionType(PTR if waits else I32, KERNEL_ARGUMENTS))
 
 
 def _function(module: ir.Module, name: str, type: ir.FunctionType) -> ir.Function:

@@ -127,8 +127,6 @@ class Lowering:
     """The code runs only what that of joined tile blocks leaves to it: what is unusual."""
     scratch: dict[tuple[str, int], ir.Value] = field(default_factory=dict)
     """Stack cells for words that functions are asked with, by their use and number."""
-    asks: bool = False
-    """Functions of the library are called."""
     bounds: dict[int, Bounds] = field(default_factory=dict)
     """The bounds that go with the base of a pointer, by the identity of the base."""
     allocations: list[Bounds] = field(default_factory=list)
@@ -144,8 +142,6 @@ class Lowering:
     """Of the comparisons that cut masks (`cpu.analysis.cuts`)."""
     streams: Streams = field(default_factory=dict)
     """Stores that may bypass the cache."""
-    bypasses_cache: bool = False
-    """Some do, if that is worth while."""
     prints: list[Op] = field(default_factory=list)
     """Operations that the host carries out; it is called with a number into this list (`cpu.lowering.host_calls`)."""
     warnings: list[tuple[Op, str]] = field(default_factory=list)

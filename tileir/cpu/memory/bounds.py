@@ -91,7 +91,6 @@ def asked(
     site: int = 0,
 ) -> ir.Value:
     """The answer of a function of the library, an i32; `meant` is the allocation that the access is about."""
-    lowering.asks = True
     emit, builder = lowering.emit, lowering.builder
     own = [word for one in lowering.allocations for word in (one.begin, one.end, one.writable_end)]
     table = builder.ptrtoint(written(lowering, "table", own), I64) if own else I64(0)

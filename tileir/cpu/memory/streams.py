@@ -41,9 +41,9 @@ def write_tile(lowering: Lowering, op: Op, memory: Window, tile: Tile) -> None:
         with emit.region():
             turned = new_buffer(emit, tile.type)
             fill(emit, turned, tile)
-            _write(lowering, op, memory, turned, _row_dimension(memory, _SHORT))
+            _write(lowering, op, memory, turned, row_dimension(memory, _SHORT))
     else:
-        _write(lowering, op, memory, tile, _row_dimension(memory, _PART))
+        _write(lowering, op, memory, tile, row_dimension(memory))
 
 
 def _write(lowering: Lowering, op: Op, memory: Window, tile: Tile, dim: int | None) -> None:
@@ -64,7 +64,7 @@ def may_stream(lowering: Lowering, op: Op) -> bool:
     return op in lowering.streams and lowering.emit.module.triple.startswith("x86_64")
 
 
-def _row_dimension(memory: Window, least: int) -> int | None:
+def row_dimension(memory: Window, least: int = _PART) -> int | None:
     """The dimension along which elements lie side by side, if rows have so many bytes."""
     for dim, (extent, stride) in enumerate(zip(memory.type.shape, memory.strides)):
         if isinstance(stride, ir.Constant) and stride == I64(1) and extent * memory.element.byte_size >= least:
@@ -74,7 +74,6 @@ def _row_dimension(memory: Window, least: int) -> int | None:
 
 def worth_while(lowering: Lowering, op: Op, memory: Window) -> ir.Value:
     """An i1: the launch stores much, rows are aligned, and no array that it reads begins where this one does."""
-    lowering.bypasses_cache = True
     builder, size = lowering.builder, memory.element.byte_size
     blocks: ir.Value = I64(1)
     for extent in lowering.grid:

@@ -90,6 +90,8 @@ fuzz: $(VENV)/.fuzz
 	$(BIN)/python -m tests.fuzz.run --seconds 60 --target text
 	$(BIN)/python -m tests.fuzz.run --seconds 60 --target bytecode
 	$(BIN)/python -m tests.passes.fuzz --count 5000 --jobs $(JOBS)
+	$(BIN)/python -m tileir fuzz --source valid --count 500 --workers $(JOBS) --findings build/fuzz \
+	  --engines tests.fuzz.machines:ttir_sm_90,tests.fuzz.machines:ttir_gfx942,tests.fuzz.machines:hsaco_gfx942
 
 cluster-test: $(VENV)/.cluster
 	TILEIR_FARM_JOBS=10000 $(BIN)/python -m pytest tests/farm tests/tune tests/large_grids $(ARGS)
@@ -148,8 +150,8 @@ $(VENV)/.site: pyproject.toml | $(VENV)/bin/python
 	@touch $@ $(VENV)/.installed
 
 $(VENV)/.fuzz: pyproject.toml | $(VENV)/bin/python
-	@echo "installing tileir and the fuzzer into $(VENV)"
-	@$(PIP) install -e '.[test,fuzz]'
+	@echo "installing tileir, the fuzzer and what makes code for GPUs into $(VENV)"
+	@$(PIP) install -e '.[test,fuzz,gpu,oracle]'
 	@touch $@ $(VENV)/.installed $(VENV)/.test
 
 $(VENV)/.cluster: pyproject.toml | $(VENV)/bin/python

@@ -25,7 +25,7 @@ import tileir
 from tileir.cache import Cache
 from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.llvm.engine import host, object_code
-from tileir.cpu.lowering.state import CheckLevel
+from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.run.program import lowered
 from tileir.runtime import native
 

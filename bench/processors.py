@@ -59,7 +59,7 @@ def arm_assembly(name: str, program: Path) -> str:
     """The code of a program's first kernel for an AArch64 processor, in a process that makes no other code."""
     import tileir
     from tileir.cpu.llvm import engine
-    from tileir.cpu.lowering.state import CheckLevel
+    from tileir.cpu.lowering.check_level import CheckLevel
     from tileir.cpu.run.program import lowered
 
     cpu, has_dots = ARM[name]

@@ -12,13 +12,13 @@ SAXPY, TOTAL = str(FOLDER / "saxpy.mlir"), str(FOLDER / "reduction.mlir")
 def test_assembly_is_the_default(tileir) -> None:
     ran = tileir("compile", SAXPY)
     assert ran.status == 0
-    assert "tileir.driver:" in ran.out
+    assert "tileir.kernel:" in ran.out
 
 
 def test_llvm(tileir) -> None:
     ran = tileir("compile", SAXPY, "--emit", "llvm")
     assert ran.status == 0
-    assert "@tileir.driver(" in ran.out
+    assert "@tileir.kernel(" in ran.out
 
 
 def test_an_object_file(tileir) -> None:
@@ -55,7 +55,7 @@ def test_explaining_may_come_with_code(tileir) -> None:
     ran = tileir("compile", "--explain", "--emit", "asm", "-o", "saxpy.s", SAXPY)
     assert ran.status == 0
     assert "arena:" in ran.out
-    assert "tileir.driver:" in Path("saxpy.s").read_text()
+    assert "tileir.kernel:" in Path("saxpy.s").read_text()
 
 
 def test_what_can_trap_is_listed(tileir) -> None:

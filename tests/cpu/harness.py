@@ -19,7 +19,8 @@ from tileir.cpu.emit.elements import I8, I32, I64, PTR
 from tileir.cpu.emit.emitter import ARENA_ALIGNMENT, Emitter
 from tileir.cpu.emit.tiles import Window, fill, row_major
 from tileir.cpu.llvm.engine import Loaded, host, optimized, target_machine
-from tileir.cpu.lowering.state import CheckLevel, Lowering, NativeRules
+from tileir.cpu.lowering.check_level import CheckLevel
+from tileir.cpu.lowering.state import Lowering, NativeRules
 from tileir.cpu.rules import conversion, division, floating, functions, integer
 from tileir.interp import conversion as interpreted_conversion
 from tileir.interp import division as interpreted_division

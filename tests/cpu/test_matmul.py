@@ -21,7 +21,7 @@ from products import (
 )
 
 from tileir.cpu.llvm import engine
-from tileir.cpu.lowering.state import CheckLevel
+from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.rules import matmul
 from tileir.cpu.run.program import lowered
 from tileir.ir import types as t
@@ -290,6 +290,37 @@ def test_every_number_of_f8_is_multiplied_as_it_is(inputs: str, shape: tuple[int
     module = kernel({"a": inputs, "b": inputs, "c": "f32"}, transposed_views(inputs, "f32", m, n, k))
     (*_, found) = results(module, [a, b, np.zeros((m, n), np.float32)], "cpu")
     np.testing.assert_array_equal(found, np.outer(a[0].astype(np.float32), b[:, 0].astype(np.float32)))
+
+
+SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 3.4e38, -3.4e38, 2.0**-126, 1 + 2.0**-8, 1 + 3 * 2.0**-8, -1 - 2.0**-9]
+"""Floats that are rounded to bf16: the largest to infinity, some halfway between two numbers."""
+
+
+@pytest.mark.parametrize("factor", ["a", "b"])
+@pytest.mark.parametrize("changes", [{}, {"has_matrix_unit": False}, {"has_bf16_dot": False}], ids=str)
+def test_factors_rounded_to_bf16_on_the_way(factor: str, changes: dict[str, bool], monkeypatch, rng) -> None:
+    if changes:
+        monkeypatch.setattr(matmul, "host", lambda: dataclasses.replace(engine.host(), **changes))
+    m, n, k = 32, 32, 64
+    kinds = {"a": "bf16", "b": "bf16", "c": "f32"} | {factor: "f32"}
+    body, names = load_text("c_tile", "%c", (m, n), "f32"), {}
+    for name, shape in (("a", (m, k)), ("b", (k, n))):
+        body += load_text(f"{name}_tile", f"%{name}", shape, kinds[name])
+        names[name] = f"%{name}_tile"
+    shape = (m, k) if factor == "a" else (k, n)
+    body += f"\n    %rounded = ftof {names[factor]} : {tile_text(shape, 'f32')} -> {tile_text(shape, 'bf16')}"
+    names[factor] = "%rounded"
+    types = f"{tile_text((m, k), 'bf16')}, {tile_text((k, n), 'bf16')}, {tile_text((m, n), 'f32')}"
+    body += f"\n    %r = mmaf {names['a']}, {names['b']}, %c_tile : {types}" + store_text(
+        "%r", "s", "%c", (m, n), "f32"
+    )
+    a, b = np.zeros((m, k), np.float32), np.zeros((k, n), np.float32)
+    a[:, 0], b[0] = 1, 1
+    (a[:, 0] if factor == "a" else b[0])[:] = [*SPECIAL, *rng.standard_normal(32 - len(SPECIAL))]
+    given = [x.astype(dtype_of(t.ELEMENTS[kinds[name]])) for name, x in (("a", a), ("b", b))]
+    found = results(kernel(kinds, body), [*given, np.zeros((m, n), np.float32)], "cpu")[2]
+    rounded = [x.astype(dtype_of(t.BF16)).astype(np.float32) for x in (a[:, 0], b[0])]
+    np.testing.assert_array_equal(found, np.outer(*rounded))
 
 
 def test_a_permutation_that_moves_the_batch(rng: np.random.Generator) -> None:

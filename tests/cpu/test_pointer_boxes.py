@@ -20,7 +20,7 @@ from tileir.analysis.affine import Affines
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.loads import LoadPlacement, Loads
 from tileir.cpu.llvm.engine import host, optimized_text
-from tileir.cpu.lowering.state import CheckLevel
+from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.run.program import lowered
 from tileir.ops.pointers import LoadPtr, StorePtr
 

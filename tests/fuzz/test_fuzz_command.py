@@ -246,3 +246,74 @@ def test_wrong_usage_says_what_is_expected(
 ) -> None:
     status, out, err = fuzz(capsys, *words)
     assert (status, out) == (2, "") and err.startswith(f"tileir fuzz: error: {message}")
+
+
+PLUGGED = """
+from tileir.ops import integer
+
+def engine(reference):
+    (kernel,) = reference.module.kernels.values()
+    if any(isinstance(op, integer.XOrI) for op in reference.module.walk()):
+        return f"{len(reference.trial.arrays)} arrays and an exclusive or in {kernel.name}"
+
+def broken(reference):
+    raise KeyError("x")
+
+number = 5
+"""
+
+
+def test_an_engine_is_plugged_in_by_its_import_path(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "plugged_engines.py").write_text(PLUGGED)
+    monkeypatch.syspath_prepend(tmp_path)
+    Path("p.mlir").write_text(
+        "entry @k(%x: tile<ptr<i32>>) {\n  %a = constant <i32: 5> : tile<i32>\n  %b = xori %a, %a : tile<i32>\n}\n"
+    )
+    words = ("--program", "p.mlir", "--workers", "1", "--engines")
+    status, out, _ = fuzz(capsys, *words, "cpu,plugged_engines:engine,plugged_engines:broken")
+    assert status == 1 and "1 arrays and an exclusive or in k" in out and "KeyError: 'x'" in out
+    report = json.loads(next(Path("fuzz-findings").glob("plugged_engines-engine-*/report.json")).read_text())
+    assert report["command"] == "tileir fuzz --program program.mlir --engines plugged_engines:engine"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("no_such_module:engine", "No module named 'no_such_module'"),
+        ("tests.fuzz.machines:ttir", "there are ttir_sm_80, ttir_sm_90"),
+        ("json:nothing", "module 'json' has no attribute 'nothing'"),
+        ("json:__name__", "expected a function of a reference, got str"),
+        (":x", "Empty module name"),
+    ],
+)
+def test_a_path_to_no_engine_is_refused(capsys: pytest.CaptureFixture[str], name: str, message: str) -> None:
+    status, out, err = fuzz(capsys, "--count", "1", "--engines", name)
+    assert (status, out) == (2, "") and err.startswith(f"tileir fuzz: error: no engine '{name}': {message}")
+
+
+@pytest.mark.parametrize(("name", "packages"), [("ttir_sm_90", ("triton",)), ("hsaco_gfx942", ("triton", "tinygrad"))])
+def test_machines_of_the_tests_run_as_engines(
+    capsys: pytest.CaptureFixture[str], name: str, packages: tuple[str, ...]
+) -> None:
+    for package in packages:
+        pytest.importorskip(package, reason=f"needs {package}")
+    words = (*FAST, "--count", "1", "--statements", "6", "--engines", f"tests.fuzz.machines:{name}")
+    assert fuzz(capsys, *words) == (0, "1 program, 0 findings\n", "")
+
+
+def test_a_machine_that_leaves_something_else_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("triton", reason="needs triton")
+    from tests.targets import ttir
+
+    real = ttir.outcome
+
+    def wrong(*args: object, **kwargs: object) -> object:
+        found = real(*args, **kwargs)  # type: ignore[arg-type]
+        found.arrays[0].reshape(-1)[3] ^= 1
+        return found
+
+    monkeypatch.setattr(ttir, "outcome", wrong)
+    (found,) = engines.findings_of(program_of(0, ProgramGrammar(4)), ["tests.fuzz.machines:ttir_sm_90"])
+    assert found.kind == "difference" and found.text.startswith("array 0 of int32: ") and "1 differ" in found.text

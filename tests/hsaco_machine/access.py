@@ -280,15 +280,31 @@ def _between_lanes(wave: Wave, instruction: Any, name: str, counter: str) -> Non
         source = _swizzled(instruction.offset0 | instruction.offset1 << 8, lanes)
         data = wave.word(int(instruction.addr.offset))
     elif name == "DS_BPERMUTE_B32":
-        offset = instruction.offset0 | instruction.offset1 << 8
-        source = ((wave.read(int(instruction.addr.offset), 32) + np.uint64(offset)) // np.uint64(4)).astype(np.int64)
-        source = source % wave.lanes
+        source = _named_lanes(wave, instruction)
         data = wave.word(int(instruction.data0.offset))
+    elif name == "DS_PERMUTE_B32":
+        source, data = lanes, _sent(wave, instruction)
     else:
         raise MachineFault(f"the machine does not know {name}")
     found = np.where(active[source], data[source], 0).astype(np.uint32)
     wave.write_word(target, found, active)
     wave.start(counter, (target,))
+
+
+def _named_lanes(wave: Wave, instruction: Any) -> Array:
+    """The lane that each names by the address of its word."""
+    offset = instruction.offset0 | instruction.offset1 << 8
+    places = wave.read(int(instruction.addr.offset), 32) + np.uint64(offset)
+    return (places // np.uint64(4)).astype(np.int64) % wave.lanes
+
+
+def _sent(wave: Wave, instruction: Any) -> Array:
+    """What the active lanes sent to each; 0 where none did. Of several the highest lane counts."""
+    given = np.zeros(wave.lanes, np.uint32)
+    targets, data = _named_lanes(wave, instruction), wave.word(int(instruction.data0.offset))
+    for lane in np.flatnonzero(wave.active):
+        given[targets[lane]] = data[lane]
+    return given
 
 
 def _swizzled(offset: int, lanes: Array) -> Array:

@@ -44,6 +44,9 @@ def source_lanes(control: int, lanes: Array, count: int) -> Array:
         return np.where(place >= amount, lanes - amount, -1)
     if 0x121 <= control <= 0x12F:
         return row + (place - amount) % 16
+    if control in (0x130, 0x134, 0x138, 0x13C):
+        moved = lanes + (1 if control < 0x138 else -1)
+        return moved % count if control & 4 else np.where(moved < count, moved, -1)
     if control == 0x140:
         return row + 15 - place
     if control == 0x141:

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("tinygrad", reason="needs tinygrad, whose tables decode AMD's instructions")
 
-from tests.hsaco_machine import access, decode, matrix, scalar, vector
+from tests.hsaco_machine import access, decode, lanes, matrix, scalar, vector
 from tests.hsaco_machine.wave import EXEC, VECTOR, Wave
 from tests.ttir_machine import MachineFault, allocation
 from tests.ttir_machine.memory import Memory
@@ -191,3 +191,28 @@ def test_a_mixed_sum_takes_halves_and_whole_numbers(number: int, wanted: np.floa
     vector.run(found, instruction(0xCC000002 | number << 16 | 2 << 8 | 2 << 11, factors))
     kind = np.float32 if number == 0x20 else np.float16
     assert found.vectors[2].view(kind)[int(number == 0x22)] == wanted
+
+
+def test_words_sent_to_a_lane_arrive_there_and_that_of_the_highest_lane_counts() -> None:
+    """``ds_permute_b32 v6, v4, v13 offset:4``: lane n of 10 to 63 sends 100 + n to lane 2n + 1."""
+    found = wave(64, "cdna")
+    numbers = np.arange(64)
+    found.vectors[4], found.vectors[13], found.vectors[6] = 8 * numbers, 100 + numbers, 7
+    found.write_scalar(EXEC, (1 << 64) - (1 << 10), 64)
+    access.run_shared(found, instruction(0xD87C0004, 0x06000D04, family="cdna"), access.SharedMemory(0))
+    wanted = [7] * 10 + [132 + lane // 2 if lane % 2 else 0 for lane in range(10, 64)]
+    assert found.vectors[6].tolist() == wanted
+
+
+@pytest.mark.parametrize(
+    ("control", "wanted"),
+    [
+        (0x130, [*range(1, 64), -1]),
+        (0x134, [*range(1, 64), 0]),
+        (0x138, [-1, *range(63)]),
+        (0x13C, [63, *range(63)]),
+    ],
+)
+def test_operands_move_through_the_whole_wave(control: int, wanted: list[int]) -> None:
+    """``wave_shl:1``, ``wave_rol:1``, ``wave_shr:1`` and ``wave_ror:1`` of gfx9."""
+    assert lanes.source_lanes(control, np.arange(64), 64).tolist() == wanted

@@ -39,6 +39,8 @@ class Subject:
 
     def __init__(self, name: str) -> None:
         self.module: Module = parse(CHUNKS[name].text)
+        for op in self.module.walk():
+            op.attributes = op.attributes.copy()
         self.op: Op = [op for op in self.module.walk() if op.spec.name == name][-1]
 
     def codes(self, level: str = "13.5") -> list[str]:

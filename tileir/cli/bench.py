@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
         first, times = survived(kernel, action) if needs_child(target, check) else action()
     show.line(f"@{kernel.name}: {prod(grid)} tile blocks, target {target.name}, {len(times.seconds)} launches")
     peaks = _peaks(options) if target.name == "cpu" and (options.flops or options.bytes) else {}
-    rows: list[list[str | show.Text]] = [*_time_rows(first, times), *_rate_rows(options, times.median, peaks)]
+    rows: list[list[str]] = [*_time_rows(first, times), *_rate_rows(options, times.median, peaks)]
     show.print_table(show.table({"what": "left", "value": "right", "share of the machine's": "left"}, rows))
     return FINE
 
@@ -92,7 +92,7 @@ def timed(
     return first, Times(sorted(clock(launch) for _ in range(count)))
 
 
-def _time_rows(first: float, times: Times) -> list[list[str | show.Text]]:
+def _time_rows(first: float, times: Times) -> list[list[str]]:
     seconds = times.seconds
     tenth = len(seconds) // 10
     spread = f"{_time(seconds[tenth])} to {_time(seconds[-1 - tenth])}"
@@ -108,8 +108,8 @@ def _peaks(options: argparse.Namespace) -> dict[str, float]:
     return {"GFLOP/s": found.flops / 1e9, "GB/s": found.bytes / 1e9}
 
 
-def _rate_rows(options: argparse.Namespace, seconds: float, peaks: dict[str, float]) -> list[list[str | show.Text]]:
-    rows: list[list[str | show.Text]] = []
+def _rate_rows(options: argparse.Namespace, seconds: float, peaks: dict[str, float]) -> list[list[str]]:
+    rows: list[list[str]] = []
     for name, amount, unit in (("arithmetic", options.flops, "GFLOP/s"), ("memory", options.bytes, "GB/s")):
         if amount:
             rate, peak = amount / seconds / 1e9, peaks.get(unit)

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 
 from tileir.cli import show
 from tileir.cpu.llvm.engine import Host, assembly, host, object_code, optimized_text
+from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.lowering.entry import LoweredKernel
-from tileir.cpu.lowering.state import CheckLevel
 from tileir.cpu.run import explain
 from tileir.cpu.run.program import lowered
 from tileir.ir.diagnostics import place_text
@@ -33,12 +33,10 @@ def _explain(name: str, kernel: LoweredKernel, assembly: str) -> None:
     show.line(f"@{name}, for {host().cpu}")
     print(f"arena: {kernel.arena_size} bytes for each running tile block")
     print(f"vectors: {_vectors(assembly)}")
-    rows: list[list[str | show.Text]] = [list(row) for row in _loads(kernel)]
+    rows: list[list[str]] = [list(row) for row in _loads(kernel)]
     if rows:
         show.print_table(show.table({"load": "left", "place": "left", "tile": "left", "became": "left"}, rows))
-    traps: list[list[str | show.Text]] = [
-        [op.spec.name, place_text(op.loc), message] for op, message in explain.traps(kernel)
-    ]
+    traps: list[list[str]] = [[op.spec.name, place_text(op.loc), message] for op, message in explain.traps(kernel)]
     if traps:
         show.print_table(show.table({"can trap": "left", "place": "left", "because": "left"}, traps))
 

@@ -101,7 +101,7 @@ def _explain_triton(name: str, target: str, made: Compiled) -> None:
     if facts["global_scratch_size"]:
         hidden.append(f"{facts['global_scratch_size']} bytes for each tile block for descriptors")
     show.line(f"memory beside the arguments: {', '.join(hidden) or 'none'}")
-    rows: list[list[str | show.Text]] = [[place, what, str(count)] for (place, what), count in _accesses(made)]
+    rows: list[list[str]] = [[place, what, str(count)] for (place, what), count in _accesses(made)]
     if rows:
         show.print_table(show.table({"place": "left", "became": "left", "times": "right"}, rows))
 

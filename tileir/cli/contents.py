@@ -6,10 +6,10 @@ Knows: how that is shown, as tables and as JSON. Does not know: how it is found 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 from tileir.cli import FINE, files, show
 from tileir.cli.signature import Signature
+from tileir.cli.tables import Justify
 from tileir.ir.shown import shown
 from tileir.ir.versions import NEWEST
 from tileir.ops.calls import Func
@@ -17,10 +17,7 @@ from tileir.ops.module import Global
 from tileir.runtime.module import Module
 from tileir.runtime.writing import lowest_version
 
-if TYPE_CHECKING:
-    from rich.console import JustifyMethod
-
-_COLUMNS: dict[str, JustifyMethod] = {"parameter": "left", "type": "left", "takes": "left", "inferred": "left"}
+_COLUMNS: dict[str, Justify] = {"parameter": "left", "type": "left", "takes": "left", "inferred": "left"}
 
 
 def show_program(file: str, as_json: bool) -> int:
@@ -47,7 +44,7 @@ _ITEMS = ((Global, "global"), (Func, "function"))
 def _show_kernel(signature: Signature, file: str, several: bool) -> None:
     also = "".join(f"; {effect}" for effect in signature.effects)
     show.line(f"\n@{shown(signature.kernel.name)}: axes of the grid it looks at: {signature.axes}{also}")
-    rows: list[list[str | show.Text]] = [
+    rows: list[list[str]] = [
         [one.name, repr(one.parameter.type), one.argument, ", ".join(one.uses)] for one in signature.parameters
     ]
     if rows:

@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from rich.console import Console, JustifyMethod
+from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.text import Text
 
 import tileir
 from tileir.cli import FAULT, FINE, UsageError, files, show
 from tileir.cli.launching import launch
 from tileir.cli.options import add_target, chosen_target
+from tileir.cli.tables import Coloured, Justify
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES, largest_error
 from tileir.runtime.grid import GridLike, checked_grid
@@ -33,7 +33,7 @@ from tileir.runtime.targets import Target
 
 Arguments = dict[str, np.ndarray | np.generic]
 
-_COLUMNS: dict[str, JustifyMethod] = {
+_COLUMNS: dict[str, Justify] = {
     "example": "left",
     "grid": "right",
     "time": "right",
@@ -167,9 +167,9 @@ def _show(outcomes: list[Outcome]) -> None:
     print(f"{verdict}, {total:.2f} s in kernels")
 
 
-def _row(outcome: Outcome) -> list[str | Text]:
+def _row(outcome: Outcome) -> list[str | Coloured]:
     example = outcome.example
-    verdict = Text("right", "green") if outcome.right else Text("wrong", "bold red")
+    verdict = Coloured("right", "green") if outcome.right else Coloured("wrong", "bold red")
     shown = "exact" if outcome.error == 0 else f"{outcome.error:.1e}"
     allowed = f"{example.tolerance:.1e}" if example.tolerance else "exact"
     grid = " x ".join(map(str, example.grid(example.sizes)))

@@ -30,7 +30,7 @@ from tileir.fuzz.buckets import (
     write_bucket,
 )
 from tileir.fuzz.builder import WEIGHED
-from tileir.fuzz.engines import ENGINES, VENDORS, default_engines
+from tileir.fuzz.engines import ENGINES, VENDORS, default_engines, engine_of
 from tileir.fuzz.faulty.launch_line import MARK, with_launch_read
 from tileir.fuzz.jobs import SOURCES, SWARM, ProgramGrammar, program_job, seed_job
 from tileir.fuzz.reducing import program_in, reduced_program
@@ -53,7 +53,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--count", type=int, metavar="N", help="how many seeds (default: without end)")
     parser.add_argument("--first", type=int, default=0, metavar="SEED", help="the first seed (default 0)")
     parser.add_argument("--source", choices=(*SOURCES, "both"), default="both", help="kind of programs (default both)")
-    parser.add_argument("--engines", metavar="A,B", help=f"of {', '.join(ENGINES)} (default: all that are here)")
+    parser.add_argument(
+        "--engines", metavar="A,B", help=f"of {', '.join(ENGINES)}, or MODULE:FUNCTION (default: all that are here)"
+    )
     parser.add_argument(
         "--statements", type=int, default=STATEMENTS, metavar="N", help="in a valid program (default 14)"
     )
@@ -107,12 +109,22 @@ def _engines(options: argparse.Namespace) -> tuple[str, ...]:
     if options.engines is None:
         return default_engines()
     chosen = tuple(options.engines.split(","))
-    unknown = [name for name in chosen if name not in ENGINES]
-    if unknown:
-        raise UsageError(f"no engine '{unknown[0]}'; there are {', '.join(ENGINES)}")
+    for name in chosen:
+        _require_engine(name)
     if set(chosen) & set(VENDORS) and vendor.program() is None:
         raise UsageError("needs the vendor's assembler: pip install nvidia-cuda-tileiras")
     return chosen
+
+
+def _require_engine(name: str) -> None:
+    """Raise UsageError where there is no such engine."""
+    if name not in ENGINES and ":" not in name:
+        raise UsageError(f"no engine '{name}'; there are {', '.join(ENGINES)}, and MODULE:FUNCTION")
+    if ":" in name:
+        try:
+            engine_of(name)
+        except ValueError as error:
+            raise UsageError(str(error)) from None
 
 
 def _jobs(options: argparse.Namespace, engines: tuple[str, ...]) -> Iterator[FarmJob]:

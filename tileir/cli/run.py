@@ -15,7 +15,6 @@ import time
 import warnings
 from functools import partial
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -34,6 +33,7 @@ from tileir.cli.launching import (
 )
 from tileir.cli.options import add_level, check_of, chosen_target
 from tileir.cli.progress import progress_line
+from tileir.cli.tables import Coloured, Justify
 from tileir.ir.shown import shown
 from tileir.runtime import argument_words, fill
 from tileir.runtime.given import Given, given_values
@@ -43,10 +43,7 @@ from tileir.runtime.options import Check, LaunchOptions
 from tileir.runtime.staging import placed
 from tileir.runtime.targets import Target
 
-if TYPE_CHECKING:
-    from rich.console import JustifyMethod
-
-_COLUMNS: dict[str, JustifyMethod] = {
+_COLUMNS: dict[str, Justify] = {
     "array": "left",
     "shape": "right",
     "type": "left",
@@ -188,14 +185,14 @@ def _finite(number: float | int) -> float | int | str:
     return number if math.isfinite(number) else str(number)
 
 
-def _row(one: Given, before: str) -> list[str | show.Text]:
+def _row(one: Given, before: str) -> list[str | Coloured]:
     array, found = one.array, fill.summary(one.array, one.element)
     shape = "x".join(map(str, fill.shape(array, one.element))) or "scalar"
     if found is None:
         return [one.name, shape, one.element.name, "", "", "", "", "empty"]
     numbers = [_number(found.low), _number(found.high), _number(found.mean)]
     change = "" if found.checksum == before else "written"
-    return [one.name, shape, one.element.name, *numbers, found.checksum, show.coloured(change, "green")]
+    return [one.name, shape, one.element.name, *numbers, found.checksum, Coloured(change, "green")]
 
 
 def _number(value: float | int) -> str:

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
+from tileir.cli.tables import Coloured, Justify, TextTable
 from tileir.ir.diagnostics import Diagnostic
 from tileir.ir.shown import shown_lines
 
 if TYPE_CHECKING:
-    from rich.console import Console, JustifyMethod
-    from rich.table import Table
-    from rich.text import Text
+    from rich.console import Console
 
 _STYLES = (
     (re.compile(r"(?m)^(?:\S.*?: )?(error(?:\[\w+\])?):"), "bold red"),
@@ -76,35 +75,41 @@ def page(markdown: str) -> None:
         print(markdown, end="")
 
 
-def table(columns: dict[str, JustifyMethod], rows: list[list[str | Text]]) -> Table:
+def table(columns: dict[str, Justify], rows: Sequence[Sequence[str | Coloured]]) -> TextTable:
     """A table; `columns` maps each heading to its justification."""
+    return TextTable(columns, [[_harmless(cell) for cell in row] for row in rows])
+
+
+def _harmless(cell: str | Coloured) -> str | Coloured:
+    return shown_lines(cell) if isinstance(cell, str) else cell
+
+
+def print_table(table: TextTable, stream: TextIO | None = None) -> None:
+    """Print a table, in colour on a terminal; wider than that rather than cut."""
+    stream = stream or sys.stdout
+    if stream.isatty():
+        _print_styled(table, stream)
+    else:
+        has_rules = (getattr(stream, "encoding", None) or "utf-8").lower().startswith("utf")
+        print(*table.lines("─" if has_rules else "-"), sep="\n", file=stream)
+
+
+def _print_styled(table: TextTable, stream: TextIO) -> None:
     from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    result = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for heading, justify in columns.items():
-        result.add_column(heading, justify=justify, no_wrap=True)
-    for row in rows:
-        result.add_row(*(shown_lines(cell) if isinstance(cell, str) else cell for cell in row))
-    return result
-
-
-def coloured(text: str, colour: str) -> Text:
-    """A cell of a table."""
-    from rich.text import Text
-
-    return Text(text, colour)
-
-
-def print_table(table: Table, stream: TextIO | None = None) -> None:
-    """Print a table; wider than the terminal rather than cut."""
     from rich.console import Console
     from rich.measure import Measurement
+    from rich.table import Table
+    from rich.text import Text
 
-    target = Console(file=stream or sys.stdout, highlight=False, emoji=False, markup=False)
-    needed = Measurement.get(target, target.options.update(width=_WIDEST), table).maximum
+    styled = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for heading, justify in table.columns.items():
+        styled.add_column(heading, justify=justify, no_wrap=True)
+    for row in table.rows:
+        styled.add_row(*(cell if isinstance(cell, str) else Text(cell.text, cell.colour) for cell in row))
+    target = Console(file=stream, highlight=False, emoji=False, markup=False)
+    needed = Measurement.get(target, target.options.update(width=_WIDEST), styled).maximum
     target.width = max(target.width, needed)
-    target.print(table)
+    target.print(styled)
 
 
 def counted(count: int, one: str, many: str = "") -> str:

@@ -120,13 +120,13 @@ def _task(options: argparse.Namespace, target: str) -> TuneTask:
 
 def _show(record: TuneRecord) -> None:
     columns = {"configuration": "left", "median": "right", "95 % interval": "left", "samples": "right", "": "left"}
-    rows: list[list[str | show.Text]] = [_row(row) for row in record.rows[:_SHOWN]]
+    rows: list[list[str]] = [_row(row) for row in record.rows[:_SHOWN]]
     show.print_table(show.table(columns, rows))  # type: ignore[arg-type]
     if len(record.rows) > _SHOWN:
         show.line(f"and {len(record.rows) - _SHOWN} more")
 
 
-def _row(row: dict[str, Any]) -> list[str | show.Text]:
+def _row(row: dict[str, Any]) -> list[str]:
     name = " ".join(f"{key}={json.dumps(value)}" for key, value in row["point"].items())
     if "median" not in row:
         return [name, "", "", "", f"{row['state']}: {row['reason']}"[:80]]

@@ -10,8 +10,6 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TextIO
 
-from rich.text import Text
-
 from tileir.cli import show
 from tileir.ir.core import Module
 from tileir.ir.diagnostics import place_text
@@ -21,7 +19,7 @@ from tileir.passes.running import Step
 from tileir.text.printer import to_text
 from tileir.verify import verify
 
-Rows = list[list[str | Text]]
+Rows = list[list[str]]
 
 
 class Watching:

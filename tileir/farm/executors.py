@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from tileir.farm.isolation import watch_parent
+from tileir.host.parent import watch_parent
 from tileir.ir.usage import UsageError
 
 PLACES = "processes, dask, dask:ADDRESS, ray or ray:ADDRESS"

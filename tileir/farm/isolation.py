@@ -6,6 +6,7 @@ Knows: how the process is made, limited, watched and ended, and what its end mea
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import pickle
 import platform
@@ -16,55 +17,95 @@ import tempfile
 import threading
 import time
 from dataclasses import replace
+from functools import partial
 from typing import IO, NoReturn
 
 from tileir.farm.job import Attempt, Ending, JobLimits, WorkResult
-from tileir.farm.kinds import work_of
+from tileir.farm.kinds import preparation_of, work_of
+from tileir.farm.templates import Copy, Template, templates
 from tileir.host.child import POSSIBLE, ending, forked
+from tileir.host.parent import end_with_parent
 from tileir.ir.diagnostics import DiagnosticError, Trap, UnsupportedError
 from tileir.ir.usage import UsageError
 
+if sys.platform != "win32":
+    import resource
+
 LOG_BYTES = 1 << 16
 """The part of what an attempt printed that is kept: its end."""
-WATCH_SECONDS = 0.5
-"""How often a process looks whether the one that it works for is still there."""
 ANSWERS = (DiagnosticError, Trap, UnsupportedError, UsageError, TypeError, ValueError, KeyError, ImportError)
 """Errors that another attempt would raise again."""
 _CHUNK = 1 << 20
+_LOST = Attempt(Ending.LOST, "the process that it was a copy of was lost")
 
 
 def attempt(kind: str, spec: str, content: bytes, limits: JobLimits) -> Attempt:
     """Do the work of a job whose spec is the text `spec`. Raises UnsupportedError where processes cannot be copied."""
     if not POSSIBLE:
         raise UnsupportedError("a farm: this system cannot copy a process, which keeps jobs apart", "farm")
+    # A template has what is open now, so it comes first; the job has its time after that.
+    template = _template(kind, spec, content, limits)
     begin = time.monotonic()
     with tempfile.TemporaryFile() as log:
         reading, writing = os.pipe()
-        worker = os.getpid()
-        child = forked()
-        if not child:
-            os.close(reading)
-            _work(kind, spec, content, limits, writing, log, worker)
-        os.close(writing)
+        try:
+            child = _begun(template, kind, spec, content, limits, writing, log.fileno())
+        finally:
+            os.close(writing)
         try:
             found = _outcome(child, reading, begin + limits.seconds, limits)
         finally:
             os.close(reading)
+        if found.ending is Ending.DONE:
+            templates().note_done((kind, content))
+        if found.ending is Ending.LOST:
+            templates().drop((kind, content))
         seconds = time.monotonic() - begin
-        return replace(found, seconds=seconds, log=_tail(log), worker=f"{platform.node()}/{worker}")
+        return replace(found, seconds=seconds, log=_tail(log), worker=f"{platform.node()}/{os.getpid()}")
+
+
+def _template(kind: str, spec: str, content: bytes, limits: JobLimits) -> Template | None:
+    """The template of the program of a job, if there is one."""
+    prepare = preparation_of(kind)
+    # It ends with the thread that made it.
+    if prepare is None or threading.current_thread() is not threading.main_thread():
+        return None
+    ready, work = lambda: prepare(json.loads(spec), content), partial(_work, kind, content)
+    return templates().get((kind, content), ready, work, limits.seconds)
+
+
+def _begun(
+    template: Template | None, kind: str, spec: str, content: bytes, limits: JobLimits, writing: int, log: int
+) -> Copy:
+    """The process of a job: a copy of the template of its program, or of this process."""
+    if template is not None:
+        try:
+            return template.copy(spec, limits, writing, log)
+        except OSError:
+            templates().drop((kind, content))
+    worker = os.getpid()
+    child = forked()
+    if not child:
+        _work(kind, content, spec, limits, writing, log, worker)
+    return Copy(child, None)
 
 
 # ---------------------------------------------------------------- the process that waits
 
 
-def _outcome(child: int, reading: int, deadline: float, limits: JobLimits) -> Attempt:
+def _outcome(child: Copy, reading: int, deadline: float, limits: JobLimits) -> Attempt:
     """Read what the child says, until it ends or has had its time; then see that nothing of it is left."""
+    if child.number is None:
+        return _LOST
     try:
         content = _read(reading, deadline)
     finally:
-        _kill_group(child)
-        _, status, usage = os.wait4(child, 0)
-    peak = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+        _kill_group(child.number)
+        end = _end_of(child)
+    if end is None:
+        return _LOST
+    status, memory = end
+    peak = memory * (1 if sys.platform == "darwin" else 1024)
     if content is None:
         return Attempt(Ending.HUNG, f"no end after {limits.seconds:g} s", peak=peak)
     try:
@@ -72,6 +113,14 @@ def _outcome(child: int, reading: int, deadline: float, limits: JobLimits) -> At
     except (EOFError, pickle.UnpicklingError):
         return Attempt(Ending.CRASHED, ending(os.waitstatus_to_exitcode(status)), peak=peak)
     return replace(found, peak=peak)
+
+
+def _end_of(child: Copy) -> tuple[int, int] | None:
+    """Status and memory of a child that has ended; None if nobody knows."""
+    try:
+        return child.end()
+    except OSError:
+        return None
 
 
 def _read(reading: int, deadline: float) -> bytes | None:
@@ -106,17 +155,15 @@ def _tail(log: IO[bytes]) -> str:
 # ---------------------------------------------------------------- the process that works
 
 
-def _work(
-    kind: str, spec: str, content: bytes, limits: JobLimits, writing: int, log: IO[bytes], parent: int
-) -> NoReturn:
+def _work(kind: str, content: bytes, spec: str, limits: JobLimits, writing: int, log: int, parent: int) -> NoReturn:
     """Do the work, write how it ended to a pipe, and leave."""
     try:
         os.setpgid(0, 0)
         for stream in (1, 2):
-            os.dup2(log.fileno(), stream)
+            os.dup2(log, stream)
         # Line by line: what is said before a crash is kept.
         sys.stdout = sys.stderr = open(1, "w", 1, "utf-8", "backslashreplace", closefd=False)  # noqa: SIM115
-        watch_parent(parent)
+        end_with_parent(parent)
         _limit_memory(limits.memory)
         found = _done(kind, spec, content)
         with contextlib.suppress(OSError):  # no room for what was printed
@@ -129,8 +176,6 @@ def _work(
 
 
 def _done(kind: str, spec: str, content: bytes) -> Attempt:
-    import json
-
     try:
         result: WorkResult = work_of(kind)(json.loads(spec), content)
         return Attempt(Ending.DONE, result=result)
@@ -150,11 +195,9 @@ def _said(error: BaseException) -> str:
 
 def _limit_memory(memory: int | None) -> None:
     """Let the address space of this process grow by so many bytes and no further, where the system can do that."""
-    if memory is None:
+    if memory is None or sys.platform == "win32":
         return
-    with contextlib.suppress(ImportError, OSError, ValueError):
-        import resource
-
+    with contextlib.suppress(OSError, ValueError):
         now = _address_space()
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (now + memory, hard))
@@ -162,16 +205,5 @@ def _limit_memory(memory: int | None) -> None:
 
 def _address_space() -> int:
     """Bytes of address space of this process. Raises OSError where the system does not tell."""
-    with open("/proc/self/statm", encoding="ascii") as file:
+    with open("/proc/self/statm", "rb") as file:
         return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-
-
-def watch_parent(parent: int) -> None:
-    """End this process soon after the one that it works for has ended, however that happened."""
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(WATCH_SECONDS)
-        os._exit(1)
-
-    threading.Thread(target=watch, name="tileir farm: watches for the end of the driver", daemon=True).start()

@@ -1,7 +1,7 @@
 """The kinds of jobs.
 
-Knows: the function that does the work of each kind. Does not know: what it does. The function's module is imported by
-the worker that needs it.
+Knows: the function that does the work of each kind, and the one that makes ready what jobs on one program begin with.
+Does not know: what they do. The module of a function is imported by the process that needs it.
 """
 
 from __future__ import annotations
@@ -22,6 +22,17 @@ KINDS = {
     "differential": ("tileir.fuzz.jobs", "of_program"),
 }
 """Kind -> (module, function of the spec and the content)."""
+PREPARED = {"launch": ("tileir.farm.launching", "prepare")}
+"""Kind -> (module, function of the spec of some job and the content)."""
+
+
+def preparation_of(kind: str) -> Callable[[dict[str, Json], bytes], None] | None:
+    """The function that makes ready what jobs of a kind on one content begin with; None for kinds without."""
+    if kind not in PREPARED:
+        return None
+    module, name = PREPARED[kind]
+    prepare: Callable[[dict[str, Json], bytes], None] = getattr(import_module(module), name)
+    return prepare
 
 
 def work_of(kind: str) -> Work:

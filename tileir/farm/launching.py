@@ -16,6 +16,7 @@ import hashlib
 import io
 import time
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -105,12 +106,31 @@ def _digest(path: str) -> str:
 # ---------------------------------------------------------------- in a worker
 
 
+_PROGRAMS = 4
+
+
+@lru_cache(_PROGRAMS)
+def _program(content: bytes) -> Module:
+    """The program of jobs, read once in a process that is copied for each of them."""
+    return from_content(content, "<job>")
+
+
+def prepare(spec: dict[str, Json], content: bytes) -> None:
+    """Read, check and compile the program; devices are left to each job, since no copy of a process can use them."""
+    kernel = chosen_kernel(_program(content), cast("str | None", spec["kernel"]))
+    kernel.module.require_valid()
+    target = target_named(cast(str, spec["target"]))
+    if not isinstance(target, DeviceTarget):
+        options = cast(LaunchOptions, {**cast("dict[str, object]", spec["options"])})
+        target.prepare(kernel, check_level(cast(Any, spec["check"])), options)
+
+
 def launched(spec: dict[str, Json], content: bytes) -> WorkResult:
     """Launch the kernel; the arrays that `keep` names become files."""
     for path, digest in cast("dict[str, str]", spec["files"]).items():
         if _digest(path) != digest:
             raise UsageError(f"'{path}' is not what it was when the job was made")
-    kernel = chosen_kernel(from_content(content, "<job>"), cast("str | None", spec["kernel"]))
+    kernel = chosen_kernel(_program(content), cast("str | None", spec["kernel"]))
     words, names = (cast("list[str]", spec[name]) for name in ("arguments", "parameters"))
     given = given_values(kernel, words, cast(int, spec["seed"]), names)
     target, printed = target_named(cast(str, spec["target"])), cast("list[str]", [])

@@ -43,7 +43,7 @@ def signature(finding: EngineFinding) -> str:
 def bucket_name(finding: EngineFinding) -> str:
     """A short name of a bucket, fit for a folder."""
     digest = hashlib.sha256(signature(finding).encode("utf-8", "replace")).hexdigest()[:8]
-    return f"{finding.engine}-{finding.kind}-{digest}".replace(" ", "-")
+    return f"{finding.engine}-{finding.kind}-{digest}".replace(" ", "-").replace(":", "-")
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,16 @@
 Knows: each engine, and how what it does is compared with the reference interpreter. Does not know: where programs come
 from (`builder`), nor what is done with a finding (`buckets`).
 
-The TTIR of the GPU's route is executed by a machine of the tests, which is no part of the product: no engine here.
+An engine that is no part of the product is named by its import path, ``package.module:function``: the machines of the
+tests that execute code for GPUs (`tests/fuzz/machines.py`) are such.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
+from typing import cast
 
 import numpy as np
 
@@ -135,7 +138,10 @@ def difference_of(first: LaunchResult, second: LaunchResult, same_trap: bool = F
     return None if first.printed == second.printed else "the output differs"
 
 
-OURS: dict[str, Callable[[Reference], str | None]] = {
+Engine = Callable[[Reference], str | None]
+"""Runs the program of a reference in its own way, on copies of its arrays or with these put back; says in what the
+outcome differs from the interpreter's, or None. What it raises is a finding, too."""
+OURS: dict[str, Engine] = {
     "text": _text,
     "bytecode": _bytecode,
     "interp-O2": _launch("interp", True, 2),
@@ -170,12 +176,26 @@ def findings_of(module: Module, engines: Sequence[str]) -> Iterator[EngineFindin
             yield finding
 
 
+def engine_of(name: str) -> Engine:
+    """The engine of ours with that name, or at that import path. Raises ValueError."""
+    if ":" not in name:
+        return OURS[name]
+    module, _, function = name.partition(":")
+    try:
+        found = getattr(import_module(module), function)
+    except Exception as error:  # a module may raise anything
+        raise ValueError(f"no engine '{name}': {error}") from error
+    if not callable(found):
+        raise ValueError(f"no engine '{name}': expected a function of a reference, got {type(found).__name__}")
+    return cast(Engine, found)
+
+
 def _finding(name: str, reference: Reference) -> EngineFinding | None:
     if name in VENDORS:
         found = assembler_finding(reference.module, int(name[-1]))
         return None if found is None else EngineFinding(name, *found)
     try:
-        text = OURS[name](reference)
+        text = engine_of(name)(reference)
     except MemoryError:
         raise
     except Exception as error:

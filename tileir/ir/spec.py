@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
 from tileir.ir.fields import Attr, DeclaredField, Operand, PositionedField, RegionField, Result
-from tileir.ir.traits import PURE, SEGMENTED, TERMINATOR, Trait
+from tileir.ir.traits import ISOLATED, PURE, SEGMENTED, TERMINATOR, Trait
 from tileir.ir.versions import version_key
 
 K = TypeVar("K", bound=Trait)
@@ -75,6 +75,7 @@ class OpSpec:
     regions: tuple[RegionField, ...]
     terminator: bool = False
     pure: bool = False
+    isolated: bool = False
     operand_index: dict[str, Operand] = field(default_factory=dict)
     attr_index: dict[str, Attr] = field(default_factory=dict)
     fixed_segments: tuple[int, ...] | None = None
@@ -86,6 +87,7 @@ class OpSpec:
     def __post_init__(self) -> None:
         self.terminator = TERMINATOR in self.traits
         self.pure = PURE in self.traits
+        self.isolated = ISOLATED in self.traits
         self.operand_index = {operand.name: operand for operand in self.operands}
         self.attr_index = {attr.name: attr for attr in self.attrs}
         if all(operand.single for operand in self.operands):

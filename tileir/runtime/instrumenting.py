@@ -12,8 +12,8 @@ from functools import cache
 from tileir.cache import shared_cache
 from tileir.cpu.emit.debug_lines import CodePlace
 from tileir.cpu.llvm.line_table import NoLines
+from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.lowering.entry import Instruments
-from tileir.cpu.lowering.state import CheckLevel
 from tileir.cpu.run.instrumented import InstrumentedProgram, instrumented
 from tileir.cpu.run.perf_map import write_names
 from tileir.cpu.run.program import NativeProgram

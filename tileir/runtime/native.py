@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from tileir.cache import shared_cache
-from tileir.cpu.lowering.state import CheckLevel
+from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.run.execution import Runner
 from tileir.cpu.run.launch import HostCall, Settings
 from tileir.cpu.run.pool import default_threads
@@ -32,7 +32,6 @@ from tileir.ops.misc import PrintTko
 from tileir.runtime.arguments import Argument, Binder, Parameter, binder
 from tileir.runtime.arrays import CPU
 from tileir.runtime.grid import MAX_EXTENT, Grid, GridLike, checked_grid
-from tileir.runtime.instrumenting import described_program
 from tileir.runtime.module import Kernel
 from tileir.runtime.native_memory import NativeArguments
 from tileir.runtime.native_slots import QuickSlots, Slots
@@ -179,6 +178,8 @@ def _maker(options: LaunchOptions) -> Callable[[Kernel, CheckLevel], NativeProgr
     """What makes the program of a launch. Raises TypeError for options that are no bool."""
     rewrites = optimizes(options)
     if flag("debug_info", options.get("debug_info")):
+        from tileir.runtime.instrumenting import described_program
+
         return described_program
     return program_of if rewrites else plain_program_of
 

@@ -14,7 +14,7 @@ from tileir.ir.attributes import DenseElements
 from tileir.ir.core import Block, Module, Op, Value
 from tileir.ir.diagnostics import Diagnostic, Note, Report
 from tileir.ir.loc import Location
-from tileir.ir.traits import ISOLATED, TerminatedBy
+from tileir.ir.traits import TerminatedBy
 from tileir.ir.types import Type
 from tileir.ir.versions import Version
 from tileir.ops.calls import Func
@@ -47,7 +47,7 @@ class Frame:
     def __init__(self, block: Block, op: Op, outer: Frame | None) -> None:
         self.block = block
         self.ops = iter(block.ops)
-        self.isolated = outer is None or ISOLATED in op.spec.traits
+        self.isolated = outer is None or op.spec.isolated
         self.visible: set[Value] = set() if outer is None or self.isolated else outer.visible
         self.sound: dict[object, Verdict] = {}
         self.body: Op | None = body_around(op, None if outer is None else outer.body)

@@ -5,33 +5,34 @@
     void destroy(ptr handle)                          give it up
 
 Knows: how threads share tile blocks through the record of the launch (`cpu.emit.record`), and how a trap ends a launch.
-Does not know: threads, nor what a tile block does.
+Does not know: threads, nor what a tile block does. The record says where the kernel's code is: one driver serves all
+kernels (`cpu.run.library`), but those that are coroutines or note when tile blocks run.
 
 A trap lowers the limit to the number of its tile block, so that tile blocks before it, which other threads have begun,
 still run: the trap that counts is that of the first tile block that has one, whatever the threads do. The result is the
 number of the trap site, 0 if there was none, `ABANDONED`, or `SET_ASIDE`; the first line of the arena says which tile
 block it was, and its handle. Only kernels that are coroutines are ever set aside, and only they have the last two.
 
-Tile blocks that follow one another along an axis of the grid may be run by one call of another function, which gives
-`SEPARATELY` (or any other number above 0) where it has done nothing: then they are run one by one.
+Tile blocks that follow one another along an axis of the grid, or a single one, may be run by one call of another
+function, which gives `SEPARATELY` (or any other number above 0) where it has done nothing: then they run one by one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from llvmlite import ir
 
 from tileir.cpu.emit import record
 from tileir.cpu.emit.coroutines import NULL, call
-from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR
-from tileir.cpu.emit.emitter import ABANDONED, RARE, SET_ASIDE
-from tileir.cpu.emit.safepoints import attend, field_of, wanted
+from tileir.cpu.emit.elements import I8, I32, I64, PTR
+from tileir.cpu.emit.emitter import RARE
+from tileir.cpu.emit.safepoints import FunctionAddress, attend, field_of, wanted
+from tileir.cpu.emit.trap_sites import ABANDONED, SET_ASIDE
 
-NAME, RESUME, DESTROY = "tileir.driver", "tileir.resume", "tileir.destroy"
-
-
+KERNEL_ARGUMENTS = [PTR, PTR, I32, I32, I32, PTR]
+"""The types of the arguments of a kernel's function (`cpu.lowering.entry`); of one that runs several tile blocks as one
+an i64 follows, how many."""
 SEPARATELY = 1
 """The status of joined tile blocks that are to be run one by one."""
 STAMP = 3 * 8
@@ -41,32 +42,18 @@ _MONOTONIC = 1
 
 
 @dataclass(frozen=True)
-class JoinedFunction:
-    """A function that runs up to `most` tile blocks, which follow one another along `axis`, as one."""
+class JoinedBlocksRun:
+    """How tile blocks are run as one: up to `most`, which follow one another along `axis`."""
 
-    function: ir.Function
     axis: int
     most: int
 
 
-def add_driver(
-    module: ir.Module,
-    kernel: ir.Function,
-    stamps: int | None = None,
-    fence: bool = False,
-    joined: JoinedFunction | None = None,
-    columns: int = record.COLUMNS,
-    cleared: Sequence[tuple[int, int]] = (),
-) -> None:
-    """Add the functions that threads call to the module of a kernel. `stamps` is the address of a word that holds that
-    of the table of tile blocks, or 0. `fence`: the kernel has stores that bypass the cache of an x86 processor, which
-    are to be visible to others when the driver returns. Tile blocks are numbered in bands of so many `columns`.
-    `cleared`: offsets in the arena and sizes of what is 0 when the driver begins.
+def add_driver(module: ir.Module, stamps: int | None = None, sets_aside: bool = False) -> None:
+    """Add the functions that threads call to a module. `stamps` is the address of a word that holds that of the table
+    of tile blocks, or 0; `sets_aside`: kernels are coroutines.
     """
-    kernel.linkage = "internal"
-    kernel.attributes.add("noinline")
-    sets_aside = kernel.function_type.return_type == PTR
-    _Driver(module, kernel, sets_aside, stamps, fence, joined, columns, cleared)
+    _Driver(module, sets_aside, stamps)
     if sets_aside:
         _add_resume(module)
         _add_destroy(module)
@@ -75,29 +62,18 @@ def add_driver(
 class _Driver:
     """The driver under construction: blocks of code that take tile blocks, run one, and look whether to go on."""
 
-    def __init__(
-        self,
-        module: ir.Module,
-        kernel: ir.Function,
-        sets_aside: bool,
-        stamps: int | None,
-        fence: bool,
-        joined: JoinedFunction | None,
-        columns: int,
-        cleared: Sequence[tuple[int, int]],
-    ) -> None:
-        function = ir.Function(module, ir.FunctionType(I32, [PTR, PTR]), NAME)
-        self._stamps, self._fence, self._joined = stamps, fence, joined
-        self._kernel, self._sets_aside = kernel, sets_aside
+    def __init__(self, module: ir.Module, sets_aside: bool, stamps: int | None) -> None:
+        function = ir.Function(module, ir.FunctionType(I32, [PTR, PTR]), record.DRIVER)
+        self._stamps, self._sets_aside = stamps, sets_aside
         names = "start", "fetch", "head", "next", "safepoint", "run", "alone", "left", "trapped", "after", "done"
         self._blocks = {name: function.append_basic_block(name) for name in names}
         self._builder = builder = ir.IRBuilder(self._blocks["start"])
-        self._launch = _Launch(builder, function.args[0], function.args[1], columns)
+        self._launch = _Launch(builder, function.args[0], function.args[1])
         self._counter, self._separate = builder.alloca(I64), builder.alloca(I64)
         for cell in (self._counter, self._separate):
             builder.store(I64(0), cell)
-        for offset, size in cleared:
-            _clear(builder, self._launch.line(offset), size)
+        if not sets_aside:
+            builder.store(I64(0), self._launch.line(record.BEGUN))
         builder.branch(self._blocks["fetch"])
         self._fetch()
         self._look_up(attend(module))
@@ -137,12 +113,15 @@ class _Driver:
         place = launch.place(self._number)
         self._results: list[tuple[ir.Value, ir.Block]] = []
         self._ran: list[tuple[ir.Value, ir.Block]] = []
-        if self._joined is not None:
-            self._run_joined(self._joined, place)
+        if self._stamps is None and not self._sets_aside:
+            with builder.if_then(builder.icmp_unsigned("!=", launch.joined, I64(0))):
+                self._run_joined(place)
         builder.branch(blocks["alone"])
         self._at("alone")
         self._stamp(0)
-        result = builder.call(self._kernel, [launch.slots, launch.grid, *place, launch.space])
+        type = ir.FunctionType(PTR if self._sets_aside else I32, KERNEL_ARGUMENTS)
+        kernel = FunctionAddress(builder, launch.kernel, type)
+        result = builder.call(kernel, [launch.slots, launch.grid, *place, launch.space])
         self._stamp(1)
         if self._sets_aside:
             handle, result = result, builder.load(launch.line(record.STATUS), typ=I32)
@@ -158,17 +137,16 @@ class _Driver:
         stopped = builder.icmp_unsigned("!=", result, I32(0))
         builder.cbranch(stopped, blocks["left"], blocks["after"]).set_weights(RARE)
 
-    def _run_joined(self, joined: JoinedFunction, place: list[ir.Value]) -> None:
+    def _run_joined(self, place: list[ir.Value]) -> None:
         """Run the tile blocks from here on that may be joined, unless they are to be run separately."""
         builder, launch, number = self._builder, self._launch, self._number
         limit = builder.load_atomic(launch.limit, "monotonic", 8, typ=I64)
-        count: ir.Value = I64(joined.most)
-        for most in (launch.following(joined.axis, place), builder.sub(limit, number), builder.sub(self._last, number)):
+        count = launch.most
+        for most in (launch.following(place), builder.sub(limit, number), builder.sub(self._last, number)):
             count = builder.select(builder.icmp_signed("<", most, count), most, count)
-        apart = builder.icmp_signed("<", number, builder.load(self._separate, typ=I64))
-        alone = builder.or_(apart, builder.icmp_signed("<", count, I64(2)))
-        with builder.if_then(builder.not_(alone)):
-            result = builder.call(joined.function, [launch.slots, launch.grid, *place, launch.space, count])
+        with builder.if_then(builder.icmp_signed(">=", number, builder.load(self._separate, typ=I64))):
+            function = FunctionAddress(builder, launch.joined, ir.FunctionType(I32, [*KERNEL_ARGUMENTS, I64]))
+            result = builder.call(function, [launch.slots, launch.grid, *place, launch.space, count])
             separately = builder.append_basic_block("separately")
             ran = builder.append_basic_block("joined")
             builder.cbranch(_is_trap(builder, result), separately, ran).set_weights(RARE)
@@ -204,7 +182,7 @@ class _Driver:
         builder.cbranch(builder.icmp_signed("<", following, self._last), blocks["head"], blocks["fetch"])
 
     def _end(self) -> None:
-        """Give the status, and say how many tile blocks have been run."""
+        """Give the status, and say how many tile blocks have been run; what was stored past the cache is visible."""
         builder, blocks = self._at("done"), self._blocks
         status = builder.phi(I32)
         status.add_incoming(I32(0), blocks["head"])
@@ -212,16 +190,9 @@ class _Driver:
         status.add_incoming(self._result, blocks["left"])
         status.add_incoming(self._result, blocks["trapped"])
         builder.store(builder.load(self._counter, typ=I64), self._launch.line(record.COUNT))
-        if self._fence:
+        if builder.module.triple.startswith("x86_64"):
             builder.call(ir.Function(builder.module, ir.FunctionType(ir.VoidType(), []), "llvm.x86.sse.sfence"), [])
         builder.ret(status)
-
-
-def _clear(builder: ir.IRBuilder, memory: ir.Value, size: int) -> None:
-    name = "llvm.memset.p0.i64"
-    if name not in builder.module.globals:
-        ir.Function(builder.module, ir.FunctionType(ir.VoidType(), [PTR, I8, I64, I1]), name)
-    builder.call(builder.module.globals[name], [memory, I8(0), I64(size), I1(0)])
 
 
 def _now(builder: ir.IRBuilder) -> ir.Value:
@@ -238,7 +209,7 @@ def _now(builder: ir.IRBuilder) -> ir.Value:
 
 
 def _add_resume(module: ir.Module) -> None:
-    function = ir.Function(module, ir.FunctionType(I32, [PTR, PTR, PTR]), RESUME)
+    function = ir.Function(module, ir.FunctionType(I32, [PTR, PTR, PTR]), record.RESUME)
     builder = ir.IRBuilder(function.append_basic_block("start"))
     launch = _Launch(builder, *function.args[:2])
     call(builder, "llvm.coro.resume", function.args[2])
@@ -251,7 +222,7 @@ def _add_resume(module: ir.Module) -> None:
 
 
 def _add_destroy(module: ir.Module) -> None:
-    function = ir.Function(module, ir.FunctionType(ir.VoidType(), [PTR]), DESTROY)
+    function = ir.Function(module, ir.FunctionType(ir.VoidType(), [PTR]), record.DESTROY)
     builder = ir.IRBuilder(function.append_basic_block("start"))
     call(builder, "llvm.coro.destroy", function.args[0])
     builder.ret_void()
@@ -278,10 +249,12 @@ def _is_trap(builder: ir.IRBuilder, status: ir.Value) -> ir.Value:
 class _Launch:
     """The fields of the record, as the driver reads them."""
 
-    def __init__(self, builder: ir.IRBuilder, launch: ir.Value, arena: ir.Value, columns: int = record.COLUMNS) -> None:
-        self._builder, self._columns = builder, I64(columns)
+    def __init__(self, builder: ir.IRBuilder, launch: ir.Value, arena: ir.Value) -> None:
+        self._builder = builder
         self.next, self.limit = self._at(launch, record.NEXT), self._at(launch, record.LIMIT)
-        self.chunk = builder.load(self._at(launch, record.CHUNK), typ=I64)
+        words = record.CHUNK, record.KERNEL, record.JOINED, record.MOST, record.AXIS, record.WIDTH
+        loaded = [builder.load(self._at(launch, word), typ=I64) for word in words]
+        self.chunk, self.kernel, self.joined, self.most, self._axis, self._columns = loaded
         self.grid, self.slots = self._at(launch, record.GRID), self._at(launch, record.SLOTS)
         self.space = self._at(arena, record.LINE)
         extents = [builder.load(self._at(self.grid, 4 * axis), typ=I32) for axis in range(2)]
@@ -306,15 +279,16 @@ class _Launch:
         x, y = builder.udiv(rest, wide), builder.add(first, builder.urem(rest, wide))
         return [builder.trunc(coordinate, I32) for coordinate in (x, y, z)]
 
-    def following(self, axis: int, place: list[ir.Value]) -> ir.Value:
+    def following(self, place: list[ir.Value]) -> ir.Value:
         """How many tile blocks, from the one at `place` on, follow one another along the axis and in their numbers."""
         builder = self._builder
-        extent, across = (self._width, self._height) if axis == 0 else (self._height, self._width)
-        at = builder.zext(place[axis], I64)
+        along_x = builder.icmp_unsigned("==", self._axis, I64(0))
+        extent, across = (
+            builder.select(along_x, *pair) for pair in ((self._width, self._height), (self._height, self._width))
+        )
+        at = builder.select(along_x, *(builder.zext(place[axis], I64) for axis in range(2)))
         left = builder.sub(extent, at)
-        alone = builder.icmp_unsigned("==", across, I64(1))
-        if axis == 0:
-            return builder.select(alone, left, I64(1))
         band = builder.sub(self._columns, builder.urem(at, self._columns))
         shorter = builder.select(builder.icmp_unsigned("<", left, band), left, band)
-        return builder.select(alone, left, shorter)
+        beside_others = builder.select(along_x, I64(1), shorter)
+        return builder.select(builder.icmp_unsigned("==", across, I64(1)), left, beside_others)

@@ -10,7 +10,6 @@ offsets and handed back when the region they were made in is left.
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,18 +24,14 @@ from tileir.cpu.emit.debug_lines import DebugLines
 from tileir.cpu.emit.elements import I8, I32, I64, PTR, Num
 from tileir.cpu.emit.record import ABANDON, CHANGES, STATUS, WAITING
 from tileir.cpu.emit.safepoints import attend, field_of, wanted
+from tileir.cpu.emit.trap_sites import ABANDONED, EVIDENCE, EVIDENCE_PLACE, MOST_WORDS, SET_ASIDE, TrapKind, TrapSite
 from tileir.cpu.llvm.metadata import Distinct, access_group, parallel_loop, plain_loop
 from tileir.host import limits
-from tileir.ir import types as t
 from tileir.ir.core import Op
 
 ARENA_ALIGNMENT = 64
 STRIP = 1 << 14
 """Elements of a loop nest between two safepoints."""
-ABANDONED = -1
-"""The status of a tile block that left off because the launch has ended."""
-SET_ASIDE = -2
-"""The status of a tile block that waits."""
 RARE = [1, 1 << 20]
 """Weights of a branch that is hardly ever taken."""
 
@@ -45,47 +40,7 @@ Extent = Any
 """A number of iterations: an ``int``, or an i64 register (llvmlite is untyped)."""
 
 
-class TrapKind(enum.Enum):
-    """The evidence that a trap leaves in the arena, and so how its text is made."""
-
-    PLAIN = "plain"
-    """None: the message of the site is the text."""
-    ASSERTION = "assertion"
-    """The condition of the `assert`."""
-    ACCESS = "access"
-    """The position of a tile element, in row-major order, the address that it may not access, and from where to where
-    the allocation of the block lies for which that was meant (0 and 0 for none)."""
-    OFFSET = "offset"
-    """The low and high half of the largest element offset of a view, which is too large."""
-    REACH = "reach"
-    """That offset, which is not too large, and the address of the view, from which it leads beyond 64 bits."""
-    NUMBER = "number"
-    """A number that the message has a place for."""
-    COUNTER = "counter"
-    """The counter of a `for` and its step, for which the message has places."""
-    SUBTILE = "subtile"
-    """The index of a subtile, for each number of which the message has a place."""
-    LANE = "lane"
-    """The position of a tile element, for whose index the message has a place."""
-
-
-WORDS = t.tile(t.I64, 4)
-"""The type of the evidence of most kinds."""
-EVIDENCE, EVIDENCE_PLACE, MOST_WORDS = 0, 56, 7
-"""The arena begins with `ARENA_ALIGNMENT` bytes that are kept for evidence: of up to seven words, then the place of
-evidence that takes more."""
-
-
 NO_EVIDENCE: Mapping[int, ir.Value] = MappingProxyType({})
-
-
-@dataclass
-class TrapSite:
-    """A place in the code that can stop the launch: its number is what the function returns."""
-
-    op: Op
-    message: str
-    kind: TrapKind = TrapKind.PLAIN
 
 
 @dataclass
@@ -114,8 +69,6 @@ class Emitter:
     """Where the buffers of a function begin in the arena, an i64; None where the arena begins."""
     counts_changes: bool = False
     """Whether what the tile block changes is counted, as others may wait for it."""
-    cleared: list[tuple[int, int]] = field(default_factory=list)
-    """Offsets in the arena and sizes of what is cleared when a thread begins."""
     lines: DebugLines | None = None
     """Set if the code is to say which operation each instruction comes from."""
 
@@ -135,11 +88,6 @@ class Emitter:
         if self.arena_size > limits.physical_memory():
             raise limits.no_memory(self.arena_size)
         return self.builder.gep(self.arena, [self._at(offset)], source_etype=I8)
-
-    def cleared_buffer(self, size: int) -> ir.Value:
-        """Likewise, of the outermost region: all 0 when a thread begins with its part of a launch."""
-        self.cleared.append((self.arena_used, size))
-        return self.buffer(size)
 
     def free_place(self) -> ir.Value:
         """The place in the arena of the next buffer, an i64."""

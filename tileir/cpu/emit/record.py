@@ -12,7 +12,12 @@ The record:
     byte 136   i64  iterations that a tile block may run in its loops
     byte 144   3 x i32  the grid
     byte 160   4 x i64  addresses of the functions of the library (`cpu.memory.lookup`)
-    byte 192   8-byte slots: arguments, addresses of globals, the table of bounds (`cpu.memory.bounds`)
+    byte 192   i64  address of the function that runs a tile block
+    byte 200   i64  address of the one that runs tile blocks that follow one another as one, 0 if there is none
+    byte 208   i64  how many tile blocks that one runs at most
+    byte 216   i64  the axis of the grid along which they follow one another, 0 or 1
+    byte 224   i64  columns of a band in which tile blocks are numbered
+    byte 232   8-byte slots: arguments, addresses of globals, the table of bounds (`cpu.memory.bounds`)
 
 The first line of an arena, which one thread writes:
 
@@ -23,7 +28,8 @@ The first line of an arena, which one thread writes:
     byte 24    i64  address of the function of the host (`HOST_CALL`)
     byte 32    i64  address of what an operation hands to the host
     byte 40    i64  handle of the tile block that is set aside, 0 if none is
-    byte 48    i64  counts what the tile block changed, if it may wait for others
+    byte 48    i64  counts what the tile block changed, if it may wait for others; else 0 when the driver begins, and
+                    1 once a kernel that keeps something from tile block to tile block has begun with nothing
     byte 56    i64  number of the loop in which it waits (`LoweredKernel.waiting`)
 """
 
@@ -36,13 +42,19 @@ from functools import partial
 
 from tileir.ir.diagnostics import Coordinates
 
-NEXT, LIMIT, CHUNK, FUEL, GRID, LIBRARY, SLOTS = 0, 64, 128, 136, 144, 160, 192
-FUNCTIONS = (SLOTS - LIBRARY) // 8
-NO_LIBRARY = (0,) * FUNCTIONS
+NEXT, LIMIT, CHUNK, FUEL, GRID, LIBRARY = 0, 64, 128, 136, 144, 160
+KERNEL, JOINED, MOST, AXIS, WIDTH, SLOTS = 192, 200, 208, 216, 224, 232
+LIBRARY_FUNCTIONS = "tileir.held", "tileir.reach", "tileir.box", "tileir.lanes"
+KERNEL_NAME, JOINED_NAME = "tileir.kernel", "tileir.joined"
+"""The functions of a kernel, whatever the entry is called (names of programs may be anything): the one that runs a tile
+block, and the one that runs several as one (`cpu.analysis.coarsening`)."""
+DRIVER, RESUME, DESTROY = "tileir.driver", "tileir.resume", "tileir.destroy"
+"""The native functions that a thread calls (`cpu.emit.driver`)."""
 LINE = 64
 COLUMNS, JOINED_COLUMNS = 8, 64
 """Columns of a band in which tile blocks are numbered, and where those of a row are run as one."""
 BLOCK, COUNT, ATTENTION, STATUS, HOST, HANDED, HANDLE, CHANGES, WAITING = 0, 8, 16, 20, 24, 32, 40, 48, 56
+BEGUN = CHANGES
 GO_ON, ABANDON = 1, 0
 """What the host answers. A call that fails gives 0."""
 SAFEPOINT = -1
@@ -55,19 +67,21 @@ _HEAD = struct.Struct("<q56xq56xqq3I")
 
 
 class LaunchRecord:
-    """A record for kernels with `count` slots; used for one launch at a time.
+    """A record for a kernel with `count` slots; used for one launch at a time.
 
-    `library` are the addresses of `FUNCTIONS` functions, none for kernels that call none of them.
+    `code` are the words from `LIBRARY` up to `SLOTS`, which say where the kernel's code is.
     """
 
-    def __init__(self, count: int, library: Sequence[int] = NO_LIBRARY) -> None:
-        fields = struct.Struct(f"<{FUNCTIONS + count}Q")
-        self._memory = ctypes.create_string_buffer(LIBRARY + fields.size + LINE)
+    def __init__(self, count: int, code: Sequence[int]) -> None:
+        fields, slots = struct.Struct(f"<{len(code)}Q"), struct.Struct(f"<{count}Q")
+        assert LIBRARY + fields.size == SLOTS, "the words fill their place"
+        self._memory = ctypes.create_string_buffer(SLOTS + slots.size + LINE)
         address = ctypes.addressof(self._memory)
         self._skip = -address % LINE
         self.address = address + self._skip
         self._fill_head = partial(_HEAD.pack_into, self._memory, self._skip)
-        self._fill_slots = partial(fields.pack_into, self._memory, self._skip + LIBRARY, *library)
+        fields.pack_into(self._memory, self._skip + LIBRARY, *code)
+        self._fill_slots = partial(slots.pack_into, self._memory, self._skip + SLOTS)
         self._slots: tuple[int, ...] | None = None
         self._limit = ctypes.c_int64.from_address(self.address + LIMIT)
         self._chunk = ctypes.c_int64.from_address(self.address + CHUNK)

@@ -11,13 +11,15 @@ then runs one loop for the whole chain.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR, Num, is_native, memory_type
 from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.narrow import decode, encode
+from tileir.cpu.emit.vectors import transposed
+from tileir.cpu.llvm.engine import host
 from tileir.ir import types as t
 
 
@@ -59,6 +61,18 @@ class ExpressionTile(Tile):
 def _identity(position: ir.Value) -> object:
     """What is equal for the same register, and for the same constant."""
     return (position.constant,) if isinstance(position, ir.Constant) else id(position)
+
+
+class RoundedToBf16(ExpressionTile):
+    """The elements of `source`, which are f32, rounded to nearest even."""
+
+    def __init__(self, type: t.TileType, source: Tile) -> None:
+        super().__init__(type, lambda emit, index: _rounded_to_bf16(emit.builder, source.at(emit, index)))
+        self.source = source
+
+
+def _rounded_to_bf16(builder: ir.IRBuilder, number: Num) -> Num:
+    return Num(t.BF16, bits=encode(builder, t.BF16, wide(builder, number)))
 
 
 class Permuted(ExpressionTile):
@@ -149,7 +163,84 @@ def new_buffer(emit: Emitter, type: t.TileType) -> Window:
 
 def fill(emit: Emitter, target: Window, tile: Tile) -> None:
     """Write every element of `tile` into `target`, in one loop nest."""
-    emit.loop_nest(tile.type.shape, lambda index: target.put(emit, index, tile.at(emit, index)))
+    turn = turn_of(target, tile)
+    if turn is not None:
+        _fill_turned(emit, target, turn)
+    else:
+        emit.loop_nest(tile.type.shape, lambda index: target.put(emit, index, tile.at(emit, index)))
+
+
+# ---------------------------------------------------------------- turned tiles
+
+_LEAST_SQUARE = 4
+
+
+@dataclass(frozen=True)
+class TurnedCopy:
+    """A copy of memory in which neighbours along `read` become neighbours along `written`, in squares of `size`."""
+
+    source: Window
+    read: int
+    written: int
+    size: int
+
+
+def turn_of(target: Window, tile: Tile) -> TurnedCopy | None:
+    """How a tile is turned that lies in memory as it is stored, but for the order of its dimensions; None if not so."""
+    source, shape = _in_memory(tile), tile.type.shape
+    if source is None or not _is_copied(tile.element):
+        return None
+    read, written = (_unit_dimension(window) for window in (source, target))
+    if read is None or written is None or read == written:
+        return None
+    lanes = host().vector_bits // 8 // tile.element.byte_size
+    size = min(shape[read], shape[written], lanes, 16)
+    return TurnedCopy(source, read, written, size) if size >= _LEAST_SQUARE else None
+
+
+def _in_memory(tile: Tile) -> Window | None:
+    """The memory that a tile is a copy of, with its dimensions in the tile's order."""
+    if isinstance(tile, Permuted):
+        source = _in_memory(tile.source)
+        return source and replace(source, type=tile.type, strides=tuple(source.strides[i] for i in tile.permutation))
+    return tile if isinstance(tile, Window) else None
+
+
+def _is_copied(element: t.ElementType | t.PointerType) -> bool:
+    """Whether the bytes that are read are those that are written."""
+    return isinstance(element, t.ElementType) and element not in UNUSED_BITS and element not in (t.I1, t.I4)
+
+
+def _unit_dimension(window: Window) -> int | None:
+    """The last dimension along which elements are known to lie side by side."""
+    known = [isinstance(stride, ir.Constant) and stride == I64(1) for stride in window.strides]
+    found = [dim for dim, extent in enumerate(window.type.shape) if known[dim] and extent > 1]
+    return found[-1] if found else None
+
+
+def _fill_turned(emit: Emitter, target: Window, turn: TurnedCopy) -> None:
+    """Read squares in vectors along one dimension, and write them in vectors along the other one."""
+    builder, kind, align = emit.builder, memory_type(target.element), target.element.byte_size
+    dims = turn.read, turn.written
+    shape = [extent // turn.size if dim in dims else extent for dim, extent in enumerate(target.type.shape)]
+
+    def square(index: Index) -> None:
+        first = [builder.mul(at, I64(turn.size)) if dim in dims else at for dim, at in enumerate(index)]
+
+        def line(window: Window, along: int, number: int) -> ir.Value:
+            at = [builder.add(start, I64(number)) if dim == along else start for dim, start in enumerate(first)]
+            return window.address(emit, tuple(at))
+
+        places = [line(turn.source, turn.written, number) for number in range(turn.size)]
+        rows = [builder.load(place, typ=ir.VectorType(kind, turn.size), align=align) for place in places]
+        for number, column in enumerate(transposed(builder, rows)):
+            builder.store(column, line(target, turn.read, number), align=align)
+
+    with emit.at_place(turn.source.place):
+        emit.loop_nest(shape, square)
+
+
+# ---------------------------------------------------------------- tiles whose elements are computed
 
 
 def materialized(emit: Emitter, tile: Tile) -> Tile:

@@ -124,7 +124,7 @@ def data_layout(host: Host) -> str:
 
 
 def optimized(ir_text: str, host: Host) -> llvm.ModuleRef:
-    """The module of `ir_text` after LLVM's standard pipeline at level 3 with vectorisation."""
+    """The module of `ir_text` after LLVM's standard pipeline at level 1 with loops vectorised."""
     module = llvm.parse_assembly(ir_text)
     module.verify()
     builder = _pass_builder(host)
@@ -137,15 +137,22 @@ def optimized(ir_text: str, host: Host) -> llvm.ModuleRef:
 
 
 @cache
+def _machine(host: Host) -> llvm.TargetMachine:
+    """One for all modules: to read the list of a processor's features takes milliseconds."""
+    return target_machine(host)
+
+
+@cache
 def _pass_builder(host: Host) -> llvm.PassBuilder:
     """One for all modules: llvmlite does not free all that goes with each."""
-    tuning = llvm.PipelineTuningOptions(speed_level=3)
+    tuning = llvm.PipelineTuningOptions(speed_level=1)
     tuning.loop_vectorization = True
-    tuning.slp_vectorization = True
     tuning.loop_interleaving = True
+    # Tiles are loops, not lines of scalars: straight-line code has nothing to be found.
+    tuning.slp_vectorization = False
     # The vectoriser interleaves already; to unroll further doubles the code and its compile time, and gains nothing.
     tuning.loop_unrolling = False
-    return llvm.create_pass_builder(target_machine(host), tuning)
+    return llvm.create_pass_builder(_machine(host), tuning)
 
 
 def object_code(ir_text: str, host: Host) -> bytes:
@@ -161,10 +168,9 @@ def object_code(ir_text: str, host: Host) -> bytes:
 
 def _emitted(ir_text: str, host: Host) -> tuple[bytes, list[str]]:
     """The machine code, and the functions that it needs and this process does not have."""
-    machine = target_machine(host)
     if not host.has_f16_conversion:
         ir_text += CONVERSIONS
-    code: bytes = machine.emit_object(optimized(ir_text, host))
+    code: bytes = _machine(host).emit_object(optimized(ir_text, host))
     return code, [name for name in undefined_symbols(code) if not _is_in_process(name)]
 
 
@@ -185,8 +191,7 @@ def assembly(ir_text: str, host: Host) -> str:
 
 
 def _assembly(ir_text: str, host: Host) -> str:
-    machine = target_machine(host)
-    text: str = machine.emit_assembly(optimized(ir_text, host))
+    text: str = _machine(host).emit_assembly(optimized(ir_text, host))
     return text
 
 

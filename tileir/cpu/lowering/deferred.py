@@ -16,6 +16,8 @@ from tileir.analysis.effects import access_of
 from tileir.cpu.analysis.deferred import deferred_products
 from tileir.cpu.analysis.streams import Unchanged, unchanged
 from tileir.cpu.emit.elements import I1, I64, memory_type
+from tileir.cpu.emit.record import BEGUN
+from tileir.cpu.emit.safepoints import field_of
 from tileir.cpu.emit.views import NativeTileView
 from tileir.cpu.llvm.engine import host
 from tileir.cpu.lowering.state import Lowering
@@ -31,12 +33,25 @@ from tileir.ops.module import Entry
 
 def reserve_panels(lowering: Lowering, entry: Entry) -> None:
     """Set memory aside, where an entry begins, for all panels that it defers products with."""
-    found = unchanged(entry) if lowering.checked else None
+    found = unchanged(entry) if lowering.checked and not lowering.joined_first else None
     for loop in lowering.fusion.operations:
         if isinstance(loop, control.For):
             _reserve(lowering, loop, found is not None)
     if found is not None and lowering.deferrals:
         lowering.keeps_panels = _no_overlap(lowering, entry, found)
+        _forget_panels(lowering)
+
+
+def _forget_panels(lowering: Lowering) -> None:
+    """Begin with none, where this is the first tile block of a thread in a launch."""
+    builder = lowering.builder
+    begun = field_of(builder, lowering.emit.arena, BEGUN)
+    is_first = builder.icmp_unsigned("==", builder.load(begun, typ=I64), I64(0))
+    with builder.if_then(is_first, likely=False):
+        builder.store(I64(1), begun)
+        for found in lowering.deferrals.values():
+            found.left.forget(builder)
+            found.right.forget(builder)
 
 
 def _reserve(lowering: Lowering, loop: control.For, keeps: bool) -> None:

@@ -22,30 +22,27 @@ from llvmlite import ir
 from tileir.analysis.affine import Affines
 from tileir.analysis.effects import reachable
 from tileir.analysis.placement import CallPlacement
-from tileir.cpu.analysis.coarsening import coarsening_of
+from tileir.cpu.analysis.coarsening import Coarsening, coarsening_of
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.streams import streams_of
 from tileir.cpu.emit.coroutines import Coroutine
 from tileir.cpu.emit.debug_lines import DebugLines, PlaceOf
-from tileir.cpu.emit.driver import JoinedFunction, add_driver
+from tileir.cpu.emit.driver import KERNEL_ARGUMENTS, JoinedBlocksRun, add_driver
 from tileir.cpu.emit.elements import I8, I32, I64, PTR, Num, memory_type
-from tileir.cpu.emit.emitter import Emitter, TrapSite, accesses_null
-from tileir.cpu.emit.record import COLUMNS, FUEL, JOINED_COLUMNS, SLOTS, STATUS
+from tileir.cpu.emit.emitter import Emitter, accesses_null
+from tileir.cpu.emit.record import COLUMNS, FUEL, JOINED_COLUMNS, JOINED_NAME, KERNEL_NAME, SLOTS, STATUS
 from tileir.cpu.emit.safepoints import field_of
 from tileir.cpu.emit.tiles import Lowered, Scalar, from_memory
+from tileir.cpu.emit.trap_sites import TrapSite
+from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.lowering.counting import Counters
 from tileir.cpu.lowering.deferred import reserve_panels
 from tileir.cpu.lowering.safepoints import may_wait
-from tileir.cpu.lowering.state import CheckLevel, JoinedBlocks, Lowering, NativeRules
+from tileir.cpu.lowering.state import JoinedBlocks, Lowering, NativeRules
 from tileir.ir import types as t
 from tileir.ir.core import Block, Op, Value
 from tileir.ops.module import Entry
 
-NAME = "tileir.kernel"
-"""Name of the function and of its module, whatever the entry is called: names of programs may be anything."""
-JOINED_NAME = "tileir.joined"
-"""Name of the function that runs several tile blocks as one (`cpu.analysis.coarsening`)."""
-ARGUMENTS = [PTR, PTR, I32, I32, I32, PTR]
 _ARENA = 5
 MOST_JOINED = 1 << 20
 """Elements of a tile of joined tile blocks at most: they are run without a look at what else goes on."""
@@ -57,8 +54,6 @@ class LoweredKernel:
 
     module: ir.Module
     arena_size: int
-    asks: bool
-    """Whether it calls functions of the library (`cpu.memory.lookup`)."""
     traps: list[TrapSite]
     prints: list[Op]
     warnings: list[tuple[Op, str]]
@@ -67,8 +62,15 @@ class LoweredKernel:
     """The loops in which a tile block may be set aside."""
     values: dict[Value, Lowered]
     """The form that each value had when everything was lowered."""
-    columns: int = COLUMNS
-    """Tile blocks are numbered in bands of so many columns (`cpu.emit.record`)."""
+    joined: JoinedBlocksRun | None = None
+    """Set if the module has a function that runs several tile blocks as one."""
+    drives: bool = False
+    """Whether the module has a driver of its own (`cpu.emit.driver`)."""
+
+    @property
+    def columns(self) -> int:
+        """Tile blocks are numbered in bands of so many columns (`cpu.emit.record`)."""
+        return JOINED_COLUMNS if self.joined is not None and self.joined.axis == 1 else COLUMNS
 
 
 @dataclass(frozen=True)
@@ -106,63 +108,66 @@ def lower_entry(
 
     Raises UnsupportedError for an operation without native code.
     """
-    module = ir.Module(NAME)
+    module = ir.Module(KERNEL_NAME)
     module.triple, module.data_layout = triple, layout
     function = _kernel_function(module, waits=may_wait(reachable(entry)))
     emit = _emitter(function)
     if instruments.place_of is not None:
         emit.describe(DebugLines(module, instruments.place_of, entry.sym_name, instruments.file))
-    lowering = _lowering(emit, entry.body, global_names, rules, checks)
+    known = Fusion(entry.body), Affines(entry.body)
+    lowering = _lowering(emit, entry.body, known, global_names, rules, checks)
     lowering.counters = instruments.counters
     lowering.streams = streams_of(entry)
+    coarsening = None if instruments.watches_blocks else _coarsening(lowering, entry.body)
+    lowering.joined_first = coarsening is not None
     _bind_arguments(lowering, entry.body)
     reserve_panels(lowering, entry)
     lowering.run(entry.body)
     _end(emit)
-    joined = None if instruments.watches_blocks else _joined(lowering, entry, global_names)
-    columns = JOINED_COLUMNS if joined is not None and joined.axis == 1 else COLUMNS
-    add_driver(module, function, instruments.stamps, lowering.bypasses_cache, joined, columns, emit.cleared)
+    joined = None if coarsening is None else _joined(lowering, coarsening, entry.body, global_names)
+    drives = emit.coroutine is not None or instruments.stamps is not None
+    if drives:
+        add_driver(module, instruments.stamps, emit.coroutine is not None)
     return LoweredKernel(
         module,
         emit.arena_size,
-        lowering.asks,
         emit.traps,
         lowering.prints,
         lowering.warnings,
         lowering.waiting,
         lowering.values,
-        columns,
+        joined,
+        drives,
     )
 
 
-def _joined(single: Lowering, entry: Entry, global_names: Sequence[str]) -> JoinedFunction | None:
-    """The function that runs several tile blocks as one; None where there is none."""
-    body, caller = entry.body, single.emit
-    if single.strict or caller.coroutine is not None:
+def _coarsening(lowering: Lowering, body: Block) -> Coarsening | None:
+    """How tile blocks may be run as one; None if they are not."""
+    if lowering.strict or lowering.emit.coroutine is not None:
         return None
-    coarsening = coarsening_of(body, single.fusion, single.known, single.loads)
-    most = 0 if coarsening is None else MOST_JOINED // coarsening.largest
-    if coarsening is None or most < 2:
-        return None
-    function = _function(caller.module, JOINED_NAME, ir.FunctionType(I32, [*ARGUMENTS, I64]))
-    function.linkage = "internal"
-    function.attributes.add("noinline")
+    found = coarsening_of(body, lowering.fusion, lowering.known, lowering.loads)
+    return None if found is None or 2 * found.largest > MOST_JOINED else found
+
+
+def _joined(single: Lowering, coarsening: Coarsening, body: Block, global_names: Sequence[str]) -> JoinedBlocksRun:
+    """The function that runs several tile blocks as one."""
+    caller = single.emit
+    function = _function(caller.module, JOINED_NAME, ir.FunctionType(I32, [*KERNEL_ARGUMENTS, I64]))
     emit = _emitter(function)
     emit.functions = caller.functions
     emit.describe(caller.lines)
-    lowering = _lowering(emit, body, global_names, single.rules, single.checks)
+    lowering = _lowering(emit, body, (single.fusion, single.known), global_names, single.rules, single.checks)
     lowering.joined = JoinedBlocks(coarsening, function.args[-1])
     lowering.streams = single.streams
     _bind_arguments(lowering, body)
     lowering.run(body)
     _end(emit)
-    single.asks, single.bypasses_cache = single.asks or lowering.asks, single.bypasses_cache or lowering.bypasses_cache
     caller.arena_size = max(caller.arena_size, emit.arena_size)
-    return JoinedFunction(function, coarsening.axis, most)
+    return JoinedBlocksRun(coarsening.axis, MOST_JOINED // coarsening.largest)
 
 
 def _kernel_function(module: ir.Module, waits: bool) -> ir.Function:
-    return _function(module, NAME, ir.FunctionType(PTR if waits else I32, ARGUMENTS))
+    return _function(module, KERNEL_NAME, ir.FunctionType(PTR if waits else I32, KERNEL_ARGUMENTS))
 
 
 def _function(module: ir.Module, name: str, type: ir.FunctionType) -> ir.Function:
@@ -183,7 +188,12 @@ def _emitter(function: ir.Function) -> Emitter:
 
 
 def _lowering(
-    emit: Emitter, body: Block, global_names: Sequence[str], rules: NativeRules, checks: CheckLevel
+    emit: Emitter,
+    body: Block,
+    known: tuple[Fusion, Affines],
+    global_names: Sequence[str],
+    rules: NativeRules,
+    checks: CheckLevel,
 ) -> Lowering:
     builder = emit.builder
     arguments, grid, x, y, z = emit.function.args[:_ARENA]
@@ -194,8 +204,7 @@ def _lowering(
     pointers = sum(isinstance(argument.tile.element, t.PointerType) for argument in body.args)
     return Lowering(
         emit,
-        Fusion(body),
-        Affines(body),
+        *known,
         rules,
         [x, y, z],
         extents,

@@ -88,7 +88,6 @@ def _made(caller: Lowering, function: Op) -> ir.Function:
         lowering.values[parameter] = _value_of(parameter.type, taken, lowering)
     _run(lowering, body, outputs, rest)
     caller.frames[function] = max(caller.frames.get(function, 0), lowering.emit.arena_size)
-    caller.asks = caller.asks or lowering.asks
     return made
 
 

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import I8, I32, I64
-from tileir.cpu.emit.emitter import ABANDONED
 from tileir.cpu.emit.record import ABANDON, HANDED
 from tileir.cpu.emit.safepoints import call_host, field_of
 from tileir.cpu.emit.tiles import Tile, Window, fill, new_buffer
+from tileir.cpu.emit.trap_sites import ABANDONED
 from tileir.cpu.lowering.state import Lowering
 from tileir.ir.core import Op
 

@@ -11,10 +11,11 @@ from collections.abc import Callable
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import I1, I32, I64
-from tileir.cpu.emit.emitter import ABANDONED, Emitter, Index, TrapKind
+from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.record import ABANDON, WARNING
 from tileir.cpu.emit.safepoints import call_host
 from tileir.cpu.emit.tiles import row_major, wide
+from tileir.cpu.emit.trap_sites import ABANDONED, TrapKind
 from tileir.cpu.lowering.state import Lowering
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value

@@ -15,12 +15,11 @@ from collections.abc import Iterable, Sequence
 from tileir.analysis.effects import accesses_of
 from tileir.cpu.emit.elements import I64
 from tileir.cpu.emit.slots import Slot
+from tileir.cpu.emit.trap_sites import HANGS
 from tileir.cpu.lowering.state import Lowering
 from tileir.ir.core import Op
 from tileir.ops.control import For, Loop
 
-HANGS = "hang"
-"""The message of the trap site of a loop that runs too often."""
 PATIENCE = 1 << 10
 """Iterations of a loop that waits, before the tile block is set aside."""
 

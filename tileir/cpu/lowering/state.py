@@ -6,7 +6,6 @@ Does not know: what an operation means (`cpu.rules`), nor the shape of the funct
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -40,6 +39,7 @@ from tileir.cpu.emit.tiles import (
     wide,
 )
 from tileir.cpu.emit.views import Bounds, NativeTensorView, NativeTileView
+from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.lowering.counting import Counters, segments
 from tileir.cpu.lowering.cuts import ActiveCount, active_count
 from tileir.cpu.matmul.deferred import Deferral
@@ -50,16 +50,6 @@ from tileir.ops.integer import CmpI
 
 Lower = Callable[["Lowering", Op], None]
 """A rule: emits the code of an operation and binds its results."""
-
-
-class CheckLevel(enum.Enum):
-    """What code looks for beside computing its results."""
-
-    OFF = "unchecked"
-    ON = "checked"
-    """Accesses to memory that the launch has not given, and broken promises of `assume`."""
-    STRICT = "strict"
-    """All that the interpreter reports in strict mode as well."""
 
 
 @dataclass(frozen=True)
@@ -134,10 +124,10 @@ class Lowering:
     """Set if the code is to count what it runs."""
     joined: JoinedBlocks | None = None
     """Set if the code runs several tile blocks as one (`cpu.analysis.coarsening`)."""
+    joined_first: bool = False
+    """The code runs only what that of joined tile blocks leaves to it: what is unusual."""
     scratch: dict[tuple[str, int], ir.Value] = field(default_factory=dict)
     """Stack cells for words that functions are asked with, by their use and number."""
-    asks: bool = False
-    """Functions of the library are called."""
     bounds: dict[int, Bounds] = field(default_factory=dict)
     """The bounds that go with the base of a pointer, by the identity of the base."""
     allocations: list[Bounds] = field(default_factory=list)
@@ -157,8 +147,6 @@ class Lowering:
     """Of the comparisons that cut masks (`cpu.analysis.cuts`)."""
     streams: Streams = field(default_factory=dict)
     """Stores that may bypass the cache."""
-    bypasses_cache: bool = False
-    """Some do, if that is worth while."""
     prints: list[Op] = field(default_factory=list)
     """Operations that the host carries out; it is called with a number into this list (`cpu.lowering.host_calls`)."""
     warnings: list[tuple[Op, str]] = field(default_factory=list)

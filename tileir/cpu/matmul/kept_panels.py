@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from tileir.cpu.emit.elements import I1, I8, I64
+from tileir.cpu.emit.elements import I1, I8, I64, PTR
 from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.matmul.panels import Factor, Place
 
@@ -45,6 +45,15 @@ class Panels:
     """None if there is one panel, in which nothing stays."""
     kept: ir.Value
     """An i1: whether panels stay; only the first one is used if not."""
+
+    def forget(self, builder: ir.IRBuilder) -> None:
+        """Clear the tags."""
+        if self.tags is None:
+            return
+        name, size = "llvm.memset.p0.i64", self.ways * self.numbers * self.tiles * _TAG
+        if name not in builder.module.globals:
+            ir.Function(builder.module, ir.FunctionType(ir.VoidType(), [PTR, I8, I64, I1]), name)
+        builder.call(builder.module.globals[name], [self.tags, I8(0), I64(size), I1(0)])
 
     def place(self, emit: Emitter, source: Factor, number: ir.Value, tile: ir.Value, steps: int) -> KeptPlace:
         """The place of a tile of so many `steps`: `tile` of the panel `number` along K."""
@@ -110,11 +119,11 @@ class KeptPlace:
 def new_panels(emit: Emitter, size: int, tiles: int, ways: int) -> Panels:
     """Panels of `size` bytes, rounded up to lines of the cache: one, or as many as are kept in so many `ways`.
 
-    The tags of kept ones are 0 when a thread begins with a launch (`Emitter.cleared`).
+    The tags of kept ones have to be cleared when a thread begins with a launch (`Panels.forget`).
     """
     size = -(-size // 64) * 64
     numbers = min(MOST_NUMBERS, MOST_BYTES // size // ways) if ways else 0
     if not numbers:
         return Panels(emit.buffer(size), size, tiles, 1, 1, emit.stack(I64), None, I1(0))
-    tags = emit.cleared_buffer(ways * numbers * tiles * _TAG)
+    tags = emit.buffer(ways * numbers * tiles * _TAG)
     return Panels(emit.buffer(ways * numbers * size), size, tiles, ways, numbers, emit.stack(I64), tags, I1(0))

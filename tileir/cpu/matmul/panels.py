@@ -20,10 +20,10 @@ from tileir.cpu.emit.elements import FLOAT, HALF, I32, I64, Num, memory_type
 from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.emit.f8 import f8_as_bf16
 from tileir.cpu.emit.prefetching import prefetch
-from tileir.cpu.emit.tiles import ExpressionTile, Permuted, Tile, Window, wide
+from tileir.cpu.emit.tiles import ExpressionTile, Permuted, RoundedToBf16, Tile, Window, wide
 from tileir.cpu.emit.vectors import interleaved, transposed
 from tileir.cpu.matmul.microkernel import Panel
-from tileir.cpu.matmul.products import IN_BF16, Product
+from tileir.cpu.matmul.products import IN_BF16, Product, rounded_in_hardware
 from tileir.ir import types as t
 
 ROW_PADDING = 64
@@ -60,8 +60,9 @@ class Factor:
     """One operand, one batch of it: `lines` x `depth` elements.
 
     `memory`: where the elements lie, if they do; `ahead`: the memory outside the arena that they are made from.
-    `needed`: how many lines are needed, if not all. So many, and up to `LINES_AT_A_TIME` more, may be read. `address`:
-    that of the first element outside the arena, 0 if it lies in the arena.
+    `needed`: how many lines are needed, if not all. So many, and up to `LINES_AT_A_TIME` more, may be read.
+    `unrounded`: memory with the f32 that the elements, which are bf16, are rounded from. `address`: that of the first
+    element outside the arena, 0 if it lies in the arena.
     """
 
     element: t.ElementType
@@ -71,11 +72,16 @@ class Factor:
     memory: Strided | None
     ahead: Strided | None
     needed: ir.Value | None = None
+    unrounded: Strided | None = None
     address: ir.Value | None = None
 
     @property
     def lines_needed(self) -> ir.Value:
         return I64(self.lines) if self.needed is None else self.needed
+
+    def read_as(self, element: t.ElementType) -> Factor:
+        """The factor for a product of `element`: of bf16, subnormal numbers of which are read as 0, from the f32."""
+        return replace(self, memory=self.unrounded) if element is t.BF16 and self.unrounded is not None else self
 
 
 class Converted(ExpressionTile):
@@ -99,7 +105,7 @@ def factor(emit: Emitter, tile: Tile, which: ir.Value, k_first: bool) -> Factor:
         return tile.at(emit, (*batch, k, line) if k_first else (*batch, line, k))
 
     lines, depth = (shape[-1], shape[-2]) if k_first else (shape[-2], shape[-1])
-    source = tile.source if isinstance(tile, Converted) else tile
+    source = tile.source if isinstance(tile, Converted | RoundedToBf16) else tile
     window, strides = _window_of(source)
     if window is None or not isinstance(source.element, t.ElementType):
         return Factor(element, lines, depth, at, None, None)
@@ -108,6 +114,8 @@ def factor(emit: Emitter, tile: Tile, which: ir.Value, k_first: bool) -> Factor:
     by_line, by_k = reversed(strides[-2:]) if k_first else strides[-2:]
     memory = Strided(source.element, origin, by_line, by_k)
     ahead = memory if window.shared else None
+    if isinstance(tile, RoundedToBf16):
+        return Factor(element, lines, depth, at, None, ahead, unrounded=memory)
     address = window.known if source is tile and not batch else None
     return Factor(element, lines, depth, at, memory if source is tile else None, ahead, address=address)
 
@@ -235,7 +243,7 @@ class Packer:
     def widens(self, memory: Strided) -> bool:
         """Whether a vector load can turn the elements in memory into those of the panel."""
         element = self.product.element
-        wider = (t.F16, t.BF16) if element is t.F32 else IN_BF16 if element is t.BF16 else ()
+        wider = (t.F16, t.BF16) if element is t.F32 else (*IN_BF16, t.F32) if element is t.BF16 else ()
         return memory.element is element or memory.element in wider
 
     def load(self, memory: Strided, line: ir.Value, k: ir.Value, count: int) -> ir.Value:
@@ -250,6 +258,8 @@ class Packer:
             return loaded
         if memory.element in IN_BF16:
             return f8_as_bf16(builder, memory.element, loaded)
+        if memory.element is t.F32:
+            return rounded_in_hardware(builder, loaded)
         floats = ir.VectorType(FLOAT, count)
         if memory.element is t.F16:
             return builder.fpext(loaded, floats)

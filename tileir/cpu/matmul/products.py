@@ -109,6 +109,12 @@ def _bf16_pairs(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sums: ir
     return _call(builder, f"llvm.x86.avx512bf16.dpbf16ps.{32 * sums.type.count}", operands)
 
 
+def rounded_in_hardware(builder: ir.IRBuilder, numbers: ir.Value) -> ir.Value:
+    """The patterns of the bf16 nearest to a vector of f32; subnormal numbers may become 0."""
+    count = numbers.type.count
+    return builder.bitcast(builder.fptrunc(numbers, ir.VectorType(BFloat(), count)), ir.VectorType(I16, count))
+
+
 def _neon_bf16_pairs(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sums: ir.Value) -> ir.Value:
     pairs = ir.VectorType(BFloat(), 2 * sums.type.count)
     return _call(

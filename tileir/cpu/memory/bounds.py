@@ -19,7 +19,7 @@ import llvmlite.binding as llvm
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import I8, I32, I64, PTR, Num
-from tileir.cpu.emit.record import LIBRARY, SLOTS
+from tileir.cpu.emit.record import LIBRARY, LIBRARY_FUNCTIONS, SLOTS
 from tileir.cpu.emit.safepoints import FunctionAddress
 from tileir.cpu.memory import lookup
 from tileir.ir import types as t
@@ -91,13 +91,12 @@ def asked(
     site: int = 0,
 ) -> ir.Value:
     """The answer of a function of the library, an i32; `meant` is the allocation that the access is about."""
-    lowering.asks = True
     emit, builder = lowering.emit, lowering.builder
     own = [word for one in lowering.allocations for word in (one.begin, one.end, one.writable_end)]
     table = builder.ptrtoint(written(lowering, "table", own), I64) if own else I64(0)
     about = (I64(0), I64(0)) if meant is None else (meant.begin, meant.end)
     asking = written(lowering, "words", (table, I64(len(lowering.allocations)), *about, *words))
-    place = LIBRARY + 8 * lookup.FUNCTIONS.index(function) - SLOTS
+    place = LIBRARY + 8 * LIBRARY_FUNCTIONS.index(function) - SLOTS
     address = builder.load(builder.gep(lowering.arguments, [I64(place)], source_etype=I8), typ=I64)
     facts = builder.bitcast(question.facts(lowering), PTR)
     # A function that kept an address would have LLVM believe that all memory may be the arena's.

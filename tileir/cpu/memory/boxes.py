@@ -11,22 +11,24 @@ through one that `box` has made.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 from llvmlite import ir
 
 from tileir.cpu.analysis.loads import LoadPlacement
 from tileir.cpu.emit.constants import padding
-from tileir.cpu.emit.elements import I1, I8, I64, PTR
+from tileir.cpu.emit.elements import I1, I8, I64, PTR, Num
 from tileir.cpu.emit.emitter import Emitter, Extent, Index, either
-from tileir.cpu.emit.tiles import Tile, Window, materialized, new_buffer
+from tileir.cpu.emit.tiles import Tile, Window, materialized, new_buffer, turn_of
 from tileir.cpu.emit.views import NativeTileView
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory.alias_checks import unaliased
 from tileir.cpu.memory.counts import count_inside, start_of
 from tileir.cpu.memory.needed import needs_of_load
+from tileir.cpu.memory.rows import write_rows
 from tileir.cpu.memory.spans import Span, span_of_window
-from tileir.cpu.memory.streams import write_tile
+from tileir.cpu.memory.streams import row_dimension, write_tile
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value
 
@@ -92,7 +94,8 @@ def window_or_copy(
         outside_arena = builder.ptrtoint(memory.base, I64)
         builder.branch(merge)
         builder.position_at_end(partial)
-        fill_copy()
+        with emit.rarely() if lowering.joined_first else nullcontext():
+            fill_copy()
         left = builder.block
         builder.branch(merge)
     builder.position_at_end(merge)
@@ -124,8 +127,36 @@ def turned_buffer(emit: Emitter, type: t.TileType, order: Sequence[int]) -> Wind
 
 def _padded_copy(emit: Emitter, view: NativeTileView, place: Box, memory: Window, copy: Window) -> None:
     outside = padding(view.type.element, view.type.padding)
+    dim = row_dimension(copy)
+    if dim is not None:
+        _pad_rows(emit, dim, place, memory, copy, outside)
+        return
     emit.loop_nest(copy.type.shape, lambda index: copy.put(emit, index, outside))
     bounded_nest(emit, place.counts, lambda index: copy.put(emit, index, memory.at(emit, index)))
+
+
+def _pad_rows(emit: Emitter, dim: int, place: Box, memory: Window, copy: Window, outside: Num) -> None:
+    """Copy what lies inside of each row along `dim`, and pad the rest of it."""
+    builder, shape = emit.builder, copy.type.shape
+    extent = I64(shape[dim])
+
+    def row(index: Index) -> None:
+        inside: ir.Value = I1(1)
+        for other, (at, count) in enumerate(zip(index, place.counts)):
+            if other != dim:
+                inside = builder.and_(inside, builder.icmp_unsigned("<", at, count))
+        length = builder.select(inside, place.counts[dim], I64(0))
+
+        def whole(position: ir.Value) -> Index:
+            return (*index[:dim], position, *index[dim + 1 :])
+
+        some, rest = builder.icmp_unsigned("!=", length, I64(0)), builder.icmp_unsigned("<", length, extent)
+        with emit.when(some), emit.counted(I64(0), length, parallel=True) as position:
+            copy.put(emit, whole(position), memory.at(emit, whole(position)))
+        with emit.when(rest), emit.counted(length, extent, parallel=True) as position:
+            copy.put(emit, whole(position), outside)
+
+    emit.loop_nest([*shape[:dim], 1, *shape[dim + 1 :]], row)
 
 
 def bounded_nest(emit: Emitter, counts: Sequence[ir.Value], body: Callable[[Index], None]) -> None:
@@ -144,6 +175,10 @@ def bounded_nest(emit: Emitter, counts: Sequence[ir.Value], body: Callable[[Inde
 def store_box(lowering: Lowering, op: Op, tile: Tile, place: Box) -> None:
     """Write the elements of the tile that lie in the tensor."""
     emit, memory = lowering.emit, Window(tile.type, place.base, place.strides)
+    dim = row_dimension(memory)
+    if dim is not None and not lowering.joined_first and turn_of(memory, tile) is None:
+        _store_rows(lowering, op, tile, memory, dim, place)
+        return
 
     def write_inside(copy: Tile) -> None:
         bounded_nest(emit, place.counts, lambda index: memory.put(emit, index, copy.at(emit, index)))
@@ -151,6 +186,19 @@ def store_box(lowering: Lowering, op: Op, tile: Tile, place: Box) -> None:
     store_window(
         lowering, op, tile, memory, place.full, lambda: span_of_window(emit, memory, memory.type.shape), write_inside
     )
+
+
+def _store_rows(lowering: Lowering, op: Op, tile: Tile, memory: Window, dim: int, place: Box) -> None:
+    """Write the rows that lie in the tensor straight to memory where none is written before it is read; else through a
+    copy."""
+    emit = lowering.emit
+    harmless = unaliased(lowering, op, lambda: span_of_window(emit, memory, place.counts))
+    with lowering.builder.if_else(harmless) as (straight, apart), emit.one_way():
+        with straight:
+            write_rows(lowering, op, memory, tile, dim, place.counts)
+        with apart, emit.region():
+            copy = materialized(emit, tile)
+            bounded_nest(emit, place.counts, lambda index: memory.put(emit, index, copy.at(emit, index)))
 
 
 def store_window(
@@ -167,6 +215,10 @@ def store_window(
     Elements go straight to memory where all of them do and none is written before it is read; else through a copy.
     """
     emit, builder = lowering.emit, lowering.builder
+    if lowering.joined_first:
+        with emit.region():
+            write_part(materialized(emit, tile))
+        return
     names = ("inside", "straight", "apart", "stored")
     inside, straight, apart, done = (builder.append_basic_block(name) for name in names)
     builder.cbranch(full, inside, apart)

@@ -5,7 +5,7 @@ stored has been loaded, and no element is written before it is read. Otherwise t
 traps or needs a copy does so there. At the border of an array rows end, and are left out, where the array does.
 
 Knows: what is asked of the loads and of the store. Does not know: which tile blocks are joined
-(`cpu.analysis.coarsening`), nor how rows bypass the cache (`cpu.memory.streams`).
+(`cpu.analysis.coarsening`), nor how rows are written (`cpu.memory.rows`).
 """
 
 from __future__ import annotations
@@ -17,21 +17,16 @@ from llvmlite import ir
 from tileir.analysis.effects import MemoryAccess
 from tileir.cpu.emit.driver import SEPARATELY
 from tileir.cpu.emit.elements import I1, I64
-from tileir.cpu.emit.emitter import Emitter, Extent, Index
-from tileir.cpu.emit.tiles import Tile, Window
+from tileir.cpu.emit.emitter import Extent
+from tileir.cpu.emit.tiles import Window
 from tileir.cpu.lowering.state import JoinedBlocks, Lowering
 from tileir.cpu.memory.alias_checks import unaliased
 from tileir.cpu.memory.boxes import box
 from tileir.cpu.memory.checks import may_access
 from tileir.cpu.memory.pointer_boxes import pointer_box
+from tileir.cpu.memory.rows import write_rows
 from tileir.cpu.memory.spans import Span, span_of_window
-from tileir.cpu.memory.streams import may_stream, stream_rows, worth_while
 from tileir.ir.core import Value
-
-_LINE = 64
-"""Bytes of a line of the cache."""
-_LONG = 1024
-"""Bytes of a row from which on it pays to begin with whole lines."""
 
 
 def is_longer(lowering: Lowering, access: MemoryAccess) -> bool:
@@ -62,11 +57,7 @@ def store_joined(lowering: Lowering, store: MemoryAccess) -> None:
         return span_of_window(lowering.emit, memory, counts)
 
     _separately_unless(lowering, builder.and_(fine, unaliased(lowering, store.op, written)))
-    some: ir.Value = I1(1)
-    for count in counts:
-        some = builder.and_(some, builder.icmp_unsigned("!=", count, I64(0)))
-    with builder.if_then(some):
-        _write(lowering, store, memory, counts)
+    write_rows(lowering, store.op, memory, lowering.tile(value), joined.coarsening.accesses[store.op], counts)
 
 
 def _place(lowering: Lowering, access: MemoryAccess, tile: Value) -> tuple[Window, tuple[ir.Value, ...], ir.Value]:
@@ -110,48 +101,3 @@ def _all_loaded(lowering: Lowering, joined: JoinedBlocks, store: MemoryAccess, c
         for have, need in zip(loaded, needed):
             found = builder.and_(found, builder.icmp_unsigned(">=", have, need))
     return found
-
-
-# ---------------------------------------------------------------- rows
-
-
-def _write(lowering: Lowering, store: MemoryAccess, memory: Window, counts: Sequence[ir.Value]) -> None:
-    """Write so many elements of each dimension, past the cache if that is worth while."""
-    assert lowering.joined is not None and store.value is not None, "a store has a value"
-    emit, op, tile = lowering.emit, store.op, lowering.tile(store.value)
-    dim = lowering.joined.coarsening.accesses[op]
-    if not may_stream(lowering, op):
-        _write_rows(emit, memory, tile, dim, counts)
-        return
-    with lowering.builder.if_else(worth_while(lowering, op, memory)) as (past, through), emit.one_way():
-        with past:
-            stream_rows(emit, memory, tile, dim, counts)
-        with through:
-            _write_rows(emit, memory, tile, dim, counts)
-
-
-def _write_rows(emit: Emitter, memory: Window, tile: Tile, dim: int, counts: Sequence[ir.Value]) -> None:
-    """Write row by row along `dim`, each from the first line on that it fills: no store crosses lines then."""
-    builder, rows = emit.builder, [*counts[:dim], 1, *counts[dim + 1 :]]
-
-    def write(index: Index, position: ir.Value) -> None:
-        at = (*index[:dim], position, *index[dim + 1 :])
-        memory.put(emit, at, tile.at(emit, at))
-
-    def row(index: Index) -> None:
-        head = _head(emit, memory, index, counts[dim])
-        broken, left = builder.icmp_unsigned("!=", head, I64(0)), builder.icmp_unsigned("<", head, counts[dim])
-        with emit.when(broken), emit.rarely(), emit.counted(I64(0), head) as position:
-            write(index, position)
-        with emit.when(left), emit.counted(head, counts[dim], parallel=True) as position:
-            write(index, position)
-
-    emit.loop_nest(rows, row)
-
-
-def _head(emit: Emitter, memory: Window, index: Index, count: ir.Value) -> ir.Value:
-    """The elements of a row in front of the first line that it fills; 0 in a short row."""
-    builder, size = emit.builder, memory.element.byte_size
-    behind = builder.neg(builder.ptrtoint(memory.address(emit, index), I64))
-    head = builder.lshr(builder.and_(behind, I64(_LINE - 1)), I64(size.bit_length() - 1))
-    return builder.select(builder.icmp_unsigned(">=", count, I64(_LONG // size)), head, I64(0))

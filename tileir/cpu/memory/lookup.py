@@ -28,12 +28,13 @@ from contextlib import contextmanager
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR
-from tileir.cpu.emit.emitter import EVIDENCE
+from tileir.cpu.emit.record import LIBRARY_FUNCTIONS
+from tileir.cpu.emit.trap_sites import EVIDENCE
 
 WORDS = 3
 """Words of an entry of a table of memory, and of a dimension."""
 ENDS = END, WRITABLE_END = 8, 16
-HELD, REACH, BOX, LANES = FUNCTIONS = ("tileir.held", "tileir.reach", "tileir.box", "tileir.lanes")
+HELD, REACH, BOX, LANES = LIBRARY_FUNCTIONS
 FUNCTION = ir.FunctionType(I32, [PTR, PTR, PTR, PTR, I32])
 MAX_OFFSET = (1 << 63) - 1
 """The largest element offset of a view (spec: undefined#catalogue)."""
@@ -48,7 +49,7 @@ def library(triple: str, layout: str) -> ir.Module:
     """The module of all functions of the library."""
     module = ir.Module("tileir.library")
     module.triple, module.data_layout = triple, layout
-    for name, define in zip(FUNCTIONS, (_define_held, _define_reach, _define_box, _define_lanes)):
+    for name, define in zip(LIBRARY_FUNCTIONS, (_define_held, _define_reach, _define_box, _define_lanes)):
         define(_Asked(ir.Function(module, FUNCTION, name)))
     return module
 

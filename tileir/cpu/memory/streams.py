@@ -17,7 +17,7 @@ from llvmlite import ir
 
 from tileir.cpu.emit.elements import I8, I64
 from tileir.cpu.emit.emitter import Emitter, Extent, Index, highest_index
-from tileir.cpu.emit.tiles import Tile, Window, fill
+from tileir.cpu.emit.tiles import Tile, Window, fill, new_buffer, turn_of
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory.lookup import counted
 from tileir.ir import types as t
@@ -29,11 +29,26 @@ _LINE, _PIECE = 64, 16
 """Bytes of a line of the cache, and of what the ends of rows are copied in."""
 _PART = 1024
 """Bytes of a part of a row: so short that reads go on while one is copied. No row is shorter."""
+_SHORT = 256
+"""Bytes of the shortest row of a tile that lies in the arena anyway."""
 
 
 def write_tile(lowering: Lowering, op: Op, memory: Window, tile: Tile) -> None:
     """Write every element of `tile` into `memory`, past the cache if that is worth while."""
-    emit, dim = lowering.emit, _row_dimension(memory)
+    emit = lowering.emit
+    if turn_of(memory, tile) is not None:
+        # Squares that are written where they belong begin and end within lines, which are read again for each.
+        with emit.region():
+            turned = new_buffer(emit, tile.type)
+            fill(emit, turned, tile)
+            _write(lowering, op, memory, turned, row_dimension(memory, _SHORT))
+    else:
+        _write(lowering, op, memory, tile, row_dimension(memory))
+
+
+def _write(lowering: Lowering, op: Op, memory: Window, tile: Tile, dim: int | None) -> None:
+    """Write a tile that may bypass the cache in rows along `dim`."""
+    emit = lowering.emit
     if dim is None or not may_stream(lowering, op):
         fill(emit, memory, tile)
         return
@@ -49,17 +64,16 @@ def may_stream(lowering: Lowering, op: Op) -> bool:
     return op in lowering.streams and lowering.emit.module.triple.startswith("x86_64")
 
 
-def _row_dimension(memory: Window) -> int | None:
-    """The dimension along which elements lie side by side, if rows are long enough."""
+def row_dimension(memory: Window, least: int = _PART) -> int | None:
+    """The dimension along which elements lie side by side, if rows have so many bytes."""
     for dim, (extent, stride) in enumerate(zip(memory.type.shape, memory.strides)):
-        if isinstance(stride, ir.Constant) and stride == I64(1) and extent * memory.element.byte_size >= _PART:
+        if isinstance(stride, ir.Constant) and stride == I64(1) and extent * memory.element.byte_size >= least:
             return dim
     return None
 
 
 def worth_while(lowering: Lowering, op: Op, memory: Window) -> ir.Value:
     """An i1: the launch stores much, rows are aligned, and no array that it reads begins where this one does."""
-    lowering.bypasses_cache = True
     builder, size = lowering.builder, memory.element.byte_size
     blocks: ir.Value = I64(1)
     for extent in lowering.grid:
@@ -104,7 +118,7 @@ def stream_rows(emit: Emitter, memory: Window, tile: Tile, dim: int, counts: Seq
             at = (*index[:dim], position, *index[dim + 1 :])
             memory.put(emit, at, tile.at(emit, at))
 
-    with emit.when(builder.icmp_unsigned("<", whole, counts[dim])):
+    with emit.when(builder.icmp_unsigned("<", whole, counts[dim])), emit.rarely():
         emit.loop_nest([*counts[:dim], 1, *counts[dim + 1 :]], rest)
 
 

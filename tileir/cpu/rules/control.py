@@ -6,9 +6,10 @@ from llvmlite import ir
 
 from tileir.analysis.effects import allocations_in
 from tileir.cpu.emit.elements import I8, I64
-from tileir.cpu.emit.emitter import Index, TrapKind, TrapSite
+from tileir.cpu.emit.emitter import Index
 from tileir.cpu.emit.slots import Slot, new_slot, pass_values
 from tileir.cpu.emit.tiles import new_buffer, scalar, to_memory, wide
+from tileir.cpu.emit.trap_sites import TrapKind, TrapSite
 from tileir.cpu.lowering.deferred import begin_deferring, defer_products
 from tileir.cpu.lowering.safepoints import begin_iteration, count_changes
 from tileir.cpu.lowering.state import JumpTarget, LoopTargets, Lower, Lowering

@@ -12,7 +12,7 @@ from llvmlite import ir
 from tileir.cpu.emit.algebra import Flag, Int, Real
 from tileir.cpu.emit.elements import DOUBLE, FLOAT, I8, I32, I64, Num, is_native, memory_type
 from tileir.cpu.emit.formulas import Compute, held, integer, real, rounded
-from tileir.cpu.emit.tiles import address_of, bits, boolean, wide
+from tileir.cpu.emit.tiles import RoundedToBf16, address_of, bits, boolean, wide
 from tileir.cpu.lowering.elementwise import element_of, integers, pointwise, result_element, trap_where_elements
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.mathlib.rounding import narrowed
@@ -176,7 +176,11 @@ def _float_to_integer(x: Real, width: int, signed: bool) -> Int:
 
 @rules(FToF)
 def lower_ftof(lowering: Lowering, op: FToF) -> None:
-    pointwise(lowering, op, _float_conversion(element_of(op), result_element(op), op.rounding_mode))
+    types = element_of(op), result_element(op), op.rounding_mode
+    if types == (t.F32, t.BF16, Rounding.NEAREST_EVEN):
+        lowering.bind(op.results[0], RoundedToBf16(op.results[0].tile, lowering.tile(op.operands[0])))
+        return
+    pointwise(lowering, op, _float_conversion(*types))
 
 
 def _float_conversion(source: t.ElementType, target: t.ElementType, mode: Rounding) -> Compute:

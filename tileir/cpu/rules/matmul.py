@@ -232,8 +232,8 @@ def _multiply_into(
     with emit.counted(I64(0), batches) as which:
         offset = builder.mul(which, I64(shape.m * shape.n))
         base = builder.gep(acc.base, [offset], source_etype=memory_type(acc.element))
-        left = factor(emit, found.left, which, k_first=found.swapped)
-        right = factor(emit, found.right, which, k_first=not found.swapped)
+        left = factor(emit, found.left, which, k_first=found.swapped).read_as(product.element)
+        right = factor(emit, found.right, which, k_first=not found.swapped).read_as(product.element)
         if needed is not None:
             left, right = replace(left, needed=needed.rows), replace(right, needed=needed.columns)
         _multiply_matrices(emit, product, shape, left, right, replace(acc, base=base, strides=()), deferral)

@@ -129,7 +129,7 @@ class _Work:
     __slots__ = ("_shared", "launch", "record", "reports", "seconds")
 
     def __init__(self, program: NativeProgram, slots: int) -> None:
-        self.record = LaunchRecord(slots, program.library)
+        self.record = LaunchRecord(slots, program.code)
         self.launch = Launch(program, self.record)
         self.reports: list[TrapReport] = []
         self.seconds = 0.0

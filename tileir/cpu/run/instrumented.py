@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from tileir.cache import Cache
-from tileir.cpu.emit.driver import NAME as DRIVER
+from tileir.cpu.emit.record import KERNEL_NAME
 from tileir.cpu.llvm.engine import host, object_code
 from tileir.cpu.llvm.line_table import CodeMap, code_map
 from tileir.cpu.lowering.entry import Instruments
@@ -28,13 +28,13 @@ class InstrumentedProgram(NativeProgram):
     @cached_property
     def map(self) -> CodeMap:
         """The functions and lines of the code. Raises `line_table.NoLines`."""
-        return code_map(self._code, DRIVER)
+        return code_map(self._code, KERNEL_NAME)
 
     @cached_property
     def base(self) -> int:
         """The address of the first byte that `map` describes."""
-        driver = next(one for one in self.map.functions if one.name == DRIVER)
-        return self._loaded.addresses[DRIVER] - driver.begin
+        kernel = next(one for one in self.map.functions if one.name == KERNEL_NAME)
+        return self._loaded.addresses[KERNEL_NAME] - kernel.begin
 
 
 def instrumented(source: NativeSource, cache: Cache, instruments: Instruments) -> InstrumentedProgram:

@@ -12,20 +12,21 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from tileir.cache import Cache, key_of
-from tileir.cpu.emit.driver import DESTROY, RESUME
-from tileir.cpu.emit.driver import NAME as DRIVER
-from tileir.cpu.emit.emitter import TrapKind, TrapSite
-from tileir.cpu.emit.record import COLUMNS, NO_LIBRARY
+from tileir.cpu.emit.record import COLUMNS, DESTROY, DRIVER, JOINED_NAME, KERNEL_NAME, RESUME
+from tileir.cpu.emit.trap_sites import TrapKind, TrapSite
 from tileir.cpu.llvm.engine import Loaded, data_layout, host, object_code, toolchain
-from tileir.cpu.lowering.entry import PLAIN, Instruments, LoweredKernel, lower_entry
-from tileir.cpu.lowering.state import CheckLevel
+from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.run.library import loaded_library
 from tileir.host.background import in_background
 from tileir.ir.bulk import without_collection
 from tileir.ir.core import Op
 from tileir.ops.module import Entry
+
+if TYPE_CHECKING:
+    from tileir.cpu.lowering.entry import Instruments, LoweredKernel
 
 DRIVER_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
 RESUME_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
@@ -36,18 +37,27 @@ DESTROY_TYPE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 class Facts:
     """Facts kept with machine code: all that a launch needs and that would have to be lowered again to know.
 
-    `asks`: the code calls functions of the library. An operation is its number in the order in which `operations` lists
-    them. A warning is the operation and the message; a trap site the operation, the message and the kind. Tile blocks
-    are numbered in bands of so many `columns`.
+    An operation is its number in the order in which `operations` lists them. A warning is the operation and the
+    message; a trap site the operation, the message and the kind. Tile blocks are numbered in bands of so many
+    `columns`; up to `most_joined` are run as one along `axis`, 0 if the code has no function for that. `drives`: the
+    code has a driver of its own.
     """
 
     arena_size: int
-    asks: bool
     prints: list[int]
     waiting: list[int]
     warnings: list[tuple[int, str]] = field(default_factory=list)
     traps: list[tuple[int, str, str]] = field(default_factory=list)
     columns: int = COLUMNS
+    most_joined: int = 0
+    axis: int = 0
+    drives: bool = False
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """The functions of the code that are called from outside."""
+        joined, driver = (JOINED_NAME,) * bool(self.most_joined), (DRIVER,) * self.drives
+        return (KERNEL_NAME, *joined, *driver, *((RESUME, DESTROY) if self.waiting else ()))
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self)).encode()
@@ -90,10 +100,13 @@ class NativeProgram:
         self._source, self._facts = source, facts
         self.waits = bool(facts.waiting)
         """Whether its tile blocks may wait for each other."""
-        self.library = loaded_library(cache).addresses if facts.asks else NO_LIBRARY
-        self._loaded = Loaded(code, host(), (DRIVER, RESUME, DESTROY) if self.waits else (DRIVER,))
+        self._library = loaded_library(cache)
+        self._loaded = Loaded(code, host(), facts.symbols)
         addresses = self._loaded.addresses
-        self.driver = DRIVER_TYPE(addresses[DRIVER])
+        functions = addresses[KERNEL_NAME], addresses.get(JOINED_NAME, 0)
+        self.code = (*self._library.addresses, *functions, facts.most_joined, facts.axis, facts.columns)
+        """What the record of a launch says of it (`cpu.emit.record`)."""
+        self.driver = DRIVER_TYPE(addresses[DRIVER] if facts.drives else self._library.driver)
         if self.waits:
             self.resume = RESUME_TYPE(addresses[RESUME])
             self.destroy = DESTROY_TYPE(addresses[DESTROY])
@@ -129,15 +142,18 @@ def operations(items: Items) -> list[Op]:
 
 
 def lowered(
-    entry: Entry, global_names: Sequence[str], checks: CheckLevel, instruments: Instruments = PLAIN
+    entry: Entry, global_names: Sequence[str], checks: CheckLevel, instruments: Instruments | None = None
 ) -> LoweredKernel:
     """The entry in LLVM's language. Raises UnsupportedError for what has no native code.
 
-    The rules are imported here, as a process that finds its code in the cache needs none.
+    What lowers is imported here, as a process that finds its code in the cache does not need it.
     """
+    from tileir.cpu.lowering.entry import PLAIN, lower_entry
     from tileir.cpu.rules import NATIVE_RULES
 
-    return lower_entry(entry, global_names, NATIVE_RULES, host().triple, data_layout(host()), checks, instruments)
+    return lower_entry(
+        entry, global_names, NATIVE_RULES, host().triple, data_layout(host()), checks, instruments or PLAIN
+    )
 
 
 def compiled(source: NativeSource, cache: Cache) -> NativeProgram:
@@ -175,4 +191,5 @@ def facts_of(kernel: LoweredKernel, ops: Sequence[Op]) -> Facts:
     traps = [(number[site.op], site.message, site.kind.value) for site in kernel.traps]
     prints, waiting = ([number[op] for op in listed] for listed in (kernel.prints, kernel.waiting))
     warnings = [(number[op], message) for op, message in kernel.warnings]
-    return Facts(kernel.arena_size, kernel.asks, prints, waiting, warnings, traps, kernel.columns)
+    most, axis = (0, 0) if kernel.joined is None else (kernel.joined.most, kernel.joined.axis)
+    return Facts(kernel.arena_size, prints, waiting, warnings, traps, kernel.columns, most, axis, kernel.drives)

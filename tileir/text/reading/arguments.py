@@ -15,8 +15,10 @@ from tileir.text.reading.locations import location_in_brackets
 from tileir.text.reading.types import parse_type
 from tileir.text.reading.values import ValueReader
 
+_NO_ENTRIES = a.DictAttr()
 
-@dataclass
+
+@dataclass(slots=True)
 class Argument:
     """A block argument as declared; `name` is None for one that has only a type."""
 
@@ -49,13 +51,13 @@ def _argument(p: ValueReader) -> Argument:
         name = p.new_name()
         p.expect(":")
     type = parse_type(p)
-    given = a.DictAttr.of(dictionary(p)) if p.peek() == "{" else a.DictAttr()
+    given = a.DictAttr.of(dictionary(p)) if p.peek() == "{" else _NO_ENTRIES
     loc = location_in_brackets(p, attribute) if p.accept("loc") else None
     return Argument(name, type, begin, given, loc)
 
 
 def plain_argument(name: str, type: Type, begin: int) -> Argument:
-    return Argument(name, type, begin, a.DictAttr(), None)
+    return Argument(name, type, begin, _NO_ENTRIES, None)
 
 
 def function_type(p: ValueReader, values: list[Value], marks: list[int]) -> FunctionType:

@@ -7,6 +7,7 @@ Does not know: dominance (`verify`), nor types beyond keeping those that uses of
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.loc import SourceLoc
@@ -31,8 +32,7 @@ class Forward:
     end: int
 
 
-@dataclass(frozen=True)
-class ClosedRegion:
+class ClosedRegion(NamedTuple):
     """A region of the operation called `op` that has been read: its opening brace, and the offsets of all of it."""
 
     op: str

@@ -14,7 +14,7 @@ from tileir.ir import attributes as a
 from tileir.ir.core import Block, Op
 from tileir.ir.loc import Source, SourceLoc
 from tileir.ir.spec import OpSpec
-from tileir.ir.traits import ISOLATED, TerminatedBy
+from tileir.ir.traits import TerminatedBy
 from tileir.ir.unread import Unread
 from tileir.ops import OPS
 from tileir.text.reading import codes
@@ -138,7 +138,7 @@ class StatementReader(ValueReader):
         self.enter()
         outer = self.scope
         mark = len(outer.defined)
-        if ISOLATED in spec.traits:
+        if spec.isolated:
             self.enter_scope(NameScope())
         try:
             if not declared and self.peek()[0] == "^":
@@ -150,7 +150,7 @@ class StatementReader(ValueReader):
                 self.check_defined()
         finally:
             self.enter_scope(outer)
-            begin = min([opening.offset, *(argument.begin for argument in declared)])
+            begin = min(opening.offset, declared[0].begin) if declared else opening.offset
             outer.close(mark, ClosedRegion(spec.name, opening, begin, self.starts[self.index]))
         self.index += 1
         self.braces -= 1
@@ -184,8 +184,8 @@ class StatementReader(ValueReader):
         for argument, value in zip(declared, block.args):
             if argument.name is not None:
                 self.define(argument.name, value, argument.begin)
-        block.arg_names = tuple(argument.name for argument in declared if argument.name is not None)
-        if any(argument.loc is not None for argument in declared):
+        block.arg_names = tuple([argument.name for argument in declared if argument.name is not None])
+        if [argument for argument in declared if argument.loc is not None]:
             here = self.here()
             block.arg_locs = tuple(argument.loc or here for argument in declared)
             self.located.append(block)

@@ -6,7 +6,7 @@ Knows: names, packs, forward references. Does not know: operations.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import Diagnostic, Note
@@ -19,12 +19,14 @@ from tileir.text.reading.advice import carrying_hint, conversion_hint, token_hin
 from tileir.text.reading.lexer import token_at
 from tileir.text.reading.names import PENDING, NameScope, settle
 from tileir.text.reading.reader import Reader, did_you_mean, shown_token, whole_number
+from tileir.text.reading.shapes import StatementShapes
 
 MAX_PACK = 1 << 16
 """Results that a pack may name; no operation has as many."""
 
 
-class ResultName(NamedTuple):
+@dataclass(slots=True)
+class ResultName:
     """``%name`` or ``%name:size`` in front of an operation."""
 
     name: str
@@ -43,6 +45,7 @@ class ValueReader(Reader):
         self.scope = NameScope()
         self.values: dict[str, Value] = self.scope.values
         self.names = NO_NAMES
+        self.shapes = StatementShapes(self.types)
         self._nowhere = Block()
 
     def is_poison(self, type: Type) -> bool:
@@ -186,11 +189,11 @@ class ValueReader(Reader):
             hint = token_hint(op.spec, f"'{shown(given)}, %token = ...'") if written + 1 == len(results) else None
             self.fail(codes.RESULT_COUNT, message, loc, hint=hint, expected=str(len(results)), got=str(written))
         position = 0
-        for name, count, begin in names:
-            self.define(name, results[position], begin)
-            if count > 1:
-                self._define_pack(name, results[position : position + count], begin)
-            position += count
+        for name in names:
+            self.define(name.name, results[position], name.begin)
+            if name.size > 1:
+                self._define_pack(name.name, results[position : position + name.size], name.begin)
+            position += name.size
 
     def _define_pack(self, name: str, results: list[Value], begin: int) -> None:
         self.scope.packs[name] = len(results)
@@ -228,13 +231,14 @@ class ValueReader(Reader):
 
     def poison(self, names: list[ResultName]) -> None:
         """Define the results of a faulty statement, so that their uses cause no faults."""
-        for name, count, begin in names:
+        for result in names:
+            name = result.name
             if name not in self.values:
                 uses = [use for use in self.scope.forward if use.partition("#")[0] == name]
                 for later in uses:
                     del self.scope.forward[later]
-                self.define(name, Value(POISON, self._nowhere, 0), begin)
-                self.scope.packs[name] = count
+                self.define(name, Value(POISON, self._nowhere, 0), result.begin)
+                self.scope.packs[name] = result.size
 
     # ------------------------------------------------------------ scopes
 

@@ -96,7 +96,7 @@ def write_loop(writer: Writer, op: Loop, indent: str) -> None:
 # ---------------------------------------------------------------- carried values
 
 
-@dataclass
+@dataclass(slots=True)
 class _Carried:
     """``%name = %value`` of `iter_values`."""
 

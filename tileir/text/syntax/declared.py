@@ -39,8 +39,23 @@ def format_reader(cls: type[Op]) -> ReadOp:
     known, copies = _inference(spec)
     finish = _finish_fixed if _is_fixed(spec) else _finish
     holds_elements = any(isinstance(directive, ConstantElements) for directive in directives(spec))
+    any_results = any(result.variadic for result in spec.results)
 
     def read(p: StatementReader, loc: Location) -> Op:
+        begin = p.index - 1
+        again = p.shapes.known(p.tokens, begin, p.values)
+        if again is not None:
+            shape, operands, p.index = again
+            return cls(operands, shape.result_types, shape.attributes, (), loc, shape.segments)
+        offset, troubles = p.starts[begin], p.troubles
+        op, draft = read_anew(p, loc)
+        at_hand = begin < p.index and p.starts[begin] == offset
+        if at_hand and p.troubles == troubles and op.discardable is None and not any_results:
+            places = [p.starts.index(mark, begin) - begin for mark in _marks(draft)]
+            p.shapes.keep(p.tokens, begin, p.index, places, op)
+        return op
+
+    def read_anew(p: StatementReader, loc: Location) -> tuple[Op, Draft]:
         draft = Draft(count, known.copy())
         for part in reads:
             part(p, draft)
@@ -51,9 +66,18 @@ def format_reader(cls: type[Op]) -> ReadOp:
             _keep_elements(p, draft)
         op = finish(cls, p, draft, loc)
         op.discardable = draft.discardable
-        return op
+        return op, draft
 
     return read
+
+
+def _marks(draft: Draft) -> list[int]:
+    """The offsets of all operands."""
+    found: list[int] = []
+    for group, mark in zip(draft.groups, draft.marks):
+        if group is not None:
+            found += mark if isinstance(group, list) else [mark]
+    return found
 
 
 def _is_fixed(spec: OpSpec) -> bool:

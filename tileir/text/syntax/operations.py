@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from tileir.ir.core import Op
+from tileir.ir.loc import SourceLoc
 from tileir.ops.calls import Call, Func, PreviewCall
 from tileir.ops.control import For, If, Loop
 from tileir.ops.extension import ExternElementwise, GatherLoad, Generate, ScatterStore
@@ -15,7 +16,7 @@ from tileir.ops.reduction import Reduce, Scan
 from tileir.ops.views import MakeTensorView
 from tileir.text.printing.writer import Writer
 from tileir.text.reading.spellings import PREFIX, spellings
-from tileir.text.reading.statements import ReadOp
+from tileir.text.reading.statements import ReadOp, StatementReader
 from tileir.text.syntax import calls, control, extension, module, reduction, views
 from tileir.text.syntax.declared import format_reader, write_formatted
 
@@ -57,6 +58,22 @@ def write_operation(writer: Writer, op: Op, indent: str) -> None:
 @cache
 def operations() -> dict[str, ReadOp]:
     """The function that reads an operation, by every name that it may have, with and without the dialect's prefix."""
-    readers = {op: OWN_SYNTAX[op].read if op in OWN_SYNTAX else format_reader(op) for op in set(spellings().values())}
-    plain = {name: readers[op] for name, op in spellings().items()}
-    return plain | {PREFIX + name: read for name, read in plain.items()}
+    names: dict[type[Op], list[str]] = {}
+    for name, op in spellings().items():
+        names.setdefault(op, []).extend((name, PREFIX + name))
+    readers: dict[str, ReadOp] = {}
+    for op, spelt in names.items():
+        own = OWN_SYNTAX.get(op)
+        readers.update(dict.fromkeys(spelt, _made_when_used(op, spelt, readers) if own is None else own.read))
+    return readers
+
+
+def _made_when_used(op: type[Op], names: list[str], readers: dict[str, ReadOp]) -> ReadOp:
+    """Takes the place of the function that reads `op` by its format until that is needed: a program has few of all."""
+
+    def read(p: StatementReader, loc: SourceLoc) -> Op:
+        made = format_reader(op)
+        readers.update(dict.fromkeys(names, made))
+        return made(p, loc)
+
+    return read

@@ -19,6 +19,7 @@ from tileir.ops.module import Entry, Global, ModuleOp
 from tileir.text.parser import DEFAULT_MODULE, Parser
 from tileir.text.reading.lexer import token_at
 from tileir.text.reading.names import NameScope
+from tileir.text.reading.shapes import StatementShapes
 from tileir.text.reading.values import ResultName
 
 
@@ -142,6 +143,7 @@ class NamingParser(Parser):
         self.reading = TextReading(source, Module(ModuleOp([], (), {"sym_name": DEFAULT_MODULE}, (Block(),)), source))
         self.placed: list[tuple[int, Op | Block]] = []
         self._known: dict[NameScope, dict[str, ValueName]] = {}
+        self.shapes = StatementShapes(self.types, 0)  # every use is looked at
         self.enter_scope(self.scope)
 
     def moved(self) -> dict[int, int]:
@@ -214,9 +216,9 @@ class NamingParser(Parser):
 
     def poison(self, names: list[ResultName]) -> None:
         super().poison(names)
-        for _, count, begin in names:
-            if begin in self.reading.definitions:
-                self.reading.definitions[begin].size = count
+        for name in names:
+            if name.begin in self.reading.definitions:
+                self.reading.definitions[name.begin].size = name.size
 
     # ------------------------------------------------------------ statements and symbols
 

@@ -22,8 +22,8 @@ from tileir.bytecode import encode
 from tileir.bytecode.dump import dump
 from tileir.cpu.emit.debug_lines import CodePlace
 from tileir.cpu.llvm.engine import assembly, host, optimized_text
+from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.lowering.entry import Instruments
-from tileir.cpu.lowering.state import CheckLevel
 from tileir.cpu.run.program import lowered
 from tileir.ir import core
 from tileir.ir.core import Op

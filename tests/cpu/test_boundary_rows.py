@@ -1,0 +1,71 @@
+"""Rows of tiles that stick out of their array are read, padded and written as far as they lie in it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tileir
+from tileir.cache import Cache
+from tileir.cpu.memory import streams
+from tileir.runtime import native
+
+TENSOR = "tensor_view<?x?xf32, strides=[?,1]>"
+
+
+def less_the_largest(padding: str) -> str:
+    """Each row less its largest element, padding included, in tiles of 2 x 512."""
+    part = f"partition_view<tile=(2x512), padding_value = {padding}, {TENSOR}>"
+    return f"""entry @k(%a: tile<ptr<f32>>, %b: tile<ptr<f32>>, %m: tile<i32>, %n: tile<i32>, %stride: tile<i32>) {{
+  %a_view = make_tensor_view %a, shape = [%m, %n], strides = [%stride, 1] : tile<i32> -> {TENSOR}
+  %b_view = make_tensor_view %b, shape = [%m, %n], strides = [%stride, 1] : tile<i32> -> {TENSOR}
+  %a_tiles = make_partition_view %a_view : {part}
+  %b_tiles = make_partition_view %b_view : {part}
+  %x, %y, %z = get_tile_block_id : tile<i32>
+  %p, %read = load_view_tko weak %a_tiles[%x, %y] : {part}, tile<i32> -> tile<2x512xf32>, token
+  %most = reduce %p dim=1 identities=[0xff800000 : f32] : tile<2x512xf32> -> tile<2xf32>
+    (%l: tile<f32>, %r: tile<f32>) {{
+      %s = maxf %l, %r : tile<f32>
+      yield %s : tile<f32>
+    }}
+  %most_1 = reshape %most : tile<2xf32> -> tile<2x1xf32>
+  %all = broadcast %most_1 : tile<2x1xf32> -> tile<2x512xf32>
+  %rest = subf %p, %all : tile<2x512xf32>
+  %done = store_view_tko weak %rest, %b_tiles[%x, %y] token = %read
+    : tile<2x512xf32>, {part}, tile<i32> -> token
+}}"""
+
+
+def both(padding: str, m: int, n: int, gap: int, offset: int) -> bool:
+    """Whether the interpreter and native code leave the same where the arrays begin `offset` elements apart."""
+    results, stride = [], n + gap
+    for target in ("interp", "cpu"):
+        memory = np.random.default_rng(m).standard_normal(8 * stride + 2 * m * stride + 64, np.float32)
+        source, result = memory[4 * stride + offset :], memory[4 * stride :]
+        tileir.parse(less_the_largest(padding))["k"].launch(
+            (-(-m // 2), -(-n // 512)), source, result, m, n, stride, target=target
+        )
+        results.append(memory.tobytes())
+    return results[0] == results[1]
+
+
+@pytest.mark.parametrize("padding", ["zero", "neg_inf"])
+def test_arrays_apart(padding: str) -> None:
+    for m, n, gap in ((2, 512, 0), (3, 500, 3), (1, 1, 1), (4, 512 + 17, 0), (5, 511, 2), (2, 1024 + 256, 4)):
+        same = both(padding, m, n, gap, m * (n + gap) + 5)
+        assert same, (m, n, gap)
+
+
+@pytest.mark.parametrize("offset", [0, 1, -1, 16])
+def test_one_tile_block_whose_arrays_overlap(offset: int) -> None:
+    for m, n, gap in ((2, 512, 20), (2, 500, 20), (1, 300, 20)):
+        same = both("neg_inf", m, n, gap, offset)
+        assert same, (m, n, gap)
+
+
+def test_rows_that_bypass_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "LEAST_STORED", 1)
+    monkeypatch.setattr(native, "shared_cache", lambda: Cache(None))
+    for m, n, gap in ((2, 512, 0), (3, 500, 0), (4, 512 + 16, 0), (1, 252, 0)):
+        same = both("neg_inf", m, n, gap, m * n)
+        assert same, (m, n)

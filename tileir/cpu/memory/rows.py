@@ -1,0 +1,67 @@
+"""Tiles written as rows of memory, as many and as long as there are: the rest lies outside of an array.
+
+Knows: the order in which rows are written, and where a row begins to fill whole lines of the cache. Does not know:
+which stores bypass the cache (`cpu.memory.streams`), nor whether memory may be written while the tile is read from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from llvmlite import ir
+
+from tileir.cpu.emit.elements import I1, I64
+from tileir.cpu.emit.emitter import Emitter, Index
+from tileir.cpu.emit.tiles import Tile, Window
+from tileir.cpu.lowering.state import Lowering
+from tileir.cpu.memory.streams import may_stream, stream_rows, worth_while
+from tileir.ir.core import Op
+
+_LINE = 64
+"""Bytes of a line of the cache."""
+_LONG = 1024
+"""Bytes of a row from which on it pays to begin with whole lines."""
+
+
+def write_rows(lowering: Lowering, op: Op, memory: Window, tile: Tile, dim: int, counts: Sequence[ir.Value]) -> None:
+    """Write `counts` elements of each dimension, in rows along `dim`, past the cache if that is worth while."""
+    builder, some = lowering.builder, I1(1)
+    for count in counts:
+        some = builder.and_(some, builder.icmp_unsigned("!=", count, I64(0)))
+    with lowering.emit.when(some):
+        _write_some(lowering, op, memory, tile, dim, counts)
+
+
+def _write_some(lowering: Lowering, op: Op, memory: Window, tile: Tile, dim: int, counts: Sequence[ir.Value]) -> None:
+    emit = lowering.emit
+    if not may_stream(lowering, op):
+        _write_through(emit, memory, tile, dim, counts)
+        return
+    with lowering.builder.if_else(worth_while(lowering, op, memory)) as (past, through), emit.one_way():
+        with past:
+            stream_rows(emit, memory, tile, dim, counts)
+        with through:
+            _write_through(emit, memory, tile, dim, counts)
+
+
+def _write_through(emit: Emitter, memory: Window, tile: Tile, dim: int, counts: Sequence[ir.Value]) -> None:
+    """Write row by row along `dim`, each from the first line on that it fills: no store crosses lines then."""
+    builder, rows, size = emit.builder, [*counts[:dim], 1, *counts[dim + 1 :]], memory.element.byte_size
+    # A number, as LLVM would make two loop nests of a condition.
+    is_long = builder.icmp_unsigned(">=", counts[dim], I64(_LONG // size))
+    within = builder.and_(builder.sext(is_long, I64), I64(_LINE - size))
+
+    def write(index: Index, position: ir.Value) -> None:
+        at = (*index[:dim], position, *index[dim + 1 :])
+        memory.put(emit, at, tile.at(emit, at))
+
+    def row(index: Index) -> None:
+        behind = builder.neg(builder.ptrtoint(memory.address(emit, index), I64))
+        head = builder.lshr(builder.and_(behind, within), I64(size.bit_length() - 1))
+        broken, left = builder.icmp_unsigned("!=", head, I64(0)), builder.icmp_unsigned("<", head, counts[dim])
+        with emit.when(broken), emit.rarely(), emit.counted(I64(0), head) as position:
+            write(index, position)
+        with emit.when(left), emit.counted(head, counts[dim], parallel=True) as position:
+            write(index, position)
+
+    emit.loop_nest(rows, row)

@@ -18,7 +18,7 @@ from llvmlite import ir
 
 from tileir.cpu.emit.elements import I32, I64, memory_type
 from tileir.cpu.emit.emitter import Emitter
-from tileir.cpu.emit.prefetching import prefetch
+from tileir.cpu.emit.prefetch import prefetch
 from tileir.cpu.emit.vectors import interleaved
 from tileir.cpu.matmul.accumulators import FloatSums, IntegerSums
 from tileir.cpu.matmul.microkernel import LONG, Panel, broadcast

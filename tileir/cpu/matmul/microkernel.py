@@ -17,7 +17,7 @@ from llvmlite import ir
 
 from tileir.cpu.emit.elements import I32, I64
 from tileir.cpu.emit.emitter import Emitter
-from tileir.cpu.emit.prefetching import prefetch
+from tileir.cpu.emit.prefetch import prefetch
 from tileir.cpu.matmul.accumulators import FloatSums, IntegerSums
 from tileir.cpu.matmul.matrix_unit import SIDE, SquareColumn, configure, release
 from tileir.cpu.matmul.products import Product

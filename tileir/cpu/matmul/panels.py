@@ -19,7 +19,7 @@ from llvmlite import ir
 from tileir.cpu.emit.elements import FLOAT, HALF, I32, I64, Num, memory_type
 from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.emit.f8 import f8_as_bf16
-from tileir.cpu.emit.prefetching import prefetch
+from tileir.cpu.emit.prefetch import prefetch
 from tileir.cpu.emit.tiles import ExpressionTile, Permuted, RoundedToBf16, Tile, Window, wide
 from tileir.cpu.emit.vectors import interleaved, transposed
 from tileir.cpu.matmul.microkernel import Panel

@@ -12,10 +12,9 @@ from llvmlite import ir
 
 from tileir.cpu.emit.elements import I8, I64
 from tileir.cpu.emit.emitter import Emitter
-from tileir.cpu.emit.prefetching import prefetch
+from tileir.cpu.emit.prefetch import CACHE_LINE, prefetch
 from tileir.cpu.matmul.panels import Strided
 
-CACHE_LINE = 64
 MOST_LINES = 64
 """A register block that would have to ask for more of them asks for none: the processor could not keep up."""
 

@@ -1,4 +1,7 @@
-"""Asking for a cache line that will be read. Does not know: which (`cpu.matmul`)."""
+"""Asking for cache lines before they are read.
+
+Does not know: what is worth asking for.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ from llvmlite import ir
 
 from tileir.cpu.emit.elements import I32, PTR
 
+CACHE_LINE = 64
+"""Bytes of a line of the cache."""
 SECOND_LEVEL = 2
 """The cache to fetch into, as ``llvm.prefetch`` counts."""
 

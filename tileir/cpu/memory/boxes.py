@@ -20,7 +20,7 @@ from tileir.cpu.analysis.loads import LoadPlacement
 from tileir.cpu.emit.constants import padding
 from tileir.cpu.emit.elements import I1, I8, I64, PTR, Num
 from tileir.cpu.emit.emitter import Emitter, Extent, Index, either
-from tileir.cpu.emit.tiles import Tile, Window, materialized, new_buffer, turn_of
+from tileir.cpu.emit.tiles import Tile, Window, fill, materialized, new_buffer, turn_of
 from tileir.cpu.emit.views import NativeTileView
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory.alias_checks import unaliased
@@ -28,7 +28,7 @@ from tileir.cpu.memory.counts import count_inside, start_of
 from tileir.cpu.memory.needed import needs_of_load
 from tileir.cpu.memory.rows import write_rows
 from tileir.cpu.memory.spans import Span, span_of_window
-from tileir.cpu.memory.streams import row_dimension, write_tile
+from tileir.cpu.memory.streams import SHORT, row_dimension, write_tile
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value
 
@@ -219,6 +219,9 @@ def store_window(
         with emit.region():
             write_part(materialized(emit, tile))
         return
+    if turn_of(memory, tile) is not None:
+        _store_turned(lowering, op, tile, memory, full, write_part)
+        return
     names = ("inside", "straight", "apart", "stored")
     inside, straight, apart, done = (builder.append_basic_block(name) for name in names)
     builder.cbranch(full, inside, apart)
@@ -233,3 +236,19 @@ def store_window(
         write_part(materialized(emit, tile))
     builder.branch(done)
     builder.position_at_end(done)
+
+
+def _store_turned(
+    lowering: Lowering, op: Op, tile: Tile, memory: Window, full: ir.Value, write_part: Callable[[Tile], None]
+) -> None:
+    """Write a tile that is turned, through a copy: squares that were written where they belong would begin and end
+    within lines, which are read again for each."""
+    emit = lowering.emit
+    with emit.region():
+        turned = new_buffer(emit, tile.type)
+        fill(emit, turned, tile)
+        with lowering.builder.if_else(full) as (whole, part), emit.one_way():
+            with whole:
+                write_tile(lowering, op, memory, turned, SHORT)
+            with part:
+                write_part(turned)

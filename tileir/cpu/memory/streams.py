@@ -34,7 +34,7 @@ SHORT = 256
 
 
 def write_tile(lowering: Lowering, op: Op, memory: Window, tile: Tile, least: int = _PART) -> None:
-    """Write every element of `tile` into `memory`, past the cache if that is worth while; rows have `least` bytes then."""
+    """Write every element of `tile` into `memory`, past the cache if it pays and rows have `least` bytes."""
     emit, dim = lowering.emit, row_dimension(memory, least)
     if dim is None or not may_stream(lowering, op):
         fill(emit, memory, tile)

@@ -283,6 +283,15 @@ def test_a_place_in_the_file_is_the_location_of_what_has_no_other():
     assert entry.loc == l.BytecodeLoc.at("k.tileirbc", "function @k", final.loc.offset - 5)
 
 
+def test_places_count_on_in_a_long_function():
+    block = Block()
+    for _ in range(1000):
+        block.append(OPS["make_token"].build([t.TOKEN]))
+    found = bytecode.decode(bytecode.encode(module_of(block), "13.1")).items[0].regions[0].ops
+    assert [op.loc.path for op in found[:-1]] == [f"function @k, op {at} 'make_token'" for at in range(1000)]
+    assert [op.loc.offset - found[0].loc.offset for op in found] == [2 * at for at in range(1001)]
+
+
 def test_sections_may_come_in_any_order_and_with_larger_alignments():
     draft = Draft()
     data = b"\x7fTileIR\x00\x0d\x03\x00\x00"

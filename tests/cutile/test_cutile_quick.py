@@ -1,5 +1,6 @@
 """A second launch takes a shorter way, which does the same, and leaves it where anything differs that counts."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -115,6 +116,22 @@ def test_looks_may_alternate(quick):
             launch(x, out, 2.0, times)
             np.testing.assert_array_equal(out, np.asarray(x) * 2 + times)
         assert quick() == [True] * 5 or times == 0
+
+
+def test_arrays_of_narrow_floats_take_the_shorter_way(quick):
+    @ct.kernel
+    def copied(x, out):
+        ct.store(out, (0,), ct.load(x, (0,), (16,)))
+
+    values = np.arange(16).astype(ml_dtypes.bfloat16)
+    for times in range(2):
+        out = np.zeros(16, ml_dtypes.bfloat16)
+        ct.launch(None, (1,), copied, (values, out))
+        np.testing.assert_array_equal(out, values)
+        assert quick() == [times > 0]
+    out.flags.writeable = False
+    with pytest.raises(ValueError, match="writable"):
+        ct.launch(None, (1,), copied, (values, out))
 
 
 def test_memory_in_common_is_found_among_many_arrays(quick):

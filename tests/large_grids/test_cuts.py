@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 
 import tileir
+from tileir.analysis.extents import extent
 from tileir.analysis.footprint import op_footprints
 from tileir.distributed.boxes import ByteBox
 from tileir.distributed.cuts import bands_of, cuts_of
 from tileir.distributed.footprints import GridFootprints
+from tileir.distributed.independence import _Touch
 from tileir.distributed.plan import BandPlan, PlaceRules, planned
 from tileir.distributed.rectangles import (
     any_meet,
@@ -27,6 +29,7 @@ from tileir.distributed.rectangles import (
     slices,
 )
 from tileir.examples.checks import EXAMPLES
+from tileir.ir.attributes import AtomicMode
 
 N = 1024
 GRID = (8, 8, 1)
@@ -133,6 +136,28 @@ def test_columns_that_stick_out_of_the_array_are_not_given_back_over_those_of_ot
     with pytest.raises(tileir.UnsupportedError, match=r"may write byte \d+ of an array that itself touches") as caught:
         planned(kernel.entry, numbers, [4 * 12 * 7, 4, 0], (12, 1, 1), 3)
     assert re.match(r"k.mlir:\d+:\d+", str(caught.value))
+
+
+def test_columns_and_tiles_that_meet_are_found_among_many_that_do_not() -> None:
+    """The short way for bands in other columns against the bytes themselves."""
+    choose, meeting = random.Random(10), 0
+    for _ in range(2000):
+        touches = []
+        for band in range(2):
+            dims = [(choose.randrange(1, 5), choose.choice((12, 24))) for _ in range(choose.randrange(3))]
+            found = extent(choose.randrange(60), dims, choose.randrange(1, 14), True)
+            touches.append(_Touch.of(band, 0, found, found, True))
+        one, other = touches
+        low, high = 0, max(one.extent.high, other.extent.high)
+        both = (one.extent.mask(low, high) & other.extent.mask(low, high)).any()
+        assert not (one.is_beside(other) and both), (one, other)
+        meeting += one.is_beside(other)
+    assert meeting > 50
+
+
+def test_what_is_merged_counts_as_memory() -> None:
+    footprints = GridFootprints([], {1: AtomicMode.ADD}, [None, None], [1000, 300], (4, 1, 1))
+    assert footprints.merged_memory() == 600 and footprints.merged_memory([0]) == 0
 
 
 # ---------------------------------------------------------------- rectangles

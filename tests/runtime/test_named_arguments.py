@@ -77,3 +77,18 @@ def test_a_tensor_that_requires_grad_is_refused_with_the_reason(target: str) -> 
         kernel.launch(1, x, 3.0, target=target)
     kernel.launch(1, x.detach(), 3.0, target=target)
     assert x.item() == 3
+
+
+def test_calls_of_one_form_are_told_from_those_of_another(kernel: tileir.Kernel) -> None:
+    out = np.zeros(1, np.int32)
+    for a, c in ((1, 2), (30, 4)):
+        kernel.launch(1, out, a, c=c)
+        assert out[0] == a + c
+        kernel.launch(1, out, c=c, a=10 * a, threads=1)
+        assert out[0] == 10 * a + c
+        kernel.launch(1, threads=1, c=10 * c, out=out, a=a)
+        assert out[0] == a + 10 * c
+        with pytest.raises(TypeError, match="one argument for 'a', got one by position and one by name"):
+            kernel.launch(1, out, a, c, a=a)
+        with pytest.raises(TypeError, match="an argument for 'c', got none"):
+            kernel.launch(1, out=out, a=a)

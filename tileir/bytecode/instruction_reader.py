@@ -28,8 +28,8 @@ Operands = tuple[list[Value], tuple[int, ...]]
 class BodyReader:
     """Reads the instructions at `cursor` up to its end.
 
-    `part` is the function, for places and paths; `next_location` gives the debug location of each instruction in turn,
-    and is None where there are none.
+    `part` is the function from its first instruction on, for places and paths; `next_location` gives the debug location
+    of each instruction in turn, and is None where there are none.
     """
 
     def __init__(
@@ -58,12 +58,15 @@ class BodyReader:
     def _instruction(self, block: Block, depth: int) -> None:
         """Read the next instruction into `block`."""
         cursor, heads, part = self._cursor, self._heads, self._part
-        begin, number = cursor.at, len(part.offsets)
+        begin, index = cursor.at, len(part.offsets)
+        if index == BytecodePart.LENGTH:
+            part, index = part.following(), 0
+            self._part = part
         part.offsets.append(begin)
         head = heads.known(cursor)
-        layout = heads.layout(cursor, number) if head is None else head.layout
+        layout = heads.layout(cursor, part.first + index) if head is None else head.layout
         try:
-            loc = self._location(number, layout) if self._next_location else BytecodeLoc(part, number, layout.name)
+            loc = self._location(index, layout) if self._next_location else BytecodeLoc(part, index, layout.name)
             layout, types, flags, attributes = head or heads.read(cursor, layout, begin)
             segments = layout.spec.fixed_segments or ()
             operands = self._usual_values(len(segments)) if segments else None
@@ -73,7 +76,7 @@ class BodyReader:
                 attributes = self._sized(layout, attributes, segments)
             regions = self._regions(layout, depth) if layout.regions else ()
         except BytecodeFault as fault:
-            raise fault.inside_op(number, layout.name) from None
+            raise fault.inside_op(part.first + index, layout.name) from None
         op = layout.cls(operands, types, attributes, regions, loc, segments)
         op.parent = block
         block.ops.append(op)
@@ -89,7 +92,7 @@ class BodyReader:
             for index, value in enumerate(values, len(self._values)):
                 trace.heading(self._cursor.at, f"value {index}: {_source(value)}")
 
-    def _location(self, number: int, layout: InstructionLayout) -> Location:
+    def _location(self, index: int, layout: InstructionLayout) -> Location:
         """The debug location of an instruction, or its place in the file."""
         if self._next_location is not None:
             try:
@@ -98,7 +101,7 @@ class BodyReader:
                 raise fault.inside("location") from None
             if found is not None:
                 return found
-        return BytecodeLoc(self._part, number, layout.name)
+        return BytecodeLoc(self._part, index, layout.name)
 
     # ------------------------------------------------------------ operands
 
@@ -193,7 +196,7 @@ class BodyReader:
         if at > end:
             return None
         cursor.at = at
-        return found
+        return found[:]  # a list that grew has room for more
 
     def _value(self, label: str) -> Value:
         cursor, values = self._cursor, self._values

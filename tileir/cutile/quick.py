@@ -44,7 +44,7 @@ import numpy as np
 
 from tileir.cutile.arrays import DIVISOR, reach
 from tileir.runtime.arguments import Argument, ArrayArgument, ScalarArgument
-from tileir.runtime.native_slots import Slots, slots_function
+from tileir.runtime.native_slots import Slots, lent_as, slots_function
 from tileir.runtime.targets import SlotRun
 
 LIMIT = 1024
@@ -96,7 +96,8 @@ class Looker:
         if kind is not np.ndarray:
             return None
         try:
-            return ctypes.addressof(ctypes.c_char.from_buffer(value))
+            other = lent_as(value.dtype)
+            return ctypes.addressof(ctypes.c_char.from_buffer(value if other is None else value.view(other)))
         except (TypeError, ValueError, BufferError):
             return None
 
@@ -206,6 +207,7 @@ if type(a{n}) is not type{n} or a{n} != constant{n}:
 
 def _array(number: str, value: Any, size: int, aligned: bool, scalars: Slots) -> _Piece:
     is_array = type(value) is np.ndarray
+    other = lent_as(value.dtype) if is_array else None
     statements = (_NUMPY if is_array else _TENSOR) + (_ALIGNED if aligned else _UNALIGNED)
     names = {
         f"dtype{number}": value.dtype,
@@ -213,14 +215,20 @@ def _array(number: str, value: Any, size: int, aligned: bool, scalars: Slots) ->
         f"strides{number}": value.strides if is_array else value.stride(),
         f"reach{number}": size,
         f"scalars{number}": scalars,
+        f"lent_as{number}": other,
     }
-    return _Piece(statements.format(n=number), (f"p{number}", f"*scalars{number}"), names, number)
+    return _Piece(
+        statements.format(n=number, view="" if other is None else f".view(lent_as{number})"),
+        (f"p{number}", f"*scalars{number}"),
+        names,
+        number,
+    )
 
 
 _NUMPY = """\
 if type(a{n}) is not ndarray or a{n}.dtype != dtype{n} or a{n}.shape != shape{n} or a{n}.strides != strides{n}:
     return None
-p{n} = address_of(lent(a{n}))
+p{n} = address_of(lent(a{n}{view}))
 e{n} = p{n} + reach{n}
 """
 _TENSOR = """\

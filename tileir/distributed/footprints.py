@@ -88,6 +88,10 @@ class GridFootprints:
                 _note(band.writes, parameter, box)
         return band
 
+    def merged_memory(self, held: Collection[int] | None = None) -> int:
+        """Bytes on a worker for those of `held` that are merged: the copy that travels, and the one that changes."""
+        return sum(2 * self._sizes[at] for at in self.merged if held is None or at in held)
+
     def parameter(self, at: int) -> int | None:
         """The parameter whose array an access touches, if it is not merged."""
         storage = self.found[at][0].storage

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import gcd
 
 from tileir.analysis.effects import MemoryAccess, reachable
 from tileir.analysis.extents import Extent, common
@@ -82,15 +83,32 @@ def require_own_place(entry: Entry) -> None:
 # ---------------------------------------------------------------- bands
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Touch:
-    """What one access of one band touches; `wide`: what goes back of it."""
+    """What one access of one band touches; `wide`: what goes back of it.
+
+    All bytes of both are `place` to ``place + run - 1`` behind a multiple of `step`; 0 if that says nothing.
+    """
 
     band: int
     at: int
     extent: Extent
     wide: Extent
     writes: bool
+    step: int
+    place: int
+
+    @classmethod
+    def of(cls, band: int, at: int, extent: Extent, wide: Extent, writes: bool) -> _Touch:
+        step = gcd(*(distance for _, distance in extent.dims)) if wide is extent else 0
+        return cls(band, at, extent, wide, writes, step, extent.start % step if step else 0)
+
+    def is_beside(self, other: _Touch) -> bool:
+        """Whether the other has none of these bytes for the reason that it is in other columns; most bands are."""
+        if self.step != other.step or not self.step:
+            return False
+        apart: int = (other.place - self.place) % self.step
+        return self.extent.run <= apart <= self.step - other.extent.run
 
 
 def require_apart(footprints: GridFootprints, bands: Sequence[BandFootprint]) -> None:
@@ -103,7 +121,8 @@ def require_apart(footprints: GridFootprints, bands: Sequence[BandFootprint]) ->
                 extent = footprints.extent(at, band.blocks)
                 wide = footprints.changed(at, band.blocks) if footprint.writes else extent
                 if not extent.empty:
-                    by_parameter.setdefault(parameter, []).append(_Touch(number, at, extent, wide, footprint.writes))
+                    touch = _Touch.of(number, at, extent, wide, footprint.writes)
+                    by_parameter.setdefault(parameter, []).append(touch)
     for touches in by_parameter.values():
         if any(touch.writes for touch in touches):
             _require_touches_apart(
@@ -117,7 +136,7 @@ def _require_touches_apart(footprints: GridFootprints, touches: Sequence[_Touch]
     for touch in touches:
         active = [one for one in active if one.wide.high > touch.wide.low]
         for one in active:
-            if one.band != touch.band and (one.writes or touch.writes):
+            if one.band != touch.band and (one.writes or touch.writes) and not one.is_beside(touch):
                 _require_disjoint(footprints, one, touch)
         active.append(touch)
 

@@ -30,7 +30,7 @@ from tileir.runtime.arguments import ArrayArgument
 from tileir.runtime.grid import GridLike, checked_grid
 from tileir.runtime.launch import bind
 from tileir.runtime.module import Kernel, Module
-from tileir.runtime.naming import separated
+from tileir.runtime.naming import CallForms
 from tileir.runtime.optimising import optimize
 from tileir.runtime.options import Check, LaunchOptions
 from tileir.runtime.targets import DEFAULT, target_named
@@ -102,7 +102,7 @@ def launch(
     kernel.module.require_valid()
     extents = checked_grid(grid, kernel.name)
     names = [parameter.name for parameter in kernel.parameters]
-    values, options = separated(kernel.name, names, args, named)
+    values, options = CallForms(kernel.name, names).separated(args, named)
     output = _output_of(options)
     arrays: dict[int, Any] = {at: value for at, value in enumerate(values) if is_array(value)}
     numbers = _numbers(kernel, values, arrays, target)

@@ -135,7 +135,8 @@ class _Planning:
     def _fits(self, bands: Sequence[BandFootprint]) -> bool:
         if self.rules.memory is None:
             return True
-        most = max(band.memory(self.rules.held) for band in bands)
+        held = self.rules.held
+        most = max(band.memory(held) for band in bands) + self.footprints.merged_memory(held)
         self.least_memory = most if self.least_memory is None else min(most, self.least_memory)
         return most <= self.rules.memory
 

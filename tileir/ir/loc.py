@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import ClassVar
 
 from tileir.ir.attributes import Attribute
 
@@ -172,20 +173,27 @@ class FusedLoc(Location):
 
 
 class BytecodePart:
-    """A part of a bytecode file, by its path; a function knows the `offsets` of its operations, in turn."""
+    """A part of a bytecode file, by its path, and the `offsets` of some operations of it in turn, from `first` on."""
 
-    __slots__ = ("file", "offsets", "path")
+    __slots__ = ("file", "first", "offsets", "path")
+    LENGTH: ClassVar[int] = 256
+    """Operations of one part: numbers below it take no memory, and every operation has one."""
 
-    def __init__(self, file: str, path: str, offsets: Iterable[int] = ()) -> None:
+    def __init__(self, file: str, path: str, offsets: Iterable[int] = (), first: int = 0) -> None:
         self.file = file
         self.path = path
         self.offsets = array("Q", offsets)
+        self.first = first
+
+    def following(self) -> BytecodePart:
+        """The same for the operations behind these."""
+        return BytecodePart(self.file, self.path, (), self.first + len(self.offsets))
 
 
 class BytecodeLoc(Location):
     """A place in bytecode that carries no debug info: a path and a byte offset.
 
-    It is operation `number` of a function, with the name `name`; its path and its offset are found when they are asked
+    It is operation `number` of a part, with the name `name`; its path and its offset are found when they are asked
     for, as every operation of a file has a place. A place of another kind (`at`) has no name.
     """
 
@@ -211,8 +219,8 @@ class BytecodeLoc(Location):
 
     @property
     def path(self) -> str:
-        part = self._part.path
-        return f"{part}, {op_label(self._number, self._name)}" if self._name else part
+        part = self._part
+        return f"{part.path}, {op_label(part.first + self._number, self._name)}" if self._name else part.path
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, BytecodeLoc) and self._key == other._key

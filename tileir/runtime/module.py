@@ -11,7 +11,7 @@ import codecs
 import math
 import operator
 from collections.abc import Callable, Hashable, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from tileir.ir import core
@@ -216,9 +216,9 @@ class Kernel:
 
     @cached_property
     def _separated(self) -> Callable[..., tuple[Sequence[object], LaunchOptions]]:
-        from tileir.runtime.naming import separated
+        from tileir.runtime.naming import CallForms
 
-        return partial(separated, self.name, [parameter.name for parameter in self.parameters])
+        return CallForms(self.name, [parameter.name for parameter in self.parameters]).separated
 
     @cached_property
     def _launch(self) -> Callable[..., None]:

@@ -32,7 +32,7 @@ import struct
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from textwrap import indent
 from types import CodeType
 from typing import Any
@@ -165,8 +165,8 @@ if type({given}) is not float or {given} != {given}:
 def _array(element: t.ElementType, index: int) -> _Piece:
     given, begin, end = f"a{index}", f"p{index}", f"e{index}"
     dtypes = accepted_dtypes(element)
-    lent_as = _lent_as(dtypes[0])
-    lender = given if lent_as is None else f"{given}.view(lent_as{index})"
+    other = lent_as(dtypes[0])
+    lender = given if other is None else f"{given}.view(lent_as{index})"
     statements = f"""\
 if type({given}) is ndarray:
     if {given}.dtype is not dtype{index} and {given}.dtype not in dtypes{index}:
@@ -179,13 +179,14 @@ else:
     names = {
         f"dtype{index}": dtypes[0],
         f"dtypes{index}": dtypes,
-        f"lent_as{index}": lent_as,
+        f"lent_as{index}": other,
         f"tensor{index}": _Tensors(dtypes).address,
     }
     return _Piece(statements, begin, (begin, end, end), names)
 
 
-def _lent_as(dtype: np.dtype) -> np.dtype | None:
+@cache
+def lent_as(dtype: np.dtype) -> np.dtype | None:
     """The dtype as which arrays of a dtype lend memory; None: as what they are. Those of narrow floats lend none."""
     array: Any = np.empty(1, dtype)
     try:

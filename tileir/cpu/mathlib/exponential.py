@@ -63,18 +63,23 @@ def scaled(x: Real, split: Split) -> Real:
 
 
 # ---------------------------------------------------------------- f32
+#
+# Where the result is 0, as for the masked scores of attention, it is not computed: processors take a hundred cycles and
+# more for a product that falls below the normal numbers.
 
 
 def exp_f32(x: Real) -> Real:
-    bounded = x.at_most(89.0).at_least(-104.0)
+    vanishes = x < -104.0
+    bounded = vanishes.choose(x.of(0.0), x.at_most(89.0))
     split = nearest_multiple(bounded, _LOG2_E)
-    return scaled(polynomial(_remainder_f32(bounded, split.number), _EXP_F32), split)
+    return vanishes.choose(x.of(0.0), scaled(polynomial(_remainder_f32(bounded, split.number), _EXP_F32), split))
 
 
 def exp2_f32(x: Real) -> Real:
-    bounded = x.at_most(129.0).at_least(-152.0)
+    vanishes = x < -150.0
+    bounded = vanishes.choose(x.of(0.0), x.at_most(129.0))
     split = nearest_multiple(bounded, 1.0)
-    return scaled(polynomial(bounded - split.number, _EXP2_F32), split)
+    return vanishes.choose(x.of(0.0), scaled(polynomial(bounded - split.number, _EXP2_F32), split))
 
 
 def tanh_f32(x: Real) -> Real:

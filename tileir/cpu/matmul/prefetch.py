@@ -10,15 +10,13 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from tileir.cpu.emit.elements import I8, I32, I64, PTR
+from tileir.cpu.emit.elements import I8, I64
 from tileir.cpu.emit.emitter import Emitter
+from tileir.cpu.emit.prefetch import CACHE_LINE, prefetch
 from tileir.cpu.matmul.panels import Strided
 
-CACHE_LINE = 64
 MOST_LINES = 64
 """A register block that would have to ask for more of them asks for none: the processor could not keep up."""
-SECOND_LEVEL = 2
-"""The cache to fetch into, as ``llvm.prefetch`` counts."""
 
 
 @dataclass(frozen=True)
@@ -59,14 +57,3 @@ class Prefetch:
     def _following(self, builder: ir.IRBuilder, size: int) -> ir.Value:
         """The distance of the next tile, in bytes."""
         return builder.mul(self.memory.by_k, I64(self.depth * size))
-
-
-def prefetch(builder: ir.IRBuilder, address: ir.Value) -> None:
-    """Ask for the cache line at an address, which need not be memory."""
-    name = "llvm.prefetch.p0"
-    function = builder.module.globals.get(name)
-    if function is None:
-        type = ir.FunctionType(ir.VoidType(), [PTR, I32, I32, I32])
-        function = ir.Function(builder.module, type, name)
-    reading, data = I32(0), I32(1)
-    builder.call(function, [address, reading, I32(SECOND_LEVEL), data])

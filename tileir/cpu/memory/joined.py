@@ -57,7 +57,10 @@ def store_joined(lowering: Lowering, store: MemoryAccess) -> None:
         return span_of_window(lowering.emit, memory, counts)
 
     _separately_unless(lowering, builder.and_(fine, unaliased(lowering, store.op, written)))
-    write_rows(lowering, store.op, memory, lowering.tile(value), joined.coarsening.accesses[store.op], counts)
+    dim, tile = joined.coarsening.accesses[store.op], lowering.tile(value)
+    read = [lowering.tile(loaded) for loaded in joined.covered if loaded.tile.shape == value.tile.shape]
+    windows = [window for window in read if isinstance(window, Window)]
+    write_rows(lowering, store.op, memory, tile, dim, counts, windows)
 
 
 def _place(lowering: Lowering, access: MemoryAccess, tile: Value) -> tuple[Window, tuple[ir.Value, ...], ir.Value]:

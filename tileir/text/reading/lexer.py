@@ -23,9 +23,10 @@ _SUFFIX = r"[\w$.]+(?:-(?!>)[\w$.]*)*"
 BARE_NAME = r"[A-Za-z_][\w$.]*"
 NUMBER = r"\d+\.\d*(?:[eE][-+]?\d+)?|0x[0-9a-fA-F]+|\d+"
 BLANK = r"[ \t\r\n]*(?://[^\n]*[ \t\r\n]*)*"
+_VALUE = rf"%(?:-(?!>))?{_SUFFIX}(?:[ \t]*\#\d+)?"
 _TOKEN = "|".join(
     (
-        rf"%(?:-(?!>))?{_SUFFIX}(?:[ \t]*\#\d+)?",
+        _VALUE,
         r"[,:=(){}\]<>?+\[]",
         rf"(?:tile|ptr|tensor_view|partition_view|strided_view|gather_scatter_view){_NESTED}",
         BARE_NAME,
@@ -40,10 +41,13 @@ _TOKEN = "|".join(
 )
 _BLANKS = " \t\r\n"
 _PIECES = re.compile(f"({_TOKEN})({BLANK})", re.ASCII)
+_VALUES = re.compile(f"({_VALUE})", re.ASCII)
 _USUAL_PIECES = re.compile(f"(?:{_TOKEN})[{_BLANKS}]*", re.ASCII)
 _SKIP = re.compile(f"\ufeff?{BLANK}", re.ASCII)
 _ONE_TOKEN = re.compile(_TOKEN, re.ASCII)
 _CHUNK = 1 << 15
+_MOST_GAPS = 1 << 12
+_LONGEST_GAP = 256
 _MARGIN = 512
 """Tokens that are always at hand after `lookahead`; only loops read more than that without calling it again."""
 
@@ -62,6 +66,7 @@ class TokenCursor:
         self.index = 0
         self._low = 0
         self._read_to = 0
+        self._gaps = _Gaps()
         self.restart(0)
 
     def lookahead(self) -> None:
@@ -102,7 +107,7 @@ class TokenCursor:
         """Read tokens of the next `size` characters; False if that is less than one token and what follows it."""
         begin = self._read_to
         end = begin + size
-        tokens, lengths = _cut(self.text[begin:end])
+        tokens, lengths = _cut(self.text[begin:end], self._gaps)
         starts = list(accumulate(lengths, initial=begin))
         starts.pop()
         if end < len(self.text):
@@ -116,14 +121,75 @@ class TokenCursor:
         return bool(tokens)
 
 
-def _cut(text: str) -> tuple[list[str], Iterable[int]]:
+class _OpenGap(Exception):
+    """A type may begin between two values and end behind the second one."""
+
+
+class _Gaps(dict[str, tuple[int, list[str], list[int]]]):
+    """What stands between two values: the blanks before it, the tokens, and the length of each with those behind it.
+
+    Most of a text are the same gaps again and again, so each is cut into tokens once. Raises _OpenGap.
+    """
+
+    def __missing__(self, gap: str) -> tuple[int, list[str], list[int]]:
+        found = _usual_tokens(gap)
+        if _is_open(found[1]):
+            raise _OpenGap
+        if len(self) < _MOST_GAPS and len(gap) <= _LONGEST_GAP:
+            self[gap] = found
+        return found
+
+
+def _usual_tokens(text: str) -> tuple[int, list[str], list[int]]:
+    """The same of a text without comments and strings.
+
+    None of its tokens ends with a blank, as only a string without end can, and nothing but blanks stands between them.
+    """
+    begin = len(text) - len(text.lstrip(_BLANKS))
+    pieces = _USUAL_PIECES.findall(text, begin)
+    return begin, [piece.rstrip(_BLANKS) for piece in pieces], [*map(len, pieces)]
+
+
+def _is_open(tokens: list[str]) -> bool:
+    """Whether a bracket, which may be that of a type, is not closed."""
+    level = 0
+    for token in tokens:
+        if token == "<":
+            level += 1
+        elif token == ">" and level:
+            level -= 1
+    return level > 0
+
+
+def _cut(text: str, gaps: _Gaps) -> tuple[list[str], Iterable[int]]:
     """The tokens of a text that begins with one, and the length of each with the blanks and comments behind it."""
     if "//" not in text and '"' not in text:
-        # No token ends with a blank, as only a string without end can, and nothing but blanks stands behind it.
-        pieces = _USUAL_PIECES.findall(text)
-        return [piece.rstrip(_BLANKS) for piece in pieces], map(len, pieces)
+        try:
+            return _cut_at_values(text, gaps)
+        except _OpenGap:
+            _, tokens, lengths = _usual_tokens(text)
+            return tokens, lengths
     pieces = _PIECES.split(text)
     return pieces[1::3], map(add, map(len, pieces[1::3]), map(len, pieces[2::3]))
+
+
+def _cut_at_values(text: str, gaps: _Gaps) -> tuple[list[str], list[int]]:
+    """The same of a text without comments and strings, whose last gap may be cut short. Raises _OpenGap."""
+    first, *parts = _VALUES.split(text)
+    if not parts:
+        return _usual_tokens(text)[1:]
+    _, begin, begin_lengths = gaps[first]
+    tokens, lengths = begin.copy(), begin_lengths.copy()
+    last = _usual_tokens(parts.pop())
+    name = parts.pop()
+    rest = iter(parts)
+    for value, gap in zip(rest, rest):
+        blanks, more, more_lengths = gaps[gap]
+        tokens.append(value)
+        lengths.append(len(value) + blanks)
+        tokens += more
+        lengths += more_lengths
+    return [*tokens, name, *last[1]], [*lengths, len(name) + last[0], *last[2]]
 
 
 def skip_blank(text: str, offset: int) -> int:

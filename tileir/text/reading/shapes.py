@@ -108,7 +108,7 @@ def _operands(tokens: list[str], places: list[int], values: Mapping[str, Value])
             return None
         operands.append(value)
         tokens[place] = ""
-    return operands
+    return operands[:]  # a list that grew has room for more
 
 
 def _fits(operands: list[Value], types: list[Type]) -> bool:

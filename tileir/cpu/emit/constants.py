@@ -38,6 +38,11 @@ def zero(element: t.ElementType | t.PointerType) -> Num:
     return from_bytes(element, bytes(element.byte_size))
 
 
+def is_zero(element: t.ElementType, value: PaddingValue | None) -> bool:
+    """Whether the bytes of such an element are 0."""
+    return element.padding_bits(PaddingValue.ZERO if value is None else value) == 0
+
+
 def padding(element: t.ElementType, value: PaddingValue | None) -> Num:
     """The number that an element outside the tensor reads as (spec: views#bounds): 0 if the view gives none."""
     value = PaddingValue.ZERO if value is None else value

@@ -17,18 +17,19 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from tileir.cpu.analysis.loads import LoadPlacement
-from tileir.cpu.emit.constants import padding
+from tileir.cpu.emit.constants import is_zero, padding
 from tileir.cpu.emit.elements import I1, I8, I64, PTR, Num
 from tileir.cpu.emit.emitter import Emitter, Extent, Index, either
-from tileir.cpu.emit.tiles import Tile, Window, materialized, new_buffer, turn_of
+from tileir.cpu.emit.tiles import Tile, Window, fill, materialized, new_buffer, turn_of
 from tileir.cpu.emit.views import NativeTileView
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory.alias_checks import unaliased
 from tileir.cpu.memory.counts import count_inside, start_of
 from tileir.cpu.memory.needed import needs_of_load
+from tileir.cpu.memory.parts import clear, copy_part, copy_row, pad_row
 from tileir.cpu.memory.rows import write_rows
 from tileir.cpu.memory.spans import Span, span_of_window
-from tileir.cpu.memory.streams import row_dimension, write_tile
+from tileir.cpu.memory.streams import SHORT, row_dimension, write_tile
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value
 
@@ -126,17 +127,21 @@ def turned_buffer(emit: Emitter, type: t.TileType, order: Sequence[int]) -> Wind
 
 
 def _padded_copy(emit: Emitter, view: NativeTileView, place: Box, memory: Window, copy: Window) -> None:
-    outside = padding(view.type.element, view.type.padding)
+    element, value = view.type.element, view.type.padding
+    outside, zero = padding(element, value), is_zero(element, value)
     dim = row_dimension(copy)
     if dim is not None:
-        _pad_rows(emit, dim, place, memory, copy, outside)
+        _pad_rows(emit, dim, place, memory, copy, None if zero else outside)
         return
-    emit.loop_nest(copy.type.shape, lambda index: copy.put(emit, index, outside))
-    bounded_nest(emit, place.counts, lambda index: copy.put(emit, index, memory.at(emit, index)))
+    if zero:
+        clear(emit, copy)
+    else:
+        emit.loop_nest(copy.type.shape, lambda index: copy.put(emit, index, outside))
+    copy_part(emit, copy, memory, place.counts)
 
 
-def _pad_rows(emit: Emitter, dim: int, place: Box, memory: Window, copy: Window, outside: Num) -> None:
-    """Copy what lies inside of each row along `dim`, and pad the rest of it."""
+def _pad_rows(emit: Emitter, dim: int, place: Box, memory: Window, copy: Window, outside: Num | None) -> None:
+    """Copy what lies inside of each row along `dim`, and pad the rest of it, with zeros if `outside` is None."""
     builder, shape = emit.builder, copy.type.shape
     extent = I64(shape[dim])
 
@@ -146,27 +151,13 @@ def _pad_rows(emit: Emitter, dim: int, place: Box, memory: Window, copy: Window,
             if other != dim:
                 inside = builder.and_(inside, builder.icmp_unsigned("<", at, count))
         length = builder.select(inside, place.counts[dim], I64(0))
-
-        def whole(position: ir.Value) -> Index:
-            return (*index[:dim], position, *index[dim + 1 :])
-
         some, rest = builder.icmp_unsigned("!=", length, I64(0)), builder.icmp_unsigned("<", length, extent)
-        with emit.when(some), emit.counted(I64(0), length, parallel=True) as position:
-            copy.put(emit, whole(position), memory.at(emit, whole(position)))
-        with emit.when(rest), emit.counted(length, extent, parallel=True) as position:
-            copy.put(emit, whole(position), outside)
+        with emit.when(some):
+            copy_row(emit, copy, memory, dim, index, length)
+        with emit.when(rest):
+            pad_row(emit, copy, dim, index, length, outside)
 
     emit.loop_nest([*shape[:dim], 1, *shape[dim + 1 :]], row)
-
-
-def bounded_nest(emit: Emitter, counts: Sequence[ir.Value], body: Callable[[Index], None]) -> None:
-    """A loop nest over `counts` elements of each dimension, any of which may be 0."""
-    builder = emit.builder
-    some: ir.Value = I1(1)
-    for count in counts:
-        some = builder.and_(some, builder.icmp_unsigned("!=", count, I64(0)))
-    with builder.if_then(some):
-        emit.loop_nest(counts, body)
 
 
 # ---------------------------------------------------------------- storing
@@ -181,7 +172,7 @@ def store_box(lowering: Lowering, op: Op, tile: Tile, place: Box) -> None:
         return
 
     def write_inside(copy: Tile) -> None:
-        bounded_nest(emit, place.counts, lambda index: memory.put(emit, index, copy.at(emit, index)))
+        copy_part(emit, memory, copy, place.counts)
 
     store_window(
         lowering, op, tile, memory, place.full, lambda: span_of_window(emit, memory, memory.type.shape), write_inside
@@ -197,8 +188,7 @@ def _store_rows(lowering: Lowering, op: Op, tile: Tile, memory: Window, dim: int
         with straight:
             write_rows(lowering, op, memory, tile, dim, place.counts)
         with apart, emit.region():
-            copy = materialized(emit, tile)
-            bounded_nest(emit, place.counts, lambda index: memory.put(emit, index, copy.at(emit, index)))
+            copy_part(emit, memory, materialized(emit, tile), place.counts)
 
 
 def store_window(
@@ -219,6 +209,9 @@ def store_window(
         with emit.region():
             write_part(materialized(emit, tile))
         return
+    if turn_of(memory, tile) is not None:
+        _store_turned(lowering, op, tile, memory, full, write_part)
+        return
     names = ("inside", "straight", "apart", "stored")
     inside, straight, apart, done = (builder.append_basic_block(name) for name in names)
     builder.cbranch(full, inside, apart)
@@ -233,3 +226,19 @@ def store_window(
         write_part(materialized(emit, tile))
     builder.branch(done)
     builder.position_at_end(done)
+
+
+def _store_turned(
+    lowering: Lowering, op: Op, tile: Tile, memory: Window, full: ir.Value, write_part: Callable[[Tile], None]
+) -> None:
+    """Write a tile that is turned, through a copy: squares that were written where they belong would begin and end
+    within lines, which are read again for each."""
+    emit = lowering.emit
+    with emit.region():
+        turned = new_buffer(emit, tile.type)
+        fill(emit, turned, tile)
+        with lowering.builder.if_else(full) as (whole, part), emit.one_way():
+            with whole:
+                write_tile(lowering, op, memory, turned, SHORT)
+            with part:
+                write_part(turned)

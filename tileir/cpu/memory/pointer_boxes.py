@@ -14,13 +14,13 @@ from llvmlite import ir
 
 from tileir.analysis.effects import MemoryAccess
 from tileir.cpu.analysis.cuts import Cut, unit_last
-from tileir.cpu.emit.constants import zero
 from tileir.cpu.emit.elements import I1, I64
 from tileir.cpu.emit.emitter import Extent, Index, as_register
 from tileir.cpu.emit.tiles import Tile, Window, materialized, pointer_to
 from tileir.cpu.lowering.cuts import least
 from tileir.cpu.lowering.state import Lowering
-from tileir.cpu.memory.boxes import bounded_nest, store_window, turned_buffer, window_or_copy
+from tileir.cpu.memory.boxes import store_window, turned_buffer, window_or_copy
+from tileir.cpu.memory.parts import clear, copy_part
 from tileir.cpu.memory.pointers import loaded, store
 from tileir.cpu.memory.spans import Span, span_of_pointers
 from tileir.ir.attributes import MemoryOrdering
@@ -120,14 +120,17 @@ def load_pointers(
     copy = turned_buffer(emit, type, order)
 
     def pad(index: Index) -> None:
-        copy.put(emit, index, zero(type.element) if outside is None else outside.at(emit, index))
+        assert outside is not None, "there are elements to leave"
+        copy.put(emit, index, outside.at(emit, index))
 
     def copied() -> None:
         with lowering.builder.if_else(place.regular, likely=True) as (cut, odd):
             with cut:
-                if mask is not None:
+                if mask is not None and outside is None:
+                    clear(emit, copy)
+                elif mask is not None:
                     emit.loop_nest(type.shape, pad)
-                bounded_nest(emit, place.counts, lambda index: copy.put(emit, index, place.window.at(emit, index)))
+                copy_part(emit, copy, place.window, place.counts)
             with odd:
                 elements = loaded(type, pointers, mask, outside, MemoryOrdering.WEAK)
                 emit.rare_nest(type.shape, lambda index: copy.put(emit, index, elements.at(emit, index)))
@@ -144,7 +147,7 @@ def store_pointers(
     def rest(copy: Tile) -> None:
         with builder.if_else(place.regular, likely=True) as (cut, odd):
             with cut:
-                bounded_nest(emit, place.counts, lambda index: place.window.put(emit, index, copy.at(emit, index)))
+                copy_part(emit, place.window, copy, place.counts)
             with odd, emit.rarely():
                 # What decides the mask may be read from memory as well.
                 read = None if mask is None else materialized(emit, mask)

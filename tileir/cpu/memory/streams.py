@@ -17,7 +17,7 @@ from llvmlite import ir
 
 from tileir.cpu.emit.elements import I8, I64
 from tileir.cpu.emit.emitter import Emitter, Extent, Index, highest_index
-from tileir.cpu.emit.tiles import Tile, Window, fill, new_buffer, turn_of
+from tileir.cpu.emit.tiles import Tile, Window, fill
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory.lookup import counted
 from tileir.ir import types as t
@@ -29,26 +29,13 @@ _LINE, _PIECE = 64, 16
 """Bytes of a line of the cache, and of what the ends of rows are copied in."""
 _PART = 1024
 """Bytes of a part of a row: so short that reads go on while one is copied. No row is shorter."""
-_SHORT = 256
+SHORT = 256
 """Bytes of the shortest row of a tile that lies in the arena anyway."""
 
 
-def write_tile(lowering: Lowering, op: Op, memory: Window, tile: Tile) -> None:
-    """Write every element of `tile` into `memory`, past the cache if that is worth while."""
-    emit = lowering.emit
-    if turn_of(memory, tile) is not None:
-        # Squares that are written where they belong begin and end within lines, which are read again for each.
-        with emit.region():
-            turned = new_buffer(emit, tile.type)
-            fill(emit, turned, tile)
-            _write(lowering, op, memory, turned, row_dimension(memory, _SHORT))
-    else:
-        _write(lowering, op, memory, tile, row_dimension(memory))
-
-
-def _write(lowering: Lowering, op: Op, memory: Window, tile: Tile, dim: int | None) -> None:
-    """Write a tile that may bypass the cache in rows along `dim`."""
-    emit = lowering.emit
+def write_tile(lowering: Lowering, op: Op, memory: Window, tile: Tile, least: int = _PART) -> None:
+    """Write every element of `tile` into `memory`, past the cache if it pays and rows have `least` bytes."""
+    emit, dim = lowering.emit, row_dimension(memory, least)
     if dim is None or not may_stream(lowering, op):
         fill(emit, memory, tile)
         return

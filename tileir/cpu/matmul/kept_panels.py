@@ -18,7 +18,7 @@ from llvmlite import ir
 
 from tileir.cpu.emit.elements import I1, I8, I64, PTR
 from tileir.cpu.emit.emitter import Emitter
-from tileir.cpu.matmul.panels import Factor, Place
+from tileir.cpu.matmul.panels import Factor, PanelPlace
 
 WAYS = 8
 """Tiles side by side across K that have panels: as many as a band of tile blocks is wide (`cpu.emit.record`)."""
@@ -60,7 +60,7 @@ class Panels:
         builder = emit.builder
         which = self._which(builder, source, number, tile)
         panel = builder.gep(self.memory, [builder.mul(which, I64(self.size))], source_etype=I8)
-        place = Place(panel, self.tiles * steps, builder.mul(tile, I64(steps)))
+        place = PanelPlace(panel, self.tiles * steps, builder.mul(tile, I64(steps)))
         if self.tags is None or source.address is None:
             return KeptPlace(place, None, I1(0))
         tag = builder.add(builder.mul(which, I64(self.tiles)), tile)
@@ -91,7 +91,7 @@ class Panels:
 class KeptPlace:
     """The place of a tile in a panel, and the tag there, if there are any."""
 
-    place: Place
+    place: PanelPlace
     tag: ir.Value | None
     kept: ir.Value
 

@@ -129,7 +129,7 @@ def _window_of(tile: Tile) -> tuple[Window | None, Sequence[ir.Value]]:
 
 
 @dataclass(frozen=True)
-class Place:
+class PanelPlace:
     """Steps of a panel from `first` on, which has room for `capacity` of them."""
 
     panel: ir.Value
@@ -145,7 +145,7 @@ class Packer:
     product: Product
     source: Factor
     lanes: int
-    place: Place | None = None
+    place: PanelPlace | None = None
     """The place of the words in a panel that is there already; None for a panel of their own."""
 
     @property

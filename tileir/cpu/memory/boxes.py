@@ -10,8 +10,8 @@ through one that `box` has made.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
 from llvmlite import ir
@@ -26,7 +26,8 @@ from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory.alias_checks import unaliased
 from tileir.cpu.memory.counts import count_inside, start_of
 from tileir.cpu.memory.needed import needs_of_load
-from tileir.cpu.memory.parts import clear, copy_part, copy_row, pad_row
+from tileir.cpu.memory.overlap import apart
+from tileir.cpu.memory.parts import bounded_nest, clear, copy_part, copy_row, pad_row
 from tileir.cpu.memory.rows import write_rows
 from tileir.cpu.memory.spans import Span, span_of_window
 from tileir.cpu.memory.streams import SHORT, row_dimension, write_tile
@@ -166,7 +167,31 @@ def _pad_rows(emit: Emitter, dim: int, place: Box, memory: Window, copy: Window,
 def store_box(lowering: Lowering, op: Op, tile: Tile, place: Box) -> None:
     """Write the elements of the tile that lie in the tensor."""
     emit, memory = lowering.emit, Window(tile.type, place.base, place.strides)
-    dim = row_dimension(memory)
+
+    def one_by_one(copy: Tile) -> None:
+        bounded_nest(emit, place.counts, lambda index: memory.put(emit, index, copy.at(emit, index)))
+
+    with in_order(lowering, memory, tile, one_by_one):
+        _store_rows_or_window(lowering, op, tile, memory, place)
+
+
+@contextmanager
+def in_order(lowering: Lowering, memory: Window, tile: Tile, one_by_one: Callable[[Tile], None]) -> Iterator[None]:
+    """Code that writes a tile row by row; `one_by_one` writes a copy of it where another order could be seen."""
+    emit, builder = lowering.emit, lowering.builder
+    fine = apart(builder, memory)
+    if fine is None:
+        yield
+        return
+    with builder.if_else(fine, likely=True) as (rows, shared), emit.one_way():
+        with rows:
+            yield
+        with shared, emit.region(), emit.rarely():
+            one_by_one(materialized(emit, tile))
+
+
+def _store_rows_or_window(lowering: Lowering, op: Op, tile: Tile, memory: Window, place: Box) -> None:
+    emit, dim = lowering.emit, row_dimension(memory)
     if dim is not None and not lowering.joined_first and turn_of(memory, tile) is None:
         _store_rows(lowering, op, tile, memory, dim, place)
         return

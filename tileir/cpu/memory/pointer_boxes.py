@@ -19,7 +19,7 @@ from tileir.cpu.emit.emitter import Extent, Index, as_register
 from tileir.cpu.emit.tiles import Tile, Window, materialized, pointer_to
 from tileir.cpu.lowering.cuts import least
 from tileir.cpu.lowering.state import Lowering
-from tileir.cpu.memory.boxes import store_window, turned_buffer, window_or_copy
+from tileir.cpu.memory.boxes import in_order, store_window, turned_buffer, window_or_copy
 from tileir.cpu.memory.parts import clear, copy_part
 from tileir.cpu.memory.pointers import loaded, store
 from tileir.cpu.memory.spans import Span, span_of_pointers
@@ -149,8 +149,12 @@ def store_pointers(
             with cut:
                 copy_part(emit, place.window, copy, place.counts)
             with odd, emit.rarely():
-                # What decides the mask may be read from memory as well.
-                read = None if mask is None else materialized(emit, mask)
-                store(emit, pointers, copy, read, MemoryOrdering.WEAK)
+                one_by_one(copy)
 
-    store_window(lowering, op, tile, place.window, place.full, lambda: place.span, rest)
+    def one_by_one(copy: Tile) -> None:
+        # What decides the mask may be read from memory as well.
+        read = None if mask is None else materialized(emit, mask)
+        store(emit, pointers, copy, read, MemoryOrdering.WEAK)
+
+    with in_order(lowering, place.window, tile, one_by_one):
+        store_window(lowering, op, tile, place.window, place.full, lambda: place.span, rest)

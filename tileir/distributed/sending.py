@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tileir.distributed.band import BandResult, without_parts
-from tileir.farm.executors import await_scheduler, default_count, processes
+from tileir.farm.executors import default_count, handed_over, processes
 
 LOSSES = 20
 """How often workers, or all that a scheduler knew, may be lost before a launch is given up."""
@@ -101,8 +101,11 @@ class DaskSender(Sender):
 
     def _submitted(self, function: Callable[..., BandResult], work: Any, fetched: Sequence[Any]) -> Any:
         """The future of some work; the arrays are computed for it, also when all that workers held is gone."""
-        await_scheduler(self.client)
-        return self.client.submit(function, work, *map(self.client.compute, fetched), pure=False)
+
+        def submit() -> Any:
+            return self.client.submit(function, work, *map(self.client.compute, fetched), pure=False)
+
+        return handed_over(self.client, submit)
 
     def _fetched(self, futures: Sequence[Any], staying: frozenset[int]) -> list[Any]:
         """What of the results travels to the client."""

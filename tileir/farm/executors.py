@@ -119,12 +119,30 @@ class DaskExecutor(Executor):
         self._executor = client.get_executor(pure=False)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        await_scheduler(self._client)
-        future: Future[Any] = self._executor.submit(fn, *args, **kwargs)
+        future: Future[Any] = handed_over(self._client, lambda: self._executor.submit(fn, *args, **kwargs))
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         self._executor.shutdown(wait=wait and not cancel_futures)  # without waiting, it cancels
+
+
+def handed_over(client: Any, submit: Callable[[], Any]) -> Any:
+    """The future of a task that `submit` gives to a scheduler, to another one if the connection was lost meanwhile.
+
+    A client cancels the tasks that it knows of when it loses the connection. One that is made just then would have no
+    end: whether it was is known when all that the client's loop had to do has been done.
+    """
+    while True:
+        await_scheduler(client)
+        connection, future = client.scheduler_comm, submit()
+        client.sync(_nothing)
+        if client.status == "running" and client.scheduler_comm is connection:
+            return future
+        future.cancel()
+
+
+async def _nothing() -> None:
+    pass
 
 
 def await_scheduler(client: Any) -> None:

@@ -37,14 +37,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from textwrap import indent
 from typing import Any
 
 import numpy as np
 
 from tileir.cutile.arrays import DIVISOR, reach
 from tileir.runtime.arguments import Argument, ArrayArgument, ScalarArgument
-from tileir.runtime.native_slots import Slots, lent_as, slots_function
+from tileir.runtime.native_slots import Slots, lent_as, slots_function, slots_source
 from tileir.runtime.targets import SlotRun
 
 LIMIT = 1024
@@ -148,22 +147,15 @@ class _Piece:
 
 def _source(pieces: Sequence[_Piece]) -> str:
     """The code. It names what depends on shapes, so that it is the same for many."""
-    taken = "".join(f"a{index}, " for index in range(len(pieces))) or "()"
-    statements = indent("".join(piece.statements for piece in pieces), " " * 8)
     arrays = [piece.number for piece in pieces if piece.number is not None]
     values = "".join(f"{value}, " for piece in pieces for value in piece.values)
     bounds = "".join(f"p{number}, e{number}, e{number}, " for number in arrays)
-    return f"""
-def slots(arguments):
-    try:
-        {taken} = arguments
-{statements}
-    except UNUSUAL:
-        return None
-    if {_shared(arrays)}:
-        return None
-    return ({values}), ({bounds})
+    result = f"""\
+if {_shared(arrays)}:
+    return None
+return ({values}), ({bounds})
 """
+    return slots_source([piece.statements for piece in pieces], result)
 
 
 def _shared(arrays: Sequence[str]) -> str:

@@ -111,19 +111,22 @@ class _Piece:
 
 def _source(pieces: Sequence[_Piece], globals: Slots, end: Slots) -> str:
     """The code."""
-    taken = "".join(f"a{index}, " for index in range(len(pieces))) or "()"
-    statements = indent("".join(piece.statements for piece in pieces), " " * 8)
     bounds = (bound for piece in pieces for bound in piece.bounds)
     slots = [*(piece.value for piece in pieces), *map(str, globals), *bounds, *map(str, end)]
+    return slots_source([piece.statements for piece in pieces], f"return ({', '.join(slots)})\n")
+
+
+def slots_source(statements: Sequence[str], result: str) -> str:
+    """The code of ``slots``: the statements for each argument, which leave where it is not usual, then `result`."""
+    taken = "".join(f"a{index}, " for index in range(len(statements))) or "()"
     return f"""
 def slots(arguments):
     try:
         {taken} = arguments
-{statements}
+{indent("".join(statements), " " * 8)}
     except UNUSUAL:
         return None
-    return ({", ".join(slots)})
-"""
+{indent(result, " " * 4)}"""
 
 
 def _piece_of(type: t.Type, index: int) -> _Piece:

@@ -249,17 +249,9 @@ def _multiply_matrices(
     deferral: Deferral | None,
 ) -> None:
     """The product of few rows is another one, where that can be done, and where they are found to be few."""
-    if deferral is None:
-        size = blocking(shape, product, host().vector_bits)
-        panel = Packer(emit, product, left, size.lanes).left(size.rows, size.uses_matrix_unit)
-        packer = Packer(emit, product, right, size.lanes)
-    else:
-        size = deferral.size
-        place = deferral.place(emit, deferral.left, left)
-        packer = Packer(emit, product, left, size.lanes, place.place)
-        with place.unless_packed(emit, left):
-            panel = packer.left(size.rows, size.uses_matrix_unit)
-        packer = Packer(emit, product, right, size.lanes)
+    size = blocking(shape, product, host().vector_bits) if deferral is None else deferral.size
+    panel = _left_panel(emit, product, size, left, deferral)
+    packer = Packer(emit, product, right, size.lanes)
     few = direct(packer, panel, shape.n, _sums(shape, product, acc))
     if few is not None and shape.m <= min(size.rows, FEW):
         few.multiply(emit, left.lines_needed, [acc.base])
@@ -286,13 +278,7 @@ def _multiply_panels(
 ) -> None:
     """The product of as many rows as there are: the right factor is packed, then read for each block of rows."""
     product, right = packer.product, packer.source
-    if deferral is not None:
-        place = deferral.place(emit, deferral.right, right)
-        packer = replace(packer, place=place.place)
-        with place.unless_packed(emit, right):
-            panel = packer.strips(size.columns)
-    else:
-        panel = packer.strips(size.columns)
+    panel = _right_panel(emit, size, packer, deferral)
     bases = [acc.base]
     needed = left.needed, right.needed
     acc_kind = _sums(shape, product, acc)
@@ -309,6 +295,25 @@ def _multiply_panels(
         bases.append(_flip_correction(emit, product, shape, size, panel))
     between = _prefetching(emit, shape, size, left, right)
     multiply(emit, product, shape, size, (left_panel, panel), acc_kind, bases, between, needed)
+
+
+def _left_panel(emit: Emitter, product: Product, size: Blocking, left: Factor, deferral: Deferral | None) -> Panel:
+    """The left factor, packed; where the product is deferred, at its place among the panels, unless it is there."""
+    if deferral is None:
+        return Packer(emit, product, left, size.lanes).left(size.rows, size.uses_matrix_unit)
+    place = deferral.place(emit, deferral.left, left)
+    packer = Packer(emit, product, left, size.lanes, place.place)
+    with place.unless_packed(emit, left):
+        return packer.left(size.rows, size.uses_matrix_unit)
+
+
+def _right_panel(emit: Emitter, size: Blocking, packer: Packer, deferral: Deferral | None) -> Panel:
+    """The right factor, likewise."""
+    if deferral is None:
+        return packer.strips(size.columns)
+    place = deferral.place(emit, deferral.right, packer.source)
+    with place.unless_packed(emit, packer.source):
+        return replace(packer, place=place.place).strips(size.columns)
 
 
 def _sums(shape: Shape, product: Product, acc: Window) -> FloatSums | IntegerSums:

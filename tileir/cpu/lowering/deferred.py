@@ -13,12 +13,13 @@ from math import prod
 from llvmlite import ir
 
 from tileir.analysis.effects import access_of
+from tileir.analysis.uses import is_visible
 from tileir.cpu.analysis.deferred import deferred_products
 from tileir.cpu.analysis.streams import Unchanged, unchanged
 from tileir.cpu.emit.elements import I1, I64, memory_type
 from tileir.cpu.emit.record import BEGUN
 from tileir.cpu.emit.safepoints import field_of
-from tileir.cpu.emit.views import NativeTileView
+from tileir.cpu.emit.views import NativeTensorView, NativeTileView
 from tileir.cpu.llvm.engine import host
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.matmul.deferred import Deferral, deferral
@@ -99,11 +100,11 @@ def defer_products(lowering: Lowering, loop: control.For) -> None:
     """Begin with empty panels, in front of a loop."""
     if not _deferred(lowering, loop):
         _reserve(lowering, loop, keeps=False)
-    stays = _stays(lowering)
+    stays = _stays(lowering, loop)
     for op in _deferred(lowering, loop):
         found = lowering.deferrals[op]
         found.begin(lowering.builder)
-        left, right = _kept(lowering, stays, op.lhs, -2), _kept(lowering, stays, op.rhs, -1)
+        left, right = (_kept(lowering, loop, stays, *side) for side in ((op.lhs, -2), (op.rhs, -1)))
         left, right = replace(found.left, kept=left), replace(found.right, kept=right)
         lowering.deferrals[op] = replace(found, left=left, right=right)
 
@@ -112,27 +113,38 @@ def _deferred(lowering: Lowering, loop: control.For) -> list[matmul.MmaF]:
     return [op for op in loop.body.ops if isinstance(op, matmul.MmaF) and op in lowering.deferrals]
 
 
-def _stays(lowering: Lowering) -> ir.Value:
+def _stays(lowering: Lowering, loop: control.For) -> ir.Value:
     """An i1: whether this tile block leaves what is read as it is: what it writes lies in the arrays written."""
     stays = lowering.keeps_panels
     for access in map(access_of, lowering.fusion.operations):
         if access is not None and access.writes and stays is not None:
-            view = lowering.values.get(access.address)
-            fit = view.tensor.fit if isinstance(view, NativeTileView) else None
+            tensor = _tensor_of(lowering, loop, access.address)
+            fit = tensor.fit if tensor is not None else None
             stays = None if fit is None else lowering.builder.and_(stays, fit.write)
     return I1(0) if stays is None else stays
 
 
-def _kept(lowering: Lowering, stays: ir.Value, factor: Value, across: int) -> ir.Value:
+def _tensor_of(lowering: Lowering, loop: control.For, view: Value) -> NativeTensorView | None:
+    """The tensor that a tile view cuts into tiles, where it is known in front of a loop: the view may be made later."""
+    made = view.op
+    if isinstance(made, views.MakePartitionView | views.MakeStridedView):
+        view = made.tensor_view
+    found = lowering.values.get(view) if is_visible(view, loop) else None
+    if isinstance(found, NativeTileView):
+        found = found.tensor
+    return found if isinstance(found, NativeTensorView) else None
+
+
+def _kept(lowering: Lowering, loop: control.For, stays: ir.Value, factor: Value, across: int) -> ir.Value:
     """An i1: whether panels of a factor stay, whose lines are numbered along dimension `across`."""
     while isinstance(factor.op, shapes.Reshape):
         factor = factor.op.source
     load = factor.op
-    view = lowering.values.get(load.view) if isinstance(load, views.LoadView) else None
-    if not isinstance(view, NativeTileView) or view.tensor.fit is None:
+    tensor = _tensor_of(lowering, loop, load.view) if isinstance(load, views.LoadView) else None
+    if tensor is None or tensor.fit is None:
         return I1(0)
-    stays = lowering.builder.and_(stays, view.tensor.fit.read)
-    return lowering.builder.and_(stays, _is_shared(lowering, view, across))
+    stays = lowering.builder.and_(stays, tensor.fit.read)
+    return lowering.builder.and_(stays, _is_shared(lowering, NativeTileView(tensor, load.view.type), across))
 
 
 def _is_shared(lowering: Lowering, view: NativeTileView, across: int) -> ir.Value:

@@ -140,7 +140,9 @@ def _kept(lowering: Lowering, loop: control.For, stays: ir.Value, factor: Value,
     while isinstance(factor.op, shapes.Reshape):
         factor = factor.op.source
     load = factor.op
-    tensor = _tensor_of(lowering, loop, load.view) if isinstance(load, views.LoadView) else None
+    if not isinstance(load, views.LoadView):
+        return I1(0)
+    tensor = _tensor_of(lowering, loop, load.view)
     if tensor is None or tensor.fit is None:
         return I1(0)
     stays = lowering.builder.and_(stays, tensor.fit.read)

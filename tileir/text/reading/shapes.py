@@ -6,7 +6,7 @@ Does not know: the syntax of any operation, nor what a statement means.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from operator import attrgetter, is_
 from typing import NamedTuple
 
@@ -51,7 +51,7 @@ class StatementShapes:
 
     def known(
         self, tokens: list[str], begin: int, values: Mapping[str, Value]
-    ) -> tuple[StatementShape, list[Value], int] | None:
+    ) -> tuple[StatementShape, tuple[Value, ...], int] | None:
         """The shape of the statement whose name is token `begin`, its operands and its end; None for a new one."""
         for form in self._forms.get(tokens[begin], ()):
             end = begin + form.size
@@ -99,7 +99,7 @@ def _key(tokens: list[str]) -> tuple[str, ...]:
     return tuple(tokens)
 
 
-def _operands(tokens: list[str], places: list[int], values: Mapping[str, Value]) -> list[Value] | None:
+def _operands(tokens: list[str], places: list[int], values: Mapping[str, Value]) -> tuple[Value, ...] | None:
     """The values named at these places, where the names are taken out; None if one is not defined."""
     operands = []
     for place in places:
@@ -108,12 +108,12 @@ def _operands(tokens: list[str], places: list[int], values: Mapping[str, Value])
             return None
         operands.append(value)
         tokens[place] = ""
-    return operands[:]  # a list that grew has room for more
+    return tuple(operands)
 
 
-def _fits(operands: list[Value], types: list[Type]) -> bool:
+def _fits(operands: Sequence[Value], types: list[Type]) -> bool:
     return all(map(is_, map(_TYPE, operands), types))
 
 
-def _types(values: list[Value]) -> list[Type]:
+def _types(values: Sequence[Value]) -> list[Type]:
     return [value.type for value in values]

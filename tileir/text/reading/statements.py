@@ -170,7 +170,8 @@ class StatementReader(ValueReader):
 
     def inside(self, opening: SourceLoc) -> bool:
         """Whether another operation of the block follows; if not, the closing brace does."""
-        self.lookahead()
+        if self.index > self._low:
+            self._refill()
         token = self.tokens[self.index]
         if token is END:
             self.missing_brace(opening)

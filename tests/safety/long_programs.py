@@ -123,6 +123,29 @@ PATIENT = """entry @k(%flag: tile<ptr<i32>>, %out: tile<ptr<i32>>, %n: tile<i32>
 }"""
 """Looks at a flag that nobody sets, `n` times."""
 
+SUMMING = """entry @k(%flag: tile<ptr<i32>>, %out: tile<ptr<f32>>, %end: tile<f32>) {
+  %one = constant <i32: 1> : tile<i32>
+  %zero = constant <i32: 0> : tile<i32>
+  %factor = constant <f32: 1.0> : tile<2x2xf32>
+  %start = constant <f32: 0.0> : tile<2x2xf32>
+  %sums = loop iter_values(%acc = %start) : tile<2x2xf32> -> tile<2x2xf32> {
+    %v, %t = load_ptr_tko acquire device %flag : tile<ptr<i32>> -> tile<i32>, token
+    %set = cmpi equal %v, %one, signed : tile<i32> -> tile<i1>
+    %next = mmaf %factor, %factor, %acc : tile<2x2xf32>, tile<2x2xf32>, tile<2x2xf32>
+    %corner = extract %next[%zero, %zero] : tile<2x2xf32> -> tile<1x1xf32>
+    %number = reshape %corner : tile<1x1xf32> -> tile<f32>
+    %full = cmpf greater_than_or_equal ordered %number, %end : tile<f32> -> tile<i1>
+    %enough = ori %set, %full : tile<i1>
+    if %enough { break %next : tile<2x2xf32> }
+    continue %next : tile<2x2xf32>
+  }
+  %corner = extract %sums[%zero, %zero] : tile<2x2xf32> -> tile<1x1xf32>
+  %number = reshape %corner : tile<1x1xf32> -> tile<f32>
+  %t = store_ptr_tko weak %out, %number : tile<ptr<f32>>, tile<f32> -> token
+  return
+}"""
+"""Looks at a flag that nobody sets, and carries nothing but sums, which it adds to where they stand."""
+
 _ADD = "  %o{n}, %t{n} = atomic_rmw_tko relaxed device %p, add, %one : tile<ptr<i32>>, tile<i32> -> tile<i32>, token"
 
 ATOMICS = "\n".join(

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from long_programs import ATOMICS, BUSY, CIRCLE, LOOP, PATIENT, SPIN, WAIT_FOR_LAST
+from long_programs import ATOMICS, BUSY, CIRCLE, LOOP, PATIENT, SPIN, SUMMING, WAIT_FOR_LAST
 
 import tileir
 from tileir.host import limits
@@ -84,6 +84,12 @@ class TestDeadlocks:
         rounds = 200_000 if target == "interp" else 300_000_000
         run(PATIENT, np.zeros(1, np.int32), out, rounds, target=target)
         assert out[0] == rounds
+
+    @pytest.mark.parametrize("target", TARGETS)
+    def test_nor_is_one_that_adds_to_sums_where_they_stand(self, target):
+        out, end = np.zeros(1, np.float32), 2000.0 if target == "interp" else 8e6
+        run(SUMMING, np.zeros(1, np.int32), out, end, target=target)
+        assert out[0] == end
 
     @pytest.mark.parametrize("target", TARGETS)
     def test_another_launch_may_end_it(self, target):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
+from tileir.cpu.emit.constants import zero
 from tileir.cpu.emit.elements import I1, I64, PTR, memory_type
 from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.emit.tiles import (
@@ -90,22 +91,36 @@ class TileSlot(Slot):
         self._current, self._next = emit.stack(PTR), emit.stack(PTR)
         for cell in (self._current, self._next):
             emit.builder.store(new_buffer(emit, type).base, cell)
-        self._in_place = False
-        self._read: ir.Value | None = None
+        self._read: Window | None = None
+        self._written: Tile | None = None
+
+    @property
+    def _in_place(self) -> bool:
+        """Whether what has been written lies where it was read, as a product does that has added to it."""
+        written, read = self._written, self._read
+        return read is not None and isinstance(written, Window) and written.base is read.base
 
     def read(self, emit: Emitter) -> Lowered:
-        self._read = emit.builder.load(self._current, typ=PTR)
-        return Window(self.type, self._read, row_major(self.type.shape))
+        self._read = Window(self.type, emit.builder.load(self._current, typ=PTR), row_major(self.type.shape))
+        return self._read
 
     def write(self, emit: Emitter, value: Lowered) -> None:
         assert isinstance(value, Tile)
-        self._in_place = isinstance(value, Window) and value.base is self._read
+        self._written = value
         if not self._in_place:
             target = emit.builder.load(self._next, typ=PTR)
             fill(emit, Window(self.type, target, row_major(self.type.shape)), value)
 
+    def write_zeros(self, emit: Emitter, count: ir.Value) -> None:
+        """Write a tile of zeros of which only so many elements, an i64, will be read before they are written."""
+        base, number = emit.builder.load(self._next, typ=PTR), zero(self.type.element)
+        target = Window(t.tile(self.type.element, self.type.count), base, row_major((self.type.count,)))
+        emit.loop_nest([count], lambda index: target.put(emit, index, number))
+        self._written = target
+
     def differs(self, emit: Emitter) -> ir.Value:
-        return I1(not self._in_place)
+        """Elements are not compared: only what was read and is handed on as it is does not differ."""
+        return I1(self._written is not self._read)
 
     def publish(self, emit: Emitter) -> None:
         if self._in_place:

@@ -90,7 +90,8 @@ def _case(kind: Kind, rows: int, columns: int, depth: int) -> Case:
 
     def check() -> None:
         left, right = (array.astype(np.float64) for array in (a, b))
-        close(out, (left.T if kind.a_transposed else left) @ (right.T if kind.b_transposed else right), TOLERANCE[out.dtype.name])
+        left, right = left.T if kind.a_transposed else left, right.T if kind.b_transposed else right
+        close(out, left @ right, TOLERANCE[out.dtype.name])
 
     arguments = (a, b, out, rows, columns, depth, a.shape[1], b.shape[1], columns)
     grid = tiles(rows, 128), tiles(columns, 128)

@@ -14,16 +14,18 @@ from tileir.cpu.analysis.fusion import Fusion
 from tileir.ir.core import Op
 from tileir.ops import control, matmul
 
+DeferredProduct = matmul.MmaF | matmul.MmaI
 
-def deferred_products(fusion: Fusion, loop: control.For) -> list[matmul.MmaF]:
+
+def deferred_products(fusion: Fusion, loop: control.For) -> list[DeferredProduct]:
     """The products in the body of a loop that may be deferred."""
     *operations, end = loop.body.ops
     if not isinstance(end, control.Continue) or any(_continues(loop, op) for op in operations):
         return []
-    return [op for op in operations if isinstance(op, matmul.MmaF) and _only_carried(fusion, loop, op, end)]
+    return [op for op in operations if isinstance(op, DeferredProduct) and _only_carried(fusion, loop, op, end)]
 
 
-def _only_carried(fusion: Fusion, loop: control.For, product: matmul.MmaF, end: control.Continue) -> bool:
+def _only_carried(fusion: Fusion, loop: control.For, product: DeferredProduct, end: control.Continue) -> bool:
     """Whether the sums come from the last iteration and go to the next one, unread."""
     if not (fusion.used_once(product.acc) and fusion.used_once(product.result)):
         return False

@@ -7,27 +7,34 @@ Does not know: how products are packed and multiplied (`cpu.matmul.deferred`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
 from llvmlite import ir
 
 from tileir.analysis.effects import access_of
-from tileir.cpu.analysis.deferred import deferred_products
+from tileir.analysis.loops import carried_arguments
+from tileir.cpu.analysis.deferred import DeferredProduct, deferred_products
 from tileir.cpu.analysis.streams import Unchanged, unchanged
+from tileir.cpu.emit.algebra import call_intrinsic
 from tileir.cpu.emit.elements import I1, I64, memory_type
+from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.record import BEGUN
 from tileir.cpu.emit.safepoints import field_of
+from tileir.cpu.emit.slots import Slot
+from tileir.cpu.emit.tiles import Tile, wide
 from tileir.cpu.emit.views import NativeTileView
 from tileir.cpu.llvm.engine import host
 from tileir.cpu.lowering.state import Lowering
+from tileir.cpu.matmul.accumulators import I32_MAXIMUM
 from tileir.cpu.matmul.deferred import Deferral, deferral
 from tileir.cpu.matmul.direct import FEW
 from tileir.cpu.matmul.microkernel import Shape
-from tileir.cpu.matmul.products import float_product, is_swapped, word_lanes
+from tileir.cpu.matmul.products import is_swapped, largest_product, product_of
 from tileir.ir import types as t
 from tileir.ir.core import Value
-from tileir.ops import control, matmul, shapes, views
+from tileir.ops import control, core, matmul, shapes, views
 from tileir.ops.module import Entry
 
 
@@ -61,16 +68,16 @@ def _reserve(lowering: Lowering, loop: control.For, keeps: bool) -> None:
             lowering.deferrals[op] = made
 
 
-def _deferral(lowering: Lowering, op: matmul.MmaF, keeps: bool) -> Deferral | None:
-    """Of one matrix of many rows, whose sums are not rounded in between."""
+def _deferral(lowering: Lowering, op: DeferredProduct, keeps: bool) -> Deferral | None:
+    """Of one matrix of many rows, whose sums are not rounded in between, nor looked at one by one."""
     *batch, rows, columns = op.acc.tile.shape
-    depth, target = op.lhs.tile.shape[-1], host()
+    target = host()
     if prod(batch) > 1 or rows <= FEW or is_swapped(rows, columns, target):
         return None
-    product = float_product(op.lhs.type.number, op.acc.type.number, depth, word_lanes(columns, target), target)
-    if memory_type(op.acc.type.number) != product.total:
+    product = product_of(op, target)
+    if memory_type(op.acc.type.number) != product.total or (isinstance(op, matmul.MmaI) and lowering.strict):
         return None
-    return deferral(lowering.emit, product, Shape(rows, columns, depth), target.vector_bits, keeps)
+    return deferral(lowering.emit, product, Shape(rows, columns, op.lhs.tile.shape[-1]), target.vector_bits, keeps)
 
 
 def _no_overlap(lowering: Lowering, entry: Entry, found: Unchanged) -> ir.Value:
@@ -95,8 +102,8 @@ def _bounds(lowering: Lowering, entry: Entry, position: int) -> tuple[ir.Value, 
 # ---------------------------------------------------------------- in front of a loop, and in it
 
 
-def defer_products(lowering: Lowering, loop: control.For) -> None:
-    """Begin with empty panels, in front of a loop."""
+def defer_products(lowering: Lowering, loop: control.For, slots: Sequence[Slot]) -> None:
+    """Begin with empty panels, in front of a loop that carries its values in `slots`."""
     if not _deferred(lowering, loop):
         _reserve(lowering, loop, keeps=False)
     stays = _stays(lowering)
@@ -105,11 +112,39 @@ def defer_products(lowering: Lowering, loop: control.For) -> None:
         found.begin(lowering.builder)
         left, right = _kept(lowering, stays, op.lhs, -2), _kept(lowering, stays, op.rhs, -1)
         left, right = replace(found.left, kept=left), replace(found.right, kept=right)
-        lowering.deferrals[op] = replace(found, left=left, right=right)
+        together = _panels_in_range(lowering, op, found, loop, slots) if isinstance(op, matmul.MmaI) else found.together
+        lowering.deferrals[op] = replace(found, left=left, right=right, together=together)
 
 
-def _deferred(lowering: Lowering, loop: control.For) -> list[matmul.MmaF]:
-    return [op for op in loop.body.ops if isinstance(op, matmul.MmaF) and op in lowering.deferrals]
+def _deferred(lowering: Lowering, loop: control.For) -> list[DeferredProduct]:
+    return [op for op in loop.body.ops if isinstance(op, DeferredProduct) and op in lowering.deferrals]
+
+
+def _panels_in_range(
+    lowering: Lowering, op: matmul.MmaI, found: Deferral, loop: control.For, slots: Sequence[Slot]
+) -> ir.Value:
+    """An i64: how many full panels can be multiplied without that a sum leaves i32, whatever the factors hold."""
+    builder, position = lowering.builder, list(carried_arguments(loop)).index(op.acc)
+    start: ir.Value = I64(0)
+    made = loop.initial[position].op
+    if not (isinstance(made, core.Constant) and made.value.is_zero):
+        start = _largest_magnitude(lowering.emit, slots[position])
+    return builder.sdiv(builder.sub(I64(I32_MAXIMUM), start), I64(found.shape.k * largest_product(op)))
+
+
+def _largest_magnitude(emit: Emitter, slot: Slot) -> ir.Value:
+    """An i64, of the tile of i32 in a slot."""
+    builder, largest, tile = emit.builder, emit.stack(I64), slot.read(emit)
+    assert isinstance(tile, Tile)
+    builder.store(I64(0), largest)
+
+    def look_at(index: Index) -> None:
+        number = builder.sext(wide(builder, tile.at(emit, index)), I64)
+        magnitude = call_intrinsic(builder, "llvm.abs", I64, [number, I1(0)])
+        builder.store(call_intrinsic(builder, "llvm.smax", I64, [builder.load(largest, typ=I64), magnitude]), largest)
+
+    emit.loop_nest(tile.type.shape, look_at)
+    return builder.load(largest, typ=I64)
 
 
 def _stays(lowering: Lowering) -> ir.Value:

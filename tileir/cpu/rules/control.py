@@ -89,7 +89,7 @@ def lower_for(lowering: Lowering, op: control.For) -> None:
     pass_values(emit, slots, [lowering.values[value] for value in op.initial])
     counter = emit.stack(step.type)
     builder.store(lower, counter)
-    defer_products(lowering, op)
+    defer_products(lowering, op, slots)
     head, body, latch, done = (builder.append_basic_block(name) for name in ("for", "for.body", "for.next", "for.end"))
     builder.branch(head)
     builder.position_at_end(head)

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from tileir.analysis.loops import carried_arguments, enclosing_loop
 from tileir.cpu.analysis.fusion import Fusion
-from tileir.ir.core import Op
-from tileir.ops import control, matmul
+from tileir.ir.core import Op, Value
+from tileir.ops import control, core, matmul
 
 DeferredProduct = matmul.MmaF | matmul.MmaI
 
@@ -23,6 +23,21 @@ def deferred_products(fusion: Fusion, loop: control.For) -> list[DeferredProduct
     if not isinstance(end, control.Continue) or any(_continues(loop, op) for op in operations):
         return []
     return [op for op in operations if isinstance(op, DeferredProduct) and _only_carried(fusion, loop, op, end)]
+
+
+def is_float_zero(value: Value) -> bool:
+    """Whether all elements of a value are the float 0.0."""
+    return value.tile.number.is_float and is_zero(value)
+
+
+def is_zero(value: Value) -> bool:
+    """Whether all elements of a value are a constant 0, of floats the positive one."""
+    return isinstance(value.op, core.Constant) and value.op.value.is_zero
+
+
+def first_sums(loop: control.For, product: DeferredProduct) -> Value:
+    """The sums of a product that may be deferred, in front of its loop."""
+    return dict(zip(carried_arguments(loop), loop.initial))[product.acc]
 
 
 def _only_carried(fusion: Fusion, loop: control.For, product: DeferredProduct, end: control.Continue) -> bool:

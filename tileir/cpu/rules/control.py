@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from llvmlite import ir
 
 from tileir.analysis.effects import allocations_in
@@ -23,23 +25,23 @@ from tileir.ops import control
 rules: Rules[Lower] = Rules()
 
 
-def slots_of(lowering: Lowering, values: list[Value]) -> list[Slot]:
+def slots_of(lowering: Lowering, values: Sequence[Value]) -> list[Slot]:
     """A slot for each of the values."""
     return [new_slot(lowering.emit, value.type) for value in values]
 
 
-def read_into(lowering: Lowering, slots: list[Slot], values: list[Value]) -> None:
+def read_into(lowering: Lowering, slots: list[Slot], values: Sequence[Value]) -> None:
     """Bind the values to what the slots hold."""
     for slot, value in zip(slots, values):
         lowering.values[value] = slot.read(lowering.emit)
 
 
-def _jump(lowering: Lowering, target: JumpTarget, operands: list[Value]) -> None:
+def _jump(lowering: Lowering, target: JumpTarget, operands: Sequence[Value]) -> None:
     pass_values(lowering.emit, target.slots, [lowering.values[operand] for operand in operands])
     lowering.builder.branch(target.block)
 
 
-def _jump_back(lowering: Lowering, target: JumpTarget, operands: list[Value]) -> None:
+def _jump_back(lowering: Lowering, target: JumpTarget, operands: Sequence[Value]) -> None:
     """The jump to the next iteration."""
     for slot, operand in zip(target.slots, operands):
         slot.write(lowering.emit, lowering.values[operand])

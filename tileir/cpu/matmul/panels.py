@@ -352,11 +352,16 @@ class Packer:
 
 def flipped(builder: ir.IRBuilder, words: ir.Value) -> ir.Value:
     """Integers, or a vector of them, with the sign bit of each of their bytes inverted."""
-    kind = words.type.element if isinstance(words.type, ir.VectorType) else words.type
-    bits = int.from_bytes(b"\x80" * (kind.width // 8))
-    same = words.type is kind
-    mask = kind(bits) if same else ir.Constant(words.type, [bits] * words.type.count)
+    if isinstance(words.type, ir.VectorType):
+        mask = ir.Constant(words.type, [_sign_bits(words.type.element)] * words.type.count)
+    else:
+        mask = words.type(_sign_bits(words.type))
     return builder.xor(words, mask)
+
+
+def _sign_bits(kind: ir.IntType) -> int:
+    """Those of all bytes."""
+    return int.from_bytes(b"\x80" * (kind.width // 8), "little")
 
 
 def each(emit: Emitter, extent: int, step: int, body: Callable[[ir.Value], None]) -> None:

@@ -56,8 +56,10 @@ def product_of(op: matmul.MmaF | matmul.MmaI, host: Host) -> Product:
     lanes = word_lanes(rows if swapped else columns, host)
     if isinstance(op, matmul.MmaF):
         return float_product(op.lhs.tile.number, op.acc.tile.number, depth, lanes, host)
-    signs = op.signedness_lhs, op.signedness_rhs
-    return integer_product(*(reversed(signs) if swapped else signs), depth, lanes, host)
+    left, right = op.signedness_lhs, op.signedness_rhs
+    if swapped:
+        left, right = right, left
+    return integer_product(left, right, depth, lanes, host)
 
 
 def largest_product(op: matmul.MmaI) -> int:

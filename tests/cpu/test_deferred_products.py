@@ -8,12 +8,14 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
+from llvmlite import ir
 
 import tileir
 from tileir.cache import Cache
 from tileir.cpu.analysis.deferred import deferred_products
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.streams import unchanged
+from tileir.cpu.lowering import deferred as deferred_lowering
 from tileir.ops import control
 from tileir.ops.module import Entry
 from tileir.runtime import native
@@ -97,19 +99,21 @@ def numbers(rows: int, columns: int, element: str, seed: int) -> np.ndarray:
     return np.random.default_rng(seed).integers(-3, 4, (rows, columns)).astype(NUMPY[element])
 
 
-def launched(kernel: tileir.Kernel, target: str, arrays: list[np.ndarray], *rest: int) -> np.ndarray:
+def launched(kernel: tileir.Kernel, target: str, arrays: list[np.ndarray], *rest: int, **options: object) -> np.ndarray:
     a, b, c = (array.copy() for array in arrays)
-    options = {"threads": 1} if target == "cpu" else {}
+    options = {"threads": 1, **options} if target == "cpu" else {}
     kernel.launch((-(-rest[0] // TILE), -(-rest[1] // TILE)), a, b, c, *rest, target=target, **options)
     return np.concatenate([array.astype(np.float64).ravel() for array in (a, b, c)])
 
 
-def agrees(text: str, m: int, n: int, k: int, steps: int, element: str = "f32", turned=(False, False)) -> None:
+def agrees(
+    text: str, m: int, n: int, k: int, steps: int, element: str = "f32", turned=(False, False), **options: object
+) -> None:
     kernel = tileir.parse(text)["k"]
     a = numbers(*((k, m) if turned[0] else (m, k)), element, 1)
     b = numbers(*((n, k) if turned[1] else (k, n)), element, 2)
     c = np.full((m, n), 7, np.float64 if element == "f64" else np.float32)
-    mine, expected = (launched(kernel, target, [a, b, c], m, n, k, steps) for target in ("cpu", "interp"))
+    mine, expected = (launched(kernel, target, [a, b, c], m, n, k, steps, **options) for target in ("cpu", "interp"))
     is_same = mine.tobytes() == expected.tobytes()
     assert is_same, (m, n, k, steps)
 
@@ -132,6 +136,15 @@ def test_tiles_at_all_borders_and_panels_of_any_filling(element, turned):
 @pytest.mark.parametrize("steps", [0, 1, 2, 7, 8, 9, 17])
 def test_any_number_of_iterations(steps):
     agrees(program(), 64, 64, 544, steps)
+
+
+@pytest.mark.parametrize("start", ["0.0", "-0.0", "2.5"])
+@pytest.mark.parametrize("element", ["f32", "bf16"])
+def test_sums_start_from_what_the_loop_is_given(element, start):
+    zeros = "%zeros = constant <f32: 0.0>"
+    text = program(element).replace(zeros, zeros.replace("0.0", start))
+    for m, steps in ((64, 0), (64, 9), (33, 18), (3, 0), (3, 9)):
+        agrees(text, m, 40, 18 * TILE, steps, element)
 
 
 def test_the_last_iteration_may_be_where_the_counter_overflows():
@@ -174,6 +187,29 @@ def test_panels_do_not_stay_where_the_result_goes_into_a_factor():
         kernel.launch((2, 2), memory, b, memory, 64, 64, 64, 2, target=target, **options)
         results.append(memory)
     assert np.array_equal(*results)
+
+
+def test_panels_stay_where_the_view_of_the_result_is_made_behind_the_loop(monkeypatch):
+    stays, found = deferred_lowering._stays, []
+    monkeypatch.setattr(deferred_lowering, "_stays", lambda *given: found.append(stays(*given)) or found[-1])
+    text = program()
+    made = next(line for line in text.splitlines() if "%c_tiles =" in line)
+    behind = text.replace(made, "").replace("  %t2 =", f"{made}\n  %t2 =")
+    for one in (text, behind, program(body=STORED)):
+        agrees(one, 64, 64, 300, 10)
+    assert [isinstance(one, ir.Constant) for one in found] == [False, False, True]
+
+
+def test_a_view_of_the_result_in_a_branch_in_front_of_the_loop():
+    cleared = f"""
+  %is_first = cmpi equal %x, %y, signed : tile<i32> -> tile<i1>
+  if %is_first {{
+    %same = make_tensor_view %c, shape = [%m, %n], strides = [%n, 1] : tile<i32> -> tensor_view<?x?xf32, strides=[?,1]>
+    %same_tiles = make_partition_view %same : {KIND}
+    %t9 = store_view_tko weak %zeros, %same_tiles[%x, %y] : {ACC}, {KIND}, tile<i32> -> token
+  }}
+  %sum = for"""
+    agrees(program().replace("%sum = for", cleared), 64, 64, 300, 10, optimize=False)
 
 
 def test_what_a_program_writes_it_may_change():

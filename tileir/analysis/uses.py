@@ -30,6 +30,14 @@ def home_of(value: Value) -> Block | None:
     return value.owner.parent if isinstance(value.owner, Op) else value.owner
 
 
+def is_visible(value: Value, op: Op) -> bool:
+    """Whether the block that defines a value is around `op`: then its place in that block decides what `op` sees."""
+    home, block = home_of(value), op.parent
+    while block is not None and block is not home:
+        block = block.parent.parent if isinstance(block.parent, Op) else None
+    return block is not None
+
+
 def ancestor_in(block: Block | None, op: Op) -> Op:
     """`op`, or the operation around it, that stands in `block`."""
     while op.parent is not block:

@@ -13,12 +13,13 @@ from math import prod
 from llvmlite import ir
 
 from tileir.analysis.effects import access_of
-from tileir.cpu.analysis.deferred import deferred_products
+from tileir.analysis.uses import is_visible
+from tileir.cpu.analysis.deferred import deferred_products, starts_from_zero
 from tileir.cpu.analysis.streams import Unchanged, unchanged
 from tileir.cpu.emit.elements import I1, I64, memory_type
 from tileir.cpu.emit.record import BEGUN
 from tileir.cpu.emit.safepoints import field_of
-from tileir.cpu.emit.views import NativeTileView
+from tileir.cpu.emit.views import NativeTensorView, NativeTileView
 from tileir.cpu.llvm.engine import host
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.matmul.deferred import Deferral, deferral
@@ -56,12 +57,12 @@ def _forget_panels(lowering: Lowering) -> None:
 
 def _reserve(lowering: Lowering, loop: control.For, keeps: bool) -> None:
     for op in deferred_products(lowering.fusion, loop):
-        made = _deferral(lowering, op, keeps)
+        made = _deferral(lowering, loop, op, keeps)
         if made is not None:
             lowering.deferrals[op] = made
 
 
-def _deferral(lowering: Lowering, op: matmul.MmaF, keeps: bool) -> Deferral | None:
+def _deferral(lowering: Lowering, loop: control.For, op: matmul.MmaF, keeps: bool) -> Deferral | None:
     """Of one matrix of many rows, whose sums are not rounded in between."""
     *batch, rows, columns = op.acc.tile.shape
     depth, target = op.lhs.tile.shape[-1], host()
@@ -70,7 +71,8 @@ def _deferral(lowering: Lowering, op: matmul.MmaF, keeps: bool) -> Deferral | No
     product = float_product(op.lhs.type.number, op.acc.type.number, depth, word_lanes(columns, target), target)
     if memory_type(op.acc.type.number) != product.total:
         return None
-    return deferral(lowering.emit, product, Shape(rows, columns, depth), target.vector_bits, keeps)
+    shape, from_zero = Shape(rows, columns, depth), starts_from_zero(loop, op)
+    return deferral(lowering.emit, product, shape, target.vector_bits, keeps, from_zero)
 
 
 def _no_overlap(lowering: Lowering, entry: Entry, found: Unchanged) -> ir.Value:
@@ -99,40 +101,64 @@ def defer_products(lowering: Lowering, loop: control.For) -> None:
     """Begin with empty panels, in front of a loop."""
     if not _deferred(lowering, loop):
         _reserve(lowering, loop, keeps=False)
-    stays = _stays(lowering)
+    stays = _stays(lowering, loop)
     for op in _deferred(lowering, loop):
         found = lowering.deferrals[op]
         found.begin(lowering.builder)
-        left, right = _kept(lowering, stays, op.lhs, -2), _kept(lowering, stays, op.rhs, -1)
+        left, right = (_kept(lowering, loop, stays, *side) for side in ((op.lhs, -2), (op.rhs, -1)))
         left, right = replace(found.left, kept=left), replace(found.right, kept=right)
         lowering.deferrals[op] = replace(found, left=left, right=right)
+
+
+def zeros_needed(lowering: Lowering, loop: control.For, carried: Value, runs: ir.Value) -> ir.Value | None:
+    """How many elements of a carried value that is zero in front of a loop have to be: all if it does not run (an i1),
+    else those of the few rows that are multiplied in each iteration. None if no product knows that it is zero.
+    """
+    for op in _deferred(lowering, loop):
+        if op.acc is carried and lowering.deferrals[op].from_zero:
+            columns, count = carried.tile.shape[-1], carried.tile.count
+            return lowering.builder.select(runs, I64(min(FEW * columns, count)), I64(count))
+    return None
 
 
 def _deferred(lowering: Lowering, loop: control.For) -> list[matmul.MmaF]:
     return [op for op in loop.body.ops if isinstance(op, matmul.MmaF) and op in lowering.deferrals]
 
 
-def _stays(lowering: Lowering) -> ir.Value:
+def _stays(lowering: Lowering, loop: control.For) -> ir.Value:
     """An i1: whether this tile block leaves what is read as it is: what it writes lies in the arrays written."""
     stays = lowering.keeps_panels
     for access in map(access_of, lowering.fusion.operations):
         if access is not None and access.writes and stays is not None:
-            view = lowering.values.get(access.address)
-            fit = view.tensor.fit if isinstance(view, NativeTileView) else None
+            tensor = _tensor_of(lowering, loop, access.address)
+            fit = tensor.fit if tensor is not None else None
             stays = None if fit is None else lowering.builder.and_(stays, fit.write)
     return I1(0) if stays is None else stays
 
 
-def _kept(lowering: Lowering, stays: ir.Value, factor: Value, across: int) -> ir.Value:
+def _tensor_of(lowering: Lowering, loop: control.For, view: Value) -> NativeTensorView | None:
+    """The tensor that a tile view cuts into tiles, where it is known in front of a loop: the view may be made later."""
+    made = view.op
+    if isinstance(made, views.MakePartitionView | views.MakeStridedView):
+        view = made.tensor_view
+    found = lowering.values.get(view) if is_visible(view, loop) else None
+    if isinstance(found, NativeTileView):
+        found = found.tensor
+    return found if isinstance(found, NativeTensorView) else None
+
+
+def _kept(lowering: Lowering, loop: control.For, stays: ir.Value, factor: Value, across: int) -> ir.Value:
     """An i1: whether panels of a factor stay, whose lines are numbered along dimension `across`."""
     while isinstance(factor.op, shapes.Reshape):
         factor = factor.op.source
     load = factor.op
-    view = lowering.values.get(load.view) if isinstance(load, views.LoadView) else None
-    if not isinstance(view, NativeTileView) or view.tensor.fit is None:
+    if not isinstance(load, views.LoadView):
         return I1(0)
-    stays = lowering.builder.and_(stays, view.tensor.fit.read)
-    return lowering.builder.and_(stays, _is_shared(lowering, view, across))
+    tensor = _tensor_of(lowering, loop, load.view)
+    if tensor is None or tensor.fit is None:
+        return I1(0)
+    stays = lowering.builder.and_(stays, tensor.fit.read)
+    return lowering.builder.and_(stays, _is_shared(lowering, NativeTileView(tensor, load.view.type), across))
 
 
 def _is_shared(lowering: Lowering, view: NativeTileView, across: int) -> ir.Value:

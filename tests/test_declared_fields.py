@@ -80,7 +80,7 @@ class TestReading:
     def test_fields_of_an_operation(self) -> None:
         first, second, third = values(tile(F32), tile(F32), tile(F32))
         op = Longer.build([tile(F32)], first=first, rest=[second, third])
-        assert (op.first, op.rest, op.token, op.result) == (first, [second, third], None, op.results[0])
+        assert (op.first, op.rest, op.token, op.result) == (first, (second, third), None, op.results[0])
         assert (op.mode, op.quiet) == (Rounding.FULL, False)
 
 

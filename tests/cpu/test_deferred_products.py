@@ -138,6 +138,15 @@ def test_any_number_of_iterations(steps):
     agrees(program(), 64, 64, 544, steps)
 
 
+@pytest.mark.parametrize("start", ["0.0", "-0.0", "2.5"])
+@pytest.mark.parametrize("element", ["f32", "bf16"])
+def test_sums_start_from_what_the_loop_is_given(element, start):
+    zeros = "%zeros = constant <f32: 0.0>"
+    text = program(element).replace(zeros, zeros.replace("0.0", start))
+    for m, steps in ((64, 0), (64, 9), (33, 18), (3, 0), (3, 9)):
+        agrees(text, m, 40, 18 * TILE, steps, element)
+
+
 def test_the_last_iteration_may_be_where_the_counter_overflows():
     text = program(bounds="%zero to %steps, step %two", counter="i8").replace("<i8: 2>", "<i8: 100>")
     text = text.replace("%a_tiles[%x, %i]", "%a_tiles[%x, %w]").replace("%b_tiles[%i, %y]", "%b_tiles[%w, %y]")

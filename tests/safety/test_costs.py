@@ -37,6 +37,17 @@ def peak_bytes(action: Callable[[], object]) -> int:
         tracemalloc.stop()
 
 
+def held_bytes(action: Callable[[], object]) -> int:
+    """What is left while the result is held."""
+    tracemalloc.start()
+    try:
+        result = action()
+        assert result is not None
+        return tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+
+
 def failure(text: str) -> tileir.DiagnosticError:
     with pytest.raises(tileir.DiagnosticError) as caught:
         tileir.verify(tileir.parse(text)).raise_if_errors()
@@ -89,6 +100,29 @@ def test_names_are_cut_in_messages(kind: str) -> None:
     assert all(len(found.message) < 500 for found in error.diagnostics)
     assert len(str(error)) < 2000
     assert len(json.dumps([found.to_json() for found in error.diagnostics])) < 2000
+
+
+# ---------------------------------------------------------------- operations
+
+
+def test_an_operation_takes_little_memory() -> None:
+    count = 5_000
+    body = "".join(f"%x{index} = addi %a, %a : tile<i32>\n" for index in range(count))
+    text = f"entry @k(%a: tile<i32>) {{\n{body}return }}"
+    data = tileir.to_bytecode(tileir.parse(text))
+    for read in (lambda: tileir.parse(text), lambda: tileir.from_bytecode(data)):
+        read()  # what is made once for all programs
+        assert held_bytes(read) < 300 * count
+
+
+def test_the_smallest_operations_take_a_hundred_times_their_file_at_most() -> None:
+    """One has two bytes."""
+    count = 20_000
+    text = "entry @k() {\n" + "".join(f"%{index} = make_token : token\n" for index in range(count)) + "return }"
+    data = tileir.to_bytecode(tileir.parse(text))
+    assert len(data) < 2 * count + 200
+    tileir.from_bytecode(data)
+    assert peak_bytes(lambda: tileir.from_bytecode(data)) < 100 * len(data)
 
 
 # ---------------------------------------------------------------- constants and formats

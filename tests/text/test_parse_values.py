@@ -22,7 +22,7 @@ IDS = "get_tile_block_id : tile<i32>"
 )
 def test_results_are_named_alone_or_as_packs(names: str, uses: tuple[str, ...]) -> None:
     found = ops(f"{names} = {IDS}\n" + "\n".join(f"%u{n} = absi {use} : tile<i32>" for n, use in enumerate(uses)))
-    assert [user.operands[0] for user in found[1:]] == found[0].results
+    assert tuple(user.operands[0] for user in found[1:]) == found[0].results
 
 
 def test_results_without_names_are_not_used() -> None:
@@ -50,7 +50,7 @@ def test_a_block_argument_may_be_used_before_its_definition() -> None:
     use, loop = ops(body, "%n: tile<i32>")
     block = loop.regions[0]
     assert isinstance(block, Block)
-    assert use.operands == block.args
+    assert use.operands == tuple(block.args)
 
 
 def test_a_result_of_a_pack_may_be_used_before_its_definition() -> None:

@@ -78,7 +78,7 @@ def test_values_of_another_type_are_reported_each_time():
 def test_values_defined_later_are_found():
     body = "%a = addi %x, %x : tile<i32>\n%b = addi %x, %c : tile<i32>\n%c = addi %x, %x : tile<i32>"
     first, second, third = ops(body, "%x: tile<i32>")
-    assert second.operands == [first.operands[0], third.results[0]]
+    assert second.operands == (first.operands[0], third.results[0])
 
 
 def test_like_statements_share_their_attributes():

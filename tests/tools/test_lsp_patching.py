@@ -128,4 +128,4 @@ def test_a_fault_that_comes_and_goes_leaves_the_program_as_it_was() -> None:
     assert faults == []
     (entry,) = now.reading.module.items
     a, b, c, _ = entry.regions[0].ops
-    assert b.operands[0] is a.results[0] and c.operands == [b.results[0], a.results[0]]
+    assert b.operands[0] is a.results[0] and c.operands == (b.results[0], a.results[0])

@@ -53,11 +53,11 @@ class Subject:
         """Give the first value of an operand another type, as an argument of the function around."""
         position = sum(self.op.segments[: operand.position])
         before = self.op.operands[position]
-        self.op.operands[position] = self._argument(type)
+        self.op.set_operand(position, self._argument(type))
         try:
             yield
         finally:
-            self.op.operands[position] = before
+            self.op.set_operand(position, before)
 
     @contextmanager
     def result_of_type(self, result: Result, type: t.Type) -> Iterator[None]:

@@ -321,13 +321,14 @@ def _break(subject: Subject, choice: random.Random) -> None:
     elif kind == 1 and op.spec.attrs:
         op.attributes[choice.choice(op.spec.attrs).name] = choice.choice(JUNK)
     elif kind == 2 and op.operands:
-        op.operands.pop(choice.randrange(len(op.operands)))
+        index = choice.randrange(len(op.operands))
+        op.operands = op.operands[:index] + op.operands[index + 1 :]
     elif kind == 3:
-        op.operands.append(choice.choice([Value(choice.choice(TYPES), op, 0), *op.results, *op.operands]))
+        op.operands += (choice.choice([Value(choice.choice(TYPES), op, 0), *op.results, *op.operands]),)
     elif kind == 4 and op.results:
         choice.choice(op.results).type = choice.choice(TYPES)
     elif kind == 5:
-        op.results.append(Value(choice.choice(TYPES), op, len(op.results)))
+        op.results = (*op.results, Value(choice.choice(TYPES), op, len(op.results)))
     elif kind == 6:
         op.regions = choice.choice([(), (None,), (None, None), (*op.regions, None), op.regions[:-1]])
     elif kind == 7:

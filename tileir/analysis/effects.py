@@ -135,9 +135,9 @@ class MemoryAccess:
         """Whether what comes before it is visible to others that acquire."""
         return self.ordering in _RELEASING
 
-    def _operands(self, name: str) -> list[Value]:
+    def _operands(self, name: str) -> tuple[Value, ...]:
         """The operands of a declared field; none of an empty name."""
-        return self.op.operand_group(self.op.spec.operand_index[name].position) if name else []
+        return self.op.operand_group(self.op.spec.operand_index[name].position) if name else ()
 
     def _operand(self, name: str) -> Value | None:
         return next(iter(self._operands(name)), None)

@@ -7,7 +7,7 @@ Does not know: any operation; the layouts (`layout`) come from the declarations.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tileir.bytecode import faults
@@ -18,10 +18,10 @@ from tileir.bytecode.tables import TableReaders
 from tileir.bytecode.wire import ByteCursor
 from tileir.ir.core import Block, Value
 from tileir.ir.fields import RegionField
-from tileir.ir.loc import BytecodeLoc, BytecodePart, Location
+from tileir.ir.loc import UNKNOWN, BytecodePart, Location
 from tileir.ir.spec import OperandLayout
 
-Operands = tuple[list[Value], tuple[int, ...]]
+Operands = tuple[Sequence[Value], tuple[int, ...]]
 """Flat operands, and the length of each group."""
 
 
@@ -66,10 +66,10 @@ class BodyReader:
         head = heads.known(cursor)
         layout = heads.layout(cursor, part.first + index) if head is None else head.layout
         try:
-            loc = self._location(index, layout) if self._next_location else BytecodeLoc(part, index, layout.name)
+            loc = self._location() if self._next_location else None
             layout, types, flags, attributes = head or heads.read(cursor, layout, begin)
             segments = layout.spec.fixed_segments or ()
-            operands = self._usual_values(len(segments)) if segments else None
+            operands: Sequence[Value] | None = self._usual_values(len(segments)) if segments else None
             if operands is None:
                 operands, segments = self._operands(layout, flags)
             if layout.sized_attrs:
@@ -77,31 +77,32 @@ class BodyReader:
             regions = self._regions(layout, depth) if layout.regions else ()
         except BytecodeFault as fault:
             raise fault.inside_op(part.first + index, layout.name) from None
-        op = layout.cls(operands, types, attributes, regions, loc, segments)
+        op = layout.cls(operands, types, attributes, regions, UNKNOWN, segments)
+        op.origin, op.number = (part, index) if loc is None else (loc, 0)
         op.parent = block
         block.ops.append(op)
+        defines = op.defines
+        if cursor.trace is None and not layout.implicit_results and not isinstance(defines, tuple):
+            self._values.append(defines)
+            return
         results = op.results[: layout.stored_results] if layout.implicit_results else op.results
-        if cursor.trace is not None:
-            self._explain(results)
+        self._explain(results)
         self._values += results
 
-    def _explain(self, values: list[Value]) -> None:
+    def _explain(self, values: Sequence[Value]) -> None:
         """Tell the trace which numbers the values have that become visible now."""
         trace = self._cursor.trace
         if trace is not None:
             for index, value in enumerate(values, len(self._values)):
                 trace.heading(self._cursor.at, f"value {index}: {_source(value)}")
 
-    def _location(self, index: int, layout: InstructionLayout) -> Location:
-        """The debug location of an instruction, or its place in the file."""
-        if self._next_location is not None:
-            try:
-                found = self._next_location()
-            except BytecodeFault as fault:
-                raise fault.inside("location") from None
-            if found is not None:
-                return found
-        return BytecodeLoc(self._part, index, layout.name)
+    def _location(self) -> Location | None:
+        """The debug location of the next instruction."""
+        assert self._next_location is not None
+        try:
+            return self._next_location()
+        except BytecodeFault as fault:
+            raise fault.inside("location") from None
 
     # ------------------------------------------------------------ operands
 
@@ -159,18 +160,19 @@ class BodyReader:
             wanted = f"at least {least}" if most is None else str(most) if least == most else f"{least} to {most}"
             raise BytecodeFault(faults.FIELD_COUNT, f"expected {wanted} operands, got {total}", begin)
         segments = layout.spec.default_segments(total)
-        operands = self._usual_values(total)
-        if operands is None:
-            operands = []
-            for step, size in zip(layout.operands, segments):
-                operands += [self._value(step.label) for _ in range(size)]
+        usual = self._usual_values(total)
+        if usual is not None:
+            return usual, segments
+        operands: list[Value] = []
+        for step, size in zip(layout.operands, segments):
+            operands += [self._value(step.label) for _ in range(size)]
         return operands, segments
 
-    def _group(self, label: str, size: int) -> list[Value]:
+    def _group(self, label: str, size: int) -> Sequence[Value]:
         found = self._usual_values(size)
         return [self._value(label) for _ in range(size)] if found is None else found
 
-    def _usual_values(self, count: int) -> list[Value] | None:
+    def _usual_values(self, count: int) -> tuple[Value, ...] | None:
         """The values whose numbers, of two bytes at most, come next; None, with nothing read, where they do not.
 
         Whoever reads them again then says what is wrong with them, and where, and tells a trace.
@@ -196,7 +198,7 @@ class BodyReader:
         if at > end:
             return None
         cursor.at = at
-        return found[:]  # a list that grew has room for more
+        return tuple(found)
 
     def _value(self, label: str) -> Value:
         cursor, values = self._cursor, self._values

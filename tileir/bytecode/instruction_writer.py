@@ -6,6 +6,7 @@ Does not know: any operation; the layouts (`layout`) come from the declarations.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tileir.bytecode import faults
@@ -37,7 +38,7 @@ class BodyWriter:
         for op in block.ops:
             self._instruction(op, 0)
 
-    def _define(self, values: list[Value]) -> None:
+    def _define(self, values: Sequence[Value]) -> None:
         for value in values:
             self._numbers[value] = self._visible
             self._visible += 1
@@ -48,7 +49,7 @@ class BodyWriter:
             if self._locations is not None:
                 self._locations.append(self._debug.number(op.loc))
             self._sink.varint(layout.opcode)
-            self._result_types(op, layout)
+            results = self._results(op, layout)
             flags = self._flags(op, layout) if layout.has_flags else 0
             self._attributes(op, layout, flags)
             self._operands(op, layout)
@@ -56,16 +57,20 @@ class BodyWriter:
                 self._regions(op, layout, depth + 1)
         except BytecodeFault as fault:
             raise fault.writing_error(op) from None
-        self._define(op.results[: len(op.results) - len(layout.implicit_results)])
+        self._define(results)
 
-    def _result_types(self, op: Op, layout: InstructionLayout) -> None:
-        count = len(op.results) - len(layout.implicit_results)
+    def _results(self, op: Op, layout: InstructionLayout) -> tuple[Value, ...]:
+        """Write the types of the results; gives those that are visible afterwards."""
+        results = op.results
+        count = len(results) - len(layout.implicit_results)
         if layout.stored_results not in (None, count):
-            raise BytecodeFault(faults.MALFORMED, f"expected {len(layout.spec.results)} results, got {len(op.results)}")
+            raise BytecodeFault(faults.MALFORMED, f"expected {len(layout.spec.results)} results, got {len(results)}")
         if layout.result_count:
             self._sink.varint(count)
-        for result in op.results[:count]:
+        stored = results[:count]
+        for result in stored:
             self._sink.varint(self._tables.types.number(result.type))
+        return stored
 
     def _flags(self, op: Op, layout: InstructionLayout) -> int:
         flags = 0

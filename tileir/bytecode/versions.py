@@ -97,6 +97,9 @@ def _dated(spec: OpSpec) -> _Dated:
     )
 
 
+_UNKNOWN = OLDEST, ""
+
+
 class _Finder:
     """Finds the needs of a module, one operation at a time."""
 
@@ -112,7 +115,8 @@ class _Finder:
         if dated.attrs or dated.enums or dated.typed or dated.operands or dated.results:
             yield from self._fields(op, dated)
         for result in op.results:
-            yield from self._type(result.type, op)
+            if self._types.get(result.type, _UNKNOWN) is not None:
+                yield from self._type(result.type, op)
         for region in op.regions:
             for argument in region.args if region else ():
                 yield from self._type(argument.type, op)

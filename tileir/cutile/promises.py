@@ -32,6 +32,6 @@ def _passed_by(view: MakeTensorView) -> set[Assume]:
     for place, axis in enumerate(axes, len(view.operands) - len(axes)):
         promise = view.operands[place].op
         if type.shape[axis] == 1 and isinstance(promise, Assume):
-            view.operands[place] = promise.value
+            view.set_operand(place, promise.value)
             passed.add(promise)
     return passed

@@ -9,6 +9,7 @@ results, the integer types of optimization hints, empty hints, and whether an at
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tileir.ir.attributes import Attribute, DictAttr, IntegerAttr
@@ -76,12 +77,12 @@ class _Comparison:
             return a is b
         return self._match(a.args, b.args)
 
-    def _match(self, left: list[Value], right: list[Value]) -> bool:
+    def _match(self, left: Sequence[Value], right: Sequence[Value]) -> bool:
         self.counterpart.update(zip(left, right))
         return [value.type for value in left] == [value.type for value in right]
 
     def _same_operands(self, a: Op, b: Op) -> bool:
-        return [self.counterpart.get(value) for value in a.operands] == b.operands
+        return tuple([self.counterpart.get(value) for value in a.operands]) == b.operands
 
     def _same_place(self, a: Op, b: Op) -> bool:
         if not self.locations or (isinstance(a.loc, SourceLoc) and isinstance(b.loc, SourceLoc)):

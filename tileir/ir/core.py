@@ -7,11 +7,11 @@ Does not know: any operation. Operations are classes declared in `ops` with the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from tileir.ir.attributes import Attribute
-from tileir.ir.loc import UNKNOWN, Location, Source
+from tileir.ir.loc import UNKNOWN, Location, Places, Source
 from tileir.ir.spec import OpSpec, specify
 from tileir.ir.traits import Trait
 from tileir.ir.types import TensorViewType, TileType, TileViewType, Type, checked_cast
@@ -105,20 +105,25 @@ class Op(metaclass=_OpClass):
     """One operation. Subclasses are declared with the fields of `ir.declare`; `spec` holds the declaration.
 
     ``operands`` are flat, in declaration order; ``segments`` gives the length of each declared operand group (it is
-    always present, one number per declared operand). ``attributes`` holds the declared attributes that are set, by
-    name, as Python values; an unset one reads as its default through the class's accessor. ``regions`` has one entry
-    per declared region; None is a region without a block (a missing else). ``discardable`` holds attributes that no
+    always present, one number per declared operand). Operands and results are tuples: assign another one, or replace
+    one value by `set_operand` and `set_result`. ``attributes`` holds the declared attributes that are set, by name, as
+    Python values; an unset one reads as its default through the class's accessor. ``regions`` has one entry per
+    declared region; None is a region without a block (a missing else). ``discardable`` holds attributes that no
     declaration knows.
+
+    For the sake of memory ``results`` and ``loc`` are made when they are asked for: from ``defines``, which is the
+    value itself where there is one result, and from ``origin``, which is the location or knows it by ``number``.
     """
 
     __slots__ = (
         "attributes",
+        "defines",
         "discardable",
-        "loc",
+        "number",
         "operands",
+        "origin",
         "parent",
         "regions",
-        "results",
         "segments",
     )
     spec: ClassVar[OpSpec]
@@ -134,34 +139,66 @@ class Op(metaclass=_OpClass):
 
     def __init__(
         self,
-        operands: list[Value],
+        operands: Sequence[Value],
         result_types: list[Type] | tuple[Type, ...],
         attributes: dict[str, Any] | None = None,
         regions: tuple[Block | None, ...] = (),
         loc: Location = UNKNOWN,
         segments: tuple[int, ...] | None = None,
     ) -> None:
-        self.operands = operands
+        self.operands = tuple(operands)
         self.segments = self.spec.default_segments(len(operands)) if segments is None else segments
+        self.defines: Value | tuple[Value, ...]
         if len(result_types) == 1:
-            self.results = [Value(result_types[0], self, 0)]
+            self.defines = Value(result_types[0], self, 0)
+        elif result_types:
+            self.defines = tuple([Value(type, self, index) for index, type in enumerate(result_types)])
         else:
-            self.results = [Value(type, self, index) for index, type in enumerate(result_types)]
+            self.defines = ()
         self.attributes: dict[str, Any] = {} if attributes is None else attributes
         self.regions = regions
         self.discardable: dict[str, Attribute] | None = None
-        self.loc = loc
+        self.origin: Location | Places = loc
+        self.number = 0
         self.parent: Block | None = None
         for region in regions:
             if region is not None:
                 region.parent = self
 
     @property
+    def results(self) -> tuple[Value, ...]:
+        """The values that the operation defines, in declaration order."""
+        defines = self.defines
+        return defines if type(defines) is tuple else (defines,)  # type: ignore[return-value]
+
+    @results.setter
+    def results(self, values: Sequence[Value]) -> None:
+        self.defines = values[0] if len(values) == 1 else tuple(values)
+
+    def set_operand(self, index: int, value: Value) -> None:
+        """Use `value` in place of the operand at `index`."""
+        self.operands = (*self.operands[:index], value, *self.operands[index + 1 :])
+
+    def set_result(self, index: int, value: Value) -> None:
+        """Let `value` be the result at `index`."""
+        self.results = (*self.results[:index], value, *self.results[index + 1 :])
+
+    @property
+    def loc(self) -> Location:
+        """The place in the program, or in the file that the operation was read from."""
+        origin = self.origin
+        return origin.location(self.number, self.spec.name) if isinstance(origin, Places) else origin
+
+    @loc.setter
+    def loc(self, loc: Location) -> None:
+        self.origin = loc
+
+    @property
     def parent_op(self) -> Op | None:
         return None if self.parent is None else self.parent.parent
 
-    def operand_group(self, position: int) -> list[Value]:
-        """The operands of the declared operand at `position` (a list also for a single one)."""
+    def operand_group(self, position: int) -> tuple[Value, ...]:
+        """The operands of the declared operand at `position` (a tuple also for a single one)."""
         begin = sum(self.segments[:position])
         return self.operands[begin : begin + self.segments[position]]
 
@@ -195,10 +232,10 @@ class Op(metaclass=_OpClass):
         return f"<{self.spec.name}>"
 
 
-def _as_group(value: Value | list[Value] | tuple[Value, ...] | None) -> list[Value]:
+def _as_group(value: Value | Sequence[Value] | None) -> Sequence[Value]:
     if value is None:
-        return []
-    return [value] if isinstance(value, Value) else list(value)
+        return ()
+    return (value,) if isinstance(value, Value) else value
 
 
 class Module:

@@ -13,7 +13,7 @@ Does not know: any particular operation (`ops`), nor what the format string mean
         result = output(BASE_FLOAT_TILE)
         format = "$lhs `,` $rhs rounding($rounding_mode) $flush_to_zero attr-dict `:` type($result)"
 
-Every declared field is an accessor: ``op.lhs`` is a `Value`, ``op.index`` of a variadic operand a list, an optional
+Every declared field is an accessor: ``op.lhs`` is a `Value`, ``op.index`` of a variadic operand a tuple, an optional
 operand a `Value` or None, ``op.rounding_mode`` the attribute's value or its default. Where the specification's name of
 a field is a Python keyword or means something else on `Op`, the accessor is named differently and ``name=`` gives the
 specification's name, which messages, the generic form and ``op.attributes`` use.
@@ -47,7 +47,7 @@ def optional(constraint: TypeConstraint[C], since: str | None = None) -> Operand
     return Operand(constraint, optional=True, since=since)
 
 
-def variadic(constraint: TypeConstraint[C], name: str = "") -> Operand[list[Value[C]]]:
+def variadic(constraint: TypeConstraint[C], name: str = "") -> Operand[tuple[Value[C], ...]]:
     """Any number of operands."""
     return Operand(constraint, variadic=True, name=name)
 
@@ -57,7 +57,7 @@ def output(constraint: TypeConstraint[C], since: str | None = None) -> Result[Va
     return Result(constraint, since=since)
 
 
-def variadic_output(constraint: TypeConstraint[C], name: str = "") -> Result[list[Value[C]]]:
+def variadic_output(constraint: TypeConstraint[C], name: str = "") -> Result[tuple[Value[C], ...]]:
     """Any number of results."""
     return Result(constraint, variadic=True, name=name)
 

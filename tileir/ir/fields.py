@@ -29,6 +29,8 @@ class FieldSource(Protocol):
     @property
     def segments(self) -> tuple[int, ...]: ...
     @property
+    def defines(self) -> object: ...
+    @property
     def results(self) -> Sequence[object]: ...
     @property
     def attributes(self) -> Mapping[str, object]: ...
@@ -99,7 +101,9 @@ class Result(PositionedField[T_co]):
     def __get__(self, op: FieldSource | None, owner: type) -> Any:
         if op is None:
             return self
-        return op.results if self.variadic else op.results[self.position]
+        if self.variadic or self.position or isinstance(op.defines, tuple):
+            return op.results if self.variadic else op.results[self.position]
+        return op.defines
 
 
 @dataclass(eq=False)

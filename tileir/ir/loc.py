@@ -88,19 +88,39 @@ class UnknownLoc(Location):
 UNKNOWN = UnknownLoc()
 
 
+class Places:
+    """The places of at most `LENGTH` operations of one file, which are made when they are asked for: every operation
+    has one, and hardly any is looked at.
+    """
+
+    __slots__ = ()
+    LENGTH: ClassVar[int] = 256
+    """Numbers below it take no memory, and every operation has one."""
+
+    def location(self, number: int, name: str) -> Location:
+        """The place of operation `number`, which has the name `name`."""
+        raise NotImplementedError
+
+
 class SourceLoc(Location):
     """A place that the parser found: a range of offsets in a `Source`. Not written in the program itself."""
 
-    __slots__ = ("_length", "offset", "source")
+    __slots__ = ("end", "offset", "source")
 
     def __init__(self, source: Source, offset: int, end: int) -> None:
         self.source = source
         self.offset = offset
-        self._length = end - offset  # most are small numbers, which take no memory
+        self.end = end
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SourceLoc) and self.source is other.source and self._range == other._range
+
+    def __hash__(self) -> int:
+        return hash(self._range)
 
     @property
-    def end(self) -> int:
-        return self.offset + self._length
+    def _range(self) -> tuple[int, int]:
+        return self.offset, self.end
 
     @property
     def file_loc(self) -> FileLoc:
@@ -109,6 +129,21 @@ class SourceLoc(Location):
 
     def _shown(self) -> str:
         return self.file_loc._shown()
+
+
+class SourcePart(Places):
+    """The places of operations of a `Source`: `marks` are offsets, times `LONGEST`, plus the lengths of names."""
+
+    __slots__ = ("marks", "source")
+    LONGEST: ClassVar[int] = 1 << 16
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.marks = array("Q")
+
+    def location(self, number: int, name: str) -> SourceLoc:
+        offset, length = divmod(self.marks[number], self.LONGEST)
+        return SourceLoc(self.source, offset, offset + length)
 
 
 @dataclass(frozen=True, repr=False, slots=True)
@@ -172,18 +207,19 @@ class FusedLoc(Location):
         return f"fused{metadata}[{', '.join(member._shown() for member in self.members)}]"
 
 
-class BytecodePart:
+class BytecodePart(Places):
     """A part of a bytecode file, by its path, and the `offsets` of some operations of it in turn, from `first` on."""
 
     __slots__ = ("file", "first", "offsets", "path")
-    LENGTH: ClassVar[int] = 256
-    """Operations of one part: numbers below it take no memory, and every operation has one."""
 
     def __init__(self, file: str, path: str, offsets: Iterable[int] = (), first: int = 0) -> None:
         self.file = file
         self.path = path
         self.offsets = array("Q", offsets)
         self.first = first
+
+    def location(self, number: int, name: str) -> BytecodeLoc:
+        return BytecodeLoc(self, number, name)
 
     def following(self) -> BytecodePart:
         """The same for the operations behind these."""
@@ -193,8 +229,7 @@ class BytecodePart:
 class BytecodeLoc(Location):
     """A place in bytecode that carries no debug info: a path and a byte offset.
 
-    It is operation `number` of a part, with the name `name`; its path and its offset are found when they are asked
-    for, as every operation of a file has a place. A place of another kind (`at`) has no name.
+    It is operation `number` of a part, with the name `name`; a place of another kind (`at`) has no name.
     """
 
     __slots__ = ("_name", "_number", "_part")

@@ -106,7 +106,7 @@ class _Algebraic(Rebuilding):
     def copy(self, op: Op) -> Op:
         """Operations that only move numbers stay, with other types."""
         made = super().copy(op)
-        made.results = [Value(ring_type(one.type), made, one.index) for one in made.results]
+        made.results = tuple([Value(ring_type(one.type), made, one.index) for one in made.results])
         for name, content in made.attributes.items():
             if isinstance(content, t.FunctionType):
                 made.attributes[name] = ring_type(content)

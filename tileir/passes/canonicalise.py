@@ -78,16 +78,16 @@ class Canonicalise(Folding):
     def emit(self, op: Op) -> Sequence[Value]:
         if op.regions or not op.operands:
             return self.block.append(op).results
-        defining = {type(value.owner) for value in op.operands}
+        defining = tuple([type(value.owner) for value in op.operands])
         return (
             (self._folded(op) if Constant in defining else None)
-            or self._matched(op)
+            or self._matched(op, defining)
             or self._special(op, defining)
             or self.block.append(op).results
         )
 
-    def _matched(self, op: Op) -> Sequence[Value] | None:
-        for row in _rows_for(type(op), tuple([type(value.owner) for value in op.operands])):
+    def _matched(self, op: Op, defining: tuple[type, ...]) -> Sequence[Value] | None:
+        for row in _rows_for(type(op), defining):
             bound = row.match(op)
             if bound is not None:
                 made = build(row.made, op.results[0].type, bound, _place(row, op), self)
@@ -95,7 +95,7 @@ class Canonicalise(Folding):
                     return self._noted(row, op, [made])
         return None
 
-    def _special(self, op: Op, defining: set[type]) -> Sequence[Value] | None:
+    def _special(self, op: Op, defining: tuple[type, ...]) -> Sequence[Value] | None:
         if isinstance(op, Assume):
             inner = op.value.owner
             known = isinstance(inner, Assume) and inner.predicate == op.predicate
@@ -113,12 +113,12 @@ class Canonicalise(Folding):
             for part in owner.tokens if isinstance(owner, JoinTokens) else (token,):
                 if not isinstance(part.owner, MakeToken):
                     parts[part] = None
-        left = list(parts)
+        left = tuple(parts)
         if left == op.tokens:
             return None
         if len(left) > 1:
             return self._noted(JOINED, op, self.emit(JoinTokens.build([op.result.type], op.loc, tokens=left)))
-        return self._noted(JOINED, op, left or [op.tokens[0]])
+        return self._noted(JOINED, op, left or op.tokens[:1])
 
     # ------------------------------------------------------------ tiles of equal elements
 

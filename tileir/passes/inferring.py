@@ -142,7 +142,7 @@ class Inferring(_Ranged):
         strides, steps = _static(type.strides, made.operand_group(2))
         if len(extents) + len(steps) == len(made.operands) - 1:
             return
-        made.operands = [made.operands[0], *extents, *steps]
+        made.operands = (made.operands[0], *extents, *steps)
         made.segments = (1, len(extents), len(steps))
         _retype(made, t.TensorViewType(type.element, shape, strides, type.attr))
         self.log.note(STATIC, op, made.results)
@@ -167,7 +167,7 @@ def _static(entries: Sequence[int | None], operands: Sequence[Value]) -> tuple[l
 
 def _retype(op: Op, type: t.Type) -> None:
     if op.results[0].type is not type:
-        op.results = [Value(type, op, 0)]
+        op.results = (Value(type, op, 0),)
 
 
 def _view_of(type: t.TileViewType, tensor: t.TensorViewType) -> t.TileViewType:

@@ -6,6 +6,7 @@ Knows: how results of control flow depend on what exits hand on and loops carry.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 from tileir.analysis.exits import exits_from
 from tileir.ir.core import Module, Op, Value
@@ -62,7 +63,7 @@ class Liveness:
 
     def _need_operands(self, op: Op) -> None:
         """What an operation that runs needs for certain; the rest is needed where it arrives."""
-        operands: list[Value] = op.operands
+        operands: Sequence[Value] = op.operands
         if isinstance(op, For):
             operands = [op.lower, op.upper, op.step]
         elif isinstance(op, _HANDING_ON):
@@ -103,7 +104,7 @@ class Liveness:
             elif isinstance(jump, Break):
                 self._note(op.results, jump.operands)
 
-    def _note(self, targets: list[Value], sources: list[Value]) -> None:
+    def _note(self, targets: Sequence[Value], sources: Sequence[Value]) -> None:
         for target, source in zip(targets, sources):
             self._feeds[target].append(source)
 

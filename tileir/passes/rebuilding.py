@@ -57,12 +57,15 @@ class Rebuilding:
     def visit(self, op: Op) -> None:
         """Rebuild an operation of the program as it was."""
         made = self.emit(self.copy(op))
-        if made is not op.results:
+        if (made[0] if made else ()) is not op.defines and made != op.results:
             self.bind(op.results, made)
 
     def emit(self, op: Op) -> Sequence[Value]:
         """Add a new operation; gives what stands for its results."""
-        return self.block.append(op).results
+        block = self.block
+        op.parent = block
+        block.ops.append(op)
+        return op.results
 
     # ------------------------------------------------------------ copies
 
@@ -77,9 +80,12 @@ class Rebuilding:
             [result.type for result in op.results],
             op.attributes.copy(),
             regions,
-            self.place(op.loc),
-            op.segments,
+            segments=op.segments,
         )
+        if self.callers:
+            made.loc = self.place(op.loc)
+        else:
+            made.origin, made.number = op.origin, op.number
         if op.discardable:
             made.discardable = dict(op.discardable)
         return made
@@ -87,8 +93,8 @@ class Rebuilding:
     def _taken(self, op: Op) -> Op:
         """`op` itself, of rebuilt operands and regions."""
         values = self.values
-        if values:
-            op.operands = [values.get(value, value) for value in op.operands]
+        if values and not values.keys().isdisjoint(op.operands):
+            op.operands = tuple([values.get(value, value) for value in op.operands])
         if op.regions:
             op.regions = tuple(None if block is None else self.region(block) for block in op.regions)
             for block in op.regions:

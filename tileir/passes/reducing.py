@@ -170,7 +170,7 @@ def _strip(op: Op, name: str) -> None:
         return
     position = op.spec.operand_index[name].position
     begin = sum(op.segments[:position])
-    del op.operands[begin : begin + op.segments[position]]
+    op.operands = op.operands[:begin] + op.operands[begin + op.segments[position] :]
     op.segments = (*op.segments[:position], 0, *op.segments[position + 1 :])
 
 
@@ -231,7 +231,7 @@ class _Shrunk(Rebuilding):
 
     def copy(self, op: Op) -> Op:
         made = super().copy(op)
-        made.results = [Value(self._type(one.type), made, one.index) for one in made.results]
+        made.results = tuple([Value(self._type(one.type), made, one.index) for one in made.results])
         if isinstance(op, Constant):
             made.attributes["value"] = _cut(op.value, made.results[0].type)
         return made

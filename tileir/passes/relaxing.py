@@ -113,10 +113,10 @@ class Relaxing(Rebuilding):
         """Make `op` wait for these tokens."""
         position = op.spec.operand_index["token"].position
         begin = sum(op.segments[:position])
-        token = tokens
+        token: Sequence[Value] = tokens
         if len(tokens) > 1:
-            token = list(self.emit(JoinTokens.build([TOKEN], op.loc, tokens=tokens)))
-        op.operands[begin : begin + op.segments[position]] = token
+            token = self.emit(JoinTokens.build([TOKEN], op.loc, tokens=tokens))
+        op.operands = (*op.operands[:begin], *token, *op.operands[begin + op.segments[position] :])
         op.segments = (*op.segments[:position], len(token), *op.segments[position + 1 :])
 
 

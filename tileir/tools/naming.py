@@ -5,6 +5,8 @@ Knows: that a text that is read again has the same values in the same order. Doe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tileir.ir.core import Block, Module, Op, Value
 from tileir.ir.loc import Source
 from tileir.tools.lsp.reading import read
@@ -25,7 +27,7 @@ def value_names(module: Module, source: Source) -> dict[Value, str]:
     return found
 
 
-def _give(own: list[Value], other: list[Value], names: dict[Value, str], found: dict[Value, str]) -> None:
+def _give(own: Sequence[Value], other: Sequence[Value], names: dict[Value, str], found: dict[Value, str]) -> None:
     """A member of a pack behind the first has that one's name and its number."""
     first, base = "", 0
     for index, (value, like) in enumerate(zip(own, other)):

@@ -9,11 +9,13 @@ from __future__ import annotations
 from tileir.ir.core import Op
 from tileir.ir.loc import (
     BytecodeLoc,
+    BytecodePart,
     CallSiteLoc,
     DISubprogram,
     FileLoc,
     Location,
     SourceLoc,
+    SourcePart,
     UnknownLoc,
     debug_scope,
     subprogram,
@@ -21,7 +23,7 @@ from tileir.ir.loc import (
 from tileir.verify.rule import CheckContext, RuleTable, Violation, noted
 from tileir.verify.symbols import symbol_name
 
-PLAIN = frozenset((SourceLoc, UnknownLoc, FileLoc, BytecodeLoc))
+PLAIN = frozenset((SourceLoc, SourcePart, UnknownLoc, FileLoc, BytecodeLoc, BytecodePart))
 """Locations that cannot have a debug scope."""
 
 

@@ -111,14 +111,18 @@ class Verifier:
                 self._inspect(op, frame, key)
             elif verdict:
                 self._again(op, frame, verdict)
-            if op.loc.__class__ not in PLAIN:
+            if op.origin.__class__ not in PLAIN:
                 self._debug(op, frame)
             if frame.body is not None:
                 self._in_body(op, frame.body)
             if op.regions:
                 frame.pending = op
                 return op
-            visible.update(op.results)
+            defines = op.defines
+            if isinstance(defines, tuple):
+                visible.update(defines)
+            else:
+                visible.add(defines)
         return None
 
     def _enter(self, frame: Frame) -> None:
@@ -282,7 +286,8 @@ def _can_come_again(op: Op, checks: Checks) -> bool:
 def _summary(op: Op) -> object:
     """Everything that the local rules look at, as a key."""
     operands = tuple([value.type for value in op.operands])
-    results = tuple([value.type for value in op.results])
+    defines = op.defines
+    results = tuple([value.type for value in defines]) if isinstance(defines, tuple) else defines.type
     if not op.attributes and not op.regions:
         return op.__class__, op.segments, operands, results
     values: list[object] = [region is None for region in op.regions]

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from tileir.analysis.loops import carried_arguments, enclosing_loop
 from tileir.cpu.analysis.fusion import Fusion
-from tileir.ir.core import Op
-from tileir.ops import control, matmul
+from tileir.ir.core import Op, Value
+from tileir.ops import control, core, matmul
 
 
 def deferred_products(fusion: Fusion, loop: control.For) -> list[matmul.MmaF]:
@@ -21,6 +21,20 @@ def deferred_products(fusion: Fusion, loop: control.For) -> list[matmul.MmaF]:
     if not isinstance(end, control.Continue) or any(_continues(loop, op) for op in operations):
         return []
     return [op for op in operations if isinstance(op, matmul.MmaF) and _only_carried(fusion, loop, op, end)]
+
+
+def is_float_zero(value: Value) -> bool:
+    """Whether all elements of a value are the float 0.0."""
+    made = value.op
+    if not isinstance(made, core.Constant) or not value.tile.number.is_float:
+        return False
+    return made.value.is_splat and not any(made.value.data)
+
+
+def starts_from_zero(loop: control.For, product: matmul.MmaF) -> bool:
+    """Whether the sums of a product that may be deferred are 0.0 in front of its loop."""
+    initial = dict(zip(carried_arguments(loop), loop.initial))
+    return is_float_zero(initial[product.acc])
 
 
 def _only_carried(fusion: Fusion, loop: control.For, product: matmul.MmaF, end: control.Continue) -> bool:

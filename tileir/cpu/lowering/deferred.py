@@ -13,8 +13,8 @@ from math import prod
 
 from llvmlite import ir
 
-from tileir.cpu.analysis.deferred import deferred_products
-from tileir.cpu.emit.elements import I1, memory_type
+from tileir.cpu.analysis.deferred import deferred_products, starts_from_zero
+from tileir.cpu.emit.elements import I1, I64, memory_type
 from tileir.cpu.llvm.engine import host
 from tileir.cpu.lowering.kept import is_shared, kept_view, stays_in_array, unchanged_by_block
 from tileir.cpu.lowering.state import Lowering
@@ -35,12 +35,12 @@ def reserve_deferrals(lowering: Lowering, keeps: bool) -> None:
 
 def _reserve(lowering: Lowering, loop: control.For, keeps: bool) -> None:
     for op in deferred_products(lowering.fusion, loop):
-        made = _deferral(lowering, op, keeps)
+        made = _deferral(lowering, loop, op, keeps)
         if made is not None:
             lowering.deferrals[op] = made
 
 
-def _deferral(lowering: Lowering, op: matmul.MmaF, keeps: bool) -> Deferral | None:
+def _deferral(lowering: Lowering, loop: control.For, op: matmul.MmaF, keeps: bool) -> Deferral | None:
     """Of one matrix of many rows, whose sums are not rounded in between."""
     *batch, rows, columns = op.acc.tile.shape
     depth, target = op.lhs.tile.shape[-1], host()
@@ -49,7 +49,8 @@ def _deferral(lowering: Lowering, op: matmul.MmaF, keeps: bool) -> Deferral | No
     product = float_product(op.lhs.type.number, op.acc.type.number, depth, word_lanes(columns, target), target)
     if memory_type(op.acc.type.number) != product.total:
         return None
-    return deferral(lowering.emit, product, Shape(rows, columns, depth), target.vector_bits, keeps)
+    shape, from_zero = Shape(rows, columns, depth), starts_from_zero(loop, op)
+    return deferral(lowering.emit, product, shape, target.vector_bits, keeps, from_zero)
 
 
 # ---------------------------------------------------------------- in front of a loop, and in it
@@ -66,6 +67,17 @@ def defer_products(lowering: Lowering, loop: control.For) -> None:
         left, right = (_kept(lowering, loop, stays, *side) for side in ((op.lhs, -2), (op.rhs, -1)))
         left, right = replace(found.left, kept=left), replace(found.right, kept=right)
         lowering.deferrals[op] = replace(found, left=left, right=right)
+
+
+def zeros_needed(lowering: Lowering, loop: control.For, carried: Value, runs: ir.Value) -> ir.Value | None:
+    """How many elements of a carried value that is zero in front of a loop have to be: all if it does not run (an i1),
+    else those of the few rows that are multiplied in each iteration. None if no product knows that it is zero.
+    """
+    for op in _deferred(lowering, loop):
+        if op.acc is carried and lowering.deferrals[op].from_zero:
+            columns, count = carried.tile.shape[-1], carried.tile.count
+            return lowering.builder.select(runs, I64(min(FEW * columns, count)), I64(count))
+    return None
 
 
 def _deferred(lowering: Lowering, loop: control.For) -> list[matmul.MmaF]:

@@ -22,7 +22,10 @@ I32_MINIMUM, I32_MAXIMUM = -(1 << 31), (1 << 31) - 1
 
 @dataclass(frozen=True)
 class FloatSums:
-    """A row-major matrix of `element`: sums of type `total` start from its numbers and are rounded to it once."""
+    """A row-major matrix of `element`: sums of type `total` start from its numbers and are rounded to it once.
+
+    Bases are the matrix, and where sums start from other numbers those, with the elements from row to row of them.
+    """
 
     columns: int
     element: t.ElementType
@@ -31,14 +34,18 @@ class FloatSums:
     """They start from 0 instead: the matrix holds nothing yet."""
 
     def block(self, builder: ir.IRBuilder, bases: Bases, row: ir.Value, column: ir.Value) -> Bases:
-        (matrix,) = bases
-        return (_at(builder, self._stored, matrix, builder.add(builder.mul(row, I64(self.columns)), column)),)
+        matrix, *start = bases
+        here = _at(builder, self._stored, matrix, builder.add(builder.mul(row, I64(self.columns)), column))
+        if not start:
+            return (here,)
+        numbers, pitch = start
+        return here, _at(builder, self._stored, numbers, builder.add(builder.mul(row, pitch), column)), pitch
 
     def start(self, builder: ir.IRBuilder, block: Bases, row: int, column: int, lanes: int) -> ir.Value:
         if self.from_zero:
             return ir.Constant(ir.VectorType(self.total, lanes), None)
         stored = self._stored
-        place = self._place(builder, block, row, column)
+        place = self._first(builder, block, row, column)
         loaded = builder.load(place, typ=ir.VectorType(stored, lanes), align=self.element.byte_size)
         return loaded if stored == self.total else builder.fpext(loaded, ir.VectorType(self.total, lanes))
 
@@ -52,12 +59,21 @@ class FloatSums:
         """The memory of the sums as they start, if it holds them as they are: the first, and bytes from row to row."""
         if not self.total_is_stored:
             return None
-        return self._place(builder, block, row, column), I64(self.columns * self.element.byte_size)
+        place = self._first(builder, block, row, column)
+        pitch = I64(self.columns) if len(block) == 1 else block[2]
+        return place, builder.mul(pitch, I64(self.element.byte_size))
 
     @property
     def total_is_stored(self) -> bool:
         """Whether memory holds sums as they are computed."""
         return bool(self._stored == self.total)
+
+    def _first(self, builder: ir.IRBuilder, block: Bases, row: int, column: int) -> ir.Value:
+        """The place of the number that a sum starts from."""
+        if len(block) == 1:
+            return self._place(builder, block, row, column)
+        _, numbers, pitch = block
+        return _at(builder, self._stored, numbers, builder.add(builder.mul(I64(row), pitch), I64(column)))
 
     def _place(self, builder: ir.IRBuilder, block: Bases, row: int, column: int) -> ir.Value:
         return _at(builder, self._stored, block[0], I64(row * self.columns + column))

@@ -15,8 +15,10 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from tileir.cpu.emit.elements import I1, I64
+from tileir.cpu.emit.elements import I1, I8, I64, PTR
 from tileir.cpu.emit.emitter import Emitter
+from tileir.cpu.emit.prefetch import CACHE_LINE
+from tileir.cpu.emit.tiles import Window
 from tileir.cpu.matmul.kept_panels import WAYS, KeptPlace, Panels, new_panels
 from tileir.cpu.matmul.microkernel import Blocking, Shape, blocking
 from tileir.cpu.matmul.panels import ROW_PADDING, Factor
@@ -42,6 +44,8 @@ class Deferral:
     right: Panels
     filled: ir.Value
     number: ir.Value
+    from_zero: bool
+    """Whether sums start from 0.0, which their memory need not hold before the first multiplication."""
     last: ir.Value
     """An i1: whether the iteration that code is emitted for is the last one of the loop."""
 
@@ -64,6 +68,16 @@ class Deferral:
         number, tile = (emit.builder.load(cell, typ=I64) for cell in (self.number, self.filled))
         return panels.place(emit, source, number, tile, self.tile_steps)
 
+    def sums(self, emit: Emitter, acc: Window) -> list[ir.Value]:
+        """The bases of the sums (`FloatSums`): at first they start from a row of zeros, if they start from 0.0."""
+        if not self.from_zero:
+            return [acc.base]
+        builder, columns = emit.builder, acc.type.shape[-1]
+        zeros = _zeros(emit.module, columns * acc.element.byte_size)
+        is_first = builder.icmp_unsigned("==", builder.load(self.number, typ=I64), I64(0))
+        start, pitch = builder.select(is_first, zeros, acc.base), builder.select(is_first, I64(0), I64(columns))
+        return [acc.base, start, pitch]
+
     def advance(self, emit: Emitter, multiply: Callable[[ir.Value], None]) -> None:
         """Count a tile that has been packed, and `multiply` so many steps of the panels if it is time to."""
         builder = emit.builder
@@ -76,7 +90,20 @@ class Deferral:
             builder.store(builder.add(builder.load(self.number, typ=I64), I64(1)), self.number)
 
 
-def deferral(emit: Emitter, product: Product, tile: Shape, vector_bits: int, keeps: bool) -> Deferral | None:
+def _zeros(module: ir.Module, size: int) -> ir.Value:
+    """So many bytes of zeros."""
+    name = f"tileir.zeros.{size}"
+    if name not in module.globals:
+        made = ir.GlobalVariable(module, ir.ArrayType(I8, size), name)
+        made.global_constant, made.linkage, made.align = True, "internal", CACHE_LINE
+        made.initializer = ir.Constant(made.value_type, None)
+    found: ir.Value = module.globals[name].bitcast(PTR)
+    return found
+
+
+def deferral(
+    emit: Emitter, product: Product, tile: Shape, vector_bits: int, keeps: bool, from_zero: bool
+) -> Deferral | None:
     """Panels for several tiles of a shape, and for more of them if it `keeps` panels; None if one tile is deep enough,
     or another unit would multiply several."""
     word = product.group * product.element.byte_size
@@ -88,4 +115,4 @@ def deferral(emit: Emitter, product: Product, tile: Shape, vector_bits: int, kee
     line = shape.k // product.group * word
     left = new_panels(emit, tile.m * (line + ROW_PADDING), tiles, 1 if keeps else 0)
     right = new_panels(emit, tile.n * line, tiles, WAYS if keeps else 0)
-    return Deferral(product, shape, size, tiles, left, right, emit.stack(I64), emit.stack(I64), last=I1(1))
+    return Deferral(product, shape, size, tiles, left, right, emit.stack(I64), emit.stack(I64), from_zero, last=I1(1))

@@ -120,7 +120,7 @@ class SquareColumn:
 
     def _finish(self, emit: Emitter, place: Sequence[ir.Value], i: int, j: int) -> None:
         builder, number = emit.builder, self._sums(i, j)
-        direct = self.acc.words(builder, place, i * SIDE, j * SIDE) if self.acc.total_is_stored else None
+        direct = self.acc.words(builder, place[:1], i * SIDE, j * SIDE) if self.acc.total_is_stored else None
         if direct is not None:
             _call(builder, "tilestored64", [I8(number), *direct])
             return

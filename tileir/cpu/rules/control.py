@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from llvmlite import ir
 
 from tileir.analysis.effects import allocations_in
+from tileir.analysis.loops import carried_arguments
 from tileir.cpu.emit.elements import I8, I64
 from tileir.cpu.emit.emitter import Index
-from tileir.cpu.emit.slots import Slot, new_slot, pass_values
+from tileir.cpu.emit.slots import Slot, TileSlot, new_slot, pass_values
 from tileir.cpu.emit.tiles import new_buffer, scalar, to_memory, wide
 from tileir.cpu.emit.trap_sites import TrapKind, TrapSite
-from tileir.cpu.lowering.deferred import begin_deferring, defer_products
+from tileir.cpu.lowering.deferred import begin_deferring, defer_products, zeros_needed
 from tileir.cpu.lowering.repeated import begin_repeated
 from tileir.cpu.lowering.safepoints import begin_iteration, count_changes
 from tileir.cpu.lowering.state import JumpTarget, LoopTargets, Lower, Lowering
@@ -23,23 +26,23 @@ from tileir.ops import control
 rules: Rules[Lower] = Rules()
 
 
-def slots_of(lowering: Lowering, values: list[Value]) -> list[Slot]:
+def slots_of(lowering: Lowering, values: Sequence[Value]) -> list[Slot]:
     """A slot for each of the values."""
     return [new_slot(lowering.emit, value.type) for value in values]
 
 
-def read_into(lowering: Lowering, slots: list[Slot], values: list[Value]) -> None:
+def read_into(lowering: Lowering, slots: list[Slot], values: Sequence[Value]) -> None:
     """Bind the values to what the slots hold."""
     for slot, value in zip(slots, values):
         lowering.values[value] = slot.read(lowering.emit)
 
 
-def _jump(lowering: Lowering, target: JumpTarget, operands: list[Value]) -> None:
+def _jump(lowering: Lowering, target: JumpTarget, operands: Sequence[Value]) -> None:
     pass_values(lowering.emit, target.slots, [lowering.values[operand] for operand in operands])
     lowering.builder.branch(target.block)
 
 
-def _jump_back(lowering: Lowering, target: JumpTarget, operands: list[Value]) -> None:
+def _jump_back(lowering: Lowering, target: JumpTarget, operands: Sequence[Value]) -> None:
     """The jump to the next iteration."""
     for slot, operand in zip(target.slots, operands):
         slot.write(lowering.emit, lowering.values[operand])
@@ -86,17 +89,17 @@ def lower_if(lowering: Lowering, op: control.If) -> None:
 def lower_for(lowering: Lowering, op: control.For) -> None:
     emit, builder = lowering.emit, lowering.builder
     lower, upper, step = _bounds(lowering, op)
+    compare = builder.icmp_unsigned if op.unsigned else builder.icmp_signed
     slots = carried_slots(lowering, op)
-    pass_values(emit, slots, [lowering.values[value] for value in op.initial])
+    defer_products(lowering, op)
+    _pass_initial(lowering, op, slots, compare("<", lower, upper))
     counter = emit.stack(step.type)
     builder.store(lower, counter)
-    defer_products(lowering, op)
     begin_repeated(lowering, op)
     head, body, latch, done = (builder.append_basic_block(name) for name in ("for", "for.body", "for.next", "for.end"))
     builder.branch(head)
     builder.position_at_end(head)
     position = builder.load(counter, typ=step.type)
-    compare = builder.icmp_unsigned if op.unsigned else builder.icmp_signed
     builder.cbranch(compare("<", position, upper), body, done)
     builder.position_at_end(body)
     begin_iteration(lowering, op)
@@ -111,6 +114,19 @@ def lower_for(lowering: Lowering, op: control.For) -> None:
     _advance(lowering, op, counter, position, step, head, done)
     builder.position_at_end(done)
     read_into(lowering, slots, op.outputs)
+
+
+def _pass_initial(lowering: Lowering, op: control.For, slots: list[Slot], runs: ir.Value) -> None:
+    """Hand on what the loop starts with, or as much of it as is read; `runs` is an i1."""
+    emit = lowering.emit
+    for slot, value, carried in zip(slots, op.initial, carried_arguments(op)):
+        count = zeros_needed(lowering, op, carried, runs)
+        if count is not None and isinstance(slot, TileSlot):
+            slot.write_zeros(emit, count)
+        else:
+            slot.write(emit, lowering.values[value])
+    for slot in slots:
+        slot.publish(emit)
 
 
 def _bounds(lowering: Lowering, op: control.For) -> tuple[ir.Value, ir.Value, ir.Value]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from llvmlite import ir
 
+from tileir.cpu.analysis.deferred import is_float_zero
 from tileir.cpu.emit.algebra import Int
 from tileir.cpu.emit.elements import DOUBLE, I8, I32, I64, Num, memory_type
 from tileir.cpu.emit.emitter import Emitter, Index
@@ -35,9 +36,8 @@ from tileir.cpu.memory.needed import Needs, needs_of_product
 from tileir.host import undefined
 from tileir.ir import types as t
 from tileir.ir.attributes import Signedness
-from tileir.ir.core import Value
 from tileir.ir.rules import Rules
-from tileir.ops import core, matmul
+from tileir.ops import matmul
 
 rules: Rules[Lower] = Rules()
 strict: Rules[Lower] = Rules()
@@ -168,7 +168,7 @@ def _scaled(tile: Tile, scale: Tile, axis: int) -> Tile:
 def _lower(
     lowering: Lowering, op: matmul.MmaF | matmul.MmaI | matmul.MmaFScaled, product: Product, found: Factors
 ) -> None:
-    is_new = not found.swapped and _is_zero(op.acc) and not lowering.strict
+    is_new = not found.swapped and is_float_zero(op.acc) and not lowering.strict
     acc = new_zeros(lowering.emit, op.acc.tile) if is_new else accumulator(lowering, op)
     with lowering.emit.region():
         if found.swapped:
@@ -177,14 +177,6 @@ def _lower(
             panels = lowering.deferrals.get(op) or lowering.repeated.get(op)
             _multiply_into(lowering.emit, product, found, acc, needs_of_product(lowering, op), panels)
     lowering.values[op.result] = Window(acc.type, acc.base, acc.strides)
-
-
-def _is_zero(value: Value) -> bool:
-    """Whether all elements are the float 0.0."""
-    made = value.op
-    if not isinstance(made, core.Constant) or not value.tile.number.is_float:
-        return False
-    return made.value.is_splat and not any(made.value.data)
 
 
 def new_zeros(emit: Emitter, type: t.TileType) -> Zeros:
@@ -289,7 +281,7 @@ def _multiply_panels(
         whole, divisor = panels.shape, panels.tile_steps
 
         def multiply_tiles(steps: ir.Value) -> None:
-            some = steps, divisor
+            some, bases = (steps, divisor), panels.sums(emit, acc)
             multiply(emit, product, whole, size, factors, acc_kind, bases, needed=needed, some=some, ahead=True)
 
         panels.advance(emit, multiply_tiles)

@@ -93,18 +93,19 @@ class _Numbering:
     def _operations(self, block: Block) -> list[Block]:
         nested: list[Block] = []
         for op in block.ops:
-            if op.results:
-                self._name_results(op)
+            results = op.results
+            if results:
+                self._name_results(op, results)
             if op.regions:
                 nested += [region for region in op.regions if region is not None]
         return nested
 
-    def _name_results(self, op: Op) -> None:
+    def _name_results(self, op: Op, results: tuple[Value, ...]) -> None:
         hint = result_hint(op) if self.hinted else None
-        if isinstance(hint, tuple) and len(hint) == len(op.results):
+        if isinstance(hint, tuple) and len(hint) == len(results):
             self._name_each(op, hint)
-        elif len(op.results) == 1:
-            self.uses[op.results[0]] = self.results[op] = self._root(hint)
+        elif len(results) == 1:
+            self.uses[results[0]] = self.results[op] = self._root(hint)
         else:
             self._name_pack(op, self._root(hint))
 

@@ -66,7 +66,8 @@ class Writer:
 
     def start(self, op: Op, indent: str) -> str:
         """Indentation and results: all that stands before the name."""
-        return f"{indent}{self.results[op]} = " if op.results else indent
+        results = self.results.get(op)
+        return indent if results is None else f"{indent}{results} = "
 
     def end(self, op: Op) -> str:
         """The location, if locations are written."""

@@ -24,8 +24,9 @@ from tileir.text.reading.spellings import PREFIX, spellings
 from tileir.text.reading.statements import StatementReader
 
 
-def read_generic(p: StatementReader, loc: SourceLoc) -> Op:
+def read_generic(p: StatementReader) -> Op:
     """The rest of an operation whose quoted name was just taken."""
+    loc = p.taken()
     cls = _operation(p)
     spec = cls.spec
     p.expect("(")
@@ -48,7 +49,7 @@ def read_generic(p: StatementReader, loc: SourceLoc) -> Op:
     type = function_type(p, values, marks)
     segments = _segments(p, spec, sizes, len(values), loc)
     _check_results(p, spec, type, loc)
-    op = cls(values, type.results, attributes, regions, loc, segments)
+    op = cls(values, type.results, attributes, regions, segments=segments)
     op.discardable = discardable
     return op
 

@@ -81,6 +81,8 @@ class NameScope:
 def settle(forward: Value, real: Value) -> None:
     """Let the stand-in `forward` take the place of `real`, which was just defined."""
     owner = real.owner
-    values = owner.results if isinstance(owner, Op) else owner.args
-    values[real.index] = forward
+    if isinstance(owner, Op):
+        owner.set_result(real.index, forward)
+    else:
+        owner.args[real.index] = forward
     forward.type, forward.owner, forward.index = real.type, owner, real.index

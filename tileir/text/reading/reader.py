@@ -78,6 +78,11 @@ class Reader(TokenCursor):
         token = self.tokens[self.index]
         return SourceLoc(self.source, begin, begin if token is END else begin + len(token))
 
+    def taken(self) -> SourceLoc:
+        """The place of the token that was taken last."""
+        begin = self.starts[self.index - 1]
+        return SourceLoc(self.source, begin, begin + len(self.tokens[self.index - 1]))
+
     def record(self, diagnostic: Diagnostic) -> None:
         """Report a fault and go on."""
         self.troubles += 1

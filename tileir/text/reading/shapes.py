@@ -6,14 +6,16 @@ Does not know: the syntax of any operation, nor what a statement means.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
-from operator import attrgetter, is_
+from collections.abc import Callable, Container, Mapping, Sequence
+from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from tileir.ir.core import Op, Value
 from tileir.ir.shared import NO_ATTRIBUTES, SharedAttributes
 from tileir.ir.types import Type
 
+Pick = Callable[[list[str]], Sequence[str]]
+"""Gives some of the tokens of a statement."""
 _TYPE = attrgetter("type")
 MOST_KEPT = 1 << 13
 _MOST_FORMS = 4
@@ -24,8 +26,8 @@ _MOST_TOKENS = 64
 class StatementShape(NamedTuple):
     """What was read from a statement, but for the values: types of operands and results, attributes, groups."""
 
-    operand_types: list[Type]
-    result_types: list[Type]
+    operand_types: tuple[Type, ...]
+    result_types: tuple[Type, ...]
     attributes: SharedAttributes
     segments: tuple[int, ...]
 
@@ -33,12 +35,19 @@ class StatementShape(NamedTuple):
 class StatementForm(NamedTuple):
     """The number of tokens from the name of a statement on, where its operands stand among them, and the shapes of it.
 
-    A shape is found by its tokens, without the names of the operands.
+    A shape is found by its tokens without the names of the operands (`rest`), of which `names` gives those.
     """
 
     size: int
     places: list[int]
-    shapes: dict[tuple[str, ...], StatementShape]
+    names: Pick
+    rest: Pick
+    shapes: dict[Sequence[str], StatementShape]
+
+    @classmethod
+    def of(cls, size: int, places: list[int]) -> StatementForm:
+        rest = [place for place in range(size + 1) if place not in places]
+        return cls(size, places, _picking(places), _picking(rest), {})
 
 
 class StatementShapes:
@@ -51,16 +60,18 @@ class StatementShapes:
 
     def known(
         self, tokens: list[str], begin: int, values: Mapping[str, Value]
-    ) -> tuple[StatementShape, list[Value], int] | None:
+    ) -> tuple[StatementShape, tuple[Value, ...], int] | None:
         """The shape of the statement whose name is token `begin`, its operands and its end; None for a new one."""
         for form in self._forms.get(tokens[begin], ()):
             end = begin + form.size
             found = tokens[begin : end + 1]
             if len(found) > form.size and found[-2] in self._types:
-                operands = _operands(found, form.places, values)
-                shape = None if operands is None else form.shapes.get(_key(found))
-                if operands is not None and shape is not None and _fits(operands, shape.operand_types):
-                    return shape, operands, end
+                _unname(found)
+                shape = form.shapes.get(form.rest(found))
+                if shape is not None:
+                    operands = tuple(map(values.get, form.names(found)))
+                    if None not in operands and tuple(map(_TYPE, operands)) == shape.operand_types:
+                        return shape, operands, end  # type: ignore[return-value]
         return None
 
     def keep(self, tokens: list[str], begin: int, end: int, places: list[int], op: Op) -> None:
@@ -74,46 +85,40 @@ class StatementShapes:
         found = tokens[begin : end + 1]
         if [place for place, token in enumerate(found[:-1]) if token[0] == "%"] != sorted(places):
             return
-        for place in places:
-            found[place] = ""
+        _unname(found)
         self._most -= 1
         op.attributes = SharedAttributes(op.attributes) if op.attributes else NO_ATTRIBUTES
         shape = StatementShape(_types(op.operands), _types(op.results), op.attributes, op.segments)
-        self._form(tokens[begin], end - begin, places).shapes[_key(found)] = shape
+        form = self._form(tokens[begin], end - begin, places)
+        form.shapes[form.rest(found)] = shape
 
     def _form(self, name: str, size: int, places: list[int]) -> StatementForm:
         """The form of this size and these places; a new one is the first to be tried."""
         forms = self._forms.setdefault(name, [])
         found = next((form for form in forms if form.size == size and form.places == places), None)
         if found is None:
-            found = StatementForm(size, places, {})
+            found = StatementForm.of(size, places)
             forms.insert(0, found)
             del forms[_MOST_FORMS:]
         return found
 
 
-def _key(tokens: list[str]) -> tuple[str, ...]:
-    """The tokens without the names of values, of which one may stand behind the statement."""
+def _unname(tokens: list[str]) -> None:
+    """Take out the name of a value that may stand behind a statement."""
     if tokens[-1][0] == "%":
         tokens[-1] = "%"
-    return tuple(tokens)
 
 
-def _operands(tokens: list[str], places: list[int], values: Mapping[str, Value]) -> list[Value] | None:
-    """The values named at these places, where the names are taken out; None if one is not defined."""
-    operands = []
-    for place in places:
-        value = values.get(tokens[place])
-        if value is None:
-            return None
-        operands.append(value)
-        tokens[place] = ""
-    return operands[:]  # a list that grew has room for more
+def _picking(places: list[int]) -> Pick:
+    """The function that gives the tokens at these places."""
+    if len(places) == 1:
+        return itemgetter(slice(places[0], places[0] + 1))
+    return itemgetter(*places) if places else _no_tokens
 
 
-def _fits(operands: list[Value], types: list[Type]) -> bool:
-    return all(map(is_, map(_TYPE, operands), types))
+def _no_tokens(tokens: list[str]) -> Sequence[str]:
+    return ()
 
 
-def _types(values: list[Value]) -> list[Type]:
-    return [value.type for value in values]
+def _types(values: Sequence[Value]) -> tuple[Type, ...]:
+    return tuple([value.type for value in values])

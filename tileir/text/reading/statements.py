@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from tileir.ir import attributes as a
 from tileir.ir.core import Block, Op
-from tileir.ir.loc import Source, SourceLoc
+from tileir.ir.loc import Source, SourceLoc, SourcePart
 from tileir.ir.spec import OpSpec
 from tileir.ir.traits import TerminatedBy
 from tileir.ir.unread import Unread
@@ -30,8 +30,8 @@ from tileir.text.reading.recovery import next_statement
 from tileir.text.reading.spellings import PREFIX, spellings
 from tileir.text.reading.values import NO_NAMES, ValueReader
 
-ReadOp = Callable[["StatementReader", SourceLoc], Op]
-"""Reads an operation whose name, at the given place, was just taken."""
+ReadOp = Callable[["StatementReader"], Op]
+"""Reads an operation whose name was just taken; who calls it gives that its place."""
 _REFUSED = "create_queue"
 
 
@@ -42,6 +42,7 @@ class StatementReader(ValueReader):
         super().__init__(source)
         self.operations = operations
         self.generic = generic
+        self.part = SourcePart(source)
         self.located: list[Op | Block] = []
         self.faulty: set[Op] = set()
 
@@ -63,7 +64,8 @@ class StatementReader(ValueReader):
                 read = self._unusual_operation(token)
             at = self.starts[index]
             self.index = index + 1
-            op = read(self, SourceLoc(self.source, at, at + len(token)))
+            op = read(self)
+            self._place(op, at, len(token))
             if tokens[self.index] == "loc":
                 self._location(op)
             if names is not NO_NAMES:
@@ -91,6 +93,15 @@ class StatementReader(ValueReader):
         if (at_name or self.starts[self.index] <= begin) and self.tokens[self.index] is not END:
             self.index += 1
         next_statement(self, self.operations, open_braces)
+
+    def _place(self, op: Op, offset: int, length: int) -> None:
+        """Give an operation the place of its name."""
+        marks = self.part.marks
+        if len(marks) == SourcePart.LENGTH:
+            self.part = SourcePart(self.source)
+            marks = self.part.marks
+        op.origin, op.number = self.part, len(marks)
+        marks.append(offset * SourcePart.LONGEST + length)
 
     def _location(self, op: Op) -> None:
         self.index += 1
@@ -159,7 +170,8 @@ class StatementReader(ValueReader):
 
     def inside(self, opening: SourceLoc) -> bool:
         """Whether another operation of the block follows; if not, the closing brace does."""
-        self.lookahead()
+        if self.index > self._low:
+            self._refill()
         token = self.tokens[self.index]
         if token is END:
             self.missing_brace(opening)

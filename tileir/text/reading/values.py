@@ -177,10 +177,11 @@ class ValueReader(Reader):
 
     def bind(self, op: Op, names: list[ResultName]) -> None:
         """Give the results of `op` their names."""
-        results = op.results
-        if len(names) == 1 == len(results) == names[0].size:
-            self.define(names[0].name, results[0], names[0].begin)
+        defines = op.defines
+        if len(names) == 1 == names[0].size and not isinstance(defines, tuple):
+            self.define(names[0].name, defines, names[0].begin)
             return
+        results = op.results
         written = sum(name.size for name in names)
         if written != len(results):
             loc = self.place(names[0].begin, names[-1].begin + len(names[-1].name))
@@ -195,7 +196,7 @@ class ValueReader(Reader):
                 self._define_pack(name.name, results[position : position + name.size], name.begin)
             position += name.size
 
-    def _define_pack(self, name: str, results: list[Value], begin: int) -> None:
+    def _define_pack(self, name: str, results: Sequence[Value], begin: int) -> None:
         self.scope.packs[name] = len(results)
         for index, value in enumerate(results):
             if index:

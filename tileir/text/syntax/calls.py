@@ -6,7 +6,6 @@ from typing import Any
 
 from tileir.ir.attributes import ArrayAttr, Attribute, IntegerAttr, StringAttr, TypeAttr
 from tileir.ir.core import Op
-from tileir.ir.loc import Location
 from tileir.ir.types import I64, FunctionType
 from tileir.ops.calls import Call, Func, PreviewCall
 from tileir.text.printing.attributes import attr_dict, attribute_text, dict_text, sorted_entries
@@ -20,27 +19,27 @@ from tileir.text.strings import symbol_text
 from tileir.text.syntax.module import read_function, read_signature, signature_text
 
 
-def read_func(p: StatementReader, loc: Location) -> Op:
+def read_func(p: StatementReader) -> Op:
     attributes: dict[str, Any] = {"sym_name": p.symbol("the name of the function, such as @name")}
-    return read_function(p, Func, attributes, read_signature(p, attributes), loc)
+    return read_function(p, Func, attributes, read_signature(p, attributes))
 
 
 def write_func(writer: Writer, op: Func, indent: str) -> None:
     write_with_body(writer, op, indent, signature_text(writer, op))
 
 
-def read_call(p: StatementReader, loc: Location) -> Op:
-    return _read_call(p, Call, {"callee": p.symbol("the function to call, such as @name")}, loc)
+def read_call(p: StatementReader) -> Op:
+    return _read_call(p, Call, {"callee": p.symbol("the function to call, such as @name")})
 
 
-def _read_call(p: StatementReader, cls: type[Op], attributes: dict[str, Any], loc: Location) -> Op:
+def _read_call(p: StatementReader, cls: type[Op], attributes: dict[str, Any]) -> Op:
     """``(%a, ...) {attrs} : (T, ...) -> R``."""
     p.expect("(")
     values, marks = p.value_list() if p.peek()[0] == "%" else ([], [])
     p.expect(")")
     discardable = p.read_dict(cls.spec, attributes)
     type = function_type(p, values, marks)
-    op = cls(values, type.results, attributes, (), loc, (len(values),))
+    op = cls(values, type.results, attributes, (), segments=(len(values),))
     op.discardable = discardable
     return op
 
@@ -55,13 +54,13 @@ def write_call(writer: Writer, op: Call, indent: str) -> None:
 # ---------------------------------------------------------------- calls of code that is linked in
 
 
-def read_preview_call(p: StatementReader, loc: Location) -> Op:
+def read_preview_call(p: StatementReader) -> Op:
     attributes: dict[str, Any] = {"callee": p.symbol("the function to call, such as @name")}
     if p.accept("<"):
         p.expect("[")
         attributes["const_args"] = ArrayAttr(tuple(p.comma_list(lambda: _constant(p), "]")))
         p.expect(">")
-    return _read_call(p, PreviewCall, attributes, loc)
+    return _read_call(p, PreviewCall, attributes)
 
 
 def _constant(p: Reader) -> Attribute:

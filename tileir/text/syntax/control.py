@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tileir.ir.core import Op, Value
-from tileir.ir.loc import Location
 from tileir.ir.types import Type
 from tileir.ops.control import For, If, Loop
 from tileir.text.printing.attributes import attr_dict
@@ -19,7 +19,7 @@ from tileir.text.reading.types import parse_type
 # ---------------------------------------------------------------- for
 
 
-def read_for(p: StatementReader, loc: Location) -> Op:
+def read_for(p: StatementReader) -> Op:
     attributes: dict[str, Any] = {"unsignedCmp": True} if p.accept("unsigned") else {}
     begin = p.starts[p.index]
     name = p.new_name("the induction variable, such as %i")
@@ -41,7 +41,7 @@ def read_for(p: StatementReader, loc: Location) -> Op:
         types = p.comma_list(lambda: parse_type(p), ")")
     declared = [plain_argument(name, type, begin), *_carry(p, carried, types)]
     operands = [value for value, _ in bounds] + [item.value for item in carried]
-    op = For(operands, types, attributes, (p.region(For.spec, declared),), loc, (1, 1, 1, len(carried)))
+    op = For(operands, types, attributes, (p.region(For.spec, declared),), segments=(1, 1, 1, len(carried)))
     op.discardable = p.attr_dict(op)
     return op
 
@@ -67,7 +67,7 @@ def _bound(p: StatementReader, close: str) -> tuple[Value, int]:
 # ---------------------------------------------------------------- loop
 
 
-def read_loop(p: StatementReader, loc: Location) -> Op:
+def read_loop(p: StatementReader) -> Op:
     carried = _assignments(p) if p.accept("iter_values") else []
     types: list[Type] = []
     results: list[Type] = []
@@ -79,7 +79,7 @@ def read_loop(p: StatementReader, loc: Location) -> Op:
         results = p.some(lambda: parse_type(p))
     declared = _carry(p, carried, types)
     body = p.region(Loop.spec, declared)
-    op = Loop([item.value for item in carried], results, {}, (body,), loc, (len(carried),))
+    op = Loop([item.value for item in carried], results, {}, (body,), segments=(len(carried),))
     op.discardable = p.attr_dict(op)
     return op
 
@@ -127,7 +127,7 @@ def _carry(p: StatementReader, carried: list[_Carried], types: list[Type]) -> li
     return [plain_argument(item.name, type, item.begin) for item, type in zip(carried, types)]
 
 
-def _assigned(writer: Writer, arguments: list[Value], initial: list[Value]) -> str:
+def _assigned(writer: Writer, arguments: Sequence[Value], initial: Sequence[Value]) -> str:
     pairs = zip(arguments, initial)
     return f"({', '.join([f'{writer.uses[argument]} = {writer.uses[value]}' for argument, value in pairs])})"
 
@@ -135,7 +135,7 @@ def _assigned(writer: Writer, arguments: list[Value], initial: list[Value]) -> s
 # ---------------------------------------------------------------- if
 
 
-def read_if(p: StatementReader, loc: Location) -> Op:
+def read_if(p: StatementReader) -> Op:
     begin = p.starts[p.index]
     condition = p.value()
     p.check_type(condition, If.spec.operands[0].constraint.only, begin)
@@ -145,7 +145,7 @@ def read_if(p: StatementReader, loc: Location) -> Op:
         results = p.comma_list(lambda: parse_type(p), ")")
     then = p.region(If.spec, [])
     otherwise = p.region(If.spec, []) if p.accept("else") else None
-    op = If([condition], results, {}, (then, otherwise), loc, (1,))
+    op = If([condition], results, {}, (then, otherwise), segments=(1,))
     op.discardable = p.attr_dict(op)
     return op
 

@@ -12,7 +12,6 @@ from functools import cache
 from typing import Any
 
 from tileir.ir.core import Op, Value
-from tileir.ir.loc import Location
 from tileir.ir.spec import OpSpec
 from tileir.ir.traits import Relation, Same, Trait, TypeFrom
 from tileir.ir.types import Type
@@ -41,21 +40,21 @@ def format_reader(cls: type[Op]) -> ReadOp:
     holds_elements = any(isinstance(directive, ConstantElements) for directive in directives(spec))
     any_results = any(result.variadic for result in spec.results)
 
-    def read(p: StatementReader, loc: Location) -> Op:
+    def read(p: StatementReader) -> Op:
         begin = p.index - 1
         again = p.shapes.known(p.tokens, begin, p.values)
         if again is not None:
             shape, operands, p.index = again
-            return cls(operands, shape.result_types, shape.attributes, (), loc, shape.segments)
+            return cls(operands, shape.result_types, shape.attributes, (), segments=shape.segments)
         offset, troubles = p.starts[begin], p.troubles
-        op, draft = read_anew(p, loc)
+        op, draft = read_anew(p)
         at_hand = begin < p.index and p.starts[begin] == offset
         if at_hand and p.troubles == troubles and op.discardable is None and not any_results:
             places = [p.starts.index(mark, begin) - begin for mark in _marks(draft)]
             p.shapes.keep(p.tokens, begin, p.index, places, op)
         return op
 
-    def read_anew(p: StatementReader, loc: Location) -> tuple[Op, Draft]:
+    def read_anew(p: StatementReader) -> tuple[Op, Draft]:
         draft = Draft(count, known.copy())
         for part in reads:
             part(p, draft)
@@ -64,7 +63,7 @@ def format_reader(cls: type[Op]) -> ReadOp:
             slots[target] = slots[source] if derive is None else derive(slots[source])
         if holds_elements:
             _keep_elements(p, draft)
-        op = finish(cls, p, draft, loc)
+        op = finish(cls, p, draft)
         op.discardable = draft.discardable
         return op, draft
 
@@ -117,7 +116,7 @@ def _keep_elements(p: StatementReader, draft: Draft) -> None:
         draft.attributes["value"] = value
 
 
-def _finish_fixed(cls: type[Op], p: StatementReader, draft: Draft, loc: Location) -> Op:
+def _finish_fixed(cls: type[Op], p: StatementReader, draft: Draft) -> Op:
     """Make an operation whose operands are all single and whose results are too."""
     groups, slots = draft.groups, draft.slots
     count = len(groups)
@@ -125,10 +124,10 @@ def _finish_fixed(cls: type[Op], p: StatementReader, draft: Draft, loc: Location
         value = groups[position]
         if value.type is not slots[position]:
             p.check_type(value, slots[position], draft.marks[position])
-    return cls(groups, slots[count:], draft.attributes, (), loc, cls.spec.fixed_segments)
+    return cls(groups, slots[count:], draft.attributes, (), segments=cls.spec.fixed_segments)
 
 
-def _finish(cls: type[Op], p: StatementReader, draft: Draft, loc: Location) -> Op:
+def _finish(cls: type[Op], p: StatementReader, draft: Draft) -> Op:
     flat: list[Value] = []
     segments: list[int] = []
     for group, expected, mark in zip(draft.groups, draft.slots, draft.marks):
@@ -145,7 +144,7 @@ def _finish(cls: type[Op], p: StatementReader, draft: Draft, loc: Location) -> O
     results: list[Type] = []
     for type in draft.slots[len(draft.groups) :]:
         results += type if isinstance(type, list) else [type]
-    return cls(flat, results, draft.attributes, (), loc, tuple(segments))
+    return cls(flat, results, draft.attributes, (), segments=tuple(segments))
 
 
 # ---------------------------------------------------------------- writing

@@ -106,11 +106,13 @@ def slot_of(spec: OpSpec, name: str) -> int:
     return field.position if isinstance(field, Operand) else len(spec.operands) + field.position
 
 
-def values_of(spec: OpSpec, name: str) -> Callable[[Op], list[Value]]:
+def values_of(spec: OpSpec, name: str) -> Callable[[Op], tuple[Value, ...]]:
     """The function that gives the values of an operand or result: one, or as many as there are."""
     field = field_of(spec, name)
     position = field.position
     if isinstance(field, Result):
+        if len(spec.results) == 1:
+            return lambda op: op.results
         end = None if field.variadic else position + 1
         return lambda op: op.results[position:end]
     if spec.fixed_segments is not None:

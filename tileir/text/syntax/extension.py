@@ -7,7 +7,7 @@ from typing import Any
 from tileir.ir import attributes as a
 from tileir.ir.attributes import Attribute, BoolAttr, StringAttr
 from tileir.ir.core import Op, Value
-from tileir.ir.loc import Location, SourceLoc
+from tileir.ir.loc import SourceLoc
 from tileir.ir.spec import OpSpec
 from tileir.ir.types import Type
 from tileir.ops.extension import ExternElementwise, GatherLoad, Generate, ScatterStore
@@ -23,14 +23,14 @@ from tileir.text.reading.statements import StatementReader
 from tileir.text.reading.types import parse_type
 
 
-def read_extern_elementwise(p: StatementReader, loc: Location) -> Op:
+def read_extern_elementwise(p: StatementReader) -> Op:
     values, marks = p.value_list()
     attributes: dict[str, Any] = {}
     at = p.here()
     discardable = distribute(p, ExternElementwise.spec, dictionary(p), attributes, at)
     _require(p, ExternElementwise.spec, attributes, at)
     type = function_type(p, values, marks)
-    op = ExternElementwise(values, type.results, attributes, (), loc, (len(values),))
+    op = ExternElementwise(values, type.results, attributes, (), segments=(len(values),))
     op.discardable = discardable
     return op
 
@@ -52,12 +52,12 @@ def _require(p: StatementReader, spec: OpSpec, attributes: dict[str, Any], at: S
 # ---------------------------------------------------------------- generate
 
 
-def read_generate(p: StatementReader, loc: Location) -> Op:
+def read_generate(p: StatementReader) -> Op:
     body = p.region(Generate.spec, [])
     attributes: dict[str, Any] = {}
     discardable = p.read_dict(Generate.spec, attributes)
     p.expect(":")
-    op = Generate([], (parse_type(p),), attributes, (body,), loc, ())
+    op = Generate([], (parse_type(p),), attributes, (body,), segments=())
     op.discardable = discardable
     return op
 
@@ -73,7 +73,7 @@ def write_generate(writer: Writer, op: Generate, indent: str) -> None:
 # ---------------------------------------------------------------- gather and scatter
 
 
-def read_gather_load(p: StatementReader, loc: Location) -> Op:
+def read_gather_load(p: StatementReader) -> Op:
     spec = GatherLoad.spec
     (source, index), offsets, marks = _indexed(p, 2)
     attributes, discardable = _angle_dict(p, spec)
@@ -81,7 +81,7 @@ def read_gather_load(p: StatementReader, loc: Location) -> Op:
     p.expect("->")
     result = parse_type(p)
     _check(p, [source, index, *offsets], types, marks)
-    op = GatherLoad([source, index, *offsets], (result,), attributes, (), loc, (1, 1, len(offsets)))
+    op = GatherLoad([source, index, *offsets], (result,), attributes, (), segments=(1, 1, len(offsets)))
     op.discardable = discardable
     return op
 
@@ -94,7 +94,7 @@ def write_gather_load(writer: Writer, op: GatherLoad, indent: str) -> None:
     write_line(writer, op, indent, f"{text}{attr_dict(op)} : {types}")
 
 
-def read_scatter_store(p: StatementReader, loc: Location) -> Op:
+def read_scatter_store(p: StatementReader) -> Op:
     spec = ScatterStore.spec
     (source, destination, index), offsets, marks = _indexed(p, 3)
     operands = [source, destination, index, *offsets]
@@ -112,7 +112,7 @@ def read_scatter_store(p: StatementReader, loc: Location) -> Op:
     result = parse_type(p)
     _check(p, operands + token, types, marks)
     segments = (1, 1, 1, len(offsets), len(token))
-    op = ScatterStore(operands + token, (result,), attributes, (), loc, segments)
+    op = ScatterStore(operands + token, (result,), attributes, (), segments=segments)
     op.discardable = discardable
     return op
 

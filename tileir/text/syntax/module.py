@@ -7,7 +7,6 @@ from typing import Any
 from tileir.ir import attributes as a
 from tileir.ir.attributes import StringAttr, Visibility
 from tileir.ir.core import Op
-from tileir.ir.loc import Location
 from tileir.ir.types import FunctionType, Type
 from tileir.ops.calls import Func
 from tileir.ops.module import Entry, Global, ModuleOp
@@ -37,13 +36,13 @@ _EARLY_VISIBILITY = "sym_visibility"
 _VISIBILITIES = a.Visibility.keywords()
 
 
-def read_module(p: StatementReader, loc: Location) -> Op:
+def read_module(p: StatementReader) -> Op:
     attributes: dict[str, Any] = {"sym_name": p.symbol("the name of the module, such as @name")}
     discardable = None
     if p.accept("attributes"):
         at = p.here()
         discardable = distribute(p, ModuleOp.spec, dictionary(p), attributes, at)
-    op = ModuleOp([], (), attributes, (p.region(ModuleOp.spec, []),), loc)
+    op = ModuleOp([], (), attributes, (p.region(ModuleOp.spec, []),))
     op.discardable = discardable
     return op
 
@@ -61,7 +60,7 @@ def write_module(writer: Writer, op: ModuleOp, indent: str) -> None:
 # ---------------------------------------------------------------- entries
 
 
-def read_entry(p: StatementReader, loc: Location) -> Op:
+def read_entry(p: StatementReader) -> Op:
     attributes: dict[str, Any] = {"sym_name": p.symbol("the name of the entry, such as @name")}
     declared = read_signature(p, attributes)
     if p.accept("optimization_hints"):
@@ -69,7 +68,7 @@ def read_entry(p: StatementReader, loc: Location) -> Op:
         found = hints(p)
         if found:
             attributes["optimization_hints"] = found
-    return read_function(p, Entry, attributes, declared, loc)
+    return read_function(p, Entry, attributes, declared)
 
 
 def write_entry(writer: Writer, op: Entry, indent: str) -> None:
@@ -78,12 +77,10 @@ def write_entry(writer: Writer, op: Entry, indent: str) -> None:
     write_with_body(writer, op, indent, signature_text(writer, op) + shown)
 
 
-def read_function(
-    p: StatementReader, cls: type[Op], attributes: dict[str, Any], declared: list[Argument], loc: Location
-) -> Op:
+def read_function(p: StatementReader, cls: type[Op], attributes: dict[str, Any], declared: list[Argument]) -> Op:
     """The body of an entry or function, and its dictionary."""
     body = p.region(cls.spec, declared, implicit=not attributes["function_type"].results)
-    op = cls([], (), attributes, (body,), loc)
+    op = cls([], (), attributes, (body,))
     op.discardable = p.attr_dict(op)
     return op
 
@@ -116,7 +113,7 @@ def signature_text(writer: Writer, op: Entry | Func) -> str:
 # ---------------------------------------------------------------- globals
 
 
-def read_global(p: StatementReader, loc: Location) -> Op:
+def read_global(p: StatementReader) -> Op:
     attributes: dict[str, Any] = {}
     if p.peek() in _VISIBILITIES:
         store(attributes, Global.spec.attr_index["symbol_visibility"], p.one_of(_VISIBILITIES, "visibility"))
@@ -138,7 +135,7 @@ def read_global(p: StatementReader, loc: Location) -> Op:
     if value is None:
         raise TextFault(None)
     attributes["value"] = value
-    op = Global([], (), attributes, (), loc)
+    op = Global([], (), attributes, ())
     op.discardable = discardable
     return op
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cache
 
 from tileir.ir.core import Op
-from tileir.ir.loc import SourceLoc
 from tileir.ops.calls import Call, Func, PreviewCall
 from tileir.ops.control import For, If, Loop
 from tileir.ops.extension import ExternElementwise, GatherLoad, Generate, ScatterStore
@@ -71,9 +70,9 @@ def operations() -> dict[str, ReadOp]:
 def _made_when_used(op: type[Op], names: list[str], readers: dict[str, ReadOp]) -> ReadOp:
     """Takes the place of the function that reads `op` by its format until that is needed: a program has few of all."""
 
-    def read(p: StatementReader, loc: SourceLoc) -> Op:
+    def read(p: StatementReader) -> Op:
         made = format_reader(op)
         readers.update(dict.fromkeys(names, made))
-        return made(p, loc)
+        return made(p)
 
     return read

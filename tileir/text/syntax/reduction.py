@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from tileir.ir.core import Op, Value
-from tileir.ir.loc import Location
 from tileir.ops.reduction import Reduce, Scan
 from tileir.text.printing.attributes import array_text, attr_dict, bool_text
 from tileir.text.printing.regions import arguments_text, write_body, write_close
@@ -19,15 +18,15 @@ from tileir.text.reading.types import parse_type
 _BOOLEANS = {"true": True, "false": False}
 
 
-def read_reduce(p: StatementReader, loc: Location) -> Op:
-    return _reduction(p, loc, Reduce)
+def read_reduce(p: StatementReader) -> Op:
+    return _reduction(p, Reduce)
 
 
-def read_scan(p: StatementReader, loc: Location) -> Op:
-    return _reduction(p, loc, Scan)
+def read_scan(p: StatementReader) -> Op:
+    return _reduction(p, Scan)
 
 
-def _reduction(p: StatementReader, loc: Location, cls: type[Op]) -> Op:
+def _reduction(p: StatementReader, cls: type[Op]) -> Op:
     values, marks = p.value_list()
     attributes: dict[str, Any] = {}
     discardable = p.read_dict(cls.spec, attributes)
@@ -47,7 +46,7 @@ def _reduction(p: StatementReader, loc: Location, cls: type[Op]) -> Op:
     p.expect("->")
     results = p.some(lambda: parse_type(p))
     body = p.region(cls.spec, arguments(p))
-    op = cls(values, results, attributes, (body,), loc, (len(values),))
+    op = cls(values, results, attributes, (body,), segments=(len(values),))
     op.discardable = discardable
     return op
 

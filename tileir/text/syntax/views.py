@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tileir.ir.core import Op, Value
-from tileir.ir.loc import Location, SourceLoc
+from tileir.ir.loc import SourceLoc
 from tileir.ir.types import Dim, PointerAttr, PointerType, TensorViewType, TileType, Type
 from tileir.ops.views import MakeTensorView
 from tileir.text.printing.attributes import attr_dict
@@ -20,7 +20,7 @@ Extent = tuple[int | Value, SourceLoc]
 """An extent or stride as written: a number or a value."""
 
 
-def read_make_tensor_view(p: StatementReader, loc: Location) -> Op:
+def read_make_tensor_view(p: StatementReader) -> Op:
     base_begin = p.starts[p.index]
     base = p.value()
     shape, strides = _list(p, "shape"), _list(p, "strides")
@@ -40,7 +40,7 @@ def read_make_tensor_view(p: StatementReader, loc: Location) -> Op:
         p.check_type(value, p.known_type(value, begin) if index is None else index, begin)
     operands = [base] + [value for group in dynamic for value, _ in group]
     segments = (1, len(dynamic[0]), len(dynamic[1]))
-    op = MakeTensorView(operands, (type,), attributes, (), loc, segments)
+    op = MakeTensorView(operands, (type,), attributes, (), segments=segments)
     op.discardable = discardable
     return op
 
@@ -99,7 +99,7 @@ def write_make_tensor_view(writer: Writer, op: MakeTensorView, indent: str) -> N
     type = op.result.type
     shape = _mixed(writer, type.shape, op.dynamicShape)
     strides = _mixed(writer, type.strides, op.dynamicStrides)
-    base = [] if pointer_attr(op.base.type) is None else [op.base]
+    base: tuple[Value, ...] = () if pointer_attr(op.base.type) is None else (op.base,)
     written = base + op.operands[1:2]
     source = f"{writer.types(written)} -> " if written else ""
     text = f"{writer.uses[op.base]}, shape = {shape}, strides = {strides}{attr_dict(op)}"

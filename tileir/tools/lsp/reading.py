@@ -92,7 +92,7 @@ class TextReading:
 def take_apart(root: Op) -> None:
     """Cut all ties between operations, values and blocks below `root`."""
     for op in list(root.walk()):
-        op.parent, op.operands, op.results, op.regions = None, [], [], ()
+        op.parent, op.operands, op.results, op.regions = None, (), (), ()
 
 
 def read(source: Source) -> TextReading:

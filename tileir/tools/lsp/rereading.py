@@ -142,7 +142,7 @@ def _go_on(reading: TextReading, name: ValueName, values: list[Value], now: list
     """Put the values that a name had before in the places of those that it has now."""
     for value, new in zip(values, now):
         if isinstance(new.owner, Op):
-            new.owner.results[new.index] = value
+            new.owner.set_result(new.index, value)
         value.owner, value.index = new.owner, new.index
         del reading.named[new]
         reading.named[value] = name

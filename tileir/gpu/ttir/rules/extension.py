@@ -96,7 +96,7 @@ def lower_gather_load(lowering: TtirLowering, op: extension.GatherLoad) -> None:
         view=_row_view(lowering, op.source, op.result.type, op.dim, op.padding, op),
         index=MemoryAccess.of(op).indices,
     )
-    load.results[0] = op.result  # what is known of its users holds for the load
+    load.set_result(0, op.result)  # what is known of its users holds for the load
     lowering.lower(load)
 
 

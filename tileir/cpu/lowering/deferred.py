@@ -8,20 +8,27 @@ leaves as it is (`cpu.lowering.kept`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
 from llvmlite import ir
 
-from tileir.cpu.analysis.deferred import deferred_products, starts_from_zero
+from tileir.analysis.loops import carried_arguments
+from tileir.cpu.analysis.deferred import DeferredProduct, deferred_products, first_sums, is_float_zero, is_zero
+from tileir.cpu.emit.algebra import call_intrinsic
 from tileir.cpu.emit.elements import I1, I64, memory_type
+from tileir.cpu.emit.emitter import Emitter, Index
+from tileir.cpu.emit.slots import Slot
+from tileir.cpu.emit.tiles import Tile, wide
 from tileir.cpu.llvm.engine import host
 from tileir.cpu.lowering.kept import is_shared, kept_view, stays_in_array, unchanged_by_block
 from tileir.cpu.lowering.state import Lowering
+from tileir.cpu.matmul.accumulators import I32_MAXIMUM
 from tileir.cpu.matmul.deferred import Deferral, deferral
 from tileir.cpu.matmul.direct import FEW
 from tileir.cpu.matmul.microkernel import Shape
-from tileir.cpu.matmul.products import float_product, is_swapped, word_lanes
+from tileir.cpu.matmul.products import is_swapped, largest_product, product_of
 from tileir.ir.core import Value
 from tileir.ops import control, matmul
 
@@ -40,16 +47,16 @@ def _reserve(lowering: Lowering, loop: control.For, keeps: bool) -> None:
             lowering.deferrals[op] = made
 
 
-def _deferral(lowering: Lowering, loop: control.For, op: matmul.MmaF, keeps: bool) -> Deferral | None:
-    """Of one matrix of many rows, whose sums are not rounded in between."""
+def _deferral(lowering: Lowering, loop: control.For, op: DeferredProduct, keeps: bool) -> Deferral | None:
+    """Of one matrix of many rows, whose sums are not rounded in between, nor looked at one by one."""
     *batch, rows, columns = op.acc.tile.shape
-    depth, target = op.lhs.tile.shape[-1], host()
+    target = host()
     if prod(batch) > 1 or rows <= FEW or is_swapped(rows, columns, target):
         return None
-    product = float_product(op.lhs.type.number, op.acc.type.number, depth, word_lanes(columns, target), target)
-    if memory_type(op.acc.type.number) != product.total:
+    product = product_of(op, target)
+    if memory_type(op.acc.type.number) != product.total or (isinstance(op, matmul.MmaI) and lowering.strict):
         return None
-    shape, from_zero = Shape(rows, columns, depth), starts_from_zero(loop, op)
+    shape, from_zero = Shape(rows, columns, op.lhs.tile.shape[-1]), is_float_zero(first_sums(loop, op))
     return deferral(lowering.emit, product, shape, target.vector_bits, keeps, from_zero)
 
 
@@ -80,8 +87,36 @@ def zeros_needed(lowering: Lowering, loop: control.For, carried: Value, runs: ir
     return None
 
 
-def _deferred(lowering: Lowering, loop: control.For) -> list[matmul.MmaF]:
-    return [op for op in loop.body.ops if isinstance(op, matmul.MmaF) and op in lowering.deferrals]
+def _deferred(lowering: Lowering, loop: control.For) -> list[DeferredProduct]:
+    return [op for op in loop.body.ops if isinstance(op, DeferredProduct) and op in lowering.deferrals]
+
+
+def bound_sums(lowering: Lowering, loop: control.For, slots: Sequence[Slot]) -> None:
+    """Find out, in front of a loop that carries its values in `slots`, how long no sum can leave i32."""
+    builder = lowering.builder
+    for op in _deferred(lowering, loop):
+        found = lowering.deferrals[op]
+        if isinstance(op, matmul.MmaI):
+            slot = dict(zip(carried_arguments(loop), slots))[op.acc]
+            start = I64(0) if is_zero(first_sums(loop, op)) else _largest_magnitude(lowering.emit, slot)
+            most = I64(found.shape.k * largest_product(op))
+            together = builder.sdiv(builder.sub(I64(I32_MAXIMUM), start), most)
+            lowering.deferrals[op] = replace(found, together=together)
+
+
+def _largest_magnitude(emit: Emitter, slot: Slot) -> ir.Value:
+    """An i64, of the tile of i32 in a slot."""
+    builder, largest, tile = emit.builder, emit.stack(I64), slot.read(emit)
+    assert isinstance(tile, Tile)
+    builder.store(I64(0), largest)
+
+    def look_at(index: Index) -> None:
+        number = builder.sext(wide(builder, tile.at(emit, index)), I64)
+        magnitude = call_intrinsic(builder, "llvm.abs", I64, [number, I1(0)])
+        builder.store(call_intrinsic(builder, "llvm.smax", I64, [builder.load(largest, typ=I64), magnitude]), largest)
+
+    emit.loop_nest(tile.type.shape, look_at)
+    return builder.load(largest, typ=I64)
 
 
 def _kept(lowering: Lowering, loop: control.For, stays: ir.Value, factor: Value, across: int) -> ir.Value:

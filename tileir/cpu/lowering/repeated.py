@@ -21,7 +21,7 @@ from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.matmul.direct import FEW
 from tileir.cpu.matmul.kept_panels import Panels
 from tileir.cpu.matmul.microkernel import Shape
-from tileir.cpu.matmul.products import float_product, is_swapped, word_lanes
+from tileir.cpu.matmul.products import is_swapped, product_of
 from tileir.cpu.matmul.repeated import Repeated, repeated
 from tileir.ops import control, matmul, views
 
@@ -59,9 +59,7 @@ def _fixed(loop: control.For, load: views.LoadView) -> list[int]:
 
 def _panels(lowering: Lowering, op: matmul.MmaF) -> Repeated:
     *_, rows, columns = op.acc.tile.shape
-    depth, target = op.lhs.tile.shape[-1], host()
-    product = float_product(op.lhs.type.number, op.acc.type.number, depth, word_lanes(columns, target), target)
-    return repeated(lowering.emit, product, Shape(rows, columns, depth))
+    return repeated(lowering.emit, product_of(op, host()), Shape(rows, columns, op.lhs.tile.shape[-1]))
 
 
 def begin_repeated(lowering: Lowering, loop: control.For) -> None:

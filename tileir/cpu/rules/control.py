@@ -13,7 +13,7 @@ from tileir.cpu.emit.emitter import Index
 from tileir.cpu.emit.slots import Slot, TileSlot, new_slot, pass_values
 from tileir.cpu.emit.tiles import new_buffer, scalar, to_memory, wide
 from tileir.cpu.emit.trap_sites import TrapKind, TrapSite
-from tileir.cpu.lowering.deferred import begin_deferring, defer_products, zeros_needed
+from tileir.cpu.lowering.deferred import begin_deferring, bound_sums, defer_products, zeros_needed
 from tileir.cpu.lowering.repeated import begin_repeated
 from tileir.cpu.lowering.safepoints import begin_iteration, count_changes
 from tileir.cpu.lowering.state import JumpTarget, LoopTargets, Lower, Lowering
@@ -93,6 +93,7 @@ def lower_for(lowering: Lowering, op: control.For) -> None:
     slots = carried_slots(lowering, op)
     defer_products(lowering, op)
     _pass_initial(lowering, op, slots, compare("<", lower, upper))
+    bound_sums(lowering, op, slots)
     counter = emit.stack(step.type)
     builder.store(lower, counter)
     begin_repeated(lowering, op)

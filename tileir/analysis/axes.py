@@ -35,6 +35,11 @@ def is_uniform(affine: Affine) -> bool:
     return not mentions_lanes(affine.form) and not any(mentions_lanes(need.form) for need in affine.needs)
 
 
+def is_uniform_along(affine: Affine, dim: int, shape: Sequence[int]) -> bool:
+    """Whether all elements along a dimension are equal, likewise."""
+    return not any(_mentions(form, Lane(dim, shape[dim])) for form in (affine.form, *(n.form for n in affine.needs)))
+
+
 def is_even(affine: Affine, shape: Sequence[int]) -> bool:
     """Whether each element is the first plus a multiple of its index, modulo a power of two.
 
@@ -46,10 +51,22 @@ def is_even(affine: Affine, shape: Sequence[int]) -> bool:
     return len(wrapping) <= 1 and all(step is not None for form in forms for step in steps(form, shape))
 
 
+def is_even_along(affine: Affine, dim: int, shape: Sequence[int]) -> bool:
+    """Whether each element along a dimension is the first there plus a multiple of its index, likewise."""
+    lane = Lane(dim, shape[dim])
+    wrapping = [need for need in affine.needs if _mentions(need.form, lane)]
+    forms = (affine.form, *(need.form for need in wrapping))
+    return len(wrapping) <= 1 and all(form.step(lane) is not None for form in forms)
+
+
 def unit_dimension(affine: Affine, shape: Sequence[int], unit: int) -> int | None:
     """The last dimension along which the elements rise by `unit`."""
     rising = [dim for dim, step in enumerate(steps(affine.form, shape)) if step is not None and _is(step, unit)]
     return rising[-1] if rising else None
+
+
+def _mentions(form: Expression, lane: Lane) -> bool:
+    return form.mentions(lambda symbol: symbol == lane)
 
 
 def _is(step: Expression, unit: int) -> bool:

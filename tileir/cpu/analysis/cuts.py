@@ -55,15 +55,23 @@ class Cuts:
         self.compared: dict[Op, int | None] = {}
         """The comparisons that are needed, with the dimensions along which they rise."""
         for access in accesses:
-            cut = WHOLE if access.mask is None else self._of(access.mask, DEEPEST)
+            cut = WHOLE if access.mask is None else self.of_mask(access.mask)
             if cut is not None and self._has_neighbours(access.address):
                 self._accesses[access.op] = cut
-                for term in cut:
-                    self.compared[term.comparison] = self._rises(term.comparison)
+                self.compare(cut)
 
     def of(self, access: Op) -> Cut | None:
         """The cut of an access to a box of memory; None if it is no such access."""
         return self._accesses.get(access)
+
+    def of_mask(self, mask: Value) -> Cut | None:
+        """The comparisons that a mask is made of; None if it is no cut."""
+        return self._of(mask, DEEPEST)
+
+    def compare(self, cut: Cut) -> None:
+        """Take the comparisons of a cut among those that are needed."""
+        for term in cut:
+            self.compared[term.comparison] = self._rises(term.comparison)
 
     def static_steps(self, pointers: Value) -> list[int | None]:
         """The bytes between neighbours along each dimension, where they are known."""

@@ -19,6 +19,7 @@ from tileir.analysis.affine import Affines
 from tileir.analysis.effects import MemoryAccess, access_of, own_effect
 from tileir.cpu.analysis.cuts import Cuts
 from tileir.cpu.analysis.fusion import Fusion
+from tileir.cpu.analysis.pointer_rows import RowAccess, row_access
 from tileir.cpu.analysis.readers import Readers
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value
@@ -68,6 +69,9 @@ class Loads:
         self._in_stores: dict[Op, list[PutOffLoad]] = {}
         accesses = [access for access in map(access_of, fusion.operations) if access is not None]
         self.cuts = Cuts(known, (access for access in accesses if is_even(known, access)))
+        found = {access.op: row_access(known, self.cuts, access) for access in accesses if _is_scattered(known, access)}
+        self.rows: dict[Op, RowAccess] = {op: rows for op, rows in found.items() if rows is not None}
+        """The accesses through pointers to rows that lie anywhere."""
         loads = [access for access in accesses if access.declared.effect is Effect.READ]
         boxes = [load for load in loads if is_box(load) or self.cuts.of(load.op) is not None]
         for load in loads:
@@ -151,10 +155,21 @@ def is_box(access: MemoryAccess) -> bool:
 
 def is_even(known: Affines, access: MemoryAccess) -> bool:
     """Whether the access goes through pointers that step evenly, as far as the program shows."""
+    return _moves_tile_of_bytes(access) and steps_evenly(known, access.address)
+
+
+def _is_scattered(known: Affines, access: MemoryAccess) -> bool:
+    """Whether a load or store goes through pointers that are not seen to step evenly."""
+    moves = access.declared.effect in (Effect.READ, Effect.WRITE)
+    return moves and _moves_tile_of_bytes(access) and not steps_evenly(known, access.address)
+
+
+def _moves_tile_of_bytes(access: MemoryAccess) -> bool:
+    """Whether a weak access goes through several pointers, to whole bytes."""
     if access.is_strong or not _is_through_pointers(access):
         return False
     type = access.address.tile
-    return type.count > 1 and type.pointer.pointee.memory_bits >= 8 and steps_evenly(known, access.address)
+    return type.count > 1 and type.pointer.pointee.memory_bits >= 8
 
 
 def steps_evenly(known: Affines, pointers: Value) -> bool:

@@ -64,7 +64,7 @@ class _Access:
 
     def tile(self, pointers: Tile, mask: Tile | None, evenly: bool, place: PointerBox | None) -> None:
         lowering, emit, builder = self.lowering, self.lowering.emit, self.lowering.builder
-        bounds = bounds_of(lowering, pointers.at(emit, (I64(0),) * pointers.type.rank))
+        bounds = _bounds_of_tile(lowering, pointers)
         if not evenly:
             self.lanes(pointers, mask, bounds)
             return
@@ -224,12 +224,31 @@ def check_pointers(lowering: Lowering, access: MemoryAccess, place: PointerBox |
 
 def may_access(lowering: Lowering, access: MemoryAccess, place: PointerBox) -> ir.Value:
     """An i1: whether the active elements of a box, of which there is at least one, may all be accessed."""
+    return may_access_span(lowering, access, place.span, place.last(lowering.builder)[0])
+
+
+def may_access_span(lowering: Lowering, access: MemoryAccess, span: Span, last: ir.Value) -> ir.Value:
+    """An i1: whether the elements of a regular span may all be accessed, up to the one at `last`."""
     if not lowering.checked:
         return I1(1)
     pointers = lowering.tile(access.address)
     guard = _Access(lowering, access.op, pointers.type.pointer.pointee.byte_size, access.writes)
-    bounds = bounds_of(lowering, pointers.at(lowering.emit, (I64(0),) * pointers.type.rank))
-    return guard.span_inside(place.span, place.last(lowering.builder)[0], bounds)
+    return guard.span_inside(span, last, _bounds_of_tile(lowering, pointers))
+
+
+def check_each_pointer(lowering: Lowering, access: MemoryAccess) -> None:
+    """Trap at the first element that is not masked off and may not be accessed."""
+    if not lowering.checked:
+        return
+    pointers = lowering.tile(access.address)
+    mask = None if access.mask is None else lowering.tile(access.mask)
+    guard = _Access(lowering, access.op, pointers.type.pointer.pointee.byte_size, access.writes)
+    with lowering.emit.region():
+        guard.look_at_pointers(pointers, mask, _bounds_of_tile(lowering, pointers))
+
+
+def _bounds_of_tile(lowering: Lowering, pointers: Tile) -> Bounds | None:
+    return bounds_of(lowering, pointers.at(lowering.emit, (I64(0),) * pointers.type.rank))
 
 
 # ---------------------------------------------------------------- accesses through views

@@ -81,13 +81,13 @@ def _moved(index: Index, dim: int, position: ir.Value) -> Index:
 
 def _has_rows(target: Window, source: Tile, dim: int) -> bool:
     """Whether elements lie side by side along `dim` on both sides, and move as bytes."""
-    if not isinstance(source, Window) or source.element != target.element or not _moves_as_bytes(target.element):
+    if not isinstance(source, Window) or source.element != target.element or not moves_as_bytes(target.element):
         return False
     strides = target.strides[dim], source.strides[dim]
     return all(isinstance(stride, ir.Constant) and stride == I64(1) for stride in strides)
 
 
-def _moves_as_bytes(element: t.ElementType | t.PointerType) -> bool:
+def moves_as_bytes(element: t.ElementType | t.PointerType) -> bool:
     """Whether to read and write it changes no bit (`cpu.emit.tiles.from_memory`)."""
     return element not in UNUSED_BITS and element not in (t.I1, t.I4)
 

@@ -22,6 +22,7 @@ from tileir.cpu.memory.checks import check_pointers
 from tileir.cpu.memory.duplicates import any_twice
 from tileir.cpu.memory.joined import is_longer, load_joined, store_joined
 from tileir.cpu.memory.pointer_boxes import load_pointers, pointer_box, store_pointers
+from tileir.cpu.memory.pointer_rows import load_pointer_rows, pointer_rows, store_pointer_rows
 from tileir.cpu.memory.pointers import loaded, store
 from tileir.cpu.memory.spans import span_of_pointers
 from tileir.cpu.memory.unwritten import new_marks
@@ -49,18 +50,27 @@ def lower_token(lowering: Lowering, op: Op) -> None:
 @rules(pointers.LoadPtr)
 def lower_load_ptr(lowering: Lowering, op: pointers.LoadPtr) -> None:
     access = checked_access(op)
+    lowering.values[op.result_token] = None
+    rows = pointer_rows(lowering, access)
+    if rows is not None:
+        lowering.values[op.result] = load_pointer_rows(rows, *_masked(lowering, op))
+        return
     place = pointer_box(lowering, access)
     check_pointers(lowering, access, place)
-    lowering.values[op.result_token] = None
     if place is not None:
-        mask, padding = (None if value is None else lowering.tile(value) for value in (op.mask, op.paddingValue))
-        load_pointers(lowering, access, place, mask, padding)
+        load_pointers(lowering, access, place, *_masked(lowering, op))
         return
     addresses = lowering.tile(op.source)
     put_off = lowering.loads.placement(op.result) is LoadPlacement.IN_STORE
     mask, padding = (_optional(lowering, value, put_off) for value in (op.mask, op.paddingValue))
     elements = loaded(op.result.type, addresses, mask, padding, op.memory_ordering_semantics)
     lowering.values[op.result] = elements if put_off else _read(lowering, op, elements)
+
+
+def _masked(lowering: Lowering, op: pointers.LoadPtr) -> tuple[Tile | None, Tile | None]:
+    """The mask and the padding, where there are any."""
+    mask, padding = (None if value is None else lowering.tile(value) for value in (op.mask, op.paddingValue))
+    return mask, padding
 
 
 @joined(pointers.LoadPtr)
@@ -109,11 +119,16 @@ def _read(lowering: Lowering, op: pointers.LoadPtr, elements: ExpressionTile) ->
 @rules(pointers.StorePtr)
 def lower_store_ptr(lowering: Lowering, op: pointers.StorePtr) -> None:
     access = checked_access(op)
-    place = pointer_box(lowering, access)
-    check_pointers(lowering, access, place)
+    lowering.values[op.result_token] = None
     emit, ordering = lowering.emit, op.memory_ordering_semantics
     addresses, value = lowering.tile(op.destination), lowering.tile(op.value)
     mask = None if op.mask is None else lowering.tile(op.mask)
+    rows = pointer_rows(lowering, access)
+    if rows is not None:
+        store_pointer_rows(rows, mask, value)
+        return
+    place = pointer_box(lowering, access)
+    check_pointers(lowering, access, place)
     if place is not None:
         store_pointers(lowering, op, place, addresses, value, mask)
     elif lowering.loads.read_in(op):
@@ -127,7 +142,6 @@ def lower_store_ptr(lowering: Lowering, op: pointers.StorePtr) -> None:
                 store(emit, addresses, materialized(emit, value), read, ordering)
     else:
         store(emit, addresses, materialized(emit, value), mask, ordering)
-    lowering.values[op.result_token] = None
 
 
 @strict(pointers.StorePtr)

@@ -17,7 +17,7 @@ GPU_JOBS ?= 8
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test lint types bench bench-sweep bench-compare bench-farm bench-processors docs site vscode fuzz cluster-test cutiles gpu-test gpu-bench amd-test amd-code lock clean
+.PHONY: help demo test lint types bench bench-sweep bench-compare bench-farm bench-processors docs site vscode fuzz cluster-test cutiles gpu-test gpu-bench amd-test amd-code arm-test lock clean
 
 help:
 	@echo "make demo       run the example programs on this machine and check them against NumPy"
@@ -38,6 +38,7 @@ help:
 	@echo "make gpu-test   compare GPU code with the interpreter, on a machine with a GPU (GPU_JOBS=$(GPU_JOBS) at a time)"
 	@echo "make amd-test   compile all golden programs for AMD's GPUs, and execute that code, without one"
 	@echo "make amd-code   compare code for AMD's GPUs with that of Triton's own programs; writes a table of docs/gpu.md"
+	@echo "make arm-test   run golden programs as code for AArch64 under an emulator (needs Debian and qemu-aarch64)"
 	@echo "make gpu-bench  measure GPU code beside torch, on a machine with a GPU"
 	@echo "make lock       pin the packages that CI installs"
 	@echo "make clean      remove $(VENV) and what builds and tools left"
@@ -86,6 +87,7 @@ fuzz: $(VENV)/.fuzz
 	$(BIN)/python -m tests.fuzz.launching --rounds 1000
 	$(BIN)/python -m tests.fuzz.serving --count 1000
 	TILEIR_FUZZ_TRIES=5000 $(BIN)/python -m pytest tests/fuzz tests/explore/test_enumeration.py
+	TILEIR_FUZZ_TRIES=100 $(BIN)/python -m pytest tests/sanitize/test_proofs_hold.py
 	$(BIN)/python -m tests.explore.conformance --runs 10000
 	$(BIN)/python -m tests.fuzz.run --seconds 60 --target text
 	$(BIN)/python -m tests.fuzz.run --seconds 60 --target bytecode
@@ -113,6 +115,11 @@ amd-test: $(VENV)/.gpu $(VENV)/.gpu-bench
 
 amd-code: $(VENV)/.gpu
 	$(BIN)/python bench/amd.py --write
+
+arm-test: $(VENV)/.test
+	sh tests/arm/prepare.sh build/aarch64 $(BIN)/python
+	build/aarch64/python -m tests.cpu.other_processor "this processor" 1
+	build/aarch64/python -m tests.cpu.other_processor "Neoverse V1" 1
 
 gpu-bench: $(VENV)/.gpu-bench
 	$(BIN)/python bench/gpu.py $(ARGS)

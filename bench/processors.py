@@ -40,19 +40,23 @@ LEVELS = {
 }
 """By LLVM's names, with the width of their vectors and whether they convert f16, and multiply and add in one."""
 ARM = {"AArch64": ("generic", False), "Neoverse V1": ("neoverse-v1", True)}
-"""By LLVM's names, with whether they have dot products of bytes and of bf16. Code for them is only looked at."""
+"""By LLVM's names, with whether they have dot products of bytes and of bf16."""
 
 
 def as_if(level: str) -> None:
     """Have code made for a level in this process, in which none has been made before."""
     from tileir.cpu.llvm import engine
 
-    found = LEVELS[level]
-    if found is not None:
+    if level in ARM:
+        cpu, has_dots = ARM[level]
+        host = engine.Host("aarch64-unknown-linux-gnu", cpu, "", 128, has_dots, has_dots, False, True, True)
+    elif (found := LEVELS[level]) is not None:
         cpu, bits, is_later = found
         triple = engine.llvm.get_process_triple()
         host = engine.Host(triple, cpu, "", bits, False, False, False, is_later, is_later)
-        engine._host = lambda: host
+    else:
+        return
+    engine._host = lambda: host
 
 
 def arm_assembly(name: str, program: Path) -> str:
@@ -62,13 +66,11 @@ def arm_assembly(name: str, program: Path) -> str:
     from tileir.cpu.lowering.check_level import CheckLevel
     from tileir.cpu.run.program import lowered
 
-    cpu, has_dots = ARM[name]
-    host = engine.Host("aarch64-unknown-linux-gnu", cpu, "", 128, has_dots, has_dots, False, True, True)
-    engine._host = lambda: host
+    as_if(name)
     engine.llvm.initialize_all_targets()
     engine.llvm.initialize_all_asmprinters()
     (kernel,) = tileir.load(program).kernels.values()
-    return engine.assembly(str(lowered(kernel.entry, (), CheckLevel.OFF).module), host)
+    return engine.assembly(str(lowered(kernel.entry, (), CheckLevel.OFF).module), engine.host())
 
 
 class Level:

@@ -1,4 +1,4 @@
-"""Products as they are swept: of f32 with either factor transposed, and of bf16, f16, f8 and i8.
+"""Products as they are swept: of f32 with either factor transposed, and of f64, bf16, f16, f8 and i8.
 
 Knows: how the kernels `gemm_f32`, `gemm_bf16` and `gemm_i8` become those of other types and layouts, and their peers.
 Does not know: how anything is timed (`sweep`). Peers compute what comes closest: NumPy and torch have no product of f8,
@@ -17,13 +17,16 @@ from cases import AHEAD, KERNELS, Action, Array, Case, close, normal, tiles, tor
 from table import Skipped
 
 DTYPES = {
+    "f64": np.float64,
     "f32": np.float32,
     "bf16": ml_dtypes.bfloat16,
     "f16": np.float16,
     "f8E4M3FN": ml_dtypes.float8_e4m3fn,
     "i8": np.int8,
 }
-OWN_TYPES = {"f32": "float32", "bf16": "bfloat16", "f16": "float16"}
+SUMS = {"i8": np.int32, "f64": np.float64}
+TOLERANCE = {"float32": 1e-5, "float64": 1e-13, "int32": 0.0}
+OWN_TYPES = {"f64": "float64", "f32": "float32", "bf16": "bfloat16", "f16": "float16"}
 """Element types that torch multiplies, by its names."""
 
 
@@ -37,7 +40,7 @@ class Kind:
 
 
 def _text(kind: Kind) -> str:
-    base = kind.element if kind.element in ("f32", "i8") else "bf16"
+    base = {"f32": "f32", "f64": "f32", "i8": "i8"}.get(kind.element, "bf16")
     text = (KERNELS / f"gemm_{base}.mlir").read_text(encoding="utf-8").replace(base, kind.element)
     view = f"tensor_view<?x?x{kind.element}, strides=[?,1]>"
     if not kind.b_transposed:
@@ -61,10 +64,11 @@ def _numbers(element: str, rows: int, columns: int, seed: int) -> Array:
 def _peers(kind: Kind, a: Array, b: Array) -> dict[str, Action]:
     """`a` and `b` as they lie in memory."""
     peers: dict[str, Action] = {}
-    left, right = (array.astype(np.float32) for array in (a, b))
+    wide = "f64" if kind.element == "f64" else "f32"
+    left, right = (array.astype(DTYPES[wide]) for array in (a, b))
     left, right = left.T if kind.a_transposed else left, right.T if kind.b_transposed else right
     if kind.element != "i8":
-        peers["NumPy f32"] = lambda: np.matmul(left, right)
+        peers[f"NumPy {wide}"] = lambda: np.matmul(left, right)
     with suppress(Skipped):
         library = torch()
         own = getattr(library, OWN_TYPES.get(kind.element, "float32"))
@@ -82,11 +86,12 @@ def _peers(kind: Kind, a: Array, b: Array) -> dict[str, Action]:
 def _case(kind: Kind, rows: int, columns: int, depth: int) -> Case:
     a = _numbers(kind.element, *((depth, rows) if kind.a_transposed else (rows, depth)), 1)
     b = _numbers(kind.element, *((columns, depth) if kind.b_transposed else (depth, columns)), 2)
-    out = np.zeros((rows, columns), np.int32 if kind.element == "i8" else np.float32)
+    out = np.zeros((rows, columns), SUMS.get(kind.element, np.float32))
 
     def check() -> None:
         left, right = (array.astype(np.float64) for array in (a, b))
-        close(out, (left.T if kind.a_transposed else left) @ (right.T if kind.b_transposed else right), 1e-5)
+        left, right = left.T if kind.a_transposed else left, right.T if kind.b_transposed else right
+        close(out, left @ right, TOLERANCE[out.dtype.name])
 
     arguments = (a, b, out, rows, columns, depth, a.shape[1], b.shape[1], columns)
     grid = tiles(rows, 128), tiles(columns, 128)
@@ -97,6 +102,8 @@ def _case(kind: Kind, rows: int, columns: int, depth: int) -> Case:
 KINDS = {
     "gemm_b_plain": Kind("f32", b_transposed=False),
     "gemm_a_transposed": Kind("f32", a_transposed=True, b_transposed=False),
+    "gemm_f64": Kind("f64"),
+    "gemm_f64_b_plain": Kind("f64", b_transposed=False),
     "gemm_bf16": Kind("bf16"),
     "gemm_bf16_b_plain": Kind("bf16", b_transposed=False),
     "gemm_f16": Kind("f16"),

@@ -56,6 +56,8 @@ def _heads() -> dict[str, tuple[int, ...]]:
 PRODUCTS = (
     "gemm_b_plain",
     "gemm_a_transposed",
+    "gemm_f64",
+    "gemm_f64_b_plain",
     "gemm_bf16",
     "gemm_bf16_b_plain",
     "gemm_f16",

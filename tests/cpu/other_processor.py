@@ -1,6 +1,7 @@
 """Golden programs as code for another processor than this one: ``python -m tests.cpu.other_processor LEVEL STEP``.
 
-Runs every STEP-th run of a golden program whose values are compared with the interpreter's; prints how many.
+Runs every STEP-th run of a golden program whose values are compared with the interpreter's; prints how many. What LEVEL
+may be is in `bench/processors.py`; the processor, or its emulator, must run such code.
 """
 
 from __future__ import annotations

@@ -21,7 +21,8 @@ from tileir.ops.module import Entry
 from tileir.runtime import native
 
 TILE = 32
-NUMPY = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
+NUMPY = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": ml_dtypes.bfloat16, "i8": np.int8}
+SUMS = {"f64": "f64", "i8": "i32"}
 TAKEN = "if %is_third {{ {then} }}"
 
 
@@ -33,12 +34,19 @@ def program(
     bounds: str = "%zero to %steps, step %one",
     counter: str = "i32",
     accumulator: str = "%partial",
+    start: str = "%zeros",
+    signs: str = "signed signed",
+    size: int = TILE,
 ) -> str:
-    """``c = a @ b`` over `steps` tiles along K; `body` stands behind the product, which goes on as `given`."""
-    sums = "f64" if element == "f64" else "f32"
-    tile, acc = f"tile<{TILE}x{TILE}x{element}>", f"tile<{TILE}x{TILE}x{sums}>"
+    """``c = a @ b`` over `steps` tiles of `size` along K; `body` stands behind the product, which goes on as `given`.
+
+    `start`, where sums begin, may be `%old`, what is in c; `signs` are those of i8.
+    """
+    sums = SUMS.get(element, "f32")
+    op, words, zero = ("mmai", signs, "0") if element == "i8" else ("mmaf", "", "0.0")
+    tile, acc = f"tile<{size}x{size}x{element}>", f"tile<{size}x{size}x{sums}>"
     kinds = [
-        f"partition_view<tile=({TILE}x{TILE}), padding_value = zero, tensor_view<?x?x{element}, strides=[?,1]>"
+        f"partition_view<tile=({size}x{size}), padding_value = zero, tensor_view<?x?x{element}, strides=[?,1]>"
         f"{', dim_map=[1, 0]' if is_turned else ''}>"
         for is_turned in turned
     ]
@@ -46,7 +54,8 @@ def program(
         (second, first) if is_turned else (first, second)
         for is_turned, (first, second) in zip(turned, (("%m", "%k"), ("%k", "%n")))
     )
-    c_kind = f"partition_view<tile=({TILE}x{TILE}), tensor_view<?x?x{sums}, strides=[?,1]>>"
+    c_kind = f"partition_view<tile=({size}x{size}), tensor_view<?x?x{sums}, strides=[?,1]>>"
+    old = f"%old, %t4 = load_view_tko weak %c_tiles[%x, %y] : {c_kind}, tile<i32> -> {acc}, token"
     return f"""
 entry @k(%a: tile<ptr<{element}>>, %b: tile<ptr<{element}>>, %c: tile<ptr<{sums}>>,
          %m: tile<i32>, %n: tile<i32>, %k: tile<i32>, %steps: tile<{counter}>) {{
@@ -63,12 +72,13 @@ entry @k(%a: tile<ptr<{element}>>, %b: tile<ptr<{element}>>, %c: tile<ptr<{sums}
   %zero = constant <{counter}: 0> : tile<{counter}>
   %one = constant <{counter}: 1> : tile<{counter}>
   %two = constant <{counter}: 2> : tile<{counter}>
-  %zeros = constant <{sums}: 0.0> : {acc}
-  %sum = for %i in ({bounds}) : tile<{counter}> iter_values(%partial = %zeros) -> ({acc}) {{
+  %zeros = constant <{sums}: {zero}> : {acc}
+  {old if start == "%old" else ""}
+  %sum = for %i in ({bounds}) : tile<{counter}> iter_values(%partial = {start}) -> ({acc}) {{
     %is_third = cmpi equal %i, %two, signed : tile<{counter}> -> tile<i1>
     %ta, %t0 = load_view_tko weak %a_tiles[%x, %i] : {kinds[0]}, {INDEX[counter]} -> {tile}, token
     %tb, %t1 = load_view_tko weak %b_tiles[%i, %y] : {kinds[1]}, {INDEX[counter]} -> {tile}, token
-    %next = mmaf %ta, %tb, {accumulator} : {tile}, {tile}, {acc}
+    %next = {op} %ta, %tb, {accumulator} {words} : {tile}, {tile}, {acc}
     {body}
     continue {given} : {acc}
   }}
@@ -99,10 +109,12 @@ def numbers(rows: int, columns: int, element: str, seed: int) -> np.ndarray:
     return np.random.default_rng(seed).integers(-3, 4, (rows, columns)).astype(NUMPY[element])
 
 
-def launched(kernel: tileir.Kernel, target: str, arrays: list[np.ndarray], *rest: int, **options: object) -> np.ndarray:
+def launched(
+    kernel: tileir.Kernel, target: str, arrays: list[np.ndarray], *rest: int, size: int = TILE, **options: object
+) -> np.ndarray:
     a, b, c = (array.copy() for array in arrays)
     options = {"threads": 1, **options} if target == "cpu" else {}
-    kernel.launch((-(-rest[0] // TILE), -(-rest[1] // TILE)), a, b, c, *rest, target=target, **options)
+    kernel.launch((-(-rest[0] // size), -(-rest[1] // size)), a, b, c, *rest, target=target, **options)
     return np.concatenate([array.astype(np.float64).ravel() for array in (a, b, c)])
 
 
@@ -112,7 +124,7 @@ def agrees(
     kernel = tileir.parse(text)["k"]
     a = numbers(*((k, m) if turned[0] else (m, k)), element, 1)
     b = numbers(*((n, k) if turned[1] else (k, n)), element, 2)
-    c = np.full((m, n), 7, np.float64 if element == "f64" else np.float32)
+    c = np.full((m, n), 7, {"f64": np.float64, "i8": np.int32}.get(element, np.float32))
     mine, expected = (launched(kernel, target, [a, b, c], m, n, k, steps, **options) for target in ("cpu", "interp"))
     is_same = mine.tobytes() == expected.tobytes()
     assert is_same, (m, n, k, steps)
@@ -190,8 +202,13 @@ def test_panels_do_not_stay_where_the_result_goes_into_a_factor():
 
 
 def test_panels_stay_where_the_view_of_the_result_is_made_behind_the_loop(monkeypatch):
-    stays, found = deferred_lowering._stays, []
-    monkeypatch.setattr(deferred_lowering, "_stays", lambda *given: found.append(stays(*given)) or found[-1])
+    stays, found = deferred_lowering.unchanged_by_block, []
+
+    def noted(*given):
+        found.append(stays(*given))
+        return found[-1]
+
+    monkeypatch.setattr(deferred_lowering, "unchanged_by_block", noted)
     text = program()
     made = next(line for line in text.splitlines() if "%c_tiles =" in line)
     behind = text.replace(made, "").replace("  %t2 =", f"{made}\n  %t2 =")

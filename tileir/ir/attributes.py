@@ -276,6 +276,11 @@ class DenseElements(Attribute):
     def is_splat(self) -> bool:
         return len(self.data) == self.element.byte_size
 
+    @property
+    def is_zero(self) -> bool:
+        """Whether all elements are 0, of floats the positive one."""
+        return not any(self.data)
+
 
 @dataclass(frozen=True)
 class DivBy(Attribute):

@@ -14,30 +14,33 @@ from tileir.cpu.analysis.fusion import Fusion
 from tileir.ir.core import Op, Value
 from tileir.ops import control, core, matmul
 
+DeferredProduct = matmul.MmaF | matmul.MmaI
 
-def deferred_products(fusion: Fusion, loop: control.For) -> list[matmul.MmaF]:
+
+def deferred_products(fusion: Fusion, loop: control.For) -> list[DeferredProduct]:
     """The products in the body of a loop that may be deferred."""
     *operations, end = loop.body.ops
     if not isinstance(end, control.Continue) or any(_continues(loop, op) for op in operations):
         return []
-    return [op for op in operations if isinstance(op, matmul.MmaF) and _only_carried(fusion, loop, op, end)]
+    return [op for op in operations if isinstance(op, DeferredProduct) and _only_carried(fusion, loop, op, end)]
 
 
 def is_float_zero(value: Value) -> bool:
     """Whether all elements of a value are the float 0.0."""
-    made = value.op
-    if not isinstance(made, core.Constant) or not value.tile.number.is_float:
-        return False
-    return made.value.is_splat and not any(made.value.data)
+    return value.tile.number.is_float and is_zero(value)
 
 
-def starts_from_zero(loop: control.For, product: matmul.MmaF) -> bool:
-    """Whether the sums of a product that may be deferred are 0.0 in front of its loop."""
-    initial = dict(zip(carried_arguments(loop), loop.initial))
-    return is_float_zero(initial[product.acc])
+def is_zero(value: Value) -> bool:
+    """Whether all elements of a value are a constant 0, of floats the positive one."""
+    return isinstance(value.op, core.Constant) and value.op.value.is_zero
 
 
-def _only_carried(fusion: Fusion, loop: control.For, product: matmul.MmaF, end: control.Continue) -> bool:
+def first_sums(loop: control.For, product: DeferredProduct) -> Value:
+    """The sums of a product that may be deferred, in front of its loop."""
+    return dict(zip(carried_arguments(loop), loop.initial))[product.acc]
+
+
+def _only_carried(fusion: Fusion, loop: control.For, product: DeferredProduct, end: control.Continue) -> bool:
     """Whether the sums come from the last iteration and go to the next one, unread."""
     if not (fusion.used_once(product.acc) and fusion.used_once(product.result)):
         return False

@@ -1,7 +1,8 @@
 """Deferred products: tiles of several iterations of a loop are packed side by side along K, then multiplied at once.
 
 Sums go from memory into registers and back for each multiplication, so that they do so a fraction as often. For each
-element terms are added in the same order.
+element terms are added in the same order. Sums that saturate are clamped each time: tiles are put together as long as
+none can leave its type, whatever the factors hold, and multiplied one by one from then on.
 
 Knows: the panels that a loop fills, and when they are multiplied: as soon as they are full, and in its last iteration.
 Does not know: which products are deferred (`cpu.analysis.deferred`), how panels are filled and read, nor which of them
@@ -26,6 +27,8 @@ from tileir.cpu.matmul.products import Product
 
 DEEPEST = 1024
 """Bytes along K of a panel: more save little, and do not stay in a first-level cache."""
+ALL = (1 << 63) - 1
+"""More panels than there are."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,8 @@ class Deferral:
     number: ir.Value
     from_zero: bool
     """Whether sums start from 0.0, which their memory need not hold before the first multiplication."""
+    together: ir.Value
+    """An i64: for so many panels tiles are put together."""
     last: ir.Value
     """An i1: whether the iteration that code is emitted for is the last one of the loop."""
 
@@ -81,13 +86,15 @@ class Deferral:
     def advance(self, emit: Emitter, multiply: Callable[[ir.Value], None]) -> None:
         """Count a tile that has been packed, and `multiply` so many steps of the panels if it is time to."""
         builder = emit.builder
+        number = builder.load(self.number, typ=I64)
         filled = builder.add(builder.load(self.filled, typ=I64), I64(1))
         builder.store(filled, self.filled)
-        due = builder.or_(self.last, builder.icmp_unsigned("==", filled, I64(self.tiles)))
-        with emit.when(due):
+        is_full = builder.icmp_unsigned("==", filled, I64(self.tiles))
+        is_alone = builder.icmp_signed(">=", number, self.together)
+        with emit.when(builder.or_(self.last, builder.or_(is_full, is_alone))):
             multiply(builder.mul(filled, I64(self.tile_steps)))
             builder.store(I64(0), self.filled)
-            builder.store(builder.add(builder.load(self.number, typ=I64), I64(1)), self.number)
+            builder.store(builder.add(number, I64(1)), self.number)
 
 
 def _zeros(module: ir.Module, size: int) -> ir.Value:
@@ -115,4 +122,5 @@ def deferral(
     line = shape.k // product.group * word
     left = new_panels(emit, tile.m * (line + ROW_PADDING), tiles, 1 if keeps else 0)
     right = new_panels(emit, tile.n * line, tiles, WAYS if keeps else 0)
-    return Deferral(product, shape, size, tiles, left, right, emit.stack(I64), emit.stack(I64), from_zero, last=I1(1))
+    cells = emit.stack(I64), emit.stack(I64)
+    return Deferral(product, shape, size, tiles, left, right, *cells, from_zero, together=I64(ALL), last=I1(1))

@@ -22,7 +22,7 @@ from tileir.cpu.emit.prefetch import prefetch
 from tileir.cpu.emit.vectors import interleaved
 from tileir.cpu.matmul.accumulators import FloatSums, IntegerSums
 from tileir.cpu.matmul.microkernel import LONG, Panel, broadcast
-from tileir.cpu.matmul.panels import LINES_AT_A_TIME, Packer, Strided
+from tileir.cpu.matmul.panels import LINES_AT_A_TIME, Packer, Strided, flipped
 
 FLIPPED = 0x80808080
 """A word of bytes, each 128 unsigned and -128 signed: what flipping the sign bits of a factor adds to each."""
@@ -49,6 +49,8 @@ class Direct:
     vectors: int
     """Vectors of `lanes` sums that are made together."""
     left: Panel
+    flips: bool
+    """Whether sign bits of the left factor are inverted where it is read, not in its panel."""
     acc: FloatSums | IntegerSums
 
     def multiply(self, emit: Emitter, rows: ir.Value, bases: Sequence[ir.Value]) -> None:
@@ -76,20 +78,20 @@ class Direct:
 
         source, left = self.right.source, (self.left.by_line, self.left.by_step)
         kind = self.right.product, self.memory.element, source.depth, source.ahead is None
-        emit.shared((*kind, self.lanes, self.words, self.vectors, left, *known, self.acc), arguments, body)
+        emit.shared((*kind, self.lanes, self.words, self.vectors, left, *known, self.flips, self.acc), arguments, body)
 
     def _rows(self, emit: Emitter, rows: ir.Value, place: ir.Value) -> None:
         """Each row in turn: the right factor's words stay in the first-level cache."""
         builder, product = emit.builder, self.right.product
         zero = ir.Constant(ir.VectorType(product.total, self.lanes), None)
         places = [vector * self.lanes for vector in range(self.vectors)]
-        flipped = self._summed(emit, [zero] * len(places), self._constant(FLIPPED)) if product.flip_left else None
+        extras = self._summed(emit, [zero] * len(places), self._constant(FLIPPED)) if product.flip_left else None
         with emit.counted(I64(0), rows) as row:
             (here,) = self.acc.block(builder, [place], row, I64(0))
             start = [self.acc.start(builder, [here], 0, column, self.lanes) for column in places]
             totals = self._summed(emit, start, self._row(row))
-            if flipped is not None:
-                totals = [builder.sub(total, extra) for total, extra in zip(totals, flipped)]
+            if extras is not None:
+                totals = [builder.sub(total, extra) for total, extra in zip(totals, extras)]
             for column, total in zip(places, totals):
                 self.acc.finish(builder, [here], 0, column, total)
 
@@ -106,6 +108,8 @@ class Direct:
             address = builder.gep(left.base, [word], source_etype=product.word)
             kind = product.word if self.memory.along_lines else ir.VectorType(product.word, self.words)
             loaded = builder.load(address, typ=kind, align=product.element.byte_size)
+            if self.flips:
+                loaded = flipped(builder, loaded)
             return broadcast(builder, loaded, self.lanes) if self.memory.along_lines else loaded
 
         return factor
@@ -181,18 +185,18 @@ class Direct:
         return self.right.load(memory, column, k, count)
 
 
-def direct(right: Packer, left: Panel, columns: int, acc: FloatSums | IntegerSums) -> Direct | None:
+def direct(right: Packer, left: Panel, flips: bool, columns: int, acc: FloatSums | IntegerSums) -> Direct | None:
     """The product of few rows; None where the factors cannot be loaded as vectors of words."""
     memory = right.source.memory
     if memory is None or not right.widens(memory):
         return None
     if memory.along_lines:
         lanes = min(right.lanes, columns)
-        return Direct(right, memory, columns, lanes, lanes, min(columns, LINES_AT_A_TIME) // lanes, left, acc)
+        return Direct(right, memory, columns, lanes, lanes, min(columns, LINES_AT_A_TIME) // lanes, left, flips, acc)
     words = min(right.lanes, right.steps)
     if not memory.along_k or left.by_step != 1 or words < LEAST_WORDS:
         return None
-    return Direct(right, memory, columns, min(COLUMNS, columns, words), words, 1, left, acc)
+    return Direct(right, memory, columns, min(COLUMNS, columns, words), words, 1, left, flips, acc)
 
 
 def _sums_of_rows(builder: ir.IRBuilder, rows: Sequence[ir.Value]) -> ir.Value:

@@ -4,8 +4,9 @@ Knows: how a block of up to 2 x 2 squares accumulates along K from panels. Does 
 (`cpu.matmul.panels`) nor which step of the unit is meant (`cpu.matmul.products`).
 
 A matrix register has 16 rows of 16 words: of the left factor 16 lines by 16 steps, of the right one 16 steps by 16
-columns, so that rows of the left panel and strips of the right one are read as they are. The unit is configured at the
-beginning of a multiplication, and again after code of others has run.
+columns, so that rows of the left panel and strips of the right one are read as they are. The left panel is read past
+the first-level cache, where a strip of the right one is to stay. The unit is configured at the beginning of a
+multiplication, and again after code of others has run.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from llvmlite import ir
 
 from tileir.cpu.emit.elements import I8, I64, PTR
 from tileir.cpu.emit.emitter import Emitter
+from tileir.cpu.emit.prefetch import prefetch
 from tileir.cpu.matmul.accumulators import FloatSums, IntegerSums
 from tileir.cpu.matmul.products import Product
 
@@ -65,25 +67,31 @@ class SquareColumn:
     """Words from line to line of the left panel, whose steps lie side by side."""
     right_step: int
     acc: FloatSums | IntegerSums
+    ahead: int = 0
+    """Words of the next strip of the right panel that a block fetches at each step, if any."""
 
     def emit(self, emit: Emitter, arguments: Sequence[ir.Value]) -> None:
         """Accumulate; `arguments` are the first words of the column in both panels, those to fetch, the number of
         steps, and its place in the accumulator."""
-        left, right, _, steps, *place = arguments
+        left, right, following, steps, *place = arguments
         builder = emit.builder
         with emit.counted(I64(0), I64(self.rows), self.down * SIDE) as row:
             words = self._word(builder, left, builder.mul(row, I64(self.left_line)))
-            self._block(emit, (words, right, steps), self.acc.block(builder, place, row, I64(0)))
+            block = builder.udiv(row, I64(self.down * SIDE))
+            share = self._word(builder, following, builder.mul(builder.mul(block, steps), I64(self.ahead)))
+            self._block(emit, (words, right, share, steps), self.acc.block(builder, place, row, I64(0)))
 
-    def _block(self, emit: Emitter, factors: tuple[ir.Value, ir.Value, ir.Value], place: Sequence[ir.Value]) -> None:
-        left, right, steps = factors
+    def _block(self, emit: Emitter, factors: tuple[ir.Value, ...], place: Sequence[ir.Value]) -> None:
+        left, right, fetched, steps = factors
         squares = [(i, j) for i in range(self.down) for j in range(self.across)]
         for i, j in squares:
             self._start(emit, place, i, j)
         unrolled = min(self.divisor, MOST_UNROLLED * SIDE)
         with emit.counted(I64(0), steps, unrolled) as position:
             for step in range(0, unrolled, SIDE):
-                self._multiply(emit.builder, left, right, emit.builder.add(position, I64(step)))
+                here = emit.builder.add(position, I64(step))
+                self._multiply(emit.builder, left, right, here)
+                self._fetch(emit.builder, fetched, here)
         for i, j in squares:
             self._finish(emit, place, i, j)
 
@@ -91,12 +99,18 @@ class SquareColumn:
         """The squares at 16 steps along K."""
         for i in range(self.down):
             address = self._word(builder, left, builder.add(step, I64(i * SIDE * self.left_line)))
-            _load(builder, LEFT + i, address, I64(self.left_line * WORD_BYTES))
+            _call(builder, "tileloaddt164", [I8(LEFT + i), address, I64(self.left_line * WORD_BYTES)])
         for j in range(self.across):
             address = self._word(builder, right, builder.add(builder.mul(step, I64(self.right_step)), I64(j * SIDE)))
             _load(builder, RIGHT + j, address, I64(self.right_step * WORD_BYTES))
             for i in range(self.down):
                 _call(builder, self.product.square, [I8(self._sums(i, j)), I8(LEFT + i), I8(RIGHT + j)])
+
+    def _fetch(self, builder: ir.IRBuilder, fetched: ir.Value, step: ir.Value) -> None:
+        """Ask for what 16 steps fetch, one cache line for each word of `ahead`."""
+        first = builder.mul(step, I64(self.ahead))
+        for line in range(self.ahead):
+            prefetch(builder, self._word(builder, fetched, builder.add(first, I64(line * SIDE))))
 
     # ------------------------------------------------------------ sums
 

@@ -226,7 +226,7 @@ def multiply(
     if size.uses_matrix_unit:
         assert isinstance(acc, FloatSums | IntegerSums)
         down, across = size.rows // SIDE, size.vectors
-        blocks = SquareColumn(product, down, across, rows, divisor, left.by_line, right.by_step, acc)
+        blocks = SquareColumn(product, down, across, rows, divisor, left.by_line, right.by_step, acc, share)
         configure(emit)
     with emit.counted(I64(0), needed_columns, size.columns) as column:
         if shape.m * shape.n * divisor * product.group > LONG:

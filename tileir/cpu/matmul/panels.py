@@ -62,7 +62,8 @@ class Factor:
     `memory`: where the elements lie, if they do; `ahead`: the memory outside the arena that they are made from.
     `needed`: how many lines are needed, if not all. So many, and up to `LINES_AT_A_TIME` more, may be read.
     `unrounded`: memory with the f32 that the elements, which are bf16, are rounded from. `address`: that of the first
-    element outside the arena, 0 if it lies in the arena.
+    element outside the arena, 0 if it lies in the arena. `flipped`: sign bits of the elements, which are i8, are
+    inverted in a panel.
     """
 
     element: t.ElementType
@@ -74,6 +75,7 @@ class Factor:
     needed: ir.Value | None = None
     unrounded: Strided | None = None
     address: ir.Value | None = None
+    flipped: bool = False
 
     @property
     def lines_needed(self) -> ir.Value:
@@ -181,7 +183,7 @@ class Packer:
 
     def _serves_as_rows(self, memory: Strided, word_bytes: int) -> bool:
         """Whether the elements lie in the arena as the panel would."""
-        if self.source.ahead is not None or memory.element is not self.product.element:
+        if self.source.ahead is not None or memory.element is not self.product.element or self.source.flipped:
             return False
         dense = isinstance(memory.by_line, ir.Constant) and memory.by_line.constant == self.source.depth
         return dense and memory.along_k and self.steps * word_bytes < LONG_ROW
@@ -235,8 +237,10 @@ class Packer:
             self.emit.loop_nest(extents[::-1], lambda index: one(*reversed(index)))
 
     def _number(self, line: ir.Value, k: ir.Value) -> Num:
-        found, element = self.source.at(self.emit, line, k), self.product.element
-        return found if element is self.source.element else Num(element, wide=wide(self.emit.builder, found))
+        found, element, builder = self.source.at(self.emit, line, k), self.product.element, self.emit.builder
+        if self.source.flipped:
+            return Num(element, wide=flipped(builder, wide(builder, found)))
+        return found if element is self.source.element else Num(element, wide=wide(builder, found))
 
     # ------------------------------------------------------------ in vectors
 
@@ -255,7 +259,7 @@ class Packer:
         align = memory.element.byte_size
         loaded = builder.load(address, typ=ir.VectorType(stored, count), align=align)
         if memory.element is self.product.element:
-            return loaded
+            return flipped(builder, loaded) if self.source.flipped else loaded
         if memory.element in IN_BF16:
             return f8_as_bf16(builder, memory.element, loaded)
         if memory.element is t.F32:
@@ -286,7 +290,7 @@ class Packer:
         known = tuple(stride.constant if isinstance(stride, ir.Constant) else None for stride in strides)
         source = self.source
         part = [] if source.needed is None else [source.needed]
-        extents = self.product, self.lanes, self.capacity, source.lines, source.depth, source.ahead is None, len(part)
+        extents = self.lanes, self.capacity, source.lines, source.depth, source.ahead is None, len(part)
 
         def body(emit: Emitter, arguments: Sequence[ir.Value]) -> None:
             target, base, *given = arguments
@@ -296,7 +300,7 @@ class Packer:
             copy(inner, target, Strided(memory.element, base, by_line, by_k), *sizes)
 
         given = [stride for stride, number in zip(strides, known) if number is None]
-        key = (copy.__name__, memory.element, *known, *extents, *sizes)
+        key = (copy.__name__, memory.element, self.product, source.flipped, *known, *extents, *sizes)
         self.emit.shared(key, [target, memory.base, *given, *part], body)
 
     def _copy_rows(self, target: ir.Value, memory: Strided, pitch: int) -> None:
@@ -344,6 +348,20 @@ class Packer:
         within = builder.and_(line, I64(width - 1))
         strip = builder.mul(builder.sub(line, within), I64(self.capacity))
         return builder.add(builder.add(strip, builder.mul(step, I64(width))), within)
+
+
+def flipped(builder: ir.IRBuilder, words: ir.Value) -> ir.Value:
+    """Integers, or a vector of them, with the sign bit of each of their bytes inverted."""
+    if isinstance(words.type, ir.VectorType):
+        mask = ir.Constant(words.type, [_sign_bits(words.type.element)] * words.type.count)
+    else:
+        mask = words.type(_sign_bits(words.type))
+    return builder.xor(words, mask)
+
+
+def _sign_bits(kind: ir.IntType) -> int:
+    """Those of all bytes."""
+    return int.from_bytes(b"\x80" * (kind.width // 8), "little")
 
 
 def each(emit: Emitter, extent: int, step: int, body: Callable[[ir.Value], None]) -> None:

@@ -20,6 +20,7 @@ from tileir.cpu.emit.elements import DOUBLE, FLOAT, I8, I16, I32, I64
 from tileir.cpu.llvm.engine import Host
 from tileir.ir import types as t
 from tileir.ir.attributes import Signedness
+from tileir.ops import matmul
 
 Step = Callable[[ir.IRBuilder, ir.Value, ir.Value, ir.Value], ir.Value]
 """(builder, words of the left factor, words of the right factor, sums) -> sums."""
@@ -34,7 +35,8 @@ EXACT_DEPTH = 1 << 15
 class Product:
     """`element`: what panels hold; `group` of them make a `word`; `total` is the type of one sum.
 
-    `flip_left`: the left factor's sign bits are inverted in its panel, to be made up for by the start of the sums.
+    `flip_left`: a step takes words of the left factor whose sign bits are inverted, to be made up for by the start of
+    the sums; the matrix unit takes them as they are.
     """
 
     element: t.ElementType
@@ -45,6 +47,28 @@ class Product:
     flip_left: bool = False
     square: str = ""
     """The instruction of a matrix unit that makes 16 steps of 16 x 16 sums; empty if there is none."""
+
+
+def product_of(op: matmul.MmaF | matmul.MmaI, host: Host) -> Product:
+    """What a product of matrices is computed with, the transposed one where that is (`is_swapped`)."""
+    (rows, columns), depth = op.acc.tile.shape[-2:], op.lhs.tile.shape[-1]
+    swapped = is_swapped(rows, columns, host)
+    lanes = word_lanes(rows if swapped else columns, host)
+    if isinstance(op, matmul.MmaF):
+        return float_product(op.lhs.tile.number, op.acc.tile.number, depth, lanes, host)
+    left, right = op.signedness_lhs, op.signedness_rhs
+    if swapped:
+        left, right = right, left
+    return integer_product(left, right, depth, lanes, host)
+
+
+def largest_product(op: matmul.MmaI) -> int:
+    """Bound on the magnitude of a product of two elements."""
+    return _LARGEST[op.signedness_lhs] * _LARGEST[op.signedness_rhs]
+
+
+_LARGEST = {Signedness.SIGNED: 128, Signedness.UNSIGNED: 255}
+"""Magnitudes of i8."""
 
 
 def is_swapped(rows: int, columns: int, host: Host) -> bool:
@@ -90,9 +114,9 @@ def integer_product(lhs: Signedness, rhs: Signedness, depth: int, lanes: int, ho
         return Product(t.I16, 2, I32, I32, _i16_pairs)
     if host.is_arm:
         return Product(t.I8, 4, I32, I32, _NEON_BYTES[lhs, rhs])
-    unsigned_left = rhs is Signedness.SIGNED
-    step, square = (_bytes, "tdpbusd") if unsigned_left else (_bytes_swapped, "tdpbsud")
-    return Product(t.I8, 4, I32, I32, step, flip_left=lhs is rhs, square=square if host.has_matrix_unit else "")
+    step = _bytes if rhs is Signedness.SIGNED else _bytes_swapped
+    square = _SQUARES_OF_BYTES[lhs, rhs] if host.has_matrix_unit else ""
+    return Product(t.I8, 4, I32, I32, step, flip_left=lhs is rhs, square=square)
 
 
 def _fused(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sums: ir.Value) -> ir.Value:
@@ -140,6 +164,15 @@ _NEON_BYTES = {
     (Signedness.SIGNED, Signedness.UNSIGNED): _neon_dot("usdot", swapped=True),
 }
 """By the signedness of the factors; the mixed one takes the unsigned factor first."""
+
+
+_SQUARES_OF_BYTES = {
+    (Signedness.SIGNED, Signedness.SIGNED): "tdpbssd",
+    (Signedness.UNSIGNED, Signedness.UNSIGNED): "tdpbuud",
+    (Signedness.UNSIGNED, Signedness.SIGNED): "tdpbusd",
+    (Signedness.SIGNED, Signedness.UNSIGNED): "tdpbsud",
+}
+"""By the signedness of the factors, for a matrix unit."""
 
 
 def _bytes(builder: ir.IRBuilder, unsigned: ir.Value, signed: ir.Value, sums: ir.Value) -> ir.Value:

@@ -17,7 +17,7 @@ from llvmlite import ir
 
 from tileir.cpu.analysis.deferred import is_float_zero
 from tileir.cpu.emit.algebra import Int
-from tileir.cpu.emit.elements import DOUBLE, I8, I32, I64, Num, memory_type
+from tileir.cpu.emit.elements import DOUBLE, I32, I64, Num, memory_type
 from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.formulas import integer
 from tileir.cpu.emit.tiles import ExpressionTile, Tile, Window, fill, is_dense, new_buffer, wide
@@ -30,7 +30,8 @@ from tileir.cpu.matmul.direct import FEW, FLIPPED, direct
 from tileir.cpu.matmul.microkernel import Blocking, Panel, Shape, blocking, multiply
 from tileir.cpu.matmul.panels import Converted, Factor, Packer, factor
 from tileir.cpu.matmul.prefetch import Prefetch
-from tileir.cpu.matmul.products import Product, float_product, integer_product, is_swapped, word_lanes
+from tileir.cpu.matmul.products import Product, float_product, is_swapped, product_of
+from tileir.cpu.matmul.repeated import Repeated
 from tileir.cpu.memory.needed import Needs, needs_of_product
 from tileir.host import undefined
 from tileir.ir import types as t
@@ -63,11 +64,6 @@ class Factors:
         left, right = self.left.type.shape[-2:], self.right.type.shape[-2:]
         return Shape(left[1], right[0], left[0]) if self.swapped else Shape(left[0], right[1], left[1])
 
-    @property
-    def lanes(self) -> int:
-        """Words in a vector of 32-bit words that the columns fill."""
-        return word_lanes(self.shape.n, host())
-
 
 def factors(lhs: Tile, rhs: Tile) -> Factors:
     """In the order in which they are multiplied."""
@@ -82,8 +78,7 @@ def factors(lhs: Tile, rhs: Tile) -> Factors:
 @rules(matmul.MmaF)
 def lower_mmaf(lowering: Lowering, op: matmul.MmaF) -> None:
     found = factors(lowering.tile(op.lhs), lowering.tile(op.rhs))
-    product = float_product(op.lhs.type.number, op.acc.type.number, found.shape.k, found.lanes, host())
-    _lower(lowering, op, product, found)
+    _lower(lowering, op, product_of(op, host()), found)
 
 
 @rules(matmul.MmaI)
@@ -92,13 +87,9 @@ def lower_mmai(lowering: Lowering, op: matmul.MmaI) -> None:
     left, right = op.signedness_lhs, op.signedness_rhs
     if found.swapped:
         left, right = right, left
-    product = integer_product(left, right, found.shape.k, found.lanes, host())
-    widened = Factors(
-        _integers(found.left, product.element, left, product.flip_left),
-        _integers(found.right, product.element, right, False),
-        found.swapped,
-    )
-    _lower(lowering, op, product, widened)
+    product = product_of(op, host())
+    sides = (_integers(found.left, product.element, left), _integers(found.right, product.element, right))
+    _lower(lowering, op, product, Factors(*sides, found.swapped))
 
 
 @strict(matmul.MmaI)
@@ -125,18 +116,15 @@ def look_at_sums(lowering: Lowering, op: matmul.MmaI) -> None:
     warn_where(lowering, op, op.acc.tile, beyond, undefined.SATURATION)
 
 
-def _integers(tile: Tile, element: t.ElementType, signedness: Signedness, flip: bool) -> Tile:
-    """8-bit numbers of either signedness as `element`, or with their sign bits inverted."""
-    if element is t.I8 and not flip:
+def _integers(tile: Tile, element: t.ElementType, signedness: Signedness) -> Tile:
+    """8-bit numbers of either signedness as `element`."""
+    if element is t.I8:
         return tile
     kind = memory_type(element)
 
     def convert(builder: ir.IRBuilder, number: Num) -> Num:
-        value = wide(builder, number)
-        if flip:
-            return Num(element, wide=builder.xor(value, I8(-128)))
         extend = builder.sext if signedness is Signedness.SIGNED else builder.zext
-        return Num(element, wide=extend(value, kind))
+        return Num(element, wide=extend(wide(builder, number), kind))
 
     return Converted(tile.type.with_element(element), tile, convert)
 
@@ -173,9 +161,8 @@ def _lower(
         if found.swapped:
             _multiply_transposed(lowering.emit, product, found, acc)
         else:
-            _multiply_into(
-                lowering.emit, product, found, acc, needs_of_product(lowering, op), lowering.deferrals.get(op)
-            )
+            panels = lowering.deferrals.get(op) or lowering.repeated.get(op)
+            _multiply_into(lowering.emit, product, found, acc, needs_of_product(lowering, op), panels)
     lowering.values[op.result] = Window(acc.type, acc.base, acc.strides)
 
 
@@ -216,9 +203,12 @@ def _multiply_into(
     found: Factors,
     acc: Window,
     needed: Needs | None = None,
-    deferral: Deferral | None = None,
+    panels: Deferral | Repeated | None = None,
 ) -> None:
-    """``acc += left @ right``, batch by batch, or deferred; at least what is `needed` of it."""
+    """``acc += left @ right``, batch by batch, or deferred; at least what is `needed` of it.
+
+    `panels`: those of factors that are not packed into new ones each time.
+    """
     shape, builder = found.shape, emit.builder
     batches = I64(found.batch) if needed is None or needed.batches is None else needed.batches
     with emit.counted(I64(0), batches) as which:
@@ -228,7 +218,7 @@ def _multiply_into(
         right = factor(emit, found.right, which, k_first=not found.swapped).read_as(product.element)
         if needed is not None:
             left, right = replace(left, needed=needed.rows), replace(right, needed=needed.columns)
-        _multiply_matrices(emit, product, shape, left, right, replace(acc, base=base, strides=()), deferral)
+        _multiply_matrices(emit, product, shape, left, right, replace(acc, base=base, strides=()), panels)
 
 
 def _multiply_matrices(
@@ -238,24 +228,25 @@ def _multiply_matrices(
     left: Factor,
     right: Factor,
     acc: Window,
-    deferral: Deferral | None,
+    panels: Deferral | Repeated | None,
 ) -> None:
     """The product of few rows is another one, where that can be done, and where they are found to be few."""
-    size = blocking(shape, product, host().vector_bits) if deferral is None else deferral.size
-    panel = _left_panel(emit, product, size, left, deferral)
+    size = panels.size if isinstance(panels, Deferral) else blocking(shape, product, host().vector_bits)
+    left = replace(left, flipped=product.flip_left and not size.uses_matrix_unit)
+    panel = _left_panel(emit, Packer(emit, product, left, size.lanes), size, panels)
     packer = Packer(emit, product, right, size.lanes)
-    few = direct(packer, panel, shape.n, _sums(shape, product, acc))
+    few = direct(packer, panel, product.flip_left and not left.flipped, shape.n, _sums(shape, product, acc))
     if few is not None and shape.m <= min(size.rows, FEW):
         few.multiply(emit, left.lines_needed, [acc.base])
     elif few is None or left.needed is None:
-        _multiply_panels(emit, shape, size, panel, packer, left, acc, deferral)
+        _multiply_panels(emit, shape, size, panel, packer, left, acc, panels)
     else:
         is_few = emit.builder.icmp_unsigned("<=", left.needed, I64(min(size.rows, FEW)))
         with emit.one_way(), emit.builder.if_else(is_few) as (then, otherwise):
             with then:
                 few.multiply(emit, left.needed, [acc.base])
             with otherwise:
-                _multiply_panels(emit, shape, size, panel, packer, left, acc, deferral)
+                _multiply_panels(emit, shape, size, panel, packer, left, acc, panels)
 
 
 def _multiply_panels(
@@ -266,44 +257,47 @@ def _multiply_panels(
     packer: Packer,
     left: Factor,
     acc: Window,
-    deferral: Deferral | None,
+    panels: Deferral | Repeated | None,
 ) -> None:
     """The product of as many rows as there are: the right factor is packed, then read for each block of rows."""
     product, right = packer.product, packer.source
-    panel = _right_panel(emit, size, packer, deferral)
-    bases = [acc.base]
+    right_panel = _right_panel(emit, packer, size, panels)
+    deferral = panels if isinstance(panels, Deferral) else None
+    if isinstance(panels, Repeated):
+        panels.advance(emit.builder)
+        right = replace(right, ahead=None)
+    whole, is_deferred = (shape, False) if deferral is None else (deferral.shape, True)
+    between = None if is_deferred else _prefetching(emit, shape, size, left, right)
+    factors, acc_kind = (left_panel, right_panel), _sums(shape, product, acc)
     needed = left.needed, right.needed
-    acc_kind = _sums(shape, product, acc)
-    if deferral is not None:
-        panels, whole, divisor = (left_panel, panel), deferral.shape, deferral.tile_steps
 
-        def multiply_tiles(steps: ir.Value) -> None:
-            some, bases = (steps, divisor), deferral.sums(emit, acc)
-            multiply(emit, product, whole, size, panels, acc_kind, bases, needed=needed, some=some, ahead=True)
+    def multiply_steps(some: tuple[ir.Value, int] | None) -> None:
+        bases = [acc.base] if deferral is None else deferral.sums(emit, acc)
+        if left.flipped:
+            bases.append(_flip_correction(emit, product, whole, size, right_panel, some))
+        multiply(emit, product, whole, size, factors, acc_kind, bases, between, needed, some, ahead=is_deferred)
 
-        deferral.advance(emit, multiply_tiles)
-        return
-    if product.flip_left:
-        bases.append(_flip_correction(emit, product, shape, size, panel))
-    between = _prefetching(emit, shape, size, left, right)
-    multiply(emit, product, shape, size, (left_panel, panel), acc_kind, bases, between, needed)
+    if deferral is None:
+        multiply_steps(None)
+    else:
+        divisor = deferral.tile_steps
+        deferral.advance(emit, lambda steps: multiply_steps((steps, divisor)))
 
 
-def _left_panel(emit: Emitter, product: Product, size: Blocking, left: Factor, deferral: Deferral | None) -> Panel:
+def _left_panel(emit: Emitter, packer: Packer, size: Blocking, panels: Deferral | Repeated | None) -> Panel:
     """The left factor, packed; where the product is deferred, at its place among the panels, unless it is there."""
-    if deferral is None:
-        return Packer(emit, product, left, size.lanes).left(size.rows, size.uses_matrix_unit)
-    place = deferral.place(emit, deferral.left, left)
-    packer = Packer(emit, product, left, size.lanes, place.place)
-    with place.unless_packed(emit, left):
+    if not isinstance(panels, Deferral):
         return packer.left(size.rows, size.uses_matrix_unit)
+    place = panels.place(emit, panels.left, packer.source)
+    with place.unless_packed(emit, packer.source):
+        return replace(packer, place=place.place).left(size.rows, size.uses_matrix_unit)
 
 
-def _right_panel(emit: Emitter, size: Blocking, packer: Packer, deferral: Deferral | None) -> Panel:
-    """The right factor, likewise."""
-    if deferral is None:
+def _right_panel(emit: Emitter, packer: Packer, size: Blocking, panels: Deferral | Repeated | None) -> Panel:
+    """The right factor, packed: at its place among the panels, if there are any, unless it is there."""
+    if panels is None:
         return packer.strips(size.columns)
-    place = deferral.place(emit, deferral.right, packer.source)
+    place = panels.place(emit, panels.right, packer.source)
     with place.unless_packed(emit, packer.source):
         return replace(packer, place=place.place).strips(size.columns)
 
@@ -316,13 +310,15 @@ def _sums(shape: Shape, product: Product, acc: Window) -> FloatSums | IntegerSum
     return IntegerSums(shape.n, product.total)
 
 
-def _flip_correction(emit: Emitter, product: Product, shape: Shape, size: Blocking, right: Panel) -> ir.Value:
+def _flip_correction(
+    emit: Emitter, product: Product, shape: Shape, size: Blocking, right: Panel, some: tuple[ir.Value, int] | None
+) -> ir.Value:
     """For each column what takes back the flipped sign bits of the left factor: a product with them, negated."""
     word, start = emit.buffer(4), emit.buffer(4 * shape.n)
     emit.builder.store(I32(FLIPPED), word)
     one_row = Shape(1, shape.n, shape.k)
     panels = (Panel(word, 0, 0, 0), right)
-    multiply(emit, product, one_row, Blocking(1, size.vectors, size.lanes), panels, ColumnStart(), [start])
+    multiply(emit, product, one_row, Blocking(1, size.vectors, size.lanes), panels, ColumnStart(), [start], some=some)
     return start
 
 

@@ -28,6 +28,8 @@ from tileir.host.limits import no_memory
 
 _HUGE_PAGE = 1 << 21
 _SMALLEST = 1 << 16
+_OWN = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
+"""Memory that is not shared with other processes, as `mmap` has it by itself: shared memory has no huge pages."""
 
 Answer = Callable[["Arena", int], int]
 """Answers a call of native code, given the number of the operation or `SAFEPOINT`."""
@@ -49,7 +51,7 @@ class Arena:
         alignment = _HUGE_PAGE if wanted >= _HUGE_PAGE else mmap.PAGESIZE
         self.size = wanted - LINE
         try:
-            self._memory = mmap.mmap(-1, wanted + alignment)
+            self._memory = mmap.mmap(-1, wanted + alignment, **_OWN)
         except (OSError, OverflowError):
             raise no_memory(size) from None
         if alignment == _HUGE_PAGE and hasattr(mmap, "MADV_HUGEPAGE"):

@@ -376,6 +376,17 @@ def test_a_class_that_launches_otherwise_is_asked():
     assert kernel.count == 5
 
 
+def test_a_kernel_that_needs_a_large_arena_is_launched_directly(only_direct, monkeypatch):
+    kernel, array = tileir.parse(PUT)["put"], np.zeros(1, np.float32)
+    kernel.launch(1, array, 1.0)
+    program = target_named("cpu").direct(kernel, True, {})._runner.program
+    monkeypatch.setattr(program, "arena_size", 20 << 20)  # that of a product in tiles of 128
+    kernel.launch(1, array, 1.0)
+    only_direct()
+    kernel.launch(1, array, 2.0)
+    assert array[0] == 2.0
+
+
 # ---------------------------------------------------------------- both ways
 
 

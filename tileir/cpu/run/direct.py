@@ -53,8 +53,9 @@ from tileir.cpu.run.ticker import awake_word
 from tileir.host import running
 from tileir.host.planned import Planned
 
-MOST_ROOM = 1 << 24
-"""Bytes of an arena that is kept for direct launches: what needs more has more to do than to be launched."""
+MOST_ROOM = 1 << 28
+"""Bytes of an arena that is kept for direct launches: what needs more has more to do than to be launched. Products need
+some 2^24, of which those of small matrices touch little."""
 _FAST_CALL = 0x80 | 0x2
 """METH_FASTCALL | METH_KEYWORDS."""
 _DLPACK_MAJOR = 1

@@ -68,7 +68,7 @@ class TestModule:
 
     @pytest.mark.parametrize("module", [None, "demo.mlir", tileir.parse(TWO)["second"]])
     def test_what_is_no_module_is_refused(self, module):
-        with pytest.raises(TypeError, match="module: expected a module, as tileir.load gives one, got"):
+        with pytest.raises(TypeError, match="module: expected a module"):
             tileir.launch(module, "second", 1)
 
 

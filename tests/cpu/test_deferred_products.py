@@ -202,8 +202,13 @@ def test_panels_do_not_stay_where_the_result_goes_into_a_factor():
 
 
 def test_panels_stay_where_the_view_of_the_result_is_made_behind_the_loop(monkeypatch):
-    stays, found = deferred_lowering._stays, []
-    monkeypatch.setattr(deferred_lowering, "_stays", lambda *given: found.append(stays(*given)) or found[-1])
+    stays, found = deferred_lowering.unchanged_by_block, []
+
+    def noted(*given):
+        found.append(stays(*given))
+        return found[-1]
+
+    monkeypatch.setattr(deferred_lowering, "unchanged_by_block", noted)
     text = program()
     made = next(line for line in text.splitlines() if "%c_tiles =" in line)
     behind = text.replace(made, "").replace("  %t2 =", f"{made}\n  %t2 =")

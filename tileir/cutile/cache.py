@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 
 from tileir.cutile.errors import at_python_line, with_advice
 from tileir.cutile.export import exported, python_file
-from tileir.cutile.grid import cutile_grid
 from tileir.cutile.keys import signature
-from tileir.cutile.quick import LIMIT, Looker, Looks, Plan
+from tileir.cutile.quick import LIMIT, Direct, Looker, Looks, Plan
 from tileir.cutile.signature import Binding, KernelParameters
 from tileir.ir.bulk import without_collection
 from tileir.ir.diagnostics import DiagnosticError, Trap
@@ -22,24 +21,22 @@ from tileir.runtime.arguments import read_only
 from tileir.runtime.grid import Grid
 from tileir.runtime.module import Kernel
 from tileir.runtime.options import Check, LaunchOptions
-from tileir.runtime.targets import QuickTarget, Run, SlotRun, Target
+from tileir.runtime.targets import QuickLaunch, QuickTarget, Run, Target
 
 if TYPE_CHECKING:
     from cuda.tile import kernel as TileKernel
 
+    from tileir.cpu.run.direct_runs import DirectRows
+
 
 @dataclass(frozen=True)
 class Specialisation:
-    """An entry made ready for a target. `prepared` makes it ready once more, for options of one launch.
-
-    `slotted` are the usual launches with plain numbers, if the target has them.
-    """
+    """An entry made ready for a target. `prepared` makes it ready once more, for options of one launch."""
 
     file: str
     entry: Kernel
     usual: Run
     prepared: Callable[[LaunchOptions], Run]
-    slotted: SlotRun | None
 
     def run(self, grid: Grid, binding: Binding, options: LaunchOptions) -> None:
         if binding.read_only:
@@ -71,31 +68,42 @@ class Specialisations:
 
     def run_again(self, grid: tuple[int, ...], arguments: tuple) -> bool:
         """Launch as before with arguments of the same looks; false, with nothing done, if there was no such launch."""
-        plan = self._last
-        slots = None if plan is None else plan.slots(arguments)
-        if slots is None:
-            plan = self._plans.get(self._looker.looks(arguments))
-            slots = None if plan is None else plan.slots(arguments)
-        if plan is None or slots is None:
-            return False
-        self._last = plan
-        extents = cutile_grid(grid, self.parameters.kernel)
         try:
-            plan.start(extents, *slots, lambda: self.parameters.bind(arguments)[1].arguments)
+            return self._runs_again(grid, arguments)
         except Trap as trap:
-            raise at_python_line(trap, plan.file) from None
-        return True
+            assert self._last is not None, "it has launched"
+            raise at_python_line(trap, self._last.file) from None
+
+    def _runs_again(self, grid: tuple[int, ...], arguments: tuple) -> bool:
+        plan = self._last
+        if plan is not None and plan.launch(grid, arguments) is None:
+            return True
+        plan = self._last = self._plans.get(self._looker.looks(arguments))
+        return plan is not None and plan.launch(grid, arguments) is None
 
     def remember(self, arguments: tuple, key: tuple, specialisation: Specialisation) -> None:
         """Have launches with arguments of the same looks run again, if that is possible."""
         looks = self._looker.looks(arguments)
         _, shared_arrays = key
-        if looks is None or looks in self._plans or shared_arrays or specialisation.slotted is None:
+        if looks is None or looks in self._plans or shared_arrays or not isinstance(self._target, QuickTarget):
             return
         if len(self._plans) >= LIMIT:
             self._plans.clear()
-        passed = self.parameters.passed(arguments)
-        self._plans[looks] = Plan(self._looker, arguments, passed, specialisation.slotted, specialisation.file)
+        passed, made = self.parameters.passed(arguments), specialisation
+        direct = self._direct(specialisation)
+        self._plans[looks] = Plan(arguments, passed, made.entry, direct, made.file)
+
+    def _direct(self, made: Specialisation) -> Direct:
+        """What makes direct launches of the entry."""
+
+        def direct() -> Callable[[DirectRows], QuickLaunch] | None:
+            target = self._target
+            assert isinstance(target, QuickTarget)
+            launches = target.direct(made.entry, self._check, self._options)
+            bind = lambda arguments: self.parameters.bind(arguments)[1].arguments  # noqa: E731
+            return None if launches is None else lambda rows: launches.packed(rows, bind)
+
+        return direct
 
     def find(self, kernel: TileKernel, key: tuple) -> Specialisation:
         """Raises the library's errors, `DiagnosticError` for bytecode that is no valid program, `UnsupportedError`."""
@@ -120,9 +128,7 @@ class Specialisations:
             return self._target.prepare(entry, self._check, {**self._options, **options})
 
         usual = prepared({})
-        target = self._target
-        slotted = target.slotted(entry, self._check, self._options) if isinstance(target, QuickTarget) else None
-        return Specialisation(file, entry, usual, prepared, slotted)
+        return Specialisation(file, entry, usual, prepared)
 
 
 class SpecialisationCache:

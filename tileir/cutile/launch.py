@@ -195,7 +195,7 @@ class LaunchReplacement:
         """Launch as before, if nobody is told of launches and there was such a launch on a target without streams."""
         if self._has_streams or self.told is not None or self.dump is not None:
             return False
-        if type(kernel) is not self._kernel_type or type(arguments) is not tuple:
+        if type(kernel) is not self._kernel_type or type(arguments) is not tuple or type(grid) is not tuple:
             return False
         return self._cache.of(kernel).run_again(grid, arguments)
 

@@ -1,26 +1,7 @@
-"""Launches again with arguments of the same looks, on a target that takes plain slots.
+"""Launches again with arguments of the same looks, on a target that native code launches on directly.
 
 Knows: the looks of the usual arguments (all that a kernel is compiled for, read off an array in few steps), and the
-Python code that finds out in few steps whether arguments have known looks, and what they pass. For a tensor and a
-number it is
-
-    def slots(arguments):
-        try:
-            a0, a1, = arguments
-            if type(a0) is not tensor or a0.dtype is not dtype0 or a0.shape != shape0 or a0.stride() != strides0:
-                return None
-            if not a0.is_cpu or a0.layout is not strided or a0.is_neg():
-                return None
-            p0 = a0.data_ptr()
-            if p0 % 16:
-                return None
-            e0 = p0 + reach0
-            if type(a1) is not int or not -2147483648 <= a1 < 2147483648:
-                return None
-        except UNUSUAL:
-            return None
-        return (p0, *scalars0, a1 & 4294967295), (p0, e0, e0)
-
+rows of the plan of direct launches that find out whether arguments have known looks, and what they pass.
 Does not know: what a kernel is compiled for (`keys`), nor any error: arguments that are not usual, or have memory in
 common, take the long way (`signature`).
 
@@ -31,25 +12,28 @@ integers and truth values that are constants. Every launch looks at them anew.
 from __future__ import annotations
 
 import ctypes
-import struct
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tileir.cpu.emit import direct_record
+from tileir.cpu.run.direct_runs import DirectRows
 from tileir.cutile.arrays import DIVISOR, reach
 from tileir.runtime.arguments import Argument, ArrayArgument, ScalarArgument
-from tileir.runtime.native_slots import Slots, lent_as, slots_function, slots_source
-from tileir.runtime.targets import SlotRun
+from tileir.runtime.arrays import TORCH_DTYPES
+from tileir.runtime.direct_rows import UNUSUAL, Row, SlotPlaces, code_of, integer_row, packed_rows, single_row
+from tileir.runtime.targets import QuickLaunch
+
+if TYPE_CHECKING:
+    from tileir.runtime.module import Kernel
 
 LIMIT = 1024
 """Plans kept: a program that never repeats a shape must not fill the memory."""
-MOST_PAIRS = 6
-"""Pairs of arrays that are compared one by one."""
+Direct = Callable[[], "Callable[[DirectRows], QuickLaunch] | None"]
+"""Gives what makes direct launches of rows; None where there are none."""
 Looks = tuple[object, ...]
 """All that the code depends on."""
 
@@ -92,13 +76,8 @@ class Looker:
         if kind is self.tensor or self._is_tensor(kind):
             plain = value.is_cpu and value.layout is self.strided and not value.is_neg()
             return value.data_ptr() if plain else None
-        if kind is not np.ndarray:
-            return None
-        try:
-            other = lent_as(value.dtype)
-            return ctypes.addressof(ctypes.c_char.from_buffer(value if other is None else value.view(other)))
-        except (TypeError, ValueError, BufferError):
-            return None
+        usual = kind is np.ndarray and value.flags.c_contiguous and value.flags.writeable and value.size
+        return value.__array_interface__["data"][0] if usual else None
 
     def _is_tensor(self, kind: type) -> bool:
         """Whether this is the class of torch's tensors, which is remembered then."""
@@ -110,151 +89,60 @@ class Looker:
 
 
 class Plan:
-    """What arguments of these looks pass, and what runs the kernel in `file` for which. `passed` are the arguments of
-    the entry that each of them adds; nothing for constants.
+    """Launches with arguments of these looks, for an `entry` in `file`. `passed` are the arguments of the entry that
+    each of the `arguments` adds; nothing for constants.
     """
 
     def __init__(
-        self, looker: Looker, arguments: Sequence[Any], passed: Sequence[Sequence[Argument]], start: SlotRun, file: str
+        self, arguments: Sequence[Any], passed: Sequence[Sequence[Argument]], entry: Kernel, direct: Direct, file: str
     ) -> None:
-        self.start, self.file = start, file
-        self._names: dict[str, object] = {"tensor": looker.tensor, "strided": looker.strided}
-        given = enumerate(zip(arguments, passed))
-        self._pieces = [_piece_of(str(index), value, added) for index, (value, added) in given]
+        self.file = file
+        self._direct = direct
+        memories = sum(isinstance(argument, ArrayArgument) for added in passed for argument in added)
+        self._places = SlotPlaces(len(entry.parameters), memories, entry.module.globals)
+        self._kept: list[object] = []
+        self._arrays = 0
+        self._values: list[int] = []
+        self._rows: list[Row] = []
+        for value, added in zip(arguments, passed):
+            self._rows.append(self._row(value, added, len(self._values)))
+            self._values += [argument.bits for argument in added]
 
     @cached_property
-    def slots(self) -> Callable[[Sequence[object]], tuple[Slots, Slots] | None]:
-        """Finds what is passed, and the bounds of its memory; None if arguments look otherwise, a number does not fit,
-        or arrays have memory in common. Made when it is first asked for.
-        """
-        names = self._names | {name: value for piece in self._pieces for name, value in piece.names.items()}
-        made: Callable[[Sequence[object]], tuple[Slots, Slots] | None]
-        made = slots_function(_source(self._pieces), names | {"overlap": _overlap})
-        return made
+    def launch(self) -> QuickLaunch:
+        """``launch(grid, arguments)``; NotImplemented for other arguments. Made when it is first asked for."""
+        launches, slots = self._direct(), self._places.slots(self._values)
+        if launches is None:
+            return lambda grid, arguments: NotImplemented
+        rows = packed_rows(self._rows)
+        return launches(DirectRows(rows, len(self._rows), slots, self._kept, packed=True, arrays=self._arrays))
+
+    def _row(self, value: Any, added: Sequence[Argument], slot: int) -> Row:
+        """The row for arguments that look like `value`, which adds these arguments of the entry from a slot on."""
+        if not added:
+            return _constant(value)
+        first, place = added[0], self._places.value(slot)
+        if isinstance(first, ArrayArgument):
+            self._arrays += 1
+            return self._array(value, first, place, self._places.bounds(self._arrays - 1))
+        assert isinstance(first, ScalarArgument)
+        dtype = first.value.dtype
+        return single_row(place) if dtype == np.float32 else integer_row(place, 8 * dtype.itemsize, unsigned=False)
+
+    def _array(self, value: Any, argument: ArrayArgument, slot: int, bounds: int) -> Row:
+        is_array = type(value) is np.ndarray
+        strides = value.strides if is_array else value.stride()
+        extents = (ctypes.c_int64 * (2 * len(strides)))(*value.shape, *strides)
+        dtype = value.dtype if is_array else TORCH_DTYPES[str(value.dtype)]
+        self._kept += [extents, dtype]
+        looks = (id(dtype), 0) if is_array else (0, code_of(dtype))
+        aligned = argument.array.address % DIVISOR == 0
+        place = len(strides), ctypes.addressof(extents), reach(argument.array), int(aligned)
+        return (direct_record.LAYOUT, slot, bounds, *looks, *place)
 
 
-@dataclass(frozen=True)
-class _Piece:
-    """What the code does with one argument: after the statements, `values` are what it passes; it is an array if it has
-    a `number`. `names` are what the statements refer to.
-    """
-
-    statements: str
-    values: tuple[str, ...] = ()
-    names: dict[str, object] = field(default_factory=dict)
-    number: str | None = None
-
-
-def _source(pieces: Sequence[_Piece]) -> str:
-    """The code. It names what depends on shapes, so that it is the same for many."""
-    arrays = [piece.number for piece in pieces if piece.number is not None]
-    values = "".join(f"{value}, " for piece in pieces for value in piece.values)
-    bounds = "".join(f"p{number}, e{number}, e{number}, " for number in arrays)
-    result = f"""\
-if {_shared(arrays)}:
-    return None
-return ({values}), ({bounds})
-"""
-    return slots_source([piece.statements for piece in pieces], result)
-
-
-def _shared(arrays: Sequence[str]) -> str:
-    """The question whether two arrays have memory in common."""
-    pairs = list(combinations(arrays, 2))
-    if len(pairs) > MOST_PAIRS:
-        return f"overlap([{', '.join(f'(p{number}, e{number})' for number in arrays)}])"
-    return " or ".join(f"p{one} < e{other} and p{other} < e{one}" for one, other in pairs) or "False"
-
-
-def _overlap(spans: list[tuple[int, int]]) -> bool:
-    spans.sort()
-    last = spans[0][1]
-    for begin, end in spans[1:]:
-        if begin < last:
-            return True
-        last = end
-    return False
-
-
-def _piece_of(number: str, value: Any, added: Sequence[Argument]) -> _Piece:
-    """The piece for arguments that look like `value`, which adds these arguments of the entry."""
-    if not added:
-        return _constant(number, value)
-    first = added[0]
-    if isinstance(first, ArrayArgument):
-        scalars = tuple(argument.bits for argument in added[1:])
-        return _array(number, value, reach(first.array), first.array.address % DIVISOR == 0, scalars)
-    assert isinstance(first, ScalarArgument)
-    dtype = first.value.dtype
-    return _float(number) if dtype == np.float32 else _integer(number, 8 * dtype.itemsize)
-
-
-def _constant(number: str, value: object) -> _Piece:
-    statements = """\
-if type(a{n}) is not type{n} or a{n} != constant{n}:
-    return None
-"""
-    return _Piece(statements.format(n=number), (), {f"type{number}": type(value), f"constant{number}": value})
-
-
-def _array(number: str, value: Any, size: int, aligned: bool, scalars: Slots) -> _Piece:
-    is_array = type(value) is np.ndarray
-    other = lent_as(value.dtype) if is_array else None
-    statements = (_NUMPY if is_array else _TENSOR) + (_ALIGNED if aligned else _UNALIGNED)
-    names = {
-        f"dtype{number}": value.dtype,
-        f"shape{number}": value.shape,
-        f"strides{number}": value.strides if is_array else value.stride(),
-        f"reach{number}": size,
-        f"scalars{number}": scalars,
-        f"lent_as{number}": other,
-    }
-    return _Piece(
-        statements.format(n=number, view="" if other is None else f".view(lent_as{number})"),
-        (f"p{number}", f"*scalars{number}"),
-        names,
-        number,
-    )
-
-
-_NUMPY = """\
-if type(a{n}) is not ndarray or a{n}.dtype != dtype{n} or a{n}.shape != shape{n} or a{n}.strides != strides{n}:
-    return None
-p{n} = address_of(lent(a{n}{view}))
-e{n} = p{n} + reach{n}
-"""
-_TENSOR = """\
-if type(a{n}) is not tensor or a{n}.dtype is not dtype{n} or a{n}.shape != shape{n} or a{n}.stride() != strides{n}:
-    return None
-if not a{n}.is_cpu or a{n}.layout is not strided or a{n}.is_neg():
-    return None
-p{n} = a{n}.data_ptr()
-e{n} = p{n} + reach{n}
-"""
-_ALIGNED = f"""\
-if p{{n}} % {DIVISOR}:
-    return None
-"""
-_UNALIGNED = f"""\
-if not p{{n}} % {DIVISOR}:
-    return None
-"""
-
-
-def _integer(number: str, bits: int) -> _Piece:
-    limit, mask = 1 << bits - 1, (1 << bits) - 1
-    statements = f"""\
-if type(a{number}) is not int or not {-limit} <= a{number} < {limit}:
-    return None
-"""
-    return _Piece(statements, (f"a{number} & {mask}",))
-
-
-def _float(number: str) -> _Piece:
-    statements = """\
-if type(a{n}) is not float or a{n} != a{n}:
-    return None
-(a{n},) = unpack_float(pack_float(a{n}))
-"""
-    names: dict[str, object] = {"pack_float": struct.Struct("<f").pack, "unpack_float": struct.Struct("<I").unpack}
-    return _Piece(statements.format(n=number), (f"a{number}",), names)
+def _constant(value: bool | int) -> Row:
+    """A row for this constant; those beyond 64 bits are not usual."""
+    if not -(1 << 63) <= value < 1 << 63:
+        return UNUSUAL
+    return (direct_record.CONSTANT, 0, 0, id(type(value)), int(value))

@@ -14,7 +14,7 @@ from tileir.runtime.arguments import Argument, Binder
 from tileir.runtime.grid import GridLike, checked_grid
 from tileir.runtime.module import Kernel, Module
 from tileir.runtime.naming import in_order
-from tileir.runtime.targets import DEFAULT, QuickTarget, Target, TargetName, target_named
+from tileir.runtime.targets import DEFAULT, QuickLaunch, QuickTarget, Target, TargetName, target_named
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -69,7 +69,7 @@ def launch_kernel(
     Once that has been done, a target may have a shorter way for launches with usual arguments.
     """
     quick = kernel.quick.get((target, check)) if type(check) is bool else None
-    if quick is not None and quick(grid, args, options):
+    if quick is not None and quick(grid, *args, **options) is None:
         return
     chosen = target_named(target)
     kernel.module.require_valid()
@@ -77,8 +77,21 @@ def launch_kernel(
     arguments = bind(kernel, args, chosen)
     run = chosen.prepare(kernel, check, options)
     if type(check) is bool and (target, check) not in kernel.quick:
-        kernel.quick[target, check] = chosen.quick(kernel, check) if isinstance(chosen, QuickTarget) else None
+        kernel.quick[target, check] = _quick(kernel, chosen, check) if isinstance(chosen, QuickTarget) else None
     run(extents, arguments)
+
+
+def _quick(kernel: Kernel, target: QuickTarget, check: bool) -> QuickLaunch:
+    """Such launches, of which the first, the second of the kernel, makes the way for those that follow."""
+
+    def launch(grid: GridLike, *args: object, **options: object) -> object:
+        direct = target.direct(kernel, check, {})
+        kernel.quick[target.name, check] = found = None if direct is None else direct.quick()
+        if direct is not None and check and target.name == DEFAULT and type(kernel) is Kernel:
+            kernel.launch_through(direct.method(target.name))
+        return NotImplemented if found is None else found(grid, *args, **options)
+
+    return launch
 
 
 def bind(kernel: Kernel, args: Sequence[object], target: Target) -> list[Argument]:

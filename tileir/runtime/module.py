@@ -14,6 +14,7 @@ from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
+from tileir.host.planned import Planned
 from tileir.ir import core
 from tileir.ir.diagnostics import Diagnostic, DiagnosticError
 from tileir.ir.loc import SourceLoc, file_position
@@ -111,7 +112,7 @@ class Module(core.Module):
         return f"<tileir module @{shown(name)}, kernels: {kernels}>"
 
 
-class Kernel:
+class Kernel(Planned):
     """An entry of a loaded module, ready to be launched.
 
     Attributes
@@ -219,6 +220,10 @@ class Kernel:
         from tileir.runtime.naming import CallForms
 
         return CallForms(self.name, [parameter.name for parameter in self.parameters]).separated
+
+    def launch_through(self, method: Callable[..., object]) -> None:
+        """Have `launch` be this method from now on, which leaves what it does not do to the one above."""
+        vars(self)["launch"] = method
 
     @cached_property
     def _launch(self) -> Callable[..., None]:

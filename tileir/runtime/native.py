@@ -7,19 +7,17 @@ made (`cpu.run.program`) or run (`cpu.run.execution`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from tileir.cache import shared_cache
 from tileir.cpu.lowering.check_level import CheckLevel
+from tileir.cpu.run.direct import DirectLauncher, direct_launcher
 from tileir.cpu.run.execution import Runner
 from tileir.cpu.run.launch import HostCall, Settings
 from tileir.cpu.run.pool import default_threads
 from tileir.cpu.run.program import NativeProgram, compiled
-from tileir.cpu.run.traps import FaultyAccess
 from tileir.host import extern
-from tileir.host.access_faults import AccessFault
 from tileir.host.limits import MAX_ITERATIONS
 from tileir.host.output import Output, write
 from tileir.host.printing import formatter
@@ -31,10 +29,10 @@ from tileir.ops.extension import ExternElementwise
 from tileir.ops.misc import PrintTko
 from tileir.runtime.arguments import Argument, Binder, Parameter, binder
 from tileir.runtime.arrays import CPU
-from tileir.runtime.grid import MAX_EXTENT, Grid, GridLike, checked_grid
+from tileir.runtime.direct_launches import DirectLaunches
+from tileir.runtime.grid import Grid
 from tileir.runtime.module import Kernel
 from tileir.runtime.native_memory import NativeArguments
-from tileir.runtime.native_slots import QuickSlots, Slots
 from tileir.runtime.native_source import source_of
 from tileir.runtime.options import (
     Check,
@@ -47,7 +45,7 @@ from tileir.runtime.options import (
     require_known,
     seconds,
 )
-from tileir.runtime.targets import QuickLaunch, Run, SlotRun
+from tileir.runtime.targets import Run
 
 NO_OPTIONS: LaunchOptions = {}
 _LEVELS = {False: CheckLevel.OFF, True: CheckLevel.ON, "strict": CheckLevel.STRICT}
@@ -82,17 +80,13 @@ class Native:
 
         return run
 
-    def quick(self, kernel: Kernel, check: bool) -> QuickLaunch | None:
-        """Launches with arguments of the usual kinds, of a kernel that has been prepared; None for one that needs the
-        host, which may have changed since.
+    def direct(self, kernel: Kernel, check: Check, options: LaunchOptions) -> DirectLaunches | None:
+        """Launches through machine code that CPython calls, of a kernel that has been prepared; None where there are
+        none, and for a kernel that needs the host, which may have changed since.
         """
-        prepared = _launches(kernel, _LEVELS[check])
-        return None if prepared.program.prints else prepared.quick
-
-    def slotted(self, kernel: Kernel, check: Check, options: LaunchOptions) -> SlotRun | None:
-        """Launches with numbers in place of arguments, likewise."""
         prepared = _launches(kernel, _LEVELS[check_level(check)], options)
-        return None if prepared.program.prints else prepared.slotted(prepared.settings(options))
+        launcher = None if prepared.program.prints else direct_launcher(shared_cache())
+        return None if launcher is None else prepared.direct(launcher, options)
 
 
 class NativeLaunches:
@@ -106,8 +100,8 @@ class NativeLaunches:
         globals = len(self._storage.placed)
         memories = globals + sum(isinstance(argument.tile.element, PointerType) for argument in kernel.entry.body.args)
         self._runner = Runner(self.program, len(kernel.parameters) + globals + 3 * memories + 2)
-        self._slots = QuickSlots(kernel.parameters, self._storage)
-        self.usual = self._last = self.settings({})
+        self._launcher: DirectLauncher | None = None
+        self.usual = self.settings({})
 
     def settings(self, options: LaunchOptions) -> Settings:
         require_known(options, NativeOptions, Native.name)
@@ -122,50 +116,21 @@ class NativeLaunches:
         )
 
     def run(self, grid: Grid, arguments: Sequence[Argument], settings: Settings) -> None:
+        if self._launcher is not None:
+            self._launcher.notice_tensors()
         given = NativeArguments(arguments, self._storage)
         self._runner.run(grid, given.slots, settings, given.access_fault)
 
-    def quick(self, grid: GridLike, arguments: Sequence[object], options: LaunchOptions) -> bool:
-        """A launch; false, with nothing done, for unusual arguments, and for other options than ``threads``."""
-        slots = self._slots.of(arguments)
-        settings = self._threaded(options) if options else self.usual
-        if slots is None or settings is None:
-            return False
-        extents = (
-            (grid, 1, 1) if type(grid) is int and 0 < grid <= MAX_EXTENT else checked_grid(grid, self._kernel.name)
-        )
-        self._runner.run(extents, slots, settings, lambda access: self._fault(arguments, access))
-        return True
+    def direct(self, launcher: DirectLauncher, options: LaunchOptions) -> DirectLaunches:
+        """Launches with usual arguments; tensors are, once some have come."""
+        self._launcher = launcher
+        launcher.notice_tensors()
+        return DirectLaunches(self._kernel, launcher, self._runner, self.settings(options), self._bound)
 
-    def slotted(self, settings: Settings) -> SlotRun:
-        """Launches with numbers in place of arguments."""
-        run, storage, whole = self._runner.run, self._storage, self._slots.whole
-
-        def start(grid: Grid, values: Slots, bounds: Slots, bound: Callable[[], Sequence[Argument]]) -> None:
-            run(
-                grid,
-                whole(values, bounds),
-                settings,
-                lambda access: NativeArguments(bound(), storage).access_fault(access),
-            )
-
-        return start
-
-    def _threaded(self, options: LaunchOptions) -> Settings | None:
-        """The usual settings with the number of threads that `options` ask for; None if they ask for something else."""
-        threads = options.get("threads")
-        if len(options) != 1 or type(threads) is not int or threads < 1:
-            return None
-        if self._last.threads != threads:
-            self._last = replace(self.usual, threads=threads)
-        return self._last
-
-    def _fault(self, arguments: Sequence[object], access: FaultyAccess) -> AccessFault:
-        parameters = self._kernel.parameters
-        bound = [
-            binder(parameter, Native.devices, Native.name)(value) for parameter, value in zip(parameters, arguments)
-        ]
-        return NativeArguments(bound, self._storage).access_fault(access)
+    def _bound(self, given: Sequence[object]) -> list[Argument]:
+        """Arguments, which fit the parameters."""
+        binders = [binder(parameter, Native.devices, Native.name) for parameter in self._kernel.parameters]
+        return [bind(value) for bind, value in zip(binders, given)]
 
 
 def _launches(kernel: Kernel, checks: CheckLevel, options: LaunchOptions = NO_OPTIONS) -> NativeLaunches:

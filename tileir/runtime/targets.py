@@ -17,9 +17,10 @@ from tileir.ir.diagnostics import UnsupportedError
 if TYPE_CHECKING:
     import numpy as np
 
+    from tileir.cpu.run.direct_runs import DirectRows
     from tileir.runtime.arguments import Argument, Binder, Parameter
     from tileir.runtime.arrays import Array
-    from tileir.runtime.grid import Grid, GridLike
+    from tileir.runtime.grid import Grid
     from tileir.runtime.module import Kernel
     from tileir.runtime.options import Check, LaunchOptions
 
@@ -31,14 +32,22 @@ Run = Callable[["Grid", "Sequence[Argument]"], None]
 """Runs a prepared kernel over a grid, to the end if the target is no GPU; raises `Trap`."""
 
 
-QuickLaunch = Callable[["GridLike", "Sequence[object]", "LaunchOptions"], bool]
-"""Runs a prepared kernel with the values that a user gave, or does nothing and is false, if they are not usual ones."""
+QuickLaunch = Callable[..., object]
+"""Runs a prepared kernel with a grid and the values that a user gave, and None for it, or does nothing and gives
+NotImplemented, if they are not usual ones."""
 
-SlotRun = Callable[["Grid", "tuple[int, ...]", "tuple[int, ...]", "Callable[[], Sequence[Argument]]"], None]
-"""Runs a prepared kernel with the low 8 bytes of each argument, and the bounds of the memory of each array: its
-address, the end of what may be read, the end of what may be written. The function gives the arguments, for the words of
-a fault.
-"""
+
+class QuickWays(Protocol):
+    """The shorter ways to launch a prepared kernel with some options."""
+
+    def quick(self) -> QuickLaunch:
+        """``launch(grid, *arguments)``, with the option ``threads``."""
+
+    def method(self, target: str) -> QuickLaunch:
+        """The method ``launch`` of the kernel itself, for this target by default, which does all that this does."""
+
+    def packed(self, rows: DirectRows, bind: Callable[[tuple[object, ...]], Sequence[Argument]]) -> QuickLaunch:
+        """``launch(grid, arguments)`` for arguments that these rows describe; `bind` makes those of the entry."""
 
 
 class Target(Protocol):
@@ -66,11 +75,8 @@ class Target(Protocol):
 class QuickTarget(Target, Protocol):
     """A target with a shorter way for most launches."""
 
-    def quick(self, kernel: Kernel, check: bool) -> QuickLaunch | None:
+    def direct(self, kernel: Kernel, check: Check, options: LaunchOptions) -> QuickWays | None:
         """Such launches of a kernel that has been prepared; None if it has none."""
-
-    def slotted(self, kernel: Kernel, check: Check, options: LaunchOptions) -> SlotRun | None:
-        """Launches of a kernel with plain numbers; None if it has none."""
 
 
 @runtime_checkable

@@ -111,12 +111,17 @@ class LaunchRecord:
 
     @property
     def grid(self) -> Coordinates:
-        x, y, z = (ctypes.c_uint32 * 3).from_address(self.address + GRID)
-        return x, y, z
+        return grid_at(self.address)
 
     def stop(self) -> None:
         """Start no further tile block."""
         self._limit.value = 0
+
+
+def grid_at(address: int) -> Coordinates:
+    """The grid of the record at an address."""
+    x, y, z = (ctypes.c_uint32 * 3).from_address(address + GRID)
+    return x, y, z
 
 
 def block_at(number: int, grid: Coordinates, columns: int = COLUMNS) -> Coordinates:

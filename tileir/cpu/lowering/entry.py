@@ -36,7 +36,7 @@ from tileir.cpu.emit.tiles import Lowered, Scalar, from_memory
 from tileir.cpu.emit.trap_sites import TrapSite
 from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.lowering.counting import Counters
-from tileir.cpu.lowering.deferred import reserve_panels
+from tileir.cpu.lowering.panels import reserve_panels
 from tileir.cpu.lowering.safepoints import may_wait
 from tileir.cpu.lowering.state import JoinedBlocks, Lowering, NativeRules
 from tileir.ir import types as t
@@ -66,11 +66,13 @@ class LoweredKernel:
     """Set if the module has a function that runs several tile blocks as one."""
     drives: bool = False
     """Whether the module has a driver of its own (`cpu.emit.driver`)."""
+    band: int = COLUMNS
+    """Columns of a band of tile blocks that are not joined."""
 
     @property
     def columns(self) -> int:
         """Tile blocks are numbered in bands of so many columns (`cpu.emit.record`)."""
-        return JOINED_COLUMNS if self.joined is not None and self.joined.axis == 1 else COLUMNS
+        return JOINED_COLUMNS if self.joined is not None and self.joined.axis == 1 else self.band
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,7 @@ def lower_entry(
         lowering.values,
         joined,
         drives,
+        lowering.band,
     )
 
 

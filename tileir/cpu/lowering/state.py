@@ -24,6 +24,7 @@ from tileir.cpu.analysis.reuse import Reuse
 from tileir.cpu.analysis.streams import Streams
 from tileir.cpu.emit.elements import I8, I64, PTR, Num
 from tileir.cpu.emit.emitter import Emitter, Extent
+from tileir.cpu.emit.record import COLUMNS
 from tileir.cpu.emit.slots import Slot
 from tileir.cpu.emit.tiles import (
     ExpressionTile,
@@ -43,6 +44,7 @@ from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.lowering.counting import Counters, segments
 from tileir.cpu.lowering.cuts import ActiveCount, active_count
 from tileir.cpu.matmul.deferred import Deferral
+from tileir.cpu.matmul.repeated import Repeated
 from tileir.ir import types as t
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import UnsupportedError
@@ -141,6 +143,10 @@ class Lowering:
     values: dict[Value, Lowered] = field(default_factory=dict)
     deferrals: dict[Op, Deferral] = field(default_factory=dict)
     """Of the products of loops around that are deferred (`cpu.lowering.deferred`)."""
+    repeated: dict[Op, Repeated] = field(default_factory=dict)
+    """Of the products whose right factors are read again (`cpu.lowering.repeated`)."""
+    band: int = COLUMNS
+    """Tile blocks are numbered in bands of so many columns (`cpu.emit.record`)."""
     keeps_panels: ir.Value | None = None
     """An i1: whether what such products read stays as it is; None if it may not."""
     active_counts: dict[Op, ActiveCount] = field(default_factory=dict)

@@ -5,7 +5,7 @@ thread has panels for some of them, and for the first steps along K; a tag for e
 it was packed. That is right as long as the launch does not change that memory.
 
 Knows: where a tile has its place among the panels, and whether it is there. Does not know: how panels are filled, nor
-for which products it is right and worth while (`cpu.lowering.deferred`).
+for which products it is right and worth while (`cpu.lowering.deferred`, `cpu.lowering.repeated`).
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Panels:
 
     def _which(self, builder: ir.IRBuilder, source: Factor, number: ir.Value, tile: ir.Value) -> ir.Value:
         """The panel of a tile."""
-        if self.tags is None or source.address is None:
+        if self.tags is None or source.address is None or self.ways * self.numbers == 1:
             return I64(0)
         inside = builder.icmp_unsigned("<", number, I64(self.numbers))
         number = builder.select(inside, number, I64(self.numbers - 1))
@@ -81,6 +81,8 @@ class Panels:
 
     def _way(self, builder: ir.IRBuilder, source: Factor) -> ir.Value:
         """Neighbours across K, whose addresses differ by the size of a tile across K, have different ways."""
+        if self.ways == 1:
+            return I64(0)
         assert source.memory is not None
         distance = builder.mul(source.memory.by_line, I64(source.lines * source.element.byte_size))
         distance = builder.select(builder.icmp_unsigned("==", distance, I64(0)), I64(1), distance)
@@ -116,13 +118,15 @@ class KeptPlace:
             yield
 
 
-def new_panels(emit: Emitter, size: int, tiles: int, ways: int) -> Panels:
+def new_panels(emit: Emitter, size: int, tiles: int, ways: int, most: int = MOST_NUMBERS) -> Panels:
     """Panels of `size` bytes, rounded up to lines of the cache: one, or as many as are kept in so many `ways`.
+
+    At most so many along K.
 
     The tags of kept ones have to be cleared when a thread begins with a launch (`Panels.forget`).
     """
     size = -(-size // 64) * 64
-    numbers = min(MOST_NUMBERS, MOST_BYTES // size // ways) if ways else 0
+    numbers = min(most, MOST_BYTES // size // ways) if ways else 0
     if not numbers:
         return Panels(emit.buffer(size), size, tiles, 1, 1, emit.stack(I64), None, I1(0))
     tags = emit.buffer(ways * numbers * tiles * _TAG)

@@ -14,6 +14,7 @@ from tileir.cpu.emit.slots import Slot, TileSlot, new_slot, pass_values
 from tileir.cpu.emit.tiles import new_buffer, scalar, to_memory, wide
 from tileir.cpu.emit.trap_sites import TrapKind, TrapSite
 from tileir.cpu.lowering.deferred import begin_deferring, bound_sums, defer_products, zeros_needed
+from tileir.cpu.lowering.repeated import begin_repeated
 from tileir.cpu.lowering.safepoints import begin_iteration, count_changes
 from tileir.cpu.lowering.state import JumpTarget, LoopTargets, Lower, Lowering
 from tileir.cpu.memory.carried_pointers import carried_slots
@@ -95,6 +96,7 @@ def lower_for(lowering: Lowering, op: control.For) -> None:
     bound_sums(lowering, op, slots)
     counter = emit.stack(step.type)
     builder.store(lower, counter)
+    begin_repeated(lowering, op)
     head, body, latch, done = (builder.append_basic_block(name) for name in ("for", "for.body", "for.next", "for.end"))
     builder.branch(head)
     builder.position_at_end(head)

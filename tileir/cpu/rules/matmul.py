@@ -24,13 +24,14 @@ from tileir.cpu.emit.tiles import ExpressionTile, Tile, Window, fill, is_dense, 
 from tileir.cpu.llvm.engine import host
 from tileir.cpu.lowering.reports import warn_where
 from tileir.cpu.lowering.state import Lower, Lowering
-from tileir.cpu.matmul.accumulators import ColumnStart, FloatSums, IntegerSums
+from tileir.cpu.matmul.accumulators import ColumnStart, SaturatingSums, StoredSums, Sums
 from tileir.cpu.matmul.deferred import Deferral
 from tileir.cpu.matmul.direct import FEW, FLIPPED, direct
 from tileir.cpu.matmul.microkernel import Blocking, Panel, Shape, blocking, multiply
 from tileir.cpu.matmul.panels import Converted, Factor, Packer, factor
 from tileir.cpu.matmul.prefetch import Prefetch
 from tileir.cpu.matmul.products import Product, float_product, is_swapped, product_of
+from tileir.cpu.matmul.repeated import Repeated
 from tileir.cpu.memory.needed import Needs, needs_of_product
 from tileir.host import undefined
 from tileir.ir import types as t
@@ -160,9 +161,8 @@ def _lower(
         if found.swapped:
             _multiply_transposed(lowering.emit, product, found, acc)
         else:
-            _multiply_into(
-                lowering.emit, product, found, acc, needs_of_product(lowering, op), lowering.deferrals.get(op)
-            )
+            panels = lowering.deferrals.get(op) or lowering.repeated.get(op)
+            _multiply_into(lowering.emit, product, found, acc, needs_of_product(lowering, op), panels)
     lowering.values[op.result] = Window(acc.type, acc.base, acc.strides)
 
 
@@ -203,9 +203,12 @@ def _multiply_into(
     found: Factors,
     acc: Window,
     needed: Needs | None = None,
-    deferral: Deferral | None = None,
+    panels: Deferral | Repeated | None = None,
 ) -> None:
-    """``acc += left @ right``, batch by batch, or deferred; at least what is `needed` of it."""
+    """``acc += left @ right``, batch by batch, or deferred; at least what is `needed` of it.
+
+    `panels`: those of factors that are not packed into new ones each time.
+    """
     shape, builder = found.shape, emit.builder
     batches = I64(found.batch) if needed is None or needed.batches is None else needed.batches
     with emit.counted(I64(0), batches) as which:
@@ -215,7 +218,7 @@ def _multiply_into(
         right = factor(emit, found.right, which, k_first=not found.swapped).read_as(product.element)
         if needed is not None:
             left, right = replace(left, needed=needed.rows), replace(right, needed=needed.columns)
-        _multiply_matrices(emit, product, shape, left, right, replace(acc, base=base, strides=()), deferral)
+        _multiply_matrices(emit, product, shape, left, right, replace(acc, base=base, strides=()), panels)
 
 
 def _multiply_matrices(
@@ -225,25 +228,25 @@ def _multiply_matrices(
     left: Factor,
     right: Factor,
     acc: Window,
-    deferral: Deferral | None,
+    panels: Deferral | Repeated | None,
 ) -> None:
     """The product of few rows is another one, where that can be done, and where they are found to be few."""
-    size = blocking(shape, product, host().vector_bits) if deferral is None else deferral.size
-    left = replace(left, flipped=product.flip_left and not size.uses_matrix_unit)
-    panel = _left_panel(emit, product, size, left, deferral)
+    size = panels.size if isinstance(panels, Deferral) else blocking(shape, product, host().vector_bits)
+    left = replace(left, flipped=product.flips(size.uses_matrix_unit))
+    panel = _left_panel(emit, Packer(emit, product, left, size.lanes), size, panels)
     packer = Packer(emit, product, right, size.lanes)
     few = direct(packer, panel, product.flip_left and not left.flipped, shape.n, _sums(shape, product, acc))
     if few is not None and shape.m <= min(size.rows, FEW):
         few.multiply(emit, left.lines_needed, [acc.base])
     elif few is None or left.needed is None:
-        _multiply_panels(emit, shape, size, panel, packer, left, acc, deferral)
+        _multiply_panels(emit, shape, size, panel, packer, left, acc, panels)
     else:
         is_few = emit.builder.icmp_unsigned("<=", left.needed, I64(min(size.rows, FEW)))
         with emit.one_way(), emit.builder.if_else(is_few) as (then, otherwise):
             with then:
                 few.multiply(emit, left.needed, [acc.base])
             with otherwise:
-                _multiply_panels(emit, shape, size, panel, packer, left, acc, deferral)
+                _multiply_panels(emit, shape, size, panel, packer, left, acc, panels)
 
 
 def _multiply_panels(
@@ -254,53 +257,54 @@ def _multiply_panels(
     packer: Packer,
     left: Factor,
     acc: Window,
-    deferral: Deferral | None,
+    panels: Deferral | Repeated | None,
 ) -> None:
     """The product of as many rows as there are: the right factor is packed, then read for each block of rows."""
     product, right = packer.product, packer.source
-    panel = _right_panel(emit, size, packer, deferral)
+    right_panel = _right_panel(emit, packer, size, panels)
+    deferral = panels if isinstance(panels, Deferral) else None
+    if isinstance(panels, Repeated):
+        panels.advance(emit.builder)
+        right = replace(right, ahead=None)
     whole, is_deferred = (shape, False) if deferral is None else (deferral.shape, True)
     between = None if is_deferred else _prefetching(emit, shape, size, left, right)
-    panels, acc_kind, needed = (left_panel, panel), _sums(shape, product, acc), (left.needed, right.needed)
+    factors, needed = (left_panel, right_panel), (left.needed, right.needed)
 
-    def multiply_steps(some: tuple[ir.Value, int] | None) -> None:
-        bases = [acc.base] if deferral is None else deferral.sums(emit, acc)
+    def multiply_steps(sums: Sums, bases: list[ir.Value], some: tuple[ir.Value, int] | None) -> None:
         if left.flipped:
-            bases.append(_flip_correction(emit, product, whole, size, panel, some))
-        multiply(emit, product, whole, size, panels, acc_kind, bases, between, needed, some, ahead=is_deferred)
+            bases = [*bases, _flip_correction(emit, product, whole, size, right_panel, some)]
+        multiply(emit, product, whole, size, factors, sums, bases, between, needed, some, ahead=is_deferred)
 
     if deferral is None:
-        multiply_steps(None)
+        multiply_steps(_sums(shape, product, acc), [acc.base], None)
     else:
-        divisor = deferral.tile_steps
-        deferral.advance(emit, lambda steps: multiply_steps((steps, divisor)))
+        deferral.advance(emit, acc, multiply_steps)
 
 
-def _left_panel(emit: Emitter, product: Product, size: Blocking, left: Factor, deferral: Deferral | None) -> Panel:
+def _left_panel(emit: Emitter, packer: Packer, size: Blocking, panels: Deferral | Repeated | None) -> Panel:
     """The left factor, packed; where the product is deferred, at its place among the panels, unless it is there."""
-    if deferral is None:
-        return Packer(emit, product, left, size.lanes).left(size.rows, size.uses_matrix_unit)
-    place = deferral.place(emit, deferral.left, left)
-    packer = Packer(emit, product, left, size.lanes, place.place)
-    with place.unless_packed(emit, left):
+    if not isinstance(panels, Deferral):
         return packer.left(size.rows, size.uses_matrix_unit)
+    place = panels.place(emit, panels.left, packer.source)
+    with place.unless_packed(emit, packer.source):
+        return replace(packer, place=place.place).left(size.rows, size.uses_matrix_unit)
 
 
-def _right_panel(emit: Emitter, size: Blocking, packer: Packer, deferral: Deferral | None) -> Panel:
-    """The right factor, likewise."""
-    if deferral is None:
+def _right_panel(emit: Emitter, packer: Packer, size: Blocking, panels: Deferral | Repeated | None) -> Panel:
+    """The right factor, packed: at its place among the panels, if there are any, unless it is there."""
+    if panels is None:
         return packer.strips(size.columns)
-    place = deferral.place(emit, deferral.right, packer.source)
+    place = panels.place(emit, panels.right, packer.source)
     with place.unless_packed(emit, packer.source):
         return replace(packer, place=place.place).strips(size.columns)
 
 
-def _sums(shape: Shape, product: Product, acc: Window) -> FloatSums | IntegerSums:
+def _sums(shape: Shape, product: Product, acc: Window) -> Sums:
     """How sums begin and end."""
     element = acc.type.number
     if element.is_float:
-        return FloatSums(shape.n, element, product.total, from_zero=isinstance(acc, Zeros))
-    return IntegerSums(shape.n, product.total)
+        return StoredSums(shape.n, element, product.total, from_zero=isinstance(acc, Zeros))
+    return SaturatingSums(shape.n, product.total)
 
 
 def _flip_correction(

@@ -1,0 +1,175 @@
+"""Factors that many tile blocks read again are packed once, and results are those of the interpreter.
+
+Numbers are small integers, whose sums are exact in any order.
+"""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import tileir
+from tileir.cache import Cache
+from tileir.cpu.analysis.block_order import ALL_COLUMNS, band_of
+from tileir.cpu.emit.record import COLUMNS, block_at
+from tileir.cpu.lowering import repeated
+from tileir.ops import views
+from tileir.ops.module import Entry
+from tileir.runtime import native
+
+TILE = 16
+NUMPY = {"f32": np.float32, "bf16": ml_dtypes.bfloat16}
+HEADS = {"y": "%y", "x": "%x", "z": "%z", "pairs of y": "%half", "x and y": "%sum", "none": "%zero"}
+BANDS = {"y": 1, "x": ALL_COLUMNS, "z": COLUMNS, "pairs of y": 1, "x and y": None, "none": COLUMNS}
+
+
+def program(head: str = "y", element: str = "f32", block: str = "%x") -> str:
+    """``o = (q @ k_i) @ v_i - o`` for each of `steps` tiles of k and v, for tile `block` of the rows of q."""
+    kind = f"partition_view<tile=(1x{TILE}x{TILE}), padding_value = zero, tensor_view<?x?x{TILE}x{element}, strides="
+    rest = f"[?,{TILE},1]>"
+    tile, sums = f"tile<{TILE}x{TILE}x{element}>", f"tile<{TILE}x{TILE}xf32>"
+    views_of = "".join(
+        f"""
+  %{name}_tensor = make_tensor_view %{name}, shape = [%heads, %{extent}, {TILE}], strides = [%{extent}_apart, {TILE}, 1]
+    : tile<i32> -> tensor_view<?x?x{TILE}x{element}, strides=[?,{TILE},1]>
+  %{name}_tiles = make_partition_view %{name}_tensor : {kind}{rest}{turned}>"""
+        for name, extent, turned in (("q", "rows", ""), ("k", "keys", ", dim_map=[0, 2, 1]"), ("v", "keys", ""))
+    )
+    out = f"partition_view<tile=(1x{TILE}x{TILE}), tensor_view<?x?x{TILE}xf32, strides=[?,{TILE},1]>>"
+    loaded = f"tile<i32> -> tile<1x{TILE}x{TILE}x{element}>, token"
+    narrow = f"%narrow = ftof %scores : {sums} -> {tile}" if element != "f32" else ""
+    return f"""
+entry @k(%q: tile<ptr<{element}>>, %k: tile<ptr<{element}>>, %v: tile<ptr<{element}>>, %o: tile<ptr<f32>>,
+         %heads: tile<i32>, %rows: tile<i32>, %keys: tile<i32>, %steps: tile<i32>) {{
+  %tile = constant <i32: {TILE}> : tile<i32>
+  %two = constant <i32: 2> : tile<i32>
+  %zero = constant <i32: 0> : tile<i32>
+  %one = constant <i32: 1> : tile<i32>
+  %rows_apart = muli %rows, %tile : tile<i32>
+  %keys_apart = muli %keys, %tile : tile<i32>{views_of}
+  %o_tensor = make_tensor_view %o, shape = [%heads, %rows, {TILE}], strides = [%rows_apart, {TILE}, 1]
+    : tile<i32> -> tensor_view<?x?x{TILE}xf32, strides=[?,{TILE},1]>
+  %o_tiles = make_partition_view %o_tensor : {out}
+  %x, %y, %z = get_tile_block_id : tile<i32>
+  %half = divi %y, %two signed : tile<i32>
+  %sum = addi %x, %y : tile<i32>
+  %q_1, %t0 = load_view_tko weak %q_tiles[{HEADS[head]}, {block}, %zero] : {kind}{rest}>, {loaded}
+  %q_tile = reshape %q_1 : tile<1x{TILE}x{TILE}x{element}> -> {tile}
+  %zeros = constant <f32: 0.0> : {sums}
+  %end = for %i in (%zero to %steps, step %one) : tile<i32> iter_values(%so_far = %zeros) -> ({sums}) {{
+    %k_1, %t1 = load_view_tko weak %k_tiles[{HEADS[head]}, %zero, %i] : {kind}{rest}, dim_map=[0, 2, 1]>, {loaded}
+    %v_1, %t2 = load_view_tko weak %v_tiles[{HEADS[head]}, %i, %zero] : {kind}{rest}>, {loaded}
+    %k_tile = reshape %k_1 : tile<1x{TILE}x{TILE}x{element}> -> {tile}
+    %v_tile = reshape %v_1 : tile<1x{TILE}x{TILE}x{element}> -> {tile}
+    %scores = mmaf %q_tile, %k_tile, %zeros : {tile}, {tile}, {sums}
+    {narrow}
+    %less = negf %so_far : {sums}
+    %next = mmaf {"%narrow" if narrow else "%scores"}, %v_tile, %less : {tile}, {tile}, {sums}
+    continue %next : {sums}
+  }}
+  %end_1 = reshape %end : {sums} -> tile<1x{TILE}x{TILE}xf32>
+  %t3 = store_view_tko weak %end_1, %o_tiles[{HEADS[head]}, {block}, %zero]
+    : tile<1x{TILE}x{TILE}xf32>, {out}, tile<i32> -> token
+}}"""
+
+
+@pytest.fixture(autouse=True)
+def compiled_anew(monkeypatch):
+    monkeypatch.setattr(native, "shared_cache", lambda: Cache(None))
+
+
+def numbers(heads: int, rows: int, element: str, seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).integers(-1, 2, (heads, rows, TILE)).astype(NUMPY[element])
+
+
+def arrays(heads: int, rows: int, keys: int, element: str = "f32") -> list[np.ndarray]:
+    extents = rows, keys, keys
+    return [
+        *(numbers(heads, count, element, seed) for seed, count in enumerate(extents)),
+        np.zeros((heads, rows, TILE), "f4"),
+    ]
+
+
+def agrees(
+    text: str, grid: tuple[int, ...], given: list[np.ndarray], steps: int | None = None, threads: int = 1
+) -> None:
+    kernel, results = tileir.parse(text)["k"], []
+    (heads, rows, _), keys = given[0].shape, given[1].shape[1]
+    for target in ("cpu", "interp"):
+        mine = [array.copy() for array in given]
+        options = {"threads": threads} if target == "cpu" else {}
+        kernel.launch(grid, *mine, heads, rows, keys, steps or -(-keys // TILE), target=target, **options)
+        results.append(np.concatenate([array.astype(np.float32).ravel() for array in mine]))
+    is_same = np.array_equal(*results)
+    assert is_same
+
+
+@pytest.fixture
+def reserved(monkeypatch) -> list[int]:
+    """How many products of each kernel that is compiled keep their right factors."""
+    found, reserve = [], repeated.reserve_repeated
+
+    def noted(lowering) -> None:
+        reserve(lowering)
+        found.append(len(lowering.repeated))
+
+    monkeypatch.setattr("tileir.cpu.lowering.panels.reserve_repeated", noted)
+    return found
+
+
+@pytest.mark.parametrize("element", NUMPY)
+def test_tiles_that_are_whole_and_such_at_the_border(element, reserved):
+    for heads, rows, keys in ((3, 64, 64), (2, 50, 70), (1, 48, 5), (2, 33, 160)):
+        agrees(program(element=element), (-(-rows // TILE), heads), arrays(heads, rows, keys, element))
+    assert set(reserved) == {2}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_more_iterations_than_there_are_panels(threads):
+    agrees(program(), (3, 2), arrays(2, 48, 70 * TILE + 3), threads=threads)
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_the_index_of_the_head_may_come_from_any_axis(head, reserved):
+    grid = {"x": (2, 3), "z": (3, 1, 2), "x and y": (2, 2)}.get(head, (3, 2))
+    agrees(program(head, block="%y" if head == "x" else "%x"), grid, arrays(3, 48, 48))
+    assert reserved == [0 if BANDS[head] is None else 2]
+
+
+def test_tiles_stay_only_as_long_as_a_launch():
+    kernel = tileir.parse(program())["k"]
+    q, k, v, o = arrays(2, 48, 48)
+    for _ in range(3):
+        kernel.launch((3, 2), q, k, v, o, 2, 48, 48, 3, target="cpu", threads=1)
+        parts = [q @ k[:, i : i + TILE].swapaxes(1, 2) @ v[:, i : i + TILE] for i in range(0, 48, TILE)]
+        assert np.array_equal(o, parts[2] - parts[1] + parts[0])
+        k += 1
+        v -= 1
+
+
+def test_tiles_do_not_stay_where_the_result_goes_into_a_factor():
+    kernel, results = tileir.parse(program())["k"], []
+    for target in ("cpu", "interp"):
+        q, k, v, _ = arrays(1, 48, 48)
+        options = {"threads": 1} if target == "cpu" else {}
+        kernel.launch((3, 1), q, k, v, k, 1, 48, 48, 3, target=target, **options)
+        results.append(k)
+    assert np.array_equal(*results)
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_the_order_of_tile_blocks_follows_the_axes_that_the_index_depends_on(head):
+    (entry,) = [op for op in tileir.parse(program(head)).op.walk() if isinstance(op, Entry)]
+    load = next(op for op in entry.walk() if isinstance(op, views.LoadView))
+    assert band_of(entry.walk(), [load.index[0]]) == BANDS[head]
+
+
+def test_bands_of_one_column_and_of_all_columns():
+    assert [block_at(number, (2, 2, 1), 1) for number in range(4)] == [(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0)]
+    assert [block_at(number, (2, 2, 1), ALL_COLUMNS) for number in range(4)] == [
+        (0, 0, 0),
+        (0, 1, 0),
+        (1, 0, 0),
+        (1, 1, 0),
+    ]

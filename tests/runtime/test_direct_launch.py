@@ -1,0 +1,569 @@
+"""Direct launches do what the long way does, leave alone what is not usual, and leave nothing behind."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import inspect
+import os
+import pickle
+import random
+import re
+import signal
+import sys
+import threading
+import weakref
+from collections.abc import Callable
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+
+import tileir
+from tileir.cache import shared_cache
+from tileir.cpu.run import direct
+from tileir.cpu.run.direct import direct_launcher
+from tileir.cpu.run.execution import Runner
+from tileir.ir.storage import DTYPES
+from tileir.ir.types import ELEMENTS
+from tileir.runtime import native
+from tileir.runtime.launch import bind
+from tileir.runtime.native_memory import NativeArguments
+from tileir.runtime.targets import target_named
+
+TEXT = """
+cuda_tile.module @m {
+  global @table <i32: [1, 2, 3, 4]> : tile<4xi32>
+  global constant @fixed <i32: 7> : tile<2xi32>
+  entry @k(%a: tile<ptr<f32>>, %b: tile<ptr<i8>>, %i: tile<i32>, %s: tile<i8>, %w: tile<i64>, %x: tile<f32>,
+           %d: tile<f64>, %bit: tile<ptr<i1>>) { return }
+}
+"""
+USUAL = (np.zeros((3, 5), np.float32), np.zeros(7, np.int8), -5, 255, 1 << 62, 0.1, 0.2, np.zeros(2, np.bool_))
+VALUES = [(2, 0), (2, 2**31 - 1), (2, -(2**31)), (2, 2**32 - 1), (3, -128), (3, 127), (4, -1), (4, -(2**63))]
+FLOATS = [(5, -0.0), (5, float("inf")), (5, -float("inf")), (5, 3.4e38), (5, 1e-46), (5, 1e-40), (6, -1.5), (6, 5e-324)]
+ARRAYS = [
+    (0, np.zeros((), np.float32)),
+    (0, np.arange(60, dtype=np.float32)[10:50]),
+    (0, np.zeros(3, np.dtype("f4", metadata={"a": 1}))),
+    (1, np.zeros(3, np.uint8)),
+    (7, np.zeros(3, np.uint8)),
+]
+
+PUT = """
+entry @put(%a: tile<ptr<f32>>, %x: tile<f32>) {
+  %t = store_ptr_tko weak %a, %x : tile<ptr<f32>>, tile<f32> -> token
+}
+entry @far(%a: tile<ptr<f32>>, %at: tile<i32>) {
+  %p = offset %a, %at : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>
+  %v, %t = load_ptr_tko weak %p : tile<ptr<f32>> -> tile<f32>, token
+}
+entry @count(%a: tile<ptr<i32>>, %n: tile<i32>) {
+  %zero = constant <i32: 0> : tile<i32>
+  %one = constant <i32: 1> : tile<i32>
+  %sum = for %i in (%zero to %n, step %one) : tile<i32> iter_values(%s = %zero) -> (tile<i32>) {
+    %x = xori %s, %i : tile<i32>
+    %y = muli %x, %i : tile<i32>
+    continue %y : tile<i32>
+  }
+  %t = store_ptr_tko weak %a, %sum : tile<ptr<i32>>, tile<i32> -> token
+}
+"""
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    array.flags.writeable = False
+    return array
+
+
+UNUSUAL = [
+    (0, np.zeros(3, np.float64)),
+    (0, np.zeros(3, ">f4")),
+    (0, np.zeros(0, np.float32)),
+    (0, np.zeros((4, 4), np.float32)[:, ::2]),
+    (0, np.zeros((4, 5), np.float32).T),
+    (0, read_only(np.zeros(4, np.float32))),
+    (0, np.ma.zeros(4, np.float32)),
+    (0, tileir.Pointer(4096)),
+    (0, [1.0]),
+    (0, None),
+    (2, True),
+    (2, np.int32(3)),
+    (2, 1 << 32),
+    (2, 1 << 200),
+    (2, -(1 << 31) - 1),
+    (2, 1.0),
+    (4, 1 << 63),
+    (5, 3.5e38),
+    (5, float("nan")),
+    (5, 1),
+    (5, np.float32(1)),
+]
+
+pytestmark = pytest.mark.skipif(
+    direct_launcher(shared_cache()) is None, reason="there are no direct launches in this interpreter"
+)
+
+
+@pytest.fixture(scope="module")
+def kernel() -> tileir.Kernel:
+    return tileir.parse(TEXT)["k"]
+
+
+def given(position: int, value: object) -> tuple:
+    return (*USUAL[:position], value, *USUAL[position + 1 :])
+
+
+class Told(Runner):
+    """Runs nothing, but notes what it is to run."""
+
+    def run(self, grid, slots, settings, access_fault):
+        self.seen = grid, slots, settings.threads
+
+
+def told(kernel: tileir.Kernel, arguments: tuple, grid: object = 1, **options: object) -> tuple | None:
+    """The grid, the slots and the number of threads of a direct launch; None if it is left alone."""
+    launches = target_named("cpu").direct(kernel, True, {})
+    runner = launches._runner
+    launches._runner = Told(runner.program, runner.slots)
+    launches._runner.runs_alone = False
+    done = launches.quick()(grid, *arguments, **options)
+    assert done is None or done is NotImplemented
+    return launches._runner.seen if done is None else None
+
+
+def slots(kernel: tileir.Kernel, arguments: tuple) -> tuple[int, ...]:
+    """The last one is the address of further entries, of which there are none."""
+    found = NativeArguments(bind(kernel, arguments, target_named("cpu")), kernel.module.globals).slots
+    assert found[-2] == 0
+    return (*found[:-1], 0)
+
+
+def ready(name: str, text: str = PUT, arguments: tuple | None = None) -> tileir.Kernel:
+    """A kernel that is launched directly from now on."""
+    kernel = tileir.parse(text)[name]
+    usual = {"put": (np.zeros(1, np.float32), 1.0), "far": (np.zeros(4, np.float32), 3)}
+    for _ in range(3):
+        kernel.launch(1, *(usual.get(name, (np.zeros(1, np.int32), 1)) if arguments is None else arguments))
+    assert "launch" in vars(kernel)
+    return kernel
+
+
+@pytest.fixture
+def only_direct(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Has any launch fail from then on that is not a direct one."""
+
+    def refused(*_: object) -> None:
+        raise AssertionError("the long way")
+
+    def on() -> None:
+        monkeypatch.setattr(Runner, "run", refused)
+
+    return on
+
+
+# ---------------------------------------------------------------- what is usual
+
+
+@pytest.mark.parametrize(("position", "value"), [(0, USUAL[0]), *VALUES, *FLOATS, *ARRAYS], ids=str)
+def test_the_slots_are_those_of_the_long_way(kernel, position, value):
+    arguments = given(position, value)
+    assert told(kernel, arguments) == ((1, 1, 1), slots(kernel, arguments), native.default_threads())
+
+
+@pytest.mark.parametrize(("position", "value"), UNUSUAL, ids=str)
+def test_what_is_not_usual_is_left_alone(kernel, position, value):
+    assert told(kernel, given(position, value)) is None
+
+
+def test_a_wrong_number_of_arguments_is_left_alone(kernel):
+    assert told(kernel, USUAL[:-1]) is None and told(kernel, (*USUAL, 1)) is None
+
+
+@pytest.mark.parametrize(
+    ("grid", "extents"),
+    [(7, (7, 1, 1)), ((2,), (2, 1, 1)), ((2, 3), (2, 3, 1)), ((2, 3, 4), (2, 3, 4)), ((1 << 24) - 1, None)],
+)
+def test_usual_grids_are_integers_and_tuples(kernel, grid, extents):
+    assert told(kernel, USUAL, grid)[0] == (extents or (grid, 1, 1))
+
+
+@pytest.mark.parametrize(
+    "grid",
+    [
+        0,
+        -1,
+        1 << 24,
+        1 << 70,
+        True,
+        1.0,
+        np.int64(1),
+        (),
+        (1, 1, 1, 1),
+        (0,),
+        (1, 0),
+        (1, 1, 1 << 24),
+        [1],
+        None,
+        (1.0,),
+    ],
+)
+def test_other_grids_are_left_alone(kernel, grid):
+    assert told(kernel, USUAL, grid) is None
+
+
+def test_a_number_of_threads_is_the_one_usual_option(kernel):
+    assert told(kernel, USUAL, threads=3)[2] == 3
+    others = {"threads": 0}, {"threads": True}, {"threads": 1 << 31}, {"timeout": 1.0}, {"threads": 1, "timeout": 1.0}
+    assert [told(kernel, USUAL, **options) for options in others] == [None] * len(others)
+
+
+def test_tensors_are_usual_if_they_are_plain_memory(kernel):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    if not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
+        pytest.skip("torch has no exchange by C functions")
+    plain = torch.zeros(3, 4)
+    for tensor in (plain, plain[1:], plain[:1, :, None], torch.tensor(1.0), torch._lazy_clone(plain)):
+        assert told(kernel, given(0, tensor))[1] == slots(kernel, given(0, tensor))
+    assert told(kernel, given(1, torch.zeros(3, dtype=torch.uint8))) is not None
+    unusual = [plain.T, plain[:, ::2], plain.double(), torch.zeros(0), plain.clone().requires_grad_()]
+    unusual += [torch._neg_view(plain), plain.to_sparse(), plain.to("meta"), torch.nn.Parameter(plain.clone())]
+    unusual += [torch.zeros(3, dtype=torch.complex64).conj(), plain.to_mkldnn(), plain.clone().requires_grad_()[0]]
+    assert [told(kernel, given(0, tensor)) for tensor in unusual] == [None] * len(unusual)
+
+
+@pytest.mark.parametrize("name", ["f16", "bf16", "f8E4M3FN", "f8E5M2", "f8E8M0FNU", "f4E2M1FN", "i64", "i16", "i1"])
+def test_arrays_and_tensors_of_every_type_that_torch_has_are_usual(name):
+    kernel = tileir.parse(f"entry @k(%a: tile<ptr<{name}>>) {{ return }}")["k"]
+    dtype = np.dtype(np.uint8) if name == "f4E2M1FN" else DTYPES[ELEMENTS[name]]
+    array = np.zeros((4, 2), dtype)
+    assert told(kernel, (array,))[1] == slots(kernel, (array,))
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    if hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
+        named = {"f4E2M1FN": "float4_e2m1fn_x2", "i1": "bool"}.get(name)
+        kind = getattr(torch, named or {"f16": "float16", "bf16": "bfloat16"}.get(name, str(dtype)))
+        tensor = torch.zeros((4, 2), dtype=torch.uint8 if dtype.itemsize == 1 else kind).view(kind)
+        assert told(kernel, (tensor,))[1] == slots(kernel, (tensor,))
+
+
+# ---------------------------------------------------------------- launches
+
+
+def test_a_third_launch_is_direct(only_direct):
+    kernel, array = ready("put"), np.zeros(1, np.float32)
+    only_direct()
+    for value, options in ((1.5, {}), (2.5, {"threads": 2}), (3.5, {"target": "cpu"}), (4.5, {"check": True})):
+        kernel.launch((1, 1), array, value, **options)
+        assert array[0] == value
+
+
+def test_names_of_parameters_and_other_options_are_for_the_long_way():
+    kernel, array = ready("put"), np.zeros(1, np.float32)
+    kernel.launch(1, a=array, x=1.5)
+    assert array[0] == 1.5
+    for check, target in ((False, "cpu"), (True, "interp"), ("strict", "cpu")):
+        kernel.launch(1, array, array[0] + 1.0, check=check, target=target)
+    assert array[0] == 4.5
+    with pytest.raises(TypeError, match="ways"):
+        kernel.launch(1, array, 1.0, ways=3)
+    with pytest.raises(TypeError, match="grid"):
+        kernel.launch()
+
+
+def test_launches_without_checks_are_direct_too(only_direct):
+    kernel, array = tileir.parse(PUT)["put"], np.zeros(1, np.float32)
+    for _ in range(3):
+        kernel.launch(1, array, 1.0, check=False)
+    only_direct()
+    kernel.launch(1, array, 2.0, check=False, threads=1)
+    assert array[0] == 2.0
+
+
+def test_an_array_that_has_become_read_only_is_refused_again():
+    kernel, array = ready("put"), np.zeros(1, np.float32)
+    kernel.launch(1, array, 2.5)
+    with pytest.raises(ValueError, match="read-only"):
+        kernel.launch(1, read_only(array), 3.5)
+    assert array[0] == 2.5
+
+
+def test_a_fault_is_told_as_in_a_first_launch(only_direct):
+    array = np.zeros(4, np.float32)
+    with pytest.raises(tileir.Trap) as first:
+        tileir.parse(PUT)["far"].launch(1, array, 4)
+    kernel = ready("far")
+    only_direct()
+    for _ in range(20):
+        with pytest.raises(tileir.Trap, match="byte offset 16") as trap:
+            kernel.launch(1, array, 4)
+        assert str(trap.value) == str(first.value) and trap.value.array == "a"
+        kernel.launch(1, array, 3)
+
+
+def test_the_trap_of_the_first_tile_block_counts():
+    text = """entry @k(%n: tile<i32>) {
+      %x, %y, %z = get_tile_block_id : tile<i32>
+      %ok = cmpi less_than %x, %n, signed : tile<i32> -> tile<i1>
+      assert %ok, "too far" : tile<i1>
+    }"""
+    kernel = ready("k", text, (1,))
+    for _ in range(3):
+        kernel.launch((8, 1), 8)
+        with pytest.raises(tileir.Trap, match="too far") as trap:
+            kernel.launch((8, 1), 5)
+        assert trap.value.block == (5, 0, 0)
+
+
+def test_nothing_is_kept_of_an_argument():
+    kernel, far = ready("put"), ready("far")
+    array, number, odd = np.zeros(4, np.float32), 1.25, np.zeros((4, 2), np.float32).T
+
+    def launches() -> None:
+        kernel.launch((1, 1), array, number)
+        for wrong in ((array, "x"), (array,), (odd, number), (array, number, 3)):
+            with nullcontext() if wrong[0] is odd else pytest.raises((TypeError, ValueError)):
+                kernel.launch(1, *wrong)
+        with pytest.raises(tileir.Trap):
+            far.launch(1, array, 100)
+
+    launches()
+    gc.collect()
+    counts = [sys.getrefcount(value) for value in (array, number, odd, None, NotImplemented)]
+    for _ in range(50):
+        launches()
+    gc.collect()
+    after = [sys.getrefcount(value) for value in (array, number, odd, None, NotImplemented)]
+    assert all(abs(one - other) < 40 for one, other in zip(counts, after)) and counts[:3] == after[:3]
+    array.resize(100)
+    assert array.shape == (100,)
+
+
+def test_a_kernel_goes_when_nobody_needs_it():
+    kernel = ready("put")
+    gone, method = weakref.ref(kernel), kernel.launch
+    del kernel
+    gc.collect()
+    array = np.zeros(1, np.float32)
+    method(1, array, 7.0)
+    assert array[0] == 7.0 and gone() is not None
+    del method
+    ready("far")  # what compiles keeps the last one it has compiled
+    gc.collect()
+    assert gone() is None
+
+
+def test_the_method_is_that_of_the_kernel():
+    kernel = ready("put")
+    again = pickle.loads(pickle.dumps(kernel.launch))
+    array = np.zeros(1, np.float32)
+    again(1, array, 2.0)
+    assert array[0] == 2.0 and kernel.launch.__self__ is kernel and kernel.launch.__name__ == "launch"
+    assert kernel.launch.__doc__.strip() == tileir.Kernel.launch.__doc__.strip()
+    assert list(inspect.signature(kernel.launch).parameters) == ["grid", "args", "target", "check", "keywords"]
+
+
+def test_a_class_that_launches_otherwise_is_asked():
+    class Counted(tileir.Kernel):
+        count = 0
+
+        def launch(self, grid, *args, **keywords):
+            self.count += 1
+            super().launch(grid, *args, **keywords)
+
+    kernel = Counted((module := tileir.parse(PUT)), module["put"].entry)
+    for _ in range(5):
+        kernel.launch(1, np.zeros(1, np.float32), 1.0)
+    assert kernel.count == 5
+
+
+def test_a_kernel_that_needs_a_large_arena_is_launched_directly(only_direct, monkeypatch):
+    kernel, array = tileir.parse(PUT)["put"], np.zeros(1, np.float32)
+    kernel.launch(1, array, 1.0)
+    program = target_named("cpu").direct(kernel, True, {})._runner.program
+    monkeypatch.setattr(program, "arena_size", 20 << 20)  # that of a product in tiles of 128
+    kernel.launch(1, array, 1.0)
+    only_direct()
+    kernel.launch(1, array, 2.0)
+    assert array[0] == 2.0
+
+
+# ---------------------------------------------------------------- both ways
+
+
+def odd_values(rng: random.Random) -> list[object]:
+    """Arguments of all kinds, most of them wrong somewhere."""
+    array = np.arange(rng.randint(0, 5), dtype=rng.choice(["f4", "f8", "i4", ">f4", "u1", "f2"]))
+    wide = np.zeros((rng.randint(0, 3), rng.randint(1, 3)), np.float32)
+    return [
+        *(
+            array,
+            array[::-1],
+            wide,
+            wide.T,
+            wide[:, :1],
+            read_only(array.copy()),
+            np.float32(2),
+            np.array(2.0),
+            object(),
+        ),
+        *(
+            rng.randint(-(2**33), 2**33),
+            rng.random() * 10.0 ** rng.randint(-50, 50),
+            2**64,
+            True,
+            None,
+            "x",
+            b"y",
+            (1,),
+        ),
+        *(float("nan"), float("inf"), int, [], {}, np.zeros(2, "f4").tobytes(), bytearray(8), memoryview(bytearray(8))),
+        *(
+            tileir.Pointer(0),
+            np.ma.zeros(3, "f4"),
+            np.rec.array([(1.0,)]),
+            np.zeros(3, "U4"),
+            3,
+            0.5,
+            np.zeros(3, "f4"),
+        ),
+    ]
+
+
+def drawn(seed: int) -> tuple[object, tuple, dict]:
+    """A grid, arguments and keywords, made anew each time."""
+    rng = random.Random(seed)
+    values = odd_values(rng)
+    usual = np.zeros(3, np.float32), rng.randint(-1, 4), rng.random()
+    arguments = [value if rng.random() < 0.6 else rng.choice(values) for value in usual]
+    arguments += rng.sample(values, rng.choice([0, 0, 0, 0, 0, 0, 1]))
+    grid = rng.choice([1, 1, (1,), (1, 1, 1), 0, "1", (1, 2, 3, 4), [1], True, np.int8(1), None, 2**24, (1, -1)])
+    keywords = rng.choice([{}, {}, {}, {"threads": rng.choice([1, 2, 0, None, 1.0])}, {"target": "cpu"}, {"n": 1}])
+    return grid, tuple(arguments), keywords
+
+
+def outcome(kernel: tileir.Kernel, grid: object, arguments: tuple, keywords: dict) -> str:
+    """The error, or what is in the arrays after the launch; without addresses."""
+    try:
+        result: object = kernel.launch(grid, *arguments, **keywords)
+    except Exception as error:
+        result = type(error), str(error)
+    arrays = [value.tobytes() for value in arguments if isinstance(value, np.ndarray)]
+    return re.sub("0x[0-9a-f]+", "", str((result, arrays)))
+
+
+def test_odd_arguments_have_one_outcome_both_ways():
+    text = """entry @k(%a: tile<ptr<f32>>, %n: tile<i32>, %x: tile<f32>) {
+      %p = offset %a, %n : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>
+      %t = store_ptr_tko weak %p, %x : tile<ptr<f32>>, tile<f32> -> token
+    }"""
+    quick, slow = ready("k", text, (np.zeros(3, np.float32), 1, 2.0)), tileir.parse(text)["k"]
+    slow.quick = {("cpu", True): None}
+    for seed in range(400):
+        assert outcome(quick, *drawn(seed)) == outcome(slow, *drawn(seed))
+
+
+# ---------------------------------------------------------------- threads, interrupts, forks
+
+
+def test_an_interrupt_ends_a_direct_launch(only_direct):
+    kernel, array = ready("count"), np.zeros(1, np.int32)
+    only_direct()
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError), _alarm(lambda *_: 1 // 0):
+            kernel.launch(1, array, (1 << 30) - 1)
+        kernel.launch(1, array, 3)
+        assert array[0] == ((0 ^ 1) * 1 ^ 2) * 2
+
+
+class _alarm:
+    """A signal, soon, that is handled by a function."""
+
+    def __init__(self, handler: Callable[..., object]) -> None:
+        self._handler = handler
+
+    def __enter__(self) -> None:
+        self._before = signal.signal(signal.SIGALRM, self._handler)
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+
+    def __exit__(self, *_: object) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, self._before)
+
+
+def test_a_launch_within_a_launch_finds_another_arena():
+    kernel, array, inner = ready("count"), np.zeros(1, np.int32), []
+
+    def handle(*_: object) -> None:
+        other = np.zeros(1, np.int32)
+        for _ in range(3):
+            kernel.launch(1, other, 3)
+        inner.append(int(other[0]))
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError), _alarm(handle):
+        kernel.launch(1, array, (1 << 30) - 1)
+    assert inner == [6]
+
+
+def test_threads_launch_one_kernel_at_once():
+    kernel, wrong = ready("count"), []
+
+    def launches(count: int) -> None:
+        array = np.zeros(1, np.int32)
+        expected = 0
+        for index in range(count):
+            expected = (expected ^ index) * index & 0xFFFFFFFF
+        for _ in range(300):
+            array[0] = -1
+            kernel.launch(1, array, count)
+            if array.view(np.uint32)[0] != expected:
+                wrong.append(count)
+
+    threads = [threading.Thread(target=launches, args=(500 * number,)) for number in range(1, 5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert not wrong and not any(thread.is_alive() for thread in threads)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_child_launches_directly_again():
+    kernel = ready("count")
+    child = os.fork()
+    if not child:
+        array = np.zeros(1, np.int32)
+        for _ in range(3):
+            kernel.launch(1, array, 3)
+        signal.alarm(20)
+        with _alarm(lambda *_: os._exit(0 if array[0] == 6 else 2)):
+            kernel.launch(1, array, (1 << 30) - 1)
+        os._exit(3)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+# ---------------------------------------------------------------- where there are none
+
+
+def test_without_direct_launches_all_goes_the_long_way(monkeypatch):
+    monkeypatch.setattr(native, "direct_launcher", lambda _: None)
+    kernel, array = tileir.parse(PUT)["put"], np.zeros(1, np.float32)
+    for number in range(4):
+        kernel.launch(1, array, float(number))
+        assert array[0] == number
+    assert "launch" not in vars(kernel)
+
+
+def test_there_are_none_in_an_interpreter_that_is_not_as_expected(monkeypatch):
+    make = direct_launcher.__wrapped__
+    for owner, name, value in (
+        (direct, "ARRAY_DTYPE", 48),
+        (direct, "BYTES_PAYLOAD", 24),
+        (direct, "PLAN_OF_HOLDER", 8),
+        (direct, "FUNCTIONS", ("PyNo_SuchFunction",)),
+        (ctypes, "pythonapi", None),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, name, value)
+            assert make(shared_cache()) is None

@@ -86,3 +86,32 @@ def test_like_statements_share_their_attributes():
     first, second, _ = ops(body, "%x: tile<i32>")
     assert first.attributes is second.attributes
     assert type(first.attributes) is SharedAttributes
+
+
+REDUCE = """%{name} = reduce %x dim=0 identities=[{identity}.0 : f32] : tile<8xf32> -> tile<f32>
+  (%u: tile<f32>, %v: tile<f32>) {{
+    %w = addf %u, %v : tile<f32>
+    yield %w : tile<f32>
+  }}
+"""
+
+
+def test_the_head_of_a_region_is_found_again():
+    text = "".join(REDUCE.format(name=f"r{number}", identity=identity) for number, identity in enumerate("00100"))
+    found = ops(text, "%x: tile<8xf32>")
+    first, second, other, *_ = found
+    assert [repr(one.identities) for one in found] == [
+        repr(one.identities) for one in (first, first, other, first, first)
+    ]
+    assert repr(first.identities) != repr(other.identities)
+    assert second.attributes is first.attributes
+    assert isinstance(second.attributes, SharedAttributes)
+    assert second.body is not first.body
+    assert [one.operands for one in found] == [first.operands] * 5
+
+
+def test_the_head_of_a_region_with_other_arguments_is_refused_in_the_same_words():
+    again = REDUCE.format(name="s", identity=0).replace("%v: tile<f32>", "%v tile<f32>")
+    alone = faults(entry(again, "%x: tile<8xf32>"))
+    second = faults(entry(REDUCE.format(name="r", identity=0) + again, "%x: tile<8xf32>"))
+    assert [one.message for one in alone] == [one.message for one in second]

@@ -15,7 +15,7 @@ from math import prod
 from llvmlite import ir
 
 from tileir.analysis.loops import carried_arguments
-from tileir.cpu.analysis.deferred import DeferredProduct, deferred_products, first_sums, is_float_zero, is_zero
+from tileir.cpu.analysis.deferred import DeferredProduct, deferred_products, first_sums, is_zero
 from tileir.cpu.emit.algebra import call_intrinsic
 from tileir.cpu.emit.elements import I1, I64, memory_type
 from tileir.cpu.emit.emitter import Emitter, Index
@@ -56,7 +56,7 @@ def _deferral(lowering: Lowering, loop: control.For, op: DeferredProduct, keeps:
     product = product_of(op, target)
     if memory_type(op.acc.type.number) != product.total or (isinstance(op, matmul.MmaI) and lowering.strict):
         return None
-    shape, from_zero = Shape(rows, columns, op.lhs.tile.shape[-1]), is_float_zero(first_sums(loop, op))
+    shape, from_zero = Shape(rows, columns, op.lhs.tile.shape[-1]), is_zero(first_sums(loop, op))
     return deferral(lowering.emit, product, shape, target.vector_bits, keeps, from_zero)
 
 

@@ -21,7 +21,7 @@ I32_MINIMUM, I32_MAXIMUM = -(1 << 31), (1 << 31) - 1
 
 
 @dataclass(frozen=True)
-class FloatSums:
+class StoredSums:
     """A row-major matrix of `element`: sums of type `total` start from its numbers and are rounded to it once.
 
     Bases are the matrix, and where sums start from other numbers those, with the elements from row to row of them.
@@ -84,14 +84,14 @@ class FloatSums:
 
 
 @dataclass(frozen=True)
-class IntegerSums:
+class SaturatingSums:
     """A row-major matrix of i32: sums of type `total` start from 0, or from a number for each column, which is the
-    second base, and are added to it saturating."""
+    second base (not those of a matrix unit), and are added to it saturating."""
 
     columns: int
     total: ir.Type
     total_is_stored = False
-    from_zero = False
+    from_zero = True
 
     def block(self, builder: ir.IRBuilder, bases: Bases, row: ir.Value, column: ir.Value) -> Bases:
         matrix, *starts = bases
@@ -105,14 +105,17 @@ class IntegerSums:
         return builder.load(_at(builder, self.total, block[1], I64(column)), typ=vector, align=4)
 
     def words(self, builder: ir.IRBuilder, block: Bases, row: int, column: int) -> tuple[ir.Value, ir.Value] | None:
-        """The memory of the sums as they start, if there is any: the same row again and again."""
-        return (_at(builder, self.total, block[1], I64(column)), I64(0)) if len(block) > 1 else None
+        """Memory does not hold sums as they start."""
+        return None
 
     def finish(self, builder: ir.IRBuilder, block: Bases, row: int, column: int, total: ir.Value) -> None:
         vector = ir.VectorType(I32, total.type.count)
         place = _at(builder, I32, block[0], I64(row * self.columns + column))
         before = builder.load(place, typ=vector, align=4)
         builder.store(_saturating(builder, before, total), place, align=4)
+
+
+Sums = StoredSums | SaturatingSums
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from tileir.cpu.emit.elements import I1, I8, I64, PTR
 from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.emit.prefetch import CACHE_LINE
 from tileir.cpu.emit.tiles import Window
+from tileir.cpu.matmul.accumulators import SaturatingSums, StoredSums, Sums
 from tileir.cpu.matmul.kept_panels import WAYS, KeptPlace, Panels, new_panels
 from tileir.cpu.matmul.microkernel import Blocking, Shape, blocking
 from tileir.cpu.matmul.panels import ROW_PADDING, Factor
@@ -27,8 +28,9 @@ from tileir.cpu.matmul.products import Product
 
 DEEPEST = 1024
 """Bytes along K of a panel: more save little, and do not stay in a first-level cache."""
-ALL = (1 << 63) - 1
-"""More panels than there are."""
+
+Multiply = Callable[[Sums, list[ir.Value], tuple[ir.Value, int]], None]
+"""(sums, their bases, how many steps and a number that divides it) multiplies what is in panels."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +50,9 @@ class Deferral:
     filled: ir.Value
     number: ir.Value
     from_zero: bool
-    """Whether sums start from 0.0, which their memory need not hold before the first multiplication."""
-    together: ir.Value
-    """An i64: for so many panels tiles are put together."""
+    """Whether sums start from 0, which their memory need not hold before the first multiplication."""
+    together: ir.Value | None
+    """An i64: for so many panels tiles are put together, as no sum can saturate. None if none ever does."""
     last: ir.Value
     """An i1: whether the iteration that code is emitted for is the last one of the loop."""
 
@@ -73,8 +75,13 @@ class Deferral:
         number, tile = (emit.builder.load(cell, typ=I64) for cell in (self.number, self.filled))
         return panels.place(emit, source, number, tile, self.tile_steps)
 
-    def sums(self, emit: Emitter, acc: Window) -> list[ir.Value]:
-        """The bases of the sums (`FloatSums`): at first they start from a row of zeros, if they start from 0.0."""
+    @property
+    def flips(self) -> bool:
+        """Whether the left factor's sign bits are inverted in its panels."""
+        return self.product.flips(self.size.uses_matrix_unit)
+
+    def _bases(self, emit: Emitter, acc: Window) -> list[ir.Value]:
+        """The bases of the sums (`StoredSums`): at first they start from a row of zeros, if they start from 0."""
         if not self.from_zero:
             return [acc.base]
         builder, columns = emit.builder, acc.type.shape[-1]
@@ -83,18 +90,40 @@ class Deferral:
         start, pitch = builder.select(is_first, zeros, acc.base), builder.select(is_first, I64(0), I64(columns))
         return [acc.base, start, pitch]
 
-    def advance(self, emit: Emitter, multiply: Callable[[ir.Value], None]) -> None:
-        """Count a tile that has been packed, and `multiply` so many steps of the panels if it is time to."""
+    def advance(self, emit: Emitter, acc: Window, multiply: Multiply) -> None:
+        """Count a tile that has been packed, and `multiply` what is in the panels if it is time to."""
         builder = emit.builder
         number = builder.load(self.number, typ=I64)
         filled = builder.add(builder.load(self.filled, typ=I64), I64(1))
         builder.store(filled, self.filled)
         is_full = builder.icmp_unsigned("==", filled, I64(self.tiles))
-        is_alone = builder.icmp_signed(">=", number, self.together)
+        is_alone = builder.not_(self._stays_in_range(builder))
         with emit.when(builder.or_(self.last, builder.or_(is_full, is_alone))):
-            multiply(builder.mul(filled, I64(self.tile_steps)))
+            self._multiply(emit, acc, (builder.mul(filled, I64(self.tile_steps)), self.tile_steps), multiply)
             builder.store(I64(0), self.filled)
             builder.store(builder.add(number, I64(1)), self.number)
+
+    def _multiply(self, emit: Emitter, acc: Window, some: tuple[ir.Value, int], multiply: Multiply) -> None:
+        """Sums that are known not to saturate are taken from memory and stored as they are."""
+        stored = StoredSums(self.shape.n, acc.type.number, self.product.total)
+        saturating = SaturatingSums(self.shape.n, self.product.total)
+        if self.together is None:
+            multiply(stored, self._bases(emit, acc), some)
+        elif self.flips:
+            multiply(saturating, [acc.base], some)
+        else:
+            in_range = self._stays_in_range(emit.builder)
+            with emit.one_way(), emit.builder.if_else(in_range, likely=True) as (then, otherwise):
+                with then:
+                    multiply(stored, self._bases(emit, acc), some)
+                with otherwise:
+                    multiply(saturating, [acc.base], some)
+
+    def _stays_in_range(self, builder: ir.IRBuilder) -> ir.Value:
+        """An i1: whether no sum of the present panels can saturate."""
+        if self.together is None:
+            return I1(1)
+        return builder.icmp_signed("<", builder.load(self.number, typ=I64), self.together)
 
 
 def _zeros(module: ir.Module, size: int) -> ir.Value:
@@ -123,4 +152,5 @@ def deferral(
     left = new_panels(emit, tile.m * (line + ROW_PADDING), tiles, 1 if keeps else 0)
     right = new_panels(emit, tile.n * line, tiles, WAYS if keeps else 0)
     cells = emit.stack(I64), emit.stack(I64)
-    return Deferral(product, shape, size, tiles, left, right, *cells, from_zero, together=I64(ALL), last=I1(1))
+    from_zero = from_zero and not product.flips(size.uses_matrix_unit)
+    return Deferral(product, shape, size, tiles, left, right, *cells, from_zero, together=None, last=I1(1))

@@ -20,7 +20,7 @@ from tileir.cpu.emit.elements import I32, I64, memory_type
 from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.emit.prefetch import prefetch
 from tileir.cpu.emit.vectors import interleaved
-from tileir.cpu.matmul.accumulators import FloatSums, IntegerSums
+from tileir.cpu.matmul.accumulators import Sums
 from tileir.cpu.matmul.microkernel import LONG, Panel, broadcast
 from tileir.cpu.matmul.panels import LINES_AT_A_TIME, Packer, Strided, flipped
 
@@ -51,7 +51,7 @@ class Direct:
     left: Panel
     flips: bool
     """Whether sign bits of the left factor are inverted where it is read, not in its panel."""
-    acc: FloatSums | IntegerSums
+    acc: Sums
 
     def multiply(self, emit: Emitter, rows: ir.Value, bases: Sequence[ir.Value]) -> None:
         """Accumulate so many rows, at least 1, of the needed columns, by default all."""
@@ -185,7 +185,7 @@ class Direct:
         return self.right.load(memory, column, k, count)
 
 
-def direct(right: Packer, left: Panel, flips: bool, columns: int, acc: FloatSums | IntegerSums) -> Direct | None:
+def direct(right: Packer, left: Panel, flips: bool, columns: int, acc: Sums) -> Direct | None:
     """The product of few rows; None where the factors cannot be loaded as vectors of words."""
     memory = right.source.memory
     if memory is None or not right.widens(memory):

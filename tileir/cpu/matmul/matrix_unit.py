@@ -19,7 +19,7 @@ from llvmlite import ir
 from tileir.cpu.emit.elements import I8, I64, PTR
 from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.emit.prefetch import prefetch
-from tileir.cpu.matmul.accumulators import FloatSums, IntegerSums
+from tileir.cpu.matmul.accumulators import Sums
 from tileir.cpu.matmul.products import Product
 
 SIDE = 16
@@ -66,7 +66,7 @@ class SquareColumn:
     left_line: int
     """Words from line to line of the left panel, whose steps lie side by side."""
     right_step: int
-    acc: FloatSums | IntegerSums
+    acc: Sums
     ahead: int = 0
     """Words of the next strip of the right panel that a block fetches at each step, if any."""
 

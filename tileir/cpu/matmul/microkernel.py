@@ -18,7 +18,7 @@ from llvmlite import ir
 from tileir.cpu.emit.elements import I32, I64
 from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.emit.prefetch import prefetch
-from tileir.cpu.matmul.accumulators import FloatSums, IntegerSums
+from tileir.cpu.matmul.accumulators import Sums
 from tileir.cpu.matmul.matrix_unit import SIDE, SquareColumn, configure, release
 from tileir.cpu.matmul.products import Product
 
@@ -224,7 +224,7 @@ def multiply(
     share = max(1, size.rows * size.columns // shape.m) if ahead else 0
     blocks: BlockColumn | SquareColumn = BlockColumn(product, size, rows, unrolled, strides, right.by_step, acc, share)
     if size.uses_matrix_unit:
-        assert isinstance(acc, FloatSums | IntegerSums)
+        assert isinstance(acc, Sums)
         down, across = size.rows // SIDE, size.vectors
         blocks = SquareColumn(product, down, across, rows, divisor, left.by_line, right.by_step, acc, share)
         configure(emit)

@@ -48,6 +48,10 @@ class Product:
     square: str = ""
     """The instruction of a matrix unit that makes 16 steps of 16 x 16 sums; empty if there is none."""
 
+    def flips(self, uses_matrix_unit: bool) -> bool:
+        """Whether the left factor's sign bits are inverted in its panel."""
+        return self.flip_left and not uses_matrix_unit
+
 
 def product_of(op: matmul.MmaF | matmul.MmaI, host: Host) -> Product:
     """What a product of matrices is computed with, the transposed one where that is (`is_swapped`)."""

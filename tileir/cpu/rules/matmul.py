@@ -24,7 +24,7 @@ from tileir.cpu.emit.tiles import ExpressionTile, Tile, Window, fill, is_dense, 
 from tileir.cpu.llvm.engine import host
 from tileir.cpu.lowering.reports import warn_where
 from tileir.cpu.lowering.state import Lower, Lowering
-from tileir.cpu.matmul.accumulators import ColumnStart, FloatSums, IntegerSums
+from tileir.cpu.matmul.accumulators import ColumnStart, SaturatingSums, StoredSums, Sums
 from tileir.cpu.matmul.deferred import Deferral
 from tileir.cpu.matmul.direct import FEW, FLIPPED, direct
 from tileir.cpu.matmul.microkernel import Blocking, Panel, Shape, blocking, multiply
@@ -232,7 +232,7 @@ def _multiply_matrices(
 ) -> None:
     """The product of few rows is another one, where that can be done, and where they are found to be few."""
     size = panels.size if isinstance(panels, Deferral) else blocking(shape, product, host().vector_bits)
-    left = replace(left, flipped=product.flip_left and not size.uses_matrix_unit)
+    left = replace(left, flipped=product.flips(size.uses_matrix_unit))
     panel = _left_panel(emit, Packer(emit, product, left, size.lanes), size, panels)
     packer = Packer(emit, product, right, size.lanes)
     few = direct(packer, panel, product.flip_left and not left.flipped, shape.n, _sums(shape, product, acc))
@@ -268,20 +268,17 @@ def _multiply_panels(
         right = replace(right, ahead=None)
     whole, is_deferred = (shape, False) if deferral is None else (deferral.shape, True)
     between = None if is_deferred else _prefetching(emit, shape, size, left, right)
-    factors, acc_kind = (left_panel, right_panel), _sums(shape, product, acc)
-    needed = left.needed, right.needed
+    factors, needed = (left_panel, right_panel), (left.needed, right.needed)
 
-    def multiply_steps(some: tuple[ir.Value, int] | None) -> None:
-        bases = [acc.base] if deferral is None else deferral.sums(emit, acc)
+    def multiply_steps(sums: Sums, bases: list[ir.Value], some: tuple[ir.Value, int] | None) -> None:
         if left.flipped:
-            bases.append(_flip_correction(emit, product, whole, size, right_panel, some))
-        multiply(emit, product, whole, size, factors, acc_kind, bases, between, needed, some, ahead=is_deferred)
+            bases = [*bases, _flip_correction(emit, product, whole, size, right_panel, some)]
+        multiply(emit, product, whole, size, factors, sums, bases, between, needed, some, ahead=is_deferred)
 
     if deferral is None:
-        multiply_steps(None)
+        multiply_steps(_sums(shape, product, acc), [acc.base], None)
     else:
-        divisor = deferral.tile_steps
-        deferral.advance(emit, lambda steps: multiply_steps((steps, divisor)))
+        deferral.advance(emit, acc, multiply_steps)
 
 
 def _left_panel(emit: Emitter, packer: Packer, size: Blocking, panels: Deferral | Repeated | None) -> Panel:
@@ -302,12 +299,12 @@ def _right_panel(emit: Emitter, packer: Packer, size: Blocking, panels: Deferral
         return replace(packer, place=place.place).strips(size.columns)
 
 
-def _sums(shape: Shape, product: Product, acc: Window) -> FloatSums | IntegerSums:
+def _sums(shape: Shape, product: Product, acc: Window) -> Sums:
     """How sums begin and end."""
     element = acc.type.number
     if element.is_float:
-        return FloatSums(shape.n, element, product.total, from_zero=isinstance(acc, Zeros))
-    return IntegerSums(shape.n, product.total)
+        return StoredSums(shape.n, element, product.total, from_zero=isinstance(acc, Zeros))
+    return SaturatingSums(shape.n, product.total)
 
 
 def _flip_correction(

@@ -14,9 +14,10 @@ from functools import partial
 
 from llvmlite import ir
 
-from tileir.cpu.emit.elements import I64, Num, memory_type
+from tileir.cpu.emit.elements import I1, I64, Num, memory_type
 from tileir.cpu.emit.emitter import Emitter, Index
-from tileir.cpu.emit.tiles import Scalar, Tile, Window, materialized, new_buffer, scalar
+from tileir.cpu.emit.extremes import Extreme
+from tileir.cpu.emit.tiles import Scalar, Tile, Window, materialized, new_buffer, scalar, wide
 from tileir.cpu.emit.vectors import transposed
 from tileir.cpu.llvm.engine import host
 from tileir.cpu.lowering.state import Lower, Lowering
@@ -24,6 +25,7 @@ from tileir.ir import types as t
 from tileir.ir.rules import Rules
 from tileir.numerics.order import REDUCE_BLOCK, SCAN_BLOCK
 from tileir.ops import reduction
+from tileir.ops.floating import MaxF, MinF
 
 rules: Rules[Lower] = Rules()
 
@@ -71,6 +73,9 @@ def lower_reduce(lowering: Lowering, op: reduction.Reduce) -> None:
         emit.loop_nest(outer[:-1], lambda index: _reduce_rows(lowering, op, sources, targets, index, width))
     else:
         emit.loop_nest(outer, lambda index: _reduce_at(lowering, op, sources, targets, index))
+    extreme = _extreme_of(lowering, op)
+    if extreme is not None:
+        _settle(emit, sources[0], targets[0], extreme)
     for value, target in zip(op.outputs, targets):
         lowering.values[value] = target if value.type.count > 1 else Scalar(value.type, scalar(emit, target))
 
@@ -89,12 +94,13 @@ def _reduce_at(
     def write(index: Index, numbers: list[Num]) -> None:
         _put(emit, targets, (*outer, *(index[1:] if left == 1 else index)), numbers)
 
+    extreme = _extreme_of(lowering, op)
     *counts, last = _counts(extent, FAN_OF_COSTLY if _is_costly(lowering, op) else FAN, left)
     for count in counts:
         parts = [new_buffer(emit, t.tile(source.element, count, *inner)) for source in sources]
-        _round(lowering, op, (extent, *inner), count, read, partial(_put, emit, parts))
+        _round(lowering, op, (extent, *inner), count, read, partial(_put, emit, parts), extreme)
         read, extent = partial(_at, emit, parts), count
-    _round(lowering, op, (extent, *inner), last, read, write)
+    _round(lowering, op, (extent, *inner), last, read, write, extreme)
 
 
 def _counts(extent: int, fan: int, left: int) -> list[int]:
@@ -160,14 +166,26 @@ def _turned(emit: Emitter, source: Window) -> Window:
 
 
 def _round(
-    lowering: Lowering, op: reduction.Reduce, shape: tuple[int, ...], count: int, read: Read, write: Write
+    lowering: Lowering,
+    op: reduction.Reduce,
+    shape: tuple[int, ...],
+    count: int,
+    read: Read,
+    write: Write,
+    extreme: Extreme | None = None,
 ) -> None:
-    """Join elements until `count` are left."""
+    """Join elements until `count` are left; those of an extreme in any order."""
     extent, *inner = shape
     width = min(REDUCE_BLOCK, count)
 
     def step(index: Index) -> None:
         block, lane, *rest = index
+        if extreme is not None:
+            write(
+                (_position(lowering.emit, (block, lane)),),
+                [_most_extreme(lowering, extreme, extent, count, index, read)],
+            )
+            return
         joined = _joined(lowering, op, extent, count, (block, lane), lambda place: read((place, *rest)))
         write((_position(lowering.emit, (block, lane)), *rest), joined)
 
@@ -199,6 +217,65 @@ def _joined(
 def _position(emit: Emitter, place: Index) -> ir.Value:
     block, lane = place
     return emit.builder.add(emit.builder.mul(block, I64(REDUCE_BLOCK)), lane)
+
+
+# ---------------------------------------------------------------- the largest or smallest of a row
+
+
+def _extreme_of(lowering: Lowering, op: reduction.Reduce) -> Extreme | None:
+    """The extreme that a reduction along rows finds, if that is all it does and its elements cost little to read."""
+    *operations, end = op.body.ops
+    if len(operations) != 1 or op.dim != op.sources[0].tile.rank - 1 or _is_costly(lowering, op):
+        return None
+    (join,) = operations
+    if not isinstance(join, MaxF | MinF) or join.propagate_nan or join.flush_to_zero:
+        return None
+    if set(join.operands) != set(op.body.args) or list(end.operands) != [join.result]:
+        return None
+    element = join.result.tile.element
+    return Extreme(memory_type(element), isinstance(join, MaxF)) if element in (t.F32, t.F64) else None
+
+
+def _most_extreme(lowering: Lowering, extreme: Extreme, extent: int, count: int, place: Index, read: Read) -> Num:
+    """The extreme of every so many elements of a block of `extent`, the first of which `place` says, when `count` are
+    left."""
+    builder, width = lowering.builder, min(REDUCE_BLOCK, count)
+    block, lane = place
+    first = builder.add(builder.mul(block, I64(width * (extent // count))), lane)
+    places = (builder.add(first, I64(step * width)) for step in range(extent // count))
+    numbers = [read((at,))[0] for at in places]
+    return Num(numbers[0].element, wide=extreme.joined(builder, (wide(builder, number) for number in numbers)))
+
+
+def _settle(emit: Emitter, source: Tile, target: Window, extreme: Extreme) -> None:
+    """Look again at the rows of `source` whose extreme is open."""
+    builder, shape = emit.builder, target.type.shape
+    some = emit.stack(I1)
+    builder.store(I1(0), some)
+
+    def look(index: Index) -> None:
+        is_open = extreme.is_open(builder, wide(builder, target.at(emit, index)))
+        builder.store(builder.or_(builder.load(some, typ=I1), is_open), some)
+
+    def settle(index: Index) -> None:
+        found = wide(builder, target.at(emit, index))
+        with emit.when(extreme.is_open(builder, found)):
+            among = _is_among(emit, source, index, extreme, extreme.wanted(builder, found))
+            target.put(emit, index, Num(target.element, wide=extreme.settled(builder, found, among)))
+
+    emit.loop_nest(shape, look)
+    with emit.when(builder.load(some, typ=I1), likely=False):
+        emit.loop_nest(shape, settle)
+
+
+def _is_among(emit: Emitter, source: Tile, row: Index, extreme: Extreme, wanted: ir.Value) -> ir.Value:
+    """An i1: whether a row has an element of these bits."""
+    builder, found = emit.builder, emit.stack(I1)
+    builder.store(I1(0), found)
+    with emit.counted(I64(0), I64(source.type.shape[-1])) as position:
+        same = extreme.same_bits(builder, wide(builder, source.at(emit, (*row, position))), wanted)
+        builder.store(builder.or_(builder.load(found, typ=I1), same), found)
+    return builder.load(found, typ=I1)
 
 
 # ---------------------------------------------------------------- scan

@@ -33,7 +33,6 @@ from tileir.cpu.emit.direct_record import (
     ARRAY_SHAPE,
     ARRAY_STRIDES,
     BYTES_PAYLOAD,
-    CONTIGUOUS,
     ENTRY,
     FUNCTIONS,
     OBJECTS,
@@ -53,8 +52,9 @@ from tileir.cpu.run.ticker import awake_word
 from tileir.host import running
 from tileir.host.planned import Planned
 
-MOST_ROOM = 1 << 24
-"""Bytes of an arena that is kept for direct launches: what needs more has more to do than to be launched."""
+MOST_ROOM = 1 << 28
+"""Bytes of an arena that is kept for direct launches: what needs more has more to do than to be launched. Products need
+some 2^24, of which those of small matrices touch little."""
 _FAST_CALL = 0x80 | 0x2
 """METH_FASTCALL | METH_KEYWORDS."""
 _DLPACK_MAJOR = 1
@@ -190,7 +190,9 @@ class DirectLauncher:
 
 def _objects() -> dict[str, object]:
     """The objects of the table; words in quotes are interned, as those in code are."""
-    found: dict[str, object] = {kind.__name__: kind for kind in (int, float, tuple, np.ndarray)}
+    found: dict[str, object] = {
+        kind.__name__: kind for kind in (int, float, tuple, np.ndarray, np.integer, np.floating)
+    }
     found |= {"True": True, "False": False, "None": None, "NotImplemented": NotImplemented, "running": running.known()}
     found |= {name: sys.intern(name.strip("'")) for name in OBJECTS if name.startswith("'")}
     return found
@@ -312,7 +314,6 @@ def _array_is(array: np.ndarray) -> bool:
         and _words(at(ARRAY_SHAPE), rank) == list(array.shape)
         and _words(at(ARRAY_STRIDES), rank) == list(array.strides)
         and at(ARRAY_DTYPE) == id(array.dtype)
-        and bool(flags & CONTIGUOUS) is array.flags.c_contiguous
         and bool(flags & WRITABLE) is array.flags.writeable
     )
 

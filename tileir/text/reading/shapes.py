@@ -7,16 +7,13 @@ Does not know: the syntax of any operation, nor what a statement means.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from operator import attrgetter, itemgetter
-from typing import NamedTuple
+from operator import itemgetter
+from typing import Any, NamedTuple
 
-from tileir.ir.core import Op, Value
+from tileir.ir.core import Value
 from tileir.ir.shared import NO_ATTRIBUTES, SharedAttributes
 from tileir.ir.types import Type
 
-Pick = Callable[[list[str]], Sequence[str]]
-"""Gives some of the tokens of a statement."""
-_TYPE = attrgetter("type")
 MOST_KEPT = 1 << 13
 _MOST_FORMS = 4
 _MOST_TOKENS = 64
@@ -28,26 +25,33 @@ class StatementShape(NamedTuple):
 
     operand_types: tuple[Type, ...]
     result_types: tuple[Type, ...]
-    attributes: SharedAttributes
+    attributes: dict[str, Any]
     segments: tuple[int, ...]
+
+    @classmethod
+    def of(
+        cls, operands: Sequence[Value], results: Sequence[Type], attributes: dict[str, Any], segments: tuple[int, ...]
+    ) -> StatementShape:
+        shared = SharedAttributes(attributes) if attributes else NO_ATTRIBUTES
+        return cls(tuple([value.type for value in operands]), tuple(results), shared, segments)
 
 
 class StatementForm(NamedTuple):
     """The number of tokens from the name of a statement on, where its operands stand among them, and the shapes of it.
 
-    A shape is found by its tokens without the names of the operands (`rest`), of which `names` gives those.
+    A shape is found by its tokens without the names of the operands, which `rest` gives; a value behind it counts
+    without its name.
     """
 
     size: int
     places: list[int]
-    names: Pick
-    rest: Pick
+    rest: Callable[[list[str]], Sequence[str]]
     shapes: dict[Sequence[str], StatementShape]
 
     @classmethod
     def of(cls, size: int, places: list[int]) -> StatementForm:
         rest = [place for place in range(size + 1) if place not in places]
-        return cls(size, places, _picking(places), _picking(rest), {})
+        return cls(size, places, itemgetter(*rest), {})
 
 
 class StatementShapes:
@@ -66,31 +70,35 @@ class StatementShapes:
             end = begin + form.size
             found = tokens[begin : end + 1]
             if len(found) > form.size and found[-2] in self._types:
-                _unname(found)
+                if found[-1][0] == "%":
+                    found[-1] = "%"
                 shape = form.shapes.get(form.rest(found))
-                if shape is not None:
-                    operands = tuple(map(values.get, form.names(found)))
-                    if None not in operands and tuple(map(_TYPE, operands)) == shape.operand_types:
-                        return shape, operands, end  # type: ignore[return-value]
+                operands = None if shape is None else _operands(found, form.places, values, shape.operand_types)
+                if shape is not None and operands is not None:
+                    return shape, operands, end
         return None
 
-    def keep(self, tokens: list[str], begin: int, end: int, places: list[int], op: Op) -> None:
-        """Keep what `op` was read from, the tokens from `begin` up to `end`, for the next statement like it.
+    def can_keep(self, tokens: list[str], begin: int, end: int) -> bool:
+        """Whether what was read from the tokens from `begin` up to `end` can be kept for the next statement like it.
 
         Readers look one token ahead, two where that is a comma or where operands may follow the name, so the token
         behind belongs to a shape; the last one has to be a type.
         """
-        if self._most <= 0 or end - begin > _MOST_TOKENS or tokens[end] == "," or tokens[end - 1] not in self._types:
-            return
+        if self._most <= 0 or end - begin > _MOST_TOKENS:
+            return False
+        return tokens[end] != "," and tokens[end - 1] in self._types
+
+    def keep(self, tokens: list[str], begin: int, end: int, places: list[int], shape: StatementShape) -> bool:
+        """Keep what was read from these tokens, if the values among them are the operands, at these places."""
         found = tokens[begin : end + 1]
         if [place for place, token in enumerate(found[:-1]) if token[0] == "%"] != sorted(places):
-            return
-        _unname(found)
+            return False
+        if found[-1][0] == "%":
+            found[-1] = "%"
         self._most -= 1
-        op.attributes = SharedAttributes(op.attributes) if op.attributes else NO_ATTRIBUTES
-        shape = StatementShape(_types(op.operands), _types(op.results), op.attributes, op.segments)
         form = self._form(tokens[begin], end - begin, places)
         form.shapes[form.rest(found)] = shape
+        return True
 
     def _form(self, name: str, size: int, places: list[int]) -> StatementForm:
         """The form of this size and these places; a new one is the first to be tried."""
@@ -103,22 +111,14 @@ class StatementShapes:
         return found
 
 
-def _unname(tokens: list[str]) -> None:
-    """Take out the name of a value that may stand behind a statement."""
-    if tokens[-1][0] == "%":
-        tokens[-1] = "%"
-
-
-def _picking(places: list[int]) -> Pick:
-    """The function that gives the tokens at these places."""
-    if len(places) == 1:
-        return itemgetter(slice(places[0], places[0] + 1))
-    return itemgetter(*places) if places else _no_tokens
-
-
-def _no_tokens(tokens: list[str]) -> Sequence[str]:
-    return ()
-
-
-def _types(values: Sequence[Value]) -> tuple[Type, ...]:
-    return tuple([value.type for value in values])
+def _operands(
+    tokens: list[str], places: list[int], values: Mapping[str, Value], types: tuple[Type, ...]
+) -> tuple[Value, ...] | None:
+    """The values named at these places, if they are of these types."""
+    operands: tuple[Value, ...] = ()
+    for place, type in zip(places, types):
+        value = values.get(tokens[place])
+        if value is None or value.type is not type:
+            return None
+        operands += (value,)
+    return operands

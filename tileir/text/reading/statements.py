@@ -193,11 +193,14 @@ class StatementReader(ValueReader):
 
     def new_block(self, declared: list[Argument]) -> Block:
         block = Block([argument.type for argument in declared])
+        names, located = [], False
         for argument, value in zip(declared, block.args):
+            located = located or argument.loc is not None
             if argument.name is not None:
+                names.append(argument.name)
                 self.define(argument.name, value, argument.begin)
-        block.arg_names = tuple([argument.name for argument in declared if argument.name is not None])
-        if [argument for argument in declared if argument.loc is not None]:
+        block.arg_names = tuple(names)
+        if located:
             here = self.here()
             block.arg_locs = tuple(argument.loc or here for argument in declared)
             self.located.append(block)

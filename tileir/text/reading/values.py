@@ -19,7 +19,7 @@ from tileir.text.reading.advice import carrying_hint, conversion_hint, token_hin
 from tileir.text.reading.lexer import token_at
 from tileir.text.reading.names import PENDING, NameScope, settle
 from tileir.text.reading.reader import Reader, did_you_mean, shown_token, whole_number
-from tileir.text.reading.shapes import StatementShapes
+from tileir.text.reading.shapes import StatementShape, StatementShapes
 
 MAX_PACK = 1 << 16
 """Results that a pack may name; no operation has as many."""
@@ -95,6 +95,22 @@ class ValueReader(Reader):
     def _later(self, name: str) -> Value:
         begin = self.starts[self.index]
         return self.scope.later(name, self._nowhere, begin, begin + len(self.tokens[self.index]))
+
+    # ------------------------------------------------------------ known statements
+
+    def can_keep(self, begin: int, offset: int, troubles: int) -> bool:
+        """Whether what was read from token `begin` on, once at `offset`, can be kept for the next statement like it.
+
+        It cannot where its tokens are not at hand any more, nor where there are more faults than there were.
+        """
+        if begin >= self.index or self.starts[begin] != offset or self.troubles != troubles:
+            return False
+        return self.shapes.can_keep(self.tokens, begin, self.index)
+
+    def keep(self, begin: int, operands: list[int], shape: StatementShape) -> bool:
+        """Keep what was read from token `begin` on, with operands at these offsets; gives whether it was kept."""
+        places = [self.starts.index(offset, begin) - begin for offset in operands]
+        return self.shapes.keep(self.tokens, begin, self.index, places, shape)
 
     # ------------------------------------------------------------ types of values
 

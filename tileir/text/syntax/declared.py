@@ -12,11 +12,13 @@ from functools import cache
 from typing import Any
 
 from tileir.ir.core import Op, Value
+from tileir.ir.loc import UNKNOWN
 from tileir.ir.spec import OpSpec
 from tileir.ir.traits import Relation, Same, Trait, TypeFrom
 from tileir.ir.types import Type
 from tileir.text.printing.writer import Writer
 from tileir.text.reading.literals import constant_elements
+from tileir.text.reading.shapes import StatementShape
 from tileir.text.reading.statements import ReadOp, StatementReader
 from tileir.text.syntax.dictionaries import ConstantElements
 from tileir.text.syntax.directive import Draft, slot_of
@@ -45,13 +47,16 @@ def format_reader(cls: type[Op]) -> ReadOp:
         again = p.shapes.known(p.tokens, begin, p.values)
         if again is not None:
             shape, operands, p.index = again
-            return cls(operands, shape.result_types, shape.attributes, (), segments=shape.segments)
-        offset, troubles = p.starts[begin], p.troubles
+            return cls(operands, shape.result_types, shape.attributes, (), UNKNOWN, shape.segments)
+        offset, troubles, constants = p.starts[begin], p.troubles, len(p.constants)
         op, draft = read_anew(p)
-        at_hand = begin < p.index and p.starts[begin] == offset
-        if at_hand and p.troubles == troubles and op.discardable is None and not any_results:
-            places = [p.starts.index(mark, begin) - begin for mark in _marks(draft)]
-            p.shapes.keep(p.tokens, begin, p.index, places, op)
+        if len(p.constants) > constants:  # of new elements: most do not come again
+            return op
+        if op.discardable is None and not any_results and p.can_keep(begin, offset, troubles):
+            types = [result.type for result in op.results]
+            shape = StatementShape.of(op.operands, types, op.attributes, op.segments)
+            if p.keep(begin, _marks(draft), shape):
+                op.attributes = shape.attributes
         return op
 
     def read_anew(p: StatementReader) -> tuple[Op, Draft]:
@@ -124,7 +129,7 @@ def _finish_fixed(cls: type[Op], p: StatementReader, draft: Draft) -> Op:
         value = groups[position]
         if value.type is not slots[position]:
             p.check_type(value, slots[position], draft.marks[position])
-    return cls(groups, slots[count:], draft.attributes, (), segments=cls.spec.fixed_segments)
+    return cls(groups, slots[count:], draft.attributes, (), UNKNOWN, cls.spec.fixed_segments)
 
 
 def _finish(cls: type[Op], p: StatementReader, draft: Draft) -> Op:
@@ -144,7 +149,7 @@ def _finish(cls: type[Op], p: StatementReader, draft: Draft) -> Op:
     results: list[Type] = []
     for type in draft.slots[len(draft.groups) :]:
         results += type if isinstance(type, list) else [type]
-    return cls(flat, results, draft.attributes, (), segments=tuple(segments))
+    return cls(flat, results, draft.attributes, (), UNKNOWN, tuple(segments))
 
 
 # ---------------------------------------------------------------- writing

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tileir.ir.core import Op, Value
+from tileir.ir.loc import UNKNOWN
 from tileir.ops.reduction import Reduce, Scan
 from tileir.text.printing.attributes import array_text, attr_dict, bool_text
 from tileir.text.printing.regions import arguments_text, write_body, write_close
@@ -12,6 +13,7 @@ from tileir.text.printing.writer import Writer
 from tileir.text.reading.arguments import arguments
 from tileir.text.reading.attributes import attribute
 from tileir.text.reading.properties import property_value
+from tileir.text.reading.shapes import StatementShape
 from tileir.text.reading.statements import StatementReader
 from tileir.text.reading.types import parse_type
 
@@ -27,6 +29,17 @@ def read_scan(p: StatementReader) -> Op:
 
 
 def _reduction(p: StatementReader, cls: type[Op]) -> Op:
+    again = p.shapes.known(p.tokens, p.index - 1, p.values)
+    if again is None:
+        return _read_anew(p, cls)
+    shape, operands, p.index = again
+    body = p.region(cls.spec, arguments(p))
+    return cls(operands, shape.result_types, shape.attributes, (body,), UNKNOWN, shape.segments)
+
+
+def _read_anew(p: StatementReader, cls: type[Op]) -> Op:
+    begin, troubles = p.index - 1, p.troubles
+    offset = p.starts[begin]
     values, marks = p.value_list()
     attributes: dict[str, Any] = {}
     discardable = p.read_dict(cls.spec, attributes)
@@ -45,6 +58,9 @@ def _reduction(p: StatementReader, cls: type[Op]) -> Op:
     _operand_types(p, values, marks)
     p.expect("->")
     results = p.some(lambda: parse_type(p))
+    if discardable is None and p.can_keep(begin, offset, troubles):
+        shape = StatementShape.of(values, results, attributes, (len(values),))
+        attributes = shape.attributes if p.keep(begin, marks, shape) else attributes
     body = p.region(cls.spec, arguments(p))
     op = cls(values, results, attributes, (body,), segments=(len(values),))
     op.discardable = discardable

@@ -322,8 +322,9 @@ class Packer:
             each(self.emit, self.steps, count, copy)
 
     def _copy_strips(self, target: ir.Value, memory: Strided, width: int) -> None:
+        """A vector of elements at a time from each step of a group, which make `group` vectors of words."""
         builder, group = self.emit.builder, self.product.group
-        count = min(self.lanes, width)
+        count = min(self.lanes * group, width)
         with self.emit.counted(I64(0), I64(self.steps)) as step:
             k = builder.mul(step, I64(group))
 

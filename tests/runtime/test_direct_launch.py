@@ -572,14 +572,15 @@ def test_a_process_may_end_while_threads_launch():
     code = f"""if True:
         import threading, time, numpy, tileir
         kernel = tileir.parse({PUT!r})["count"]
-        def launches():
+        def launches(count=None):
             array = numpy.zeros(1, numpy.int32)
-            while True:
+            while count is None or (count := count - 1) > 0:
                 kernel.launch(1, array, 3000)
+        launches(5)
+        assert "launch" in vars(kernel)
         for _ in range(3):
             threading.Thread(target=launches, daemon=True).start()
         time.sleep(0.2)
-        assert "launch" in vars(kernel)
     """
     done = subprocess.run([sys.executable, "-c", code], timeout=60, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")

@@ -66,6 +66,11 @@ class TestModule:
         module = tileir.from_bytecode(tileir.to_bytecode(tileir.parse(TWO)))
         assert [parameter.name for parameter in module["first"].parameters] == ["arg0"]
 
+    @pytest.mark.parametrize("module", [None, "demo.mlir", tileir.parse(TWO)["second"]])
+    def test_what_is_no_module_is_refused(self, module):
+        with pytest.raises(TypeError, match="module: expected a module"):
+            tileir.launch(module, "second", 1)
+
 
 class TestLaunch:
     def test_by_kernel_and_by_name(self):

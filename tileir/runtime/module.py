@@ -57,7 +57,10 @@ class Module(core.Module):
 
     @staticmethod
     def of(module: core.Module) -> Module:
-        """`module` itself if it is loaded, else a loaded module of the same operations."""
+        """`module` itself if it is loaded, else a loaded module of the same operations. Raises TypeError for others."""
+        if not isinstance(module, core.Module):
+            hint = "; a kernel has a method launch" if isinstance(module, Kernel) else ""
+            raise TypeError(f"module: expected a module, as tileir.load gives one, got {module!r}{hint}")
         return module if isinstance(module, Module) else Module(module.op, module.source)
 
     @cached_property

@@ -19,6 +19,8 @@ on the stack. References are counted by CPython's own functions.
 
 from __future__ import annotations
 
+import time
+
 from llvmlite import ir
 
 from tileir.cpu.emit import direct_record, record
@@ -45,7 +47,6 @@ MOST_BLOCKS = 1 << 31
 """Tile blocks of a plane of the grid, so that all can be counted."""
 _MOST_THREADS = (1 << 31) - 1
 _NANOSECONDS = 1e-9
-_MONOTONIC = 1
 
 
 def add_direct_launch(module: ir.Module) -> None:
@@ -295,11 +296,11 @@ class _Direct:
         builder.cbranch(code.equal(looked, 0), self._blocks["back"], self._blocks["ended"]).set_weights(RARE[::-1])
 
     def _now(self) -> ir.Value:
-        """Seconds of the monotonic clock."""
+        """Seconds of the monotonic clock, which has a number of its own on each system."""
         code, builder = self._code, self._code.build
-        time = code.cell(2 * WORD)
-        code.call_at(code.known("clock_gettime"), I32(_MONOTONIC), time, result=I32)
-        seconds, rest = (builder.sitofp(code.read(time, place), DOUBLE) for place in (0, WORD))
+        cell = code.cell(2 * WORD)
+        code.call_at(code.known("clock_gettime"), I32(time.CLOCK_MONOTONIC), cell, result=I32)
+        seconds, rest = (builder.sitofp(code.read(cell, place), DOUBLE) for place in (0, WORD))
         return builder.fadd(seconds, builder.fmul(rest, DOUBLE(_NANOSECONDS)))
 
     def _end(self) -> None:

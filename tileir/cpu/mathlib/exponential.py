@@ -69,17 +69,17 @@ def scaled(x: Real, split: Split) -> Real:
 
 
 def exp_f32(x: Real) -> Real:
-    vanishes = x < -104.0
-    bounded = vanishes.choose(x.of(0.0), x.at_most(89.0))
+    counts = ~(x < -104.0)
+    bounded = counts.choose(x.at_most(89.0), 0.0)
     split = nearest_multiple(bounded, _LOG2_E)
-    return vanishes.choose(x.of(0.0), scaled(polynomial(_remainder_f32(bounded, split.number), _EXP_F32), split))
+    return counts.choose(scaled(polynomial(_remainder_f32(bounded, split.number), _EXP_F32), split), 0.0)
 
 
 def exp2_f32(x: Real) -> Real:
-    vanishes = x < -150.0
-    bounded = vanishes.choose(x.of(0.0), x.at_most(129.0))
+    counts = ~(x < -150.0)
+    bounded = counts.choose(x.at_most(129.0), 0.0)
     split = nearest_multiple(bounded, 1.0)
-    return vanishes.choose(x.of(0.0), scaled(polynomial(bounded - split.number, _EXP2_F32), split))
+    return counts.choose(scaled(polynomial(bounded - split.number, _EXP2_F32), split), 0.0)
 
 
 def tanh_f32(x: Real) -> Real:

@@ -12,7 +12,7 @@ from llvmlite import ir
 
 from tileir.cpu.emit.elements import I1, I8, I64
 from tileir.cpu.emit.emitter import Emitter, Index
-from tileir.cpu.emit.prefetch import CACHE_LINE, prefetch
+from tileir.cpu.emit.prefetch import CACHE_LINE, FIRST_LEVEL, prefetch
 from tileir.cpu.emit.tiles import Tile, Window
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory.streams import may_stream, stream_rows, worth_while
@@ -112,7 +112,7 @@ def _write_strips(
     with emit.when(builder.icmp_unsigned("!=", count, I64(0))), emit.counted(begin, whole, strip) as first:
         for address in addresses(first):
             for line in range(0, _STRIP, CACHE_LINE):
-                prefetch(builder, builder.gep(address, [I64(_AHEAD + line)], source_etype=I8))
+                prefetch(builder, builder.gep(address, [I64(_AHEAD + line)], source_etype=I8), FIRST_LEVEL)
         with emit.counted(I64(0), I64(strip), parallel=True) as within:
             write(builder.add(first, within))
     return whole

@@ -10,12 +10,14 @@ import pickle
 import random
 import re
 import signal
+import subprocess
 import sys
 import threading
 import weakref
 from collections.abc import Callable
 from contextlib import nullcontext
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -42,10 +44,20 @@ cuda_tile.module @m {
 USUAL = (np.zeros((3, 5), np.float32), np.zeros(7, np.int8), -5, 255, 1 << 62, 0.1, 0.2, np.zeros(2, np.bool_))
 VALUES = [(2, 0), (2, 2**31 - 1), (2, -(2**31)), (2, 2**32 - 1), (3, -128), (3, 127), (4, -1), (4, -(2**63))]
 FLOATS = [(5, -0.0), (5, float("inf")), (5, -float("inf")), (5, 3.4e38), (5, 1e-46), (5, 1e-40), (6, -1.5), (6, 5e-324)]
+NUMBERS = [
+    *((2, kind(5)) for kind in (np.int8, np.uint8, np.int32, np.uint64, np.longlong)),
+    *[(2, np.int8(-5)), (3, np.uint8(200)), (4, np.int64(-1)), (2, np.uint32(2**32 - 1))],
+    *((place, kind(0.1)) for place in (5, 6) for kind in (np.float16, np.float32, np.float64, np.longdouble)),
+]
 ARRAYS = [
     (0, np.zeros((), np.float32)),
     (0, np.arange(60, dtype=np.float32)[10:50]),
     (0, np.zeros(3, np.dtype("f4", metadata={"a": 1}))),
+    (0, np.zeros((4, 4), np.float32)[:, ::2]),
+    (0, np.zeros((4, 5), np.float32).T),
+    (0, np.zeros((4, 5, 3), np.float32)[1:3, ::2, :1]),
+    (0, np.zeros((1, 5), np.float32)[:, None, 3:]),
+    (0, np.lib.stride_tricks.as_strided(np.zeros(9, np.float32), (3, 5), (4, 0), writeable=True)),
     (1, np.zeros(3, np.uint8)),
     (7, np.zeros(3, np.uint8)),
 ]
@@ -80,15 +92,22 @@ UNUSUAL = [
     (0, np.zeros(3, np.float64)),
     (0, np.zeros(3, ">f4")),
     (0, np.zeros(0, np.float32)),
-    (0, np.zeros((4, 4), np.float32)[:, ::2]),
-    (0, np.zeros((4, 5), np.float32).T),
+    (0, np.zeros((4, 4), np.float32)[:, ::-1]),
+    (0, np.zeros((4, 0), np.float32).T),
+    (0, np.broadcast_to(np.float32(1), (3, 4))),
     (0, read_only(np.zeros(4, np.float32))),
     (0, np.ma.zeros(4, np.float32)),
     (0, tileir.Pointer(4096)),
     (0, [1.0]),
     (0, None),
     (2, True),
-    (2, np.int32(3)),
+    (2, np.bool_(True)),
+    (2, np.int64(1 << 32)),
+    (2, np.array(1)),
+    (4, np.uint64((1 << 64) - 1)),
+    (5, np.float64(1e39)),
+    (5, np.float32("nan")),
+    (5, ml_dtypes.bfloat16(1)),
     (2, 1 << 32),
     (2, 1 << 200),
     (2, -(1 << 31) - 1),
@@ -97,7 +116,7 @@ UNUSUAL = [
     (5, 3.5e38),
     (5, float("nan")),
     (5, 1),
-    (5, np.float32(1)),
+    (5, np.int32(1)),
 ]
 
 pytestmark = pytest.mark.skipif(
@@ -165,7 +184,7 @@ def only_direct(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 # ---------------------------------------------------------------- what is usual
 
 
-@pytest.mark.parametrize(("position", "value"), [(0, USUAL[0]), *VALUES, *FLOATS, *ARRAYS], ids=str)
+@pytest.mark.parametrize(("position", "value"), [(0, USUAL[0]), *VALUES, *FLOATS, *NUMBERS, *ARRAYS], ids=str)
 def test_the_slots_are_those_of_the_long_way(kernel, position, value):
     arguments = given(position, value)
     assert told(kernel, arguments) == ((1, 1, 1), slots(kernel, arguments), native.default_threads())
@@ -223,10 +242,19 @@ def test_tensors_are_usual_if_they_are_plain_memory(kernel):
     if not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
         pytest.skip("torch has no exchange by C functions")
     plain = torch.zeros(3, 4)
-    for tensor in (plain, plain[1:], plain[:1, :, None], torch.tensor(1.0), torch._lazy_clone(plain)):
+    for tensor in (
+        plain,
+        plain.T,
+        plain[:, ::2],
+        plain[:1].expand(5, 4),
+        plain[1:],
+        plain[:1, :, None],
+        torch.tensor(1.0),
+        torch._lazy_clone(plain),
+    ):
         assert told(kernel, given(0, tensor))[1] == slots(kernel, given(0, tensor))
     assert told(kernel, given(1, torch.zeros(3, dtype=torch.uint8))) is not None
-    unusual = [plain.T, plain[:, ::2], plain.double(), torch.zeros(0), plain.clone().requires_grad_()]
+    unusual = [plain.double(), torch.zeros(0), plain.clone().requires_grad_()]
     unusual += [torch._neg_view(plain), plain.to_sparse(), plain.to("meta"), torch.nn.Parameter(plain.clone())]
     unusual += [torch.zeros(3, dtype=torch.complex64).conj(), plain.to_mkldnn(), plain.clone().requires_grad_()[0]]
     assert [told(kernel, given(0, tensor)) for tensor in unusual] == [None] * len(unusual)
@@ -525,6 +553,37 @@ def test_threads_launch_one_kernel_at_once():
     for thread in threads:
         thread.join(60)
     assert not wrong and not any(thread.is_alive() for thread in threads)
+
+
+def test_a_launch_keeps_its_plan_when_the_kernel_is_given_another():
+    kernel, array = ready("count"), np.zeros(1, np.int32)
+
+    def replaced(*_: object) -> None:
+        kernel.launch_through(target_named("cpu").direct(kernel, True, {}).method("cpu"))
+        gc.collect()
+
+    with _alarm(replaced):
+        kernel.launch(1, array, 1 << 29)
+    kernel.launch(1, array, 3)
+    assert array[0] == 6
+
+
+def test_a_process_may_end_while_threads_launch():
+    code = f"""if True:
+        import threading, time, numpy, tileir
+        kernel = tileir.parse({PUT!r})["count"]
+        def launches(count=None):
+            array = numpy.zeros(1, numpy.int32)
+            while count is None or (count := count - 1) > 0:
+                kernel.launch(1, array, 3000)
+        launches(5)
+        assert "launch" in vars(kernel)
+        for _ in range(3):
+            threading.Thread(target=launches, daemon=True).start()
+        time.sleep(0.2)
+    """
+    done = subprocess.run([sys.executable, "-c", code], timeout=60, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

@@ -4,8 +4,9 @@ Knows: which arguments are usual for a parameter, by the rules of `arguments` an
 they are looked at (`cpu.emit.direct_arguments`), nor any other argument: whatever is not usual is left to these two,
 which say what is wrong.
 
-Usual are NumPy arrays that are contiguous, writable and not empty, torch tensors likewise, and Python's integers and
-floats that fit. Everything is looked up anew in every launch: an array may have been moved, or made read-only.
+Usual are NumPy arrays that are writable, not empty and do not run backwards, torch tensors likewise, and integers and
+floats, Python's and NumPy's, that fit. Everything is looked up anew in every launch: an array may have been moved, or
+made read-only.
 """
 
 from __future__ import annotations
@@ -74,10 +75,11 @@ def packed_rows(rows: Sequence[Row]) -> bytes:
 
 
 def integer_row(slot: int, bits: int, unsigned: bool) -> Row:
-    """A row for integers that fit so many bits, with a sign or, if they may be `unsigned`, without."""
+    """A row for Python's integers that fit so many bits with a sign; if they may be `unsigned`, without one too, and
+    NumPy's likewise."""
     most = (1 << bits if unsigned else 1 << bits - 1) - 1
     mask = -1 if bits == 64 else (1 << bits) - 1
-    return (direct_record.INTEGER, slot, 0, id(int), -(1 << bits - 1), min(most, (1 << 63) - 1), mask)
+    return (direct_record.INTEGER, slot, int(unsigned), id(int), -(1 << bits - 1), min(most, (1 << 63) - 1), mask)
 
 
 def single_row(slot: int) -> Row:
@@ -114,7 +116,7 @@ def _row(type: t.Type, slot: int, bounds: int) -> Row:
         return _array_row(_dtypes(pointee), slot, bounds)
     element = type.element if isinstance(type, t.TileType) and not type.shape else None
     if element in _FLOATS:
-        return (_FLOATS[element], slot)
+        return (_FLOATS[element], slot, 1)
     if element in (t.I8, t.I16, t.I32, t.I64):
         return integer_row(slot, element.bits, unsigned=True)
     return UNUSUAL

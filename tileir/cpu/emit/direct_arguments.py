@@ -1,8 +1,8 @@
 """Native code that looks at one argument of a launch, and writes what the kernel is given into the record.
 
-Knows: which arguments are usual: exact integers and floats that fit, NumPy arrays that are dense, writable and not
-empty, torch tensors likewise on the CPU, or with just the looks that a plan names. Does not know: any other argument,
-and no error: it gives up. Nothing is remembered of an argument, and none is kept.
+Knows: which arguments are usual: integers and floats of Python and NumPy that fit, NumPy arrays that are writable, not
+empty and do not run backwards, torch tensors likewise on the CPU, or with just the looks that a plan names. Does not
+know: any other argument, and no error: it gives up. Nothing is remembered of an argument, and none is kept.
 
     i64 number(table, type, least, most, object, place)     an exact integer, or truth value, in a range
     i64 take(table, row, object, record)                     an argument; 1 if it is as its row wants it
@@ -23,7 +23,6 @@ from tileir.cpu.emit.direct_record import (
     ARRAY_SHAPE,
     ARRAY_STRIDES,
     CONSTANT,
-    CONTIGUOUS,
     CPU_DEVICE,
     DOUBLE,
     INTEGER,
@@ -95,17 +94,40 @@ def _take_integer(code: WordFunction, row: ir.Value, number: ir.Function, consta
     place = code.cell()
     least = code.read(row, 4 * WORD)
     most = least if constant else code.read(row, 5 * WORD)
-    code.require_all(number, table, code.read(row, 3 * WORD), least, most, given, place)
-    if not constant:
-        value = code.build.and_(code.read(place), code.read(row, 6 * WORD))
-        code.write(record, code.read(row, WORD), value)
+    looked = table, code.read(row, 3 * WORD), least, most
+    if constant:
+        code.require_all(number, *looked, given, place)
+        return
+    with code.build.if_else(_is_of_numpy(code, row, "integer")) as (of_numpy, of_python):
+        with of_numpy:
+            made = code.call("PyNumber_Index", given)
+            code.require(code.differ(made, 0))
+            fits = code.build.call(number, [*looked, made, place])
+            code.call("Py_DecRef", made)
+            code.require(code.differ(fits, 0))
+        with of_python:
+            code.require_all(number, *looked, given, place)
+    value = code.build.and_(code.read(place), code.read(row, 6 * WORD))
+    code.write(record, code.read(row, WORD), value)
+
+
+def _is_of_numpy(code: WordFunction, row: ir.Value, kind: str) -> ir.Value:
+    """Whether the argument is a number of NumPy of a kind, and the row takes them."""
+    found = code.cell()
+    code.write(found, 0, code.read(row, 2 * WORD))
+    with code.build.if_then(code.differ(code.read(found), 0)):
+        type = code.read(code.arguments[2], TYPE)
+        subtype = code.call("PyType_IsSubtype", type, code.known(kind), result=I32)
+        code.write(found, 0, code.build.zext(subtype, I64))
+    return code.differ(code.read(found), 0)
 
 
 def _take_float(code: WordFunction, row: ir.Value, single: bool) -> None:
     """A float that is a number, and becomes no infinity when it is rounded."""
     _, _, given, record = code.arguments
-    code.require_equal(code.read(given, TYPE), code.known("float"))
     builder = code.build
+    is_float = code.equal(code.read(given, TYPE), code.known("float"))
+    code.require(builder.or_(is_float, _is_of_numpy(code, row, "floating")))
     value = code.call("PyFloat_AsDouble", given, result=F64)
     code.require(builder.fcmp_ordered("ord", value, value))
     bits = builder.bitcast(value, I64)
@@ -157,23 +179,32 @@ def _add_array(module: ir.Module) -> ir.Function:
     """A NumPy array for a row `ARRAY`."""
     code = WordFunction(module, "array", 4)
     code.table, row, given, _ = code.arguments
-    _require_flags(code, CONTIGUOUS | WRITABLE)
+    _require_writable(code)
     _require_dtype(code, code.read(row, 4 * WORD))
-    size = code.cell()
-    code.write(size, 0, code.read(row, 5 * WORD))
     rank = code.build.zext(code.read(given, ARRAY_RANK, I32), I64)
-    shape = code.read(given, ARRAY_SHAPE)
-    with code.each(rank) as axis:
-        extent = code.read(shape, code.build.mul(axis, I64(WORD)))
-        code.write(size, 0, code.build.mul(code.read(size), extent))
-    code.require(code.differ(code.read(size), 0))
-    _put(code, code.read(given, ARRAY_DATA), code.read(size))
+    places = code.read(given, ARRAY_SHAPE), code.read(given, ARRAY_STRIDES)
+    size = code.build.add(_reach(code, rank, *places), code.read(row, 5 * WORD))
+    _put(code, code.read(given, ARRAY_DATA), size)
     return code.finished(I64(1))
 
 
-def _require_flags(code: WordFunction, wanted: int) -> None:
+def _reach(code: WordFunction, rank: ir.Value, shape: ir.Value, strides: ir.Value) -> ir.Value:
+    """From the first to the last element of memory, in units of strides; it is not empty, nor does it run backwards."""
+    builder, reach = code.build, code.cell()
+    code.write(reach, 0, I64(0))
+    with code.each(rank) as axis:
+        place = builder.mul(axis, I64(WORD))
+        extent, stride = code.read(shape, place), code.read(strides, place)
+        code.require(builder.icmp_signed(">", extent, I64(0)))
+        code.require(builder.icmp_signed(">=", stride, I64(0)))
+        moved = builder.mul(builder.sub(extent, I64(1)), stride)
+        code.write(reach, 0, builder.add(code.read(reach), moved))
+    return code.read(reach)
+
+
+def _require_writable(code: WordFunction) -> None:
     flags = code.read(code.arguments[2], ARRAY_FLAGS, I32)
-    code.require_equal(code.build.and_(flags, I32(wanted | WARNS)), wanted)
+    code.require_equal(code.build.and_(flags, I32(WRITABLE | WARNS)), WRITABLE)
 
 
 def _require_dtype(code: WordFunction, dtypes: ir.Value | None) -> None:
@@ -194,7 +225,7 @@ def _add_array_layout(module: ir.Module) -> ir.Function:
     code = WordFunction(module, "array_layout", 4)
     code.table, row, given, _ = code.arguments
     code.require(code.differ(code.read(row, 3 * WORD), 0))
-    _require_flags(code, WRITABLE)
+    _require_writable(code)
     _require_dtype(code, None)
     rank = code.build.zext(code.read(given, ARRAY_RANK, I32), I64)
     shape, strides = code.read(given, ARRAY_SHAPE), code.read(given, ARRAY_STRIDES)
@@ -237,7 +268,7 @@ def _add_tensor(module: ir.Module) -> ir.Function:
     for other in others:
         first = builder.or_(first, other)
     code.require(first)
-    _put(code, _begin(code, seen), _dense_size(code, seen, code.read(row, 5 * WORD)))
+    _put(code, _begin(code, seen), _size(code, seen, code.read(row, 5 * WORD)))
     _require_false(code, code.call("PyObject_GetAttr", code.arguments[2], code.known("'requires_grad'")))
     _require_not_negated(code)
     return code.finished(I64(1))
@@ -257,19 +288,11 @@ def _begin(code: WordFunction, seen: ir.Value) -> ir.Value:
     return code.build.add(code.read(seen, TENSOR_DATA), code.read(seen, TENSOR_OFFSET))
 
 
-def _dense_size(code: WordFunction, seen: ir.Value, itemsize: ir.Value) -> ir.Value:
-    """The bytes of a tensor, which is dense in row-major order and not empty."""
-    builder, count = code.build, code.cell()
-    code.write(count, 0, I64(1))
-    rank = builder.zext(code.read(seen, TENSOR_RANK, I32), I64)
-    shape, strides = code.read(seen, TENSOR_SHAPE), code.read(seen, TENSOR_STRIDES)
-    with code.each(rank) as number:
-        place = builder.mul(builder.sub(builder.sub(rank, I64(1)), number), I64(WORD))
-        extent, stride = code.read(shape, place), code.read(strides, place)
-        code.require(builder.or_(code.equal(extent, 1), code.equal(stride, code.read(count))))
-        code.write(count, 0, builder.mul(code.read(count), extent))
-    code.require(code.differ(code.read(count), 0))
-    return builder.mul(code.read(count), itemsize)
+def _size(code: WordFunction, seen: ir.Value, itemsize: ir.Value) -> ir.Value:
+    """The bytes of a tensor."""
+    rank = code.build.zext(code.read(seen, TENSOR_RANK, I32), I64)
+    reach = _reach(code, rank, code.read(seen, TENSOR_SHAPE), code.read(seen, TENSOR_STRIDES))
+    return code.build.mul(code.build.add(reach, I64(1)), itemsize)
 
 
 def _require_false(code: WordFunction, answer: ir.Value) -> None:

@@ -8,10 +8,11 @@ The table, one for a process: the addresses of the functions and the objects of 
 
 The plan of a kernel, the payload of a ``bytes`` object: `PLAN` by name, then a row of `ROW` words for each argument:
 
-    INTEGER    slot, -, type, least, most, mask                     `type` is that of Python
-    SINGLE     slot                                                 a float, rounded to f32; DOUBLE likewise
+    INTEGER    slot, numpy, type, least, most, mask                 `type` is that of Python; `numpy`: integers of NumPy
+                                                                    are taken, too
+    SINGLE     slot, numpy                                          a float, rounded to f32; DOUBLE likewise
     CONSTANT   -, -, type, value                                    of type int or bool; passes nothing
-    ARRAY      slot, bounds, dtype, dtypes, itemsize, codes, codes  dense; `codes` are DLPack's, four of 32 bits
+    ARRAY      slot, bounds, dtype, dtypes, itemsize, codes, codes  `codes` are DLPack's, four of 32 bits
     LAYOUT     slot, bounds, dtype, code, rank, extents, reach, aligned
                                                                     with just this shape and strides, whose address is
                                                                     (1) or is not (0) divisible by `ALIGNMENT`; `dtype`
@@ -30,11 +31,11 @@ FUNCTIONS = (
     *("PyLong_AsLongLongAndOverflow", "PyFloat_AsDouble", "PySequence_Contains", "PyObject_RichCompareBool"),
     *("PyObject_GetAttr", "PyObject_VectorcallMethod", "PyObject_Vectorcall", "PyTuple_New", "PyTuple_SetItem"),
     *("PyLong_FromLongLong", "PySet_Add", "PySet_Discard", "PyEval_SaveThread", "PyEval_RestoreThread"),
-    *("PyErr_Clear", "Py_IncRef", "Py_DecRef"),
+    *("PyErr_Clear", "Py_IncRef", "Py_DecRef", "PyNumber_Index", "PyType_IsSubtype"),
 )
 """Functions of CPython: all are of its stable interface but those that call, which are of the public one."""
 OBJECTS = (
-    *("int", "float", "tuple", "ndarray", "True", "False", "None", "NotImplemented"),
+    *("int", "float", "tuple", "ndarray", "integer", "floating", "True", "False", "None", "NotImplemented"),
     *("'target'", "'check'", "'threads'", "'requires_grad'", "'is_neg'", "running"),
 )
 """`running` is the set of the launches that run (`host.running`)."""
@@ -66,7 +67,7 @@ TYPE, TUPLE_SIZE, TUPLE_ITEMS, BYTES_PAYLOAD, PLAN_OF_HOLDER = 8, 16, 24, 32, 16
 the first slot of an object."""
 ARRAY_DATA, ARRAY_RANK, ARRAY_SHAPE, ARRAY_STRIDES, ARRAY_DTYPE, ARRAY_FLAGS = 16, 24, 32, 40, 56, 64
 """Places in a NumPy array, likewise."""
-CONTIGUOUS, WRITABLE, WARNS = 0x1, 0x400, 1 << 31
+WRITABLE, WARNS = 0x400, 1 << 31
 """Flags of a NumPy array; of one that warns when it is written, the warning is Python's to give."""
 TENSOR_DATA, TENSOR_DEVICE, TENSOR_RANK, TENSOR_CODE, TENSOR_SHAPE, TENSOR_STRIDES, TENSOR_OFFSET, TENSOR_SIZE = (
     *(0, 8, 16, 20, 24, 32, 40, 48),

@@ -19,7 +19,7 @@ from llvmlite import ir
 from tileir.cpu.emit.elements import FLOAT, HALF, I32, I64, Num, memory_type
 from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.emit.f8 import f8_as_bf16
-from tileir.cpu.emit.prefetch import prefetch
+from tileir.cpu.emit.prefetch import CACHE_LINE, prefetch
 from tileir.cpu.emit.tiles import ExpressionTile, Permuted, RoundedToBf16, Tile, Window, wide
 from tileir.cpu.emit.vectors import interleaved, transposed
 from tileir.cpu.matmul.microkernel import Panel
@@ -272,13 +272,19 @@ class Packer:
         return builder.bitcast(builder.shl(builder.zext(loaded, words), shift), floats)
 
     def _fetched(self, memory: Strided, line: ir.Value, k: ir.Value, count: int) -> ir.Value:
-        """The same; asks for those that come to this place of the panel next."""
-        if self.place is not None and self.source.ahead is not None:
+        """The same; asks for those that come to this place of the panel next, unless that takes longer."""
+        if self.place is not None and self.source.ahead is not None and not self._copies_cache_lines(memory):
             builder, distance = self.emit.builder, self.place.capacity * self.product.group
             following = builder.mul(builder.add(k, I64(distance)), memory.by_k)
             offset = builder.add(builder.mul(line, memory.by_line), following)
             prefetch(builder, builder.gep(memory.base, [offset], source_etype=memory_type(memory.element)))
         return self.load(memory, line, k, count)
+
+    def _copies_cache_lines(self, memory: Strided) -> bool:
+        """Whether at most a cache line of each line is copied as it is: then so many loads are under way at a time that
+        prefetches only take their places."""
+        size = self.source.depth * memory.element.byte_size
+        return memory.along_k and memory.element is self.product.element and size <= CACHE_LINE
 
     def _store(self, target: ir.Value, word: ir.Value, vector: ir.Value) -> None:
         address = self.emit.builder.gep(target, [word], source_etype=self.product.word)

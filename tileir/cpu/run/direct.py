@@ -33,7 +33,6 @@ from tileir.cpu.emit.direct_record import (
     ARRAY_SHAPE,
     ARRAY_STRIDES,
     BYTES_PAYLOAD,
-    CONTIGUOUS,
     ENTRY,
     FUNCTIONS,
     OBJECTS,
@@ -191,7 +190,9 @@ class DirectLauncher:
 
 def _objects() -> dict[str, object]:
     """The objects of the table; words in quotes are interned, as those in code are."""
-    found: dict[str, object] = {kind.__name__: kind for kind in (int, float, tuple, np.ndarray)}
+    found: dict[str, object] = {
+        kind.__name__: kind for kind in (int, float, tuple, np.ndarray, np.integer, np.floating)
+    }
     found |= {"True": True, "False": False, "None": None, "NotImplemented": NotImplemented, "running": running.known()}
     found |= {name: sys.intern(name.strip("'")) for name in OBJECTS if name.startswith("'")}
     return found
@@ -313,7 +314,6 @@ def _array_is(array: np.ndarray) -> bool:
         and _words(at(ARRAY_SHAPE), rank) == list(array.shape)
         and _words(at(ARRAY_STRIDES), rank) == list(array.strides)
         and at(ARRAY_DTYPE) == id(array.dtype)
-        and bool(flags & CONTIGUOUS) is array.flags.c_contiguous
         and bool(flags & WRITABLE) is array.flags.writeable
     )
 

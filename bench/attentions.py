@@ -14,8 +14,16 @@ import ml_dtypes
 import numpy as np
 from cases import AHEAD, Action, Case, normal, tiles, torch, written
 
-QUERIES, KEYS = 64, 64
-"""Rows of a tile, and keys of one step."""
+LONG = 256
+"""Queries from which on there are enough of them for larger tiles of keys."""
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """Rows of a tile, and keys of one step: wide tiles make few steps, but compute more that a causal mask discards."""
+
+    queries: int = 64
+    keys: int = 64
 
 
 @dataclass(frozen=True)
@@ -31,6 +39,10 @@ class Kind:
     def name(self) -> str:
         words = [f"{self.width} wide", self.element]
         return ", ".join(words + ["causal"] * self.causal + [f"{self.group} heads for each key"] * (self.group > 1))
+
+    def tiling(self, length: int) -> Tiling:
+        """The tiles that are fastest on the processor that sweeps are measured on."""
+        return Tiling() if self.causal or length < LONG else Tiling(32, 128)
 
 
 _VIEW = Template("""
@@ -155,8 +167,8 @@ def _tensor(kind: Kind) -> str:
     return f"tensor_view<?x?x{kind.width}x{kind.element}, strides=[?,{kind.width},1]>"
 
 
-def _text(kind: Kind) -> str:
-    q, n, w, e, tensor = QUERIES, KEYS, kind.width, kind.element, _tensor(kind)
+def _text(kind: Kind, tiling: Tiling) -> str:
+    q, n, w, e, tensor = tiling.queries, tiling.keys, kind.width, kind.element, _tensor(kind)
     padded = f"partition_view<tile=(1x{{}}x{w}), padding_value = zero, {tensor}>"
     square, matrix = f"tile<{q}x{n}xf32>", f"tile<{q}x{w}xf32>"
     narrow = e != "f32"
@@ -186,8 +198,9 @@ def _text(kind: Kind) -> str:
     )
 
 
-def _kernel(kind: Kind) -> Path:
-    return written(f"attention_{kind.element}_{kind.width}_{kind.causal:d}_{kind.group}", _text(kind))
+def _kernel(kind: Kind, tiling: Tiling) -> Path:
+    name = f"attention_{kind.element}_{kind.width}_{kind.causal:d}_{kind.group}_{tiling.queries}x{tiling.keys}"
+    return written(name, _text(kind, tiling))
 
 
 def _exact(kind: Kind, q: np.ndarray, k: np.ndarray, v: np.ndarray, head: int) -> np.ndarray:
@@ -218,8 +231,9 @@ def _case(kind: Kind, heads: int, length: int) -> Case:
     attend = library.nn.functional.scaled_dot_product_attention
     peers: dict[str, Action] = {"torch attention": lambda: attend(*tensors, **options)}
     arguments = (q, k, v, out, heads, length, kind.width**-0.5)
-    title = f"attention {heads} x {length}, {kind.name}"
-    return Case(title, _kernel(kind), "attention", (tiles(length, QUERIES), heads), arguments, check, peers, AHEAD)
+    title, tiling = f"attention {heads} x {length}, {kind.name}", kind.tiling(length)
+    grid = tiles(length, tiling.queries), heads
+    return Case(title, _kernel(kind, tiling), "attention", grid, arguments, check, peers, AHEAD)
 
 
 KINDS = {

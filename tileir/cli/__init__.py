@@ -118,7 +118,8 @@ def _run(verb: str, arguments: Sequence[str]) -> int:
 
         from tileir.cli import show
         from tileir.ir.diagnostics import DiagnosticError, Trap, UnsupportedError
-    gc.freeze()
+
+        gc.freeze()  # before the search is on again, which would look at all that was imported
 
     try:
         status: int = _implementation(verb).run(options)

@@ -5,8 +5,10 @@ Does not know: which products have such panels (`cpu.lowering.deferred`, `cpu.lo
 
 from __future__ import annotations
 
+from llvmlite import ir
+
 from tileir.cpu.analysis.streams import unchanged
-from tileir.cpu.emit.elements import I64
+from tileir.cpu.emit.elements import I1, I32, I64
 from tileir.cpu.emit.record import BEGUN
 from tileir.cpu.emit.safepoints import field_of
 from tileir.cpu.lowering.deferred import reserve_deferrals
@@ -24,16 +26,25 @@ def reserve_panels(lowering: Lowering, entry: Entry) -> None:
         return
     reserve_repeated(lowering)
     if lowering.deferrals or lowering.repeated:
-        lowering.keeps_panels = no_overlap(lowering, entry, found)
-        _forget_panels(lowering)
+        several = _several_blocks(lowering)
+        lowering.keeps_panels = lowering.builder.and_(no_overlap(lowering, entry, found), several)
+        _forget_panels(lowering, several)
 
 
-def _forget_panels(lowering: Lowering) -> None:
-    """Begin with none, where this is the first tile block of a thread in a launch."""
+def _several_blocks(lowering: Lowering) -> ir.Value:
+    """An i1: whether the grid has more than one tile block, so that something is there to be kept for."""
+    builder, found = lowering.builder, I1(0)
+    for extent in lowering.grid:
+        found = builder.or_(found, builder.icmp_unsigned("!=", extent, I32(1)))
+    return found
+
+
+def _forget_panels(lowering: Lowering, several: ir.Value) -> None:
+    """Begin with none, where this is the first of several tile blocks of a thread in a launch."""
     builder = lowering.builder
     begun = field_of(builder, lowering.emit.arena, BEGUN)
     is_first = builder.icmp_unsigned("==", builder.load(begun, typ=I64), I64(0))
-    with builder.if_then(is_first, likely=False):
+    with builder.if_then(builder.and_(is_first, several), likely=False):
         builder.store(I64(1), begun)
         deferred = [panels for found in lowering.deferrals.values() for panels in (found.left, found.right)]
         for panels in [*deferred, *(found.right for found in lowering.repeated.values())]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 
 from llvmlite import ir
 
@@ -25,6 +26,7 @@ from tileir.cpu.emit.views import NativeTileView
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory.alias_checks import unaliased
 from tileir.cpu.memory.counts import count_inside, start_of
+from tileir.cpu.memory.masked_rows import copy_masked, masked_dimension
 from tileir.cpu.memory.needed import needs_of_load
 from tileir.cpu.memory.overlap import apart
 from tileir.cpu.memory.parts import bounded_nest, clear, copy_part, copy_row, pad_row
@@ -80,8 +82,12 @@ def load_box(lowering: Lowering, result: Value, view: NativeTileView, place: Box
     dims = view.type.tensor_dims
     copy = turned_buffer(emit, type, sorted(range(type.rank), key=lambda dim: dims[dim]))
     memory = Window(type, place.base, place.strides)
-    whole = _serves(lowering, result, view, place)
-    window_or_copy(lowering, result, whole, memory, copy, lambda: _padded_copy(emit, view, place, memory, copy))
+    needed = needs_of_load(lowering, result, view)
+    extents = [needed.get(dim, extent) for dim, extent in enumerate(type.shape)]
+    whole = _serves(emit.builder, place, extents) if needed else place.full
+    window_or_copy(
+        lowering, result, whole, memory, copy, lambda: _padded_copy(emit, view, place, memory, copy, extents)
+    )
 
 
 def window_or_copy(
@@ -109,15 +115,12 @@ def window_or_copy(
     lowering.values[result] = materialized(emit, window) if at_once else window
 
 
-def _serves(lowering: Lowering, result: Value, view: NativeTileView, place: Box) -> ir.Value:
-    """An i1: whether all that is needed of the tile lies in the tensor."""
-    needed = needs_of_load(lowering, result, view)
-    if not needed:
-        return place.full
+def _serves(builder: ir.IRBuilder, place: Box, extents: Sequence[Extent]) -> ir.Value:
+    """An i1: whether so much of the tile, which is all that is needed, lies in the tensor."""
     found: ir.Value = I1(1)
-    for dim, (count, extent) in enumerate(zip(place.counts, result.tile.shape)):
-        least = needed.get(dim, I64(extent))
-        found = lowering.builder.and_(found, lowering.builder.icmp_unsigned(">=", count, least))
+    for count, extent in zip(place.counts, extents):
+        least = I64(extent) if isinstance(extent, int) else extent
+        found = builder.and_(found, builder.icmp_unsigned(">=", count, least))
     return found
 
 
@@ -127,38 +130,55 @@ def turned_buffer(emit: Emitter, type: t.TileType, order: Sequence[int]) -> Wind
     return Window(type, buffer.base, tuple(buffer.strides[order.index(dim)] for dim in range(type.rank)))
 
 
-def _padded_copy(emit: Emitter, view: NativeTileView, place: Box, memory: Window, copy: Window) -> None:
+def _padded_copy(
+    emit: Emitter, view: NativeTileView, place: Box, memory: Window, copy: Window, extents: Sequence[Extent]
+) -> None:
+    """Copy what lies inside, and pad the rest, of so much of each dimension at least."""
     element, value = view.type.element, view.type.padding
     outside, zero = padding(element, value), is_zero(element, value)
-    dim = row_dimension(copy)
+    dim, masked = row_dimension(copy), masked_dimension(copy, memory) if zero else None
     if dim is not None:
-        _pad_rows(emit, dim, place, memory, copy, None if zero else outside)
-        return
-    if zero:
-        clear(emit, copy)
+        pad = partial(_pad_row, emit, dim, memory, copy, None if zero else outside)
+        _each_row(emit, dim, place, extents, pad)
+    elif masked is not None:
+        pad = partial(copy_masked, emit, copy, memory, masked, extents[masked])
+        _each_row(emit, masked, place, extents, pad)
     else:
-        emit.loop_nest(copy.type.shape, lambda index: copy.put(emit, index, outside))
-    copy_part(emit, copy, memory, place.counts)
+        if zero:
+            clear(emit, copy)
+        else:
+            emit.loop_nest(copy.type.shape, lambda index: copy.put(emit, index, outside))
+        copy_part(emit, copy, memory, place.counts)
 
 
-def _pad_rows(emit: Emitter, dim: int, place: Box, memory: Window, copy: Window, outside: Num | None) -> None:
-    """Copy what lies inside of each row along `dim`, and pad the rest of it, with zeros if `outside` is None."""
-    builder, shape = emit.builder, copy.type.shape
-    extent = I64(shape[dim])
+def _each_row(
+    emit: Emitter, dim: int, place: Box, extents: Sequence[Extent], pad: Callable[[Index, ir.Value], None]
+) -> None:
+    """Have each row along `dim` padded, given its first index and how much of it lies in the tensor."""
+    rows = [*extents[:dim], 1, *extents[dim + 1 :]]
+    emit.loop_nest(rows, lambda index: pad(index, _length_inside(emit.builder, dim, index, place)))
 
-    def row(index: Index) -> None:
-        inside: ir.Value = I1(1)
-        for other, (at, count) in enumerate(zip(index, place.counts)):
-            if other != dim:
-                inside = builder.and_(inside, builder.icmp_unsigned("<", at, count))
-        length = builder.select(inside, place.counts[dim], I64(0))
-        some, rest = builder.icmp_unsigned("!=", length, I64(0)), builder.icmp_unsigned("<", length, extent)
-        with emit.when(some):
-            copy_row(emit, copy, memory, dim, index, length)
-        with emit.when(rest):
-            pad_row(emit, copy, dim, index, length, outside)
 
-    emit.loop_nest([*shape[:dim], 1, *shape[dim + 1 :]], row)
+def _length_inside(builder: ir.IRBuilder, dim: int, index: Index, place: Box) -> ir.Value:
+    """How many elements of a row along `dim` lie in the tensor."""
+    inside: ir.Value = I1(1)
+    for other, (at, count) in enumerate(zip(index, place.counts)):
+        if other != dim:
+            inside = builder.and_(inside, builder.icmp_unsigned("<", at, count))
+    return builder.select(inside, place.counts[dim], I64(0))
+
+
+def _pad_row(
+    emit: Emitter, dim: int, memory: Window, copy: Window, outside: Num | None, index: Index, length: ir.Value
+) -> None:
+    """Copy so much of a row along `dim`, and pad the rest of it, with zeros if `outside` is None."""
+    builder = emit.builder
+    some = builder.icmp_unsigned("!=", length, I64(0))
+    rest = builder.icmp_unsigned("<", length, I64(copy.type.shape[dim]))
+    with emit.when(some):
+        copy_row(emit, copy, memory, dim, index, length)
+    with emit.when(rest):
+        pad_row(emit, copy, dim, index, length, outside)
 
 
 # ---------------------------------------------------------------- storing

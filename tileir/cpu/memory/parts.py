@@ -31,7 +31,7 @@ def _some(builder: ir.IRBuilder, counts: Sequence[ir.Value]) -> ir.Value:
 
 def copy_part(emit: Emitter, target: Window, source: Tile, counts: Sequence[ir.Value]) -> None:
     """Copy so many elements of each dimension between memory and the arena."""
-    dims = (dim for dim in range(target.type.rank) if _has_rows(target, source, dim))
+    dims = (dim for dim in range(target.type.rank) if has_rows(target, source, dim))
     dim = next(dims, None)
     if dim is None:
         bounded_nest(emit, counts, lambda index: target.put(emit, index, source.at(emit, index)))
@@ -43,7 +43,7 @@ def copy_part(emit: Emitter, target: Window, source: Tile, counts: Sequence[ir.V
 
 def copy_row(emit: Emitter, target: Window, source: Tile, dim: int, index: Index, count: ir.Value) -> None:
     """Copy `count` elements, at least one, along `dim` from `index` on, likewise."""
-    if _has_rows(target, source, dim):
+    if has_rows(target, source, dim):
         assert isinstance(source, Window), "it has rows"
         length = emit.builder.mul(count, I64(target.element.byte_size))
         ends = target.address(emit, index), source.address(emit, index)
@@ -79,7 +79,7 @@ def _moved(index: Index, dim: int, position: ir.Value) -> Index:
     return (*index[:dim], position, *index[dim + 1 :])
 
 
-def _has_rows(target: Window, source: Tile, dim: int) -> bool:
+def has_rows(target: Window, source: Tile, dim: int) -> bool:
     """Whether elements lie side by side along `dim` on both sides, and move as bytes."""
     if not isinstance(source, Window) or source.element != target.element or not moves_as_bytes(target.element):
         return False

@@ -10,6 +10,7 @@ import pickle
 import random
 import re
 import signal
+import subprocess
 import sys
 import threading
 import weakref
@@ -552,6 +553,37 @@ def test_threads_launch_one_kernel_at_once():
     for thread in threads:
         thread.join(60)
     assert not wrong and not any(thread.is_alive() for thread in threads)
+
+
+def test_a_launch_keeps_its_plan_when_the_kernel_is_given_another():
+    kernel, array = ready("count"), np.zeros(1, np.int32)
+
+    def replaced(*_: object) -> None:
+        kernel.launch_through(target_named("cpu").direct(kernel, True, {}).method("cpu"))
+        gc.collect()
+
+    with _alarm(replaced):
+        kernel.launch(1, array, 1 << 29)
+    kernel.launch(1, array, 3)
+    assert array[0] == 6
+
+
+def test_a_process_may_end_while_threads_launch():
+    code = f"""if True:
+        import threading, time, numpy, tileir
+        kernel = tileir.parse({PUT!r})["count"]
+        def launches(count=None):
+            array = numpy.zeros(1, numpy.int32)
+            while count is None or (count := count - 1) > 0:
+                kernel.launch(1, array, 3000)
+        launches(5)
+        assert "launch" in vars(kernel)
+        for _ in range(3):
+            threading.Thread(target=launches, daemon=True).start()
+        time.sleep(0.2)
+    """
+    done = subprocess.run([sys.executable, "-c", code], timeout=60, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

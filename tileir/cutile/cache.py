@@ -68,18 +68,15 @@ class Specialisations:
 
     def run_again(self, grid: tuple[int, ...], arguments: tuple) -> bool:
         """Launch as before with arguments of the same looks; false, with nothing done, if there was no such launch."""
-        try:
-            return self._runs_again(grid, arguments)
-        except Trap as trap:
-            assert self._last is not None, "it has launched"
-            raise at_python_line(trap, self._last.file) from None
-
-    def _runs_again(self, grid: tuple[int, ...], arguments: tuple) -> bool:
         plan = self._last
-        if plan is not None and plan.launch(grid, arguments) is None:
-            return True
-        plan = self._last = self._plans.get(self._looker.looks(arguments))
-        return plan is not None and plan.launch(grid, arguments) is None
+        try:
+            if plan is not None and plan.launch(grid, arguments) is None:
+                return True
+            plan = self._last = self._plans.get(self._looker.looks(arguments))
+            return plan is not None and plan.launch(grid, arguments) is None
+        except Trap as trap:
+            assert plan is not None, "it has launched"
+            raise at_python_line(trap, plan.file) from None
 
     def remember(self, arguments: tuple, key: tuple, specialisation: Specialisation) -> None:
         """Have launches with arguments of the same looks run again, if that is possible."""

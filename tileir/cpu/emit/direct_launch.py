@@ -59,7 +59,21 @@ def add_direct_launch(module: ir.Module) -> None:
         _add_apart(module),
         _add_in_python(module),
     )
-    _Direct(module, *parts)
+    _add_entry(module, _Launch(module, *parts).function)
+
+
+def _add_entry(module: ir.Module, launch: ir.Function) -> None:
+    """The function itself: finds the plan, and keeps it for the time of the launch, in which any thread may make the
+    object a new one."""
+    code = WordFunction(module, ENTRY, 4, internal=False)
+    holder, *given = code.arguments
+    kept = code.read(holder, PLAN_OF_HOLDER)
+    plan = code.build.add(code.read(kept, TUPLE_ITEMS), I64(BYTES_PAYLOAD))
+    code.table = code.read(plan, PLAN["table"])
+    code.call("Py_IncRef", kept)
+    result = code.build.call(launch, [plan, *given])
+    code.call("Py_DecRef", kept)
+    code.finished(result)
 
 
 def _add_grid(module: ir.Module, number: ir.Function) -> ir.Function:
@@ -172,8 +186,8 @@ def _add_in_python(module: ir.Module) -> ir.Function:
     return code.finished(result)
 
 
-class _Direct:
-    """The function under construction."""
+class _Launch:
+    """``launch(plan, args, count, names)`` under construction."""
 
     def __init__(
         self,
@@ -184,10 +198,8 @@ class _Direct:
         apart: ir.Function,
         in_python: ir.Function,
     ) -> None:
-        self._code = code = WordFunction(module, ENTRY, 4, internal=False)
-        self._holder, self._args, self._nargs, self._names = code.arguments
-        holder = code.read(self._holder, PLAN_OF_HOLDER)
-        self._plan = code.build.add(code.read(holder, TUPLE_ITEMS), I64(BYTES_PAYLOAD))
+        self._code = code = WordFunction(module, "launch", 4)
+        self._plan, self._args, self._nargs, self._names = code.arguments
         code.table = self._of_plan("table")
         self._grid, self._keywords, self._take, self._apart = grid, keywords, take, apart
         self._in_python = in_python
@@ -201,7 +213,7 @@ class _Direct:
         self._end()
         self._leave_to_python()
         self._give_up()
-        code.closed()
+        self.function = code.closed()
 
     def _of_plan(self, name: str, type: ir.Type = I64) -> ir.Value:
         return self._code.read(self._plan, PLAN[name], type)

@@ -12,12 +12,17 @@ from llvmlite import ir
 
 from tileir.cpu.emit.algebra import call_intrinsic
 from tileir.cpu.emit.elements import HALF, I32, I64, memory_type
+from tileir.cpu.emit.tiles import Window
 from tileir.ir import types as t
 
 Bases = Sequence[ir.Value]
 """Pointers to the memory of an accumulator."""
 
 I32_MINIMUM, I32_MAXIMUM = -(1 << 31), (1 << 31) - 1
+
+
+class Zeros(Window):
+    """A buffer for sums that start from 0, which it need not hold."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +121,14 @@ class SaturatingSums:
 
 
 Sums = StoredSums | SaturatingSums
+
+
+def sums_in(acc: Window, columns: int, total: ir.Type) -> Sums:
+    """How sums of type `total` begin and end in an accumulator with so many columns."""
+    element = acc.type.number
+    if element.is_float:
+        return StoredSums(columns, element, total, from_zero=isinstance(acc, Zeros))
+    return SaturatingSums(columns, total)
 
 
 @dataclass(frozen=True)

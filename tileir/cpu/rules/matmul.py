@@ -1,7 +1,7 @@
 """Native code for matrix multiplication (spec: matmul#top): panels, then register blocks, accumulated in place.
 
-Knows: which product each operation is computed with and where its sums stand. Does not know: how panels are filled
-(`cpu.matmul.panels`) nor what the inner loop looks like (`cpu.matmul.microkernel`).
+Knows: which product each operation is computed with and where its sums stand. Does not know: how matrices are
+multiplied (`cpu.matmul.multiplication`).
 
 The accumulator is updated where it stands when nothing else reads it, so the accumulator of a loop over K never moves;
 one narrower than what is computed with is widened and rounded in registers, once per operation. `mmaf_scaled` is
@@ -10,7 +10,6 @@ computed in f64, where scaled numbers are exact and their products stay in range
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from llvmlite import ir
@@ -24,12 +23,11 @@ from tileir.cpu.emit.tiles import ExpressionTile, Tile, Window, fill, is_dense, 
 from tileir.cpu.llvm.engine import host
 from tileir.cpu.lowering.reports import warn_where
 from tileir.cpu.lowering.state import Lower, Lowering
-from tileir.cpu.matmul.accumulators import ColumnStart, SaturatingSums, StoredSums, Sums
+from tileir.cpu.matmul.accumulators import Zeros
 from tileir.cpu.matmul.deferred import Deferral
-from tileir.cpu.matmul.direct import FEW, FLIPPED, direct
-from tileir.cpu.matmul.microkernel import Blocking, Panel, Shape, blocking, multiply
-from tileir.cpu.matmul.panels import Converted, Factor, Packer, factor
-from tileir.cpu.matmul.prefetch import Prefetch
+from tileir.cpu.matmul.microkernel import Shape, blocking
+from tileir.cpu.matmul.multiplication import Multiplication
+from tileir.cpu.matmul.panels import Converted, factor
 from tileir.cpu.matmul.products import Product, float_product, is_swapped, product_of
 from tileir.cpu.matmul.repeated import Repeated
 from tileir.cpu.memory.needed import Needs, needs_of_product
@@ -41,10 +39,6 @@ from tileir.ops import matmul
 
 rules: Rules[Lower] = Rules()
 strict: Rules[Lower] = Rules()
-
-
-class Zeros(Window):
-    """A buffer for sums that start from 0, which it need not hold."""
 
 
 @dataclass(frozen=True)
@@ -194,9 +188,6 @@ def _multiply_transposed(emit: Emitter, product: Product, found: Factors, acc: W
     fill(emit, acc, mirror)
 
 
-# ---------------------------------------------------------------- one multiplication
-
-
 def _multiply_into(
     emit: Emitter,
     product: Product,
@@ -210,6 +201,7 @@ def _multiply_into(
     `panels`: those of factors that are not packed into new ones each time.
     """
     shape, builder = found.shape, emit.builder
+    size = panels.size if isinstance(panels, Deferral) else blocking(shape, product, host().vector_bits)
     batches = I64(found.batch) if needed is None or needed.batches is None else needed.batches
     with emit.counted(I64(0), batches) as which:
         offset = builder.mul(which, I64(shape.m * shape.n))
@@ -218,121 +210,5 @@ def _multiply_into(
         right = factor(emit, found.right, which, k_first=not found.swapped).read_as(product.element)
         if needed is not None:
             left, right = replace(left, needed=needed.rows), replace(right, needed=needed.columns)
-        _multiply_matrices(emit, product, shape, left, right, replace(acc, base=base, strides=()), panels)
-
-
-def _multiply_matrices(
-    emit: Emitter,
-    product: Product,
-    shape: Shape,
-    left: Factor,
-    right: Factor,
-    acc: Window,
-    panels: Deferral | Repeated | None,
-) -> None:
-    """The product of few rows is another one, where that can be done, and where they are found to be few."""
-    size = panels.size if isinstance(panels, Deferral) else blocking(shape, product, host().vector_bits)
-    left = replace(left, flipped=product.flips(size.uses_matrix_unit))
-    panel = _left_panel(emit, Packer(emit, product, left, size.lanes), size, panels)
-    packer = Packer(emit, product, right, size.lanes)
-    few = direct(packer, panel, product.flip_left and not left.flipped, shape.n, _sums(shape, product, acc))
-    if few is not None and shape.m <= min(size.rows, FEW):
-        few.multiply(emit, left.lines_needed, [acc.base])
-    elif few is None or left.needed is None:
-        _multiply_panels(emit, shape, size, panel, packer, left, acc, panels)
-    else:
-        is_few = emit.builder.icmp_unsigned("<=", left.needed, I64(min(size.rows, FEW)))
-        with emit.one_way(), emit.builder.if_else(is_few) as (then, otherwise):
-            with then:
-                few.multiply(emit, left.needed, [acc.base])
-            with otherwise:
-                _multiply_panels(emit, shape, size, panel, packer, left, acc, panels)
-
-
-def _multiply_panels(
-    emit: Emitter,
-    shape: Shape,
-    size: Blocking,
-    left_panel: Panel,
-    packer: Packer,
-    left: Factor,
-    acc: Window,
-    panels: Deferral | Repeated | None,
-) -> None:
-    """The product of as many rows as there are: the right factor is packed, then read for each block of rows."""
-    product, right = packer.product, packer.source
-    right_panel = _right_panel(emit, packer, size, panels)
-    deferral = panels if isinstance(panels, Deferral) else None
-    if isinstance(panels, Repeated):
-        panels.advance(emit.builder)
-        right = replace(right, ahead=None)
-    whole, is_deferred = (shape, False) if deferral is None else (deferral.shape, True)
-    between = None if is_deferred else _prefetching(emit, shape, size, left, right)
-    factors, needed = (left_panel, right_panel), (left.needed, right.needed)
-
-    def multiply_steps(sums: Sums, bases: list[ir.Value], some: tuple[ir.Value, int] | None) -> None:
-        if left.flipped:
-            bases = [*bases, _flip_correction(emit, product, whole, size, right_panel, some)]
-        multiply(emit, product, whole, size, factors, sums, bases, between, needed, some, ahead=is_deferred)
-
-    if deferral is None:
-        multiply_steps(_sums(shape, product, acc), [acc.base], None)
-    else:
-        deferral.advance(emit, acc, multiply_steps)
-
-
-def _left_panel(emit: Emitter, packer: Packer, size: Blocking, panels: Deferral | Repeated | None) -> Panel:
-    """The left factor, packed; where the product is deferred, at its place among the panels, unless it is there."""
-    if not isinstance(panels, Deferral):
-        return packer.left(size.rows, size.uses_matrix_unit)
-    place = panels.place(emit, panels.left, packer.source)
-    with place.unless_packed(emit, packer.source):
-        return replace(packer, place=place.place).left(size.rows, size.uses_matrix_unit)
-
-
-def _right_panel(emit: Emitter, packer: Packer, size: Blocking, panels: Deferral | Repeated | None) -> Panel:
-    """The right factor, packed: at its place among the panels, if there are any, unless it is there."""
-    if panels is None:
-        return packer.strips(size.columns)
-    place = panels.place(emit, panels.right, packer.source)
-    with place.unless_packed(emit, packer.source):
-        return replace(packer, place=place.place).strips(size.columns)
-
-
-def _sums(shape: Shape, product: Product, acc: Window) -> Sums:
-    """How sums begin and end."""
-    element = acc.type.number
-    if element.is_float:
-        return StoredSums(shape.n, element, product.total, from_zero=isinstance(acc, Zeros))
-    return SaturatingSums(shape.n, product.total)
-
-
-def _flip_correction(
-    emit: Emitter, product: Product, shape: Shape, size: Blocking, right: Panel, some: tuple[ir.Value, int] | None
-) -> ir.Value:
-    """For each column what takes back the flipped sign bits of the left factor: a product with them, negated."""
-    word, start = emit.buffer(4), emit.buffer(4 * shape.n)
-    emit.builder.store(I32(FLIPPED), word)
-    one_row = Shape(1, shape.n, shape.k)
-    panels = (Panel(word, 0, 0, 0), right)
-    multiply(emit, product, one_row, Blocking(1, size.vectors, size.lanes), panels, ColumnStart(), [start], some=some)
-    return start
-
-
-def _prefetching(
-    emit: Emitter, shape: Shape, size: Blocking, left: Factor, right: Factor
-) -> Callable[[ir.Value, ir.Value], None] | None:
-    """The code before each register block, if any: it fetches a share of the factors' next tiles."""
-    down, across = shape.m // size.rows, shape.n // size.columns
-    wanted = [
-        Prefetch(side.ahead, side.lines, side.depth, down * across) for side in (left, right) if side.ahead is not None
-    ]
-
-    def between(row: ir.Value, column: ir.Value) -> None:
-        builder = emit.builder
-        number = builder.udiv(row, I64(size.rows))
-        number = builder.add(builder.mul(builder.udiv(column, I64(size.columns)), I64(down)), number)
-        for tile in wanted:
-            tile.fetch(emit, number)
-
-    return between if wanted else None
+        here = replace(acc, base=base, strides=())
+        Multiplication(emit, product, shape, size, left, right, here, panels).emit_all()

@@ -1,0 +1,143 @@
+"""One product of matrices: its factors are packed, and multiplied now or together with those of later iterations.
+
+Knows: when a product is one of few rows, and where its panels are. Does not know: how panels are filled
+(`cpu.matmul.panels`), what the inner loop looks like (`cpu.matmul.microkernel`), nor which operations multiply matrices
+(`cpu.rules.matmul`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from llvmlite import ir
+
+from tileir.cpu.emit.elements import I32, I64
+from tileir.cpu.emit.emitter import Emitter
+from tileir.cpu.emit.tiles import Window
+from tileir.cpu.matmul.accumulators import ColumnStart, Sums, sums_in
+from tileir.cpu.matmul.deferred import Deferral
+from tileir.cpu.matmul.direct import FEW, FLIPPED, direct
+from tileir.cpu.matmul.microkernel import Blocking, Panel, Shape, multiply
+from tileir.cpu.matmul.panels import Factor, Packer
+from tileir.cpu.matmul.prefetch import Prefetch
+from tileir.cpu.matmul.products import Product
+from tileir.cpu.matmul.repeated import Repeated
+
+
+@dataclass(frozen=True)
+class Multiplication:
+    """``acc += left @ right``; `shape` and `size` are those of this product, `panels` those of factors that are not
+    packed into new ones each time."""
+
+    emit: Emitter
+    product: Product
+    shape: Shape
+    size: Blocking
+    left: Factor
+    right: Factor
+    acc: Window
+    panels: Deferral | Repeated | None
+
+    @property
+    def deferral(self) -> Deferral | None:
+        return self.panels if isinstance(self.panels, Deferral) else None
+
+    @property
+    def sums(self) -> Sums:
+        """How sums begin and end."""
+        return sums_in(self.acc, self.shape.n, self.product.total)
+
+    @property
+    def flips(self) -> bool:
+        """Whether the sign bits of the left factor are flipped in its panel."""
+        return self.product.flips(self.size.uses_matrix_unit)
+
+    def emit_all(self) -> None:
+        """The product of few rows is another one, where that can be done, and where they are found to be few."""
+        needed, most = self.left.needed, min(self.size.rows, FEW)
+        left = self._left_panel()
+        flips = self.product.flip_left and not self.flips
+        few = direct(self._packer(self.right), left, flips, self.shape.n, self.sums)
+        if few is not None and self.shape.m <= most:
+            few.multiply(self.emit, self.left.lines_needed, [self.acc.base])
+        elif few is None or needed is None:
+            self._multiply_panels(left)
+        else:
+            is_few = self.emit.builder.icmp_unsigned("<=", needed, I64(most))
+            with self.emit.one_way(), self.emit.builder.if_else(is_few) as (then, otherwise):
+                with then:
+                    few.multiply(self.emit, needed, [self.acc.base])
+                with otherwise:
+                    self._multiply_panels(left)
+
+    def _multiply_panels(self, left: Panel) -> None:
+        """The product of as many rows as there are: the right factor is packed, then read for each block of rows."""
+        emit, product, size, deferral = self.emit, self.product, self.size, self.deferral
+        right = self._right_panel()
+        if isinstance(self.panels, Repeated):
+            self.panels.advance(emit.builder)
+        shape = self.shape if deferral is None else deferral.shape
+        between = self._prefetching() if deferral is None else None
+        needed, ahead = (self.left.needed, self.right.needed), deferral is not None
+
+        def multiply_steps(sums: Sums, bases: list[ir.Value], some: tuple[ir.Value, int] | None) -> None:
+            if self.flips:
+                bases = [*bases, self._flip_correction(shape, right, some)]
+            multiply(emit, product, shape, size, (left, right), sums, bases, between, needed, some, ahead)
+
+        if deferral is None:
+            multiply_steps(self.sums, [self.acc.base], None)
+        else:
+            deferral.advance(emit, self.acc, multiply_steps)
+
+    # ------------------------------------------------------------ panels
+
+    def _packer(self, source: Factor) -> Packer:
+        return Packer(self.emit, self.product, source, self.size.lanes)
+
+    def _left_panel(self) -> Panel:
+        """The left factor, packed; where the product is deferred, at its place among the panels, unless it is there."""
+        packer = self._packer(replace(self.left, flipped=self.flips))
+        if self.deferral is None:
+            return packer.left(self.size.rows, self.size.uses_matrix_unit)
+        place = self.deferral.place(self.emit, self.deferral.left, packer.source)
+        with place.unless_packed(self.emit, packer.source):
+            return replace(packer, place=place.place).left(self.size.rows, self.size.uses_matrix_unit)
+
+    def _right_panel(self) -> Panel:
+        """The right factor, packed: at its place among the panels, if there are any, unless it is there."""
+        packer = self._packer(self.right)
+        if self.panels is None:
+            return packer.strips(self.size.columns)
+        place = self.panels.place(self.emit, self.panels.right, self.right)
+        with place.unless_packed(self.emit, self.right):
+            return replace(packer, place=place.place).strips(self.size.columns)
+
+    # ------------------------------------------------------------ what comes before register blocks
+
+    def _flip_correction(self, shape: Shape, right: Panel, some: tuple[ir.Value, int] | None) -> ir.Value:
+        """For each column what takes back the flipped sign bits of the left factor: a product with them, negated."""
+        word, start = self.emit.buffer(4), self.emit.buffer(4 * shape.n)
+        self.emit.builder.store(I32(FLIPPED), word)
+        one_row, size = Shape(1, shape.n, shape.k), Blocking(1, self.size.vectors, self.size.lanes)
+        panels = Panel(word, 0, 0, 0), right
+        multiply(self.emit, self.product, one_row, size, panels, ColumnStart(), [start], some=some)
+        return start
+
+    def _prefetching(self) -> Callable[[ir.Value, ir.Value], None] | None:
+        """The code before each register block, if any: it fetches a share of the next tiles of factors."""
+        size, builder = self.size, self.emit.builder
+        down, across = self.shape.m // size.rows, self.shape.n // size.columns
+        sides = [self.left] if isinstance(self.panels, Repeated) else [self.left, self.right]
+        wanted = [
+            Prefetch(side.ahead, side.lines, side.depth, down * across) for side in sides if side.ahead is not None
+        ]
+
+        def between(row: ir.Value, column: ir.Value) -> None:
+            number = builder.udiv(row, I64(size.rows))
+            number = builder.add(builder.mul(builder.udiv(column, I64(size.columns)), I64(down)), number)
+            for tile in wanted:
+                tile.fetch(self.emit, number)
+
+        return between if wanted else None

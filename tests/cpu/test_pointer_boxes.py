@@ -26,7 +26,7 @@ from tileir.ops.pointers import LoadPtr, StorePtr
 
 ROWS, COLUMNS = 4, 16
 SHAPE = f"{ROWS}x{COLUMNS}"
-I32, I1 = f"tile<{SHAPE}xi32>", f"tile<{SHAPE}xi1>"
+I64, I32, I1 = f"tile<{SHAPE}xi64>", f"tile<{SHAPE}xi32>", f"tile<{SHAPE}xi1>"
 
 
 def spread(name: str, scalar: str, element: str = "i32") -> str:
@@ -63,6 +63,14 @@ OTHER_MASKS = {
     "the other end": f"%mask = cmpi less_than %n, %column, signed : {I32} -> {I1}",
     "one column": f"%mask = cmpi equal %n, %column, signed : {I32} -> {I1}",
     "either": f"{BELOW_N}\n  {BELOW_M}\n  %mask = ori %below_n, %below_m : {I1}",
+    "a row that wraps around with the column": f"""%at = addi %column, %first : {I32}
+  %at_wide = exti %at signed : {I32} -> {I64}
+  %column_wide = exti %column signed : {I32} -> {I64}
+  %row_wide = exti %row signed : {I32} -> {I64}
+  %n_wide = exti %n signed : {I32} -> {I64}
+  %back = subi %at_wide, %column_wide : {I64}
+  %sum = addi %back, %row_wide : {I64}
+  %mask = cmpi less_than %sum, %n_wide, signed : {I64} -> {I1}""",
     "a triangle": f"%mask = cmpi less_than_or_equal %column, %row, signed : {I32} -> {I1}",
 }
 
@@ -248,3 +256,32 @@ def check_random(seed: int) -> bool:
         assert same, (size, numbers)
         trapped |= traps[0] is not None
     return trapped
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="protects pages with mprotect of Linux")
+def test_an_index_that_wraps_around_in_one_corner_alone() -> None:
+    """`start + column - row` in 32 bits, plus 32 rows in 64: the first and the last element are as they seem."""
+    tile, wide, pointers = "tile<4x16xi32>", "tile<4x16xi64>", "tile<4x16xptr<i32>>"
+    text = program("", masked=False).replace(
+        f"""  %down = muli %row, %stride : {I32}
+  %across = addi %column, %first : {I32}
+  %index = addi %down, %across : {I32}""",
+        f"""  %across = addi %column, %first : {tile}
+  %index = subi %across, %row : {tile}
+  %row_wide = exti %row signed : {tile} -> {wide}
+  %steps = constant <i64: 32> : {wide}
+  %down = muli %row_wide, %steps : {wide}
+  %ahead_narrow = subi %m, %first : {tile}
+  %ahead = exti %ahead_narrow signed : {tile} -> {wide}
+  %moved = addi %down, %ahead : {wide}""",
+    )
+    for name in ("a", "c"):
+        text = text.replace(
+            f"%{name}_at = offset %{name}s, %index",
+            f"""%{name}_row = offset %{name}s, %moved : {pointers}, {wide} -> {pointers}
+  %{name}_at = offset %{name}_row, %index""",
+        )
+    kernel, traps = tileir.parse(text)["k"], []
+    for first in (0, 5, 2**31 - 20, 2**31 - 14):
+        traps.append(assert_same(kernel, memory(128), 0, 0, first, 0) is not None)
+    assert traps == [False, False, False, True]

@@ -43,12 +43,31 @@ def is_uniform_along(affine: Affine, dim: int, shape: Sequence[int]) -> bool:
 def is_even(affine: Affine, shape: Sequence[int]) -> bool:
     """Whether each element is the first plus a multiple of its index, modulo a power of two.
 
-    Elements may be kept in fewer bits on the way, but only once: then it shows at the corners of the tile whether
-    anything has wrapped around.
+    Elements may be kept in fewer bits on the way, but only once, and rising with the tile: then it shows at the first
+    and the last element whether anything has wrapped around, if no step is negative.
     """
-    wrapping = [need for need in affine.needs if mentions_lanes(need.form)]
-    forms = (affine.form, *(need.form for need in wrapping))
-    return len(wrapping) <= 1 and all(step is not None for form in forms for step in steps(form, shape))
+    wrapping = [need.form for need in affine.needs if mentions_lanes(need.form)]
+    rising = [_rise_with(kept, affine.form, shape) for kept in wrapping]
+    return len(wrapping) <= 1 and None not in steps(affine.form, shape) and all(rising)
+
+
+def _rise_with(kept: Expression, form: Expression, shape: Sequence[int]) -> bool:
+    """Whether no step of `kept` is negative where no step of `form` is."""
+    return all(
+        step is not None and (_is_no_less(step) or (whole is not None and _is_multiple(whole, step)))
+        for step, whole in zip(steps(kept, shape), steps(form, shape))
+    )
+
+
+def _is_no_less(step: Expression) -> bool:
+    return step.is_constant and step.constant >= 0
+
+
+def _is_multiple(whole: Expression, part: Expression) -> bool:
+    """Whether `whole` is a positive number of times `part`, which is not 0."""
+    product, factor = next(iter(part.terms.items()), (None, part.constant))
+    times = (whole.constant if product is None else whole.terms.get(product, 0)) // factor
+    return times > 0 and part * times == whole
 
 
 def is_even_along(affine: Affine, dim: int, shape: Sequence[int]) -> bool:

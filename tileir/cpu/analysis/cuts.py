@@ -117,6 +117,8 @@ class Cuts:
         dim = self._rises(op)
         if dim is None or not axes.is_even(affine, extents) or extents[dim] > 1 << (left.tile.number.bits - 1):
             return None
+        if not all(axes.is_uniform_along(affine, other, extents) for other in range(len(extents)) if other != dim):
+            return None
         return frozenset([CutTerm(op, dim)])
 
     def _rises(self, op: integer.CmpI) -> int | None:

@@ -10,7 +10,7 @@ left panel, and issues rows x vectors multiply-adds, enough of them in flight to
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from llvmlite import ir
@@ -237,9 +237,23 @@ def multiply(
             panels = [panel.block(emit.builder, product, first) for panel, first in ((left, row), (right, column))]
             place = acc.block(emit.builder, bases, row, column)
             following = _following(emit.builder, product, right, column, size, share, row)
-            emit.shared((blocks, len(place)), [*panels, following, steps, *place], blocks.emit)
+            arguments = [*panels, following, steps, *place]
+            if isinstance(blocks, SquareColumn) and blocks.down > 1 and needed[0] is not None:
+                _emit_squares(emit, blocks, emit.builder.sub(needed_rows, row), arguments)
+            else:
+                emit.shared((blocks, len(place)), arguments, blocks.emit)
     if size.uses_matrix_unit:
         release(emit)
+
+
+def _emit_squares(emit: Emitter, blocks: SquareColumn, rows: ir.Value, arguments: Sequence[ir.Value]) -> None:
+    """A block of which so many rows are needed: one of a single square across, if that is enough."""
+    low = replace(blocks, down=1, rows=SIDE)
+    is_low = emit.builder.icmp_unsigned("<=", rows, I64(SIDE))
+    with emit.one_way(), emit.builder.if_else(is_low) as ways:
+        for way, kind in zip(ways, (low, blocks)):
+            with way:
+                emit.shared((kind, len(arguments)), arguments, kind.emit)
 
 
 def _following(

@@ -293,6 +293,6 @@ def test_a_pure_function_of_the_host_has_no_effect(pure: bool) -> None:
 
 def test_tokens_are_told_from_other_values(kernel: Op) -> None:
     load = named(kernel, "load_ptr_tko")
-    assert token_operands(load) == load.operands[3:]
-    assert token_results(load) == load.results[1:]
+    assert tuple(token_operands(load)) == load.operands[3:]
+    assert tuple(token_results(load)) == load.results[1:]
     assert token_operands(named(kernel, "make_tensor_view")) == []

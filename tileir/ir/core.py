@@ -175,6 +175,11 @@ class Op(metaclass=_OpClass):
     def results(self, values: Sequence[Value]) -> None:
         self.defines = values[0] if len(values) == 1 else tuple(values)
 
+    @property
+    def result_types(self) -> tuple[Type, ...]:
+        defines = self.defines
+        return tuple([value.type for value in defines]) if isinstance(defines, tuple) else (defines.type,)
+
     def set_operand(self, index: int, value: Value) -> None:
         """Use `value` in place of the operand at `index`."""
         self.operands = (*self.operands[:index], value, *self.operands[index + 1 :])

@@ -76,6 +76,7 @@ class OpSpec:
     terminator: bool = False
     pure: bool = False
     isolated: bool = False
+    segmented: bool = False
     operand_index: dict[str, Operand] = field(default_factory=dict)
     attr_index: dict[str, Attr] = field(default_factory=dict)
     fixed_segments: tuple[int, ...] | None = None
@@ -88,6 +89,7 @@ class OpSpec:
         self.terminator = TERMINATOR in self.traits
         self.pure = PURE in self.traits
         self.isolated = ISOLATED in self.traits
+        self.segmented = SEGMENTED in self.traits
         self.operand_index = {operand.name: operand for operand in self.operands}
         self.attr_index = {attr.name: attr for attr in self.attrs}
         if all(operand.single for operand in self.operands):
@@ -135,7 +137,7 @@ class OpSpec:
 
     @property
     def operand_layout(self) -> OperandLayout:
-        if SEGMENTED in self.traits:
+        if self.segmented:
             return OperandLayout.SEGMENTS
         return OperandLayout.FIXED if self.fixed_segments is not None else OperandLayout.COUNTED
 
@@ -147,7 +149,7 @@ class OpSpec:
     def flag_bits(self) -> tuple[FlagBit, ...]:
         """Bits of the flags field: oldest version first, then attributes, then (if segmented) operands."""
         fields: list[Attr | Operand] = [attr for attr in self.attrs if attr.optional and attr.encoded]
-        if SEGMENTED in self.traits:
+        if self.segmented:
             fields += [operand for operand in self.operands if operand.optional]
         dated = [(version_key(field.since or self.since), field) for field in fields]
         dated.sort(key=lambda pair: pair[0])

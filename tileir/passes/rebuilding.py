@@ -65,7 +65,8 @@ class Rebuilding:
         block = self.block
         op.parent = block
         block.ops.append(op)
-        return op.results
+        defines = op.defines
+        return defines if isinstance(defines, tuple) else (defines,)
 
     # ------------------------------------------------------------ copies
 
@@ -77,7 +78,7 @@ class Rebuilding:
         values = self.values
         made = type(op)(
             [values[value] for value in op.operands],
-            [result.type for result in op.results],
+            op.result_types,
             op.attributes.copy(),
             regions,
             segments=op.segments,

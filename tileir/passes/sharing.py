@@ -69,4 +69,4 @@ class Sharing(Rebuilding):
 def _key(op: Op) -> Hashable:
     """What is equal for equal operations."""
     attributes = frozenset(op.attributes.items()) if op.attributes else None
-    return (type(op), *op.operands, op.segments, attributes, *[result.type for result in op.results])
+    return (type(op), *op.operands, op.segments, attributes, *op.result_types)

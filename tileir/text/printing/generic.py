@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from tileir.ir import attributes as a
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.fields import AttrKind
-from tileir.ir.traits import SEGMENTED
 from tileir.ir.types import I32, FunctionType, Type
 from tileir.text.kinds import SEGMENT_SIZES, free_attribute
 from tileir.text.printing.attributes import dict_text, sorted_entries
@@ -21,7 +20,7 @@ from tileir.text.printing.writer import INDENT, Writer
 def write_generic(writer: Writer, op: Op, indent: str) -> None:
     """Add an operation and all that is inside it."""
     head = f'{writer.start(op, indent)}"cuda_tile.{writer.name(op)}"({writer.values(op.operands)})'
-    if op.spec.attrs or SEGMENTED in op.spec.traits:
+    if op.spec.attrs or op.spec.segmented:
         head += _properties_text(writer, op)
     if op.regions:
         _regions(writer, op, indent, head + " (")
@@ -86,6 +85,6 @@ def _properties(op: Op) -> dict[str, a.Attribute]:
             found[attr.name] = free_attribute(attr, value)
         elif attr.kind is AttrKind.BOOL and value is False:
             found[attr.name] = a.BoolAttr(False)
-    if SEGMENTED in op.spec.traits:
+    if op.spec.segmented:
         found[SEGMENT_SIZES] = a.DenseArray(I32, op.segments)
     return found

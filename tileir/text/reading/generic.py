@@ -12,7 +12,6 @@ from tileir.ir import attributes as a
 from tileir.ir.core import Block, Op
 from tileir.ir.loc import SourceLoc
 from tileir.ir.spec import OpSpec
-from tileir.ir.traits import SEGMENTED
 from tileir.ir.types import I32, FunctionType
 from tileir.text.kinds import SEGMENT_SIZES
 from tileir.text.reading import codes
@@ -94,7 +93,7 @@ def _segments(
 ) -> tuple[int, ...]:
     """The number of operands in the group of each declared operand."""
     if sizes is None:
-        if SEGMENTED in spec.traits and any(not operand.single for operand in spec.operands):
+        if spec.segmented and any(not operand.single for operand in spec.operands):
             p.fail(codes.MISSING_PROPERTY, f"'{spec.name}': expected the property '{SEGMENT_SIZES}', got none", loc)
         found = spec.default_segments(count)
     elif isinstance(sizes, a.DenseArray) and sizes.element is I32:

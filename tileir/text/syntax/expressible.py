@@ -56,7 +56,8 @@ def _is_counted(op: Op) -> bool:
     spec = op.spec
     if len(op.operands) != sum(op.segments):
         return False
-    results = not spec.results or spec.results[-1].variadic or len(op.results) == len(spec.results)
+    defined = len(op.defines) if isinstance(op.defines, tuple) else 1
+    results = not spec.results or spec.results[-1].variadic or defined == len(spec.results)
     sizes = zip(spec.operands, op.segments)
     return results and all(operand.variadic or size == 1 or (operand.optional and not size) for operand, size in sizes)
 

@@ -105,7 +105,7 @@ def stream_rows(emit: Emitter, memory: Window, tile: Tile, dim: int, counts: Seq
             at = (*index[:dim], position, *index[dim + 1 :])
             memory.put(emit, at, tile.at(emit, at))
 
-    with emit.when(builder.icmp_unsigned("<", whole, counts[dim])), emit.rarely():
+    with emit.when(builder.icmp_unsigned("<", whole, counts[dim])):
         emit.loop_nest([*counts[:dim], 1, *counts[dim + 1 :]], rest)
 
 

@@ -1,4 +1,4 @@
-"""Short rows of tiles at the border are padded with zeros, and nothing beyond the tensor is read."""
+"""Short rows of tiles at the border are padded with zeros; nothing beyond the tensor is read or written."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ def moved(element: str, rows: int, columns: int, turned: bool) -> str:
 }}"""
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="needs a page that nobody may read")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs a page that nobody may read")
+
+
 @pytest.mark.parametrize("turned", [False, True], ids=["rows", "turned"])
 @pytest.mark.parametrize("element", NUMPY)
 def test_padded_with_zeros(element: str, turned: bool) -> None:
@@ -46,3 +48,26 @@ def test_padded_with_zeros(element: str, turned: bool) -> None:
             expected = np.zeros_like(padded)
             expected[:m, :n] = array.T if turned else array
             assert padded.tobytes() == expected.tobytes(), (tile, m, n)
+
+
+@pytest.mark.parametrize("element", NUMPY)
+def test_written_as_far_as_the_tensor_goes(element: str) -> None:
+    guarded = Guarded()
+    for tile in ((4, 32), (16, 4), (8, 128)):
+        kernel = tileir.parse(moved(element, *tile, turned=False))["k"]
+        for m, n in ((1, 1), (7, 33), (9, 127), (16, 132)):
+            array = np.random.default_rng(m).integers(-9, 9, (m, n)).astype(NUMPY[element])
+            result = guarded.copy(np.full((m, n), 7, array.dtype))
+            kernel.launch((-(-m // tile[0]), -(-n // tile[1])), array, result, m, n, m, n, target="cpu")
+            assert result.tobytes() == array.tobytes(), (tile, m, n)
+
+
+def test_rows_apart_leave_what_is_between() -> None:
+    kernel = tileir.parse(moved("f32", 8, 32, turned=False).replace("strides = [%columns, 1]", "strides = [%n, 1]"))[
+        "k"
+    ]
+    array, result = np.arange(8 * 40, dtype=np.float32).reshape(8, 40), np.full((8, 40), -1, np.float32)
+    kernel.launch((1, 1), array, result, 8, 40, 7, 19, target="cpu")
+    expected = np.full_like(result, -1)
+    expected[:7, :19] = array[:7, :19]
+    assert result.tobytes() == expected.tobytes()

@@ -33,6 +33,8 @@ LONG_ROW = 1024
 SMALLEST_SQUARE = 4
 LINES_AT_A_TIME = 64
 """Lines that are read together at most, where one is not read by itself: needed ones are rounded up to it."""
+MOST_COPIED = 4
+"""Cache lines side by side that are copied faster where nothing is asked for ahead."""
 UNROLLED = 8
 """Vectors of a row that are copied by straight-line code."""
 
@@ -281,10 +283,11 @@ class Packer:
         return self.load(memory, line, k, count)
 
     def _copies_cache_lines(self, memory: Strided) -> bool:
-        """Whether at most a cache line of each line is copied as it is: then so many loads are under way at a time that
-        prefetches only take their places."""
-        size = self.source.depth * memory.element.byte_size
-        return memory.along_k and memory.element is self.product.element and size <= CACHE_LINE
+        """Whether a few cache lines that lie side by side are copied as they are from each place: then so many loads
+        are under way at a time that prefetches only take their places."""
+        run = self.source.depth if memory.along_k else self.source.lines
+        is_copied = memory.element is self.product.element
+        return is_copied and run * memory.element.byte_size <= MOST_COPIED * CACHE_LINE
 
     def _store(self, target: ir.Value, word: ir.Value, vector: ir.Value) -> None:
         address = self.emit.builder.gep(target, [word], source_etype=self.product.word)

@@ -1,5 +1,5 @@
-"""Short rows of tiles at the border of a tensor, copied with their padding in whole vectors: what lies outside is not
-read, and is zero.
+"""Short rows of tiles, as far as they lie in a tensor, copied in whole vectors: what lies outside is neither read, but
+zero, nor written.
 
 Knows: which processors have instructions for that. Does not know: what lies inside (`cpu.memory.boxes`), nor long rows
 (`cpu.memory.parts`), for which it pays to call a function.
@@ -7,37 +7,65 @@ Knows: which processors have instructions for that. Does not know: what lies ins
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from llvmlite import ir
 
 from tileir.cpu.emit.algebra import call_named
 from tileir.cpu.emit.elements import I32, I64, memory_type
 from tileir.cpu.emit.emitter import Emitter, Extent, Index
-from tileir.cpu.emit.tiles import Window
+from tileir.cpu.emit.tiles import Tile, Window
 from tileir.cpu.llvm.engine import host
 from tileir.cpu.memory.parts import has_rows
 
 MASKED_BITS = 512
-"""Vectors that are read under a mask: those of AVX-512."""
+"""Vectors that are read and written under a mask: those of AVX-512."""
+LONGEST = 1024
+"""Bytes of a row in whole up to which it is short."""
+
+
+def is_masked(target: Window, source: Tile, dim: int) -> bool:
+    """Whether rows along `dim` can be copied so, and are short."""
+    is_short = target.type.shape[dim] * target.element.byte_size <= LONGEST
+    return is_short and host().vector_bits == MASKED_BITS and has_rows(target, source, dim)
 
 
 def masked_dimension(copy: Window, memory: Window) -> int | None:
-    """The dimension along which rows can be copied so; None if there is none, or the processor has no masks."""
-    if host().vector_bits != MASKED_BITS:
-        return None
-    return next((dim for dim in range(copy.type.rank) if has_rows(copy, memory, dim)), None)
+    """The dimension along which rows can be copied so; None if there is none."""
+    return next((dim for dim in range(copy.type.rank) if is_masked(copy, memory, dim)), None)
 
 
 def copy_masked(
     emit: Emitter, copy: Window, memory: Window, dim: int, extent: Extent, index: Index, count: ir.Value
 ) -> None:
     """Copy `count` elements along `dim` from `index` on, then zeros, `extent` in all or up to the next whole vector."""
-    builder, size = emit.builder, copy.element.byte_size
-    lanes = min(MASKED_BITS // 8 // size, copy.type.shape[dim])
-    with emit.counted(I64(0), I64(extent) if isinstance(extent, int) else extent, lanes) as position:
-        at = (*index[:dim], position, *index[dim + 1 :])
-        mask = _lanes_below(builder, builder.sub(count, position), lanes)
-        loaded = _load(builder, _address(builder, memory, at), mask, ir.VectorType(ir.IntType(8 * size), lanes), size)
-        builder.store(loaded, copy.address(emit, at), align=size)
+    with _vectors(emit, copy, dim, index, I64(extent) if isinstance(extent, int) else extent) as (at, vector):
+        mask = _lanes_below(emit.builder, emit.builder.sub(count, at[dim]), vector.count)
+        loaded = _load(emit.builder, _address(emit.builder, memory, at), mask, vector)
+        emit.builder.store(loaded, copy.address(emit, at), align=copy.element.byte_size)
+
+
+def write_masked(emit: Emitter, memory: Window, tile: Window, dim: int, index: Index, count: ir.Value) -> None:
+    """Write `count` elements along `dim` from `index` on, at least one."""
+    builder = emit.builder
+    with _vectors(emit, memory, dim, index, count) as (at, vector):
+        mask = _lanes_below(builder, builder.sub(count, at[dim]), vector.count)
+        loaded = _load(builder, _address(builder, tile, at), mask, vector)
+        name = f"llvm.masked.store.v{vector.count}i{vector.element.width}.p0"
+        ends = _address(builder, memory, at), I32(memory.element.byte_size)
+        call_named(builder, name, ir.VoidType(), [loaded, *ends, mask])
+
+
+@contextmanager
+def _vectors(
+    emit: Emitter, window: Window, dim: int, index: Index, end: ir.Value
+) -> Iterator[tuple[Index, ir.VectorType]]:
+    """A loop over the vectors of a row of a window: the index of each first element, and the vector of its bytes."""
+    size = window.element.byte_size
+    lanes = min(MASKED_BITS // 8 // size, window.type.shape[dim])
+    with emit.counted(I64(0), end, lanes) as position:
+        yield (*index[:dim], position, *index[dim + 1 :]), ir.VectorType(ir.IntType(8 * size), lanes)
 
 
 def _lanes_below(builder: ir.IRBuilder, count: ir.Value, lanes: int) -> ir.Value:
@@ -56,7 +84,7 @@ def _address(builder: ir.IRBuilder, memory: Window, index: Index) -> ir.Value:
     return builder.gep(memory.base, [offset], source_etype=memory_type(memory.element))
 
 
-def _load(builder: ir.IRBuilder, address: ir.Value, mask: ir.Value, vector: ir.VectorType, align: int) -> ir.Value:
+def _load(builder: ir.IRBuilder, address: ir.Value, mask: ir.Value, vector: ir.VectorType) -> ir.Value:
     """Elements where the mask is 1, and zeros elsewhere, where nothing is read."""
     name = f"llvm.masked.load.v{vector.count}i{vector.element.width}.p0"
-    return call_named(builder, name, vector, [address, I32(align), mask, ir.Constant(vector, None)])
+    return call_named(builder, name, vector, [address, I32(vector.element.width // 8), mask, ir.Constant(vector, None)])

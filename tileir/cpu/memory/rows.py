@@ -15,6 +15,7 @@ from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.prefetch import CACHE_LINE, FIRST_LEVEL, prefetch
 from tileir.cpu.emit.tiles import Tile, Window
 from tileir.cpu.lowering.state import Lowering
+from tileir.cpu.memory.masked_rows import is_masked, write_masked
 from tileir.cpu.memory.streams import may_stream, stream_rows, worth_while
 from tileir.ir.core import Op
 
@@ -69,6 +70,9 @@ def _write_through(
 ) -> None:
     """Write row by row along `dim`, each from the first line on that it fills: no store crosses lines then."""
     builder, rows, size = emit.builder, [*counts[:dim], 1, *counts[dim + 1 :]], memory.element.byte_size
+    if isinstance(tile, Window) and is_masked(memory, tile, dim):
+        emit.loop_nest(rows, lambda index: write_masked(emit, memory, tile, dim, index, counts[dim]))
+        return
     # A number, as LLVM would make two loop nests of a condition.
     is_long = builder.icmp_unsigned(">=", counts[dim], I64(_LONG // size))
     within = builder.and_(builder.sext(is_long, I64), I64(CACHE_LINE - size))

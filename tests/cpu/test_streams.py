@@ -157,8 +157,9 @@ def test_arrays_that_overlap(shift: int) -> None:
     assert same
 
 
-def test_a_tile_that_was_computed_before_is_stored_from_where_it_lies() -> None:
-    text = program(tile=(4, 512), extra="""
+@pytest.mark.parametrize("columns", [512, 64])
+def test_a_tile_that_was_computed_before_is_stored_from_where_it_lies(columns: int) -> None:
+    text = program(tile=(4, columns), extra="""
   %most = reduce %twice dim=1 identities=[0.0 : f32] : tile<4x512xf32> -> tile<4xf32>
     (%l: tile<f32>, %r: tile<f32>) {
       %s = maxf %l, %r : tile<f32>
@@ -168,11 +169,12 @@ def test_a_tile_that_was_computed_before_is_stored_from_where_it_lies() -> None:
   %less = cmpf less_than ordered %most, %zero : tile<4xf32> -> tile<4xi1>
   %not = constant <i1: true> : tile<4xi1>
   %fine = xori %less, %not : tile<4xi1>
-  assert %fine, "negative" : tile<4xi1>""")  # fmt: skip
+  assert %fine, "negative" : tile<4xi1>""".replace("512", str(columns)))  # fmt: skip
+    assert "movnt" in code(text) or not host().triple.startswith("x86_64")
     kernel = tileir.parse(text)["k"]
     a = np.arange(64 * 2048, dtype=np.float32).reshape(64, 2048)
     c = np.zeros_like(a)
-    kernel.launch((16, 4), a, c, 64, 2048, 2048, target="cpu")
+    kernel.launch((16, 2048 // columns), a, c, 64, 2048, 2048, target="cpu")
     same = np.array_equal(c, 2 * a)
     assert same
 

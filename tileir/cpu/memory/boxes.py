@@ -32,7 +32,7 @@ from tileir.cpu.memory.overlap import apart
 from tileir.cpu.memory.parts import bounded_nest, clear, copy_part, copy_row, pad_row
 from tileir.cpu.memory.rows import write_rows
 from tileir.cpu.memory.spans import Span, span_of_window
-from tileir.cpu.memory.streams import SHORT, row_dimension, write_tile
+from tileir.cpu.memory.streams import row_dimension, write_tile
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value
 
@@ -284,6 +284,6 @@ def _store_turned(
         fill(emit, turned, tile)
         with lowering.builder.if_else(full) as (whole, part), emit.one_way():
             with whole:
-                write_tile(lowering, op, memory, turned, SHORT)
+                write_tile(lowering, op, memory, turned)
             with part:
                 write_part(turned)

@@ -1,4 +1,5 @@
-"""Tiles of views element by element: each one is tested and addressed by itself (spec: views#index-mapping).
+"""Tiles of views element by element: each one is tested and addressed by itself (spec: views#index-mapping). Where
+elements lie side by side, as in the rows that a tile of indices chooses, that is done for a row at a time.
 
 Knows: where the elements of a tile lie in a tensor. Does not know: operations, the instruction of an access
 (`cpu.memory.access`), nor the fast way of tiles whose elements lie in a box (`cpu.memory.boxes`).
@@ -11,14 +12,17 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from tileir.cpu.emit.constants import padding
+from tileir.cpu.analysis.pointer_rows import LEAST
+from tileir.cpu.emit.constants import is_zero, padding
 from tileir.cpu.emit.elements import I1, I64, Num, memory_type
 from tileir.cpu.emit.emitter import Emitter, Index
-from tileir.cpu.emit.tiles import ExpressionTile, Tile, materialized, to_memory, wide
+from tileir.cpu.emit.tiles import ExpressionTile, Tile, Window, materialized, to_memory, wide
 from tileir.cpu.emit.views import NativeTensorView, NativeTileView
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory.access import load_element, load_where, store_element, update_element
+from tileir.cpu.memory.boxes import turned_buffer
 from tileir.cpu.memory.nibbles import load_nibble, store_nibble
+from tileir.cpu.memory.parts import copy_row, dense, moves_as_bytes, pad_row
 from tileir.ir import types as t
 from tileir.ir.attributes import AtomicMode, MemoryOrdering
 from tileir.ir.core import Value
@@ -144,6 +148,9 @@ def load_gather(
     """The tile read now; what lies outside the tensor reads as the padding."""
     element = type.number
     other = padding(element, outside)
+    dim = _row_dimension(type, where, ordering)
+    if dim is not None:
+        return _load_rows(lowering, type, where, dim, None if is_zero(element, outside) else other)
 
     def compute(emit: Emitter, index: Index) -> Num:
         offset, inside = where.offset(emit, index)
@@ -161,6 +168,10 @@ def load_gather(
 def store_gather(lowering: Lowering, tile: Tile, where: Gather, ordering: MemoryOrdering) -> None:
     """Write the elements that lie in the tensor."""
     emit, element = lowering.emit, tile.type.number
+    dim = _row_dimension(tile.type, where, ordering)
+    if dim is not None and all(extent == 1 for extent in tile.type.shape[dim + 1 :]):
+        _store_rows(lowering, tile, where, dim)
+        return
     source = materialized(emit, tile)
 
     def write(index: Index, offset: ir.Value) -> None:
@@ -182,3 +193,64 @@ def update_gather(lowering: Lowering, tile: Tile, where: Gather, mode: AtomicMod
         update_element(emit, mode, where.address(emit, element, offset), source.at(emit, index), ordering)
 
     where.each_inside(emit, tile.type.shape, update)
+
+
+# ---------------------------------------------------------------- rows
+
+
+def _row_dimension(type: t.TileType, where: Gather, ordering: MemoryOrdering) -> int | None:
+    """The last dimension along which neighbours lie side by side in the tensor, if they move as bytes and are many."""
+    if ordering is not MemoryOrdering.WEAK or not moves_as_bytes(type.number):
+        return None
+    for dim in reversed(range(type.rank)):
+        axis = where.axes[dim]
+        stride = where.tensor.strides[axis.dim]
+        together = axis.rows is None and isinstance(stride, ir.Constant) and stride == I64(1)
+        if together and type.shape[dim] * type.number.byte_size >= LEAST:
+            return dim
+    return None
+
+
+def _each_row(
+    emit: Emitter, type: t.TileType, where: Gather, dim: int, act: Callable[[Index, Window, ir.Value], None]
+) -> None:
+    """Run ``act(index, memory, count)`` for all rows in row-major order: `count` elements from `index` on lie in the
+    tensor, which are those of `memory`."""
+    builder, axis, extent = emit.builder, where.axes[dim], I64(type.shape[dim])
+    left = builder.sub(where.tensor.extents[axis.dim], axis.start)
+    most = builder.select(builder.icmp_unsigned("<", left, extent), left, extent)
+    strides = tuple(I64(int(other == dim)) for other in range(type.rank))
+
+    def row(index: Index) -> None:
+        offset, inside = where.offset(emit, index)
+        memory = Window(type, where.address(emit, type.number, offset), strides)
+        act(index, memory, builder.select(inside, most, I64(0)))
+
+    emit.loop_nest([*type.shape[:dim], 1, *type.shape[dim + 1 :]], row)
+
+
+def _load_rows(lowering: Lowering, type: t.TileType, where: Gather, dim: int, outside: Num | None) -> Tile:
+    """The tile read now, padded with `outside`; zeros if it is None."""
+    emit, builder = lowering.emit, lowering.builder
+    copy = turned_buffer(emit, type, [*(other for other in range(type.rank) if other != dim), dim])
+
+    def read(index: Index, memory: Window, count: ir.Value) -> None:
+        with emit.when(builder.icmp_unsigned("!=", count, I64(0))):
+            copy_row(emit, copy, memory, dim, index, count)
+        with emit.when(builder.icmp_unsigned("<", count, I64(type.shape[dim]))):
+            pad_row(emit, copy, dim, index, count, outside)
+
+    _each_row(emit, type, where, dim, read)
+    return copy
+
+
+def _store_rows(lowering: Lowering, tile: Tile, where: Gather, dim: int) -> None:
+    """Write the elements that lie in the tensor, in row-major order."""
+    emit, builder = lowering.emit, lowering.builder
+    source = dense(emit, tile)
+
+    def write(index: Index, memory: Window, count: ir.Value) -> None:
+        with emit.when(builder.icmp_unsigned("!=", count, I64(0))):
+            copy_row(emit, memory, source, dim, index, count)
+
+    _each_row(emit, tile.type, where, dim, write)

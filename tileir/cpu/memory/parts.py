@@ -12,7 +12,7 @@ from llvmlite import ir
 
 from tileir.cpu.emit.elements import I1, I8, I64, PTR, Num
 from tileir.cpu.emit.emitter import Emitter, Index
-from tileir.cpu.emit.tiles import UNUSED_BITS, Tile, Window
+from tileir.cpu.emit.tiles import UNUSED_BITS, Tile, Window, fill, is_dense, materialized, new_buffer
 from tileir.ir import types as t
 
 
@@ -64,6 +64,16 @@ def pad_row(emit: Emitter, buffer: Window, dim: int, index: Index, first: ir.Val
         return
     with emit.counted(first, extent, parallel=True) as position:
         buffer.put(emit, _moved(index, dim, position), outside)
+
+
+def dense(emit: Emitter, tile: Tile) -> Window:
+    """The tile with its elements computed, in row-major order."""
+    found = materialized(emit, tile)
+    if isinstance(found, Window) and is_dense(found):
+        return found
+    buffer = new_buffer(emit, tile.type)
+    fill(emit, buffer, found)
+    return buffer
 
 
 def clear(emit: Emitter, buffer: Window) -> None:

@@ -20,12 +20,12 @@ from tileir.analysis.effects import MemoryAccess
 from tileir.cpu.analysis.pointer_rows import RowAccess
 from tileir.cpu.emit.elements import I1, I64
 from tileir.cpu.emit.emitter import Emitter, Index
-from tileir.cpu.emit.tiles import Tile, Window, address_of, fill, is_dense, materialized, new_buffer, pointer_to, wide
+from tileir.cpu.emit.tiles import Tile, Window, address_of, pointer_to, wide
 from tileir.cpu.lowering.cuts import least
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory.boxes import turned_buffer
 from tileir.cpu.memory.checks import check_each_pointer, may_access_span
-from tileir.cpu.memory.parts import copy_row, moves_as_bytes, pad_row
+from tileir.cpu.memory.parts import copy_row, dense, moves_as_bytes, pad_row
 from tileir.cpu.memory.pointers import loaded, store
 from tileir.cpu.memory.spans import Span
 from tileir.ir.attributes import MemoryOrdering
@@ -124,7 +124,7 @@ def load_pointer_rows(place: PointerRows, mask: Tile | None, outside: Tile | Non
 def store_pointer_rows(place: PointerRows, mask: Tile | None, value: Tile) -> None:
     """Write the elements that are not masked off, in row-major order."""
     lowering, emit, builder = place.lowering, place.lowering.emit, place.lowering.builder
-    source, dim = _dense(emit, value), place.rows.dim
+    source, dim = dense(emit, value), place.rows.dim
 
     def write(index: Index, row: PointerRow) -> None:
         with emit.when(builder.icmp_unsigned("!=", row.count, I64(0))):
@@ -151,16 +151,6 @@ def _any_odd(place: PointerRows, act: Callable[[Index, PointerRow], None]) -> ir
 
     place.each(visit)
     return builder.not_(builder.load(fine, typ=I1))
-
-
-def _dense(emit: Emitter, tile: Tile) -> Window:
-    """The tile with its elements computed, in row-major order."""
-    found = materialized(emit, tile)
-    if isinstance(found, Window) and is_dense(found):
-        return found
-    buffer = new_buffer(emit, tile.type)
-    fill(emit, buffer, found)
-    return buffer
 
 
 def _pad(emit: Emitter, copy: Window, outside: Tile | None, dim: int, index: Index, first: ir.Value) -> None:

@@ -29,13 +29,13 @@ _LINE, _PIECE = 64, 16
 """Bytes of a line of the cache, and of what the ends of rows are copied in."""
 _PART = 1024
 """Bytes of a part of a row: so short that reads go on while one is copied. No row is shorter."""
-SHORT = 256
+_SHORT = 256
 """Bytes of the shortest row of a tile that lies in the arena anyway."""
 
 
-def write_tile(lowering: Lowering, op: Op, memory: Window, tile: Tile, least: int = _PART) -> None:
-    """Write every element of `tile` into `memory`, past the cache if it pays and rows have `least` bytes."""
-    emit, dim = lowering.emit, row_dimension(memory, least)
+def write_tile(lowering: Lowering, op: Op, memory: Window, tile: Tile) -> None:
+    """Write every element of `tile` into `memory`, past the cache if it pays."""
+    emit, dim = lowering.emit, _streamed_dimension(memory, tile)
     if dim is None or not may_stream(lowering, op):
         fill(emit, memory, tile)
         return
@@ -57,6 +57,17 @@ def row_dimension(memory: Window, least: int = _PART) -> int | None:
         if isinstance(stride, ir.Constant) and stride == I64(1) and extent * memory.element.byte_size >= least:
             return dim
     return None
+
+
+def _streamed_dimension(memory: Window, tile: Tile) -> int | None:
+    """The dimension of rows that are long enough to bypass the cache: shorter ones are if they lie in the arena."""
+    dim = row_dimension(memory, _SHORT)
+    return dim if dim is not None and _has_rows(tile, dim) else row_dimension(memory)
+
+
+def _has_rows(tile: Tile, dim: int) -> bool:
+    """Whether a tile lies in the arena in rows along a dimension."""
+    return isinstance(tile, Window) and not tile.shared and bool(tile.strides[dim] == I64(1))
 
 
 def worth_while(lowering: Lowering, op: Op, memory: Window) -> ir.Value:
@@ -82,7 +93,7 @@ def worth_while(lowering: Lowering, op: Op, memory: Window) -> ir.Value:
 def _stream(emit: Emitter, memory: Window, tile: Tile, dim: int) -> None:
     """Write the tile row by row along `dim`, through a buffer unless it has rows in the arena."""
     shape, size = list(memory.type.shape), memory.element.byte_size
-    if isinstance(tile, Window) and not tile.shared and tile.strides[dim] == I64(1):
+    if isinstance(tile, Window) and _has_rows(tile, dim):
         shape[dim] = 1
         length = I64(memory.type.shape[dim] * size)
         emit.loop_nest(shape, lambda at: _copied(emit, memory.address(emit, at), tile.address(emit, at), length))
@@ -105,7 +116,7 @@ def stream_rows(emit: Emitter, memory: Window, tile: Tile, dim: int, counts: Seq
             at = (*index[:dim], position, *index[dim + 1 :])
             memory.put(emit, at, tile.at(emit, at))
 
-    with emit.when(builder.icmp_unsigned("<", whole, counts[dim])), emit.rarely():
+    with emit.when(builder.icmp_unsigned("<", whole, counts[dim])):
         emit.loop_nest([*counts[:dim], 1, *counts[dim + 1 :]], rest)
 
 

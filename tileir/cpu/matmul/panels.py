@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import FLOAT, HALF, I32, I64, Num, memory_type
-from tileir.cpu.emit.emitter import Emitter
+from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.f8 import f8_as_bf16
 from tileir.cpu.emit.prefetch import CACHE_LINE, prefetch
 from tileir.cpu.emit.tiles import ExpressionTile, Permuted, RoundedToBf16, Tile, Window, wide
@@ -65,7 +65,7 @@ class Factor:
     `needed`: how many lines are needed, if not all. So many, and up to `LINES_AT_A_TIME` more, may be read.
     `unrounded`: memory with the f32 that the elements, which are bf16, are rounded from. `address`: that of the first
     element outside the arena, 0 if it lies in the arena. `flipped`: sign bits of the elements, which are i8, are
-    inverted in a panel.
+    inverted in a panel. `signed`: whether memory has signed i8, where the elements are wider.
     """
 
     element: t.ElementType
@@ -78,6 +78,7 @@ class Factor:
     unrounded: Strided | None = None
     address: ir.Value | None = None
     flipped: bool = False
+    signed: bool = False
 
     @property
     def lines_needed(self) -> ir.Value:
@@ -88,12 +89,21 @@ class Factor:
         return replace(self, memory=self.unrounded) if element is t.BF16 and self.unrounded is not None else self
 
 
-class Converted(ExpressionTile):
-    """Each element made from the one of `source` at the same index."""
+class Extended(ExpressionTile):
+    """Integers of 8 bits, `signed` or not, as those of a wider type."""
 
-    def __init__(self, type: t.TileType, source: Tile, convert: Callable[[ir.IRBuilder, Num], Num]) -> None:
-        super().__init__(type, lambda emit, index: convert(emit.builder, source.at(emit, index)))
-        self.source = source
+    def __init__(self, source: Tile, element: t.ElementType, signed: bool) -> None:
+        def extend(emit: Emitter, index: Index) -> Num:
+            number = wide(emit.builder, source.at(emit, index))
+            return Num(element, wide=extended(emit.builder, number, memory_type(element), signed))
+
+        super().__init__(source.type.with_element(element), extend)
+        self.source, self.signed = source, signed
+
+
+def extended(builder: ir.IRBuilder, numbers: ir.Value, kind: ir.Type, signed: bool) -> ir.Value:
+    """Integers, or a vector of them, as those of a wider type."""
+    return builder.sext(numbers, kind) if signed else builder.zext(numbers, kind)
 
 
 def is_one(stride: ir.Value) -> bool:
@@ -109,7 +119,7 @@ def factor(emit: Emitter, tile: Tile, which: ir.Value, k_first: bool) -> Factor:
         return tile.at(emit, (*batch, k, line) if k_first else (*batch, line, k))
 
     lines, depth = (shape[-1], shape[-2]) if k_first else (shape[-2], shape[-1])
-    source = tile.source if isinstance(tile, Converted | RoundedToBf16) else tile
+    source = tile.source if isinstance(tile, Extended | RoundedToBf16) else tile
     window, strides = _window_of(source)
     if window is None or not isinstance(source.element, t.ElementType):
         return Factor(element, lines, depth, at, None, None)
@@ -120,8 +130,9 @@ def factor(emit: Emitter, tile: Tile, which: ir.Value, k_first: bool) -> Factor:
     ahead = memory if window.shared else None
     if isinstance(tile, RoundedToBf16):
         return Factor(element, lines, depth, at, None, ahead, unrounded=memory)
-    address = window.known if source is tile and not batch else None
-    return Factor(element, lines, depth, at, memory if source is tile else None, ahead, address=address)
+    address = None if batch else window.known
+    signed = isinstance(tile, Extended) and tile.signed
+    return Factor(element, lines, depth, at, memory, ahead, address=address, signed=signed)
 
 
 def _window_of(tile: Tile) -> tuple[Window | None, Sequence[ir.Value]]:
@@ -250,7 +261,8 @@ class Packer:
         """Whether a vector load can turn the elements in memory into those of the panel."""
         element = self.product.element
         wider = (t.F16, t.BF16) if element is t.F32 else (*IN_BF16, t.F32) if element is t.BF16 else ()
-        return memory.element is element or memory.element in wider
+        is_extended = memory.element is t.I8 and element in (t.I16, t.I64)
+        return memory.element is element or memory.element in wider or is_extended
 
     def load(self, memory: Strided, line: ir.Value, k: ir.Value, count: int) -> ir.Value:
         """The words of `count` neighbours in memory, as they are in a panel but for their order."""
@@ -262,6 +274,9 @@ class Packer:
         loaded = builder.load(address, typ=ir.VectorType(stored, count), align=align)
         if memory.element is self.product.element:
             return flipped(builder, loaded) if self.source.flipped else loaded
+        if memory.element is t.I8:
+            kind = ir.VectorType(memory_type(self.product.element), count)
+            return extended(builder, loaded, kind, self.source.signed)
         if memory.element in IN_BF16:
             return f8_as_bf16(builder, memory.element, loaded)
         if memory.element is t.F32:
@@ -309,7 +324,7 @@ class Packer:
             copy(inner, target, Strided(memory.element, base, by_line, by_k), *sizes)
 
         given = [stride for stride, number in zip(strides, known) if number is None]
-        key = (copy.__name__, memory.element, self.product, source.flipped, *known, *extents, *sizes)
+        key = (copy.__name__, memory.element, self.product, source.flipped, source.signed, *known, *extents, *sizes)
         self.emit.shared(key, [target, memory.base, *given, *part], body)
 
     def _copy_rows(self, target: ir.Value, memory: Strided, pitch: int) -> None:

@@ -27,7 +27,7 @@ from tileir.cpu.matmul.accumulators import Zeros
 from tileir.cpu.matmul.deferred import Deferral
 from tileir.cpu.matmul.microkernel import Shape, blocking
 from tileir.cpu.matmul.multiplication import Multiplication
-from tileir.cpu.matmul.panels import Converted, factor
+from tileir.cpu.matmul.panels import Extended, factor
 from tileir.cpu.matmul.products import Product, float_product, is_swapped, product_of
 from tileir.cpu.matmul.repeated import Repeated
 from tileir.cpu.memory.needed import Needs, needs_of_product
@@ -112,15 +112,7 @@ def look_at_sums(lowering: Lowering, op: matmul.MmaI) -> None:
 
 def _integers(tile: Tile, element: t.ElementType, signedness: Signedness) -> Tile:
     """8-bit numbers of either signedness as `element`."""
-    if element is t.I8:
-        return tile
-    kind = memory_type(element)
-
-    def convert(builder: ir.IRBuilder, number: Num) -> Num:
-        extend = builder.sext if signedness is Signedness.SIGNED else builder.zext
-        return Num(element, wide=extend(wide(builder, number), kind))
-
-    return Converted(tile.type.with_element(element), tile, convert)
+    return tile if element is t.I8 else Extended(tile, element, signedness is Signedness.SIGNED)
 
 
 @rules(matmul.MmaFScaled)

@@ -249,7 +249,8 @@ class Emitter:
         key = key if self.lines is None else (key, id(self.place))
         function = self.functions.get(key)
         if function is None:
-            function = self.functions[key] = self._function([argument.type for argument in arguments], body)
+            types = [PTR if isinstance(argument.type, ir.PointerType) else argument.type for argument in arguments]
+            function = self.functions[key] = self._function(types, body)
         else:
             function.attributes.add("noinline")
         self.builder.call(function, arguments)

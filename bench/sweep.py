@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 RUNS = 9
 LEAST = 2e-3
 """Seconds of one sample, at least: short work is repeated."""
+WARMING = 3
+"""Calls before any that counts: what is made once for a kernel is made at its first three launches."""
 SETTLING = 0.02
 """Seconds before a sample, in which the threads of the other side fall asleep."""
 
@@ -122,7 +124,8 @@ class Timer:
 
     def __init__(self, action: Callable[[], object], clock: Callable[[], float]) -> None:
         self._action, self._clock = action, clock
-        action()
+        for _ in range(WARMING):
+            action()
         self._count, spent = 1, self._batch(1)
         while spent < LEAST:
             self._count = max(self._count + 1, int(1.3 * self._count * LEAST / max(spent, LEAST / 100)))

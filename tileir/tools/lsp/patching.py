@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from tileir.ir.core import Module, Op
 from tileir.ir.diagnostics import Diagnostic
-from tileir.ir.loc import Location, Source, SourceLoc
+from tileir.ir.loc import Location, Source, SourceLoc, SourcePart
 from tileir.text.reading.reader import MAX_FAULTS, GiveUp
 from tileir.tools.lsp.edits import Edit, edit_between
 from tileir.tools.lsp.reading import TextReading, fault_offset, read_item, take_apart
@@ -109,7 +109,10 @@ class _Patch:
 
     def _replace(self) -> None:
         """Put the new operations where the old ones were, and let all others know their new places."""
-        for other in {*self.old.module.walk(), *self.old.statements.values()}:  # what is in a faulty one is not in it
+        others = {*self.old.module.walk(), *self.old.statements.values()}  # what is in a faulty one is not in it
+        for places in {other.origin for other in others if isinstance(other.origin, SourcePart)}:
+            places.move(self.source, self.edit.moved)
+        for other in others:
             self._move(other)
         for part in self.parts:
             block = part.old.parent
@@ -119,8 +122,8 @@ class _Patch:
             take_apart(part.old)
 
     def _move(self, op: Op) -> None:
-        if type(op.loc) is SourceLoc:
-            op.loc = self._moved_place(op.loc)
+        if type(op.origin) is SourceLoc:
+            op.loc = self._moved_place(op.origin)
         for region in op.regions:
             if region is not None and region.arg_locs:
                 region.arg_locs = tuple(self._moved_loc(loc) for loc in region.arg_locs)

@@ -116,8 +116,11 @@ amd-test: $(VENV)/.gpu $(VENV)/.gpu-bench
 amd-code: $(VENV)/.gpu
 	$(BIN)/python bench/amd.py --write
 
-arm-test: $(VENV)/.test
+build/aarch64/.ready: tests/arm/prepare.sh | $(VENV)/.test
 	sh tests/arm/prepare.sh build/aarch64 $(BIN)/python
+	@touch $@
+
+arm-test: build/aarch64/.ready
 	build/aarch64/python -m tests.cpu.other_processor "this processor" 1
 	build/aarch64/python -m tests.cpu.other_processor "Neoverse V1" 1
 

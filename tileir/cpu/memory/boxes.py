@@ -19,7 +19,7 @@ from llvmlite import ir
 
 from tileir.cpu.analysis.loads import LoadPlacement
 from tileir.cpu.emit.constants import is_zero, padding
-from tileir.cpu.emit.elements import I1, I8, I64, PTR, Num
+from tileir.cpu.emit.elements import I1, I8, I64, PTR
 from tileir.cpu.emit.emitter import Emitter, Extent, Index, either
 from tileir.cpu.emit.tiles import Tile, Window, fill, materialized, new_buffer, turn_of
 from tileir.cpu.emit.views import NativeTileView
@@ -29,7 +29,7 @@ from tileir.cpu.memory.counts import count_inside, start_of
 from tileir.cpu.memory.masked_rows import copy_masked, masked_dimension
 from tileir.cpu.memory.needed import needs_of_load
 from tileir.cpu.memory.overlap import apart
-from tileir.cpu.memory.parts import bounded_nest, clear, copy_part, copy_row, pad_row
+from tileir.cpu.memory.parts import bounded_nest, clear, copy_padded_row, copy_part
 from tileir.cpu.memory.rows import write_rows
 from tileir.cpu.memory.spans import Span, span_of_window
 from tileir.cpu.memory.streams import row_dimension, write_tile
@@ -138,7 +138,7 @@ def _padded_copy(
     outside, zero = padding(element, value), is_zero(element, value)
     dim, masked = row_dimension(copy), masked_dimension(copy, memory) if zero else None
     if dim is not None:
-        pad = partial(_pad_row, emit, dim, memory, copy, None if zero else outside)
+        pad = partial(copy_padded_row, emit, dim, memory, copy, None if zero else outside)
         _each_row(emit, dim, place, extents, pad)
     elif masked is not None:
         pad = partial(copy_masked, emit, copy, memory, masked, extents[masked])
@@ -166,19 +166,6 @@ def _length_inside(builder: ir.IRBuilder, dim: int, index: Index, place: Box) ->
         if other != dim:
             inside = builder.and_(inside, builder.icmp_unsigned("<", at, count))
     return builder.select(inside, place.counts[dim], I64(0))
-
-
-def _pad_row(
-    emit: Emitter, dim: int, memory: Window, copy: Window, outside: Num | None, index: Index, length: ir.Value
-) -> None:
-    """Copy so much of a row along `dim`, and pad the rest of it, with zeros if `outside` is None."""
-    builder = emit.builder
-    some = builder.icmp_unsigned("!=", length, I64(0))
-    rest = builder.icmp_unsigned("<", length, I64(copy.type.shape[dim]))
-    with emit.when(some):
-        copy_row(emit, copy, memory, dim, index, length)
-    with emit.when(rest):
-        pad_row(emit, copy, dim, index, length, outside)
 
 
 # ---------------------------------------------------------------- storing

@@ -22,7 +22,7 @@ from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory.access import load_element, load_where, store_element, update_element
 from tileir.cpu.memory.boxes import turned_buffer
 from tileir.cpu.memory.nibbles import load_nibble, store_nibble
-from tileir.cpu.memory.parts import copy_row, dense, moves_as_bytes, pad_row
+from tileir.cpu.memory.parts import copy_padded_row, copy_row, dense, moves_as_bytes
 from tileir.ir import types as t
 from tileir.ir.attributes import AtomicMode, MemoryOrdering
 from tileir.ir.core import Value
@@ -231,14 +231,11 @@ def _each_row(
 
 def _load_rows(lowering: Lowering, type: t.TileType, where: Gather, dim: int, outside: Num | None) -> Tile:
     """The tile read now, padded with `outside`; zeros if it is None."""
-    emit, builder = lowering.emit, lowering.builder
+    emit = lowering.emit
     copy = turned_buffer(emit, type, [*(other for other in range(type.rank) if other != dim), dim])
 
     def read(index: Index, memory: Window, count: ir.Value) -> None:
-        with emit.when(builder.icmp_unsigned("!=", count, I64(0))):
-            copy_row(emit, copy, memory, dim, index, count)
-        with emit.when(builder.icmp_unsigned("<", count, I64(type.shape[dim]))):
-            pad_row(emit, copy, dim, index, count, outside)
+        copy_padded_row(emit, dim, memory, copy, outside, index, count)
 
     _each_row(emit, type, where, dim, read)
     return copy

@@ -107,3 +107,16 @@ def _call(builder: ir.IRBuilder, name: str, types: Sequence[ir.Type], *arguments
     if name not in module.globals:
         ir.Function(module, ir.FunctionType(ir.VoidType(), types), name)
     builder.call(module.globals[name], arguments)
+
+
+def copy_padded_row(
+    emit: Emitter, dim: int, memory: Window, copy: Window, outside: Num | None, index: Index, length: ir.Value
+) -> None:
+    """Copy so much of a row along `dim`, and pad the rest of it, with zeros if `outside` is None."""
+    builder = emit.builder
+    some = builder.icmp_unsigned("!=", length, I64(0))
+    rest = builder.icmp_unsigned("<", length, I64(copy.type.shape[dim]))
+    with emit.when(some):
+        copy_row(emit, copy, memory, dim, index, length)
+    with emit.when(rest):
+        pad_row(emit, copy, dim, index, length, outside)

@@ -154,6 +154,46 @@ def test_a_view_that_claims_more_than_memory_has_traps_where_it_is_used(extent: 
         trap(kernel, array, extent, index)
 
 
+def claimed(rank: int, width: int) -> tileir.Kernel:
+    """A kernel that loads the first two elements along dimension 0 of a view with dynamic extents and strides."""
+    sizes = [f"%{letter}{dim}" for letter in "ns" for dim in range(rank)]
+    tensor, tile = f"tensor_view<{'?x' * rank}f32, strides=[{','.join('?' * rank)}]>", "x".join("2" + "1" * (rank - 1))
+    view = f"partition_view<tile=({tile}), {tensor}>"
+    parameters = ", ".join(f"{size}: tile<i{width}>" for size in sizes)
+    shape, strides = ", ".join(sizes[:rank]), ", ".join(sizes[rank:])
+    return tileir.parse(f"""entry @k(%p: tile<ptr<f32>>, {parameters}) {{
+      %t = make_tensor_view %p, shape = [{shape}], strides = [{strides}] : tile<i{width}> -> {tensor}
+      %v = make_partition_view %t : {view}
+      %i = constant <i32: 0> : tile<i32>
+      %x, %u = load_view_tko weak %v[{", ".join(["%i"] * rank)}] : {view}, tile<i32> -> tile<{tile}xf32>, token
+      return
+    }}""")["k"]
+
+
+@pytest.mark.parametrize(
+    ("width", "extents", "strides"),
+    [
+        (32, (3 << 30 | 1, 1 << 31 | 1, 3 << 30 | 1), (3 << 30, 1 << 31, 1 << 30)),  # 2^64 to the last element
+        (64, (1 << 32 | 1,), (1 << 32,)),
+        (64, ((1 << 62) + 1, 3), (2, 1 << 62)),
+        (32, ((1 << 32) - 1, 2), ((1 << 32) - 1, 1)),
+        (32, (5,), (1,)),
+        (32, (2, 2), (3, 2)),
+    ],
+)
+def test_a_view_whose_claim_wraps_or_is_a_little_too_large_traps(
+    width: int, extents: tuple[int, ...], strides: tuple[int, ...]
+) -> None:
+    sizes = np.array([*extents, *strides], np.uint64).astype(f"u{width // 8}").view(f"i{width // 8}").tolist()
+    trap(claimed(len(extents), width), np.zeros(1, np.float32), *sizes)
+
+
+@pytest.mark.parametrize("width", [32, 64])
+@pytest.mark.parametrize("extents", [(0, 5), (5, 0), (0, 0)])
+def test_a_view_without_elements_may_claim_anything(width: int, extents: tuple[int, int]) -> None:
+    claimed(2, width).launch(1, np.zeros(1, np.float32), *extents, 1 << 30, 1)
+
+
 def test_without_checks_nothing_is_compared() -> None:
     text = """entry @k(%p: tile<ptr<i32>>) {
       %x = constant <i32: 7> : tile<i32>

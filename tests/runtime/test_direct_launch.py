@@ -158,6 +158,15 @@ def slots(kernel: tileir.Kernel, arguments: tuple) -> tuple[int, ...]:
     return (*found[:-1], 0)
 
 
+def test_the_bounds_of_a_memory_begin_at_the_pointer_to_it() -> None:
+    """Native code relies on it (`cpu.memory.bounds`)."""
+    kernel = tileir.parse(TEXT)["k"]
+    given = (*USUAL[:1], np.zeros((4, 4), np.int8)[1:, ::2], *USUAL[2:-1], tileir.Pointer(64, 8))
+    found = slots(kernel, given)
+    memories, table = [found[place] for place in (0, 1, 7, 8, 9)], found[10:-2]
+    assert memories == list(table[::3])
+
+
 def ready(name: str, text: str = PUT, arguments: tuple | None = None) -> tileir.Kernel:
     """A kernel that is launched directly from now on."""
     kernel = tileir.parse(text)[name]

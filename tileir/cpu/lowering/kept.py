@@ -40,8 +40,7 @@ def no_overlap(lowering: Lowering, entry: Entry, found: Unchanged) -> ir.Value:
 def _bounds(lowering: Lowering, entry: Entry, position: int) -> tuple[ir.Value, ir.Value]:
     """The addresses where the array of a parameter begins and ends."""
     memory = sum(isinstance(argument.tile.element, t.PointerType) for argument in entry.body.args[:position])
-    first = lowering.bounds_slot + 3 * memory
-    return lowering.slot(first), lowering.slot(first + 1)
+    return lowering.slot(position), lowering.slot(lowering.bounds_slot + 3 * memory + 1)
 
 
 def unchanged_by_block(lowering: Lowering, loop: control.For) -> ir.Value:

@@ -213,8 +213,8 @@ class Lowering:
         """The pointer to a memory of the launch, known by its position in the table of bounds."""
         base = self.builder.inttoptr(address, PTR)
         if self.checked:
-            first = self.bounds_slot + 3 * memory
-            self.bounds[id(base)] = Bounds(*(self.slot(first + word) for word in range(3)))
+            entry = self.bounds_slot + 3 * memory
+            self.bounds[id(base)] = Bounds(address, self.slot(entry + 1), self.slot(entry + 2))
         return base
 
     def tile(self, value: Value) -> Tile:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from math import prod
 
 from llvmlite import ir
@@ -263,35 +264,54 @@ def fit_of(
     """
     if not lowering.checked:
         return None
-    bounds = bounds_of(lowering, scalar(lowering.emit, lowering.tile(pointer)))
-    first = lowering.builder.ptrtoint(view.base, I64)
-    length, fine, empty = _claimed(lowering.builder, view, element)
-    loose = lowering.builder.and_(first, I64(element.byte_size - 1))
-    fine = lowering.builder.and_(fine, lowering.builder.icmp_unsigned("==", loose, I64(0)))
+    builder, bounds = lowering.builder, bounds_of(lowering, scalar(lowering.emit, lowering.tile(pointer)))
+    first = builder.ptrtoint(view.base, I64)
+    length, fine = _claimed(builder, view, element)
+    if element.byte_size > 1:
+        loose = builder.and_(first, I64(element.byte_size - 1))
+        fine.append(builder.icmp_unsigned("==", loose, I64(0)))
 
     def usable(write: bool) -> ir.Value:
-        inside = range_inside(lowering, bounds, first, length, write)
-        return lowering.builder.or_(empty, lowering.builder.and_(inside, fine))
+        return reduce(builder.and_, fine, range_inside(lowering, bounds, first, length, write))
 
     reads, writes = accesses_through(lowering.fusion.users, result)
     return Fit(bounds, usable(False) if reads else I1(0), usable(True) if writes else I1(0))
 
 
-def _claimed(
-    builder: ir.IRBuilder, view: NativeTensorView, element: t.ElementType
-) -> tuple[ir.Value, ir.Value, ir.Value]:
-    """The bytes that a tensor claims, whether that many can be, and whether it has no elements."""
-    empty, fine, last = I1(0), I1(1), I64(0)
+def _claimed(builder: ir.IRBuilder, view: NativeTensorView, element: t.ElementType) -> tuple[ir.Value, list[ir.Value]]:
+    """The bytes that a tensor claims, and the conditions on which it can be so many: those that are not known to hold.
+
+    Of a tensor without elements it may say anything, as nothing is accessed.
+    """
+    last, most = I64(0), 0
+    fine: list[ir.Value] = []
     for extent, stride in zip(view.extents, view.strides):
-        if not isinstance(extent, ir.Constant):
-            empty = builder.or_(empty, builder.icmp_unsigned("==", extent, I64(0)))
-        product = builder.umul_with_overflow(builder.sub(extent, I64(1)), stride)
-        total = builder.uadd_with_overflow(last, builder.extract_value(product, 0))
-        last = builder.extract_value(total, 0)
-        for pair in (product, total):
-            fine = builder.and_(fine, builder.not_(builder.extract_value(pair, 1)))
-    fine = builder.and_(fine, builder.icmp_unsigned("<", last, I64(lookup.FARTHEST // element.byte_size)))
-    return builder.add(byte_of(builder, last, element), I64(element.byte_size)), fine, empty
+        step, most_step = builder.sub(extent, I64(1)), (_most(extent) - 1) * _most(stride)
+        product, wraps = _checked(builder, "mul", most_step, step, stride)
+        last, carries = _checked(builder, "add", most + most_step, last, product)
+        fine += [builder.not_(beyond) for beyond in (wraps, carries) if beyond is not None]
+        most += most_step
+    if most >= lookup.FARTHEST // element.byte_size:
+        fine.append(builder.icmp_unsigned("<", last, I64(lookup.FARTHEST // element.byte_size)))
+    return builder.add(byte_of(builder, last, element), I64(element.byte_size)), fine
+
+
+def _most(value: ir.Value) -> int:
+    """The largest number that an i64, read as unsigned, can be as far as is plain to see."""
+    if isinstance(value, ir.Constant):
+        return int(value.constant) % (1 << 64)
+    narrow = isinstance(value, ir.CastInstr) and value.opname == "zext"
+    return int((1 << (value.operands[0].type.width if narrow else 64)) - 1)
+
+
+def _checked(
+    builder: ir.IRBuilder, operation: str, most: int, lhs: ir.Value, rhs: ir.Value
+) -> tuple[ir.Value, ir.Value | None]:
+    """A sum or product of i64 that is `most` at most, and whether it is beyond 64 bits, if it can be."""
+    if most < 1 << 64:
+        return getattr(builder, operation)(lhs, rhs), None
+    pair = getattr(builder, f"u{operation}_with_overflow")(lhs, rhs)
+    return builder.extract_value(pair, 0), builder.extract_value(pair, 1)
 
 
 def check_box(lowering: Lowering, access: MemoryAccess, view: NativeTileView, box: Box) -> None:

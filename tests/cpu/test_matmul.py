@@ -330,9 +330,9 @@ def test_the_matrix_unit_reads_again_from_the_first_level_cache(rows: int, stays
     body = transposed_views("bf16", "f32", rows, 64, 64)
     entry = kernel({"a": "bf16", "b": "bf16", "c": "f32"}, body)["k"].entry
     text = str(lowered(entry, (), CheckLevel.OFF).module)
-    assert f"tileloadd64\"(i8 {stays}," in text
-    assert f"tileloaddt164\"(i8 {10 - stays}," in text
-    assert f"tileloaddt164\"(i8 {stays}," not in text
+    assert f'tileloadd64"(i8 {stays},' in text
+    assert f'tileloaddt164"(i8 {10 - stays},' in text
+    assert f'tileloaddt164"(i8 {stays},' not in text
 
 
 def test_a_permutation_that_moves_the_batch(rng: np.random.Generator) -> None:

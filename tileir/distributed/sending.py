@@ -102,16 +102,18 @@ class DaskSender(Sender):
     def _submitted(self, function: Callable[..., BandResult], work: Any, fetched: Sequence[Any]) -> Any:
         """The future of some work; the arrays are computed for it, also when all that workers held is gone."""
 
-        def submit() -> Any:
-            return self.client.submit(function, work, *map(self.client.compute, fetched), pure=False)
-
-        return handed_over(self.client, submit)
+        return handed_over(
+            self.client, lambda: self.client.submit(function, work, *map(self.client.compute, fetched), pure=False)
+        )
 
     def _fetched(self, futures: Sequence[Any], staying: frozenset[int]) -> list[Any]:
         """What of the results travels to the client."""
         if not staying:
             return list(futures)
-        return [self.client.submit(without_parts, future, staying, pure=False) for future in futures]
+        return [self._given(without_parts, future, staying) for future in futures]
+
+    def _given(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        return handed_over(self.client, lambda: self.client.submit(function, *arguments, pure=False))
 
     def local(self, array: Any) -> np.ndarray:
         return np.asarray(array.compute() if hasattr(array, "compute") else array)
@@ -121,7 +123,7 @@ class DaskSender(Sender):
 
     def as_part(self, function: Callable[..., np.ndarray], future: Any, at: int, shape: Any, dtype: Any) -> Any:
         """A part that a band gave back, where it is."""
-        part = self.client.submit(function, future, at, shape, dtype, pure=False)
+        part = self._given(function, future, at, shape, dtype)
         return import_module("dask.array").from_delayed(import_module("dask").delayed(part), shape, dtype)
 
     def block(self, nested: Sequence[Any]) -> Any:

@@ -12,10 +12,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import wait as wait_for
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
+from weakref import WeakSet
 
 from tileir.host.parent import watch_parent
 from tileir.ir.usage import UsageError
@@ -111,19 +113,42 @@ def of_client(client: Any) -> Workers:
 
 
 class DaskExecutor(Executor):
-    """Tasks of a Dask cluster as an executor, which waits for a scheduler that is started again."""
+    """Tasks of a Dask cluster as an executor, which waits for a scheduler that is started again.
+
+    Dask's own leaves a future without an end where the scheduler goes away as it is asked for a result.
+    """
 
     def __init__(self, client: Any) -> None:
         self._client = client
-        # A job is pure: it may be run again by the scheduler, and gives the same answer.
-        self._executor = client.get_executor(pure=False)
+        self._futures: WeakSet[Future[Any]] = WeakSet()
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future: Future[Any] = handed_over(self._client, lambda: self._executor.submit(fn, *args, **kwargs))
+        # A job is pure: it may be run again by the scheduler, and gives the same answer.
+        task = handed_over(self._client, lambda: self._client.submit(fn, *args, pure=False, **kwargs))
+        future: Future[Any] = Future()
+        future.add_done_callback(lambda done: task.cancel() if done.cancelled() else None)
+        self._futures.add(future)
+        self._client.loop.add_callback(self._settle, task, future)
         return future
 
+    async def _settle(self, task: Any, future: Future[Any]) -> None:
+        """Give a future what its task ends with, or what goes wrong as that is fetched."""
+        try:
+            result = await self._client.gather(task, asynchronous=True)
+        except BaseException as error:
+            if future.set_running_or_notify_cancel():
+                future.set_exception(error)
+        else:
+            if future.set_running_or_notify_cancel():
+                future.set_result(result)
+
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        self._executor.shutdown(wait=wait and not cancel_futures)  # without waiting, it cancels
+        futures = list(self._futures)
+        if cancel_futures:
+            for future in futures:
+                future.cancel()
+        if wait:
+            wait_for(futures)
 
 
 def handed_over(client: Any, submit: Callable[[], Any]) -> Any:

@@ -119,6 +119,25 @@ def test_exp2_of_integers_is_exact(batch: Batch, element: t.ElementType) -> None
     assert np.array_equal(actual.astype(np.float64)[exact], np.ldexp(1.0, numbers)[exact])
 
 
+@pytest.mark.parametrize("cls", [functions.Exp, functions.Exp2], ids=lambda cls: cls.spec.name)
+@pytest.mark.parametrize("element", [t.F32, t.F64], ids=lambda element: element.name)
+def test_powers_of_large_numbers_are_infinity_and_zero(batch: Batch, cls: type, element: t.ElementType) -> None:
+    (found,) = (found for found in FUNCTIONS if found.name == f"{cls.spec.name}-{element.name}")
+    large = (2.0 ** np.arange(11, 127)[:, None] * [1 - 2.0**-20, 1, 1 + 2.0**-20, 1.5, 1.9]).ravel()
+    numbers = np.resize(np.concatenate([large, -large]), COUNT).astype(dtype_of(element))
+    actual = batch.result(found, [numbers])
+    assert np.array_equal(actual, np.where(numbers > 0, np.inf, 0))
+    assert not np.signbit(actual).any()
+
+
+@pytest.mark.skipif(not host().has_scaling, reason="no instruction multiplies by powers of 2 here")
+def test_powers_of_f32_are_scaled_by_one_instruction(batch: Batch) -> None:
+    code = batch.functions()
+    for name in ("exp-f32", "exp2-f32"):
+        (found,) = (found for found in FUNCTIONS if found.name == name)
+        assert re.search(r"vscalefps\s.*zmm", code[found.number]), name
+
+
 @pytest.mark.parametrize("cls", [functions.Sin, functions.Cos, functions.Tan], ids=lambda cls: cls.spec.name)
 @pytest.mark.parametrize("element", [t.F32, t.F64], ids=lambda element: element.name)
 def test_angles_of_any_size_are_reduced(batch: Batch, cls: type, element: t.ElementType) -> None:

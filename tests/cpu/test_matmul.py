@@ -323,6 +323,18 @@ def test_factors_rounded_to_bf16_on_the_way(factor: str, changes: dict[str, bool
     np.testing.assert_array_equal(found, np.outer(*rounded))
 
 
+@pytest.mark.parametrize(("rows", "stays"), [(32, 4), (64, 6)], ids=["left", "right"])
+def test_the_matrix_unit_reads_again_from_the_first_level_cache(rows: int, stays: int, monkeypatch) -> None:
+    unit = dataclasses.replace(engine.host(), vector_bits=512, has_bf16_dot=True, has_matrix_unit=True)
+    monkeypatch.setattr(matmul, "host", lambda: unit)
+    body = transposed_views("bf16", "f32", rows, 64, 64)
+    entry = kernel({"a": "bf16", "b": "bf16", "c": "f32"}, body)["k"].entry
+    text = str(lowered(entry, (), CheckLevel.OFF).module)
+    assert f'tileloadd64"(i8 {stays},' in text
+    assert f'tileloaddt164"(i8 {10 - stays},' in text
+    assert f'tileloaddt164"(i8 {stays},' not in text
+
+
 def test_a_permutation_that_moves_the_batch(rng: np.random.Generator) -> None:
     body = load_text("a_tile", "%a", (16, 4, 8), "f32") + load_text("b_tile", "%b", (4, 8, 32), "f32")
     body += "\n    %at = permute %a_tile [1, 0, 2] : tile<16x4x8xf32> -> tile<4x16x8xf32>"

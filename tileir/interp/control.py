@@ -58,7 +58,7 @@ def _if(op: If, preparation: Preparation) -> Control:
 
 @controls(For)
 def _for(op: For, preparation: Preparation) -> Control:
-    bounds, initial = preparation.fetch([op.lower, op.upper, op.step]), preparation.fetch(op.initial)
+    bounds, initial = preparation.fetch([op.lower, op.upper, op.step]), preparation.carried(op)
     body = preparation.region(op.body)
     results = preparation.results(op)
     counter = _counter(op)

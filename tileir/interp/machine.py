@@ -16,6 +16,8 @@ from tileir.host.kernel_warnings import issue
 from tileir.interp import (
     atomics,
     calls,
+    compact_accesses,
+    compact_rules,
     control,
     conversion,
     core,
@@ -75,6 +77,8 @@ TABLES = RuleTables(
     regions=joined(extension.regions, reduction.regions),
     controls=joined(calls.controls, control.controls),
     strict=joined(conversion.strict, core.strict, division.strict, integer.strict),
+    compact=compact_rules.pure,
+    compact_effects=compact_accesses.effects,
 )
 _LARGEST_RAISED = 1 << 24
 

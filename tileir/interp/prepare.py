@@ -6,19 +6,26 @@ Does not know: any rule (`machine` hands in the tables), nor how steps are run (
 
 A pure operation whose operands are all known is computed here, once, and costs nothing in any tile block. One that
 faults is left for the run, which may never reach it.
+
+A value may be a compact tile (`compact`) where a rule made for these can give one. Only such rules are given it as it
+is, and the loop that carries it; a slot that anything else reads is expanded before.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from tileir.analysis.effects import access_of, allocations_in, ordering_of
-from tileir.analysis.exits import EXITS
+from tileir.analysis.exits import EXITS, RegionExit, target_of
+from tileir.analysis.loops import carried_arguments
 from tileir.host import undefined
 from tileir.interp.api import BlockState, EffectRule, PureRule, StrictCheck, StrictRule
+from tileir.interp.compact import expanded
+from tileir.interp.compact_accesses import CompactEffectRule
+from tileir.interp.compact_rules import CompactRule, compacting
 from tileir.interp.faults import Fault
 from tileir.interp.program import (
     NOTHING,
@@ -33,7 +40,7 @@ from tileir.interp.program import (
     Step,
 )
 from tileir.interp.slots import Slots
-from tileir.interp.steps import Input, effect_step, fetch, pure_step
+from tileir.interp.steps import Input, effect_step, expanding_step, fetch, pure_step
 from tileir.ir.attributes import MemoryOrdering
 from tileir.ir.core import Block, Module, Op, Value
 from tileir.ir.diagnostics import UnsupportedError
@@ -42,6 +49,7 @@ from tileir.ir.shown import shown
 from tileir.ir.traits import ALLOCATION_SCOPE
 from tileir.ir.types import TileType
 from tileir.ops.calls import Func
+from tileir.ops.control import For
 
 TARGET = "interp"
 MAX_KNOWN_ELEMENTS = 1 << 18
@@ -55,13 +63,16 @@ ControlRule = Callable[[Op, "Preparation"], Control]
 
 @dataclass(frozen=True)
 class RuleTables:
-    """The rules of all chapters. `strict` holds the checks that only strict mode makes."""
+    """The rules of all chapters. `strict` holds the checks that only strict mode makes, `compact` and `compact_effects`
+    what else is done with compact tiles, of which strict mode has none."""
 
     pure: Rules[PureRule]
     effects: Rules[EffectRule]
     regions: Rules[RegionRule]
     controls: Rules[ControlRule]
     strict: Rules[StrictRule]
+    compact: Rules[CompactRule] = field(default_factory=Rules)
+    compact_effects: Rules[CompactEffectRule] = field(default_factory=Rules)
 
 
 class Linker:
@@ -111,15 +122,32 @@ class Preparation:
         self.tables = linker.tables
         self.slots = Slots(body)
         self._known: dict[Value, object] = {}
+        self._compact: set[Value] = set()
+        """The values that may be compact tiles."""
+        self._read: list[int] = []
+        """The slots of these that the operation at hand reads as arrays."""
 
     def slot(self, value: Value) -> int:
-        """The slot to read `value` from."""
+        """The slot to read `value` from, which is no compact tile."""
+        slot = self._slot(value)
+        if value in self._compact:
+            self._read.append(slot)
+        return slot
+
+    def _slot(self, value: Value) -> int:
         slot = self.slots.of(value)
         return self.slots.keep(value, self._known[value]) if slot is None else slot
 
     def fetch(self, values: Sequence[Value]) -> Fetch:
         """The function that reads all of `values`."""
         return fetch(tuple(map(self.slot, values)))
+
+    def carried(self, op: For) -> Fetch:
+        """The function that reads the initial values of a loop, which stay compact in it."""
+        for initial, argument, result in zip(op.initial, carried_arguments(op), op.outputs):
+            if initial in self._compact:
+                self._compact |= {argument, result}
+        return fetch(tuple(map(self._slot, op.initial)))
 
     def results(self, op: Op) -> tuple[int, ...]:
         """The slots of the results of `op`, which may be those of operands that it is the last to use."""
@@ -128,16 +156,23 @@ class Preparation:
 
     def region(self, block: Block) -> Region:
         """Prepare a region, its block arguments as slots that its user fills."""
+        read, self._read = self._read, []
         arguments = self.slots.define(block.args)
         origin: dict[Step | Control, Op] = {}
         chunks = list(self._chunks(block, origin))
-        return Region(arguments, chunks, self._finish(block), origin, _allocates(block))
+        finish = self._finish(block)
+        if self._read:
+            chunks.append(Chunk((self._expanding(),), None))
+        self._read = read
+        return Region(arguments, chunks, finish, origin, _allocates(block))
 
     def _chunks(self, block: Block, origin: dict[Step | Control, Op]) -> Iterator[Chunk]:
         steps: list[Step] = []
         for op in block.ops[:-1]:
             control = self._control(op)
             step = None if control else self._step(op)
+            if self._read:
+                steps.append(self._expanding())
             if step is not None:
                 steps.append(step)
                 origin[step] = op
@@ -148,16 +183,29 @@ class Preparation:
                 steps = []
         yield Chunk(tuple(steps), None)
 
+    def _expanding(self) -> Step:
+        """The step that expands the slots which the operation after it reads."""
+        slots, self._read = tuple(self._read), []
+        return expanding_step(slots)
+
     def _finish(self, block: Block) -> Callable[[Frame], Exit]:
         """The function that makes the exit of the terminator."""
         terminator = block.terminator
         assert terminator is not None, "a verified region ends in a terminator"
-        kind, values = EXITS[type(terminator)], self.fetch(terminator.operands)
+        kind, values = EXITS[type(terminator)], fetch(self._handed_on(terminator))
         self.slots.free_after(terminator)
         if not terminator.operands:
             without_values = Exit(kind, ())
             return lambda frame: without_values
         return lambda frame: Exit(kind, values(frame))
+
+    def _handed_on(self, terminator: Op) -> tuple[int, ...]:
+        """The slots of the operands of a terminator, compact where the loop that it continues carries compact tiles."""
+        around = target_of(terminator)
+        if not isinstance(around, For) or EXITS[type(terminator)] is not RegionExit.CONTINUE:
+            return tuple(map(self.slot, terminator.operands))
+        pairs = zip(terminator.operands, carried_arguments(around))
+        return tuple([(self._slot if argument in self._compact else self.slot)(value) for value, argument in pairs])
 
     def _control(self, op: Op) -> Control | None:
         rule = self.tables.controls.get(type(op))
@@ -179,12 +227,23 @@ class Preparation:
         access = access_of(op) if self.linker.strict else None
         if access is not None and access.reads:
             function = _noticing(op, function)
-        inputs = self._inputs(op)
-        return effect_step(function, inputs, self.results(op))
+        compact = self._compact_effect(op, function)
+        inputs = self._inputs(op, self.slot if compact is None else self._slot)
+        return effect_step(compact or function, inputs, self.results(op))
+
+    def _compact_effect(self, op: Op, function: Callable[..., object]) -> Callable[..., object] | None:
+        """The function of an access with compact operands; None if it has none, or takes none."""
+        rule = self.tables.compact_effects.get(type(op))
+        return rule(op, function) if rule and not self._compact.isdisjoint(op.operands) else None
 
     def _pure(self, op: Op, function: Callable[..., object]) -> Step | None:
+        compact = self._compacting(op, function)
+        if compact is not None:
+            self._compact.update(op.results)
+            known = self._compute(op, compact, self._known.__getitem__)
+            return None if known else pure_step(compact, self._inputs(op, self._slot), self.results(op))
         check = self._strict_check(op)
-        if self._compute(op, function if check is None else _silent(check, function)):
+        if self._compute(op, function if check is None else _silent(check, function), self._known_array):
             return None
         inputs = self._inputs(op)
         if check is None:
@@ -192,24 +251,35 @@ class Preparation:
         checked = _checked_effect(op, check, lambda block, *values: function(*values))
         return effect_step(checked, inputs, self.results(op))
 
+    def _compacting(self, op: Op, function: Callable[..., object]) -> Callable[..., object] | None:
+        """The function of a pure operation that may give a compact tile; None if it never does."""
+        rule = None if self.linker.strict else self.tables.compact.get(type(op))
+        if rule is None or (op.operands and not any(map(self._leads_to_compact, op.operands))):
+            return None
+        return compacting(op, function, rule)
+
+    def _leads_to_compact(self, value: Value) -> bool:
+        return value in self._compact or value.tile.count == 1
+
     def _strict_check(self, op: Op) -> StrictCheck | None:
         rule = self.tables.strict.get(type(op)) if self.linker.strict else None
         return None if rule is None else rule(op)
 
-    def _inputs(self, op: Op) -> list[Input]:
+    def _inputs(self, op: Op, slot: Callable[[Value], int] | None = None) -> list[Input]:
         """One entry per declared operand."""
+        slot = slot or self.slot
         inputs: list[Input] = []
         for operand in op.spec.operands:
-            slots = tuple(map(self.slot, op.operand_group(operand.position)))
+            slots = tuple(map(slot, op.operand_group(operand.position)))
             inputs.append(slots if operand.variadic else slots[0] if slots else NOTHING)
         return inputs
 
-    def _compute(self, op: Op, function: Callable[..., object]) -> bool:
+    def _compute(self, op: Op, function: Callable[..., object], known: Callable[[Value], object]) -> bool:
         """Compute the results now, if all operands are known and the results are not large."""
         if not all(value in self._known for value in op.operands) or not _all_small(op):
             return False
         try:
-            result = function(*self._known_values(op))
+            result = function(*_known_values(op, known))
         except Fault:
             return False
         results = (result,) if len(op.results) == 1 else result
@@ -218,10 +288,8 @@ class Preparation:
         self.slots.free_after(op)
         return True
 
-    def _known_values(self, op: Op) -> Iterator[object]:
-        for operand in op.spec.operands:
-            values = tuple(self._known[value] for value in op.operand_group(operand.position))
-            yield values if operand.variadic else values[0] if values else None
+    def _known_array(self, value: Value) -> object:
+        return expanded(self._known[value])
 
 
 def prepare(module: Module, entry: Op, tables: RuleTables, strict: bool) -> PreparedProgram:
@@ -235,6 +303,12 @@ def _switch(frame: Frame, block: BlockState) -> Generator[None, None, None]:
     block.budget -= 1
     if block.budget < 0:
         yield
+
+
+def _known_values(op: Op, known: Callable[[Value], object]) -> Iterator[object]:
+    for operand in op.spec.operands:
+        values = tuple(map(known, op.operand_group(operand.position)))
+        yield values if operand.variadic else values[0] if values else None
 
 
 def _allocates(block: Block) -> bool:

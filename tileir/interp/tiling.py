@@ -90,13 +90,18 @@ class Part(NamedTuple):
     @property
     def distinct(self) -> bool:
         """Whether no element of the tensor can occur twice in the box."""
-        reach = 0
-        for stride, count in sorted(zip(self.strides, self.counts)):
-            if count > 1:
-                if stride <= reach:
-                    return False
-                reach += (count - 1) * stride
-        return True
+        return are_distinct(self.strides, self.counts)
+
+
+def are_distinct(strides: Sequence[int], counts: Sequence[int]) -> bool:
+    """Whether no element can occur twice in a box of these strides, which are not negative."""
+    reach = 0
+    for stride, count in sorted(zip(strides, counts)):
+        if count > 1:
+            if stride <= reach:
+                return False
+            reach += (count - 1) * stride
+    return True
 
 
 Locate = Callable[[BlockState, TensorView, tuple[np.ndarray, ...]], Part | None]

@@ -282,6 +282,11 @@ class Real(Register):
         """``self * factor + addend``, rounded once."""
         return Real(self.builder, self.builder.fma(self.value, self.lifted(factor), self.lifted(addend)))
 
+    def times_power_of_two(self, power: Int) -> Real:
+        """``self * 2**power``, rounded once; fast where an instruction does it (`Host.has_scaling`)."""
+        name = f"llvm.ldexp.{_suffix(self.type)}.{_suffix(power.type)}"
+        return Real(self.builder, call_named(self.builder, name, self.type, (self.value, power.value)))
+
     def root(self) -> Real:
         return self._unary("llvm.sqrt")
 

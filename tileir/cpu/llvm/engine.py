@@ -53,6 +53,11 @@ class Host:
         """Whether it is an AArch64."""
         return self.triple.startswith(("aarch64", "arm64"))
 
+    @property
+    def has_scaling(self) -> bool:
+        """Whether an instruction multiplies floats by powers of 2 (AVX-512): elsewhere that is a call for each."""
+        return self.vector_bits == 512
+
 
 @cache
 def host() -> Host:

@@ -9,6 +9,8 @@ import math
 from typing import NamedTuple
 
 from tileir.cpu.emit.algebra import Int, Real
+from tileir.cpu.emit.elements import FLOAT
+from tileir.cpu.llvm.engine import host
 from tileir.cpu.mathlib.error_free import Pair, ordered_sum_pair, product_pair, sum_pair
 from tileir.cpu.mathlib.polynomials import (
     add_pairs,
@@ -39,6 +41,8 @@ _TANH_F32 = (-0.33333319425582886, 0.13332636654376984, -0.05385684221982956, 0.
              -0.006295512896031141)  # fmt: skip
 """(tanh x - x) / x^3 of x^2, below `_TANH_SPLIT`."""
 _TANH_SPLIT = 0.55
+_SHIFT_F32, _SHIFT_PATTERN = 1.5 * 2.0**23, 0x4B400000
+"""Added to an f32 below 2^22, it brings the nearest integer into the low bits; its pattern."""
 
 
 class Split(NamedTuple):
@@ -70,6 +74,10 @@ def scaled(x: Real, split: Split) -> Real:
 
 def exp_f32(x: Real) -> Real:
     counts = ~(x < -104.0)
+    if host().has_scaling:
+        power = _power_f32(x, _LOG2_E)
+        rest = _remainder_f32(x, power.converted(FLOAT))
+        return counts.choose(polynomial(rest, _EXP_F32).times_power_of_two(power), 0.0)
     bounded = counts.choose(x.at_most(89.0), 0.0)
     split = nearest_multiple(bounded, _LOG2_E)
     return counts.choose(scaled(polynomial(_remainder_f32(bounded, split.number), _EXP_F32), split), 0.0)
@@ -77,9 +85,21 @@ def exp_f32(x: Real) -> Real:
 
 def exp2_f32(x: Real) -> Real:
     counts = ~(x < -150.0)
+    if host().has_scaling:
+        power = _power_f32(x, 1.0)
+        rest = x - power.converted(FLOAT)
+        return counts.choose(polynomial(rest, _EXP2_F32).times_power_of_two(power), 0.0)
     bounded = counts.choose(x.at_most(129.0), 0.0)
     split = nearest_multiple(bounded, 1.0)
     return counts.choose(scaled(polynomial(bounded - split.number, _EXP2_F32), split), 0.0)
+
+
+def _power_f32(x: Real, factor: float) -> Int:
+    """The integer nearest to x * factor where that is below 2^22, of what is more some integer between.
+
+    So the rest of what is more is positive, or infinite, and its power, scaled by 2^(2^22) at least, is infinity.
+    """
+    return x.times_plus(factor, _SHIFT_F32).pattern() - _SHIFT_PATTERN
 
 
 def tanh_f32(x: Real) -> Real:

@@ -4,9 +4,10 @@ Knows: how a block of up to 2 x 2 squares accumulates along K from panels. Does 
 (`cpu.matmul.panels`) nor which step of the unit is meant (`cpu.matmul.products`).
 
 A matrix register has 16 rows of 16 words: of the left factor 16 lines by 16 steps, of the right one 16 steps by 16
-columns, so that rows of the left panel and strips of the right one are read as they are. The left panel is read past
-the first-level cache, where a strip of the right one is to stay. The unit is configured at the beginning of a
-multiplication, and again after code of others has run.
+columns, so that rows of the left panel and strips of the right one are read as they are. What is read again stays in
+the first-level cache, past which the other panel is read: a strip of the right one that several blocks take, or, where
+one block takes each strip, the left panel. The unit is configured at the beginning of a multiplication, and again after
+code of others has run.
 """
 
 from __future__ import annotations
@@ -69,6 +70,8 @@ class SquareColumn:
     acc: Sums
     ahead: int = 0
     """Words of the next strip of the right panel that a block fetches at each step, if any."""
+    is_alone: bool = False
+    """Whether no other block takes this strip of the right panel."""
 
     def emit(self, emit: Emitter, arguments: Sequence[ir.Value]) -> None:
         """Accumulate; `arguments` are the first words of the column in both panels, those to fetch, the number of
@@ -99,10 +102,10 @@ class SquareColumn:
         """The squares at 16 steps along K."""
         for i in range(self.down):
             address = self._word(builder, left, builder.add(step, I64(i * SIDE * self.left_line)))
-            _call(builder, "tileloaddt164", [I8(LEFT + i), address, I64(self.left_line * WORD_BYTES)])
+            _load(builder, LEFT + i, address, I64(self.left_line * WORD_BYTES), stays=self.is_alone)
         for j in range(self.across):
             address = self._word(builder, right, builder.add(builder.mul(step, I64(self.right_step)), I64(j * SIDE)))
-            _load(builder, RIGHT + j, address, I64(self.right_step * WORD_BYTES))
+            _load(builder, RIGHT + j, address, I64(self.right_step * WORD_BYTES), stays=not self.is_alone)
             for i in range(self.down):
                 _call(builder, self.product.square, [I8(self._sums(i, j)), I8(LEFT + i), I8(RIGHT + j)])
 
@@ -152,8 +155,9 @@ class SquareColumn:
         return builder.gep(base, [number], source_etype=self.product.word)
 
 
-def _load(builder: ir.IRBuilder, register: int, address: ir.Value, row_bytes: ir.Value) -> None:
-    _call(builder, "tileloadd64", [I8(register), address, row_bytes])
+def _load(builder: ir.IRBuilder, register: int, address: ir.Value, row_bytes: ir.Value, stays: bool = True) -> None:
+    """Load a register; `stays`: the memory comes into the first-level cache."""
+    _call(builder, "tileloadd64" if stays else "tileloaddt164", [I8(register), address, row_bytes])
 
 
 def _call(builder: ir.IRBuilder, instruction: str, operands: Sequence[ir.Value]) -> None:

@@ -226,7 +226,8 @@ def multiply(
     if size.uses_matrix_unit:
         assert isinstance(acc, Sums)
         down, across = size.rows // SIDE, size.vectors
-        blocks = SquareColumn(product, down, across, rows, divisor, left.by_line, right.by_step, acc, share)
+        is_alone = shape.m <= size.rows
+        blocks = SquareColumn(product, down, across, rows, divisor, left.by_line, right.by_step, acc, share, is_alone)
         configure(emit)
     with emit.counted(I64(0), needed_columns, size.columns) as column:
         if shape.m * shape.n * divisor * product.group > LONG:

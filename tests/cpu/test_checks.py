@@ -194,6 +194,45 @@ def test_a_view_without_elements_may_claim_anything(width: int, extents: tuple[i
     claimed(2, width).launch(1, np.zeros(1, np.float32), *extents, 1 << 30, 1)
 
 
+LANES = """entry @k(%p: tile<ptr<{given}>>, %at: tile<ptr<i32>>) {{
+  %lane = iota : tile<4xi32>
+  %at_1 = reshape %at : tile<ptr<i32>> -> tile<1xptr<i32>>
+  %at_4 = broadcast %at_1 : tile<1xptr<i32>> -> tile<4xptr<i32>>
+  %at_all = offset %at_4, %lane : tile<4xptr<i32>>, tile<4xi32> -> tile<4xptr<i32>>
+  %rows, %t0 = load_ptr_tko weak %at_all : tile<4xptr<i32>> -> tile<4xi32>, token
+  %p_1 = reshape %p : tile<ptr<{given}>> -> tile<1xptr<{given}>>
+  %p_4 = broadcast %p_1 : tile<1xptr<{given}>> -> tile<4xptr<{given}>>
+  %q = offset %p_4, %rows : tile<4xptr<{given}>>, tile<4xi32> -> tile<4xptr<{given}>>
+  {cast}
+  %values, %t1 = load_ptr_tko weak %q{used} : tile<4xptr<f32>> -> tile<4xf32>, token
+  return
+}}"""
+CAST_LANES = "%q_f = ptr_to_ptr %q : tile<4xptr<i16>> -> tile<4xptr<f32>>"
+
+
+@pytest.mark.parametrize("rows", [(0, 1, 4, 2), (0, 1, -1, 2), (0, 1 << 30, 1, 1), (-(1 << 31), 0, 0, 0)])
+def test_a_lane_before_or_behind_its_array_traps_as_in_the_interpreter(rows: tuple[int, ...]) -> None:
+    kernel = tileir.parse(LANES.format(given="f32", cast="", used=""))["k"]
+    trap(kernel, np.zeros(6, np.float32)[1:5], np.array(rows, np.int32))
+
+
+@pytest.mark.parametrize("rows", [(0, 2, 3, 4), (1, 1, 1, 1)])
+def test_a_lane_that_is_not_aligned_traps_as_in_the_interpreter(rows: tuple[int, ...]) -> None:
+    kernel = tileir.parse(LANES.format(given="i16", cast=CAST_LANES, used="_f"))["k"]
+    trap(kernel, np.zeros(16, np.int16), np.array(rows, np.int32))
+
+
+def test_lanes_are_aligned_by_their_offsets_from_an_array_that_is_not() -> None:
+    kernel = tileir.parse(LANES.format(given="i16", cast=CAST_LANES, used="_f"))["k"]
+    kernel.launch(1, np.zeros(18, np.int16)[1:], np.array([1, 3, 15, 7], np.int32))
+    trap(kernel, np.zeros(18, np.int16)[1:], np.array([1, 3, 4, 7], np.int32))
+
+
+def test_lanes_of_an_array_that_is_not_aligned_trap() -> None:
+    kernel = tileir.parse(LANES.format(given="f32", cast="", used=""))["k"]
+    trap(kernel, tileir.Pointer(np.zeros(8, np.float32).ctypes.data + 2, 24), np.zeros(4, np.int32))
+
+
 def test_without_checks_nothing_is_compared() -> None:
     text = """entry @k(%p: tile<ptr<i32>>) {
       %x = constant <i32: 7> : tile<i32>

@@ -99,13 +99,17 @@ class _Access:
             builder.store(I64(start), cell)
 
         def visit(index: Index) -> None:
-            address = address_of(builder, pointers.at(emit, index))
-            distance = address if bounds is None else builder.sub(address, bounds.begin)
+            pointer = pointers.at(emit, index)
+            address = address_of(builder, pointer)
+            distance = address if bounds is None else pointer.wide
             active = None if mask is None else wide(builder, mask.at(emit, index))
             self._collect(highest, Int.unsigned_maximum, distance, active, 0)
-            self._collect(loose, Int.__or__, address, active, 0)
             if bounds is None:
                 self._collect(lowest, Int.unsigned_minimum, address, active, -1)
+            if bounds is not None and _is_multiple(distance, self.size):
+                builder.store(bounds.begin, loose)
+            else:
+                self._collect(loose, Int.__or__, address, active, 0)
 
         emit.loop_nest(pointers.type.shape, visit)
         low, high, bits = (builder.load(cell, typ=I64) for cell in (lowest, highest, loose))
@@ -195,6 +199,16 @@ class _Access:
             TrapSite(self.op, "the element offset {} of a view is at address {}, beyond 64 bits", TrapKind.REACH),
             TrapSite(self.op, "", TrapKind.ACCESS),
         )
+
+
+def _is_multiple(number: ir.Value, factor: int) -> bool:
+    """Whether an integer is a multiple of a power of two, as far as is plain to see."""
+    if isinstance(number, ir.Constant):
+        return bool(number.constant % factor == 0)
+    if not isinstance(number, ir.Instruction) or number.opname not in ("add", "mul"):
+        return False
+    found = [_is_multiple(term, factor) for term in number.operands]
+    return all(found) if number.opname == "add" else any(found)
 
 
 # ---------------------------------------------------------------- accesses through pointers

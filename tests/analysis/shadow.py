@@ -303,6 +303,8 @@ class Shadow:
             effects=self.rules(plain.effects, True),
             controls=self.controls(plain.controls),
             regions=self.steps(plain.regions),
+            compact=Rules(),  # values are arrays
+            compact_effects=Rules(),
         )
         region, results = Preparation.region, Preparation.results
 

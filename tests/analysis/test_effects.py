@@ -128,9 +128,9 @@ def observed(monkeypatch: pytest.MonkeyPatch) -> set[tuple[type[Op], str]]:
     found: set[tuple[type[Op], str]] = set()
     running: list[type[Op]] = []
 
-    def watch(rule: Callable[[Op], Callable[..., object]]) -> Callable[[Op], Callable[..., object]]:
-        def watched(op: Op) -> Callable[..., object]:
-            run = rule(op)
+    def watch(rule: Callable[..., Callable[..., object]]) -> Callable[..., Callable[..., object]]:
+        def watched(op: Op, *plain: Callable[..., object]) -> Callable[..., object]:
+            run = rule(op, *plain)
 
             def step(*values: object) -> object:
                 running.append(type(op))
@@ -155,7 +155,7 @@ def observed(monkeypatch: pytest.MonkeyPatch) -> set[tuple[type[Op], str]]:
     def verb_of(*values: object) -> str:
         return next(value.verb for value in values if isinstance(value, CheckedAccess))
 
-    for table in (TABLES.pure, TABLES.effects):
+    for table in (TABLES.pure, TABLES.effects, TABLES.compact_effects):
         for op, rule in list(table.items()):
             monkeypatch.setitem(table, op, watch(rule))
     note("resolve", verb_of)

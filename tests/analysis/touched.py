@@ -95,7 +95,10 @@ class Watch:
 
     @contextmanager
     def installed(self) -> Iterator[None]:
-        tables = replace(machine.TABLES, effects=self.rules(machine.TABLES.effects))
+        # Without compact tiles, of which memory is not asked for the addresses.
+        tables = replace(
+            machine.TABLES, effects=self.rules(machine.TABLES.effects), compact=Rules(), compact_effects=Rules()
+        )
         resolve, window = Memory.resolve, views.window
 
         def watched_resolve(

@@ -62,8 +62,8 @@ def rows(answer: dict[str, Any]) -> list[tuple[str, int]]:
     [
         ("Tile IR", "= exp "),
         ("bytecode", "opcode: exp"),
-        ("LLVM IR", "fmul"),
-        ("assembly", "mul"),
+        ("LLVM IR", "llvm.fma"),
+        ("assembly", "fm"),
         pytest.param("TTIR", "__nv_expf", marks=GPU),
         pytest.param("TTGIR", "__nv_expf", marks=GPU),
         pytest.param("PTX", "ex2.approx", marks=GPU),

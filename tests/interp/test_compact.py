@@ -130,7 +130,7 @@ def test_widened_indices_are_those_of_arrays(reading, first):
 
 
 def test_tiles_in_every_kind_of_region_are_those_of_arrays():
-    """Through an `if`, a `loop`, a `for`, an early exit, a call and a reduction."""
+    """Through an `if`, a `loop`, a `for`, an early exit and a reduction."""
     text = """
     experimental$func @f(%x: tile<i32>, %c: tile<i1>) -> (tile<8xi32>, tile<8xi32>, tile<8xi32>, tile<i32>) {
       %i = iota : tile<8xi32>
@@ -291,6 +291,31 @@ def check_memory(text, make, numbers, shift=0):
 
 def two_arrays(dtype):
     return lambda: {"a": (np.arange(300) % 100).astype(dtype), "c": np.zeros(32, dtype)}
+
+
+def test_functions_are_given_arrays():
+    text = """cuda_tile.module @m {
+      experimental$func @moved(%p: tile<8xptr<f32>>, %by: tile<8xi32>) -> tile<8xptr<f32>> {
+        %q = offset %p, %by : tile<8xptr<f32>>, tile<8xi32> -> tile<8xptr<f32>>
+        return %q : tile<8xptr<f32>>
+      }
+      entry @k(%a: tile<ptr<f32>>, %c: tile<ptr<f32>>, %n: tile<i32>) {
+        %i = iota : tile<8xi32>
+        %a1 = reshape %a : tile<ptr<f32>> -> tile<1xptr<f32>>
+        %a8 = broadcast %a1 : tile<1xptr<f32>> -> tile<8xptr<f32>>
+        %c1 = reshape %c : tile<ptr<f32>> -> tile<1xptr<f32>>
+        %c8 = broadcast %c1 : tile<1xptr<f32>> -> tile<8xptr<f32>>
+        %n1 = reshape %n : tile<i32> -> tile<1xi32>
+        %n8 = broadcast %n1 : tile<1xi32> -> tile<8xi32>
+        %j = muli %i, %n8 : tile<8xi32>
+        %p = experimental$call @moved(%a8, %j) : (tile<8xptr<f32>>, tile<8xi32>) -> tile<8xptr<f32>>
+        %q = offset %c8, %i : tile<8xptr<f32>>, tile<8xi32> -> tile<8xptr<f32>>
+        %x, %t = load_ptr_tko weak %p : tile<8xptr<f32>> -> tile<8xf32>, token
+        %u = store_ptr_tko weak %q, %x token=%t : tile<8xptr<f32>>, tile<8xf32> -> token
+      }
+    }"""
+    assert check_memory(text, two_arrays(np.float32), (3,)) == (1, False)
+    assert check_memory(text, two_arrays(np.float32), (60,))[1]
 
 
 BOXES = {

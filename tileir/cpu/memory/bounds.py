@@ -5,10 +5,9 @@ how the library is asked about others (`cpu.memory.lookup`). Does not know: acce
 
 Each pointer parameter and each global has an entry of three slots: its first address, which is the pointer itself, the
 end of what may be read, the end of what may be written (the first address if nothing may be). A pointer computed from
-one of them keeps its base
-(`cpu.emit.elements.Num`), which names its bounds. Together the entries are a table. Behind it stand the number of
-further entries and their address, for arrays that are reached through others. A pointer without a base, or one that has
-left its own memory, is looked up in both and among the allocations of the block.
+one of them keeps its base (`cpu.emit.elements.Num`), which names its bounds. Together the entries are a table. Behind
+it stand the number of further entries and their address, for arrays that are reached through others. A pointer without
+a base, or one that has left its own memory, is looked up in both and among the allocations of the block.
 """
 
 from __future__ import annotations

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import Future
+import threading
+from concurrent.futures import Future, wait
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -14,7 +16,7 @@ PATIENCE = 5.0
 
 
 class _Client:
-    """A client of Dask, and its loop, which may lose its connection as it is given or asked for the first task."""
+    """A client of Dask, and its loop, which may lose its connection as it is given or asked for a task."""
 
     def __init__(self, lost: str = "never") -> None:
         self.status, self.scheduler_comm, self.given, self.loop = "running", object(), list[Future[int]](), self
@@ -33,11 +35,15 @@ class _Client:
         function().close()
 
     def add_callback(self, function: Any, *arguments: Any) -> None:
-        asyncio.run(function(*arguments))
+        if self.lost != "for good":
+            with suppress(asyncio.CancelledError):
+                asyncio.run(function(*arguments))
 
     async def gather(self, task: Future[int], asynchronous: bool) -> int:
         if self.lost == "as asked":
             raise OSError("the scheduler is gone")
+        if self.lost == "as closed":
+            raise asyncio.CancelledError
         return task.result(timeout=PATIENCE)
 
 
@@ -55,3 +61,17 @@ def test_a_task_that_is_given_as_the_connection_is_lost_is_given_again() -> None
 def test_a_result_that_is_lost_on_its_way_ends_the_future() -> None:
     with pytest.raises(OSError, match="the scheduler is gone"):
         DaskExecutor(_Client("as asked")).submit(pow, 3, 2).result(PATIENCE)
+
+
+def test_the_end_of_the_loop_of_dask_cancels_the_future() -> None:
+    future = DaskExecutor(_Client("as closed")).submit(pow, 3, 2)
+    assert wait([future], PATIENCE).done and future.cancelled()
+
+
+def test_an_executor_ends_without_the_futures_that_were_cancelled() -> None:
+    executor = DaskExecutor(_Client("for good"))
+    future = executor.submit(pow, 3, 2)
+    ending = threading.Thread(target=lambda: executor.shutdown(cancel_futures=True), daemon=True)
+    ending.start()
+    ending.join(PATIENCE)
+    assert future.cancelled() and not ending.is_alive()

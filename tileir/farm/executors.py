@@ -135,9 +135,13 @@ class DaskExecutor(Executor):
         """Give a future what its task ends with, or what goes wrong as that is fetched."""
         try:
             result = await self._client.gather(task, asynchronous=True)
-        except BaseException as error:
+        except Exception as error:
             if future.set_running_or_notify_cancel():
                 future.set_exception(error)
+        except BaseException:  # Dask ends its loop
+            future.cancel()
+            future.set_running_or_notify_cancel()
+            raise
         else:
             if future.set_running_or_notify_cancel():
                 future.set_result(result)
@@ -148,7 +152,7 @@ class DaskExecutor(Executor):
             for future in futures:
                 future.cancel()
         if wait:
-            wait_for(futures)
+            wait_for([future for future in futures if not future.cancelled()])
 
 
 def handed_over(client: Any, submit: Callable[[], Any]) -> Any:

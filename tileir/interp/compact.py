@@ -25,9 +25,8 @@ class CompactTile:
 
     __slots__ = ("_array", "shape")
 
-    def __init__(self, shape: Numbers) -> None:
-        self.shape = shape
-        self._array: np.ndarray | None = None
+    shape: Numbers
+    _array: np.ndarray | None
 
     def expanded(self) -> np.ndarray:
         """The tile as an array of its shape and of the dtype of its elements, not to be written to."""

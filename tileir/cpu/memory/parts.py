@@ -102,13 +102,6 @@ def moves_as_bytes(element: t.ElementType | t.PointerType) -> bool:
     return element not in UNUSED_BITS and element not in (t.I1, t.I4)
 
 
-def _call(builder: ir.IRBuilder, name: str, types: Sequence[ir.Type], *arguments: ir.Value) -> None:
-    module = builder.module
-    if name not in module.globals:
-        ir.Function(module, ir.FunctionType(ir.VoidType(), types), name)
-    builder.call(module.globals[name], arguments)
-
-
 def copy_padded_row(
     emit: Emitter, dim: int, memory: Window, copy: Window, outside: Num | None, index: Index, length: ir.Value
 ) -> None:
@@ -120,3 +113,10 @@ def copy_padded_row(
         copy_row(emit, copy, memory, dim, index, length)
     with emit.when(rest):
         pad_row(emit, copy, dim, index, length, outside)
+
+
+def _call(builder: ir.IRBuilder, name: str, types: Sequence[ir.Type], *arguments: ir.Value) -> None:
+    module = builder.module
+    if name not in module.globals:
+        ir.Function(module, ir.FunctionType(ir.VoidType(), types), name)
+    builder.call(module.globals[name], arguments)

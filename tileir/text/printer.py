@@ -65,13 +65,6 @@ def to_text(module: Module, *, form: str = "module", debug: bool = False, level:
     return "\n".join([*lines, ""]) or "\n"
 
 
-def items_text(module: Module, items: Iterable[Op]) -> str:
-    """Some items of `module` in MLIR's generic form: equal texts mean equal items, but for locations."""
-    writer = Writer(name_values(module.op, hinted=False), write_generic, NEWEST, {}, None, hints_text)
-    writer.operations(list(items), "")
-    return "\n".join(writer.lines)
-
-
 def write_custom(writer: Writer, op: Op, indent: str) -> None:
     """Add an operation in its own syntax, or in the generic form if that cannot say all of it."""
     write = write_operation if is_expressible(op) else write_generic

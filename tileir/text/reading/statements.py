@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 from tileir.ir import attributes as a
 from tileir.ir.core import Block, Op
 from tileir.ir.loc import Source, SourceLoc, SourcePart
+from tileir.ir.near import did_you_mean
 from tileir.ir.spec import OpSpec
 from tileir.ir.traits import TerminatedBy
 from tileir.ir.unread import Unread
@@ -25,7 +26,7 @@ from tileir.text.reading.lexer import END
 from tileir.text.reading.locations import location_in_brackets
 from tileir.text.reading.names import ClosedRegion, NameScope
 from tileir.text.reading.properties import distribute
-from tileir.text.reading.reader import GiveUp, TextFault, did_you_mean, shown_token
+from tileir.text.reading.reader import GiveUp, TextFault, shown_token
 from tileir.text.reading.recovery import next_statement
 from tileir.text.reading.spellings import PREFIX, spellings
 from tileir.text.reading.values import NO_NAMES, ValueReader

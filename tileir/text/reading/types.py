@@ -14,10 +14,11 @@ from typing import NoReturn, TypeVar
 
 from tileir.ir import types as t
 from tileir.ir.diagnostics import Diagnostic
+from tileir.ir.near import did_you_mean
 from tileir.ir.unread import POISON
 from tileir.text.reading import codes
 from tileir.text.reading.lexer import skip_blank, token_at
-from tileir.text.reading.reader import Reader, did_you_mean, shown_token, whole_number
+from tileir.text.reading.reader import Reader, shown_token, whole_number
 
 _WORD = re.compile(r"[!#]?[A-Za-z_][\w$.]*", re.ASCII)
 _EXTENT = re.compile(r"(\d+|\?)[ \t\r\n]*x", re.ASCII)

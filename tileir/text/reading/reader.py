@@ -130,8 +130,10 @@ class Reader(TokenCursor):
         """The next token is not `what`."""
         self.expected_at(self.starts[self.index], self.tokens[self.index], what, hint)
 
-    def expected_at(self, begin: int, token: str, what: str, hint: str | None = None) -> NoReturn:
-        """`token` at the offset `begin` is not `what`."""
+    def expected_at(
+        self, begin: int, token: str, what: str, hint: str | None = None, else_hint: str | None = None
+    ) -> NoReturn:
+        """`token` at the offset `begin` is not `what`. `else_hint` is for a token that is not near to a word of it."""
         if token is END:
             loc = self.place(begin, begin)
             message = f"expected {what}, got the end of the text"
@@ -139,7 +141,7 @@ class Reader(TokenCursor):
         loc = self.place(begin, begin + len(token))
         self.check_token(token, loc)
         shown = shown_token(token)
-        hint = hint or did_you_mean(token, _QUOTED_WORD.findall(what))
+        hint = hint or did_you_mean(token, _QUOTED_WORD.findall(what)) or else_hint
         self.fail(codes.EXPECTED, f"expected {what}, got {shown}", loc, hint=hint, expected=what, got=shown)
 
     def check_token(self, token: str, loc: SourceLoc | None = None) -> None:

@@ -96,14 +96,13 @@ class Multiplication:
     def _run(self) -> Run | None:
         """The run of tiles that is multiplied where rows are few; None where tiles do not lie along K as they are
         multiplied."""
-        deferral, sides = self.deferral, (self.left, self.right)
-        if deferral is None or self.left.needed is None:
+        deferral, memory = self.deferral, self.left.memory
+        if deferral is None or self.left.needed is None or memory is None or memory.element is not self.product.element:
             return None
-        if not all(side.memory is not None and side.memory.along_k and side.address is not None for side in sides):
-            return None
-        memory = self.left.memory
-        is_plain = memory is not None and memory.element is self.product.element
-        return deferral.run if is_plain and self._few(self.right, _rows(memory)) is not None else None
+        for side in (self.left, self.right):
+            if side.memory is None or not side.memory.along_k or side.address is None:
+                return None
+        return deferral.run if self._few(self.right, _rows(memory)) is not None else None
 
     def _multiply_run(self, run: Run, rows: ir.Value) -> None:
         def multiply_run(left: Strided, right: Strided, tiles: ir.Value) -> None:

@@ -104,5 +104,5 @@ def _most(builder: ir.IRBuilder, tile: Factor, rows: ir.Value) -> ir.Value:
 
 def new_run(emit: Emitter) -> Run:
     """An empty run of tiles in memory."""
-    sides = [RunSide(emit.stack(PTR), emit.stack(I64), emit.stack(I64)) for _ in range(2)]
-    return Run(*sides, emit.stack(I64))
+    left, right = (RunSide(emit.stack(PTR), emit.stack(I64), emit.stack(I64)) for _ in range(2))
+    return Run(left, right, emit.stack(I64))

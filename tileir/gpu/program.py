@@ -45,11 +45,11 @@ TENSOR_MEMORY = 512
 
 @dataclass(frozen=True)
 class KernelSource:
-    """An entry and all that its code depends on: `text` says what that is in the entry and the functions."""
+    """An entry and all that its code depends on: `digest` is one of the entry and the functions."""
 
     entry: Entry
     functions: Sequence[Func]
-    text: str
+    digest: str
 
     def operations(self) -> list[Op]:
         """The operations that code can come from, in program order."""
@@ -89,7 +89,7 @@ def executable(
     UnsupportedError for what has no GPU code."""
     options = options_for(source.entry, arch, requested)
     how = repr(options), repr(requested), repr(list(facts)), repr(wide_extents)
-    key = key_of("open route", toolchain(), arch.name, *how, source.text)
+    key = key_of("open route", toolchain(), arch.name, *how, source.digest)
     found = cache.get(key)
     if found is not None:
         return Executable.from_parts(found)

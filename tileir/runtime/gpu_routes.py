@@ -22,19 +22,19 @@ from tileir.gpu.resources import Library
 from tileir.gpu.ttir.lowering import ParameterFacts
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import DiagnosticError, UnsupportedError
+from tileir.ir.digest import items_digest
 from tileir.ir.shown import shown
 from tileir.ops.calls import Func
 from tileir.runtime.exact import exact_kernel, exact_module
 from tileir.runtime.gpu import CodeVariant, Gpu
 from tileir.runtime.module import Kernel, Module
-from tileir.text.printer import items_text
 
 
 def source_of(kernel: Kernel) -> KernelSource:
     """The source that the open route makes code of."""
     module = kernel.module
     functions = [item for item in module.items if isinstance(item, Func)]
-    return KernelSource(kernel.entry, functions, items_text(module, [kernel.entry, *functions]))
+    return KernelSource(kernel.entry, functions, items_digest([kernel.entry, *functions]))
 
 
 def facts_of(count: int, watched: Sequence[int], variant: CodeVariant) -> list[ParameterFacts]:

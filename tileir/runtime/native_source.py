@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.run.program import NativeSource
+from tileir.ir.digest import items_digest
 from tileir.ops.calls import Func
 from tileir.ops.module import Entry
 from tileir.runtime.exact import exact_kernel
 from tileir.runtime.module import Kernel, Module
-from tileir.text.printer import items_text
 
 
 def source_of(kernel: Kernel, checks: CheckLevel, rewrites: bool) -> NativeSource:
@@ -22,8 +22,8 @@ def source_of(kernel: Kernel, checks: CheckLevel, rewrites: bool) -> NativeSourc
         made = exact_kernel(kernel) if rewrites else kernel
         return made.entry, _functions(made.module)
 
-    text = items_text(kernel.module, [kernel.entry, *_functions(kernel.module)])
-    return NativeSource(kernel.name, text, tuple(kernel.module.globals.addresses), checks, items, rewrites)
+    digest = items_digest([kernel.entry, *_functions(kernel.module)])
+    return NativeSource(kernel.name, digest, tuple(kernel.module.globals.addresses), checks, items, rewrites)
 
 
 def _functions(module: Module) -> list[Func]:

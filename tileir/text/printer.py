@@ -46,9 +46,12 @@ def to_text(module: Module, *, form: str = "module", debug: bool = False, level:
     ------
     ValueError
         For another form.
+    TypeError
+        For what is no module.
     """
     if form not in FORMS:
         raise ValueError(f"expected form to be one of {', '.join(FORMS)}, got '{form}'")
+    Module.required(module)
     items = _disassembled(module) if form == "disassembly" else [module.op]
     places = dict(_places(items, form)) if debug else {}
     locations = LocationText(places.values()) if debug else None
@@ -60,13 +63,6 @@ def to_text(module: Module, *, form: str = "module", debug: bool = False, level:
     producer = _producer_lines(module) if form == "disassembly" else []
     lines = [*producer, *writer.lines, *definitions]
     return "\n".join([*lines, ""]) or "\n"
-
-
-def items_text(module: Module, items: Iterable[Op]) -> str:
-    """Some items of `module` in MLIR's generic form: equal texts mean equal items, but for locations."""
-    writer = Writer(name_values(module.op, hinted=False), write_generic, NEWEST, {}, None, hints_text)
-    writer.operations(list(items), "")
-    return "\n".join(writer.lines)
 
 
 def write_custom(writer: Writer, op: Op, indent: str) -> None:

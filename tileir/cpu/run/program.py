@@ -74,14 +74,14 @@ Items = tuple[Entry, Sequence[Op]]
 @dataclass(frozen=True)
 class NativeSource:
     """An entry that is to become code: its `name`, the globals in the order in which a launch gives their addresses,
-    and `text`, which says all that the code depends on in the entry and the device functions.
+    and a `digest` of all that the code depends on in the entry and the device functions.
 
     `items` makes the entry and the functions that are compiled, of the program as it is or, if it `rewrites` that, as
     it becomes; it is asked where there is no code yet, or an operation is to be named.
     """
 
     name: str
-    text: str
+    digest: str
     global_names: tuple[str, ...]
     checks: CheckLevel
     items: Callable[[], Items]
@@ -163,7 +163,7 @@ def compiled(source: NativeSource, cache: Cache) -> NativeProgram:
 
     Raises UnsupportedError for what has no native code.
     """
-    key = key_of(toolchain(source.rewrites), source.checks.value, source.text, *source.global_names)
+    key = key_of(toolchain(source.rewrites), source.checks.value, source.digest, *source.global_names)
     found = cache.get(key)
     if found is not None:
         facts, code = found

@@ -348,7 +348,7 @@ def from_content(content: bytes, filename: str, first_line: int = 1, *, level: s
 
     Raises `DiagnosticError`, for text as `parse` does.
     """
-    if content.startswith(MAGIC):
+    if content.startswith(MAGIC[:1]):  # which no text begins with, though the file may be cut short or damaged
         return from_bytecode(content, filename)
     return parse(_decoded(content, filename), filename, first_line, level=level)
 

@@ -1,4 +1,4 @@
-"""Vectors whose elements change places: interleaved, and turned as a square.
+"""Vectors made of one number, and vectors whose elements change places: interleaved, and turned as a square.
 
 Does not know: where vectors come from, nor what their elements are.
 """
@@ -10,6 +10,14 @@ from collections.abc import Sequence
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import I32
+
+
+def broadcast(builder: ir.IRBuilder, number: ir.Value, lanes: int) -> ir.Value:
+    """A vector whose lanes all hold `number`."""
+    vector = ir.VectorType(number.type, lanes)
+    undefined = ir.Constant(vector, ir.Undefined)
+    single = builder.insert_element(undefined, number, I32(0))
+    return builder.shuffle_vector(single, undefined, ir.Constant(ir.VectorType(I32, lanes), [0] * lanes))
 
 
 def interleaved(builder: ir.IRBuilder, rows: Sequence[ir.Value]) -> ir.Value:

@@ -22,10 +22,11 @@ from llvmlite import ir
 from tileir.cpu.emit.coroutines import Coroutine
 from tileir.cpu.emit.debug_lines import DebugLines
 from tileir.cpu.emit.elements import I8, I32, I64, PTR, Num
+from tileir.cpu.emit.growth import Loop
 from tileir.cpu.emit.record import ABANDON, CHANGES, STATUS, WAITING
 from tileir.cpu.emit.safepoints import attend, field_of, wanted
 from tileir.cpu.emit.trap_sites import ABANDONED, EVIDENCE, EVIDENCE_PLACE, MOST_WORDS, SET_ASIDE, TrapKind, TrapSite
-from tileir.cpu.emit.widening import Loop, Verdict, widen
+from tileir.cpu.emit.widening import Verdict, widen
 from tileir.cpu.llvm.engine import host
 from tileir.cpu.llvm.metadata import Distinct, access_group, parallel_loop, plain_loop
 from tileir.host import limits

@@ -12,12 +12,22 @@ from llvmlite import ir
 from tileir.cpu.emit.elements import I32
 
 
+class Splat(ir.Constant):
+    """A constant vector whose lanes all hold `element`."""
+
+    def __init__(self, element: ir.Constant, lanes: int) -> None:
+        super().__init__(ir.VectorType(element.type, lanes), None)
+        self._element = element
+
+    def _get_reference(self) -> str:
+        return f"splat ({self._element.type} {self._element.get_reference()})"
+
+
 def broadcast(builder: ir.IRBuilder, number: ir.Value, lanes: int) -> ir.Value:
     """A vector whose lanes all hold `number`."""
-    vector = ir.VectorType(number.type, lanes)
-    undefined = ir.Constant(vector, ir.Undefined)
+    undefined = Splat(ir.Constant(number.type, ir.Undefined), lanes)
     single = builder.insert_element(undefined, number, I32(0))
-    return builder.shuffle_vector(single, undefined, ir.Constant(ir.VectorType(I32, lanes), [0] * lanes))
+    return builder.shuffle_vector(single, undefined, ir.Constant(ir.VectorType(I32, lanes), None))
 
 
 def interleaved(builder: ir.IRBuilder, rows: Sequence[ir.Value]) -> ir.Value:

@@ -1,7 +1,7 @@
 """Loops whose iterations are independent, run on vectors: a lane is an iteration.
 
-Knows: which instructions have a form for vectors, which values of a loop are the same in all lanes or grow evenly from
-one to the next, and how many lanes pay. Does not know: operations, tiles, what a loop is for.
+Knows: how the code of such a loop is made from that of one iteration. Does not know: which loops can be widened and how
+far (`cpu.emit.growth`), operations, tiles, what a loop is for.
 
 LLVM's vectoriser could do the same, and does where this does not (`Verdict.LEFT`). It has to find out first what is
 known here, that iterations are independent, and the passes it needs around it take most of the time of optimising.
@@ -9,39 +9,21 @@ known here, that iterations are independent, and the passes it needs around it t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
 
 from llvmlite import ir
 from llvmlite.ir import instructions as op
 
-from tileir.cpu.emit.elements import I1, I32, I64, PTR
-from tileir.cpu.emit.vectors import broadcast
+from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR
+from tileir.cpu.emit.growth import Collected, Growth, Loop, Unfit, Width, byte_size, intrinsic, width
+from tileir.cpu.emit.vectors import Splat, broadcast
 from tileir.cpu.llvm.engine import Host
 
-MOST_COPIES = 4
-"""Of a short body, whose vectors are worked on side by side."""
-SHORT = 20
-"""Instructions of a body that is worth several copies; the same number as LLVM's."""
-LEAST_LANES = 4
 MASKED_BITS = 512
-"""Of vectors of which single lanes can be loaded and stored."""
-
-_ARITHMETIC = {"add", "sub", "mul", "and", "or", "xor", "shl", "lshr", "ashr", "fadd", "fsub", "fmul", "fdiv", "fneg"}
-_WITH_EFFECTS = {"load", "store", "load atomic", "store atomic", "cmpxchg", "atomicrmw", "fence", "alloca"}
-_CASTS = {"trunc", "zext", "sext", "fptrunc", "fpext", "sitofp", "uitofp", "fptosi", "fptoui", "bitcast"}
-_EVEN_CASTS = {"trunc", "ptrtoint", "inttoptr"}
-"""Of values that grow evenly from lane to lane: the results do, too."""
-_CALLS = (
-    *("fma", "fabs", "sqrt", "floor", "ceil", "trunc", "rint", "roundeven", "copysign", "ldexp", "minnum", "maxnum"),
-    *("minimum", "maximum", "smin", "smax", "umin", "umax", "abs", "ctpop", "ctlz", "cttz", "fshl", "fshr"),
-    *("bitreverse", "bswap", "sadd.sat", "uadd.sat", "ssub.sat", "usub.sat", "fptosi.sat", "fptoui.sat"),
-    *("minimumnum", "maximumnum"),
-)
-_CALL = re.compile(rf"llvm\.({'|'.join(map(re.escape, _CALLS))})((?:\.(?:i\d+|f\d+|bf16))+)")
+"""Of vectors of which single lanes can be loaded and stored, and loaded from different places."""
+_FLAGGED = {"abs", "ctlz", "cttz"}
+"""Functions whose second argument is no number: it says what to make of one."""
 
 
 class Verdict(Enum):
@@ -52,203 +34,19 @@ class Verdict(Enum):
     LEFT = "left to LLVM's vectoriser"
 
 
-@dataclass
-class Loop:
-    """A loop of one block that a branch at the end of `before` leads to: its `body` begins with `position` and ends
-    with the counting. At least one iteration; `after` is empty as yet."""
-
-    before: ir.Block
-    body: ir.Block
-    after: ir.Block
-    position: op.PhiInstr
-    begin: ir.Value
-    end: ir.Value
-
-    @property
-    def work(self) -> list[op.Instruction]:
-        """The instructions without the counting."""
-        return list(self.body.instructions[1:-3])
-
-    @cached_property
-    def count(self) -> int | None:
-        """The iterations, if they are known."""
-        if isinstance(self.begin, ir.Constant) and isinstance(self.end, ir.Constant):
-            return int(self.end.constant) - int(self.begin.constant)
-        return None
-
-
-class _Unfit(Exception):
-    """An instruction without a form for vectors."""
-
-
-# ---------------------------------------------------------------- how values change from lane to lane
-
-
-class _Growth:
-    """How much each value of a loop grows from an iteration to the next: None if unevenly."""
-
-    def __init__(self, loop: Loop) -> None:
-        self.steps: dict[int, int | None] = {id(loop.position): 1}
-        self.fixed: set[int] = set()
-        """The instructions whose values are the same in all iterations, wherever these are computed."""
-        self._stored = {id(each.operands[1]) for each in loop.work if isinstance(each, op.StoreInstr)}
-        for each in loop.work:
-            self.steps[id(each)] = self._step(each)
-            if self.steps[id(each)] == 0 and self._is_fixed(each):
-                self.fixed.add(id(each))
-
-    def of(self, value: ir.Value) -> int | None:
-        """What comes from outside of the loop does not grow."""
-        return self.steps.get(id(value), 0)
-
-    def is_inside(self, value: ir.Value) -> bool:
-        """Whether it is computed in the loop."""
-        return id(value) in self.steps
-
-    def _is_fixed(self, instruction: op.Instruction) -> bool:
-        if isinstance(instruction, op.LoadInstr) and not self._is_cell(instruction):
-            return False
-        return all(not self.is_inside(value) or id(value) in self.fixed for value in instruction.operands)
-
-    def _is_cell(self, load: op.LoadInstr) -> bool:
-        """Whether it reads a stack cell, which nothing in the loop writes."""
-        (address,) = load.operands
-        return isinstance(address, op.AllocaInstr) and id(address) not in self._stored
-
-    def _step(self, instruction: op.Instruction) -> int | None:
-        steps = [self.of(value) for value in instruction.operands]
-        if isinstance(instruction, op.StoreInstr):
-            self._require(self._is_row(instruction, instruction.operands[0].type))
-            return None
-        if isinstance(instruction, op.LoadInstr):
-            if steps == [0]:
-                self._require(self._is_cell(instruction) or _is_independent(instruction))
-                return 0
-            self._require(self._is_row(instruction, instruction.type))
-            return None
-        if isinstance(instruction, op.GEPInstr):
-            return self._address(instruction, steps)
-        even = self._even(instruction, steps)
-        if even is None:
-            self._require(_has_wide_form(instruction))
-            for value in instruction.operands:
-                self._require(not isinstance(value.type, ir.PointerType) or isinstance(value, ir.Function))
-        return even
-
-    def _even(self, instruction: op.Instruction, steps: Sequence[int | None]) -> int | None:
-        name = instruction.opname
-        if not any(step != 0 for step in steps):
-            self._require(_is_pure(instruction))
-            return 0
-        if None in steps:
-            return None
-        if name in ("add", "sub"):
-            return steps[0] + steps[1] if name == "add" else steps[0] - steps[1]
-        if name in _EVEN_CASTS:
-            return steps[0]
-        for value, other in ((0, 1), (1, 0)):
-            if name == "mul" and isinstance(instruction.operands[other], ir.Constant):
-                return steps[value] * int(instruction.operands[other].constant)
-        if name == "shl" and isinstance(instruction.operands[1], ir.Constant):
-            return steps[0] << int(instruction.operands[1].constant)
-        return None
-
-    def _address(self, instruction: op.GEPInstr, steps: Sequence[int | None]) -> int:
-        self._require(len(steps) == 2 and None not in steps and instruction.operands[1].type == I64)
-        return steps[0] + steps[1] * _byte_size(instruction.source_etype)
-
-    def _is_row(self, access: op.Instruction, element: ir.Type) -> bool:
-        """Whether lanes lie side by side in memory."""
-        return _is_independent(access) and self.of(access.operands[-1]) == _byte_size(element)
-
-    def _require(self, condition: bool) -> None:
-        if not condition:
-            raise _Unfit
-
-
-def _byte_size(element: ir.Type) -> int:
-    if isinstance(element, ir.IntType) and element.width % 8 == 0:
-        return int(element.width) // 8
-    return {ir.FloatType: 4, ir.DoubleType: 8, ir.HalfType: 2}.get(type(element), 0)
-
-
-def _is_independent(access: op.Instruction) -> bool:
-    return "llvm.access.group" in access.metadata
-
-
-def _has_wide_form(instruction: op.Instruction) -> bool:
-    if isinstance(instruction, op.CallInstr):
-        return _CALL.fullmatch(instruction.callee.name) is not None
-    if isinstance(instruction, (op.CompareInstr, op.SelectInstr)):
-        return True
-    return instruction.opname in (_CASTS if isinstance(instruction, op.CastInstr) else _ARITHMETIC)
-
-
-def _is_pure(instruction: op.Instruction) -> bool:
-    """Whether it does nothing but compute: as each iteration runs it, it may as well run before the loop."""
-    if isinstance(instruction, op.CallInstr):
-        return _has_wide_form(instruction)
-    return not isinstance(instruction, (op.PhiInstr, op.Terminator)) and instruction.opname not in _WITH_EFFECTS
-
-
-# ---------------------------------------------------------------- how much at a time
-
-
-@dataclass(frozen=True)
-class _Width:
-    """The lanes of a vector, and the vectors worked on side by side."""
-
-    lanes: int
-    copies: int
-
-    @property
-    def total(self) -> int:
-        return self.lanes * self.copies
-
-
-def _width(loop: Loop, growth: _Growth, vector_bits: int) -> _Width | None:
-    """None if a loop has too few iterations."""
-    uneven = [each for each in loop.work if growth.of(each) is None]
-    loads = [each for each in uneven if isinstance(each, op.LoadInstr)]
-    stores = [each for each in uneven if isinstance(each, op.StoreInstr)]
-    if not stores:
-        raise _Unfit
-    elements = [*(each.type for each in loads), *(each.operands[0].type for each in stores)]
-    lanes = vector_bits // 8 // max(map(_byte_size, elements))
-    if loop.count is not None:
-        lanes = min(lanes, 1 << (loop.count.bit_length() - 1))
-    if lanes < LEAST_LANES:
-        return None
-    return _Width(lanes, _copies(loop, lanes, len(uneven), len(loads), len(stores)))
-
-
-def _copies(loop: Loop, lanes: int, instructions: int, loads: int, stores: int) -> int:
-    """As many as keep the units busy that load and store, in a short body; none that would run alone."""
-    if instructions + 2 >= SHORT:
-        return 1
-    fitting = 1 << (SHORT // (instructions + 2)).bit_length() - 1
-    most = min(MOST_COPIES, max(fitting, MOST_COPIES // max(1, loads), MOST_COPIES // stores))
-    if loop.count is None:
-        return most
-    whole = loop.count // lanes
-    return max(copies for copies in range(1, min(most, whole) + 1) if whole % copies == 0)
-
-
-# ---------------------------------------------------------------- code
-
-
 def widen(builder: ir.IRBuilder, loop: Loop, target: Host) -> Verdict:
     """Have a loop run on vectors where that can be; its own code is left for the rest, if there is one."""
     if _has_vectors(loop) or _has_calls(loop):
         return Verdict.PLAIN
+    has_masks = target.vector_bits == MASKED_BITS
     try:
-        growth = _Growth(loop)
-        width = _width(loop, growth, target.vector_bits)
-    except _Unfit:
+        growth = Growth(loop, gathers=has_masks)
+        found = width(loop, growth, target.vector_bits)
+    except Unfit:
         return Verdict.LEFT
-    if width is None:
+    if found is None:
         return Verdict.PLAIN
-    _Code(builder, loop, growth, width).emit(has_masks=target.vector_bits == MASKED_BITS)
+    _Code(builder, loop, growth, found).emit(has_masks)
     return Verdict.WIDENED
 
 
@@ -265,7 +63,7 @@ class _Code:
     """A loop's code for vectors: what is the same in all iterations at the end of the block before, whole vectors in a
     loop of their own, then the rest."""
 
-    def __init__(self, builder: ir.IRBuilder, loop: Loop, growth: _Growth, width: _Width) -> None:
+    def __init__(self, builder: ir.IRBuilder, loop: Loop, growth: Growth, width: Width) -> None:
         self.loop, self.growth, self.width = loop, growth, width
         self._place = builder.debug_metadata
         self._fixed: dict[int, ir.Value] = {}
@@ -273,6 +71,8 @@ class _Code:
         loop.before.instructions.pop()
         loop.before.terminator = None
         self._head = self.builder(loop.before)
+        self.collected = {place: self._vector_cell(each) for place, each in growth.collected.items()}
+        """For each stack cell that collects, one of vectors."""
 
     def builder(self, block: ir.Block) -> ir.IRBuilder:
         """One that stands at the end of a block."""
@@ -283,6 +83,8 @@ class _Code:
     def emit(self, has_masks: bool) -> None:
         """Make the loops, and lead from the block before to them and from them to the block after."""
         loop, head, total = self.loop, self._head, self.width.total
+        for store in self.growth.settled:
+            copied(head, store, [self.fixed(store.operands[0]), store.operands[1]])
         left = loop.body.function.append_basic_block("left")
         leave = self.builder(left)
         if loop.count is not None:
@@ -301,6 +103,30 @@ class _Code:
             rest = self._rest(has_masks, (loop.begin, loop.before), (end, left))
             head.cbranch(head.icmp_unsigned("<", count, I64(total)), rest, vectors)
             leave.cbranch(leave.icmp_unsigned("<", end, loop.end), rest, loop.after)
+        for place, each in self.growth.collected.items():
+            self._collect(each, self.collected[place])
+
+    # ------------------------------------------------------------ stack cells
+
+    def _vector_cell(self, each: Collected) -> ir.Value:
+        """A cell in which each lane collects, from what the cell of the loop holds before."""
+        vector = ir.VectorType(each.cell.allocated_type, self.width.lanes)
+        with self._head.goto_entry_block():
+            cell = self._head.alloca(vector)
+        self._head.store(broadcast(self._head, self._head.load(each.cell), vector.count), cell)
+        return cell
+
+    def _collect(self, each: Collected, cell: ir.Value) -> None:
+        """Bring together what the lanes, and the loop's own iterations, have collected."""
+        builder = self.builder(self.loop.after)
+        vector = builder.load(cell)
+        name = f"llvm.vector.reduce.{each.verb}.{_suffix(vector.type)}"
+        lanes = builder.call(self.declared(name, vector.type.element, [vector.type]), [vector])
+        change = each.change
+        function = [change.callee] if isinstance(change, op.CallInstr) else []
+        builder.store(copied(builder, change, [*function, builder.load(each.cell), lanes]), each.cell)
+
+    # ------------------------------------------------------------ loops
 
     def _forget_body(self) -> None:
         self.loop.body.function.blocks.remove(self.loop.body)
@@ -339,6 +165,8 @@ class _Code:
         position.add_incoming(following, builder.block)
         builder.cbranch(builder.icmp_unsigned("<", following, end), builder.block, after)
 
+    # ------------------------------------------------------------ values
+
     def fixed(self, value: ir.Value) -> ir.Value:
         """A value that is the same in all iterations, computed before them."""
         if id(value) not in self.growth.fixed:
@@ -355,44 +183,18 @@ class _Code:
         if found is None:
             lanes = self.width.lanes
             if isinstance(value, ir.Constant):
-                found = _Splat(value, lanes)
+                found = Splat(value, lanes)
             else:
                 found = broadcast(self._head, self.fixed(value), lanes)
             self._splats[id(value)] = found
         return found
 
-    def function(self, call: op.CallInstr, arguments: Sequence[ir.Value]) -> ir.Function:
-        """The form for vectors of a function."""
-        found = _CALL.fullmatch(call.callee.name)
-        assert found is not None
-        types = found[2].replace(".", f".v{self.width.lanes}")
-        result = ir.VectorType(call.type, self.width.lanes)
-        return self._declared(f"llvm.{found[1]}{types}", result, [argument.type for argument in arguments])
-
-    def masked(self, verb: str, vector: ir.VectorType) -> ir.Function:
-        """The function that loads or stores the lanes that count."""
-        name = f"llvm.masked.{verb}.v{vector.count}{vector.element.intrinsic_name}.p0"
-        mask = ir.VectorType(I1, vector.count)
-        if verb == "load":
-            return self._declared(name, vector, [PTR, I32, mask, vector])
-        return self._declared(name, ir.VoidType(), [vector, PTR, I32, mask])
-
-    def _declared(self, name: str, result: ir.Type, arguments: Sequence[ir.Type]) -> ir.Function:
+    def declared(self, name: str, result: ir.Type, arguments: Sequence[ir.Type]) -> ir.Function:
+        """A function that LLVM knows."""
         module = self.loop.body.function.module
         if name not in module.globals:
             ir.Function(module, ir.FunctionType(result, arguments), name)
         return module.globals[name]
-
-
-class _Splat(ir.Constant):
-    """A constant vector whose lanes are all the same constant."""
-
-    def __init__(self, element: ir.Constant, lanes: int) -> None:
-        super().__init__(ir.VectorType(element.type, lanes), None)
-        self._element = element
-
-    def _get_reference(self) -> str:
-        return f"splat ({self._element.type} {self._element.get_reference()})"
 
 
 class _Body:
@@ -403,6 +205,7 @@ class _Body:
         self, code: _Code, builder: ir.IRBuilder, position: ir.Value, copies: int, mask: ir.Value | None = None
     ) -> None:
         self._code, self._builder, self._mask, self._copies = code, builder, mask, copies
+        self._lanes_each = code.width.lanes
         self._even: dict[int, ir.Value] = {id(code.loop.position): position}
         self._lanes: dict[tuple[int, int], ir.Value] = {}
 
@@ -438,32 +241,79 @@ class _Body:
 
     def _widened(self, each: op.Instruction, copy: int) -> ir.Value:
         if isinstance(each, op.LoadInstr):
-            return self._load(each, self._address(each, each.type, copy))
+            return self._load(each, copy)
         if isinstance(each, op.StoreInstr):
-            value = self._vector(each.operands[0], copy)
-            return self._store(each, value, self._address(each, each.operands[0].type, copy))
+            return self._store(each, self._vector(each.operands[0], copy), copy)
+        if isinstance(each, op.GEPInstr):
+            return self._places(each, self._first(each.operands[0]), self._vector(each.operands[1], copy))
         if isinstance(each, op.CallInstr):
-            # A flag beside the numbers stays one bit.
-            given = [value if value.type == I1 else self._vector(value, copy) for value in each.args]
-            return copied(self._builder, each, [self._code.function(each, given), *given])
+            return self._call(each, copy)
         return copied(self._builder, each, [self._vector(value, copy) for value in each.operands])
 
+    def _call(self, each: op.CallInstr, copy: int) -> ir.Value:
+        name, types = intrinsic(each)
+        flagged = len(each.args) - (name in _FLAGGED)
+        given = [self._vector(value, copy) for value in each.args[:flagged]] + each.args[flagged:]
+        wide = f"llvm.{name}{types.replace('.', f'.v{self._lanes_each}')}"
+        result = ir.VectorType(each.type, self._lanes_each)
+        function = self._code.declared(wide, result, [value.type for value in given])
+        return copied(self._builder, each, [function, *given])
+
+    # ------------------------------------------------------------ memory
+
     def _address(self, access: op.Instruction, element: ir.Type, copy: int) -> ir.Value:
+        """Where lanes lie side by side."""
         first = self._first(access.operands[-1])
-        return self._builder.gep(first, [I64(copy * self._code.width.lanes)], source_etype=element) if copy else first
+        return self._builder.gep(first, [I64(copy * self._lanes_each)], source_etype=element) if copy else first
 
-    def _load(self, each: op.LoadInstr, address: ir.Value) -> ir.Value:
-        vector = ir.VectorType(each.type, self._code.width.lanes)
-        if self._mask is None:
-            return self._builder.load(address, typ=vector, align=each.align)
-        arguments = [address, I32(each.align), self._mask, ir.Constant(vector, None)]
-        return self._builder.call(self._code.masked("load", vector), arguments)
+    def _places(self, like: op.GEPInstr | None, base: ir.Value, index: ir.Value) -> ir.Value:
+        """An address for each lane."""
+        inbounds, element = (like.inbounds, like.source_etype) if like is not None else (False, I8)
+        made = op.GEPInstr(self._builder.block, base, [index], inbounds, "", source_etype=element)
+        made.type = ir.VectorType(PTR, self._lanes_each)
+        self._builder._insert(made)
+        return made
 
-    def _store(self, each: op.StoreInstr, value: ir.Value, address: ir.Value) -> ir.Value:
+    def _load(self, each: op.LoadInstr, copy: int) -> ir.Value:
+        (address,) = each.operands
+        if id(address) in self._code.collected:
+            return self._builder.load(self._code.collected[id(address)])
+        vector = ir.VectorType(each.type, self._lanes_each)
+        step = self._code.growth.of(address)
+        if step != byte_size(each.type):
+            return self._gathered(each, vector, step, copy)
+        place = self._address(each, each.type, copy)
         if self._mask is None:
-            return self._builder.store(value, address, align=each.align)
-        arguments = [value, address, I32(each.align), self._mask]
-        return self._builder.call(self._code.masked("store", value.type), arguments)
+            return self._builder.load(place, typ=vector, align=each.align)
+        name = f"llvm.masked.load.{_suffix(vector)}.p0"
+        function = self._code.declared(name, vector, [PTR, I32, self._mask.type, vector])
+        return self._builder.call(function, [place, I32(each.align), self._mask, ir.Constant(vector, None)])
+
+    def _gathered(self, each: op.LoadInstr, vector: ir.VectorType, step: int | None, copy: int) -> ir.Value:
+        """Elements from anywhere."""
+        lanes = self._lanes_each
+        if step is None:
+            places = self._lanes[id(each.operands[0]), copy]
+        else:
+            steps = range(step * copy * lanes, step * (copy + 1) * lanes, step)
+            places = self._places(None, self._first(each.operands[0]), _constants(I64, steps))
+        mask = Splat(I1(1), lanes) if self._mask is None else self._mask
+        name = f"llvm.masked.gather.{_suffix(vector)}.v{lanes}p0"
+        function = self._code.declared(name, vector, [places.type, I32, mask.type, vector])
+        return self._builder.call(function, [places, I32(each.align), mask, ir.Constant(vector, None)])
+
+    def _store(self, each: op.StoreInstr, value: ir.Value, copy: int) -> ir.Value:
+        cell = self._code.collected.get(id(each.operands[1]))
+        if cell is not None:
+            if self._mask is not None:
+                value = self._builder.select(self._mask, value, self._builder.load(cell))
+            return self._builder.store(value, cell)
+        place = self._address(each, each.operands[0].type, copy)
+        if self._mask is None:
+            return self._builder.store(value, place, align=each.align)
+        name = f"llvm.masked.store.{_suffix(value.type)}.p0"
+        function = self._code.declared(name, ir.VoidType(), [value.type, PTR, I32, self._mask.type])
+        return self._builder.call(function, [value, place, I32(each.align), self._mask])
 
 
 def copied(builder: ir.IRBuilder, instruction: op.Instruction, operands: Sequence[ir.Value]) -> ir.Value:
@@ -480,6 +330,8 @@ def _like(builder: ir.IRBuilder, each: op.Instruction, operands: Sequence[ir.Val
         return builder.call(function, arguments, fastmath=each.fastmath)
     if isinstance(each, op.LoadInstr):
         return builder.load(operands[0], typ=each.type, align=each.align)
+    if isinstance(each, op.StoreInstr):
+        return builder.store(*operands, align=each.align)
     if isinstance(each, op.GEPInstr):
         return builder.gep(operands[0], operands[1:], each.inbounds, source_etype=each.source_etype)
     if isinstance(each, op.SelectInstr):
@@ -496,6 +348,11 @@ def _like(builder: ir.IRBuilder, each: op.Instruction, operands: Sequence[ir.Val
 
 def _shaped(element: ir.Type, like: ir.Type) -> ir.Type:
     return ir.VectorType(element, like.count) if isinstance(like, ir.VectorType) else element
+
+
+def _suffix(vector: ir.VectorType) -> str:
+    """What a function for such vectors ends with."""
+    return f"v{vector.count}{vector.element.intrinsic_name}"
 
 
 def _constants(element: ir.Type, numbers: Iterable[int]) -> ir.Constant:

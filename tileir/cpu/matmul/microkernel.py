@@ -15,7 +15,7 @@ from typing import Protocol
 
 from llvmlite import ir
 
-from tileir.cpu.emit.elements import I32, I64
+from tileir.cpu.emit.elements import I64
 from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.emit.prefetch import prefetch
 from tileir.cpu.emit.vectors import broadcast

@@ -263,7 +263,9 @@ class Emitter:
         if function is None:
             types = [PTR if isinstance(argument.type, ir.PointerType) else argument.type for argument in arguments]
             function = self.functions[key] = self._function(types, body)
-        else:
+            function.attributes.add("alwaysinline")
+        elif "alwaysinline" in function.attributes:
+            function.attributes.remove("alwaysinline")
             function.attributes.add("noinline")
         self.builder.call(function, arguments)
 

@@ -20,7 +20,8 @@ MOST_COPIES = 4
 """Of a short body, whose vectors are worked on side by side."""
 SHORT = 20
 """Instructions of a body that is not worth several copies; the same number as LLVM's."""
-LEAST_LANES = 4
+FEWEST = 4
+"""Iterations that are worth a vector."""
 
 _ARITHMETIC = {"add", "sub", "mul", "and", "or", "xor", "shl", "lshr", "ashr", "fadd", "fsub", "fmul", "fdiv", "fneg"}
 _CASTS = {"trunc", "zext", "sext", "fptrunc", "fpext", "sitofp", "uitofp", "fptosi", "fptoui", "bitcast"}
@@ -212,7 +213,13 @@ def _has_wide_form(each: op.Instruction) -> bool:
         return _CALL.fullmatch(each.callee.name) is not None
     if isinstance(each, (op.CompareInstr, op.SelectInstr)):
         return True
+    if each.opname in ("udiv", "urem"):
+        return _is_power_of_two(each.operands[1])
     return each.opname in (_CASTS if isinstance(each, op.CastInstr) else _ARITHMETIC)
+
+
+def _is_power_of_two(value: ir.Value) -> bool:
+    return isinstance(value, ir.Constant) and value.constant.bit_count() == 1
 
 
 def _is_pure(each: op.Instruction) -> bool:
@@ -264,11 +271,12 @@ def width(loop: Loop, growth: Growth, vector_bits: int) -> Width | None:
     _require(bool(sizes))
     lanes = vector_bits // 8 // max(sizes)
     if loop.count is not None:
+        if loop.count < FEWEST:
+            return None
         lanes = min(lanes, 1 << (loop.count.bit_length() - 1))
-    if lanes < LEAST_LANES:
-        return None
     instructions = sum(growth.of(each) is None for each in loop.work)
-    return Width(lanes, _copies(loop, lanes, instructions, len(loads), len(stores)))
+    # Vectors side by side would collect in one cell in turn.
+    return Width(lanes, 1 if growth.collected else _copies(loop, lanes, instructions, len(loads), len(stores)))
 
 
 def _copies(loop: Loop, lanes: int, instructions: int, loads: int, stores: int) -> int:

@@ -149,6 +149,7 @@ def optimized(ir_text: str, host: Host) -> llvm.ModuleRef:
 
 def _few_passes() -> llvm.ModulePassManager:
     manager = llvm.create_new_module_pass_manager()
+    manager.add_always_inliner_pass()
     manager.add_sroa_pass()
     manager.add_simplify_cfg_pass()
     manager.add_instruction_combine_pass()

@@ -131,6 +131,16 @@ class TestPlaces:
         assert cache.get(KEY) == PARTS
 
     @pytest.mark.skipif(not hasattr(os, "getuid"), reason="this system has no owners of files")
+    def test_of_a_link_the_place_counts_to_which_it_leads(self, tmp_path):
+        Cache(tmp_path / "shared" / "cache").put(KEY, PARTS)
+        (tmp_path / "link").symlink_to(tmp_path / "shared" / "cache")
+        linked = Cache(tmp_path / "link")
+        assert linked.get(KEY) == PARTS
+        (tmp_path / "shared").chmod(0o777)
+        with pytest.warns(RuntimeWarning, match="put another in its place"):
+            assert linked.get(KEY) is None
+
+    @pytest.mark.skipif(not hasattr(os, "getuid"), reason="this system has no owners of files")
     def test_a_place_of_another_user_is_not_used(self, cache, monkeypatch):
         cache.put(KEY, PARTS)
         owner = os.stat(cache.directory).st_uid

@@ -106,13 +106,12 @@ class Cache:
         if self.directory is None or not hasattr(os, "getuid"):
             return None
         try:
-            here = os.path.realpath(self.directory)
-            status = os.stat(here)
+            status = os.stat(self.directory)
             if status.st_uid not in (os.getuid(), _ROOT):
                 return "it belongs to another user"
             if status.st_mode & stat.S_IWOTH:
                 return "everybody may write to it"
-            around = os.stat(os.path.dirname(here)).st_mode
+            around = os.stat(os.path.join(self.directory, os.pardir)).st_mode  # of a link, where it leads
         except OSError:
             return None
         replaceable = around & stat.S_IWOTH and not around & stat.S_ISVTX

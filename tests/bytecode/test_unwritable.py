@@ -11,6 +11,7 @@ from tileir.ir.core import Block
 from tileir.ir.diagnostics import DiagnosticError
 from tileir.ops import OPS
 from tileir.ops.module import Global
+from tileir.runtime.optimising import optimize
 from tileir.text.parser import parse
 
 F32 = t.tile(t.F32)
@@ -118,6 +119,23 @@ def test_versions_that_do_not_exist(version):
 def test_operations_of_text_only_are_named():
     module = entry("%0 = experimental$asin %x : tile<f32>")
     assert faults(module) == [("E0955", "'experimental$asin': the operation has no bytecode in any version")]
+
+
+def test_a_function_is_to_be_inlined():
+    text = """cuda_tile.module @m {
+  experimental$func @f(%a: tile<i32>) -> tile<i32> { return %a : tile<i32> }
+  entry @k(%a: tile<i32>) {
+    %b = experimental$call @f(%a) : (tile<i32>) -> tile<i32>
+    print_tko "%i", %b : tile<i32> -> token
+  }
+}"""
+    module = parse(text)
+    with pytest.raises(DiagnosticError) as raised:
+        bytecode.encode(module)
+    hints = {fault.op: fault.hint for fault in raised.value.diagnostics}
+    assert hints.keys() == {"experimental$func", "experimental$call"}
+    assert all(hint is not None and hint.startswith("'tileir opt --passes inline' puts") for hint in hints.values())
+    bytecode.encode(optimize(module, passes="inline"))
 
 
 def test_only_entries_and_globals_stand_in_a_module():

@@ -62,6 +62,7 @@ def test_a_word_is_read(word: str, expected: object) -> None:
         ("i32[4]:rand:7", "rand:LO:HI"),
         ("i8[4]:256", "from -128 to 255"),
         ("i32:1.5", "expected an integer"),
+        ("f32:abc", "'f32:abc': expected a number, got 'abc'"),
         ("nonsense", "cannot read the argument"),
         ("", "cannot read the argument"),
     ],

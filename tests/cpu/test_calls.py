@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import tileir
+from tests.cpu.anew import compile_anew
 from tileir.analysis import placement
-from tileir.cache import Cache
-from tileir.runtime import native
 
 TILE = "tile<4x4xf32>"
 TENSOR = "tensor_view<?x?xf32, strides=[?,1]>"
@@ -74,9 +73,9 @@ PROGRAM = f"""cuda_tile.module @m {{
 @pytest.fixture
 def called(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every function is called."""
+    compile_anew(monkeypatch)
     monkeypatch.setattr(placement, "LARGEST_KERNEL", 0)
     monkeypatch.setattr(placement, "LARGEST_PART", 0)
-    monkeypatch.setattr(native, "shared_cache", lambda: Cache(None))
 
 
 def outcome(target: str, extent: int, index: int, negative: bool, check: object) -> tuple[object, ...]:
@@ -129,7 +128,7 @@ def nest(depth: int) -> str:
 
 @pytest.mark.parametrize("depth", [6, 16, 25])
 def test_calls_that_multiply_do_not_multiply_code(depth: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(native, "shared_cache", lambda: Cache(None))
+    compile_anew(monkeypatch)
     found = np.zeros(1, np.int32)
     tileir.parse(nest(depth))["k"].launch(1, found, 7, target="cpu")
     assert found[0] == 7 + (1 << depth)

@@ -11,14 +11,13 @@ import pytest
 from llvmlite import ir
 
 import tileir
-from tileir.cache import Cache
+from tests.cpu.anew import compile_anew
 from tileir.cpu.analysis.deferred import deferred_products
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.streams import unchanged
 from tileir.cpu.lowering import deferred as deferred_lowering
 from tileir.ops import control
 from tileir.ops.module import Entry
-from tileir.runtime import native
 
 TILE = 32
 NUMPY = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": ml_dtypes.bfloat16, "i8": np.int8}
@@ -102,7 +101,7 @@ STORED = f"%t3 = store_view_tko weak %tb, %a_tiles[%x, %one] : {ACC}, {PADDED}, 
 
 @pytest.fixture(autouse=True)
 def compiled_anew(monkeypatch):
-    monkeypatch.setattr(native, "shared_cache", lambda: Cache(None))
+    compile_anew(monkeypatch)
 
 
 def numbers(rows: int, columns: int, element: str, seed: int) -> np.ndarray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +19,7 @@ from products import (
     whole_numbers,
 )
 
+from tests.cpu.anew import compile_anew
 from tileir.cpu.llvm import engine
 from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.rules import matmul
@@ -54,8 +54,8 @@ HOSTS = {
 
 
 @pytest.fixture(autouse=True)
-def nothing_kept_on_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("TILEIR_CACHE_DIR", str(tmp_path))
+def compiled_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    compile_anew(monkeypatch)
 
 
 @pytest.fixture

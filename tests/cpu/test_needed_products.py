@@ -14,14 +14,13 @@ import numpy as np
 import pytest
 
 import tileir
+from tests.cpu.anew import compile_anew
 from tests.cpu.guarded import Guarded
-from tileir.cache import Cache
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.needed import Needed
 from tileir.cpu.memory import boxes
 from tileir.cpu.rules import matmul as rules
 from tileir.ops import matmul
-from tileir.runtime import native
 
 ELEMENTS = {
     "f32": ("f32", np.float32),
@@ -113,7 +112,7 @@ def launched(kernel: tileir.Kernel, a: np.ndarray, b: np.ndarray, m: int, n: int
 )
 @pytest.mark.parametrize("element", ELEMENTS)
 def test_the_results_are_those_of_whole_products(monkeypatch, element, turned):
-    monkeypatch.setattr(native, "shared_cache", lambda: Cache(None))
+    compile_anew(monkeypatch)
     text = program(element, *turned, scaled=element in ("f32", "f64"))
     part, whole = (tileir.parse(text)["gemm"] for _ in range(2))
     dtype = ELEMENTS[element][1]

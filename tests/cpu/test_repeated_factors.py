@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 
 import tileir
-from tileir.cache import Cache
+from tests.cpu.anew import compile_anew
 from tileir.cpu.analysis.block_order import ALL_COLUMNS, band_of
 from tileir.cpu.emit.record import COLUMNS, block_at
 from tileir.cpu.lowering import repeated
 from tileir.ops import views
 from tileir.ops.module import Entry
-from tileir.runtime import native
 
 TILE = 16
 NUMPY = {"f32": np.float32, "bf16": ml_dtypes.bfloat16}
@@ -76,7 +75,7 @@ entry @k(%q: tile<ptr<{element}>>, %k: tile<ptr<{element}>>, %v: tile<ptr<{eleme
 
 @pytest.fixture(autouse=True)
 def compiled_anew(monkeypatch):
-    monkeypatch.setattr(native, "shared_cache", lambda: Cache(None))
+    compile_anew(monkeypatch)
 
 
 def numbers(heads: int, rows: int, element: str, seed: int) -> np.ndarray:

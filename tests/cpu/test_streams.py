@@ -10,15 +10,14 @@ import numpy as np
 import pytest
 
 import tileir
+from tests.cpu.anew import compile_anew
 from tests.cpu.guarded import Guarded
-from tileir.cache import Cache
 from tileir.cpu.analysis.streams import streams_of
 from tileir.cpu.llvm.engine import assembly, host
 from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.memory import streams
 from tileir.cpu.run import library
 from tileir.cpu.run.program import lowered
-from tileir.runtime import native
 
 X86 = pytest.mark.skipif(not host().triple.startswith("x86_64"), reason="only x86-64 has code that bypasses the cache")
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="protects pages with mprotect of Linux")
@@ -110,8 +109,8 @@ def test_other_code_does_not(text: str) -> None:
 
 @pytest.fixture(autouse=True)
 def _whatever_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    compile_anew(monkeypatch)
     monkeypatch.setattr(streams, "LEAST_STORED", 1)
-    monkeypatch.setattr(native, "shared_cache", lambda: Cache(None))
 
 
 def at_offset(guard: Guarded, count: int, offset: int, dtype: type) -> np.ndarray:

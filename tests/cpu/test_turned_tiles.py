@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 import tileir
-from tileir.cache import Cache
+from tests.cpu.anew import compile_anew
 from tileir.cpu.lowering.state import CheckLevel
 from tileir.cpu.memory import streams
 from tileir.cpu.run.program import lowered
-from tileir.runtime import native
 
 ELEMENTS = {
     "i8": np.int8,
@@ -93,8 +92,8 @@ def test_tiles_of_turned_views(element: str) -> None:
 
 
 def test_rows_of_turned_tiles_that_bypass_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    compile_anew(monkeypatch)
     monkeypatch.setattr(streams, "LEAST_STORED", 1)
-    monkeypatch.setattr(native, "shared_cache", lambda: Cache(None))
     for element, tile in (("f32", (8, 64)), ("i8", (16, 256)), ("f64", (4, 256))):
         compare(permuted(element, tile), ELEMENTS[element], tile)
 

@@ -8,6 +8,7 @@ pytest.importorskip("cuda.tile", reason="needs the package cuda-tile")
 
 import cuda.tile as ct
 
+import tileir
 from tileir import cutile
 
 TARGETS = ("interp", "cpu")
@@ -49,6 +50,41 @@ def test_a_number_is_true_unless_it_is_zero(target, dtype):
     with cutile.on(target):
         ct.launch(None, (1,), truths, (x, out))
     assert out.tolist() == [True, True, False, False, True, True, True, True]
+
+
+@ct.kernel
+def unsigned_parts(x, y, remainders, up):
+    a, b = ct.load(x, (0,), (16,)), ct.load(y, (0,), (16,))
+    ct.store(remainders, (0,), a % b)
+    ct.store(up, (0,), ct.cdiv(a, b))
+
+
+@ct.kernel
+def unsigned_quotients(x, y, out):
+    ct.store(out, (0,), ct.load(x, (0,), (16,)) // ct.load(y, (0,), (16,)))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint32, np.uint64])
+def test_unsigned_numbers_are_divided_or_refused_by_their_line(target, dtype):
+    """cuda-tile 1.7 asks for a rounding that the language, and the vendor's assembler, refuse for unsigned numbers."""
+    random = np.random.default_rng(0)
+    x, y = random.integers(0, 255, 16).astype(dtype), random.integers(1, 9, 16).astype(dtype)
+    remainders, up, quotients = np.zeros((3, 16), dtype)
+    refused = None
+    with cutile.on(target):
+        ct.launch(None, (1,), unsigned_parts, (x, y, remainders, up))
+        try:
+            ct.launch(None, (1,), unsigned_quotients, (x, y, quotients))
+        except tileir.DiagnosticError as error:
+            refused = error
+    assert (remainders == x % y).all()
+    assert (up == -(-x.astype(np.int64) // y.astype(np.int64))).all()
+    if refused is None:
+        assert (quotients == x // y).all()
+    else:
+        assert [fault.code for fault in refused.diagnostics] == ["E0704"]
+        assert "test_cutile_numbers.py" in str(refused)
 
 
 needs_propagation = pytest.mark.skipif(

@@ -44,7 +44,12 @@ def test_arguments_may_have_names(kernel: tileir.Kernel, target: str) -> None:
 @pytest.mark.parametrize(
     ("given", "named", "message"),
     [
-        (0, {"out": 0, "a": 1, "d": 2}, r"expected a parameter \(out, a, c\) or an option \(.*threads.*\), got 'd'"),
+        (
+            0,
+            {"out": 0, "a": 1, "d": 2},
+            r"expected a parameter \(out, a, c\) or an option \(check, .*threads.*\), got 'd'$",
+        ),
+        (3, {"chekc": 1}, r"expected .* got 'chekc' \(did you mean 'check'\?\)$"),
         (1, {"out": 0, "a": 1, "c": 2}, "expected one argument for 'out', got one by position and one by name"),
         (1, {"a": 1}, "expected an argument for 'c', got none"),
     ],

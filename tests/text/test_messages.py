@@ -112,6 +112,67 @@ def test_operations_of_other_dialects_are_known(name: str, has: str) -> None:
     assert only_fault(entry(f"{name} %n", P)).hint == f"'{dialect}' is another dialect; Tile IR has {has}"
 
 
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("add", "Tile IR has addf and addi"),
+        ("arange", "Tile IR has iota"),
+        ("transpose", "Tile IR has permute"),
+        ("adff", "did you mean 'addf'?"),
+        ("exq", "did you mean 'exp'?"),
+        ("let", None),
+        ("unheard", None),
+    ],
+)
+def test_a_name_from_habit_is_known_and_one_that_is_far_is_not_guessed(name: str, hint: str | None) -> None:
+    assert only_fault(entry(f"{name} %n", P)).hint == hint
+
+
+@pytest.mark.parametrize(
+    ("statement", "hint"),
+    [
+        ("%x = addf %v, %v round<zero> : tile<f32>", "did you mean 'rounding'?"),
+        ("%x = addf %v, %v flush_to_zero rounding<zero> : tile<f32>", "addf"),
+        ("%x = addf %v : tile<f32>", "addf"),
+        ("%x = cmpi less_than %n, %n : tile<i32> -> tile<i1>", "cmpi"),
+        ("%t = store_ptr_tko weak %p, %v after=%n : tile<ptr<f32>>, tile<f32> -> token", "store_ptr_tko"),
+        ("%r = for %i in (%n to %n, step %n) : tile<i32> iter_args(%a = %v) -> (tile<f32>) {\n}", "iter_values"),
+        ("%r = for %i in %n to %n : tile<i32> {\n}", "for"),
+    ],
+)
+def test_where_a_word_is_missing_the_hint_is_how_the_operation_is_written(statement: str, hint: str) -> None:
+    with pytest.raises(tileir.DiagnosticError) as caught:
+        tileir.parse(entry(statement, P))
+    found = caught.value.diagnostics[0]
+    assert found.code == "E0103"
+    if hint in ("did you mean 'rounding'?", "iter_values"):
+        assert hint in (found.hint or "")
+    else:
+        assert f"{hint} " in (found.hint or "") and f"('tileir explain {hint}' says more)" in (found.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("type", "hint"),
+    [
+        ("tile<8 f32>", "such as 'tile<4x8xf32>'"),
+        ("partition_view<tile=8, tensor_view<8xf32, strides=[1]>>", "such as 'partition_view<tile=(4x8), "),
+        ("partition_view<tile=(8), padding = zero, tensor_view<8xf32, strides=[1]>>", "did you mean 'padding_value'?"),
+        ("tensor_view<8xf32, strides=1>", "such as 'tensor_view<?x64xf32, strides=[?,1]>'"),
+    ],
+)
+def test_a_type_that_is_written_otherwise_comes_with_an_example(type: str, hint: str) -> None:
+    with pytest.raises(tileir.DiagnosticError) as caught:
+        tileir.parse(entry(f"%x = make_partition_view %p : {type}", P))
+    assert (caught.value.diagnostics[0].hint or "").startswith(hint)
+
+
+def test_a_scalar_outside_of_a_tile_is_said_to_be_one() -> None:
+    fault = only_fault("entry @k(%x: ptr<f32>) {\n%y = reshape %x : tile<ptr<f32>> -> tile<1xptr<f32>>\n}")
+    assert fault.hint == "a value is a tile, one without extents too: write 'tile<ptr<f32>>'"
+    fault = only_fault(entry("for %i in (%n to %n, step %n) : i32 {\n}", P))
+    assert fault.hint == "a value is a tile, one without extents too: write 'tile<i32>'"
+
+
 def test_preview_operations_are_known_for_what_they_are() -> None:
     fault = only_fault(entry("%r = preview$extern_impl @f(%n) : (tile<i32>) -> tile<i32>", P))
     assert "'preview$extern_impl'" in fault.message

@@ -215,7 +215,7 @@ def test_warnings_do_not_hide_errors_nor_fail_the_report() -> None:
 
 
 def test_unknown_levels_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"expected a level of 13.1, .*, got '13.9'"):
+    with pytest.raises(ValueError, match=r"level: expected one of '13.1', .*, got '13.9'"):
         verify(module(), "13.9")
 
 

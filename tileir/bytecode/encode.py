@@ -29,6 +29,7 @@ from tileir.ir.diagnostics import Diagnostic, DiagnosticError
 from tileir.ir.spec import Placement
 from tileir.ir.traits import NO_MEMORY_EFFECT, PURE
 from tileir.ir.versions import Version, version_key
+from tileir.ops.calls import Call, Func
 from tileir.ops.module import Entry, Global
 from tileir.ops.reduction import Reduce, Scan
 
@@ -55,6 +56,9 @@ def encode(module: Module, version: str | None = None, *, strict: bool = False) 
 # ---------------------------------------------------------------- what no version can express
 
 
+_INLINING = "'tileir opt --passes inline' puts functions that return at their end only in the place of their calls"
+
+
 def _unwritable(module: Module) -> Iterator[Diagnostic]:
     for item in module.items:
         if not isinstance(item, Entry | Global) and item.spec.placement is not Placement.TEXT_ONLY:
@@ -63,7 +67,8 @@ def _unwritable(module: Module) -> Iterator[Diagnostic]:
     for op in module.walk():
         if op.spec.placement is Placement.TEXT_ONLY:
             message = f"'{op.spec.name}': the operation has no bytecode in any version"
-            yield Diagnostic(faults.NO_BYTECODE, message, op.loc, op=op.spec.name)
+            hint = _INLINING if isinstance(op, Func | Call) else None
+            yield Diagnostic(faults.NO_BYTECODE, message, op.loc, hint=hint, op=op.spec.name)
         elif op.spec.placement is not Placement.INSTRUCTION and op.parent_op not in (None, module.op):
             message = f"'{op.spec.name}': expected only instructions inside '{op.parent_op.spec.name}'"
             yield Diagnostic(faults.NOT_SELF_CONTAINED, message, op.loc, op=op.spec.name)

@@ -50,7 +50,9 @@ def register_extern(symbol: str, function: Extern) -> None:
 
 
 def require_function(symbol: str, function: object) -> None:
-    """Raises ValueError for an empty name, TypeError for something that cannot be called."""
+    """Raises ValueError for an empty name, TypeError for no name and for something that cannot be called."""
+    if not isinstance(symbol, str):
+        raise TypeError(f"symbol: expected a name, got {type(symbol).__name__}")
     if not symbol:
         raise ValueError("symbol: expected a name, got ''")
     if not callable(function):

@@ -267,3 +267,12 @@ class Module:
 
     def walk(self) -> Iterator[Op]:
         return self.op.walk()
+
+    @staticmethod
+    def required(module: object) -> Module:
+        """`module`, which must be one. Raises TypeError."""
+        if isinstance(module, Module):
+            return module
+        is_kernel = isinstance(getattr(module, "module", None), Module)
+        hint = "; the program of a kernel is its attribute 'module'" if is_kernel else ""
+        raise TypeError(f"module: expected a module, as tileir.load gives one, got {type(module).__name__}{hint}")

@@ -31,7 +31,7 @@ def items_digest(items: Iterable[Op]) -> str:
     found = _ItemNumbers()
     found.add(list(items))
     digest = hashlib.sha256(repr(list(found.texts)).encode())
-    digest.update(array("Q", found.numbers))
+    digest.update(array("I", found.numbers))
     return digest.hexdigest()
 
 

@@ -170,4 +170,6 @@ def _float(text: str, word: str, element: t.ElementType | None) -> float:
     try:
         return float(text)
     except ValueError:
+        if element is not None:
+            raise UsageError(f"'{word}': expected a number, got '{text}'") from None
         raise UsageError(f"cannot read the argument '{word}'\n  hint: see 'tileir run --help'") from None

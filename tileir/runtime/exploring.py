@@ -68,12 +68,13 @@ def explore(
     from tileir.runtime.interpreter import rank_zero_tile
     from tileir.runtime.launch import bind
     from tileir.runtime.memory import give_memory
+    from tileir.runtime.module import required_kernel
     from tileir.runtime.options import positive
     from tileir.runtime.targets import target_named
 
     positive("iterations", iterations)
     positive("limit", limit)
-    kernel.module.require_valid()
+    required_kernel(kernel).module.require_valid()
     extents = checked_grid(grid, kernel.name)
     arguments = bind(kernel, args, target_named("interp"))
     storage = kernel.module.globals

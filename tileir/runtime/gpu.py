@@ -43,6 +43,7 @@ from tileir.runtime.options import (
     power_of_two,
     refuse_strict,
     require_known,
+    writer,
 )
 from tileir.runtime.storage import alignment_of, memory_image
 from tileir.runtime.streams import current_stream, stream_number
@@ -126,7 +127,7 @@ class Gpu:
         require_known(options, GpuOptions if self.gives_output else VendorOptions, self.name)
         stream = options.get("stream")
         number = None if stream is None else stream_number(stream)
-        return _Settings(number, options.get("output"), requested_options(options))
+        return _Settings(number, writer("output", options.get("output")), requested_options(options))
 
     def binder(self, parameter: Parameter) -> Binder:
         return gpu_binder(parameter, self.devices, self.name)

@@ -24,9 +24,11 @@ from tileir.runtime.options import (
     InterpreterOptions,
     LaunchOptions,
     check_level,
+    listener,
     positive,
     require_known,
     seconds,
+    writer,
 )
 from tileir.runtime.storage import GlobalStorage
 from tileir.runtime.targets import Run
@@ -65,6 +67,8 @@ def settings_of(check: Check, options: LaunchOptions) -> Options:
     require_known(options, InterpreterOptions, Interpreter.name)
     positive("max_iterations", options.get("max_iterations"))
     seconds("timeout", options.get("timeout"))
+    writer("output", options.get("output"))
+    listener("progress", options.get("progress"))
     given = {name: value for name, value in options.items() if value is not None}
     level = check_level(check)
     if level == "strict" and given.setdefault("mode", "strict") != "strict":

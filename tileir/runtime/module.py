@@ -58,9 +58,7 @@ class Module(core.Module):
     @staticmethod
     def of(module: core.Module) -> Module:
         """`module` itself if it is loaded, else a loaded module of the same operations. Raises TypeError for others."""
-        if not isinstance(module, core.Module):
-            hint = "; a kernel has a method launch" if isinstance(module, Kernel) else ""
-            raise TypeError(f"module: expected a module, as tileir.load gives one, got {module!r}{hint}")
+        core.Module.required(module)
         return module if isinstance(module, Module) else Module(module.op, module.source)
 
     @cached_property
@@ -249,6 +247,14 @@ class Kernel(Planned):
         return f"<tileir kernel @{shown(self.name)}({parameters})>"
 
 
+def required_kernel(kernel: object) -> Kernel:
+    """`kernel`, which must be one. Raises TypeError."""
+    if isinstance(kernel, Kernel):
+        return kernel
+    hint = "; those of a module are in its attribute 'kernels'" if isinstance(kernel, core.Module) else ""
+    raise TypeError(f"kernel: expected a kernel, such as module['name'], got {type(kernel).__name__}{hint}")
+
+
 def _parameter_names(entry: Entry, count: int) -> list[str]:
     """The names written in the text, without ``%``; ``argN`` where there are none."""
     written = entry.body.arg_names if entry.body is not None else ()
@@ -280,9 +286,13 @@ def parse(text: str, filename: str = "<string>", first_line: int = 1, *, level: 
     ------
     DiagnosticError
         With every fault of the text, and with what else is wrong in what could be read.
+    TypeError
+        For what is no text.
     """
     from tileir.text.parser import parse as parse_text
 
+    if not isinstance(text, str):
+        raise TypeError(f"text: expected a string, got {type(text).__name__}; tileir.load takes files and bytes")
     try:
         return Module.of(parse_text(text, filename, first_line))
     except DiagnosticError as error:
@@ -323,9 +333,13 @@ def from_bytecode(data: bytes, filename: str = "<bytecode>") -> Module:
     ------
     DiagnosticError
         With the path into the file and the byte offset of what is wrong.
+    TypeError
+        For what is no bytes.
     """
     from tileir.bytecode import decode
 
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise TypeError(f"data: expected bytes, got {type(data).__name__}; tileir.load takes files and text")
     return Module.of(decode(bytes(data), filename))
 
 

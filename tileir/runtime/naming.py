@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tileir.ir.near import did_you_mean
 from tileir.ir.shown import shown
 from tileir.runtime.options import LaunchOptions
 
@@ -52,10 +53,7 @@ def in_order(kernel: str, names: Sequence[str], given: Sequence[object], named: 
     """Arguments by position, then those by name, in the order of the parameters."""
     unknown = next((name for name in named if name not in names), None)
     if unknown is not None:
-        known = ", ".join(map(shown, names)) or "none"
-        raise _error(
-            kernel, f"a parameter ({known}) or an option ({', '.join(sorted(_OPTIONS))})", f"'{shown(unknown)}'"
-        )
+        raise _unknown(kernel, names, unknown)
     twice = next((name for name in names[: len(given)] if name in named), None)
     if twice is not None:
         raise _error(kernel, f"one argument for '{shown(twice)}'", "one by position and one by name")
@@ -63,6 +61,13 @@ def in_order(kernel: str, names: Sequence[str], given: Sequence[object], named: 
     if missing is not None:
         raise _error(kernel, f"an argument for '{shown(missing)}'", "none")
     return [*given, *(named[name] for name in names[len(given) :])]
+
+
+def _unknown(kernel: str, names: Sequence[str], keyword: str) -> TypeError:
+    options = sorted({*_OPTIONS, "target", "check"})
+    near = did_you_mean(keyword, [*names, *options])
+    known = f"a parameter ({', '.join(map(shown, names)) or 'none'}) or an option ({', '.join(options)})"
+    return _error(kernel, known, f"'{shown(keyword)}'" + (f" ({near})" if near else ""))
 
 
 def _error(kernel: str, expected: str, got: str) -> TypeError:

@@ -40,10 +40,12 @@ from tileir.runtime.options import (
     NativeOptions,
     check_level,
     flag,
+    listener,
     optimizes,
     positive,
     require_known,
     seconds,
+    writer,
 )
 from tileir.runtime.targets import Run
 
@@ -108,11 +110,11 @@ class NativeLaunches:
         threads = positive("threads", options.get("threads"))
         return Settings(
             default_threads() if threads is None else threads,
-            _host(options.get("output")),
+            _host(writer("output", options.get("output"))),
             positive("max_iterations", options.get("max_iterations")) or MAX_ITERATIONS,
             self._source,
             seconds("timeout", options.get("timeout")),
-            options.get("progress"),
+            listener("progress", options.get("progress")),
         )
 
     def run(self, grid: Grid, arguments: Sequence[Argument], settings: Settings) -> None:

@@ -158,6 +158,20 @@ def positive(name: str, value: object, limit: int | None = None) -> int | None:
     return value
 
 
+def writer(name: str, value: object) -> Output:
+    """A place that takes text: a text file, a function of a text, or None. Raises TypeError."""
+    if value is None or callable(value) or callable(getattr(value, "write", None)):
+        return value  # type: ignore[return-value]
+    raise TypeError(f"{name}: expected a file, a function of a text or None, got {value!r}")
+
+
+def listener(name: str, value: object) -> Progress | None:
+    """A function that is told how far a launch is, or None. Raises TypeError."""
+    if value is None or callable(value):
+        return value
+    raise TypeError(f"{name}: expected a function of two numbers or None, got {value!r}")
+
+
 def seconds(name: str, value: object) -> float | None:
     """A positive number of seconds, or None. Raises TypeError or ValueError."""
     if value is None:

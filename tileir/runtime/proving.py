@@ -57,9 +57,10 @@ def prove(
     from tileir.runtime.grid import checked_grid
     from tileir.runtime.known_launch import kernel_proof
     from tileir.runtime.launch import bind
+    from tileir.runtime.module import required_kernel
     from tileir.runtime.targets import target_named
 
-    kernel.module.require_valid()
+    required_kernel(kernel).module.require_valid()
     extents = None if grid is None else checked_grid(grid, kernel.name)
     arguments = bind(kernel, args, target_named("interp")) if args or not kernel.parameters else None
     proof = kernel_proof(kernel, extents, arguments)

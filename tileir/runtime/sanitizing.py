@@ -83,10 +83,11 @@ def sanitize(
     """
     from tileir.runtime.grid import checked_grid
     from tileir.runtime.launch import bind
+    from tileir.runtime.module import required_kernel
     from tileir.runtime.targets import target_named
 
     target = target_named("interp")
-    kernel.module.require_valid()
+    required_kernel(kernel).module.require_valid()
     extents = checked_grid(grid, kernel.name)
     arguments = bind(kernel, args, target)
     return sanitize_bound(kernel, extents, arguments, checks, schedules, seed, uninitialized, copy, {**options})

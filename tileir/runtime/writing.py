@@ -35,7 +35,10 @@ def to_bytecode(module: Module, version: str | None = None, *, strict: bool = Fa
     ------
     DiagnosticError
         With everything that the version cannot express, or that has no bytecode at all.
+    TypeError
+        For what is no module.
     """
+    Module.required(module)
     return encode(module, version or lowest_version(module), strict=strict)
 
 

@@ -11,6 +11,7 @@ from tileir.ir.bulk import without_collection
 from tileir.ir.core import Block, Module, Op
 from tileir.ir.diagnostics import Diagnostic, DiagnosticError
 from tileir.ir.loc import Source, SourceLoc
+from tileir.ir.spec import OpSpec
 from tileir.ir.unread import PartialModule, Unread
 from tileir.ops.module import ModuleOp
 from tileir.text.reading import codes
@@ -57,6 +58,11 @@ class Parser(StatementReader):
 
     def __init__(self, source: Source) -> None:
         super().__init__(source, operations(), read_generic)
+
+    def syntax(self, spec: OpSpec) -> str:
+        from tileir.text.reference import syntax
+
+        return syntax(spec)
 
     # ------------------------------------------------------------ the file
 

@@ -46,9 +46,12 @@ def to_text(module: Module, *, form: str = "module", debug: bool = False, level:
     ------
     ValueError
         For another form.
+    TypeError
+        For what is no module.
     """
     if form not in FORMS:
         raise ValueError(f"expected form to be one of {', '.join(FORMS)}, got '{form}'")
+    Module.required(module)
     items = _disassembled(module) if form == "disassembly" else [module.op]
     places = dict(_places(items, form)) if debug else {}
     locations = LocationText(places.values()) if debug else None

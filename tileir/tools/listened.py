@@ -31,7 +31,7 @@ from tileir.runtime.grid import Grid, GridLike, checked_grid
 from tileir.runtime.interpreter import Interpreter, rank_zero_tile
 from tileir.runtime.launch import bind
 from tileir.runtime.memory import give_memory
-from tileir.runtime.module import Kernel
+from tileir.runtime.module import Kernel, required_kernel
 from tileir.runtime.options import Check, LaunchOptions
 from tileir.runtime.targets import Run, Target, target_named
 
@@ -76,7 +76,7 @@ class BoundLaunch:
 
 def bound_arguments(kernel: Kernel, grid: GridLike, args: Sequence[object]) -> tuple[Grid, list[Argument]]:
     """Check a launch as target ``interp`` does. Raises TypeError, ValueError, `DiagnosticError`, `UnsupportedError`."""
-    kernel.module.require_valid()
+    required_kernel(kernel).module.require_valid()
     extents = checked_grid(grid, kernel.name)
     return extents, bind(kernel, args, target_named("interp"))
 

@@ -37,10 +37,12 @@ def verify(module: Module, level: str = NEWEST, *, warn_hints: bool = False) -> 
     ------
     ValueError
         For a level that does not exist.
+    TypeError
+        For what is no module.
     """
     if level not in VERSIONS:
-        raise ValueError(f"expected a level of {', '.join(VERSIONS)}, got {level!r}")
-    return Verifier(module, version_key(level), warn_hints).run()
+        raise ValueError(f"level: expected one of {', '.join(map(repr, VERSIONS))}, got {level!r}")
+    return Verifier(Module.required(module), version_key(level), warn_hints).run()
 
 
 def verify_partial(partial: PartialModule, level: str = NEWEST) -> Report:

@@ -14,6 +14,7 @@ from math import prod
 
 from llvmlite import ir
 
+from tileir.analysis.effects import access_of, effects_of, reachable
 from tileir.analysis.loops import carried_arguments
 from tileir.cpu.analysis.deferred import DeferredProduct, deferred_products, first_sums, is_zero
 from tileir.cpu.emit.algebra import call_intrinsic
@@ -29,7 +30,9 @@ from tileir.cpu.matmul.deferred import Deferral, deferral
 from tileir.cpu.matmul.direct import FEW
 from tileir.cpu.matmul.microkernel import Shape
 from tileir.cpu.matmul.products import is_swapped, largest_product, product_of
+from tileir.cpu.matmul.runs import new_run
 from tileir.ir.core import Value
+from tileir.ir.effects import Effect
 from tileir.ops import control, matmul
 
 
@@ -57,7 +60,15 @@ def _deferral(lowering: Lowering, loop: control.For, op: DeferredProduct, keeps:
     if memory_type(op.acc.type.number) != product.total or (isinstance(op, matmul.MmaI) and lowering.strict):
         return None
     shape, from_zero = Shape(rows, columns, op.lhs.tile.shape[-1]), is_zero(first_sums(loop, op))
-    return deferral(lowering.emit, product, shape, target.vector_bits, keeps, from_zero)
+    run = new_run(lowering.emit) if isinstance(op, matmul.MmaF) and _only_reads(loop) else None
+    return deferral(lowering.emit, product, shape, target.vector_bits, keeps, from_zero, run)
+
+
+def _only_reads(loop: control.For) -> bool:
+    """Whether what a loop reads can be read in a later iteration as well."""
+    accesses = [access_of(op) for op in reachable(loop)]
+    is_weak = not any(access is not None and access.is_strong for access in accesses)
+    return is_weak and not effects_of(loop) & ~(Effect.READ | Effect.PROMISE)
 
 
 # ---------------------------------------------------------------- in front of a loop, and in it

@@ -25,6 +25,7 @@ from tileir.cpu.matmul.kept_panels import WAYS, KeptPlace, Panels, new_panels
 from tileir.cpu.matmul.microkernel import Blocking, Shape, blocking
 from tileir.cpu.matmul.panels import ROW_PADDING, Factor
 from tileir.cpu.matmul.products import Product
+from tileir.cpu.matmul.runs import Run
 
 DEEPEST = 1024
 """Bytes along K of a panel: more save little, and do not stay in a first-level cache."""
@@ -55,6 +56,8 @@ class Deferral:
     """An i64: for so many panels tiles are put together, as no sum can saturate. None if none ever does."""
     last: ir.Value
     """An i1: whether the iteration that code is emitted for is the last one of the loop."""
+    run: Run | None
+    """The tiles that wait where rows are few; None if the loop does not allow that."""
 
     @property
     def steps(self) -> int:
@@ -69,6 +72,8 @@ class Deferral:
         """Nothing is packed where the loop begins."""
         for cell in (self.filled, self.number):
             builder.store(I64(0), cell)
+        if self.run is not None:
+            self.run.begin(builder)
 
     def place(self, emit: Emitter, panels: Panels, source: Factor) -> KeptPlace:
         """The place of the next tile of a factor."""
@@ -138,7 +143,7 @@ def _zeros(module: ir.Module, size: int) -> ir.Value:
 
 
 def deferral(
-    emit: Emitter, product: Product, tile: Shape, vector_bits: int, keeps: bool, from_zero: bool
+    emit: Emitter, product: Product, tile: Shape, vector_bits: int, keeps: bool, from_zero: bool, run: Run | None
 ) -> Deferral | None:
     """Panels for several tiles of a shape, and for more of them if it `keeps` panels; None if one tile is deep enough,
     or another unit would multiply several."""
@@ -153,4 +158,4 @@ def deferral(
     right = new_panels(emit, tile.n * line, tiles, WAYS if keeps else 0)
     cells = emit.stack(I64), emit.stack(I64)
     from_zero = from_zero and not product.flips(size.uses_matrix_unit)
-    return Deferral(product, shape, size, tiles, left, right, *cells, from_zero, together=None, last=I1(1))
+    return Deferral(product, shape, size, tiles, left, right, *cells, from_zero, None, I1(1), run)

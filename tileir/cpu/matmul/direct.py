@@ -23,6 +23,7 @@ from tileir.cpu.emit.vectors import broadcast, interleaved
 from tileir.cpu.matmul.accumulators import Sums
 from tileir.cpu.matmul.microkernel import LONG, Panel
 from tileir.cpu.matmul.panels import LINES_AT_A_TIME, Packer, Strided, flipped
+from tileir.cpu.matmul.products import Product
 
 FLIPPED = 0x80808080
 """A word of bytes, each 128 unsigned and -128 signed: what flipping the sign bits of a factor adds to each."""
@@ -30,10 +31,26 @@ FEW = 4
 """Rows up to which a product is made so."""
 COLUMNS = 8
 """Columns that are summed together where K lies side by side: their cache lines stay where they fall into one set."""
+LONG_COLUMNS = 4
+"""The same of long columns: more are not read faster, and make more code."""
 LEAST_WORDS = 4
 """The smallest vector of words that instructions for dot products take."""
 Factor = Callable[[ir.IRBuilder, ir.Value], ir.Value]
 """(builder, step) -> vector of words of a row of the left factor, for the vector of the right one at that step."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The left factor: elements from row to row, and words from step to step."""
+
+    base: ir.Value
+    by_row: ir.Value
+    by_step: int
+
+    @staticmethod
+    def of(panel: Panel, product: Product) -> Rows:
+        """Those of a panel."""
+        return Rows(panel.base, I64(panel.by_line * product.group), panel.by_step)
 
 
 @dataclass(frozen=True)
@@ -48,37 +65,66 @@ class Direct:
     """Words of the right factor that one load gives."""
     vectors: int
     """Vectors of `lanes` sums that are made together."""
-    left: Panel
+    left: Rows
     flips: bool
     """Whether sign bits of the left factor are inverted where it is read, not in its panel."""
     acc: Sums
+    steps: ir.Value | None = None
+    """Steps along K, if they are not those of one tile."""
+
+    def along(self, steps: ir.Value) -> Direct:
+        """The code for so many steps along K, on longer lines, of which fewer are read together."""
+        return replace(self, steps=steps, lanes=min(self.lanes, LONG_COLUMNS))
 
     def multiply(self, emit: Emitter, rows: ir.Value, bases: Sequence[ir.Value]) -> None:
         """Accumulate so many rows, at least 1, of the needed columns, by default all."""
-        needed, builder = self.right.source.needed, emit.builder
+        needed = self.right.source.needed
+        columns = I64(self.columns) if needed is None else needed
+        if self.columns * self.right.source.depth <= LONG:
+            self._call(emit, rows, I64(0), columns, bases)
+            return
+        with emit.counted(I64(0), columns, self.lanes * self.vectors) as column:
+            emit.safepoint()
+            self._call(emit, rows, column, I64(1), bases)
+
+    def _call(
+        self, emit: Emitter, rows: ir.Value, column: ir.Value, columns: ir.Value, bases: Sequence[ir.Value]
+    ) -> None:
+        """Have a function accumulate so many columns from one on."""
+        builder = emit.builder
         strides = self.memory.by_line, self.memory.by_k
         known = tuple(stride.constant if isinstance(stride, ir.Constant) else None for stride in strides)
         given = [stride for stride, number in zip(strides, known) if number is None]
-        with emit.counted(I64(0), I64(self.columns) if needed is None else needed, self.lanes * self.vectors) as column:
-            if self.columns * self.right.source.depth > LONG:
-                emit.safepoint()
-            (place,) = self.acc.block(builder, bases, I64(0), column)
-            origin = _element(builder, self.memory, builder.mul(column, self.memory.by_line))
-            self._call(emit, known, [rows, self.left.base, origin, place, *given])
+        (place,) = self.acc.block(builder, bases, I64(0), column)
+        origin = _element(builder, self.memory, builder.mul(column, self.memory.by_line))
 
-    def _call(self, emit: Emitter, known: Sequence[int | None], arguments: Sequence[ir.Value]) -> None:
         def body(emit: Emitter, arguments: Sequence[ir.Value]) -> None:
-            rows, left, origin, place, *given = arguments
+            rows, columns, left, by_row, origin, place, *given = arguments
             by_line, by_k = (given.pop(0) if stride is None else I64(stride) for stride in known)
             memory = Strided(self.memory.element, origin, by_line, by_k)
-            inner = replace(
-                self, right=replace(self.right, emit=emit), memory=memory, left=replace(self.left, base=left)
-            )
-            inner._rows(emit, rows, place)
+            left_rows = replace(self.left, base=left, by_row=by_row)
+            steps = given.pop(0) if given else None
+            inner = replace(self, right=replace(self.right, emit=emit), memory=memory, left=left_rows, steps=steps)
+            inner._columns(emit, rows, columns, place)
 
-        source, left = self.right.source, (self.left.by_line, self.left.by_step)
-        kind = self.right.product, self.memory.element, source.depth, source.ahead is None
-        emit.shared((*kind, self.lanes, self.words, self.vectors, left, *known, self.flips, self.acc), arguments, body)
+        arguments = [rows, columns, self.left.base, self.left.by_row, origin, place, *given]
+        source, steps = self.right.source, [] if self.steps is None else [self.steps]
+        kind = (
+            self.right.product,
+            self.memory.element,
+            source.depth,
+            source.ahead is None,
+            len(steps),
+            self.left.by_step,
+        )
+        key = *kind, self.lanes, self.words, self.vectors, *known, self.flips, self.acc
+        emit.shared(key, [*arguments, *steps], body)
+
+    def _columns(self, emit: Emitter, rows: ir.Value, columns: ir.Value, place: ir.Value) -> None:
+        with emit.counted(I64(0), columns, self.lanes * self.vectors) as column:
+            origin = _element(emit.builder, self.memory, emit.builder.mul(column, self.memory.by_line))
+            (here,) = self.acc.block(emit.builder, [place], I64(0), column)
+            replace(self, memory=replace(self.memory, base=origin))._rows(emit, rows, here)
 
     def _rows(self, emit: Emitter, rows: ir.Value, place: ir.Value) -> None:
         """Each row in turn: the right factor's words stay in the first-level cache."""
@@ -104,8 +150,9 @@ class Direct:
         product, left = self.right.product, self.left
 
         def factor(builder: ir.IRBuilder, step: ir.Value) -> ir.Value:
-            word = builder.add(builder.mul(row, I64(left.by_line)), builder.mul(step, I64(left.by_step)))
-            address = builder.gep(left.base, [word], source_etype=product.word)
+            k = builder.mul(step, I64(left.by_step * product.group))
+            element = builder.add(builder.mul(row, left.by_row), k)
+            address = builder.gep(left.base, [element], source_etype=memory_type(product.element))
             kind = product.word if self.memory.along_lines else ir.VectorType(product.word, self.words)
             loaded = builder.load(address, typ=kind, align=product.element.byte_size)
             if self.flips:
@@ -155,7 +202,7 @@ class Direct:
         cells = [emit.stack(one.type) for one in start]
         for cell, one in zip(cells, start):
             builder.store(one, cell)
-        with emit.counted(I64(0), I64(self.right.steps), by_step) as step:
+        with emit.counted(I64(0), I64(self.right.steps) if self.steps is None else self.steps, by_step) as step:
             left, right = words(step)
             for cell, word in zip(cells, right):
                 builder.store(product.step(builder, left, word, builder.load(cell, typ=start[0].type)), cell)
@@ -185,7 +232,7 @@ class Direct:
         return self.right.load(memory, column, k, count)
 
 
-def direct(right: Packer, left: Panel, flips: bool, columns: int, acc: Sums) -> Direct | None:
+def direct(right: Packer, left: Rows, flips: bool, columns: int, acc: Sums) -> Direct | None:
     """The product of few rows; None where the factors cannot be loaded as vectors of words."""
     memory = right.source.memory
     if memory is None or not right.widens(memory):

@@ -17,12 +17,13 @@ from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.emit.tiles import Window
 from tileir.cpu.matmul.accumulators import ColumnStart, Sums, sums_in
 from tileir.cpu.matmul.deferred import Deferral
-from tileir.cpu.matmul.direct import FEW, FLIPPED, direct
+from tileir.cpu.matmul.direct import FEW, FLIPPED, Direct, Rows, direct
 from tileir.cpu.matmul.microkernel import Blocking, Panel, Shape, multiply
-from tileir.cpu.matmul.panels import Factor, Packer
+from tileir.cpu.matmul.panels import Factor, Packer, Strided
 from tileir.cpu.matmul.prefetch import Prefetch
 from tileir.cpu.matmul.products import Product
 from tileir.cpu.matmul.repeated import Repeated
+from tileir.cpu.matmul.runs import Run
 
 
 @dataclass(frozen=True)
@@ -55,21 +56,63 @@ class Multiplication:
 
     def emit_all(self) -> None:
         """The product of few rows is another one, where that can be done, and where they are found to be few."""
-        needed, most = self.left.needed, min(self.size.rows, FEW)
+        run = self._run()
+        if run is not None:
+            self._if_few(lambda rows: self._multiply_run(run, rows), lambda: self._multiply_panels(self._left_panel()))
+            return
         left = self._left_panel()
-        flips = self.product.flip_left and not self.flips
-        few = direct(self._packer(self.right), left, flips, self.shape.n, self.sums)
-        if few is not None and self.shape.m <= most:
+        few = self._few(self.right, Rows.of(left, self.product))
+        if few is not None and self.shape.m <= self._most:
             few.multiply(self.emit, self.left.lines_needed, [self.acc.base])
-        elif few is None or needed is None:
+        elif few is None or self.left.needed is None:
             self._multiply_panels(left)
         else:
-            is_few = self.emit.builder.icmp_unsigned("<=", needed, I64(most))
-            with self.emit.one_way(), self.emit.builder.if_else(is_few) as (then, otherwise):
-                with then:
-                    few.multiply(self.emit, needed, [self.acc.base])
-                with otherwise:
-                    self._multiply_panels(left)
+            self._if_few(
+                lambda rows: few.multiply(self.emit, rows, [self.acc.base]), lambda: self._multiply_panels(left)
+            )
+
+    @property
+    def _most(self) -> int:
+        """Rows that are few."""
+        return min(self.size.rows, FEW)
+
+    def _if_few(self, few: Callable[[ir.Value], None], many: Callable[[], None]) -> None:
+        """One of two ways, by how many rows are needed; `few` is told that."""
+        needed = self.left.needed
+        assert needed is not None
+        is_few = self.emit.builder.icmp_unsigned("<=", needed, I64(self._most))
+        with self.emit.one_way(), self.emit.builder.if_else(is_few) as (then, otherwise):
+            with then:
+                few(needed)
+            with otherwise:
+                many()
+
+    # ------------------------------------------------------------ few rows
+
+    def _few(self, right: Factor, left: Rows) -> Direct | None:
+        flips = self.product.flip_left and not self.flips
+        return direct(self._packer(right), left, flips, self.shape.n, self.sums)
+
+    def _run(self) -> Run | None:
+        """The run of tiles that is multiplied where rows are few; None where tiles do not lie along K as they are
+        multiplied."""
+        deferral, memory = self.deferral, self.left.memory
+        if deferral is None or self.left.needed is None or memory is None or memory.element is not self.product.element:
+            return None
+        for side in (self.left, self.right):
+            if side.memory is None or not side.memory.along_k or side.address is None:
+                return None
+        return deferral.run if self._few(self.right, _rows(memory)) is not None else None
+
+    def _multiply_run(self, run: Run, rows: ir.Value) -> None:
+        def multiply_run(left: Strided, right: Strided, tiles: ir.Value) -> None:
+            few = self._few(replace(self.right, memory=right), _rows(left))
+            assert few is not None
+            steps = self.emit.builder.mul(tiles, I64(self.shape.k // self.product.group))
+            few.along(steps).multiply(self.emit, rows, [self.acc.base])
+
+        assert self.deferral is not None
+        run.add(self.emit, (self.left, self.right), rows, self.deferral.last, multiply_run)
 
     def _multiply_panels(self, left: Panel) -> None:
         """The product of as many rows as there are: the right factor is packed, then read for each block of rows."""
@@ -141,3 +184,8 @@ class Multiplication:
                 tile.fetch(self.emit, number)
 
         return between if wanted else None
+
+
+def _rows(memory: Strided) -> Rows:
+    """A left factor as it lies in memory, along K."""
+    return Rows(memory.base, memory.by_line, 1)

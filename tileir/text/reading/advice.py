@@ -1,15 +1,16 @@
 """Hints for what people write from habit: words of other dialects, and what operations on memory must also say.
 
-Knows: what Tile IR has for the words of other dialects of MLIR, and what is easily forgotten. Does not know: the syntax
-of any operation.
+Knows: what Tile IR has for the words of other dialects of MLIR and other languages, and what is easily forgotten. Does
+not know: the syntax of any operation, but which of the words of one was meant.
 """
 
 from __future__ import annotations
 
 import re
 
+from tileir.ir.near import did_you_mean
 from tileir.ir.spec import OpSpec
-from tileir.ir.types import TOKEN, PointerType, TileType, Type
+from tileir.ir.types import TOKEN, ElementType, PointerType, TileType, Type
 from tileir.ir.types.elements import FLOATS, INTS
 from tileir.text.reading.spellings import spellings
 
@@ -85,14 +86,58 @@ _OPERATIONS = {
     "vector.load": "load_ptr_tko or load_view_tko",
     "vector.store": "store_ptr_tko or store_view_tko",
 }
+_HABITS = {
+    "abs": "absf and absi",
+    "add": "addf and addi",
+    "and": "andi",
+    "arange": "iota",
+    "atomic_add": "atomic_rmw_tko ... add, and addf for floats",
+    "block_id": "get_tile_block_id",
+    "cast": "ftof, ftoi, itof, exti, trunci and bitcast",
+    "cmp": "cmpf and cmpi",
+    "concat": "cat",
+    "def": "entry",
+    "div": "divf and divi",
+    "dot": "mmaf and mmai",
+    "expand_dims": "reshape",
+    "fn": "entry",
+    "full": "constant",
+    "func": "entry",
+    "gather": "make_gather_scatter_view, and load_ptr_tko for a tile of pointers",
+    "kernel": "entry",
+    "load": "load_view_tko and load_ptr_tko",
+    "matmul": "mmaf and mmai",
+    "max": "maxf and maxi, and reduce over the elements of a tile",
+    "min": "minf and mini, and reduce over the elements of a tile",
+    "mma": "mmaf and mmai",
+    "mul": "mulf and muli",
+    "neg": "negf and negi",
+    "not": "xori with -1",
+    "or": "ori",
+    "program_id": "get_tile_block_id",
+    "range": "iota",
+    "rem": "remf and remi",
+    "scatter": "make_gather_scatter_view, and store_ptr_tko for a tile of pointers",
+    "splat": "constant, or reshape and broadcast of a value",
+    "store": "store_view_tko and store_ptr_tko",
+    "sub": "subf and subi",
+    "sum": "reduce",
+    "transpose": "permute",
+    "where": "select",
+    "while": "loop",
+    "xor": "xori",
+}
+"""What Tile IR has for what other languages call so."""
 
 
 def foreign_hint(name: str) -> str | None:
-    """What Tile IR has for an operation of another dialect, and of a preview."""
+    """What Tile IR has for an operation of another dialect or language, and of a preview."""
     if name.startswith("preview$"):
         return (
             "it stands in libraries of code for a GPU, which are linked in; 'preview$call' calls such code by its name"
         )
+    if name in _HABITS:
+        return f"Tile IR has {_HABITS[name]}"
     dialect, dot, word = name.partition(".")
     if not dot or not _DIALECTS.fullmatch(dialect):
         return None
@@ -100,6 +145,25 @@ def foreign_hint(name: str) -> str | None:
     if found is None:
         return f"'{dialect}' is another dialect; 'tileir explain NAME' explains the operations of Tile IR"
     return f"'{dialect}' is another dialect; Tile IR has {found}"
+
+
+# ---------------------------------------------------------------- syntax
+
+_TAKEN = re.compile(r"(?<![%<@($\w])[a-z]\w{2,}")
+"""Words of a syntax that are written as they are."""
+
+
+def operation_hint(name: str) -> str | None:
+    """The operation whose name is near: such names are many and short, so one of another length must be nearer."""
+    same_length = [known for known in spellings() if len(known) == len(name)]
+    return did_you_mean(name, spellings(), 0.7) or did_you_mean(name, same_length)
+
+
+def syntax_hint(spec: OpSpec, syntax: str, word: str) -> str:
+    """The word of an operation's syntax that `word` is near to, or else the syntax."""
+    words = set(_TAKEN.findall(syntax))
+    near = None if word in words else did_you_mean(word, sorted(words))
+    return near or f"write '{syntax}' ('tileir explain {spec.name}' says more)"
 
 
 # ---------------------------------------------------------------- memory
@@ -123,6 +187,10 @@ def memory_hint(spec: OpSpec) -> str | None:
 # ---------------------------------------------------------------- values
 
 
+_BARE = (ElementType, PointerType)
+"""What only tiles hold."""
+
+
 def carrying_hint(op: str) -> str | None:
     """How a value leaves a region of the operation called `op`."""
     return {
@@ -133,7 +201,10 @@ def carrying_hint(op: str) -> str | None:
 
 
 def conversion_hint(found: Type, wanted: Type) -> str | None:
-    """The operation that makes a value of the type `wanted` of one of the type `found`."""
+    """The operation that makes a value of the type `wanted` of one of the type `found`, or how a scalar is written."""
+    if isinstance(found, _BARE) or isinstance(wanted, _BARE):
+        bare = found if isinstance(found, _BARE) else wanted
+        return f"a value is a tile, one without extents too: write 'tile<{bare!r}>'"
     if not isinstance(found, TileType) or not isinstance(wanted, TileType):
         return None
     if found.shape == wanted.shape:

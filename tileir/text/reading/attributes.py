@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tileir.ir import attributes as a
+from tileir.ir.near import did_you_mean
 from tileir.ir.types import F64, I1, I64, ElementType, TileType
 from tileir.ir.unread import POISON
 from tileir.text.kinds import ENUM_MNEMONICS
@@ -24,7 +25,7 @@ from tileir.text.reading.literals import (
     read_literal,
 )
 from tileir.text.reading.locations import DEBUG_ATTRIBUTES, location_in_brackets, resolved
-from tileir.text.reading.reader import Reader, did_you_mean, shown_token
+from tileir.text.reading.reader import Reader, shown_token
 from tileir.text.reading.types import parse_type, starts_type
 
 _PREFIX = "#cuda_tile."

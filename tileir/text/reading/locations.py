@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from tileir.ir import loc as l
 from tileir.ir.attributes import Attribute
+from tileir.ir.near import did_you_mean
 from tileir.text.reading import codes
-from tileir.text.reading.reader import MAX_NESTING, Reader, did_you_mean, shown_token
+from tileir.text.reading.reader import MAX_NESTING, Reader, shown_token
 
 ReadAttribute = Callable[[Reader], Attribute]
 _PREFIX = "#cuda_tile."

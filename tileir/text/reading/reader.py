@@ -6,7 +6,6 @@ Does not know: any grammar; those modules are functions that take a `Reader`.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -16,6 +15,7 @@ from tileir.ir import types as t
 from tileir.ir.attributes import Attribute, DenseElements
 from tileir.ir.diagnostics import Diagnostic, Note
 from tileir.ir.loc import Source, SourceLoc
+from tileir.ir.near import did_you_mean
 from tileir.text.reading import codes
 from tileir.text.reading.lexer import END, STRING, TokenCursor
 
@@ -23,8 +23,6 @@ MAX_NESTING = 128
 MAX_FAULTS = 100
 MAX_REPEATS = 3
 MAX_SHOWN_TOKEN = 60
-_MAX_COMPARED = 1000
-"""Known words that an unknown one is compared with: the latest ones."""
 _ONE_CHARACTER = re.compile(r"[\w,:=(){}\[\]<>?+-]", re.ASCII)
 _BARE_WORD = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
 _QUOTED_WORD = re.compile(r"'(\w+)'")
@@ -132,8 +130,10 @@ class Reader(TokenCursor):
         """The next token is not `what`."""
         self.expected_at(self.starts[self.index], self.tokens[self.index], what, hint)
 
-    def expected_at(self, begin: int, token: str, what: str, hint: str | None = None) -> NoReturn:
-        """`token` at the offset `begin` is not `what`."""
+    def expected_at(
+        self, begin: int, token: str, what: str, hint: str | None = None, else_hint: str | None = None
+    ) -> NoReturn:
+        """`token` at the offset `begin` is not `what`. `else_hint` is for a token that is not near to a word of it."""
         if token is END:
             loc = self.place(begin, begin)
             message = f"expected {what}, got the end of the text"
@@ -141,7 +141,7 @@ class Reader(TokenCursor):
         loc = self.place(begin, begin + len(token))
         self.check_token(token, loc)
         shown = shown_token(token)
-        hint = hint or did_you_mean(token, _QUOTED_WORD.findall(what))
+        hint = hint or did_you_mean(token, _QUOTED_WORD.findall(what)) or else_hint
         self.fail(codes.EXPECTED, f"expected {what}, got {shown}", loc, hint=hint, expected=what, got=shown)
 
     def check_token(self, token: str, loc: SourceLoc | None = None) -> None:
@@ -307,14 +307,6 @@ def shown_token(token: str) -> str:
         return "the end of the text"
     shown = token if len(token) <= MAX_SHOWN_TOKEN else token[:MAX_SHOWN_TOKEN] + "..."
     return f"'{shown}'" if shown.isprintable() else ascii(shown)
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str | None:
-    """A hint with the nearest known word, if one is near."""
-    if len(word) > MAX_SHOWN_TOKEN:
-        return None
-    near = difflib.get_close_matches(word, list(known)[-_MAX_COMPARED:], n=1, cutoff=0.6)
-    return f"did you mean '{near[0]}'?" if near else None
 
 
 _ESCAPE = re.compile(rb'\\(["\\nt]|[0-9A-Fa-f]{2})')

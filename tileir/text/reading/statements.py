@@ -12,20 +12,21 @@ from typing import Any, NoReturn
 
 from tileir.ir import attributes as a
 from tileir.ir.core import Block, Op
+from tileir.ir.diagnostics import Diagnostic
 from tileir.ir.loc import Source, SourceLoc, SourcePart
 from tileir.ir.spec import OpSpec
 from tileir.ir.traits import TerminatedBy
 from tileir.ir.unread import Unread
 from tileir.ops import OPS
 from tileir.text.reading import codes
-from tileir.text.reading.advice import foreign_hint
+from tileir.text.reading.advice import foreign_hint, operation_hint, syntax_hint
 from tileir.text.reading.arguments import Argument, arguments
 from tileir.text.reading.attributes import attribute, dictionary
 from tileir.text.reading.lexer import END
 from tileir.text.reading.locations import location_in_brackets
 from tileir.text.reading.names import ClosedRegion, NameScope
 from tileir.text.reading.properties import distribute
-from tileir.text.reading.reader import GiveUp, TextFault, did_you_mean, shown_token
+from tileir.text.reading.reader import GiveUp, TextFault, shown_token
 from tileir.text.reading.recovery import next_statement
 from tileir.text.reading.spellings import PREFIX, spellings
 from tileir.text.reading.values import NO_NAMES, ValueReader
@@ -86,13 +87,24 @@ class StatementReader(ValueReader):
         diagnostic = fault.diagnostic
         if diagnostic is not None:
             op = spellings().get(name.strip('"').removeprefix(PREFIX))
-            self.record(diagnostic if op is None else replace(diagnostic, op=op.spec.name))
+            self.record(diagnostic if op is None else self._explained(diagnostic, op.spec))
             if diagnostic.code == codes.END_OF_TEXT:
                 raise GiveUp
         at_name = diagnostic is not None and diagnostic.code in (codes.UNKNOWN_OP, codes.REFUSED_OP)
         if (at_name or self.starts[self.index] <= begin) and self.tokens[self.index] is not END:
             self.index += 1
         next_statement(self, self.operations, open_braces)
+
+    def _explained(self, diagnostic: Diagnostic, spec: OpSpec) -> Diagnostic:
+        """A fault of an operation: where one of its words or marks is missing, the hint says how it is written."""
+        hint, expected = diagnostic.hint, diagnostic.expected or ""
+        if hint is None and diagnostic.code == codes.EXPECTED and expected.startswith("'"):
+            hint = syntax_hint(spec, self.syntax(spec), (diagnostic.got or "").strip("'"))
+        return replace(diagnostic, op=spec.name, hint=hint)
+
+    def syntax(self, spec: OpSpec) -> str:
+        """The text form of an operation in one line."""
+        raise NotImplementedError
 
     def _place(self, op: Op, offset: int, length: int) -> None:
         """Give an operation the place of its name."""
@@ -122,7 +134,7 @@ class StatementReader(ValueReader):
         if bare in (f"experimental${_REFUSED}", f"experimental.{_REFUSED}"):
             message = f"expected an operation that has a meaning, got '{bare}', which early documents only mention"
             self.fail(codes.REFUSED_OP, message, got=bare)
-        hint = foreign_hint(bare) or did_you_mean(bare, spellings())
+        hint = foreign_hint(bare) or operation_hint(bare)
         got = shown_token(name)
         self.fail(codes.UNKNOWN_OP, f"expected an operation, got the unknown name {got}", hint=hint, got=got)
 

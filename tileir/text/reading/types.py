@@ -14,13 +14,15 @@ from typing import NoReturn, TypeVar
 
 from tileir.ir import types as t
 from tileir.ir.diagnostics import Diagnostic
+from tileir.ir.near import did_you_mean
 from tileir.ir.unread import POISON
 from tileir.text.reading import codes
 from tileir.text.reading.lexer import skip_blank, token_at
-from tileir.text.reading.reader import Reader, did_you_mean, shown_token, whole_number
+from tileir.text.reading.reader import Reader, shown_token, whole_number
 
 _WORD = re.compile(r"[!#]?[A-Za-z_][\w$.]*", re.ASCII)
 _EXTENT = re.compile(r"(\d+|\?)[ \t\r\n]*x", re.ASCII)
+_ASSIGNED = re.compile(r"(\w+)[ \t\r\n]*=", re.ASCII)
 _DIGITS = re.compile(r"-?\d+", re.ASCII)
 _INTEGER = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d+)", re.ASCII)
 _PUNCTUATION = re.compile(r"->|[^\w\s]", re.ASCII)
@@ -90,6 +92,8 @@ class _TypeScan:
         self.reader = reader
         self.text = reader.text
         self.offset = offset
+        self.inside = ""
+        """The composite type that is being read."""
 
     # ------------------------------------------------------------ characters
 
@@ -122,7 +126,9 @@ class _TypeScan:
             self.expected(what or f"'{token}'")
 
     def expected(self, what: str, hint: str | None = None) -> NoReturn:
-        self.reader.expected_at(self.skip(), token_at(self.text, self.offset), what, hint)
+        example = _EXAMPLES.get(self.inside)
+        advice = example and f"such as '{example}'"
+        self.reader.expected_at(self.skip(), token_at(self.text, self.offset), what, hint, advice)
 
     def report(self, code: str, message: str, begin: int, hint: str | None = None) -> t.Type:
         """Report what was read since `begin` and go on with a poisoned type."""
@@ -143,11 +149,14 @@ class _TypeScan:
         known = self.reader.types.get(word) or _EARLY_NAMES.get(word)
         if known is not None:
             return known
-        read = _COMPOSITES.get(word.removeprefix(_PREFIX))
+        name = word.removeprefix(_PREFIX)
+        read = _COMPOSITES.get(name)
         if read is None:
             return self.unknown(word, begin)
         self.reader.enter(self.offset)
+        outer, self.inside = self.inside, name
         found = read(self, begin)
+        self.inside = outer
         self.reader.depth -= 1
         return found
 
@@ -358,6 +367,8 @@ class _TypeScan:
             self.expect("=")
             padding = self.keyword(_PADDINGS, "padding_value")
             self.expect(",")
+        elif (match := _ASSIGNED.match(self.text, self.skip())) is not None and match[1] != "view":
+            self.expected("'padding_value' or a tensor_view")
         if self.accept_word("view"):
             self.expect("=")
         begin = self.skip()
@@ -406,6 +417,16 @@ class _TypeScan:
         sparse_dim = self.integer("a dimension")
         self.close_view()
         return self.build(begin, (source,), lambda: t.GatherScatterViewType(shape, source, sparse_dim, padding))
+
+
+_EXAMPLES = {
+    "tile": "tile<4x8xf32>",
+    "ptr": "ptr<f32>",
+    "tensor_view": "tensor_view<?x64xf32, strides=[?,1]>",
+    "partition_view": "partition_view<tile=(4x8), tensor_view<?x64xf32, strides=[?,1]>>",
+    "strided_view": "strided_view<tile=(4x8), traversal_strides=[2,8], tensor_view<?x64xf32, strides=[?,1]>>",
+    "gather_scatter_view": "gather_scatter_view<tile=(4x8), tensor_view<?x64xf32, strides=[?,1]>, sparse_dim=0>",
+}
 
 
 def _near_type(name: str) -> str | None:

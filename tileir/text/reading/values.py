@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import Diagnostic, Note
 from tileir.ir.loc import Source, SourceLoc
+from tileir.ir.near import did_you_mean
 from tileir.ir.shown import shown
 from tileir.ir.types import Type
 from tileir.ir.unread import POISON
@@ -18,7 +19,7 @@ from tileir.text.reading import codes
 from tileir.text.reading.advice import carrying_hint, conversion_hint, token_hint
 from tileir.text.reading.lexer import token_at
 from tileir.text.reading.names import PENDING, NameScope, settle
-from tileir.text.reading.reader import Reader, did_you_mean, shown_token, whole_number
+from tileir.text.reading.reader import Reader, shown_token, whole_number
 from tileir.text.reading.shapes import StatementShape, StatementShapes
 
 MAX_PACK = 1 << 16

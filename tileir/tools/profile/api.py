@@ -13,7 +13,7 @@ from tileir.cpu.run.peaks import kept_peaks
 from tileir.runtime.arguments import Argument
 from tileir.runtime.grid import Grid, GridLike, checked_grid
 from tileir.runtime.launch import bind
-from tileir.runtime.module import Kernel
+from tileir.runtime.module import Kernel, required_kernel
 from tileir.runtime.options import LaunchOptions, seconds
 from tileir.runtime.targets import target_named
 from tileir.tools.places import ProgramLines
@@ -65,7 +65,7 @@ def profile(
     Trap
         For a fault of the run.
     """
-    kernel.module.require_valid()
+    required_kernel(kernel).module.require_valid()
     extents = checked_grid(grid, kernel.name)
     arguments = bind(kernel, args, target_named("cpu"))
     options: LaunchOptions = {} if threads is None else {"threads": threads}

@@ -27,7 +27,7 @@ def broadcast(builder: ir.IRBuilder, number: ir.Value, lanes: int) -> ir.Value:
     """A vector whose lanes all hold `number`."""
     undefined = Splat(ir.Constant(number.type, ir.Undefined), lanes)
     single = builder.insert_element(undefined, number, I32(0))
-    return builder.shuffle_vector(single, undefined, ir.Constant(ir.VectorType(I32, lanes), None))
+    return builder.shuffle_vector(single, undefined, Splat(I32(0), lanes))
 
 
 def interleaved(builder: ir.IRBuilder, rows: Sequence[ir.Value]) -> ir.Value:

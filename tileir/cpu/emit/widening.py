@@ -287,7 +287,9 @@ class _Body:
             return self._builder.load(place, typ=vector, align=each.align)
         name = f"llvm.masked.load.{_suffix(vector)}.p0"
         function = self._code.declared(name, vector, [PTR, I32, self._mask.type, vector])
-        return self._builder.call(function, [place, I32(each.align), self._mask, ir.Constant(vector, None)])
+        return self._builder.call(
+            function, [place, I32(each.align), self._mask, Splat(ir.Constant(each.type, None), vector.count)]
+        )
 
     def _gathered(self, each: op.LoadInstr, vector: ir.VectorType, step: int | None, copy: int) -> ir.Value:
         """Elements from anywhere."""
@@ -300,7 +302,9 @@ class _Body:
         mask = Splat(I1(1), lanes) if self._mask is None else self._mask
         name = f"llvm.masked.gather.{_suffix(vector)}.v{lanes}p0"
         function = self._code.declared(name, vector, [places.type, I32, mask.type, vector])
-        return self._builder.call(function, [places, I32(each.align), mask, ir.Constant(vector, None)])
+        return self._builder.call(
+            function, [places, I32(each.align), mask, Splat(ir.Constant(each.type, None), vector.count)]
+        )
 
     def _store(self, each: op.StoreInstr, value: ir.Value, copy: int) -> ir.Value:
         cell = self._code.collected.get(id(each.operands[1]))

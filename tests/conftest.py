@@ -35,9 +35,11 @@ def bless(request: pytest.FixtureRequest) -> bool:
 
 @pytest.fixture(autouse=True, scope="session")
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A cache directory of the test run: neither reads what the user's holds nor adds to it."""
-    before = os.environ.get("TILEIR_CACHE_DIR")
-    os.environ["TILEIR_CACHE_DIR"] = str(tmp_path_factory.mktemp("cache"))
+    """A cache directory of the test run: neither reads what the user's holds nor adds to it. The processes that share
+    a run, whose folders are beside each other, share it."""
+    before, place = os.environ.get("TILEIR_CACHE_DIR"), tmp_path_factory.getbasetemp()
+    run = place.parent if "PYTEST_XDIST_WORKER" in os.environ else place
+    os.environ["TILEIR_CACHE_DIR"] = str(run / "cache")
     yield
     if before is None:
         del os.environ["TILEIR_CACHE_DIR"]

@@ -49,7 +49,7 @@ def test_a_tile_block_touches_its_part() -> None:
 
 def test_the_coordinates_of_pointers_are_what_masks_bound() -> None:
     a, *_ = footprints(tileir.parse(GEMM)["gemm_kloop_kernel"].entry)
-    assert [repr(one.form) for one in a.coordinates] == ["128*block_x + 1*lane_0", "64*turn_2 + 1*lane_1"]
+    assert [repr(one.form) for one in a.coordinates] == ["128*block_x + lane_0", "64*turn_2 + lane_1"]
     assert repr(a.form) == "2*arg6*coordinate_0 + 2*coordinate_1"
     assert (a.reads, a.writes, a.complete, a.unknown) == (True, False, True, "")
 

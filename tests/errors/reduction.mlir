@@ -13,21 +13,21 @@ experimental$func @f() {
 }
 // -----
 experimental$func @f(%a: tile<4x8xf32>) {
-  // expected-error@+1 [E0510] result 0: expected 4 of f32, from tile<4x8xf32>, got tile<8xf32>
+  // expected-error@+1 [E0510] result 0: expected tile<4xf32>, tile<4x8xf32> without dimension 1, got tile<8xf32>
   %r = reduce %a dim=1 identities=[0.0 : f32] : tile<4x8xf32> -> tile<8xf32> (%x: tile<f32>, %y: tile<f32>) {
     yield %x : tile<f32>
   }
 }
 // -----
 experimental$func @f(%a: tile<4xf32>) {
-  // expected-error@+1 [E0510] result 0: expected a scalar of f32, from tile<4xf32>, got tile<f16>
+  // expected-error@+1 [E0510] result 0: expected tile<f32>, tile<4xf32> without dimension 0, got tile<f16>
   %r = reduce %a dim=0 identities=[0.0 : f32] : tile<4xf32> -> tile<f16> (%x: tile<f32>, %y: tile<f32>) {
     yield %x : tile<f32>
   }
 }
 // -----
 experimental$func @f(%a: tile<4x8xf32>) {
-  // expected-error@+1 [E0510] result 0: expected 4 x 8 of f32, from tile<4x8xf32>, got tile<4xf32>
+  // expected-error@+1 [E0510] result 0: expected tile<4x8xf32>, as operand 0, got tile<4xf32>
   %r = scan %a dim=1 reverse=false identities=[0.0 : f32] : tile<4x8xf32> -> tile<4xf32> (%x: tile<f32>, %y: tile<f32>) {
     yield %x : tile<f32>
   }

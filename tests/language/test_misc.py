@@ -5,6 +5,7 @@ import io
 import numpy as np
 import pytest
 
+import tileir
 from tests.interp.interp_kernels import function
 from tileir.host.kernel_warnings import KernelWarning
 from tileir.ir.diagnostics import Trap
@@ -169,6 +170,20 @@ def test_output_goes_to_a_stream_or_standard_output(target, capsys):
     assert stream.getvalue() == "hello"
     target.launch(text)
     assert capsys.readouterr().out == "hello"
+
+
+def test_a_warning_is_given_at_the_line_of_the_program(target, tmp_path):
+    text = """entry @k(%n: tile<i32>) {
+        %t = print_tko "%f", %n : tile<i32> -> token
+    }"""
+    with pytest.warns(KernelWarning) as caught:
+        target.printed(text, 1)
+    assert (caught[0].filename, caught[0].lineno) == ("<string>", 2)
+    file = tmp_path / "k.mlir"
+    file.write_text(text)
+    with pytest.warns(KernelWarning) as caught:
+        tileir.load(file)["k"].launch(1, 7, target="interp", output=lambda text: None)
+    assert (caught[0].filename, caught[0].lineno) == (str(file), 2)
 
 
 def test_an_operation_warns_once_per_launch(target):

@@ -94,11 +94,15 @@ def test_a_fault_is_the_same_at_the_same_line(name: str) -> None:
     assert trap(name, "cpu", optimize=True) == expected
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A place for a cache, in which what all kernels share need not be compiled for each."""
+    return tmp_path_factory.mktemp("cache")
+
+
 @every_fault
-def test_code_from_the_cache_names_the_same_operation(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(native, "shared_cache", lambda: Cache(tmp_path))
+def test_code_from_the_cache_names_the_same_operation(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "shared_cache", lambda: Cache(folder))
     assert trap(name, "cpu") == trap(name, "cpu") == trap(name, "interp")
 
 

@@ -107,3 +107,12 @@ class TestHostileContent:
     def test_damaged_bytecode_is_a_diagnostic(self, data):
         with pytest.raises(tileir.DiagnosticError):
             tileir.load(data)
+
+
+@pytest.mark.parametrize("content", [b"\x7f", b"\x7fTile", b"\x7fTileIS\0\x0d\x01"])
+def test_the_beginning_of_bytecode_is_no_text(content: bytes) -> None:
+    with pytest.raises(tileir.DiagnosticError) as caught:
+        tileir.load(content)
+    (fault,) = caught.value.diagnostics
+    assert fault.code == "E0901"
+    assert fault.message.endswith(f"got {content[:8].hex(' ')}")

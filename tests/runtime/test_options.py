@@ -35,3 +35,8 @@ def test_an_option_of_another_target_is_refused_by_name(known: type) -> None:
     for other in others:
         with pytest.raises(TypeError, match=f"target 'here' has no option {other}: it has "):
             require_known({other: None}, known, "here")
+
+
+def test_a_misspelt_option_is_told_the_nearest() -> None:
+    with pytest.raises(TypeError, match=r"no option threds: it has .* \(did you mean 'threads'\?\)$"):
+        require_known({"threds": 2}, NativeOptions, "cpu")

@@ -217,6 +217,21 @@ def test_a_value_of_another_type_is_to_be_converted(stated: str, found: str, ope
 
 
 @pytest.mark.parametrize(
+    ("stated", "found", "hint"),
+    [
+        ("f32", "ptr<f32>", "'load_ptr_tko' loads a tile<f32> through it"),
+        ("i64", "ptr<f32>", "'ptr_to_int' makes a tile<i64> of it"),
+        ("i32", "ptr<f32>", None),
+        ("ptr<f32>", "f32", None),
+        ("i1", "i32", "'cmpi' compares integers"),
+        ("i1", "f32", "'cmpf' compares floats"),
+    ],
+)
+def test_what_no_conversion_means_is_not_offered_as_one(stated: str, found: str, hint: str | None) -> None:
+    assert only_fault(f'entry @k(%a: tile<{found}>) {{ print "%d", %a : tile<{stated}> }}').hint == hint
+
+
+@pytest.mark.parametrize(
     "literal", ["0." + "1" * 400, "0" * 400 + "1.5", "1" + "0" * 400 + ".0e-399", "1." + "0" * 5000]
 )
 def test_a_float_of_any_length_is_read(literal: str) -> None:

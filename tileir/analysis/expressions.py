@@ -105,7 +105,10 @@ class Expression:
         return Expression, (self.constant, self.terms)
 
     def __repr__(self) -> str:
-        parts = ["*".join([str(factor), *map(repr, product)]) for product, factor in self.terms.items()]
+        parts = [
+            "*".join([*([] if factor == 1 else [str(factor)]), *map(repr, product)])
+            for product, factor in self.terms.items()
+        ]
         if self.constant or not parts:
             parts.append(str(self.constant))
         return " + ".join(parts)

@@ -10,10 +10,12 @@ import os
 import warnings
 
 from tileir.ir.diagnostics import Coordinates
-from tileir.ir.loc import FileLoc, Location, file_position
+from tileir.ir.loc import FileLoc, Location, SourceLoc, file_position
 from tileir.ir.shown import shown, shown_lines
 
 MAX_SOURCE_BYTES = 1 << 24
+NO_FILE = "<string>"
+"""What a text without a file is called, which Python does not open."""
 
 
 class KernelWarning(UserWarning):
@@ -45,8 +47,10 @@ class KernelWarning(UserWarning):
 
 
 def issue(warning: KernelWarning) -> None:
-    """Give it at the line of the program's own source where debug info names one, so that Python shows that line."""
+    """Give it at the line of the program's own source, of debug info or of the text, so that Python shows that line."""
     place = file_position(warning.loc)
+    if isinstance(place, SourceLoc):
+        place = place.file_loc
     if isinstance(place, FileLoc) and place.line > 0 and _is_text(place.file):
         # Python keeps in the registry what it has said, in ours as it would in that file's.
         registry = globals().setdefault("__warningregistry__", {})
@@ -59,6 +63,8 @@ def _is_text(file: str) -> bool:
     """Whether Python, which opens what a program calls its file, is to do so: no device, and nothing huge."""
     if not file.isprintable():
         return False
+    if file == NO_FILE:
+        return True
     try:
         return file in linecache.cache or (os.path.isfile(file) and os.path.getsize(file) <= MAX_SOURCE_BYTES)
     except OSError:

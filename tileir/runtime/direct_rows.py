@@ -24,7 +24,6 @@ from tileir.cpu.run.direct_runs import DirectRows
 from tileir.ir import types as t
 from tileir.runtime import dlpack
 from tileir.runtime.arguments import Parameter, accepted_dtypes
-from tileir.runtime.native_memory import bounds_of_globals
 from tileir.runtime.storage import GlobalStorage
 
 Row = tuple[int, ...]
@@ -54,7 +53,7 @@ class SlotPlaces:
     def slots(self, values: Sequence[int]) -> tuple[int, ...]:
         """All slots, those of arguments with these values."""
         globals = tuple(self._storage.addresses.values())
-        return (*values, *globals, *[0] * (3 * self._memories), *bounds_of_globals(self._storage), 0, 0)
+        return (*values, *globals, *[0] * (3 * self._memories), *self._storage.bounds, 0, 0)
 
 
 def rows_of(parameters: Sequence[Parameter], storage: GlobalStorage) -> DirectRows:

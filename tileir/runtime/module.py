@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 MAGIC = b"\x7fTileIR\x00"
 _NUL = b"\x00"
+_UNMADE = object()
 T = TypeVar("T")
 
 
@@ -81,9 +82,10 @@ class Module(core.Module):
 
     def prepared(self, key: Hashable, make: Callable[[], T]) -> T:
         """The work of a target on the whole module under `key`; made on first use."""
-        if key not in self._prepared:
-            self._prepared[key] = make()
-        return self._prepared[key]  # type: ignore[return-value]
+        found = self._prepared.get(key, _UNMADE)
+        if found is _UNMADE:
+            found = self._prepared[key] = make()
+        return found  # type: ignore[return-value]
 
     @cached_property
     def _prepared(self) -> dict[Hashable, object]:
@@ -235,9 +237,10 @@ class Kernel(Planned):
 
     def prepared(self, key: Hashable, make: Callable[[], T]) -> T:
         """The work of a target on the kernel under `key`; made on first use."""
-        if key not in self._prepared:
-            self._prepared[key] = make()
-        return self._prepared[key]  # type: ignore[return-value]
+        found = self._prepared.get(key, _UNMADE)
+        if found is _UNMADE:
+            found = self._prepared[key] = make()
+        return found  # type: ignore[return-value]
 
     def __reduce__(self) -> tuple[Callable[..., Kernel], tuple[object, ...]]:
         return operator.getitem, (self.module, self.name)
@@ -348,7 +351,7 @@ def from_content(content: bytes, filename: str, first_line: int = 1, *, level: s
 
     Raises `DiagnosticError`, for text as `parse` does.
     """
-    if content.startswith(MAGIC):
+    if content.startswith(MAGIC[:1]):  # which no text begins with, though the file may be cut short or damaged
         return from_bytecode(content, filename)
     return parse(_decoded(content, filename), filename, first_line, level=level)
 

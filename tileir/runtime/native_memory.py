@@ -42,23 +42,25 @@ class NativeArguments:
 
     def __init__(self, arguments: Sequence[Argument], storage: GlobalStorage) -> None:
         self._arguments, self._storage = arguments, storage
+        words: list[int] = []
         table: list[int] = []
         further: list[int] = []
         for argument in arguments:
+            words.append(argument.bits)
             if isinstance(argument, ArrayArgument):
                 table += _array_entry(argument.array)
                 for lent in argument.reaches:
                     further += _array_entry(lent.array)
             elif isinstance(argument, PointerArgument):
                 table += _pointer_entry(argument)
-        self._further = (ctypes.c_uint64 * len(further))(*further)
+        self._further = (ctypes.c_uint64 * len(further))(*further) if further else None
         self.slots = (
-            *(argument.bits for argument in arguments),
+            *words,
             *storage.addresses.values(),
             *table,
-            *bounds_of_globals(storage),
+            *storage.bounds,
             len(further) // 3,
-            ctypes.addressof(self._further),
+            ctypes.addressof(self._further) if self._further is not None else 0,
         )
 
     def access_fault(self, access: FaultyAccess) -> AccessFault:
@@ -69,12 +71,6 @@ class NativeArguments:
             begin, end = access.meant
             space.add(Allocation("alloca", begin, (Runs(0, end - begin),), owner=access.block))
         return space.fault_at(access.address, *_described(access))
-
-
-def bounds_of_globals(storage: GlobalStorage) -> tuple[int, ...]:
-    """The entries of the globals in the table of bounds."""
-    entries = ((placed.address, placed.address + placed.size, placed.constant) for placed in storage.placed.values())
-    return tuple(word for begin, end, constant in entries for word in (begin, end, begin if constant else end))
 
 
 def _array_entry(array: Array) -> Entry:

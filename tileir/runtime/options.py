@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from tileir.ir.diagnostics import UnsupportedError
+from tileir.ir.near import did_you_mean
 
 Progress = Callable[[int, int], object]
 """Is told how many tile blocks of a launch are done, of how many."""
@@ -106,7 +107,8 @@ def require_known(options: Mapping[str, object], known: type, target: str) -> No
     unknown = options.keys() - set(names)
     if unknown:
         what = f"target '{target}' has no option {', '.join(sorted(unknown))}"
-        raise TypeError(f"{what}: it has {', '.join(names)}")
+        near = did_you_mean(min(unknown), names)
+        raise TypeError(f"{what}: it has {', '.join(names)}" + (f" ({near})" if near else ""))
 
 
 def optimizes(options: LaunchOptions) -> bool:

@@ -29,6 +29,12 @@ class Placed:
     constant: bool
     buffer: np.ndarray
 
+    @property
+    def bounds(self) -> tuple[int, int, int]:
+        """The first address, the end of what may be read, and the end of what may be written."""
+        end = self.address + self.size
+        return self.address, end, self.address if self.constant else end
+
 
 class GlobalStorage:
     """The globals of a module by name, initialised once."""
@@ -39,6 +45,8 @@ class GlobalStorage:
         _require_room(globals)
         self.placed = {item.sym_name: _placed(item) for item in globals}
         self.addresses = {name: placed.address for name, placed in self.placed.items()}
+        self.bounds = tuple(word for placed in self.placed.values() for word in placed.bounds)
+        """Those of each, one after the other."""
 
 
 def alignment_of(op: Global) -> int:

@@ -65,8 +65,9 @@ def inferred_results(op: Fold, context: CheckContext) -> Violation | None:
         if isinstance(op, Reduce):
             shape = shape[: op.dim] + shape[op.dim + 1 :]
         if result.type.shape != shape or result.type.element is not source.type.element:
-            wanted = f"{' x '.join(map(str, shape)) or 'a scalar'} of {source.type.element!r}, from {source.type!r}"
-            return Violation(f"result {index}", wanted, repr(result.type))
+            how = f"{source.type!r} without dimension {op.dim}" if isinstance(op, Reduce) else f"as operand {index}"
+            wanted = TileType(shape, source.type.element)
+            return Violation(f"result {index}", f"{wanted!r}, {how}", repr(result.type))
     return None
 
 

@@ -6,12 +6,12 @@ It is a built-in method (METH_FASTCALL | METH_KEYWORDS) of an object whose first
 plan of the kernel (`cpu.emit.direct_record`). The arguments are the grid and those of the kernel.
 
 Knows: which grids and keywords are usual, how the record of a launch is filled, and how its tile blocks are run on the
-calling thread, without the interpreter's lock, on a free arena. Does not know: arguments
-(`cpu.emit.direct_arguments`), and no error.
+calling thread, without the interpreter's lock, on a free arena, and by helpers where that is worth while. Does not
+know: arguments (`cpu.emit.direct_arguments`), helpers (`cpu.emit.direct_helpers`), and no error.
 
 What is not usual, it leaves to Python before anything has been done: it calls `otherwise` of the plan with the same
-arguments, or gives NotImplemented. A launch that needs other threads, or finds no free arena or the ticker asleep, is
-for `shared`, with the record as it is; one that a trap or an interrupt has ended, for `ended`.
+arguments, or gives NotImplemented. A launch that finds no free arena, too few helpers or the ticker asleep is for
+`shared`, with the record as it is; one that a trap or an interrupt has ended, or whose helpers have not, for `ended`.
 
 It runs with the interpreter's lock but for the tile blocks, so that it alone changes the list of seats; the record is
 on the stack. References are counted by CPython's own functions.
@@ -26,6 +26,7 @@ from llvmlite import ir
 from tileir.cpu.emit import direct_record, record
 from tileir.cpu.emit.direct_arguments import add_number, add_take
 from tileir.cpu.emit.direct_code import WordFunction
+from tileir.cpu.emit.direct_helpers import Helping, add_helping, add_lists, add_serve, push
 from tileir.cpu.emit.direct_record import (
     BYTES_PAYLOAD,
     ENTRY,
@@ -58,8 +59,11 @@ def add_direct_launch(module: ir.Module) -> None:
         add_take(module, number),
         _add_apart(module),
         _add_in_python(module),
+        add_helping(module),
     )
     _add_entry(module, _Launch(module, *parts).function)
+    add_lists(module)
+    add_serve(module)
 
 
 def _add_entry(module: ir.Module, launch: ir.Function) -> None:
@@ -197,12 +201,13 @@ class _Launch:
         take: ir.Function,
         apart: ir.Function,
         in_python: ir.Function,
+        helping: Helping,
     ) -> None:
         self._code = code = WordFunction(module, "launch", 4)
         self._plan, self._args, self._nargs, self._names = code.arguments
         code.table = self._of_plan("table")
         self._grid, self._keywords, self._take, self._apart = grid, keywords, take, apart
-        self._in_python = in_python
+        self._in_python, self._helping = in_python, helping
         blocks = "python", "sit", "run", "ended", "back"
         self._blocks = {name: code.function.append_basic_block(name) for name in blocks}
         self._read_arguments()
@@ -263,35 +268,53 @@ class _Launch:
             code.write(self._record, place, self._total)
 
     def _decide(self) -> None:
-        """Run it here if no other thread is to help, the ticker is awake and there is a large enough free arena."""
+        """Run it here if the ticker is awake, there is a large enough free arena, and there are helpers if those are
+        worth while."""
         code, builder = self._code, self._code.build
         took = code.read(self._of_plan("seconds"), 0, DOUBLE)
         little = builder.fmul(builder.sitofp(self._total, DOUBLE), took)
         alone = builder.fcmp_ordered("<", little, self._of_plan("worth", DOUBLE))
-        for count in (self._threads, self._total):
-            alone = builder.or_(alone, code.equal(count, 1))
+        few = builder.select(builder.icmp_signed("<", self._total, self._threads), self._total, self._threads)
+        self._helped = builder.select(alone, I64(0), builder.sub(few, I64(1)))
         self._seat = code.known("seats")
         awake = code.differ(code.read(code.known("awake")), 0)
-        free = builder.and_(awake, code.differ(self._seat, 0))
-        builder.cbranch(builder.and_(alone, free), self._blocks["sit"], self._blocks["python"])
+        room, helpers = (code.function.append_basic_block(name) for name in ("room", "helpers"))
+        builder.cbranch(builder.and_(awake, code.differ(self._seat, 0)), room, self._blocks["python"])
+        builder.position_at_end(room)
+        large = builder.icmp_unsigned(">=", code.read(self._seat, SEAT["size"]), self._of_plan("arena"))
+        builder.cbranch(large, helpers, self._blocks["python"])
+        builder.position_at_end(helpers)
+        wanted = code.known("helpers"), self._of_plan("arena"), self._helped
+        there = code.differ(builder.call(self._helping.available, wanted), 0)
+        builder.cbranch(there, self._blocks["sit"], self._blocks["python"])
 
     def _sit(self) -> None:
-        """Take the arena, and say that the launch runs."""
+        """Take the arena, say that the launch runs, and wake the helpers."""
         code, builder = self._code, self._code.build
         builder.position_at_end(self._blocks["sit"])
-        wide = code.function.append_basic_block("wide")
-        room = builder.icmp_unsigned(">=", code.read(self._seat, SEAT["size"]), self._of_plan("arena"))
-        builder.cbranch(room, wide, self._blocks["python"])
-        builder.position_at_end(wide)
         self._object = code.read(self._seat, SEAT["object"])
         added = code.call("PySet_Add", code.known("running"), self._object, result=I32)
         code.require_equal(added, 0)
         code.write(code.table, TABLE["seats"], code.read(self._seat, SEAT["next"]))
-        code.write(self._seat, SEAT["called"], I64(0))
+        given = {"called": I64(0), "record": self._record, "helped": self._helped, "settled": I64(0)}
+        for name, value in given.items():
+            code.write(self._seat, SEAT[name], value)
+        with builder.if_then(code.differ(self._helped, 0)):
+            code.write(self._record, record.CHUNK, self._chunk())
+            builder.call(self._helping.wake, [code.table, self._seat, self._record, self._of_plan("driver")])
         builder.branch(self._blocks["run"])
 
+    def _chunk(self) -> ir.Value:
+        """How many tile blocks a thread takes at a time: `record.chunk_of`."""
+        builder = self._code.build
+        parts = builder.mul(builder.add(self._helped, I64(1)), I64(record.CHUNKS_PER_THREAD))
+        found = builder.udiv(self._total, parts)
+        found = builder.select(builder.icmp_unsigned("<", found, I64(1)), I64(1), found)
+        most = I64(record.LARGEST_CHUNK)
+        return builder.select(builder.icmp_unsigned("<", most, found), most, found)
+
     def _run(self) -> None:
-        """Run all tile blocks, without the lock of the interpreter."""
+        """Run all tile blocks, without the lock of the interpreter, and wait for the helpers."""
         code, builder = self._code, self._code.build
         builder.position_at_end(self._blocks["run"])
         thread = code.call("PyEval_SaveThread")
@@ -299,12 +322,15 @@ class _Launch:
         arena = code.read(self._seat, SEAT["arena"])
         status = code.call_at(self._of_plan("driver"), self._record, arena, result=I32)
         spent = builder.fsub(self._now(), begin)
+        helped = builder.call(self._helping.settle, [code.table, self._seat])
         code.call("PyEval_RestoreThread", thread)
-        each = builder.fdiv(spent, builder.sitofp(self._total, DOUBLE))
-        code.write(self._of_plan("seconds"), 0, each)
+        count = code.read(arena, record.COUNT)
+        before = code.read(self._of_plan("seconds"), 0, DOUBLE)
+        each = builder.fdiv(spent, builder.sitofp(count, DOUBLE))
+        code.write(self._of_plan("seconds"), 0, builder.select(code.equal(count, 0), before, each))
         code.call("PySet_Discard", code.known("running"), self._object, result=I32)
         self._status = builder.sext(status, I64)
-        looked = builder.or_(self._status, code.read(self._seat, SEAT["called"]))
+        looked = builder.or_(builder.or_(self._status, helped), code.read(self._seat, SEAT["called"]))
         builder.cbranch(code.equal(looked, 0), self._blocks["back"], self._blocks["ended"]).set_weights(RARE[::-1])
 
     def _now(self) -> ir.Value:
@@ -316,25 +342,34 @@ class _Launch:
         return builder.fadd(seconds, builder.fmul(rest, DOUBLE(_NANOSECONDS)))
 
     def _end(self) -> None:
-        """Give the arena back; after a trap or a call Python looks first, and does that."""
+        """Give the arena and the helpers back; after a trap or a call Python looks first, and does that."""
         code, builder = self._code, self._code.build
         builder.position_at_end(self._blocks["back"])
-        code.write(self._seat, SEAT["next"], code.known("seats"))
-        code.write(code.table, TABLE["seats"], self._seat)
+        self._give_back()
         none = code.known("None")
         code.call("Py_IncRef", none)
         builder.ret(none)
         builder.position_at_end(self._blocks["ended"])
-        self._return_from("ended", self._status, self._object)
+        result = self._asked("ended", self._status, self._object)
+        # What a signal raises where a function begins comes before all that Python could do.
+        with builder.if_then(code.equal(code.read(self._seat, SEAT["settled"]), 0)):
+            builder.call(self._helping.stop, [code.table, self._seat])
+            self._give_back()
+        builder.ret(result)
+
+    def _give_back(self) -> None:
+        code = self._code
+        code.build.call(self._helping.dismiss, [code.table, self._seat])
+        push(code, code.build.add(code.table, I64(TABLE["seats"])), self._seat)
 
     def _leave_to_python(self) -> None:
         self._code.build.position_at_end(self._blocks["python"])
-        self._return_from("shared", self._threads, I64(0))
+        self._code.build.ret(self._asked("shared", self._threads, I64(0)))
 
-    def _return_from(self, name: str, number: ir.Value, more: ir.Value) -> None:
+    def _asked(self, name: str, number: ir.Value, more: ir.Value) -> ir.Value:
         function, place = self._of_plan(name), (self._arguments, self._count, self._record)
         given = [self._code.table, self._plan, function, *place, number, more]
-        self._code.build.ret(self._code.build.call(self._in_python, given))
+        return self._code.build.call(self._in_python, given)
 
     def _give_up(self) -> None:
         """Leave it all to Python, without an error that may have come of looking."""

@@ -26,6 +26,8 @@ from __future__ import annotations
 
 ENTRY = "tileir.direct"
 """The function that Python calls."""
+SERVE, PUSH, POP = "tileir.serve", "tileir.push", "tileir.pop"
+"""The functions of helpers, and of the lists of free seats (`cpu.emit.direct_helpers`)."""
 WORD = 8
 FUNCTIONS = (
     *("PyLong_AsLongLongAndOverflow", "PyFloat_AsDouble", "PySequence_Contains", "PyObject_RichCompareBool"),
@@ -39,9 +41,11 @@ OBJECTS = (
     *("'target'", "'check'", "'threads'", "'requires_grad'", "'is_neg'", "running"),
 )
 """`running` is the set of the launches that run (`host.running`)."""
-STATE = "clock_gettime", "awake", "seats", "tensor", "to_dlpack"
-"""The clock; the address of the word that says whether the ticker is awake; the first free seat; torch's class of
-tensors, and the function that describes one for DLPack, 0 as long as none has come."""
+CLOCK, SEMAPHORES = "clock_gettime", ("sem_wait", "sem_timedwait", "sem_post")
+"""Functions of the system; it need not have semaphores, without which there are no helpers."""
+STATE = CLOCK, *SEMAPHORES, "awake", "seats", "helpers", "tensor", "to_dlpack"
+"""These functions; the address of the word that says whether the ticker is awake; the first free seat, and that of a
+helper; torch's class of tensors, and the function that describes one for DLPack, 0 as long as none has come."""
 TABLE = {name: WORD * index for index, name in enumerate((*FUNCTIONS, *OBJECTS, *STATE))}
 
 _PLAN = (
@@ -59,8 +63,18 @@ ROW = 9
 KINDS = UNUSUAL, INTEGER, SINGLE, DOUBLE, CONSTANT, ARRAY, LAYOUT = range(7)
 ALIGNMENT = 16
 
-SEAT = {name: WORD * index for index, name in enumerate(("next", "arena", "size", "object", "called"))}
-"""A free arena: the next seat, the arena and its size, the object that is asked to look up, and whether it has been."""
+_SEAT = (
+    *("next", "arena", "size", "object", "called", "record", "helped", "helpers", "settled"),
+    *("driver", "state", "status", "wake", "ended"),
+)
+SEAT = {name: WORD * index for index, name in enumerate(_SEAT)}
+"""A free arena: the next seat, the arena and its size, the object that is asked to look up, and whether it has been;
+the record of the launch that runs on it; how many helpers this has, and the first of them; whether Python has given all
+back. Of a helper also: the driver that it runs; its state, and the status with which it has ended; two semaphores, on
+which it sleeps, and who waits until it has ended."""
+IDLE, POSTED, AT_WORK, AWAITED, DONE, GONE = range(6)
+"""States of a helper: it has nothing to do; a record is posted; it runs tile blocks; somebody sleeps until it has
+ended; it has; its thread is to end."""
 
 TYPE, TUPLE_SIZE, TUPLE_ITEMS, BYTES_PAYLOAD, PLAN_OF_HOLDER = 8, 16, 24, 32, 16
 """Places in CPython's objects, as its macros read them: the type, the items of a tuple, the payload of ``bytes``, and

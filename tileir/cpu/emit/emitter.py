@@ -114,6 +114,13 @@ class Emitter:
         with self.builder.goto_entry_block():
             return self.builder.alloca(type, None if count == 1 else count)
 
+    def stack_bytes(self, size: int) -> ir.Value:
+        """The address of bytes on the stack, likewise, which LLVM may keep in registers."""
+        with self.builder.goto_entry_block():
+            memory = self.builder.alloca(ir.ArrayType(I8, size))
+            memory.align = ARENA_ALIGNMENT
+            return self.builder.inttoptr(self.builder.ptrtoint(memory, I64), PTR)
+
     # ------------------------------------------------------------ loops
 
     def loop_nest(self, shape: Sequence[Extent], body: Callable[[Index], None]) -> None:

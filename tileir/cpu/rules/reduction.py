@@ -17,7 +17,7 @@ from llvmlite import ir
 from tileir.cpu.emit.elements import I1, I64, Num, memory_type
 from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.extremes import Extreme
-from tileir.cpu.emit.tiles import Scalar, Tile, Window, materialized, new_buffer, scalar, wide
+from tileir.cpu.emit.tiles import Scalar, Tile, Window, materialized, new_buffer, row_major, scalar, wide
 from tileir.cpu.emit.vectors import transposed
 from tileir.cpu.llvm.engine import host
 from tileir.cpu.lowering.state import Lower, Lowering
@@ -33,7 +33,8 @@ FAN = 8
 """Elements that are joined in registers: three levels of a tree."""
 COSTLY, FAN_OF_COSTLY = 4, 2
 """Operations that make an element a costly one, and how many of those are joined: the code of each is repeated."""
-
+LITTLE = 256
+"""Bytes that a round of a reduction leaves at most, if they are to stay in registers."""
 WIDEST = 4
 """Bytes of the elements of rows that are turned."""
 
@@ -97,10 +98,16 @@ def _reduce_at(
     extreme = _extreme_of(lowering, op)
     *counts, last = _counts(extent, FAN_OF_COSTLY if _is_costly(lowering, op) else FAN, left)
     for count in counts:
-        parts = [new_buffer(emit, t.tile(source.element, count, *inner)) for source in sources]
+        parts = [_part(emit, t.tile(source.element, count, *inner)) for source in sources]
         _round(lowering, op, (extent, *inner), count, read, partial(_put, emit, parts), extreme)
         read, extent = partial(_at, emit, parts), count
     _round(lowering, op, (extent, *inner), last, read, write, extreme)
+
+
+def _part(emit: Emitter, type: t.TileType) -> Window:
+    """Memory for what a round leaves: on the stack if it is little, so that LLVM can keep it in registers."""
+    size = type.count * type.element.byte_size
+    return Window(type, emit.stack_bytes(size), row_major(type.shape)) if size <= LITTLE else new_buffer(emit, type)
 
 
 def _counts(extent: int, fan: int, left: int) -> list[int]:

@@ -20,7 +20,7 @@ import sysconfig
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache as cached
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -33,12 +33,16 @@ from tileir.cpu.emit.direct_record import (
     ARRAY_SHAPE,
     ARRAY_STRIDES,
     BYTES_PAYLOAD,
+    CLOCK,
     ENTRY,
     FUNCTIONS,
     OBJECTS,
     PLAN,
     PLAN_OF_HOLDER,
-    SEAT,
+    POP,
+    PUSH,
+    SEMAPHORES,
+    SERVE,
     TABLE,
     TUPLE_ITEMS,
     TUPLE_SIZE,
@@ -47,7 +51,8 @@ from tileir.cpu.emit.direct_record import (
     WRITABLE,
 )
 from tileir.cpu.llvm.engine import Loaded, data_layout, host, object_code, toolchain
-from tileir.cpu.run.arena import KEPT, Arena
+from tileir.cpu.run.arena import KEPT
+from tileir.cpu.run.seats import Helper, Seat, Semaphores
 from tileir.cpu.run.ticker import awake_word
 from tileir.host import running
 from tileir.host.planned import Planned
@@ -55,37 +60,17 @@ from tileir.host.planned import Planned
 MOST_ROOM = 1 << 28
 """Bytes of an arena that is kept for direct launches: what needs more has more to do than to be launched. Products need
 some 2^24, of which those of small matrices touch little."""
+MOST_HELPERS = 255
+"""Helpers that are made, however many threads a launch asks for."""
+_LIST = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
+_SERVE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 _FAST_CALL = 0x80 | 0x2
 """METH_FASTCALL | METH_KEYWORDS."""
 _DLPACK_MAJOR = 1
+SomeSeat = TypeVar("SomeSeat", bound=Seat)
 DirectMethod = Callable[..., object]
 """``launch(grid, *arguments)``; gives NotImplemented, with nothing done, for what is not usual, unless that is for
 another function."""
-
-
-class Seat:
-    """An arena for one direct launch at a time; in the set of launches that run, it stands for the launch."""
-
-    def __init__(self, size: int) -> None:
-        self.arena = Arena(size)
-        self.words = (ctypes.c_int64 * len(SEAT))()
-        self.address = ctypes.addressof(self.words)
-        for name, value in (("arena", self.arena.address), ("size", self.arena.size), ("object", id(self))):
-            self.words[SEAT[name] // WORD] = value
-        self.arena.answer = _go_on
-
-    def tick(self) -> None:
-        """Have the launching thread called."""
-        self.words[SEAT["called"] // WORD] = 1
-        self.arena.call_soon()
-
-
-def _go_on(arena: Arena, number: int) -> int:
-    """Answers safepoints, the only calls of kernels that are launched directly; Python handles signals meanwhile."""
-    from tileir.cpu.emit.record import GO_ON
-
-    arena.called()
-    return GO_ON
 
 
 class _MethodDef(ctypes.Structure):
@@ -101,14 +86,17 @@ class DirectLauncher:
     """The function in this process, its table, and the free arenas."""
 
     def __init__(self, code: bytes) -> None:
-        self._loaded = Loaded(code, host(), (ENTRY,))
+        self._loaded = Loaded(code, host(), (ENTRY, SERVE, PUSH, POP))
+        self._push, self._pop = (_LIST(self._loaded.addresses[name]) for name in (PUSH, POP))
         self._table = (ctypes.c_int64 * len(TABLE))()
         self._objects = _objects()
         for name, value in {**_functions(), **{name: id(found) for name, found in self._objects.items()}}.items():
             self._set(name, value)
-        self._set("clock_gettime", _address(ctypes.CDLL(None).clock_gettime))
+        self._set(CLOCK, _address(ctypes.CDLL(None).clock_gettime))
         self._set("awake", ctypes.addressof(awake_word()))
+        self._semaphores = self._found_semaphores()
         self._seats: list[Seat] = []
+        self._helpers: list[Helper] = []
         self._forgotten: list[Seat] = []
         """Those that a fork has found in use, perhaps by the thread that goes on."""
         self._definitions: dict[str, _MethodDef] = {}
@@ -117,6 +105,16 @@ class DirectLauncher:
 
     def _set(self, name: str, value: int) -> None:
         self._table[TABLE[name] // WORD] = value
+
+    def _found_semaphores(self) -> Semaphores | None:
+        """Those of the system; without them there are no helpers."""
+        library = ctypes.CDLL(None)
+        with suppress(AttributeError, OSError):
+            found = Semaphores(library)
+            for name in SEMAPHORES:
+                self._set(name, _address(getattr(library, name)))
+            return found
+        return None
 
     @property
     def table(self) -> int:
@@ -141,27 +139,72 @@ class DirectLauncher:
 
     # ------------------------------------------------------------ seats
 
-    def provide(self, size: int) -> None:
-        """See to it that there is a free arena of that size, unless it is large or there are many."""
-        first = self._table[TABLE["seats"] // WORD]
-        free = next((seat for seat in self._seats if seat.address == first), None)
-        if size > MOST_ROOM or (free is not None and free.arena.size >= size):
+    def provide(self, size: int, helpers: int = 0) -> None:
+        """See to it that there are a free arena of that size and so many helpers, unless that is much."""
+        if size > MOST_ROOM:
             return
-        if free is not None:
-            self._set("seats", free.words[SEAT["next"] // WORD])
-            self._drop(free)
-        if len(self._seats) < KEPT:
-            seat = Seat(size)
-            self._seats.append(seat)
-            self.back(seat)
+        free = self._popped("seats", self._seats)
+        if free is not None and free.arena.size >= size:
+            self.back(free)
+        else:
+            if free is not None:
+                self._drop(free)
+            if len(self._seats) < KEPT:
+                self._seats.append(Seat(size))
+                self.back(self._seats[-1])
+        if self._semaphores is not None and helpers <= MOST_HELPERS:
+            self._provide_helpers(size, helpers)
+
+    def _provide_helpers(self, size: int, count: int) -> None:
+        """Keep so many free helpers, or make new ones for those that are missing or too small."""
+        ready: list[Helper] = []
+        while len(ready) < count:
+            free = self._popped("helpers", self._helpers)
+            if free is None:
+                ready.append(self._new_helper(size))
+            elif free.arena.size >= size:
+                ready.append(free)
+            else:
+                self._helpers.remove(free)
+                free.close()
+        self.dismiss(ready)
+
+    def _new_helper(self, size: int) -> Helper:
+        assert self._semaphores is not None, "there are helpers"
+        serve = _SERVE(self._loaded.addresses[SERVE])
+        made = Helper(size, self._semaphores, lambda address: serve(self.table, address))
+        self._helpers.append(made)
+        return made
+
+    def _popped(self, name: str, seats: Sequence[SomeSeat]) -> SomeSeat | None:
+        """The first seat of a list, which leaves it."""
+        address = self._pop(self.table + TABLE[name], 0)
+        return next((seat for seat in seats if seat.address == address), None)
+
+    def helpers_of(self, seat: Seat) -> list[Helper]:
+        """The helpers that a launch on that seat has been given."""
+        known, found = {helper.address: helper for helper in self._helpers}, []
+        address = seat.word("helpers")
+        for _ in range(seat.word("helped")):
+            found.append(known[address])
+            address = found[-1].word("next")
+        return found
+
+    def dismiss(self, helpers: Sequence[Helper]) -> None:
+        """Let other launches have these helpers, but for those whose arena calls no more."""
+        for helper in helpers:
+            if helper.arena.usable:
+                self._push(self.table + TABLE["helpers"], helper.address)
+            elif helper in self._helpers:
+                self._helpers.remove(helper)
+                helper.close()
 
     def back(self, seat: Seat) -> None:
         """Let others use the seat; one whose arena calls no more is given up."""
-        if not seat.arena.usable:
+        if seat.arena.usable:
+            self._push(self.table + TABLE["seats"], seat.address)
+        else:
             self._drop(seat)
-            return
-        seat.words[SEAT["next"] // WORD] = self._table[TABLE["seats"] // WORD]
-        self._set("seats", seat.address)
 
     def _drop(self, seat: Seat) -> None:
         if seat in self._seats:
@@ -170,9 +213,10 @@ class DirectLauncher:
 
     def forget_seats(self) -> None:
         """After a fork: what other threads of the parent launched is not at work here, nor does it end."""
-        self._set("seats", 0)
-        self._forgotten += self._seats
-        self._seats = []
+        for name in ("seats", "helpers"):
+            self._set(name, 0)
+        self._forgotten += [*self._seats, *self._helpers]
+        self._seats, self._helpers = [], []
 
     # ------------------------------------------------------------ tensors
 

@@ -11,10 +11,12 @@ import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from tileir.cpu.emit.record import SLOTS, LaunchRecord, block_at, grid_at
-from tileir.cpu.run.direct import DirectLauncher, DirectMethod, Seat
+from tileir.cpu.emit.record import LIMIT, SLOTS, LaunchRecord, block_at, grid_at
+from tileir.cpu.run.arena import Arena
+from tileir.cpu.run.direct import DirectLauncher, DirectMethod
 from tileir.cpu.run.execution import Runner
 from tileir.cpu.run.launch import Settings
+from tileir.cpu.run.seats import Seat, wait_for
 from tileir.cpu.run.traps import FaultyAccess, report_of, trap_of
 from tileir.host.access_faults import AccessFault
 from tileir.host.planned import Planned
@@ -92,19 +94,51 @@ class DirectRuns:
         settings = self._settings if threads == self._settings.threads else replace(self._settings, threads=threads)
         runner.run(grid_at(address), slots, settings, lambda access: self._fault(given, access))
         if self._alone:
-            self._launcher.provide(runner.program.arena_size)
+            x, y, z = grid_at(address)
+            self._launcher.provide(runner.program.arena_size, runner.threads_of(x * y * z, threads) - 1)
 
     def _ended(self, address: int, given: tuple[object, ...], status: int, seat: Seat) -> None:
-        """A launch has ended with this status, after a trap or a call. Raises the Trap, or what the call raised."""
-        arena, program, settings = seat.arena, self._runner.program, self._settings
-        raised, arena.raised = arena.raised, None
+        """A launch has ended with this status, after a trap or a call, or its helpers have not. Raises the Trap of the
+        first tile block that has one, or what a call raised."""
+        launcher, record = self._launcher, ctypes.c_int64.from_address(address + LIMIT)
+        helpers = launcher.helpers_of(seat)
+
+        def stop() -> None:
+            record.value = 0
+
         try:
-            if raised is not None or not arena.usable:
-                raise raised or KeyboardInterrupt()
-            if status > 0:
-                report = report_of(program.traps[status - 1], arena)
-                block = block_at(report.block, grid_at(address), program.columns)
-                fault = lambda access: self._fault(given, access)  # noqa: E731
-                raise trap_of(report, block, program.name, settings.source, fault, settings.max_iterations)
+            if _failed(seat.arena):
+                stop()
+            wait_for(helpers, stop)
+            ended = [(seat.arena, status), *((helper.arena, helper.status) for helper in helpers)]
+            raised = [_taken(arena) for arena, _ in ended if _failed(arena)]
+            if raised:
+                raise raised[0]
+            self._raise_trap(address, given, [(arena, status) for arena, status in ended if status > 0])
         finally:
-            self._launcher.back(seat)
+            if not any(helper.at_work for helper in helpers):
+                seat.set("settled", 1)
+                launcher.dismiss(helpers)
+                launcher.back(seat)
+
+    def _raise_trap(self, address: int, given: tuple[object, ...], trapped: Sequence[tuple[Arena, int]]) -> None:
+        """Raise the trap of the first tile block of those that arenas have, with their statuses."""
+        if not trapped:
+            return
+        program, settings = self._runner.program, self._settings
+        reports = [report_of(program.traps[status - 1], arena) for arena, status in trapped]
+        report = min(reports, key=lambda report: report.block)
+        block = block_at(report.block, grid_at(address), program.columns)
+        fault = lambda access: self._fault(given, access)  # noqa: E731
+        raise trap_of(report, block, program.name, settings.source, fault, settings.max_iterations)
+
+
+def _failed(arena: Arena) -> bool:
+    """Whether a call on it has raised something."""
+    return arena.raised is not None or not arena.usable
+
+
+def _taken(arena: Arena) -> BaseException:
+    """What a call on it has raised, which it has no more then."""
+    raised, arena.raised = arena.raised, None
+    return raised or KeyboardInterrupt()

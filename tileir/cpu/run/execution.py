@@ -11,7 +11,7 @@ import os
 from functools import cache
 from time import perf_counter
 
-from tileir.cpu.emit.record import LaunchRecord, block_at
+from tileir.cpu.emit.record import LaunchRecord, block_at, chunk_of
 from tileir.cpu.run.arena import KEPT, Arena, Arenas, give_back, taken
 from tileir.cpu.run.launch import Launch, Settings
 from tileir.cpu.run.pool import Job, Pool
@@ -25,8 +25,6 @@ from tileir.ir.diagnostics import Coordinates, UnsupportedError
 
 WORTH_SHARING = 40e-6
 """Seconds of work below which waking a helper costs more than it brings."""
-CHUNKS_PER_THREAD = 16
-LARGEST_CHUNK = 64
 LARGEST_GRID = 1 << 62
 
 
@@ -77,7 +75,7 @@ class Runner:
         if total * self.seconds.value < self.worth_sharing:
             threads, chunk = 1, total
         else:
-            threads = self._threads(total, settings.threads)
+            threads = self.threads_of(total, settings.threads)
             chunk = self._chunk(total, threads)
         work = self._free.pop() if self._free else self._make(self.program, self.slots)
         launch = work.launch
@@ -106,7 +104,7 @@ class Runner:
                 place = block_at(block, grid, self.program.columns)
                 issue(KernelWarning(message, self.program.name, place, op.spec.name, op.loc))
 
-    def _threads(self, total: int, threads: int) -> int:
+    def threads_of(self, total: int, threads: int) -> int:
         """How many threads run `total` tile blocks; `threads` at most, and no more than have room for their tiles."""
         threads = min(threads, self._most_threads, total)
         if not threads:
@@ -119,7 +117,7 @@ class Runner:
         """How many tile blocks a thread takes at a time."""
         if threads == 1 or self.program.waits:
             return 1 if self.program.waits else total
-        return max(1, min(LARGEST_CHUNK, total // (threads * CHUNKS_PER_THREAD)))
+        return chunk_of(total, threads)
 
 
 class _Work:

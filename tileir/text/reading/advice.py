@@ -11,7 +11,7 @@ import re
 from tileir.ir.near import did_you_mean
 from tileir.ir.spec import OpSpec
 from tileir.ir.types import TOKEN, ElementType, PointerType, TileType, Type
-from tileir.ir.types.elements import FLOATS, INTS
+from tileir.ir.types.elements import FLOATS, I1, I64, INTS
 from tileir.text.reading.spellings import spellings
 
 _DIALECTS = re.compile(
@@ -208,6 +208,10 @@ def conversion_hint(found: Type, wanted: Type) -> str | None:
     if not isinstance(found, TileType) or not isinstance(wanted, TileType):
         return None
     if found.shape == wanted.shape:
+        if wanted.element is I1 and found.element in (*INTS, *FLOATS):
+            return "'cmpf' compares floats" if found.element in FLOATS else "'cmpi' compares integers"
+        if isinstance(found.element, PointerType) and wanted.element is found.element.pointee:
+            return f"'load_ptr_tko' loads a {wanted!r} through it"
         name = _element_conversion(found.element, wanted.element)
     elif found.element is wanted.element:
         name = "reshape" if found.count == wanted.count else "broadcast" if found.rank == wanted.rank else None
@@ -218,8 +222,10 @@ def conversion_hint(found: Type, wanted: Type) -> str | None:
 
 def _element_conversion(found: Type, wanted: Type) -> str | None:
     if isinstance(found, PointerType) or isinstance(wanted, PointerType):
-        pointers = isinstance(found, PointerType), isinstance(wanted, PointerType)
-        return {(True, True): "ptr_to_ptr", (True, False): "ptr_to_int", (False, True): "int_to_ptr"}[pointers]
+        numbers = {one for one in (found, wanted) if not isinstance(one, PointerType)}
+        if numbers - {I64}:
+            return None
+        return "ptr_to_ptr" if not numbers else "ptr_to_int" if isinstance(found, PointerType) else "int_to_ptr"
     if found in INTS and wanted in INTS:
         return "exti" if found.bits < wanted.bits else "trunci"
     kinds = found in FLOATS, wanted in FLOATS

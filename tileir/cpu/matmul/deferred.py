@@ -80,6 +80,11 @@ class Deferral:
         number, tile = (emit.builder.load(cell, typ=I64) for cell in (self.number, self.filled))
         return panels.place(emit, source, number, tile, self.tile_steps)
 
+    def is_alone(self, builder: ir.IRBuilder) -> ir.Value:
+        """An i1: whether the next tile is the only one of a panel."""
+        is_first = builder.icmp_unsigned("==", builder.load(self.filled, typ=I64), I64(0))
+        return builder.and_(self.last, is_first)
+
     @property
     def flips(self) -> bool:
         """Whether the left factor's sign bits are inverted in its panels."""

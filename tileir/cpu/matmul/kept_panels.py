@@ -11,7 +11,7 @@ for which products it is right and worth while (`cpu.lowering.deferred`, `cpu.lo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
 from llvmlite import ir
@@ -98,10 +98,13 @@ class KeptPlace:
     kept: ir.Value
 
     @contextmanager
-    def unless_packed(self, emit: Emitter, source: Factor) -> Iterator[None]:
-        """Code to pack the tile with, which runs if the panel does not hold it; from then on it does."""
+    def unless_packed(self, emit: Emitter, source: Factor, serves: ir.Value | None = None) -> Iterator[None]:
+        """Code to pack the tile with, which runs if the panel does not hold it; from then on it does. Nor does it run
+        if the tile `serves` as it lies, an i1, where no panel stays.
+        """
         if self.tag is None:
-            yield
+            with nullcontext() if serves is None else emit.when(emit.builder.not_(serves)):
+                yield
             return
         assert source.memory is not None
         builder = emit.builder
@@ -112,6 +115,8 @@ class KeptPlace:
         packed = valid
         for cell, word in zip(cells, words):
             packed = builder.and_(packed, builder.icmp_unsigned("==", builder.load(cell, typ=I64), word))
+        if serves is not None:
+            packed = builder.or_(packed, serves)
         with emit.when(builder.not_(packed)):
             for cell, word in zip(cells, words):
                 builder.store(word, cell)

@@ -16,7 +16,7 @@ from typing import Protocol
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import I64
-from tileir.cpu.emit.emitter import Emitter
+from tileir.cpu.emit.emitter import Emitter, as_register
 from tileir.cpu.emit.prefetch import prefetch
 from tileir.cpu.emit.vectors import broadcast
 from tileir.cpu.matmul.accumulators import Sums
@@ -58,17 +58,18 @@ class Blocking:
 class Panel:
     """Words of one factor: line `block + i` of a block and step k at ``base[block*by_block + i*by_line + k*by_step]``.
 
-    A line is a row of the left factor or a column of the right one, where `by_line` is 1.
+    A line is a row of the left factor or a column of the right one, where `by_line` is 1. Distances that are not known
+    when the kernel is compiled are i64; a matrix unit takes none of these.
     """
 
     base: ir.Value
-    by_block: int
-    by_line: int
-    by_step: int
+    by_block: int | ir.Value
+    by_line: int | ir.Value
+    by_step: int | ir.Value
 
     def block(self, builder: ir.IRBuilder, product: Product, line: ir.Value) -> ir.Value:
         """The first word of the block that begins with a line."""
-        return builder.gep(self.base, [builder.mul(line, I64(self.by_block))], source_etype=product.word)
+        return builder.gep(self.base, [builder.mul(line, as_register(self.by_block))], source_etype=product.word)
 
 
 class Accumulator(Protocol):
@@ -112,6 +113,13 @@ def blocking(shape: Shape, product: Product, vector_bits: int) -> Blocking:
     return Blocking(rows, min(budget // rows, across), lanes)
 
 
+Walks = tuple[list[tuple[ir.Value, int]], ...]
+"""Places of the lines and of the steps of the left panel, known distances apart for one of them at least, and of the
+steps of the right one."""
+Strides = Sequence[int | ir.Value]
+"""Words from line to line and from step to step of the left panel, and from step to step of the right one."""
+
+
 @dataclass(frozen=True)
 class BlockColumn:
     """The code for register blocks below each other, `rows` rows in all: columns of equal kind share it."""
@@ -121,33 +129,37 @@ class BlockColumn:
     rows: int
     unrolled: int
     """Steps that are written out; it divides their number."""
-    left: tuple[int, int, int]
-    """Words from block to block of the left panel, from line to line, and from step to step."""
-    right_step: int
+    strides: tuple[int | None, ...]
+    """Words from block to block of the left panel, from line to line, from step to step, and from step to step of the
+    right one; None for those that are arguments."""
     acc: Accumulator
     ahead: int = 0
     """Words of the next strip of the right panel that a block fetches at each step, if any."""
 
     def emit(self, emit: Emitter, arguments: Sequence[ir.Value]) -> None:
         """Accumulate; `arguments` are the first words of the column in both panels, those to fetch, the number of
-        steps, and its place in the accumulator."""
-        left, right, following, steps, *place = arguments
+        steps, distances that are not known, and its place in the accumulator."""
+        left, right, following, steps, *rest = arguments
+        strides = [rest.pop(0) if stride is None else stride for stride in self.strides]
         builder = emit.builder
         with emit.counted(I64(0), I64(self.rows), self.size.rows) as row:
-            words = self._word(builder, left, builder.mul(row, I64(self.left[0])))
+            words = self._word(builder, left, builder.mul(row, as_register(strides[0])))
             block = builder.udiv(row, I64(self.size.rows))
             share = self._word(builder, following, builder.mul(builder.mul(block, steps), I64(self.ahead)))
-            self._emit_block(builder, (words, right, share, steps), self.acc.block(builder, place, row, I64(0)))
+            factors = words, right, share, steps
+            self._emit_block(builder, factors, strides[1:], self.acc.block(builder, rest, row, I64(0)))
 
-    def _emit_block(self, builder: ir.IRBuilder, factors: tuple[ir.Value, ...], place: Sequence[ir.Value]) -> None:
+    def _emit_block(
+        self, builder: ir.IRBuilder, factors: tuple[ir.Value, ...], strides: Strides, place: Sequence[ir.Value]
+    ) -> None:
         size = self.size
         vectors = [(i, j * size.lanes) for i in range(size.rows) for j in range(size.vectors)]
         start = [self.acc.start(builder, place, *vector, size.lanes) for vector in vectors]
-        for vector, total in zip(vectors, self._accumulated(builder, factors, start)):
+        for vector, total in zip(vectors, self._accumulated(builder, factors, strides, start)):
             self.acc.finish(builder, place, *vector, total)
 
     def _accumulated(
-        self, builder: ir.IRBuilder, factors: tuple[ir.Value, ...], start: Sequence[ir.Value]
+        self, builder: ir.IRBuilder, factors: tuple[ir.Value, ...], strides: Strides, start: Sequence[ir.Value]
     ) -> Sequence[ir.Value]:
         """The loop along K: the sums stay in registers."""
         left, right, fetched, steps = factors
@@ -159,13 +171,14 @@ class BlockColumn:
         sums = [builder.phi(first.type) for first in start]
         totals: Sequence[ir.Value] = sums
         left, right = (
-            self._word(builder, panel, builder.mul(step, I64(by_step)))
-            for panel, by_step in ((left, self.left[2]), (right, self.right_step))
+            self._word(builder, panel, builder.mul(step, as_register(by_step)))
+            for panel, by_step in ((left, strides[1]), (right, strides[2]))
         )
         if self.ahead:
             prefetch(builder, self._word(builder, fetched, builder.mul(step, I64(self.ahead))))
+        walks = self._walks(builder, (left, right), strides)
         for inner in range(self.unrolled):
-            totals = self._step(builder, left, right, inner, totals)
+            totals = self._step(builder, walks, inner, totals)
         following = builder.add(step, I64(self.unrolled))
         for phi, first, later in zip([step, *sums], [I64(0), *start], [following, *totals]):
             phi.add_incoming(first, before)
@@ -174,19 +187,35 @@ class BlockColumn:
         builder.position_at_end(after)
         return totals
 
-    def _step(
-        self, builder: ir.IRBuilder, left: ir.Value, right: ir.Value, step: int, sums: Sequence[ir.Value]
-    ) -> list[ir.Value]:
+    def _walks(self, builder: ir.IRBuilder, factors: tuple[ir.Value, ir.Value], strides: Strides) -> Walks:
+        """The words of the factors at the next steps."""
+        left, right = factors
+        by_line, by_step, right_step = strides
+        lines = self._apart(builder, left, by_line, self.size.rows)
+        steps = self._apart(builder, left, by_step, self.unrolled)
+        return lines, steps, self._apart(builder, right, right_step, self.unrolled)
+
+    def _apart(
+        self, builder: ir.IRBuilder, base: ir.Value, stride: int | ir.Value, count: int
+    ) -> list[tuple[ir.Value, int]]:
+        """So many places, `stride` words apart, each by a pointer and the words behind it, for known distances."""
+        if isinstance(stride, int):
+            return [(base, number * stride) for number in range(count)]
+        return [(self._word(builder, base, builder.mul(I64(number), stride)), 0) for number in range(count)]
+
+    def _step(self, builder: ir.IRBuilder, walks: Walks, step: int, sums: Sequence[ir.Value]) -> list[ir.Value]:
         """One step along K: the outer product of a column of the left panel and a row of the right one."""
         word, lanes, across = self.product.word, self.size.lanes, self.size.vectors
-        _, by_line, by_step = self.left
+        lines, steps, rights = walks
         factors = []
         for j in range(across):
-            address = self._word(builder, right, I64(step * self.right_step + j * lanes))
+            right, ahead = rights[step]
+            address = self._word(builder, right, I64(ahead + j * lanes))
             factors.append(builder.load(address, typ=ir.VectorType(word, lanes), align=4))
         totals = []
         for i in range(self.size.rows):
-            address = self._word(builder, left, I64(i * by_line + step * by_step))
+            (line, behind), (here, ahead) = lines[i], steps[step]
+            address = self._word(builder, line if self.strides[2] is not None else here, I64(behind + ahead))
             number = builder.load(address, typ=word, align=self.product.element.byte_size)
             repeated = broadcast(builder, number, lanes)
             for j, factor in enumerate(factors):
@@ -220,12 +249,14 @@ def multiply(
     needed_rows, needed_columns = (I64(all) if part is None else part for part, all in zip(needed, (shape.m, shape.n)))
     rows = shape.m if between is None and needed[0] is None else size.rows
     steps, divisor = some or (I64(shape.k // product.group), shape.k // product.group)
-    strides = left.by_block, left.by_line, left.by_step
+    strides = left.by_block, left.by_line, left.by_step, right.by_step
+    known = tuple(stride if isinstance(stride, int) else None for stride in strides)
+    given = [stride for stride in strides if not isinstance(stride, int)]
     unrolled = min(UNROLLED, divisor)
     share = max(1, size.rows * size.columns // shape.m) if ahead else 0
-    blocks: BlockColumn | SquareColumn = BlockColumn(product, size, rows, unrolled, strides, right.by_step, acc, share)
+    blocks: BlockColumn | SquareColumn = BlockColumn(product, size, rows, unrolled, known, acc, share)
     if size.uses_matrix_unit:
-        assert isinstance(acc, Sums)
+        assert isinstance(acc, Sums) and isinstance(left.by_line, int) and isinstance(right.by_step, int)
         down, across = size.rows // SIDE, size.vectors
         is_alone = shape.m <= size.rows
         blocks = SquareColumn(product, down, across, rows, divisor, left.by_line, right.by_step, acc, share, is_alone)
@@ -239,13 +270,17 @@ def multiply(
             panels = [panel.block(emit.builder, product, first) for panel, first in ((left, row), (right, column))]
             place = acc.block(emit.builder, bases, row, column)
             following = _following(emit.builder, product, right, column, size, share, row)
-            arguments = [*panels, following, steps, *place]
+            arguments = [*panels, following, steps, *given, *place]
             if isinstance(blocks, SquareColumn) and blocks.down > 1 and needed[0] is not None:
                 _emit_squares(emit, blocks, emit.builder.sub(needed_rows, row), arguments)
             else:
                 emit.shared((blocks, len(place)), arguments, blocks.emit)
     if size.uses_matrix_unit:
         release(emit)
+
+
+def _times(builder: ir.IRBuilder, count: int, stride: int | ir.Value) -> ir.Value:
+    return I64(count * stride) if isinstance(stride, int) else builder.mul(I64(count), stride)
 
 
 def _emit_squares(emit: Emitter, blocks: SquareColumn, rows: ir.Value, arguments: Sequence[ir.Value]) -> None:
@@ -262,9 +297,10 @@ def _following(
     builder: ir.IRBuilder, product: Product, right: Panel, column: ir.Value, size: Blocking, share: int, row: ir.Value
 ) -> ir.Value:
     """The words of the next strip that the block at a row fetches."""
-    word = builder.add(builder.mul(column, I64(right.by_block)), I64(size.columns * right.by_block))
+    by_block = as_register(right.by_block)
+    word = builder.add(builder.mul(column, by_block), _times(builder, size.columns, right.by_block))
     block = builder.udiv(row, I64(size.rows))
-    word = builder.add(word, builder.mul(block, I64(share * right.by_block)))
+    word = builder.add(word, builder.mul(block, _times(builder, share, right.by_block)))
     return builder.gep(right.base, [word], source_etype=product.word)
 
 

@@ -18,6 +18,8 @@ from tileir.cpu.emit.tiles import Window
 from tileir.cpu.matmul.accumulators import ColumnStart, Sums, sums_in
 from tileir.cpu.matmul.deferred import Deferral
 from tileir.cpu.matmul.direct import FEW, FLIPPED, Direct, Rows, direct
+from tileir.cpu.matmul.in_place import either, left_serves, right_serves
+from tileir.cpu.matmul.kept_panels import Panels
 from tileir.cpu.matmul.microkernel import Blocking, Panel, Shape, multiply
 from tileir.cpu.matmul.panels import Factor, Packer, Strided
 from tileir.cpu.matmul.prefetch import Prefetch
@@ -58,17 +60,19 @@ class Multiplication:
         """The product of few rows is another one, where that can be done, and where they are found to be few."""
         run = self._run()
         if run is not None:
-            self._if_few(lambda rows: self._multiply_run(run, rows), lambda: self._multiply_panels(self._left_panel()))
+            self._if_few(
+                lambda rows: self._multiply_run(run, rows), lambda: self._multiply_panels(self._left_panels()[1])
+            )
             return
-        left = self._left_panel()
+        left, chosen = self._left_panels()
         few = self._few(self.right, Rows.of(left, self.product))
         if few is not None and self.shape.m <= self._most:
             few.multiply(self.emit, self.left.lines_needed, [self.acc.base])
         elif few is None or self.left.needed is None:
-            self._multiply_panels(left)
+            self._multiply_panels(chosen)
         else:
             self._if_few(
-                lambda rows: few.multiply(self.emit, rows, [self.acc.base]), lambda: self._multiply_panels(left)
+                lambda rows: few.multiply(self.emit, rows, [self.acc.base]), lambda: self._multiply_panels(chosen)
             )
 
     @property
@@ -139,23 +143,40 @@ class Multiplication:
     def _packer(self, source: Factor) -> Packer:
         return Packer(self.emit, self.product, source, self.size.lanes)
 
-    def _left_panel(self) -> Panel:
-        """The left factor, packed; where the product is deferred, at its place among the panels, unless it is there."""
+    def _left_panels(self) -> tuple[Panel, Panel]:
+        """The left factor for few rows and for many: packed; where the product is deferred, at its place among the
+        panels, unless it is there, or many rows are multiplied where they lie."""
         packer = self._packer(replace(self.left, flipped=self.flips))
         if self.deferral is None:
-            return packer.left(self.size.rows, self.size.uses_matrix_unit)
-        place = self.deferral.place(self.emit, self.deferral.left, packer.source)
-        with place.unless_packed(self.emit, packer.source):
-            return replace(packer, place=place.place).left(self.size.rows, self.size.uses_matrix_unit)
+            panel = packer.left(self.size.rows, self.size.uses_matrix_unit)
+            return panel, panel
+        builder, panels = self.emit.builder, self.deferral.left
+        place = self.deferral.place(self.emit, panels, packer.source)
+        serves = left_serves(builder, self.product, self.size, self.left, self.right, self._most)
+        serves = self._at_once(serves, panels)
+        with place.unless_packed(self.emit, packer.source, serves):
+            panel = replace(packer, place=place.place).left(self.size.rows, self.size.uses_matrix_unit)
+        return panel, either(builder, serves, self.left, panel)
 
     def _right_panel(self) -> Panel:
-        """The right factor, packed: at its place among the panels, if there are any, unless it is there."""
+        """The right factor, packed: at its place among the panels, if there are any, unless it is there, or multiplied
+        where it lies."""
         packer = self._packer(self.right)
         if self.panels is None:
             return packer.strips(self.size.columns)
         place = self.panels.place(self.emit, self.panels.right, self.right)
-        with place.unless_packed(self.emit, self.right):
-            return replace(packer, place=place.place).strips(self.size.columns)
+        serves = right_serves(self.emit.builder, self.product, self.size, self.right)
+        serves = self._at_once(serves, self.panels.right)
+        with place.unless_packed(self.emit, self.right, serves):
+            panel = replace(packer, place=place.place).strips(self.size.columns)
+        return either(self.emit.builder, serves, self.right, panel)
+
+    def _at_once(self, serves: ir.Value | None, panels: Panels) -> ir.Value | None:
+        """An i1: whether a factor `serves`, and is multiplied once, at once and alone; None if that is never so."""
+        if serves is None or self.deferral is None:
+            return None
+        builder = self.emit.builder
+        return builder.and_(builder.and_(serves, self.deferral.is_alone(builder)), builder.not_(panels.kept))
 
     # ------------------------------------------------------------ what comes before register blocks
 

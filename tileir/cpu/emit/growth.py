@@ -173,10 +173,10 @@ class Growth:
         return 0 if step == 0 else None
 
     def _address_step(self, address: op.GEPInstr, steps: Sequence[int | None]) -> int | None:
-        _require(len(steps) == 2 and steps[0] is not None and address.operands[1].type == I64)
+        _require(len(steps) == 2 and address.operands[1].type == I64)
         base, index = steps
-        if index is None:
-            _require(self._gathers)
+        if base is None or index is None:
+            _require(self._gathers and base is not None)
             return None
         return base + index * byte_size(address.source_etype)
 
@@ -192,19 +192,19 @@ def _only_use(work: Sequence[op.Instruction], value: op.Instruction, user: ir.Va
 
 
 def _even_step(each: op.Instruction, steps: Sequence[int | None]) -> int | None:
-    name = each.opname
+    name, known = each.opname, [step for step in steps if step is not None]
     if not any(step != 0 for step in steps):
         _require(_is_pure(each))
         return 0
-    if None in steps:
+    if len(known) < len(steps):
         return None
     if name in ("add", "sub"):
-        return steps[0] + steps[1] if name == "add" else steps[0] - steps[1]
+        return known[0] + known[1] if name == "add" else known[0] - known[1]
     if name in _EVEN_CASTS:
-        return steps[0]
+        return known[0]
     if name in ("mul", "shl") and isinstance(each.operands[1], ir.Constant):
         number = int(each.operands[1].constant)
-        return steps[0] * number if name == "mul" else steps[0] << number
+        return known[0] * number if name == "mul" else known[0] << number
     return None
 
 

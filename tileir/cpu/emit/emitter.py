@@ -22,7 +22,7 @@ from llvmlite import ir
 from tileir.cpu.emit.coroutines import Coroutine
 from tileir.cpu.emit.debug_lines import DebugLines
 from tileir.cpu.emit.elements import I8, I32, I64, PTR, Num
-from tileir.cpu.emit.growth import Loop
+from tileir.cpu.emit.growth import BlockLoop
 from tileir.cpu.emit.record import ABANDON, CHANGES, STATUS, WAITING
 from tileir.cpu.emit.safepoints import attend, field_of, wanted
 from tileir.cpu.emit.trap_sites import ABANDONED, EVIDENCE, EVIDENCE_PLACE, MOST_WORDS, SET_ASIDE, TrapKind, TrapSite
@@ -206,7 +206,7 @@ class Emitter:
             jump.set_metadata("llvm.loop", plain_loop(self.module))
         elif parallel and self._group is not None and number == self._loops:
             is_single = builder.block is body
-            loop = Loop(before, body, after, position, begin, end)
+            loop = BlockLoop(before, body, after, position, begin, end)
             verdict = widen(builder, loop, host()) if is_single else Verdict.LEFT
             if verdict is Verdict.LEFT:
                 jump.set_metadata("llvm.loop", parallel_loop(self.module, self._group))

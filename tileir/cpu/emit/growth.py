@@ -37,7 +37,7 @@ _COLLECTING = {"or", "and", "smin", "smax", "umin", "umax"}
 
 
 @dataclass
-class Loop:
+class BlockLoop:
     """A loop of one block that a branch at the end of `before` leads to: its `body` begins with `position` and ends
     with the counting. At least one iteration; `after` is empty as yet."""
 
@@ -82,7 +82,7 @@ class Growth:
     """How much each value of a loop grows from an iteration to the next. Raises Unfit if the loop needs something that
     vectors cannot do; `gathers`: they can be loaded from as many places."""
 
-    def __init__(self, loop: Loop, gathers: bool) -> None:
+    def __init__(self, loop: BlockLoop, gathers: bool) -> None:
         self.steps: dict[int, int | None] = {id(loop.position): 1}
         """None for a value that grows unevenly."""
         self.fixed: set[int] = set()
@@ -264,7 +264,7 @@ class Width:
         return self.lanes * self.copies
 
 
-def width(loop: Loop, growth: Growth, vector_bits: int) -> Width | None:
+def width(loop: BlockLoop, growth: Growth, vector_bits: int) -> Width | None:
     """None if a loop has too few iterations. Raises Unfit if nothing says how wide its elements are."""
     loads, stores = growth.accesses(op.LoadInstr), growth.accesses(op.StoreInstr)
     sizes = [byte_size(each.type) for each in loads] + [byte_size(each.operands[0].type) for each in stores]
@@ -279,7 +279,7 @@ def width(loop: Loop, growth: Growth, vector_bits: int) -> Width | None:
     return Width(lanes, 1 if growth.collected else _copies(loop, lanes, instructions, len(loads), len(stores)))
 
 
-def _copies(loop: Loop, lanes: int, instructions: int, loads: int, stores: int) -> int:
+def _copies(loop: BlockLoop, lanes: int, instructions: int, loads: int, stores: int) -> int:
     """As many as keep the units busy that load and store, in a short body; none that would be left over."""
     if instructions + 2 >= SHORT:
         return 1

@@ -16,7 +16,7 @@ from llvmlite import ir
 from llvmlite.ir import instructions as op
 
 from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR
-from tileir.cpu.emit.growth import Collected, Growth, Loop, Unfit, Width, byte_size, intrinsic, width
+from tileir.cpu.emit.growth import Collected, Growth, BlockLoop, Unfit, Width, byte_size, intrinsic, width
 from tileir.cpu.emit.vectors import Splat, broadcast
 from tileir.cpu.llvm.engine import Host
 
@@ -34,7 +34,7 @@ class Verdict(Enum):
     LEFT = "left to LLVM's vectoriser"
 
 
-def widen(builder: ir.IRBuilder, loop: Loop, target: Host) -> Verdict:
+def widen(builder: ir.IRBuilder, loop: BlockLoop, target: Host) -> Verdict:
     """Have a loop run on vectors where that can be; its own code is left for the rest, if there is one."""
     if _has_vectors(loop) or _has_calls(loop):
         return Verdict.PLAIN
@@ -50,11 +50,11 @@ def widen(builder: ir.IRBuilder, loop: Loop, target: Host) -> Verdict:
     return Verdict.WIDENED
 
 
-def _has_vectors(loop: Loop) -> bool:
+def _has_vectors(loop: BlockLoop) -> bool:
     return any(isinstance(value.type, ir.VectorType) for each in loop.work for value in (each, *each.operands))
 
 
-def _has_calls(loop: Loop) -> bool:
+def _has_calls(loop: BlockLoop) -> bool:
     """Whether it calls functions that give nothing: for what they do, which has no form for vectors."""
     return any(isinstance(each, op.CallInstr) and isinstance(each.type, ir.VoidType) for each in loop.work)
 
@@ -63,7 +63,7 @@ class _Code:
     """A loop's code for vectors: what is the same in all iterations at the end of the block before, whole vectors in a
     loop of their own, then the rest."""
 
-    def __init__(self, builder: ir.IRBuilder, loop: Loop, growth: Growth, width: Width) -> None:
+    def __init__(self, builder: ir.IRBuilder, loop: BlockLoop, growth: Growth, width: Width) -> None:
         self.loop, self.growth, self.width = loop, growth, width
         self._place = builder.debug_metadata
         self._fixed: dict[int, ir.Value] = {}

@@ -16,7 +16,7 @@ from llvmlite import ir
 from llvmlite.ir import instructions as op
 
 from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR
-from tileir.cpu.emit.growth import Collected, Growth, BlockLoop, Unfit, Width, byte_size, intrinsic, width
+from tileir.cpu.emit.growth import BlockLoop, Collected, Growth, Unfit, Width, byte_size, intrinsic, width
 from tileir.cpu.emit.vectors import Splat, broadcast
 from tileir.cpu.llvm.engine import Host
 

@@ -55,17 +55,23 @@ LIMIT = 240
 
 
 def run_module(
-    module: str, *arguments: object, cwd: Path = ROOT, environment: Mapping[str, str] | None = None
+    module: str,
+    *arguments: object,
+    cwd: Path = ROOT,
+    environment: Mapping[str, str] | None = None,
+    commands: str = "",
 ) -> subprocess.CompletedProcess[str]:
-    """``python -m MODULE ARGUMENT...`` with what it wrote."""
+    """``python -m MODULE ARGUMENT...``, which is given `commands` to read, with what it wrote."""
     command = [module, *map(str, arguments)]
     variables = {"PYTHONPATH": str(ROOT), **os.environ, **(environment or {})}
     if not hasattr(os, "fork"):
-        return subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True, cwd=cwd, env=variables)
+        words = [sys.executable, "-m", *command]
+        return subprocess.run(words, input=commands, capture_output=True, text=True, cwd=cwd, env=variables)
     with tempfile.TemporaryDirectory() as folder:
-        out, err = Path(folder) / "out", Path(folder) / "err"
-        request = {"command": command, "cwd": str(cwd), "variables": variables, "out": str(out), "err": str(err)}
-        status = _asked(request)
+        given, out, err = (Path(folder) / name for name in ("given", "out", "err"))
+        given.write_text(commands)
+        files = {"given": str(given), "out": str(out), "err": str(err)}
+        status = _asked({"command": command, "cwd": str(cwd), "variables": variables, **files})
         return subprocess.CompletedProcess(command, status, out.read_text(), err.read_text())
 
 
@@ -104,9 +110,9 @@ def serve() -> None:
         print(os.waitstatus_to_exitcode(status), flush=True)
 
 
-def _status_of(command: list[str], cwd: str, variables: dict[str, str], out: str, err: str) -> int:
+def _status_of(command: list[str], cwd: str, variables: dict[str, str], given: str, out: str, err: str) -> int:
     """Run a program as if this process had been started for it; gives its exit status."""
-    for number, path, mode in ((0, os.devnull, os.O_RDONLY), (1, out, os.O_WRONLY), (2, err, os.O_WRONLY)):
+    for number, path, mode in ((0, given, os.O_RDONLY), (1, out, os.O_WRONLY), (2, err, os.O_WRONLY)):
         os.dup2(os.open(path, mode | os.O_CREAT), number)
     faulthandler.dump_traceback_later(LIMIT, exit=True, file=2)
     os.chdir(cwd)

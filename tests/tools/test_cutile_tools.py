@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import run_module
+
 pytest.importorskip("cuda.tile", reason="cuTile kernels need cuda-tile")
 
 ROOT = Path(__file__).parents[2]
@@ -17,8 +19,7 @@ SCRIPT = ROOT / "tileir/examples/cutile/vector_add.py"
 
 
 def run(*arguments: str, commands: str = "") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tileir", "cutile", *arguments, str(SCRIPT)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, input=commands, timeout=120)
+    return run_module("tileir", "cutile", *arguments, SCRIPT, commands=commands)
 
 
 def test_each_launch_has_a_page_with_the_python_file(tmp_path: Path) -> None:

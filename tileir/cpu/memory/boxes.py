@@ -29,7 +29,7 @@ from tileir.cpu.memory.counts import count_inside, start_of
 from tileir.cpu.memory.masked_rows import copy_masked, masked_dimension, write_part
 from tileir.cpu.memory.needed import needs_of_load
 from tileir.cpu.memory.overlap import apart
-from tileir.cpu.memory.parts import bounded_nest, clear, copy_padded_row, copy_part
+from tileir.cpu.memory.parts import bounded_nest, clear, copy_padded_row, copy_part, materialized_part
 from tileir.cpu.memory.rows import write_rows
 from tileir.cpu.memory.spans import Span, span_of_window
 from tileir.cpu.memory.streams import row_dimension, write_tile
@@ -175,15 +175,16 @@ def store_box(lowering: Lowering, op: Op, tile: Tile, place: Box) -> None:
     """Write the elements of the tile that lie in the tensor."""
     emit, memory = lowering.emit, Window(tile.type, place.base, place.strides)
 
-    def one_by_one(copy: Tile) -> None:
+    def one_by_one() -> None:
+        copy = materialized_part(emit, tile, place.counts)
         bounded_nest(emit, place.counts, lambda index: memory.put(emit, index, copy.at(emit, index)))
 
-    with in_order(lowering, memory, tile, one_by_one):
+    with in_order(lowering, memory, one_by_one):
         _store_rows_or_window(lowering, op, tile, memory, place)
 
 
 @contextmanager
-def in_order(lowering: Lowering, memory: Window, tile: Tile, one_by_one: Callable[[Tile], None]) -> Iterator[None]:
+def in_order(lowering: Lowering, memory: Window, one_by_one: Callable[[], None]) -> Iterator[None]:
     """Code that writes a tile row by row; `one_by_one` writes a copy of it where another order could be seen."""
     emit, builder = lowering.emit, lowering.builder
     fine = apart(builder, memory)
@@ -194,7 +195,7 @@ def in_order(lowering: Lowering, memory: Window, tile: Tile, one_by_one: Callabl
         with rows:
             yield
         with shared, emit.region(), emit.rarely():
-            one_by_one(materialized(emit, tile))
+            one_by_one()
 
 
 def _store_rows_or_window(lowering: Lowering, op: Op, tile: Tile, memory: Window, place: Box) -> None:
@@ -207,9 +208,10 @@ def _store_rows_or_window(lowering: Lowering, op: Op, tile: Tile, memory: Window
         write = copy_part if turn_of(memory, tile) is not None else write_part
         write(emit, memory, copy, place.counts)
 
-    store_window(
-        lowering, op, tile, memory, place.full, lambda: span_of_window(emit, memory, memory.type.shape), write_inside
-    )
+    def span() -> Span:
+        return span_of_window(emit, memory, memory.type.shape)
+
+    store_window(lowering, op, tile, memory, place.full, span, write_inside, place.counts)
 
 
 def _store_rows(lowering: Lowering, op: Op, tile: Tile, memory: Window, dim: int, place: Box) -> None:
@@ -221,7 +223,7 @@ def _store_rows(lowering: Lowering, op: Op, tile: Tile, memory: Window, dim: int
         with straight:
             write_rows(lowering, op, memory, tile, dim, place.counts)
         with apart, emit.region():
-            copy_part(emit, memory, materialized(emit, tile), place.counts)
+            copy_part(emit, memory, materialized_part(emit, tile, place.counts), place.counts)
 
 
 def store_window(
@@ -232,15 +234,17 @@ def store_window(
     full: ir.Value,
     span: Callable[[], Span],
     write_part: Callable[[Tile], None],
+    counts: Sequence[ir.Value] | None = None,
 ) -> None:
-    """Write a tile to `memory`, whose span is `span`, if `full` holds; else have `write_part` write what it has to.
+    """Write a tile to `memory`, whose span is `span`, if `full` holds; else have `write_part` write what it has to: so
+    many elements of each dimension at most, if there are `counts`.
 
     Elements go straight to memory where all of them do and none is written before it is read; else through a copy.
     """
     emit, builder = lowering.emit, lowering.builder
     if lowering.joined_first:
         with emit.region():
-            write_part(materialized(emit, tile))
+            write_part(materialized_part(emit, tile, counts))
         return
     if turn_of(memory, tile) is not None:
         _store_turned(lowering, op, tile, memory, full, write_part)
@@ -256,7 +260,7 @@ def store_window(
         builder.branch(done)
     builder.position_at_end(apart)
     with emit.region():
-        write_part(materialized(emit, tile))
+        write_part(materialized_part(emit, tile, counts))
     builder.branch(done)
     builder.position_at_end(done)
 

@@ -1,4 +1,5 @@
-"""How many matrices, rows and columns of a matrix product are needed, in registers (`cpu.analysis.needed`).
+"""How much of a tile is needed, in registers: how many matrices, rows and columns of a matrix product
+(`cpu.analysis.needed`), and how much of what a store alone reads (`cpu.analysis.stored`).
 
 Knows: that these are the counts of a box that will be stored, if what they follow from is known before the product, and
 how much of a factor has to be there for them. Does not know: how a product leaves the others out (`cpu.matmul`).
@@ -13,6 +14,7 @@ from llvmlite import ir
 from tileir.analysis.effects import MemoryAccess
 from tileir.cpu.analysis.loads import LoadPlacement
 from tileir.cpu.analysis.needed import Product
+from tileir.cpu.analysis.stored import store_of_load
 from tileir.cpu.emit.elements import I64
 from tileir.cpu.emit.views import NativeTileView
 from tileir.cpu.llvm.engine import host
@@ -52,7 +54,9 @@ def needs_of_product(lowering: Lowering, product: Product) -> Needs | None:
 def needs_of_load(lowering: Lowering, loaded: Value, view: NativeTileView) -> dict[int, ir.Value]:
     """The dimensions of a loaded tile of which a part is enough, with how much of them."""
     reader = lowering.needed.product_of(loaded)
-    if reader is None or lowering.loads.placement(loaded) is LoadPlacement.AT_ONCE:
+    if reader is None:
+        return _needs_of_store(lowering, loaded)
+    if lowering.loads.placement(loaded) is LoadPlacement.AT_ONCE:
         return {}
     product, side = reader
     needs = needs_of_product(lowering, product)
@@ -66,6 +70,24 @@ def needs_of_load(lowering: Lowering, loaded: Value, view: NativeTileView) -> di
     found = {dim: _rounded_up(lowering, lines, min(at_once, shape[dim]))}
     if needs.batches is not None and shape == (product.lhs, product.rhs)[side].tile.shape:
         found[0] = needs.batches
+    return found
+
+
+def _needs_of_store(lowering: Lowering, loaded: Value) -> dict[int, ir.Value]:
+    """What the store that alone reads a tile takes of it; nothing if that may be all, or is not known yet."""
+    is_plain = not lowering.strict and lowering.joined is None
+    store = store_of_load(lowering.fusion, lowering.loads, loaded) if is_plain else None
+    if store is None or store.value is None:
+        return {}
+    dims, positions = (
+        [dim for dim, extent in enumerate(value.tile.shape) if extent != 1] for value in (loaded, store.value)
+    )
+    found: dict[int, ir.Value] = {}
+    for dim, position in zip(dims, positions, strict=True):
+        count = _count(lowering, store, position)
+        if count is None:
+            return {}
+        found[dim] = _at_least_one(lowering, count)
     return found
 
 

@@ -12,7 +12,7 @@ from llvmlite import ir
 
 from tileir.cpu.emit.elements import I1, I8, I64, PTR, Num
 from tileir.cpu.emit.emitter import Emitter, Index
-from tileir.cpu.emit.tiles import UNUSED_BITS, Tile, Window, fill, is_dense, materialized, new_buffer
+from tileir.cpu.emit.tiles import UNUSED_BITS, ExpressionTile, Tile, Window, fill, is_dense, materialized, new_buffer
 from tileir.ir import types as t
 
 
@@ -40,6 +40,15 @@ def copy_part(emit: Emitter, target: Window, source: Tile, counts: Sequence[ir.V
     with emit.builder.if_then(some(emit.builder, counts)):
         rows = [*counts[:dim], 1, *counts[dim + 1 :]]
         emit.loop_nest(rows, lambda index: copy_row(emit, target, source, dim, index, counts[dim]))
+
+
+def materialized_part(emit: Emitter, tile: Tile, counts: Sequence[ir.Value] | None) -> Tile:
+    """The tile with so many elements of each dimension computed, or all of them: others may not be there to read."""
+    if counts is None or not isinstance(tile, ExpressionTile) or tile.type.count == 1:
+        return materialized(emit, tile)
+    buffer = new_buffer(emit, tile.type)
+    bounded_nest(emit, counts, lambda index: buffer.put(emit, index, tile.at(emit, index)))
+    return buffer
 
 
 def copy_row(emit: Emitter, target: Window, source: Tile, dim: int, index: Index, count: ir.Value) -> None:

@@ -156,5 +156,5 @@ def store_pointers(
         read = None if mask is None else materialized(emit, mask)
         store(emit, pointers, copy, read, MemoryOrdering.WEAK)
 
-    with in_order(lowering, place.window, tile, one_by_one):
+    with in_order(lowering, place.window, lambda: one_by_one(materialized(emit, tile))):
         store_window(lowering, op, tile, place.window, place.full, lambda: place.span, rest)

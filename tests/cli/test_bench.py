@@ -34,7 +34,14 @@ def test_the_interpreter_has_rates_but_no_limits(tileir, scale) -> None:
 
 @pytest.mark.parametrize(
     ("more", "message"),
-    [(("--runs", "0"), "--runs"), (("--grid", "0"), "grid"), (("extra=1",), "extra"), (("--target", "none"), "target")],
+    [
+        (("--runs", "0"), "--runs"),
+        (("--flops", "-1"), "--flops"),
+        (("--bytes", "nan"), "--bytes"),
+        (("--grid", "0"), "grid"),
+        (("extra=1",), "extra"),
+        (("--target", "none"), "target"),
+    ],
 )
 def test_wrong_usage(tileir, scale, more, message) -> None:
     ran = tileir("bench", *ARGUMENTS, *more)

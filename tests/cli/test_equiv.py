@@ -61,6 +61,12 @@ def test_units_in_the_last_place_are_allowed_where_they_are_asked_for(tileir) ->
     assert tileir("equiv", "--ulps", "1", "a.mlir", "mul.mlir").status == 1
 
 
+def test_a_negative_distance_is_refused(tileir) -> None:
+    ran = tileir("equiv", "one.mlir", "two.mlir", "--ulps", "-1")
+    assert ran.status == 2
+    assert ran.err == "tileir equiv: error: --ulps: expected a number of units that is not negative, got -1\n"
+
+
 @pytest.mark.usefixtures("written")
 def test_what_cannot_be_compared_says_so(tileir) -> None:
     Path("wild.mlir").write_text(

@@ -53,6 +53,12 @@ def test_an_option_that_cannot_be_called_is_refused_before_the_launch(target: st
     assert out[0] == 0
 
 
+@pytest.mark.parametrize("schedules", [0, -1])
+def test_the_sanitizer_runs_at_least_one_order(schedules: int) -> None:
+    with pytest.raises(ValueError, match=f"^schedules: expected a positive integer, got {schedules}$"):
+        tileir.sanitize(KERNEL, 1, np.zeros(1, np.int32), 7, schedules=schedules)
+
+
 def test_a_function_of_the_host_needs_a_name() -> None:
     with pytest.raises(TypeError, match=r"^symbol: expected a name, got int$"):
         tileir.register_extern(5, abs)  # type: ignore[arg-type]

@@ -7,6 +7,7 @@ Does not know: how the command line describes a launch (`launching`), nor how th
 from __future__ import annotations
 
 import argparse
+import math
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -60,6 +61,9 @@ examples:
 def run(options: argparse.Namespace) -> int:
     if options.runs is not None and options.runs < 1:
         raise UsageError(f"--runs: expected a positive integer, got {options.runs}")
+    for name in ("flops", "bytes"):
+        if (value := getattr(options, name)) is not None and not 0 < value < math.inf:
+            raise UsageError(f"--{name}: expected a positive number, got {value:g}")
     kernel = launched_kernel(options, "bench")
     target = chosen_target(options.target)
     given = given_values(kernel, options.arguments, options.seed)

@@ -48,6 +48,8 @@ examples:
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.ulps < 0:
+        raise UsageError(f"--ulps: expected a number of units that is not negative, got {options.ulps}")
     first, second = (files.verified(file, options.level) for file in (options.first, options.second))
     if options.algebraic:
         first, second = (Module.of(algebraic(module)) for module in (first, second))

@@ -111,10 +111,12 @@ def sanitize_bound(
     from tileir.runtime.interpreter import rank_zero_tile, settings_of
     from tileir.runtime.known_launch import kernel_proof
     from tileir.runtime.memory import give_memory
+    from tileir.runtime.options import positive
     from tileir.sanitize.findings import chosen_kinds
     from tileir.sanitize.memory import WatchedMemory
     from tileir.sanitize.run import SanitizedLaunch, sanitized
 
+    positive("schedules", schedules)
     kinds = chosen_kinds(checks if isinstance(checks, str) else list(checks))
     settings = _settings(settings_of(True, options or {}))
     arrays = {argument.name: argument for argument in arguments if isinstance(argument, ArrayArgument)}

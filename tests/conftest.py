@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
-from collections.abc import Iterator
+import tempfile
 
 import pytest
 
@@ -16,9 +16,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--bless", action="store_true", help="rewrite the expected outputs of the golden tests")
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Hear interrupts, which tests send: what a shell or a service starts in the background ignores them."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        _use_own_cache(config)
+
+
+def _use_own_cache(config: pytest.Config) -> None:
+    """Have a cache directory of the test run, which neither reads what the user's holds nor adds to it. It is there
+    before tests are collected, and the processes that share a run share it."""
+    patch = pytest.MonkeyPatch()
+    folder = tempfile.TemporaryDirectory(prefix="tileir-tests-", ignore_cleanup_errors=True)
+    patch.setenv("TILEIR_CACHE_DIR", folder.name)
+    config.add_cleanup(patch.undo)
+    config.add_cleanup(folder.cleanup)
 
 
 def pytest_collection_finish() -> None:
@@ -31,17 +43,3 @@ def pytest_collection_finish() -> None:
 def bless(request: pytest.FixtureRequest) -> bool:
     """Whether expected outputs are to be rewritten instead of compared."""
     return bool(request.config.getoption("--bless"))
-
-
-@pytest.fixture(autouse=True, scope="session")
-def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A cache directory of the test run: neither reads what the user's holds nor adds to it. The processes that share
-    a run, whose folders are beside each other, share it."""
-    before, place = os.environ.get("TILEIR_CACHE_DIR"), tmp_path_factory.getbasetemp()
-    run = place.parent if "PYTEST_XDIST_WORKER" in os.environ else place
-    os.environ["TILEIR_CACHE_DIR"] = str(run / "cache")
-    yield
-    if before is None:
-        del os.environ["TILEIR_CACHE_DIR"]
-    else:
-        os.environ["TILEIR_CACHE_DIR"] = before

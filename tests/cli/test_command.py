@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -99,6 +100,15 @@ def test_a_reader_that_leaves_early_is_no_error() -> None:
     piped = subprocess.run(["bash", "-o", "pipefail", "-c", shell], capture_output=True, text=True)
     assert piped.stderr == ""
     assert piped.returncode == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+@pytest.mark.parametrize("arguments", ["explain", "check examples/saxpy.mlir", "opt examples/saxpy.mlir", "info"])
+def test_a_full_disk_is_said_in_one_line(arguments: str) -> None:
+    command = [sys.executable, "-m", "tileir", *arguments.split()]
+    with open("/dev/full", "w") as full:
+        ran = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert (ran.returncode, ran.stderr) == (2, "tileir: error: cannot write the output: no space left on device\n")
 
 
 def test_python_m_tileir_is_the_command() -> None:

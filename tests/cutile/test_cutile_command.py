@@ -64,6 +64,12 @@ def test_a_script_that_is_not_there_is_wrong_usage():
     assert (done.returncode, done.stderr) == (2, "tileir cutile: error: nowhere.py: no such file\n")
 
 
+def test_a_program_that_is_no_script_is_sent_to_the_verb_that_takes_it():
+    done = run("tileir", "cutile", "examples/saxpy.mlir")
+    message = "'examples/saxpy.mlir' is a Tile IR program; 'tileir run examples/saxpy.mlir' runs it"
+    assert (done.returncode, done.stderr) == (2, f"tileir cutile: error: {message}\n")
+
+
 def test_the_status_of_a_script_is_kept(tmp_path):
     path = tmp_path / "leaves.py"
     path.write_text("import sys\nsys.exit(7)\n")

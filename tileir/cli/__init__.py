@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import errno
 import gc
 import os
 import sys
@@ -63,6 +64,10 @@ examples:
 """
 
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What is wrong when no more can be written."""
+
+
 class _Parser(argparse.ArgumentParser):
     """Reports wrong usage as one line and a pointer to the help, not as the whole synopsis."""
 
@@ -81,9 +86,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _interrupted()
     except BrokenPipeError:
-        # Whoever read our output has left; give Python's own flush at exit nothing to trip over.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever read our output has left.
+        _drop_output()
         return FINE
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        _drop_output()
+        print(f"tileir: error: cannot write the output: {os.strerror(error.errno).lower()}", file=sys.stderr)
+        return USAGE
+
+
+def _drop_output() -> None:
+    """Give Python's own flush at exit nothing to trip over."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _interrupted() -> int:

@@ -50,14 +50,21 @@ examples:
 def run(options: argparse.Namespace) -> int:
     found = chosen_target(options.target)
     path = Path(options.script)
-    if not path.is_file():
-        raise UsageError(f"{path}: no such file")
+    _require_script(path)
     if options.sanitize and check_of(options) is not True:
         raise UsageError("--sanitize has checks of its own: expected neither --no-check nor --check strict with it")
     tool = chosen_tool(options)
     if tool is not None:
         return run_script(path, options.arguments, tool.name, options.cuda_as_cpu, instead=tool)
     return _run_in_child(path, options, found) if needs_child(found, check_of(options)) else _run(path, options, found)
+
+
+def _require_script(path: Path) -> None:
+    """Raise UsageError for what is no file, or a program that another verb takes."""
+    if not path.is_file():
+        raise UsageError(f"{path}: no such file")
+    if path.suffix in (".mlir", ".tileirbc", ".tilebc"):
+        raise UsageError(f"'{path}' is a Tile IR program; 'tileir run {path}' runs it")
 
 
 def _run_in_child(path: Path, options: argparse.Namespace, target: Target) -> int:
@@ -105,4 +112,6 @@ def _dump(options: argparse.Namespace) -> Dump | None:
     try:
         return None if options.dump is None else Dump(Path(options.dump))
     except OSError as error:
-        raise UsageError(f"--dump: cannot make the folder '{options.dump}': {error.strerror}") from None
+        raise UsageError(
+            f"--dump: cannot make the folder '{options.dump}': {(error.strerror or str(error)).lower()}"
+        ) from None

@@ -22,9 +22,12 @@ from llvmlite import ir
 from tileir.cpu.emit.coroutines import Coroutine
 from tileir.cpu.emit.debug_lines import DebugLines
 from tileir.cpu.emit.elements import I8, I32, I64, PTR, Num
+from tileir.cpu.emit.growth import BlockLoop
 from tileir.cpu.emit.record import ABANDON, CHANGES, STATUS, WAITING
 from tileir.cpu.emit.safepoints import attend, field_of, wanted
 from tileir.cpu.emit.trap_sites import ABANDONED, EVIDENCE, EVIDENCE_PLACE, MOST_WORDS, SET_ASIDE, TrapKind, TrapSite
+from tileir.cpu.emit.widening import widen
+from tileir.cpu.llvm.engine import host
 from tileir.cpu.llvm.metadata import Distinct, access_group, parallel_loop, plain_loop
 from tileir.host import limits
 from tileir.ir.core import Op
@@ -65,6 +68,8 @@ class Emitter:
     _group: Distinct | None = None
     """The accesses of the innermost loop nest."""
     _rare: bool = False
+    _loops: int = 0
+    """Begun so far."""
     frame: ir.Value | None = None
     """Where the buffers of a function begin in the arena, an i64; None where the arena begins."""
     counts_changes: bool = False
@@ -190,16 +195,21 @@ class Emitter:
         builder.position_at_end(body)
         position = builder.phi(I64)
         position.add_incoming(begin, before)
+        number = self._loops = self._loops + 1
         outer, self.memo = self.memo, dict(self.memo)
         yield position
         self.memo = outer
         following = builder.add(position, I64(step), flags=("nuw", "nsw"))
         position.add_incoming(following, builder.block)
         jump = builder.cbranch(builder.icmp_unsigned("<", following, end), body, after)
-        if self._rare:
+        is_plain = self._rare
+        if parallel and not is_plain and self._group is not None and number == self._loops:
+            loop = BlockLoop(before, body, after, position, begin, end)
+            is_plain = builder.block is body and step == 1 and widen(builder, loop, host())
+            if not is_plain:
+                jump.set_metadata("llvm.loop", parallel_loop(self.module, self._group))
+        if is_plain:
             jump.set_metadata("llvm.loop", plain_loop(self.module))
-        elif parallel and self._group is not None:
-            jump.set_metadata("llvm.loop", parallel_loop(self.module, self._group))
         builder.position_at_end(after)
 
     def independent(self, access: ir.Instruction) -> ir.Instruction:
@@ -258,7 +268,9 @@ class Emitter:
         if function is None:
             types = [PTR if isinstance(argument.type, ir.PointerType) else argument.type for argument in arguments]
             function = self.functions[key] = self._function(types, body)
-        else:
+            function.attributes.add("alwaysinline")
+        elif "alwaysinline" in function.attributes:
+            function.attributes.remove("alwaysinline")
             function.attributes.add("noinline")
         self.builder.call(function, arguments)
 

@@ -116,11 +116,8 @@ class Window(Tile):
     """The location of what reads it, where that is an operation's memory and code says whose its instructions are."""
 
     def address(self, emit: Emitter, index: Index) -> ir.Value:
-        builder = emit.builder
-        offset: ir.Value = I64(0)
-        for position, stride in zip(index, self.strides):
-            offset = builder.add(offset, builder.mul(position, stride))
-        return builder.gep(self.base, [offset], source_etype=memory_type(self.element), inbounds=True)
+        offset = distance(emit.builder, index, self.strides)
+        return emit.builder.gep(self.base, [offset], source_etype=memory_type(self.element), inbounds=True)
 
     def at(self, emit: Emitter, index: Index) -> Num:
         if self.place is None:
@@ -148,6 +145,20 @@ def row_major(shape: Sequence[int]) -> tuple[ir.Value, ...]:
         strides.append(I64(step))
         step *= extent
     return tuple(reversed(strides))
+
+
+def distance(builder: ir.IRBuilder, index: Index, strides: Sequence[ir.Value]) -> ir.Value:
+    """``sum(index * strides)``, without what is known to make no difference."""
+    found: ir.Value | None = None
+    for at, stride in zip(index, strides):
+        if not _is(at, 0):
+            part = at if _is(stride, 1) else builder.mul(at, stride)
+            found = part if found is None else builder.add(found, part)
+    return I64(0) if found is None else found
+
+
+def _is(value: ir.Value, number: int) -> bool:
+    return isinstance(value, ir.Constant) and bool(value.constant == number)
 
 
 def is_dense(window: Window) -> bool:

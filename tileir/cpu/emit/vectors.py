@@ -1,4 +1,4 @@
-"""Vectors whose elements change places: interleaved, and turned as a square.
+"""Vectors made of one number, and vectors whose elements change places: interleaved, and turned as a square.
 
 Does not know: where vectors come from, nor what their elements are.
 """
@@ -10,6 +10,24 @@ from collections.abc import Sequence
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import I32
+
+
+class Splat(ir.Constant):
+    """A constant vector whose lanes all hold `element`."""
+
+    def __init__(self, element: ir.Constant, lanes: int) -> None:
+        super().__init__(ir.VectorType(element.type, lanes), None)
+        self._element = element
+
+    def _get_reference(self) -> str:
+        return f"splat ({self._element.type} {self._element.get_reference()})"
+
+
+def broadcast(builder: ir.IRBuilder, number: ir.Value, lanes: int) -> ir.Value:
+    """A vector whose lanes all hold `number`."""
+    undefined = Splat(ir.Constant(number.type, ir.Undefined), lanes)
+    single = builder.insert_element(undefined, number, I32(0))
+    return builder.shuffle_vector(single, undefined, Splat(I32(0), lanes))
 
 
 def interleaved(builder: ir.IRBuilder, rows: Sequence[ir.Value]) -> ir.Value:

@@ -33,6 +33,11 @@ MATRIX_UNIT = ("avx512f", "avx512bf16", "avx512vnni", "amx-tile", "amx-bf16", "a
 """Features of a processor whose matrix unit is used, for what the vectors beside it can do as well."""
 
 
+NEEDING_ALL = ("llvm.loop.parallel_accesses", "@llvm.coro.", '@"llvm.coro.')
+"""What a module contains that needs all of LLVM's passes: loops left to its vectoriser, and code that may be set
+aside."""
+
+
 @dataclass(frozen=True)
 class Host:
     """The processor that code is made for: LLVM's name of it and its features, and how wide its vectors are."""
@@ -129,16 +134,26 @@ def data_layout(host: Host) -> str:
 
 
 def optimized(ir_text: str, host: Host) -> llvm.ModuleRef:
-    """The module of `ir_text` after LLVM's standard pipeline at level 1 with loops vectorised."""
+    """The module of `ir_text` after LLVM's standard pipeline at level 1 with loops vectorised, if there is something
+    for it to do, and else after a few passes that take a quarter of the time."""
     module = llvm.parse_assembly(ir_text)
     module.verify()
     builder = _pass_builder(host)
-    manager = builder.getModulePassManager()
+    manager = builder.getModulePassManager() if any(map(ir_text.__contains__, NEEDING_ALL)) else _few_passes()
     manager.run(module, builder)
     # llvmlite's own way to free it leads to a method that does nothing (ObjectRef stands before NewPassManager).
     NewPassManager._dispose(manager)
     manager.detach()
     return module
+
+
+def _few_passes() -> llvm.ModulePassManager:
+    manager = llvm.create_new_module_pass_manager()
+    manager.add_always_inliner_pass()
+    manager.add_sroa_pass()
+    manager.add_simplify_cfg_pass()
+    manager.add_instruction_combine_pass()
+    return manager
 
 
 @cache

@@ -10,11 +10,12 @@ from collections.abc import Callable
 
 from llvmlite import ir
 
+from tileir.cpu.emit.algebra import Int
 from tileir.cpu.emit.elements import I1, I32, I64
 from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.record import ABANDON, WARNING
 from tileir.cpu.emit.safepoints import call_host
-from tileir.cpu.emit.tiles import row_major, wide
+from tileir.cpu.emit.tiles import distance, row_major, wide
 from tileir.cpu.emit.trap_sites import ABANDONED, TrapKind
 from tileir.cpu.lowering.state import Lowering
 from tileir.ir import types as t
@@ -41,12 +42,9 @@ def first_where(emit: Emitter, type: t.TileType, broken: Broken) -> ir.Value:
     builder.store(I64(type.count), cell)
 
     def visit(index: Index) -> None:
-        position: ir.Value = I64(0)
-        for at, stride in zip(index, strides):
-            position = builder.add(position, builder.mul(at, stride))
-        found = builder.load(cell, typ=I64)
-        earlier = builder.and_(broken(index), builder.icmp_unsigned("<", position, found))
-        builder.store(builder.select(earlier, position, found), cell)
+        position = distance(builder, index, strides)
+        offending = Int(builder, builder.select(broken(index), position, I64(type.count)))
+        builder.store(offending.unsigned_minimum(Int(builder, builder.load(cell, typ=I64))).value, cell)
 
     emit.loop_nest(type.shape, visit)
     return builder.load(cell, typ=I64)

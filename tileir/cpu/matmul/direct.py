@@ -19,9 +19,9 @@ from llvmlite import ir
 from tileir.cpu.emit.elements import I32, I64, memory_type
 from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.emit.prefetch import prefetch
-from tileir.cpu.emit.vectors import interleaved
+from tileir.cpu.emit.vectors import broadcast, interleaved
 from tileir.cpu.matmul.accumulators import Sums
-from tileir.cpu.matmul.microkernel import LONG, Panel, broadcast
+from tileir.cpu.matmul.microkernel import LONG, Panel
 from tileir.cpu.matmul.panels import LINES_AT_A_TIME, Packer, Strided, flipped
 from tileir.cpu.matmul.products import Product
 

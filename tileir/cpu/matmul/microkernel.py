@@ -15,9 +15,10 @@ from typing import Protocol
 
 from llvmlite import ir
 
-from tileir.cpu.emit.elements import I32, I64
+from tileir.cpu.emit.elements import I64
 from tileir.cpu.emit.emitter import Emitter, as_register
 from tileir.cpu.emit.prefetch import prefetch
+from tileir.cpu.emit.vectors import broadcast
 from tileir.cpu.matmul.accumulators import Sums
 from tileir.cpu.matmul.matrix_unit import SIDE, SquareColumn, configure, release
 from tileir.cpu.matmul.products import Product
@@ -309,11 +310,3 @@ def _safepoint(emit: Emitter, size: Blocking) -> None:
     emit.safepoint()
     if size.uses_matrix_unit:
         configure(emit)
-
-
-def broadcast(builder: ir.IRBuilder, number: ir.Value, lanes: int) -> ir.Value:
-    """A vector whose lanes all hold `number`."""
-    vector = ir.VectorType(number.type, lanes)
-    undefined = ir.Constant(vector, ir.Undefined)
-    single = builder.insert_element(undefined, number, I32(0))
-    return builder.shuffle_vector(single, undefined, ir.Constant(ir.VectorType(I32, lanes), [0] * lanes))

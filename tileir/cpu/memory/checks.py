@@ -25,7 +25,7 @@ from tileir.cpu.analysis.view_uses import accesses_through
 from tileir.cpu.emit.algebra import Int
 from tileir.cpu.emit.elements import I1, I8, I64
 from tileir.cpu.emit.emitter import Index
-from tileir.cpu.emit.tiles import Tile, address_of, row_major, scalar, wide
+from tileir.cpu.emit.tiles import Tile, address_of, distance, row_major, scalar, wide
 from tileir.cpu.emit.trap_sites import TrapKind, TrapSite
 from tileir.cpu.emit.views import Bounds, Fit, NativeTensorView, NativeTileView
 from tileir.cpu.lowering.state import Lowering
@@ -169,9 +169,7 @@ class _Access:
     ) -> None:
         """Write the address of an element into the first table, and whether it is active into the second."""
         builder = self.lowering.builder
-        position: ir.Value = I64(0)
-        for at, stride in zip(index, row_major(shape)):
-            position = builder.add(position, builder.mul(at, stride))
+        position = distance(builder, index, row_major(shape))
         builder.store(address, builder.gep(tables[0], [position], source_etype=I64))
         if active is not None:
             builder.store(builder.zext(active(index), I8), builder.gep(tables[1], [position], source_etype=I8))

@@ -12,7 +12,7 @@ from llvmlite import ir
 
 from tileir.cpu.emit.elements import I1, I8, I64, PTR
 from tileir.cpu.emit.emitter import Index
-from tileir.cpu.emit.tiles import Tile, address_of, row_major, wide
+from tileir.cpu.emit.tiles import Tile, address_of, distance, row_major, wide
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory.lookup import counted, declared
 
@@ -31,9 +31,7 @@ def any_twice(lowering: Lowering, pointers: Tile, mask: Tile | None) -> ir.Value
         strides = row_major(type.shape)
 
         def note(index: Index) -> None:
-            position: ir.Value = I64(0)
-            for at, stride in zip(index, strides):
-                position = builder.add(position, builder.mul(at, stride))
+            position = distance(builder, index, strides)
             flag = I8(1) if mask is None else builder.zext(wide(builder, mask.at(emit, index)), I8)
             builder.store(flag, builder.gep(active, [position], source_etype=I8))
             address = address_of(builder, pointers.at(emit, index))

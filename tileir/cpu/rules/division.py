@@ -65,7 +65,7 @@ def trap_on_zero(lowering: Lowering, op: Op, divisor: Value) -> None:
         return
     emit, all_of = lowering.emit, op.operands[1]
     found = any_where(emit, divisor.tile, _is_zero(lowering, divisor))
-    with emit.when(found, likely=False), emit.region():
+    with emit.when(found, likely=False), emit.rarely(), emit.region():
         trap_where(lowering, op, all_of.tile, _is_zero(lowering, all_of), undefined.DIVISION_BY_ZERO)
 
 

@@ -1,0 +1,262 @@
+"""Loops that run on vectors do what their iterations do one by one."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from llvmlite import ir
+
+import tileir
+from tileir.cpu.emit import emitter
+from tileir.cpu.emit.elements import FLOAT, I1, I8, I32, I64, PTR
+from tileir.cpu.emit.emitter import ARENA_ALIGNMENT, Emitter
+from tileir.cpu.llvm import engine
+from tileir.cpu.llvm.engine import NEEDING_ALL, Loaded, host, object_code
+from tileir.cpu.lowering.check_level import CheckLevel
+from tileir.cpu.run.program import lowered
+
+ROOT = Path(__file__).parents[2]
+WIDTHS = [128, 256, 512]
+COUNTS = [1, 2, 3, 7, 8, 16, 24, 63, 64, 65, 100, 256, 300]
+Body = Callable[[Emitter, ir.Value, ir.Value, ir.Value], None]
+
+
+@pytest.fixture(params=WIDTHS)
+def width(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Bits of a vector; code for wider ones than this machine's is never run."""
+    if request.param > host().vector_bits:
+        pytest.skip("this machine has no vectors that wide")
+    monkeypatch.setattr(emitter, "host", lambda: dataclasses.replace(host(), vector_bits=request.param))
+    return request.param
+
+
+def module(count: int | None, body: Body) -> ir.Module:
+    """A function of two addresses and a number of iterations, which is known if `count` is."""
+    made = ir.Module("loop")
+    made.triple = host().triple
+    function = ir.Function(made, ir.FunctionType(I32, [PTR, PTR, I64]), "f")
+    start, leave = function.append_basic_block("start"), function.append_basic_block("exit")
+    builder = ir.IRBuilder(start)
+    status = builder.alloca(I32)
+    builder.store(I32(0), status)
+    emit = Emitter(made, function, builder, builder.alloca(I64, ARENA_ALIGNMENT // 8), leave, status)
+    source, target, iterations = function.args
+    emit.loop_nest([iterations if count is None else count], lambda at: body(emit, source, target, at[0]))
+    builder.branch(leave)
+    builder.position_at_end(leave)
+    builder.ret(builder.load(status, typ=I32))
+    return made
+
+
+def is_widened(made: ir.Module) -> bool:
+    return not any(word in str(made) for word in NEEDING_ALL) and "wide:" in str(made)
+
+
+def run(made: ir.Module, source: np.ndarray, target: np.ndarray, count: int) -> None:
+    loaded = Loaded(object_code(str(made), host()), host(), ["f"])
+    kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+    assert kind(loaded.addresses["f"])(source.ctypes.data, target.ctypes.data, count) == 0
+
+
+def load(emit: Emitter, base: ir.Value, index: ir.Value, element: ir.Type = FLOAT, size: int = 4) -> ir.Value:
+    place = emit.builder.gep(base, [index], source_etype=element)
+    return emit.independent(emit.builder.load(place, typ=element, align=size))
+
+
+def store(emit: Emitter, value: ir.Value, base: ir.Value, index: ir.Value, size: int = 4) -> None:
+    place = emit.builder.gep(base, [index], source_etype=value.type)
+    emit.independent(emit.builder.store(value, place, align=size))
+
+
+def check(body: Body, expected: Callable[[np.ndarray, int], np.ndarray], source: np.ndarray) -> None:
+    """The results of a loop for every count, known or not; nothing beyond the last iteration is touched."""
+    for count in COUNTS:
+        for known in (count, None):
+            made = module(known, body)
+            wanted = expected(source, count)
+            found = np.full(len(wanted) + 8, 77, wanted.dtype)
+            run(made, source, found, count)
+            np.testing.assert_array_equal(found[: len(wanted)], wanted)
+            assert (found[len(wanted) :] == 77).all()
+            if known is None or count >= 16:
+                assert is_widened(made), count
+
+
+def numbers(dtype: type, length: int = 1300) -> np.ndarray:
+    return np.random.default_rng(5).integers(-100, 100, length).astype(dtype)
+
+
+# ---------------------------------------------------------------- what has a form for vectors
+
+
+def test_lanes_side_by_side(width: int) -> None:
+    def body(emit: Emitter, source: ir.Value, target: ir.Value, at: ir.Value) -> None:
+        store(emit, emit.builder.fmul(load(emit, source, at), FLOAT(3.0)), target, at)
+
+    check(body, lambda source, count: source[:count] * np.float32(3), numbers(np.float32))
+
+
+def test_elements_of_several_sizes(width: int) -> None:
+    def body(emit: Emitter, source: ir.Value, target: ir.Value, at: ir.Value) -> None:
+        store(emit, emit.builder.sext(load(emit, source, at, I8, 1), I64), target, at, 8)
+
+    check(body, lambda source, count: source[:count].astype(np.int64), numbers(np.int8))
+
+
+def test_the_position_itself_is_a_number(width: int) -> None:
+    def body(emit: Emitter, source: ir.Value, target: ir.Value, at: ir.Value) -> None:
+        builder = emit.builder
+        grown = builder.sub(builder.shl(builder.trunc(at, I32), I32(1)), I32(5))
+        store(emit, builder.xor(grown, I32(3)), target, at)
+
+    check(body, lambda source, count: (np.arange(count, dtype=np.int32) * 2 - 5) ^ 3, numbers(np.int32))
+
+
+def test_what_is_the_same_in_all_iterations_is_read_once(width: int) -> None:
+    def body(emit: Emitter, source: ir.Value, target: ir.Value, at: ir.Value) -> None:
+        first = load(emit, source, I64(1), I32)
+        store(emit, emit.builder.add(load(emit, source, at, I32), first), target, at)
+
+    check(body, lambda source, count: source[:count] + source[1], numbers(np.int32))
+
+
+def test_choices(width: int) -> None:
+    def body(emit: Emitter, source: ir.Value, target: ir.Value, at: ir.Value) -> None:
+        builder, number = emit.builder, load(emit, source, at, I32)
+        even = builder.icmp_signed("==", builder.urem(at, I64(2)), I64(0))
+        low = builder.icmp_signed("<", number, I32(10))
+        chosen = builder.select(builder.and_(even, low), builder.udiv(number, I32(4)), I32(-1))
+        store(emit, chosen, target, at)
+
+    def expected(source: np.ndarray, count: int) -> np.ndarray:
+        chosen = (np.arange(count) % 2 == 0) & (source[:count] < 10)
+        return np.where(chosen, source[:count].view(np.uint32) // 4, -1).astype(np.int32)
+
+    check(body, expected, numbers(np.int32))
+
+
+def test_functions_one_of_which_takes_a_flag(width: int) -> None:
+    def body(emit: Emitter, source: ir.Value, target: ir.Value, at: ir.Value) -> None:
+        builder, number = emit.builder, load(emit, source, at, I32)
+        names = {"llvm.umax.i32": [I32, I32], "llvm.abs.i32": [I32, I1]}
+        for name, types in names.items():
+            if name not in emit.module.globals:
+                ir.Function(emit.module, ir.FunctionType(I32, types), name)
+        size = builder.call(emit.module.globals["llvm.abs.i32"], [number, I1(0)])
+        store(emit, builder.call(emit.module.globals["llvm.umax.i32"], [size, I32(50)]), target, at)
+
+    check(body, lambda source, count: np.maximum(np.abs(source[:count]), 50), numbers(np.int32))
+
+
+# ---------------------------------------------------------------- places
+
+
+def test_lanes_apart_and_backwards() -> None:
+    def body(emit: Emitter, source: ir.Value, target: ir.Value, at: ir.Value) -> None:
+        builder = emit.builder
+        apart = load(emit, source, builder.mul(at, I64(3)), I32)
+        back = load(emit, source, builder.sub(I64(1200), at), I32)
+        store(emit, builder.sub(apart, back), target, at)
+
+    def expected(source: np.ndarray, count: int) -> np.ndarray:
+        return source[: 3 * count : 3] - source[1200 : 1200 - count : -1]
+
+    for known in (300, None):
+        made, source, found = module(known, body), numbers(np.int32), np.zeros(300, np.int32)
+        run(made, source, found, 300)
+        np.testing.assert_array_equal(found, expected(source, 300))
+        assert is_widened(made) is (host().vector_bits == 512)
+
+
+def test_lanes_anywhere() -> None:
+    def body(emit: Emitter, source: ir.Value, target: ir.Value, at: ir.Value) -> None:
+        builder = emit.builder
+        place = builder.and_(builder.sext(load(emit, source, at, I32), I64), I64(255))
+        store(emit, load(emit, source, place, I32), target, at)
+
+    for known in (300, None):
+        made, source, found = module(known, body), numbers(np.int32), np.zeros(300, np.int32)
+        run(made, source, found, 300)
+        np.testing.assert_array_equal(found, source[source[:300] & 255])
+        assert is_widened(made) is (host().vector_bits == 512)
+
+
+# ---------------------------------------------------------------- cells
+
+
+@pytest.mark.parametrize("place", [0, 1, 15, 16, 31, 32, 63, 64, 98, 99])
+def test_a_cell_collects_from_all_lanes(place: int, width: int) -> None:
+    made = ir.Module("loop")
+    made.triple = host().triple
+    function = ir.Function(made, ir.FunctionType(I32, [PTR, PTR, I64]), "f")
+    start, leave = function.append_basic_block("start"), function.append_basic_block("exit")
+    builder = ir.IRBuilder(start)
+    emit = Emitter(made, function, builder, builder.alloca(I64, ARENA_ALIGNMENT // 8), leave, builder.alloca(I32))
+    source, target, count = function.args
+    found, least = emit.stack(I1), emit.stack(I64)
+    builder.store(I1(0), found)
+    builder.store(I64(1000), least)
+    smaller = ir.Function(made, ir.FunctionType(I64, [I64, I64]), "llvm.umin.i64")
+
+    def visit(index: tuple[ir.Value, ...]) -> None:
+        odd = builder.icmp_signed("==", load(emit, source, index[0], I8, 1), I8(1))
+        builder.store(builder.or_(odd, builder.load(found, typ=I1)), found)
+        here = builder.select(odd, index[0], I64(1000))
+        builder.store(builder.call(smaller, [builder.load(least, typ=I64), here]), least)
+
+    emit.loop_nest([count], visit)
+    builder.store(builder.zext(builder.load(found, typ=I1), I64), target)
+    builder.store(builder.load(least, typ=I64), builder.gep(target, [I64(1)], source_etype=I64))
+    builder.branch(leave)
+    builder.position_at_end(leave)
+    builder.ret(I32(0))
+    assert is_widened(made)
+    marks, results = np.zeros(120, np.int8), np.zeros(2, np.int64)
+    marks[100:] = 1
+    run(made, marks, results, 100)
+    assert results.tolist() == [0, 1000]
+    marks[place] = 1
+    run(made, marks, results, 100)
+    assert results.tolist() == [1, place]
+
+
+# ---------------------------------------------------------------- what is left
+
+
+def test_a_remainder_of_floats_is_left_to_llvm() -> None:
+    def body(emit: Emitter, source: ir.Value, target: ir.Value, at: ir.Value) -> None:
+        store(emit, emit.builder.frem(load(emit, source, at), FLOAT(7.0)), target, at)
+
+    made = module(None, body)
+    assert "llvm.loop.parallel_accesses" in str(made)
+    source, found = numbers(np.float32), np.zeros(100, np.float32)
+    run(made, source, found, 100)
+    np.testing.assert_array_equal(found, np.fmod(source[:100], 7))
+
+
+def test_iterations_that_are_not_marked_stay_in_order() -> None:
+    def body(emit: Emitter, source: ir.Value, target: ir.Value, at: ir.Value) -> None:
+        builder = emit.builder
+        place = builder.gep(target, [at], source_etype=I32)
+        before = builder.load(builder.gep(place, [I64(-1)], source_etype=I32), typ=I32)
+        builder.store(builder.add(before, load(emit, source, at, I32)), place)
+
+    made, source = module(None, body), numbers(np.int32)
+    sums = np.zeros(101, np.int32)
+    run(made, source, sums[1:], 100)
+    np.testing.assert_array_equal(sums[1:], np.cumsum(source[:100], dtype=np.int32))
+
+
+@pytest.mark.parametrize("name", ["gemm_kloop", "softmax", "layer_norm", "attention", "saxpy", "transpose"])
+def test_a_few_passes_are_enough_for_kernels_that_many_write(name: str) -> None:
+    if engine.host().vector_bits != 512:
+        pytest.skip("only vectors of 512 bits are loaded from many places")
+    program = tileir.load(ROOT / "examples" / f"{name}.mlir")
+    for kernel in program.kernels:
+        text = str(lowered(program[kernel].entry, (), CheckLevel.ON).module)
+        assert not any(word in text for word in NEEDING_ALL)

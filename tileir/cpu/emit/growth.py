@@ -1,0 +1,291 @@
+"""How the values of a loop change from one iteration to the next, and whether it can run on vectors.
+
+Knows: which instructions have a form for vectors, which values are the same in all lanes or grow evenly from lane to
+lane, how many lanes pay. Does not know: how code for vectors is made (`cpu.emit.widening`), operations, tiles.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from llvmlite import ir
+from llvmlite.ir import instructions as op
+
+from tileir.cpu.emit.elements import I64
+
+MOST_COPIES = 4
+"""Of a short body, whose vectors are worked on side by side."""
+SHORT = 20
+"""Instructions of a body that is not worth several copies; the same number as LLVM's."""
+FEWEST = 4
+"""Iterations that are worth a vector."""
+
+_ARITHMETIC = {"add", "sub", "mul", "and", "or", "xor", "shl", "lshr", "ashr", "fadd", "fsub", "fmul", "fdiv", "fneg"}
+_CASTS = {"trunc", "zext", "sext", "fptrunc", "fpext", "sitofp", "uitofp", "fptosi", "fptoui", "bitcast"}
+_EVEN_CASTS = {"trunc", "ptrtoint", "inttoptr"}
+"""Of values that grow evenly: the results do, too."""
+_WITH_EFFECTS = {"load", "store", "load atomic", "store atomic", "cmpxchg", "atomicrmw", "fence", "alloca"}
+_CALLS = """fma fabs sqrt floor ceil trunc rint roundeven copysign ldexp minnum maxnum minimum maximum minimumnum
+maximumnum smin smax umin umax abs fshl fshr ctpop ctlz cttz bitreverse bswap sadd.sat uadd.sat ssub.sat usub.sat
+fptosi.sat fptoui.sat"""
+_CALL = re.compile(rf"llvm\.({'|'.join(map(re.escape, _CALLS.split()))})((?:\.(?:i\d+|f\d+))+)")
+_COLLECTING = {"or", "and", "smin", "smax", "umin", "umax"}
+"""What may be done in any order, and more than once."""
+
+
+@dataclass
+class BlockLoop:
+    """A loop of one block that a branch at the end of `before` leads to: its `body` begins with `position` and ends
+    with the counting. At least one iteration; `after` is empty as yet."""
+
+    before: ir.Block
+    body: ir.Block
+    after: ir.Block
+    position: op.PhiInstr
+    begin: ir.Value
+    end: ir.Value
+
+    @cached_property
+    def work(self) -> list[op.Instruction]:
+        """The instructions without the counting."""
+        return list(self.body.instructions[1:-3])
+
+    @cached_property
+    def count(self) -> int | None:
+        """The iterations, if they are known."""
+        if isinstance(self.begin, ir.Constant) and isinstance(self.end, ir.Constant):
+            return int(self.end.constant) - int(self.begin.constant)
+        return None
+
+
+class Unfit(Exception):
+    """An instruction without a form for vectors."""
+
+
+@dataclass(frozen=True)
+class Collected:
+    """A stack cell that an iteration reads, changes and writes, in any order with the others."""
+
+    cell: op.AllocaInstr
+    change: op.Instruction
+
+    @property
+    def verb(self) -> str:
+        """How it changes: ``or``, ``umax``, ..."""
+        return intrinsic(self.change)[0] if isinstance(self.change, op.CallInstr) else str(self.change.opname)
+
+
+class Growth:
+    """How much each value of a loop grows from an iteration to the next. Raises Unfit if the loop needs something that
+    vectors cannot do; `gathers`: they can be loaded from as many places."""
+
+    def __init__(self, loop: BlockLoop, gathers: bool) -> None:
+        self.steps: dict[int, int | None] = {id(loop.position): 1}
+        """None for a value that grows unevenly."""
+        self.fixed: set[int] = set()
+        """The instructions whose values are the same in all iterations, wherever these are computed."""
+        self.collected: dict[int, Collected] = {}
+        self.settled: list[op.StoreInstr] = []
+        """Stores of what is the same in all iterations to stack cells."""
+        self._loop, self._gathers = loop, gathers
+        self._stored = {id(each.operands[1]) for each in loop.work if isinstance(each, op.StoreInstr)}
+        self._find_collected()
+        for each in loop.work:
+            self.steps[id(each)] = step = self._step(each)
+            if step == 0 and self._is_fixed(each):
+                self.fixed.add(id(each))
+
+    def of(self, value: ir.Value) -> int | None:
+        """What comes from outside of the loop does not grow."""
+        return self.steps.get(id(value), 0)
+
+    def accesses(self, kind: type[op.Instruction]) -> list[op.Instruction]:
+        """The loads or stores of different elements."""
+        uneven = [each for each in self._loop.work if isinstance(each, kind) and self.of(each) is None]
+        return [each for each in uneven if id(each.operands[-1]) not in self.collected]
+
+    # ------------------------------------------------------------ stack cells
+
+    def _find_collected(self) -> None:
+        """Find the cells that collect: one load, whose only use is the change, whose only use is the one store."""
+        work = self._loop.work
+        for store in work:
+            if not isinstance(store, op.StoreInstr) or not isinstance(store.operands[1], op.AllocaInstr):
+                continue
+            change, cell = store.operands
+            using = [each for each in work if any(value is cell for value in each.operands)]
+            loads = [each for each in using if isinstance(each, op.LoadInstr)]
+            if not loads:
+                _require(using == [store])
+                continue
+            _require(len(using) == 2 and _only_use(work, loads[0], change) and _only_use(work, change, store))
+            found = self.collected[id(cell)] = Collected(cell, change)
+            _require(found.verb in _COLLECTING)
+
+    def _is_kept(self, load: op.LoadInstr) -> bool:
+        """Whether it reads a stack cell, which nothing in the loop writes."""
+        (address,) = load.operands
+        return isinstance(address, op.AllocaInstr) and id(address) not in self._stored
+
+    # ------------------------------------------------------------ steps
+
+    def _is_fixed(self, each: op.Instruction) -> bool:
+        if isinstance(each, op.LoadInstr) and not self._is_kept(each):
+            return False
+        return all(id(value) not in self.steps or id(value) in self.fixed for value in each.operands)
+
+    def _step(self, each: op.Instruction) -> int | None:
+        if isinstance(each, op.StoreInstr):
+            return self._stored_step(each)
+        if isinstance(each, op.LoadInstr):
+            return self._loaded_step(each)
+        steps = [self.of(value) for value in each.operands]
+        if isinstance(each, op.GEPInstr):
+            return self._address_step(each, steps)
+        step = _even_step(each, steps)
+        if step is None:
+            _require(_has_wide_form(each))
+            for value in each.operands:
+                _require(not isinstance(value.type, ir.PointerType) or isinstance(value, ir.Function))
+        return step
+
+    def _stored_step(self, store: op.StoreInstr) -> int | None:
+        value, address = store.operands
+        if id(address) in self.collected:
+            return None
+        if isinstance(address, op.AllocaInstr):
+            _require(id(value) not in self.steps or id(value) in self.fixed)
+            self.settled.append(store)
+            return 0
+        _require(is_independent(store) and self.of(address) == byte_size(value.type))
+        return None
+
+    def _loaded_step(self, load: op.LoadInstr) -> int | None:
+        (address,) = load.operands
+        if id(address) in self.collected:
+            return None
+        step = self.of(address)
+        _require(is_independent(load) or self._is_kept(load))
+        _require(step in (0, byte_size(load.type)) or self._gathers)
+        return 0 if step == 0 else None
+
+    def _address_step(self, address: op.GEPInstr, steps: Sequence[int | None]) -> int | None:
+        _require(len(steps) == 2 and address.operands[1].type == I64)
+        base, index = steps
+        if base is None or index is None:
+            _require(self._gathers and base is not None)
+            return None
+        return base + index * byte_size(address.source_etype)
+
+
+def _require(condition: bool) -> None:
+    if not condition:
+        raise Unfit
+
+
+def _only_use(work: Sequence[op.Instruction], value: op.Instruction, user: ir.Value) -> bool:
+    uses = [each for each in work for operand in each.operands if operand is value]
+    return len(uses) == 1 and uses[0] is user
+
+
+def _even_step(each: op.Instruction, steps: Sequence[int | None]) -> int | None:
+    name, known = each.opname, [step for step in steps if step is not None]
+    if not any(step != 0 for step in steps):
+        _require(_is_pure(each))
+        return 0
+    if len(known) < len(steps):
+        return None
+    if name in ("add", "sub"):
+        return known[0] + known[1] if name == "add" else known[0] - known[1]
+    if name in _EVEN_CASTS:
+        return known[0]
+    if name in ("mul", "shl") and isinstance(each.operands[1], ir.Constant):
+        number = int(each.operands[1].constant)
+        return known[0] * number if name == "mul" else known[0] << number
+    return None
+
+
+def _has_wide_form(each: op.Instruction) -> bool:
+    if isinstance(each, op.CallInstr):
+        return _CALL.fullmatch(each.callee.name) is not None
+    if isinstance(each, (op.CompareInstr, op.SelectInstr)):
+        return True
+    if each.opname in ("udiv", "urem"):
+        return _is_power_of_two(each.operands[1])
+    return each.opname in (_CASTS if isinstance(each, op.CastInstr) else _ARITHMETIC)
+
+
+def _is_power_of_two(value: ir.Value) -> bool:
+    return isinstance(value, ir.Constant) and value.constant.bit_count() == 1
+
+
+def _is_pure(each: op.Instruction) -> bool:
+    """Whether it does nothing but compute: as each iteration runs it, it may as well run before the loop."""
+    if isinstance(each, op.CallInstr):
+        return _has_wide_form(each)
+    return not isinstance(each, (op.PhiInstr, op.Terminator)) and each.opname not in _WITH_EFFECTS
+
+
+def intrinsic(call: op.CallInstr) -> tuple[str, str]:
+    """The name of a function that `Growth` has let pass, and its types, each after a full stop."""
+    found = _CALL.fullmatch(call.callee.name)
+    assert found is not None, "it has a form for vectors"
+    return found[1], found[2]
+
+
+def byte_size(element: ir.Type) -> int:
+    """Of an element in memory, as the emitter lays them out; 0 if it does not."""
+    if isinstance(element, ir.IntType):
+        return int(element.width) // 8
+    return {ir.FloatType: 4, ir.DoubleType: 8}.get(type(element), 0)
+
+
+def is_independent(access: op.Instruction) -> bool:
+    """Whether it is marked as one that no other iteration depends on."""
+    return "llvm.access.group" in access.metadata
+
+
+# ---------------------------------------------------------------- how much at a time
+
+
+@dataclass(frozen=True)
+class Width:
+    """The lanes of a vector, and the vectors worked on side by side."""
+
+    lanes: int
+    copies: int
+
+    @property
+    def total(self) -> int:
+        """The iterations worked on at a time."""
+        return self.lanes * self.copies
+
+
+def width(loop: BlockLoop, growth: Growth, vector_bits: int) -> Width | None:
+    """None if a loop has too few iterations. Raises Unfit if nothing says how wide its elements are."""
+    loads, stores = growth.accesses(op.LoadInstr), growth.accesses(op.StoreInstr)
+    sizes = [byte_size(each.type) for each in loads] + [byte_size(each.operands[0].type) for each in stores]
+    _require(bool(sizes))
+    lanes = vector_bits // 8 // max(sizes)
+    if loop.count is not None:
+        if loop.count < FEWEST:
+            return None
+        lanes = min(lanes, 1 << (loop.count.bit_length() - 1))
+    instructions = sum(growth.of(each) is None for each in loop.work)
+    # Vectors side by side would collect in one cell in turn.
+    return Width(lanes, 1 if growth.collected else _copies(loop, lanes, instructions, len(loads), len(stores)))
+
+
+def _copies(loop: BlockLoop, lanes: int, instructions: int, loads: int, stores: int) -> int:
+    """As many as keep the units busy that load and store, in a short body; none that would be left over."""
+    if instructions + 2 >= SHORT:
+        return 1
+    fitting = 1 << (SHORT // (instructions + 2)).bit_length() - 1
+    most = min(MOST_COPIES, max(fitting, MOST_COPIES // max(1, loads), MOST_COPIES // max(1, stores)))
+    if loop.count is None:
+        return most
+    whole = loop.count // lanes
+    return max(copies for copies in range(1, min(most, whole) + 1) if whole % copies == 0)

@@ -1,0 +1,356 @@
+"""Loops whose iterations are independent, run on vectors: a lane is an iteration.
+
+Knows: how the code of such a loop is made from that of one iteration. Does not know: which loops can be widened and how
+far (`cpu.emit.growth`), operations, tiles, what a loop is for.
+
+LLVM's vectoriser could do the same, and does where this does not. It has to find out first what is
+known here, that iterations are independent, and the passes it needs around it take most of the time of optimising.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from llvmlite import ir
+from llvmlite.ir import instructions as op
+
+from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR
+from tileir.cpu.emit.growth import BlockLoop, Collected, Growth, Unfit, Width, byte_size, intrinsic, width
+from tileir.cpu.emit.vectors import Splat, broadcast
+from tileir.cpu.llvm.engine import Host
+
+MASKED_BITS = 512
+"""Of vectors of which single lanes can be loaded and stored, and loaded from different places."""
+_FLAGGED = {"abs", "ctlz", "cttz"}
+"""Functions whose second argument is no number: it says what to make of one."""
+
+
+def widen(builder: ir.IRBuilder, loop: BlockLoop, target: Host) -> bool:
+    """Have a loop run on vectors where that can be; its own code is left for the rest, if there is one. False if LLVM's
+    vectoriser may do better: not with too few iterations, or with what has vectors or calls for what they do."""
+    if _has_vectors(loop) or _has_calls(loop):
+        return True
+    has_masks = target.vector_bits == MASKED_BITS
+    try:
+        growth = Growth(loop, gathers=has_masks)
+        found = width(loop, growth, target.vector_bits)
+    except Unfit:
+        return False
+    if found is not None:
+        _Code(builder, loop, growth, found).emit(has_masks)
+    return True
+
+
+def _has_vectors(loop: BlockLoop) -> bool:
+    return any(isinstance(value.type, ir.VectorType) for each in loop.work for value in (each, *each.operands))
+
+
+def _has_calls(loop: BlockLoop) -> bool:
+    """Whether it calls functions that give nothing: for what they do, which has no form for vectors."""
+    return any(isinstance(each, op.CallInstr) and isinstance(each.type, ir.VoidType) for each in loop.work)
+
+
+class _Code:
+    """A loop's code for vectors: what is the same in all iterations at the end of the block before, whole vectors in a
+    loop of their own, then the rest."""
+
+    def __init__(self, builder: ir.IRBuilder, loop: BlockLoop, growth: Growth, width: Width) -> None:
+        self.loop, self.growth, self.width = loop, growth, width
+        self._place = builder.debug_metadata
+        self._fixed: dict[int, ir.Value] = {}
+        self._splats: dict[int, ir.Value] = {}
+        loop.before.instructions.pop()
+        loop.before.terminator = None
+        self._head = self.builder(loop.before)
+        self.collected = {place: self._vector_cell(each) for place, each in growth.collected.items()}
+        """For each stack cell that collects, one of vectors."""
+
+    def builder(self, block: ir.Block) -> ir.IRBuilder:
+        """One that stands at the end of a block."""
+        made = ir.IRBuilder(block)
+        made.debug_metadata = self._place
+        return made
+
+    def emit(self, has_masks: bool) -> None:
+        """Make the loops, and lead from the block before to them and from them to the block after."""
+        loop, head, total = self.loop, self._head, self.width.total
+        for store in self.growth.settled:
+            copied(head, store, [self.fixed(store.operands[0]), store.operands[1]])
+        left = loop.body.function.append_basic_block("left")
+        leave = self.builder(left)
+        if loop.count is not None:
+            whole = loop.count // total * total
+            end = I64(int(loop.begin.constant) + whole)
+            head.branch(self._vectors(end, left))
+            if whole == loop.count:
+                self._forget_body()
+                leave.branch(loop.after)
+            else:
+                leave.branch(self._rest(has_masks, (end, left)))
+        else:
+            count = head.sub(loop.end, loop.begin)
+            end = head.add(loop.begin, head.and_(count, I64(-total)))
+            vectors = self._vectors(end, left)
+            rest = self._rest(has_masks, (loop.begin, loop.before), (end, left))
+            head.cbranch(head.icmp_unsigned("<", count, I64(total)), rest, vectors)
+            leave.cbranch(leave.icmp_unsigned("<", end, loop.end), rest, loop.after)
+        for place, each in self.growth.collected.items():
+            self._collect(each, self.collected[place])
+
+    # ------------------------------------------------------------ stack cells
+
+    def _vector_cell(self, each: Collected) -> ir.Value:
+        """A cell in which each lane collects, from what the cell of the loop holds before."""
+        vector = ir.VectorType(each.cell.allocated_type, self.width.lanes)
+        with self._head.goto_entry_block():
+            cell = self._head.alloca(vector)
+        self._head.store(broadcast(self._head, self._head.load(each.cell), vector.count), cell)
+        return cell
+
+    def _collect(self, each: Collected, cell: ir.Value) -> None:
+        """Bring together what the lanes, and the loop's own iterations, have collected."""
+        builder = self.builder(self.loop.after)
+        vector = builder.load(cell)
+        name = f"llvm.vector.reduce.{each.verb}.{_suffix(vector.type)}"
+        lanes = builder.call(self.declared(name, vector.type.element, [vector.type]), [vector])
+        change = each.change
+        function = [change.callee] if isinstance(change, op.CallInstr) else []
+        builder.store(copied(builder, change, [*function, builder.load(each.cell), lanes]), each.cell)
+
+    # ------------------------------------------------------------ loops
+
+    def _forget_body(self) -> None:
+        self.loop.body.function.blocks.remove(self.loop.body)
+
+    def _vectors(self, end: ir.Value, left: ir.Block) -> ir.Block:
+        """A loop of whole vectors up to `end`."""
+        block = self.loop.body.function.append_basic_block("wide")
+        builder = self.builder(block)
+        position = builder.phi(I64)
+        position.add_incoming(self.loop.begin, self.loop.before)
+        _Body(self, builder, position, self.width.copies).emit()
+        self._repeat(builder, position, self.width.total, end, left)
+        return block
+
+    def _rest(self, has_masks: bool, *starts: tuple[ir.Value, ir.Block]) -> ir.Block:
+        """A loop of what whole vectors leave, which may be entered with positions from several blocks: by vectors of
+        which some lanes count if the processor has such, or else by single iterations."""
+        loop = self.loop
+        if not has_masks:
+            loop.position.incomings[:1] = starts
+            return loop.body
+        self._forget_body()
+        block = loop.body.function.append_basic_block("rest")
+        builder = self.builder(block)
+        position = builder.phi(I64)
+        position.incomings += starts
+        lanes = self.width.lanes
+        missing = broadcast(builder, builder.trunc(builder.sub(loop.end, position), I32), lanes)
+        mask = builder.icmp_unsigned("<", _constants(I32, range(lanes)), missing)
+        _Body(self, builder, position, 1, mask).emit()
+        self._repeat(builder, position, lanes, loop.end, loop.after)
+        return block
+
+    def _repeat(self, builder: ir.IRBuilder, position: ir.Value, step: int, end: ir.Value, after: ir.Block) -> None:
+        following = builder.add(position, I64(step), flags=("nuw", "nsw"))
+        position.add_incoming(following, builder.block)
+        builder.cbranch(builder.icmp_unsigned("<", following, end), builder.block, after)
+
+    # ------------------------------------------------------------ values
+
+    def fixed(self, value: ir.Value) -> ir.Value:
+        """A value that is the same in all iterations, computed before them."""
+        if id(value) not in self.growth.fixed:
+            return value
+        found = self._fixed.get(id(value))
+        if found is None:
+            operands = [self.fixed(operand) for operand in value.operands]
+            found = self._fixed[id(value)] = copied(self._head, value, operands)
+        return found
+
+    def splat(self, value: ir.Value) -> ir.Value:
+        """Such a value in all lanes."""
+        found = self._splats.get(id(value))
+        if found is None:
+            lanes = self.width.lanes
+            if isinstance(value, ir.Constant):
+                found = Splat(value, lanes)
+            else:
+                found = broadcast(self._head, self.fixed(value), lanes)
+            self._splats[id(value)] = found
+        return found
+
+    def declared(self, name: str, result: ir.Type, arguments: Sequence[ir.Type]) -> ir.Function:
+        """A function that LLVM knows."""
+        module = self.loop.body.function.module
+        if name not in module.globals:
+            ir.Function(module, ir.FunctionType(result, arguments), name)
+        return module.globals[name]
+
+
+class _Body:
+    """The instructions of a loop for some vectors side by side, the first lane of which is at `position`. `mask`: the
+    lanes that count, all if there is none."""
+
+    def __init__(
+        self, code: _Code, builder: ir.IRBuilder, position: ir.Value, copies: int, mask: ir.Value | None = None
+    ) -> None:
+        self._code, self._builder, self._mask, self._copies = code, builder, mask, copies
+        self._lanes_each = code.width.lanes
+        self._even: dict[int, ir.Value] = {id(code.loop.position): position}
+        self._lanes: dict[tuple[int, int], ir.Value] = {}
+
+    def emit(self) -> None:
+        """Make the code."""
+        growth = self._code.growth
+        for each in self._code.loop.work:
+            if growth.of(each) is None:
+                for copy in range(self._copies):
+                    self._lanes[id(each), copy] = self._widened(each, copy)
+            elif id(each) not in growth.fixed:
+                self._even[id(each)] = copied(self._builder, each, list(map(self._first, each.operands)))
+
+    def _first(self, value: ir.Value) -> ir.Value:
+        """A value that grows evenly, as it is in the first lane."""
+        return self._even.get(id(value)) or self._code.fixed(value)
+
+    def _vector(self, value: ir.Value, copy: int) -> ir.Value:
+        """The lanes of a value in one of the vectors."""
+        found = self._lanes.get((id(value), copy))
+        if found is None:
+            step = self._code.growth.of(value)
+            assert step is not None, "made where it was computed"
+            if id(value) not in self._even:
+                return self._code.splat(value)
+            lanes = self._code.width.lanes
+            found = broadcast(self._builder, self._even[id(value)], lanes)
+            if step:
+                steps = range(step * copy * lanes, step * (copy + 1) * lanes, step)
+                found = self._builder.add(found, _constants(value.type, steps))
+            self._lanes[id(value), copy] = found
+        return found
+
+    def _widened(self, each: op.Instruction, copy: int) -> ir.Value:
+        if isinstance(each, op.LoadInstr):
+            return self._load(each, copy)
+        if isinstance(each, op.StoreInstr):
+            return self._store(each, self._vector(each.operands[0], copy), copy)
+        if isinstance(each, op.GEPInstr):
+            return self._places(each, self._first(each.operands[0]), self._vector(each.operands[1], copy))
+        if isinstance(each, op.CallInstr):
+            return self._call(each, copy)
+        return copied(self._builder, each, [self._vector(value, copy) for value in each.operands])
+
+    def _call(self, each: op.CallInstr, copy: int) -> ir.Value:
+        name, types = intrinsic(each)
+        flagged = len(each.args) - (name in _FLAGGED)
+        given = [self._vector(value, copy) for value in each.args[:flagged]] + each.args[flagged:]
+        wide = f"llvm.{name}{types.replace('.', f'.v{self._lanes_each}')}"
+        result = ir.VectorType(each.type, self._lanes_each)
+        function = self._code.declared(wide, result, [value.type for value in given])
+        return copied(self._builder, each, [function, *given])
+
+    # ------------------------------------------------------------ memory
+
+    def _address(self, access: op.Instruction, element: ir.Type, copy: int) -> ir.Value:
+        """Where lanes lie side by side."""
+        first = self._first(access.operands[-1])
+        return self._builder.gep(first, [I64(copy * self._lanes_each)], source_etype=element) if copy else first
+
+    def _places(self, like: op.GEPInstr | None, base: ir.Value, index: ir.Value) -> ir.Value:
+        """An address for each lane."""
+        inbounds, element = (like.inbounds, like.source_etype) if like is not None else (False, I8)
+        made = op.GEPInstr(self._builder.block, base, [index], inbounds, "", source_etype=element)
+        made.type = ir.VectorType(PTR, self._lanes_each)
+        self._builder._insert(made)
+        return made
+
+    def _load(self, each: op.LoadInstr, copy: int) -> ir.Value:
+        (address,) = each.operands
+        if id(address) in self._code.collected:
+            return self._builder.load(self._code.collected[id(address)])
+        vector = ir.VectorType(each.type, self._lanes_each)
+        step = self._code.growth.of(address)
+        if step != byte_size(each.type):
+            return self._gathered(each, vector, step, copy)
+        place = self._address(each, each.type, copy)
+        if self._mask is None:
+            return self._builder.load(place, typ=vector, align=each.align)
+        name = f"llvm.masked.load.{_suffix(vector)}.p0"
+        function = self._code.declared(name, vector, [PTR, I32, self._mask.type, vector])
+        return self._builder.call(
+            function, [place, I32(each.align), self._mask, Splat(ir.Constant(each.type, None), vector.count)]
+        )
+
+    def _gathered(self, each: op.LoadInstr, vector: ir.VectorType, step: int | None, copy: int) -> ir.Value:
+        """Elements from anywhere."""
+        lanes = self._lanes_each
+        if step is None:
+            places = self._lanes[id(each.operands[0]), copy]
+        else:
+            steps = range(step * copy * lanes, step * (copy + 1) * lanes, step)
+            places = self._places(None, self._first(each.operands[0]), _constants(I64, steps))
+        mask = Splat(I1(1), lanes) if self._mask is None else self._mask
+        name = f"llvm.masked.gather.{_suffix(vector)}.v{lanes}p0"
+        function = self._code.declared(name, vector, [places.type, I32, mask.type, vector])
+        return self._builder.call(
+            function, [places, I32(each.align), mask, Splat(ir.Constant(each.type, None), vector.count)]
+        )
+
+    def _store(self, each: op.StoreInstr, value: ir.Value, copy: int) -> ir.Value:
+        cell = self._code.collected.get(id(each.operands[1]))
+        if cell is not None:
+            if self._mask is not None:
+                value = self._builder.select(self._mask, value, self._builder.load(cell))
+            return self._builder.store(value, cell)
+        place = self._address(each, each.operands[0].type, copy)
+        if self._mask is None:
+            return self._builder.store(value, place, align=each.align)
+        name = f"llvm.masked.store.{_suffix(value.type)}.p0"
+        function = self._code.declared(name, ir.VoidType(), [value.type, PTR, I32, self._mask.type])
+        return self._builder.call(function, [value, place, I32(each.align), self._mask])
+
+
+def copied(builder: ir.IRBuilder, instruction: op.Instruction, operands: Sequence[ir.Value]) -> ir.Value:
+    """An instruction with other operands, which may be vectors where its own are not."""
+    outer, builder.debug_metadata = builder.debug_metadata, instruction.metadata.get("dbg", builder.debug_metadata)
+    made = _like(builder, instruction, operands)
+    builder.debug_metadata = outer
+    return made
+
+
+def _like(builder: ir.IRBuilder, each: op.Instruction, operands: Sequence[ir.Value]) -> ir.Value:
+    if isinstance(each, op.CallInstr):
+        function, *arguments = operands
+        return builder.call(function, arguments, fastmath=each.fastmath)
+    if isinstance(each, op.LoadInstr):
+        return builder.load(operands[0], typ=each.type, align=each.align)
+    if isinstance(each, op.StoreInstr):
+        return builder.store(*operands, align=each.align)
+    if isinstance(each, op.GEPInstr):
+        return builder.gep(operands[0], operands[1:], each.inbounds, source_etype=each.source_etype)
+    if isinstance(each, op.SelectInstr):
+        return builder.select(*operands, flags=each.flags)
+    if isinstance(each, op.CompareInstr):
+        made = type(each)(builder.block, each.op, *operands, flags=each.flags)
+    elif isinstance(each, op.CastInstr):
+        made = op.CastInstr(builder.block, each.opname, operands[0], _shaped(each.type, operands[0].type))
+    else:
+        made = op.Instruction(builder.block, operands[0].type, each.opname, operands, flags=each.flags)
+    builder._insert(made)
+    return made
+
+
+def _shaped(element: ir.Type, like: ir.Type) -> ir.Type:
+    return ir.VectorType(element, like.count) if isinstance(like, ir.VectorType) else element
+
+
+def _suffix(vector: ir.VectorType) -> str:
+    """What a function for such vectors ends with."""
+    return f"v{vector.count}{vector.element.intrinsic_name}"
+
+
+def _constants(element: ir.Type, numbers: Iterable[int]) -> ir.Constant:
+    """A vector of numbers, which wrap around."""
+    wrapped = [number & ((1 << element.width) - 1) for number in numbers]
+    return ir.Constant(ir.VectorType(element, len(wrapped)), wrapped)

@@ -127,3 +127,14 @@ def test_a_wrong_name_or_level_is_wrong_usage(tileir, arguments: tuple[str, ...]
     ran = tileir("opt", *arguments, "-", stdin=WASTEFUL)
     assert ran.status == 2
     assert "expected" in ran.err or "invalid" in ran.err
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["--arg", "n=4"], ["--explain"], ["--stats"], ["--time-passes"], ["--print-ir-after", "dce"], ["--check-each"]],
+)
+def test_what_is_about_passes_is_refused_without_them(tileir, scale: Path, options: list[str]) -> None:
+    ran = tileir("opt", "scale.mlir", *options)
+    assert (ran.status, ran.out) == (2, "")
+    expected = "expected passes that it is for, -O1 to -O3 or --passes, got none"
+    assert ran.err == f"tileir opt: error: {options[0]}: {expected}\n"

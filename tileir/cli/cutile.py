@@ -112,4 +112,6 @@ def _dump(options: argparse.Namespace) -> Dump | None:
     try:
         return None if options.dump is None else Dump(Path(options.dump))
     except OSError as error:
-        raise UsageError(f"--dump: cannot make the folder '{options.dump}': {error.strerror}") from None
+        raise UsageError(
+            f"--dump: cannot make the folder '{options.dump}': {(error.strerror or str(error)).lower()}"
+        ) from None

@@ -72,8 +72,24 @@ def run(options: argparse.Namespace) -> int:
         except WrongRewrite as error:
             show.diagnostics(f"error: {error}", sys.stderr)
             return FAULT
+    else:
+        _require_no_passes(options)
     files.write(options.output, _content(module, options))
     return FINE
+
+
+def _require_no_passes(options: argparse.Namespace) -> None:
+    """Raise UsageError for an option that is about passes: without them it would do nothing."""
+    asked = next((name for name in _ABOUT_PASSES if getattr(options, name)), None)
+    if asked is not None:
+        raise UsageError(
+            f"--{asked.replace('_', '-')}: expected passes that it is for, -O1 to -O3 or --passes, got none"
+        )
+
+
+_ABOUT_PASSES = (
+    "arg", "explain", "stats", "time_passes", "print_ir_after_all", "print_ir_after", "verify_each", "check_each",
+)  # fmt: skip
 
 
 def _optimised(module: Module, options: argparse.Namespace) -> Module:

@@ -26,7 +26,7 @@ from tileir.cpu.emit.growth import BlockLoop
 from tileir.cpu.emit.record import ABANDON, CHANGES, STATUS, WAITING
 from tileir.cpu.emit.safepoints import attend, field_of, wanted
 from tileir.cpu.emit.trap_sites import ABANDONED, EVIDENCE, EVIDENCE_PLACE, MOST_WORDS, SET_ASIDE, TrapKind, TrapSite
-from tileir.cpu.emit.widening import Verdict, widen
+from tileir.cpu.emit.widening import widen
 from tileir.cpu.llvm.engine import host
 from tileir.cpu.llvm.metadata import Distinct, access_group, parallel_loop, plain_loop
 from tileir.host import limits
@@ -202,16 +202,14 @@ class Emitter:
         following = builder.add(position, I64(step), flags=("nuw", "nsw"))
         position.add_incoming(following, builder.block)
         jump = builder.cbranch(builder.icmp_unsigned("<", following, end), body, after)
-        if self._rare:
-            jump.set_metadata("llvm.loop", plain_loop(self.module))
-        elif parallel and self._group is not None and number == self._loops:
-            is_single = builder.block is body
+        is_plain = self._rare
+        if parallel and not is_plain and self._group is not None and number == self._loops:
             loop = BlockLoop(before, body, after, position, begin, end)
-            verdict = widen(builder, loop, host()) if is_single else Verdict.LEFT
-            if verdict is Verdict.LEFT:
+            is_plain = builder.block is body and step == 1 and widen(builder, loop, host())
+            if not is_plain:
                 jump.set_metadata("llvm.loop", parallel_loop(self.module, self._group))
-            else:
-                jump.set_metadata("llvm.loop", plain_loop(self.module))
+        if is_plain:
+            jump.set_metadata("llvm.loop", plain_loop(self.module))
         builder.position_at_end(after)
 
     def independent(self, access: ir.Instruction) -> ir.Instruction:

@@ -3,14 +3,13 @@
 Knows: how the code of such a loop is made from that of one iteration. Does not know: which loops can be widened and how
 far (`cpu.emit.growth`), operations, tiles, what a loop is for.
 
-LLVM's vectoriser could do the same, and does where this does not (`Verdict.LEFT`). It has to find out first what is
+LLVM's vectoriser could do the same, and does where this does not. It has to find out first what is
 known here, that iterations are independent, and the passes it needs around it take most of the time of optimising.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from enum import Enum
 
 from llvmlite import ir
 from llvmlite.ir import instructions as op
@@ -26,28 +25,20 @@ _FLAGGED = {"abs", "ctlz", "cttz"}
 """Functions whose second argument is no number: it says what to make of one."""
 
 
-class Verdict(Enum):
-    """What has become of a loop."""
-
-    WIDENED = "runs on vectors now"
-    PLAIN = "left as it is, for good: too few iterations, or on vectors already"
-    LEFT = "left to LLVM's vectoriser"
-
-
-def widen(builder: ir.IRBuilder, loop: BlockLoop, target: Host) -> Verdict:
-    """Have a loop run on vectors where that can be; its own code is left for the rest, if there is one."""
+def widen(builder: ir.IRBuilder, loop: BlockLoop, target: Host) -> bool:
+    """Have a loop run on vectors where that can be; its own code is left for the rest, if there is one. False if LLVM's
+    vectoriser may do better: not with too few iterations, or with what has vectors or calls for what they do."""
     if _has_vectors(loop) or _has_calls(loop):
-        return Verdict.PLAIN
+        return True
     has_masks = target.vector_bits == MASKED_BITS
     try:
         growth = Growth(loop, gathers=has_masks)
         found = width(loop, growth, target.vector_bits)
     except Unfit:
-        return Verdict.LEFT
-    if found is None:
-        return Verdict.PLAIN
-    _Code(builder, loop, growth, found).emit(has_masks)
-    return Verdict.WIDENED
+        return False
+    if found is not None:
+        _Code(builder, loop, growth, found).emit(has_masks)
+    return True
 
 
 def _has_vectors(loop: BlockLoop) -> bool:

@@ -26,7 +26,7 @@ from tileir.cpu.emit.views import NativeTileView
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory.alias_checks import unaliased
 from tileir.cpu.memory.counts import count_inside, start_of
-from tileir.cpu.memory.masked_rows import copy_masked, masked_dimension
+from tileir.cpu.memory.masked_rows import copy_masked, masked_dimension, write_part
 from tileir.cpu.memory.needed import needs_of_load
 from tileir.cpu.memory.overlap import apart
 from tileir.cpu.memory.parts import bounded_nest, clear, copy_padded_row, copy_part, materialized_part
@@ -205,7 +205,8 @@ def _store_rows_or_window(lowering: Lowering, op: Op, tile: Tile, memory: Window
         return
 
     def write_inside(copy: Tile) -> None:
-        copy_part(emit, memory, copy, place.counts)
+        write = copy_part if turn_of(memory, tile) is not None else write_part
+        write(emit, memory, copy, place.counts)
 
     def span() -> Span:
         return span_of_window(emit, memory, memory.type.shape)

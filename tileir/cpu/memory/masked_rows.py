@@ -7,7 +7,7 @@ Knows: which processors have instructions for that. Does not know: what lies ins
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from llvmlite import ir
@@ -17,7 +17,7 @@ from tileir.cpu.emit.elements import I32, I64, memory_type
 from tileir.cpu.emit.emitter import Emitter, Extent, Index
 from tileir.cpu.emit.tiles import Tile, Window
 from tileir.cpu.llvm.engine import host
-from tileir.cpu.memory.parts import has_rows
+from tileir.cpu.memory.parts import copy_part, has_rows, some
 
 MASKED_BITS = 512
 """Vectors that are read and written under a mask: those of AVX-512."""
@@ -31,7 +31,7 @@ def is_masked(target: Window, source: Tile, dim: int) -> bool:
     return is_short and host().vector_bits == MASKED_BITS and has_rows(target, source, dim)
 
 
-def masked_dimension(copy: Window, memory: Window) -> int | None:
+def masked_dimension(copy: Window, memory: Tile) -> int | None:
     """The dimension along which rows can be copied so; None if there is none."""
     return next((dim for dim in range(copy.type.rank) if is_masked(copy, memory, dim)), None)
 
@@ -55,6 +55,17 @@ def write_masked(emit: Emitter, memory: Window, tile: Window, dim: int, index: I
         name = f"llvm.masked.store.v{vector.count}i{vector.element.width}.p0"
         ends = _address(builder, memory, at), I32(memory.element.byte_size)
         call_named(builder, name, ir.VoidType(), [loaded, *ends, mask])
+
+
+def write_part(emit: Emitter, memory: Window, tile: Tile, counts: Sequence[ir.Value]) -> None:
+    """Write so many elements of each dimension, any of which may be 0, to memory: short rows in vectors."""
+    dim = masked_dimension(memory, tile)
+    if dim is None or not isinstance(tile, Window) or tile.shared:
+        copy_part(emit, memory, tile, counts)
+        return
+    rows, fixed = [*counts[:dim], 1, *counts[dim + 1 :]], dim
+    with emit.when(some(emit.builder, counts)):
+        emit.loop_nest(rows, lambda index: write_masked(emit, memory, tile, fixed, index, counts[fixed]))
 
 
 @contextmanager

@@ -18,15 +18,16 @@ from tileir.ir import types as t
 
 def bounded_nest(emit: Emitter, counts: Sequence[ir.Value], body: Callable[[Index], None]) -> None:
     """A loop nest over `counts` elements of each dimension, any of which may be 0."""
-    with emit.builder.if_then(_some(emit.builder, counts)):
+    with emit.builder.if_then(some(emit.builder, counts)):
         emit.loop_nest(counts, body)
 
 
-def _some(builder: ir.IRBuilder, counts: Sequence[ir.Value]) -> ir.Value:
-    some: ir.Value = I1(1)
+def some(builder: ir.IRBuilder, counts: Sequence[ir.Value]) -> ir.Value:
+    """An i1: whether no count is 0."""
+    found: ir.Value = I1(1)
     for count in counts:
-        some = builder.and_(some, builder.icmp_unsigned("!=", count, I64(0)))
-    return some
+        found = builder.and_(found, builder.icmp_unsigned("!=", count, I64(0)))
+    return found
 
 
 def copy_part(emit: Emitter, target: Window, source: Tile, counts: Sequence[ir.Value]) -> None:
@@ -36,7 +37,7 @@ def copy_part(emit: Emitter, target: Window, source: Tile, counts: Sequence[ir.V
     if dim is None:
         bounded_nest(emit, counts, lambda index: target.put(emit, index, source.at(emit, index)))
         return
-    with emit.builder.if_then(_some(emit.builder, counts)):
+    with emit.builder.if_then(some(emit.builder, counts)):
         rows = [*counts[:dim], 1, *counts[dim + 1 :]]
         emit.loop_nest(rows, lambda index: copy_row(emit, target, source, dim, index, counts[dim]))
 

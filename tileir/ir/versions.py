@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 Version = tuple[int, int]
 """Major and minor number: versions in this form can be compared."""
 
@@ -9,6 +11,7 @@ VERSIONS = ("13.1", "13.2", "13.3", "13.4", "13.5")
 NEWEST = VERSIONS[-1]
 
 
+@cache
 def version_key(version: str) -> Version:
     """``(13, 3)`` for ``"13.3"``."""
     major, minor = version.split(".")

@@ -121,6 +121,10 @@ class TestArrays:
             ("text", "str, whose memory cannot be used in place"),
             (np.float32(1), "np.float32(1.0)"),
             (object(), "object, whose memory cannot be used in place"),
+            (
+                np.ma.array(np.zeros(4, np.float32), mask=[True, False, False, True]),
+                "a masked array, whose mask the kernel would not see (pass its data, or what filled(0) gives)",
+            ),
         ],
         ids=lambda value: type(value).__name__,
     )
@@ -137,6 +141,14 @@ class TestArrays:
         array = np.arange(4, dtype=np.int32)
         increment().launch(1, array, target="interp")
         assert array.tolist() == [1, 2, 3, 4]
+
+    def test_a_masked_array_is_refused_by_a_kernel_that_has_run(self):
+        kernel, array = increment(), np.zeros(4, np.int32)
+        for _ in range(4):
+            kernel.launch(1, array, target="cpu")
+        with pytest.raises(TypeError, match="a masked array"):
+            kernel.launch(1, np.ma.array(array), target="cpu")
+        assert array.tolist() == [4] * 4
 
     def test_a_subclass_of_ndarray_is_an_array(self):
         array = np.arange(4, dtype=np.int32).view(np.recarray)

@@ -207,6 +207,8 @@ def _kind_of(value: object) -> str:
         return f"the integer {value} (wrap an address in tileir.Pointer)"
     if value is None or isinstance(value, bool | float | complex | np.generic):
         return repr(value)
+    if isinstance(value, np.ma.MaskedArray):
+        return "a masked array, whose mask the kernel would not see (pass its data, or what filled(0) gives)"
     kind = type(value)
     name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
     return f"{name}, whose memory cannot be used in place"

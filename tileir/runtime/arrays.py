@@ -54,12 +54,12 @@ class Array(NamedTuple):
 
 
 def described(value: object, devices: Sequence[str] = (CPU,)) -> Array | None:
-    """The array behind `value`; None if it is none that can be used in place.
+    """The array behind `value`; None if it is none that can be used in place, or has a mask beside its elements.
 
     An array that has to be asked where its memory is, is asked only if that is on one of `devices`.
     """
     if isinstance(value, np.ndarray):
-        return from_numpy(value)
+        return None if isinstance(value, np.ma.MaskedArray) else from_numpy(value)
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, getattr(torch, "Tensor", ())):
         return _from_torch(value, torch)

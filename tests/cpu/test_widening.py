@@ -239,6 +239,27 @@ def test_a_remainder_of_floats_is_left_to_llvm() -> None:
     np.testing.assert_array_equal(found, np.fmod(source[:100], 7))
 
 
+def test_a_cell_that_a_function_changes_is_left_to_llvm() -> None:
+    def body(emit: Emitter, source: ir.Value, target: ir.Value, at: ir.Value) -> None:
+        builder, name = emit.builder, "llvm.nearbyint.f32"
+        if name not in emit.module.globals:
+            ir.Function(emit.module, ir.FunctionType(FLOAT, [FLOAT]), name)
+        cell = emit.stack(FLOAT)
+        builder.store(builder.call(emit.module.globals[name], [builder.load(cell, typ=FLOAT)]), cell)
+        store(emit, load(emit, source, at), target, at)
+
+    assert "llvm.loop.parallel_accesses" in str(module(None, body))
+
+
+def test_a_constant_without_a_number_is_none() -> None:
+    def body(emit: Emitter, source: ir.Value, target: ir.Value, at: ir.Value) -> None:
+        builder, number = emit.builder, load(emit, source, at, I32)
+        nothing = ir.Constant(I64, None)
+        store(emit, builder.add(number, builder.trunc(builder.mul(at, nothing), I32)), target, at)
+
+    check(body, lambda source, count: source[:count], numbers(np.int32))
+
+
 def test_iterations_that_are_not_marked_stay_in_order() -> None:
     def body(emit: Emitter, source: ir.Value, target: ir.Value, at: ir.Value) -> None:
         builder = emit.builder

@@ -122,6 +122,7 @@ class Growth:
                 _require(using == [store])
                 continue
             _require(len(using) == 2 and _only_use(work, loads[0], change) and _only_use(work, change, store))
+            _require(_has_wide_form(change))
             found = self.collected[id(cell)] = Collected(cell, change)
             _require(found.verb in _COLLECTING)
 
@@ -202,10 +203,16 @@ def _even_step(each: op.Instruction, steps: Sequence[int | None]) -> int | None:
         return known[0] + known[1] if name == "add" else known[0] - known[1]
     if name in _EVEN_CASTS:
         return known[0]
-    if name in ("mul", "shl") and isinstance(each.operands[1], ir.Constant):
-        number = int(each.operands[1].constant)
+    number = _number(each.operands[-1])
+    if name in ("mul", "shl") and number is not None:
         return known[0] * number if name == "mul" else known[0] << number
     return None
+
+
+def _number(value: ir.Value) -> int | None:
+    """That of an integer constant."""
+    is_known = isinstance(value, ir.Constant) and isinstance(value.constant, int)
+    return int(value.constant) if is_known else None
 
 
 def _has_wide_form(each: op.Instruction) -> bool:
@@ -214,12 +221,8 @@ def _has_wide_form(each: op.Instruction) -> bool:
     if isinstance(each, (op.CompareInstr, op.SelectInstr)):
         return True
     if each.opname in ("udiv", "urem"):
-        return _is_power_of_two(each.operands[1])
+        return (_number(each.operands[1]) or 0).bit_count() == 1
     return each.opname in (_CASTS if isinstance(each, op.CastInstr) else _ARITHMETIC)
-
-
-def _is_power_of_two(value: ir.Value) -> bool:
-    return isinstance(value, ir.Constant) and value.constant.bit_count() == 1
 
 
 def _is_pure(each: op.Instruction) -> bool:

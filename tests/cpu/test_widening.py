@@ -251,6 +251,33 @@ def test_a_cell_that_a_function_changes_is_left_to_llvm() -> None:
     assert "llvm.loop.parallel_accesses" in str(module(None, body))
 
 
+def test_elements_of_no_known_size_are_left_to_llvm() -> None:
+    def body(emit: Emitter, source: ir.Value, target: ir.Value, at: ir.Value) -> None:
+        emit.independent(emit.builder.store(ir.Constant(ir.HalfType(), 1.0), target, align=2))
+
+    assert "llvm.loop.parallel_accesses" in str(module(None, body))
+
+
+@pytest.mark.parametrize("count", [64, None])
+def test_each_instruction_stays_that_of_its_line(count: int | None) -> None:
+    places: dict[str, ir.DIValue] = {}
+
+    def body(emit: Emitter, source: ir.Value, target: ir.Value, at: ir.Value) -> None:
+        for line, name in enumerate(("load", "fmul", "store"), 1):
+            places[name] = emit.module.add_debug_info("DILocation", {"line": line})
+        with emit.at_place(places["load"]):
+            number = load(emit, source, at)
+        with emit.at_place(places["fmul"]):
+            number = emit.builder.fmul(number, number)
+        with emit.at_place(places["store"]):
+            store(emit, number, target, at)
+
+    wide = next(block for block in module(count, body).get_global("f").blocks if block.name == "wide")
+    for name, place in places.items():
+        found = [each for each in wide.instructions if each.opname == name]
+        assert found and all(each.metadata["dbg"] is place for each in found)
+
+
 def test_a_constant_without_a_number_is_none() -> None:
     def body(emit: Emitter, source: ir.Value, target: ir.Value, at: ir.Value) -> None:
         builder, number = emit.builder, load(emit, source, at, I32)

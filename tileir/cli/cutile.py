@@ -10,7 +10,7 @@ import sys
 from contextlib import nullcontext
 from pathlib import Path
 
-from tileir.cli import FAULT, UsageError, show
+from tileir.cli import FAULT, UsageError, files, show
 from tileir.cli.abbreviating import abbreviating
 from tileir.cli.cutile_tools import add_tools, chosen_tool
 from tileir.cli.launching import needs_child
@@ -63,7 +63,7 @@ def _require_script(path: Path) -> None:
     """Raise UsageError for what is no file, or a program that another verb takes."""
     if not path.is_file():
         raise UsageError(f"{path}: no such file")
-    if path.suffix in (".mlir", ".tileirbc", ".tilebc"):
+    if path.suffix in (".mlir", *files.BYTECODE_SUFFIXES):
         raise UsageError(f"'{path}' is a Tile IR program; 'tileir run {path}' runs it")
 
 
@@ -112,6 +112,4 @@ def _dump(options: argparse.Namespace) -> Dump | None:
     try:
         return None if options.dump is None else Dump(Path(options.dump))
     except OSError as error:
-        raise UsageError(
-            f"--dump: cannot make the folder '{options.dump}': {(error.strerror or str(error)).lower()}"
-        ) from None
+        raise UsageError(f"--dump: cannot make the folder '{options.dump}': {files.reason(error)}") from None

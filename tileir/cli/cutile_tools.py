@@ -66,9 +66,7 @@ class _Pages:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UsageError(
-                f"--view: cannot make the folder '{folder}': {(error.strerror or str(error)).lower()}"
-            ) from None
+            raise UsageError(f"--view: cannot make the folder '{folder}': {files.reason(error)}") from None
 
     def __call__(self, kernel: Kernel, grid: Grid, arguments: Sequence[Argument]) -> None:
         from tileir.tools.view.api import view_bound

@@ -96,7 +96,7 @@ def _copy(examples: list[Example], folder: Path) -> int:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"cannot make the folder '{folder}': {(error.strerror or str(error)).lower()}") from None
+        raise UsageError(f"cannot make the folder '{folder}': {files.reason(error)}") from None
     for path in sorted({example.path for example in examples}):
         files.write(str(folder / path.name), path.read_bytes())
         print(folder / path.name)

@@ -189,5 +189,5 @@ def _save(folder: Path, row: JobRow, store: JobStore) -> None:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UsageError(f"cannot write '{folder}': {(error.strerror or str(error)).lower()}") from None
+            raise UsageError(f"cannot write '{folder}': {files.reason(error)}") from None
         files.write(str(folder / f"{row.key[:12]}-{name}"), data)

@@ -20,6 +20,8 @@ from tileir.runtime.module import Module, from_content
 from tileir.verify import verify
 
 STANDARD_INPUT = "<stdin>"
+BYTECODE_SUFFIXES = (".tileirbc", ".tilebc", ".bc")
+"""How the names of files with bytecode end."""
 
 
 def display_name(file: str) -> str:
@@ -36,7 +38,7 @@ def read(file: str) -> bytes:
         with Path(file).open("rb") as stream:
             return read_stream(stream, name)
     except OSError as error:
-        raise UsageError(f"cannot read '{name}': {_reason(error)}") from None
+        raise UsageError(f"cannot read '{name}': {reason(error)}") from None
     except ValueError as error:  # a name that no file can have
         raise UsageError(f"cannot read '{name}': {error}") from None
 
@@ -83,7 +85,7 @@ def _replace(path: Path, data: bytes) -> None:
         os.replace(temporary, target)
         temporary = None
     except OSError as error:
-        raise UsageError(f"cannot write '{path}': {_reason(error)}") from None
+        raise UsageError(f"cannot write '{path}': {reason(error)}") from None
     finally:
         if temporary is not None:
             with contextlib.suppress(OSError):
@@ -96,5 +98,6 @@ def _umask() -> int:
     return mask
 
 
-def _reason(error: OSError) -> str:
+def reason(error: OSError) -> str:
+    """What has gone wrong, as errors say it."""
     return (error.strerror or str(error)).lower()

@@ -213,7 +213,7 @@ class _Campaign:
         try:
             write_bucket(self.folder / name, bucket, program, small)
         except OSError as error:
-            raise UsageError(f"cannot write '{self.folder}': {(error.strerror or str(error)).lower()}") from None
+            raise UsageError(f"cannot write '{self.folder}': {files.reason(error)}") from None
         if small is not None:
             clear_line()
             show.line(

@@ -15,9 +15,6 @@ from tileir.cli.options import add_level, add_output
 from tileir.runtime.module import Module
 from tileir.text.printer import to_text
 
-BYTECODE_SUFFIXES = (".tileirbc", ".tilebc", ".bc")
-"""Names of outputs that are written as bytecode."""
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="text or bytecode; - is standard input")
@@ -32,7 +29,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--debug", action="store_true", help="print locations too")
     parser.add_argument("--no-verify", action="store_true", help="print also a program that breaks a rule")
     parser.add_argument(
-        "--emit-bytecode", action="store_true", help=f"write bytecode, as is done for {', '.join(BYTECODE_SUFFIXES)}"
+        "--emit-bytecode",
+        action="store_true",
+        help=f"write bytecode, as is done for {', '.join(files.BYTECODE_SUFFIXES)}",
     )
     shown = parser.add_argument_group("on standard error")
     shown.add_argument(
@@ -127,7 +126,7 @@ def _argument(word: str) -> tuple[str, int | float]:
 
 
 def _content(module: Module, options: argparse.Namespace) -> str | bytes:
-    if options.emit_bytecode or Path(options.output or "").suffix in BYTECODE_SUFFIXES:
+    if options.emit_bytecode or Path(options.output or "").suffix in files.BYTECODE_SUFFIXES:
         from tileir.bytecode import encode
 
         return encode(module, options.level)

@@ -112,5 +112,5 @@ class Command:
         except subprocess.TimeoutExpired:
             return _Outcome(124, "")
         except OSError as error:
-            raise UsageError(f"--test: cannot run '{words[0]}': {(error.strerror or str(error)).lower()}") from None
+            raise UsageError(f"--test: cannot run '{words[0]}': {files.reason(error)}") from None
         return _Outcome(done.returncode, done.stdout + done.stderr)

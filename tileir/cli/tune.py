@@ -140,7 +140,7 @@ def _write(record: TuneRecord, options: argparse.Namespace, kept: Path | None) -
         try:
             kept.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UsageError(f"cannot write '{kept}': {(error.strerror or str(error)).lower()}") from None
+            raise UsageError(f"cannot write '{kept}': {files.reason(error)}") from None
         files.write(str(kept), text)
     if options.output is not None:
         files.write(options.output, text)

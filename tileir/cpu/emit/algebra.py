@@ -21,7 +21,7 @@ Number = int | float
 
 def call_intrinsic(builder: ir.IRBuilder, name: str, result: ir.Type, arguments: Sequence[ir.Value]) -> ir.Value:
     """`name` overloaded on the type of its first argument."""
-    return call_named(builder, f"{name}.{_suffix(arguments[0].type)}", result, arguments)
+    return call_named(builder, f"{name}.{type_suffix(arguments[0].type)}", result, arguments)
 
 
 def call_named(builder: ir.IRBuilder, name: str, result: ir.Type, arguments: Sequence[ir.Value]) -> ir.Value:
@@ -31,7 +31,7 @@ def call_named(builder: ir.IRBuilder, name: str, result: ir.Type, arguments: Seq
     return builder.call(function, arguments)
 
 
-def _suffix(type: ir.Type) -> str:
+def type_suffix(type: ir.Type) -> str:
     """The spelling of a type in the name of an intrinsic that is overloaded on it."""
     if isinstance(type, ir.VectorType):
         return f"v{type.count}{type.element.intrinsic_name}"
@@ -284,7 +284,7 @@ class Real(Register):
 
     def times_power_of_two(self, power: Int) -> Real:
         """``self * 2**power``, rounded once; fast where an instruction does it (`Host.has_scaling`)."""
-        name = f"llvm.ldexp.{_suffix(self.type)}.{_suffix(power.type)}"
+        name = f"llvm.ldexp.{type_suffix(self.type)}.{type_suffix(power.type)}"
         return Real(self.builder, call_named(self.builder, name, self.type, (self.value, power.value)))
 
     def root(self) -> Real:

@@ -119,6 +119,7 @@ class Emitter:
         with self.builder.goto_entry_block():
             memory = self.builder.alloca(ir.ArrayType(I8, size))
             memory.align = ARENA_ALIGNMENT
+            # llvmlite takes a bitcast between pointers for none.
             return self.builder.inttoptr(self.builder.ptrtoint(memory, I64), PTR)
 
     # ------------------------------------------------------------ loops

@@ -271,7 +271,7 @@ def width(loop: BlockLoop, growth: Growth, vector_bits: int) -> Width | None:
     """None if a loop has too few iterations. Raises Unfit if nothing says how wide its elements are."""
     loads, stores = growth.accesses(op.LoadInstr), growth.accesses(op.StoreInstr)
     sizes = [byte_size(each.type) for each in loads] + [byte_size(each.operands[0].type) for each in stores]
-    _require(bool(sizes))
+    _require(min(sizes, default=0) > 0)
     lanes = vector_bits // 8 // max(sizes)
     if loop.count is not None:
         if loop.count < FEWEST:

@@ -3,8 +3,8 @@
 Knows: how the code of such a loop is made from that of one iteration. Does not know: which loops can be widened and how
 far (`cpu.emit.growth`), operations, tiles, what a loop is for.
 
-LLVM's vectoriser could do the same, and does where this does not. It has to find out first what is
-known here, that iterations are independent, and the passes it needs around it take most of the time of optimising.
+LLVM's vectoriser could do the same, and does where this does not. It has to find out first what is known here, that
+iterations are independent, and the passes it needs around it take most of the time of optimising.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from collections.abc import Iterable, Sequence
 from llvmlite import ir
 from llvmlite.ir import instructions as op
 
-from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR
+from tileir.cpu.emit.algebra import call_intrinsic, call_named
+from tileir.cpu.emit.elements import I1, I8, I64, PTR
 from tileir.cpu.emit.growth import BlockLoop, Collected, Growth, Unfit, Width, byte_size, intrinsic, width
+from tileir.cpu.emit.masks import gather_masked, lanes_below, load_masked, store_masked
 from tileir.cpu.emit.vectors import Splat, broadcast
 from tileir.cpu.llvm.engine import Host
 
-MASKED_BITS = 512
-"""Of vectors of which single lanes can be loaded and stored, and loaded from different places."""
 _FLAGGED = {"abs", "ctlz", "cttz"}
 """Functions whose second argument is no number: it says what to make of one."""
 
@@ -30,14 +30,13 @@ def widen(builder: ir.IRBuilder, loop: BlockLoop, target: Host) -> bool:
     vectoriser may do better: not with too few iterations, or with what has vectors or calls for what they do."""
     if _has_vectors(loop) or _has_calls(loop):
         return True
-    has_masks = target.vector_bits == MASKED_BITS
     try:
-        growth = Growth(loop, gathers=has_masks)
+        growth = Growth(loop, gathers=target.has_masks)
         found = width(loop, growth, target.vector_bits)
     except Unfit:
         return False
     if found is not None:
-        _Code(builder, loop, growth, found).emit(has_masks)
+        _Code(builder, loop, growth, found).emit(target.has_masks)
     return True
 
 
@@ -111,8 +110,7 @@ class _Code:
         """Bring together what the lanes, and the loop's own iterations, have collected."""
         builder = self.builder(self.loop.after)
         vector = builder.load(cell)
-        name = f"llvm.vector.reduce.{each.verb}.{_suffix(vector.type)}"
-        lanes = builder.call(self.declared(name, vector.type.element, [vector.type]), [vector])
+        lanes = call_intrinsic(builder, f"llvm.vector.reduce.{each.verb}", vector.type.element, [vector])
         change = each.change
         function = [change.callee] if isinstance(change, op.CallInstr) else []
         builder.store(copied(builder, change, [*function, builder.load(each.cell), lanes]), each.cell)
@@ -144,11 +142,9 @@ class _Code:
         builder = self.builder(block)
         position = builder.phi(I64)
         position.incomings += starts
-        lanes = self.width.lanes
-        missing = broadcast(builder, builder.trunc(builder.sub(loop.end, position), I32), lanes)
-        mask = builder.icmp_unsigned("<", _constants(I32, range(lanes)), missing)
+        mask = lanes_below(builder, builder.sub(loop.end, position), self.width.lanes)
         _Body(self, builder, position, 1, mask).emit()
-        self._repeat(builder, position, lanes, loop.end, loop.after)
+        self._repeat(builder, position, self.width.lanes, loop.end, loop.after)
         return block
 
     def _repeat(self, builder: ir.IRBuilder, position: ir.Value, step: int, end: ir.Value, after: ir.Block) -> None:
@@ -180,13 +176,6 @@ class _Code:
             self._splats[id(value)] = found
         return found
 
-    def declared(self, name: str, result: ir.Type, arguments: Sequence[ir.Type]) -> ir.Function:
-        """A function that LLVM knows."""
-        module = self.loop.body.function.module
-        if name not in module.globals:
-            ir.Function(module, ir.FunctionType(result, arguments), name)
-        return module.globals[name]
-
 
 class _Body:
     """The instructions of a loop for some vectors side by side, the first lane of which is at `position`. `mask`: the
@@ -202,13 +191,15 @@ class _Body:
 
     def emit(self) -> None:
         """Make the code."""
-        growth = self._code.growth
+        growth, place = self._code.growth, self._builder.debug_metadata
         for each in self._code.loop.work:
+            self._builder.debug_metadata = each.metadata.get("dbg", place)
             if growth.of(each) is None:
                 for copy in range(self._copies):
                     self._lanes[id(each), copy] = self._widened(each, copy)
             elif id(each) not in growth.fixed:
                 self._even[id(each)] = copied(self._builder, each, list(map(self._first, each.operands)))
+        self._builder.debug_metadata = place
 
     def _first(self, value: ir.Value) -> ir.Value:
         """A value that grows evenly, as it is in the first lane."""
@@ -246,9 +237,7 @@ class _Body:
         flagged = len(each.args) - (name in _FLAGGED)
         given = [self._vector(value, copy) for value in each.args[:flagged]] + each.args[flagged:]
         wide = f"llvm.{name}{types.replace('.', f'.v{self._lanes_each}')}"
-        result = ir.VectorType(each.type, self._lanes_each)
-        function = self._code.declared(wide, result, [value.type for value in given])
-        return copied(self._builder, each, [function, *given])
+        return call_named(self._builder, wide, ir.VectorType(each.type, self._lanes_each), given)
 
     # ------------------------------------------------------------ memory
 
@@ -276,11 +265,7 @@ class _Body:
         place = self._address(each, each.type, copy)
         if self._mask is None:
             return self._builder.load(place, typ=vector, align=each.align)
-        name = f"llvm.masked.load.{_suffix(vector)}.p0"
-        function = self._code.declared(name, vector, [PTR, I32, self._mask.type, vector])
-        return self._builder.call(
-            function, [place, I32(each.align), self._mask, Splat(ir.Constant(each.type, None), vector.count)]
-        )
+        return load_masked(self._builder, place, self._mask, vector, each.align)
 
     def _gathered(self, each: op.LoadInstr, vector: ir.VectorType, step: int | None, copy: int) -> ir.Value:
         """Elements from anywhere."""
@@ -291,11 +276,7 @@ class _Body:
             steps = range(step * copy * lanes, step * (copy + 1) * lanes, step)
             places = self._places(None, self._first(each.operands[0]), _constants(I64, steps))
         mask = Splat(I1(1), lanes) if self._mask is None else self._mask
-        name = f"llvm.masked.gather.{_suffix(vector)}.v{lanes}p0"
-        function = self._code.declared(name, vector, [places.type, I32, mask.type, vector])
-        return self._builder.call(
-            function, [places, I32(each.align), mask, Splat(ir.Constant(each.type, None), vector.count)]
-        )
+        return gather_masked(self._builder, places, mask, vector, each.align)
 
     def _store(self, each: op.StoreInstr, value: ir.Value, copy: int) -> ir.Value:
         cell = self._code.collected.get(id(each.operands[1]))
@@ -306,9 +287,7 @@ class _Body:
         place = self._address(each, each.operands[0].type, copy)
         if self._mask is None:
             return self._builder.store(value, place, align=each.align)
-        name = f"llvm.masked.store.{_suffix(value.type)}.p0"
-        function = self._code.declared(name, ir.VoidType(), [value.type, PTR, I32, self._mask.type])
-        return self._builder.call(function, [value, place, I32(each.align), self._mask])
+        return store_masked(self._builder, value, place, self._mask, each.align)
 
 
 def copied(builder: ir.IRBuilder, instruction: op.Instruction, operands: Sequence[ir.Value]) -> ir.Value:
@@ -322,7 +301,7 @@ def copied(builder: ir.IRBuilder, instruction: op.Instruction, operands: Sequenc
 def _like(builder: ir.IRBuilder, each: op.Instruction, operands: Sequence[ir.Value]) -> ir.Value:
     if isinstance(each, op.CallInstr):
         function, *arguments = operands
-        return builder.call(function, arguments, fastmath=each.fastmath)
+        return builder.call(function, arguments)
     if isinstance(each, op.LoadInstr):
         return builder.load(operands[0], typ=each.type, align=each.align)
     if isinstance(each, op.StoreInstr):
@@ -343,11 +322,6 @@ def _like(builder: ir.IRBuilder, each: op.Instruction, operands: Sequence[ir.Val
 
 def _shaped(element: ir.Type, like: ir.Type) -> ir.Type:
     return ir.VectorType(element, like.count) if isinstance(like, ir.VectorType) else element
-
-
-def _suffix(vector: ir.VectorType) -> str:
-    """What a function for such vectors ends with."""
-    return f"v{vector.count}{vector.element.intrinsic_name}"
 
 
 def _constants(element: ir.Type, numbers: Iterable[int]) -> ir.Constant:

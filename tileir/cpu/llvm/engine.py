@@ -59,6 +59,11 @@ class Host:
         return self.triple.startswith(("aarch64", "arm64"))
 
     @property
+    def has_masks(self) -> bool:
+        """Whether single lanes of vectors are loaded and stored, and loaded from different places (AVX-512)."""
+        return self.vector_bits == 512
+
+    @property
     def has_scaling(self) -> bool:
         """Whether an instruction multiplies floats by powers of 2 (AVX-512): elsewhere that is a call for each."""
         return self.vector_bits == 512

@@ -1,7 +1,7 @@
 """Short rows of tiles, as far as they lie in a tensor, copied in whole vectors: what lies outside is neither read, but
 zero, nor written.
 
-Knows: which processors have instructions for that. Does not know: what lies inside (`cpu.memory.boxes`), nor long rows
+Knows: which rows are short enough. Does not know: what lies inside (`cpu.memory.boxes`), nor long rows
 (`cpu.memory.parts`), for which it pays to call a function.
 """
 
@@ -12,15 +12,13 @@ from contextlib import contextmanager
 
 from llvmlite import ir
 
-from tileir.cpu.emit.algebra import call_named
-from tileir.cpu.emit.elements import I32, I64, memory_type
+from tileir.cpu.emit.elements import I64, memory_type
 from tileir.cpu.emit.emitter import Emitter, Extent, Index
-from tileir.cpu.emit.tiles import Tile, Window
+from tileir.cpu.emit.masks import lanes_below, load_masked, store_masked
+from tileir.cpu.emit.tiles import Tile, Window, distance
 from tileir.cpu.llvm.engine import host
 from tileir.cpu.memory.parts import copy_part, has_rows, some
 
-MASKED_BITS = 512
-"""Vectors that are read and written under a mask: those of AVX-512."""
 LONGEST = 1024
 """Bytes of a row in whole up to which it is short."""
 
@@ -28,7 +26,7 @@ LONGEST = 1024
 def is_masked(target: Window, source: Tile, dim: int) -> bool:
     """Whether rows along `dim` can be copied so, and are short."""
     is_short = target.type.shape[dim] * target.element.byte_size <= LONGEST
-    return is_short and host().vector_bits == MASKED_BITS and has_rows(target, source, dim)
+    return is_short and host().has_masks and has_rows(target, source, dim)
 
 
 def masked_dimension(copy: Window, memory: Tile) -> int | None:
@@ -41,8 +39,9 @@ def copy_masked(
 ) -> None:
     """Copy `count` elements along `dim` from `index` on, then zeros, `extent` in all or up to the next whole vector."""
     with _vectors(emit, copy, dim, index, I64(extent) if isinstance(extent, int) else extent) as (at, vector):
-        mask = _lanes_below(emit.builder, emit.builder.sub(count, at[dim]), vector.count)
-        loaded = _load(emit.builder, _address(emit.builder, memory, at), mask, vector)
+        mask = lanes_below(emit.builder, emit.builder.sub(count, at[dim]), vector.count)
+        place = _address(emit.builder, memory, at)
+        loaded = load_masked(emit.builder, place, mask, vector, memory.element.byte_size)
         emit.builder.store(loaded, copy.address(emit, at), align=copy.element.byte_size)
 
 
@@ -50,11 +49,9 @@ def write_masked(emit: Emitter, memory: Window, tile: Window, dim: int, index: I
     """Write `count` elements along `dim` from `index` on, at least one."""
     builder = emit.builder
     with _vectors(emit, memory, dim, index, count) as (at, vector):
-        mask = _lanes_below(builder, builder.sub(count, at[dim]), vector.count)
-        loaded = _load(builder, _address(builder, tile, at), mask, vector)
-        name = f"llvm.masked.store.v{vector.count}i{vector.element.width}.p0"
-        ends = _address(builder, memory, at), I32(memory.element.byte_size)
-        call_named(builder, name, ir.VoidType(), [loaded, *ends, mask])
+        mask, align = lanes_below(builder, builder.sub(count, at[dim]), vector.count), memory.element.byte_size
+        loaded = load_masked(builder, _address(builder, tile, at), mask, vector, align)
+        store_masked(builder, loaded, _address(builder, memory, at), mask, align)
 
 
 def write_part(emit: Emitter, memory: Window, tile: Tile, counts: Sequence[ir.Value]) -> None:
@@ -74,28 +71,12 @@ def _vectors(
 ) -> Iterator[tuple[Index, ir.VectorType]]:
     """A loop over the vectors of a row of a window: the index of each first element, and the vector of its bytes."""
     size = window.element.byte_size
-    lanes = min(MASKED_BITS // 8 // size, window.type.shape[dim])
+    lanes = min(host().vector_bits // 8 // size, window.type.shape[dim])
     with emit.counted(I64(0), end, lanes) as position:
         yield (*index[:dim], position, *index[dim + 1 :]), ir.VectorType(ir.IntType(8 * size), lanes)
 
 
-def _lanes_below(builder: ir.IRBuilder, count: ir.Value, lanes: int) -> ir.Value:
-    """The mask of as many lanes, from the first one on, as `count` says, which may be negative."""
-    vector = ir.VectorType(I32, lanes)
-    single = builder.insert_element(ir.Constant(vector, ir.Undefined), builder.trunc(count, I32), I32(0))
-    counts = builder.shuffle_vector(single, single, ir.Constant(vector, [0] * lanes))
-    return builder.icmp_signed("<", ir.Constant(vector, list(range(lanes))), counts)
-
-
 def _address(builder: ir.IRBuilder, memory: Window, index: Index) -> ir.Value:
     """The address of an element that may lie outside of the memory."""
-    offset: ir.Value = I64(0)
-    for position, stride in zip(index, memory.strides):
-        offset = builder.add(offset, builder.mul(position, stride))
+    offset = distance(builder, index, memory.strides)
     return builder.gep(memory.base, [offset], source_etype=memory_type(memory.element))
-
-
-def _load(builder: ir.IRBuilder, address: ir.Value, mask: ir.Value, vector: ir.VectorType) -> ir.Value:
-    """Elements where the mask is 1, and zeros elsewhere, where nothing is read."""
-    name = f"llvm.masked.load.v{vector.count}i{vector.element.width}.p0"
-    return call_named(builder, name, vector, [address, I32(vector.element.width // 8), mask, ir.Constant(vector, None)])

@@ -196,6 +196,53 @@ def test_types_of_other_dialects_are_known(type: str, near: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("statement", "near"),
+    [
+        ("%x = cmpi slt %n, %n, signed : tile<i32> -> tile<i1>", "less_than"),
+        ("%x = cmpi ge %n, %n, signed : tile<i32> -> tile<i1>", "greater_than_or_equal"),
+        ("%x = cmpf oeq ordered %v, %v : tile<f32> -> tile<i1>", "equal"),
+        ("%x = addi %n, %n overflow<nsw> : tile<i32>", "no_signed_wrap"),
+        ("%x = addf %v, %v rounding<rz> : tile<f32>", "zero"),
+        ("%x, %t = load_ptr_tko relaxed gpu %p : tile<ptr<f32>> -> tile<f32>, token", "device"),
+    ],
+)
+def test_keywords_of_other_languages_are_known(statement: str, near: str) -> None:
+    assert only_fault(entry(statement, P)).hint == f"did you mean '{near}'?"
+
+
+def test_every_word_of_another_language_stands_for_one_that_there_is() -> None:
+    from tileir.ir import attributes, types
+    from tileir.text.reading import other_words
+
+    kinds = vars(attributes).values()
+    keywords = {
+        word.text for kind in kinds if isinstance(kind, type) and issubclass(kind, attributes.TextEnum) for word in kind
+    }
+    assert {*other_words._KEYWORDS.values(), *other_words._ORDERS.values()} <= keywords
+    assert set(other_words._TYPES.values()) <= {*types.ELEMENTS, "tile", "tensor_view", "ptr"}
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "entry @k(%a: tile<i32> «{»\nreturn\n}",
+        "entry @k(%a: tile<i32>\n«{» }",
+        "entry @k(%a: tile<i32> «{»\n%b = negi %a}",
+    ],
+)
+def test_a_header_without_its_closing_bracket_is_faulty_where_the_body_begins(program: str) -> None:
+    (fault,) = check_faults(program, "E0103")
+    assert fault.message == "expected ',' or ')', got '{'"
+
+
+def test_a_truth_value_has_no_type_behind_it() -> None:
+    statement = "%r = reduce %n dim=0 identities=[false : i1] : tile<i32> -> tile<i1> (%x: tile<i1>, %y: tile<i1>) { }"
+    with pytest.raises(tileir.DiagnosticError) as caught:
+        tileir.parse(entry(statement, P))
+    assert caught.value.diagnostics[0].hint == "'true' and 'false' stand without a type"
+
+
+@pytest.mark.parametrize(
     ("stated", "found", "operation"),
     [
         ("i64", "i32", "exti"),

@@ -134,7 +134,23 @@ def test_a_faulty_type_is_reported_where_it_is_wrong(marked: str, code: str) -> 
     check_faults(f"entry @k(%a: {marked}" if code == "E0104" else f"entry @k(%a: {marked}) {{ }}", code)
 
 
-@pytest.mark.parametrize(("name", "hint"), [("e3m4", "f8E4M3FN"), ("ui8", "i8"), ("f31", "f32"), ("index", "i64")])
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("e3m4", "f8E4M3FN"),
+        ("f8e4m3fn", "f8E4M3FN"),
+        ("f8e5m2", "f8E5M2"),
+        ("ui8", "i8"),
+        ("u8", "i8"),
+        ("uint8", "i8"),
+        ("int64", "i64"),
+        ("f31", "f32"),
+        ("F32", "f32"),
+        ("float32", "f32"),
+        ("bfloat16", "bf16"),
+        ("index", "i64"),
+    ],
+)
 def test_an_unknown_element_type_has_a_hint(name: str, hint: str) -> None:
     (fault,) = check_faults(f"entry @k(%a: tile<«{name}»>) {{ }}", "E0106")
     assert fault.hint == f"did you mean '{hint}'?"

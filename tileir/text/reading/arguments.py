@@ -51,9 +51,21 @@ def _argument(p: ValueReader) -> Argument:
         name = p.new_name()
         p.expect(":")
     type = parse_type(p)
-    given = a.DictAttr.of(dictionary(p)) if p.peek() == "{" else _NO_ENTRIES
+    given = _attributes(p) if p.peek() == "{" else _NO_ENTRIES
     loc = location_in_brackets(p, attribute) if p.accept("loc") else None
     return Argument(name, type, begin, given, loc)
+
+
+def _attributes(p: ValueReader) -> a.DictAttr:
+    """``{key = value}`` behind a type; a body there means that the bracket before it is missing."""
+    brace = p.starts[p.index]
+    if p.tokens[p.index + 1][0] != "%":
+        given = a.DictAttr.of(dictionary(p))
+        p.lookahead()
+        if p.peek() in (",", ")", "loc"):
+            return given
+        p.restart(brace)
+    p.expected("',' or ')'")
 
 
 def plain_argument(name: str, type: Type, begin: int) -> Argument:

@@ -104,6 +104,8 @@ def _goes_on(reader: Reader, close: str) -> bool:
     reader.lookahead()
     if reader.accept(close):
         return False
+    if reader.peek() == ":" and reader.tokens[reader.index - 1] in ("true", "false"):
+        reader.expected(f"',' or '{close}'", "'true' and 'false' stand without a type")
     reader.expect(",", f"',' or '{close}'")
     return True
 

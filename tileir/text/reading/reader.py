@@ -18,6 +18,7 @@ from tileir.ir.loc import Source, SourceLoc
 from tileir.ir.near import did_you_mean
 from tileir.text.reading import codes
 from tileir.text.reading.lexer import END, STRING, TokenCursor
+from tileir.text.reading.other_words import keyword_hint
 
 MAX_NESTING = 128
 MAX_FAULTS = 100
@@ -206,7 +207,7 @@ class Reader(TokenCursor):
         message = f"expected {what} to be one of {choices}, got {shown_token(token)}"
         if not _BARE_WORD.fullmatch(token) and token[0] != '"':
             self.expected(f"{what}: one of {choices}", hint)
-        hint = did_you_mean(token.strip('"'), table) or hint
+        hint = keyword_hint(token.strip('"'), table) or hint
         self.fail(codes.KEYWORD, message, hint=hint, expected=choices, got=shown_token(token))
 
     def comma_list(self, item: Callable[[], T], close: str) -> list[T]:

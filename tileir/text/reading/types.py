@@ -18,6 +18,7 @@ from tileir.ir.near import did_you_mean
 from tileir.ir.unread import POISON
 from tileir.text.reading import codes
 from tileir.text.reading.lexer import skip_blank, token_at
+from tileir.text.reading.other_words import keyword_hint, type_hint
 from tileir.text.reading.reader import Reader, shown_token, whole_number
 
 _WORD = re.compile(r"[!#]?[A-Za-z_][\w$.]*", re.ASCII)
@@ -33,27 +34,6 @@ _LARGEST = (1 << 63) - 1
 _PADDINGS = {padding.text: padding for padding in t.PaddingValue}
 _POINTER_ATTRS = {attr.text: attr for attr in t.PointerAttr}
 _EARLY_NAMES = {"F4E2M1FN": t.F4E2M1FN, "e5m2": t.F8E5M2, "e4m3": t.F8E4M3FN, "f8E5M3FNU": t.FNV8E5M3FNU}
-_NEAR_NAMES = {
-    "e3m4": "f8E4M3FN",
-    "f8E3M4": "f8E4M3FN",
-    "f8E4M3": "f8E4M3FN",
-    "f8E5M2FN": "f8E5M2",
-    "f8E8M0": "f8E8M0FNU",
-    "f4E2M1": "f4E2M1FN",
-    "index": "i64",
-    "double": "f64",
-    "float": "f32",
-    "half": "f16",
-    "int": "i32",
-    "bool": "i1",
-    "tensor": "tile",
-    "memref": "tensor_view",
-    "pointer": "ptr",
-    "vector": "tile",
-    "tt.ptr": "ptr",
-    "tt.tensordesc": "tensor_view",
-    "llvm.ptr": "ptr",
-}
 
 T = TypeVar("T")
 
@@ -211,8 +191,7 @@ class _TypeScan:
             message = f"expected a type alias that is defined above, got {shown_token(word)}"
             return self.report(codes.ALIAS, message, begin, hint)
         name = word.removeprefix(_PREFIX)
-        near = _near_type(name)
-        hint = f"did you mean '{near}'?" if near else did_you_mean(name, [*t.ELEMENTS, *_COMPOSITES, "token"])
+        hint = type_hint(name, [*t.ELEMENTS, *_COMPOSITES, "token"])
         message = f"expected a type, got the unknown name {shown_token(word)}"
         poison = self.report(codes.UNKNOWN_TYPE, message, begin, hint)
         self.skip_brackets()
@@ -276,7 +255,7 @@ class _TypeScan:
             loc = self.reader.place(begin, self.offset)
             got = shown_token(word)
             message = f"expected {what} to be one of {choices}, got {got}"
-            self.reader.fail(codes.KEYWORD, message, loc, hint=did_you_mean(word, table), expected=choices, got=got)
+            self.reader.fail(codes.KEYWORD, message, loc, hint=keyword_hint(word, table), expected=choices, got=got)
         return table[word]
 
     def pointer_attr(self) -> t.PointerAttr:
@@ -427,13 +406,6 @@ _EXAMPLES = {
     "strided_view": "strided_view<tile=(4x8), traversal_strides=[2,8], tensor_view<?x64xf32, strides=[?,1]>>",
     "gather_scatter_view": "gather_scatter_view<tile=(4x8), tensor_view<?x64xf32, strides=[?,1]>, sparse_dim=0>",
 }
-
-
-def _near_type(name: str) -> str | None:
-    if name in _NEAR_NAMES:
-        return _NEAR_NAMES[name]
-    signless = re.fullmatch(r"[su](i\d+)", name, re.ASCII)
-    return signless[1] if signless and signless[1] in t.ELEMENTS else None
 
 
 _COMPOSITES: dict[str, Callable[[_TypeScan, int], t.Type]] = {

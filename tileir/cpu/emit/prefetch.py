@@ -14,13 +14,14 @@ CACHE_LINE = 64
 FIRST_LEVEL, SECOND_LEVEL = 3, 2
 """The cache to fetch into, as ``llvm.prefetch`` counts."""
 
+_DATA = 1
 
-def prefetch(builder: ir.IRBuilder, address: ir.Value, level: int = SECOND_LEVEL) -> None:
-    """Ask for the cache line at an address, which need not be memory."""
+
+def prefetch(builder: ir.IRBuilder, address: ir.Value, level: int = SECOND_LEVEL, writes: bool = False) -> None:
+    """Ask for the cache line at an address, which need not be memory; `writes`: to write it."""
     name = "llvm.prefetch.p0"
     function = builder.module.globals.get(name)
     if function is None:
         type = ir.FunctionType(ir.VoidType(), [PTR, I32, I32, I32])
         function = ir.Function(builder.module, type, name)
-    reading, data = I32(0), I32(1)
-    builder.call(function, [address, reading, I32(level), data])
+    builder.call(function, [address, I32(int(writes)), I32(level), I32(_DATA)])

@@ -22,7 +22,7 @@ from tileir.cpu.matmul.in_place import either, left_serves, right_serves
 from tileir.cpu.matmul.kept_panels import Panels
 from tileir.cpu.matmul.microkernel import Blocking, Panel, Shape, multiply
 from tileir.cpu.matmul.panels import Factor, Packer, Strided
-from tileir.cpu.matmul.prefetch import Prefetch
+from tileir.cpu.matmul.prefetch import Overwritten, Prefetch
 from tileir.cpu.matmul.products import Product
 from tileir.cpu.matmul.repeated import Repeated
 from tileir.cpu.matmul.runs import Run
@@ -41,6 +41,7 @@ class Multiplication:
     right: Factor
     acc: Window
     panels: Deferral | Repeated | None
+    overwritten: Overwritten | None = None
 
     @property
     def deferral(self) -> Deferral | None:
@@ -125,7 +126,7 @@ class Multiplication:
         if isinstance(self.panels, Repeated):
             self.panels.advance(emit.builder)
         shape = self.shape if deferral is None else deferral.shape
-        between = self._prefetching() if deferral is None else None
+        between = self._prefetching() if deferral is None else self._fetching_overwritten(deferral)
         needed, ahead = (self.left.needed, self.right.needed), deferral is not None
 
         def multiply_steps(sums: Sums, bases: list[ir.Value], some: tuple[ir.Value, int] | None) -> None:
@@ -188,6 +189,20 @@ class Multiplication:
         panels = Panel(word, 0, 0, 0), right
         multiply(self.emit, self.product, one_row, size, panels, ColumnStart(), [start], some=some)
         return start
+
+    def _fetching_overwritten(self, deferral: Deferral) -> Callable[[ir.Value, ir.Value], None] | None:
+        """The code before each register block, if any: before the last sums it fetches what they will overwrite, unless
+        a matrix unit makes them, which would wait for it."""
+        overwritten, size = self.overwritten, self.size
+        if overwritten is None or size.uses_matrix_unit:
+            return None
+        is_wanted = self.emit.builder.and_(deferral.last, overwritten.is_worth_while)
+
+        def between(row: ir.Value, column: ir.Value) -> None:
+            with self.emit.when(is_wanted):
+                overwritten.fetch(self.emit, row, column, size.rows, size.columns)
+
+        return between
 
     def _prefetching(self) -> Callable[[ir.Value, ir.Value], None] | None:
         """The code before each register block, if any: it fetches a share of the next tiles of factors."""

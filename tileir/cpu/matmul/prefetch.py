@@ -1,7 +1,8 @@
-"""Fetching the next tile of a factor while this one is multiplied.
+"""Fetching the next tile of a factor while this one is multiplied, and what the result will overwrite.
 
 A loop along K reads, at its next step, what lies behind this tile along K. Its rows are far apart, so that the
-processor does not foresee them; each register block asks for a few of their cache lines. Asking is free to be wrong.
+processor does not foresee them; each register block asks for a few of their cache lines. So do those of a result, which
+a block asks for before it makes its last sums. Asking is free to be wrong.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from tileir.cpu.emit.elements import I8, I64
 from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.emit.prefetch import CACHE_LINE, prefetch
 from tileir.cpu.matmul.panels import Strided
+from tileir.ir import types as t
 
 MOST_LINES = 64
 """A register block that would have to ask for more of them asks for none: the processor could not keep up."""
@@ -57,3 +59,23 @@ class Prefetch:
     def _following(self, builder: ir.IRBuilder, size: int) -> ir.Value:
         """The distance of the next tile, in bytes."""
         return builder.mul(self.memory.by_k, I64(self.depth * size))
+
+
+@dataclass(frozen=True)
+class Overwritten:
+    """The memory that a result goes to, row by row: its first element, the elements from row to row, and an i1, whether
+    asking for it is worth while."""
+
+    element: t.ElementType
+    base: ir.Value
+    by_row: ir.Value
+    is_worth_while: ir.Value
+
+    def fetch(self, emit: Emitter, row: ir.Value, column: ir.Value, rows: int, columns: int) -> None:
+        """Ask for so many rows and columns from a place on, to write them."""
+        builder, size = emit.builder, self.element.byte_size
+        for below in range(rows):
+            place = builder.add(builder.mul(builder.add(row, I64(below)), self.by_row), column)
+            line = builder.gep(self.base, [builder.mul(place, I64(size))], source_etype=I8)
+            for ahead in range(0, columns * size, CACHE_LINE):
+                prefetch(builder, builder.gep(line, [I64(ahead)], source_etype=I8), writes=True)

@@ -72,10 +72,7 @@ def _has_rows(tile: Tile, dim: int) -> bool:
 
 def worth_while(lowering: Lowering, op: Op, memory: Window) -> ir.Value:
     """An i1: the launch stores much, rows are aligned, and no array that it reads begins where this one does."""
-    builder, size = lowering.builder, memory.element.byte_size
-    blocks: ir.Value = I64(1)
-    for extent in lowering.grid:
-        blocks = builder.mul(blocks, builder.zext(extent, I64))
+    builder, size, blocks = lowering.builder, memory.element.byte_size, blocks_of(lowering)
     least = -(-LEAST_STORED // (memory.type.count * size))
     loose = builder.ptrtoint(memory.base, I64)
     for stride in memory.strides:
@@ -88,6 +85,14 @@ def worth_while(lowering: Lowering, op: Op, memory: Window) -> ir.Value:
         other = builder.icmp_unsigned("!=", lowering.slot(position), lowering.slot(target))
         found = builder.and_(found, other)
     return found
+
+
+def blocks_of(lowering: Lowering) -> ir.Value:
+    """The number of tile blocks, an i64."""
+    builder, blocks = lowering.builder, I64(1)
+    for extent in lowering.grid:
+        blocks = builder.mul(blocks, builder.zext(extent, I64))
+    return blocks
 
 
 def _stream(emit: Emitter, memory: Window, tile: Tile, dim: int) -> None:

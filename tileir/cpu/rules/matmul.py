@@ -28,9 +28,11 @@ from tileir.cpu.matmul.deferred import Deferral
 from tileir.cpu.matmul.microkernel import Shape, blocking
 from tileir.cpu.matmul.multiplication import Multiplication
 from tileir.cpu.matmul.panels import Extended, factor
+from tileir.cpu.matmul.prefetch import Overwritten
 from tileir.cpu.matmul.products import Product, float_product, is_swapped, product_of
 from tileir.cpu.matmul.repeated import Repeated
 from tileir.cpu.memory.needed import Needs, needs_of_product
+from tileir.cpu.memory.overwritten import overwritten_by
 from tileir.host import undefined
 from tileir.ir import types as t
 from tileir.ir.attributes import Signedness
@@ -148,7 +150,8 @@ def _lower(
             _multiply_transposed(lowering.emit, product, found, acc)
         else:
             panels = lowering.deferrals.get(op) or lowering.repeated.get(op)
-            _multiply_into(lowering.emit, product, found, acc, needs_of_product(lowering, op), panels)
+            where = overwritten_by(lowering, op) if isinstance(panels, Deferral) else None
+            _multiply_into(lowering.emit, product, found, acc, needs_of_product(lowering, op), panels, where)
     lowering.values[op.result] = Window(acc.type, acc.base, acc.strides)
 
 
@@ -187,6 +190,7 @@ def _multiply_into(
     acc: Window,
     needed: Needs | None = None,
     panels: Deferral | Repeated | None = None,
+    overwritten: Overwritten | None = None,
 ) -> None:
     """``acc += left @ right``, batch by batch, or deferred; at least what is `needed` of it.
 
@@ -203,4 +207,4 @@ def _multiply_into(
         if needed is not None:
             left, right = replace(left, needed=needed.rows), replace(right, needed=needed.columns)
         here = replace(acc, base=base, strides=())
-        Multiplication(emit, product, shape, size, left, right, here, panels).emit_all()
+        Multiplication(emit, product, shape, size, left, right, here, panels, overwritten).emit_all()

@@ -10,9 +10,9 @@ from __future__ import annotations
 import codecs
 import math
 import operator
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from tileir.host.planned import Planned
 from tileir.ir import core
@@ -22,6 +22,7 @@ from tileir.ir.shown import shown
 from tileir.ir.types import FunctionType
 from tileir.ir.versions import NEWEST
 from tileir.ops.module import Entry
+from tileir.runtime.prepared import Prepared
 from tileir.runtime.targets import DEFAULT, TargetName
 
 if TYPE_CHECKING:
@@ -37,11 +38,9 @@ if TYPE_CHECKING:
 
 MAGIC = b"\x7fTileIR\x00"
 _NUL = b"\x00"
-_UNMADE = object()
-T = TypeVar("T")
 
 
-class Module(core.Module):
+class Module(Prepared, core.Module):
     """A loaded program: ``module["name"]`` is a kernel of it.
 
     Its globals live as long as it does and keep their contents from launch to launch.
@@ -80,17 +79,6 @@ class Module(core.Module):
 
         return GlobalStorage(self.items)
 
-    def prepared(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The work of a target on the whole module under `key`; made on first use."""
-        found = self._prepared.get(key, _UNMADE)
-        if found is _UNMADE:
-            found = self._prepared[key] = make()
-        return found  # type: ignore[return-value]
-
-    @cached_property
-    def _prepared(self) -> dict[Hashable, object]:
-        return {}
-
     @cached_property
     def _errors(self) -> DiagnosticError | None:
         from tileir.verify import verify
@@ -115,7 +103,7 @@ class Module(core.Module):
         return f"<tileir module @{shown(name)}, kernels: {kernels}>"
 
 
-class Kernel(Planned):
+class Kernel(Prepared, Planned):
     """An entry of a loaded module, ready to be launched.
 
     Attributes
@@ -134,7 +122,6 @@ class Kernel(Planned):
         self.module = module
         self.entry = entry
         self.name: str = entry.sym_name
-        self._prepared: dict[Hashable, object] = {}
         self.quick: dict[tuple[str, bool], QuickLaunch | None] = {}
         """The shorter way of most launches, by target and check (`launch.launch_kernel`)."""
 
@@ -234,13 +221,6 @@ class Kernel(Planned):
         from tileir.runtime.launch import launch_kernel
 
         return launch_kernel
-
-    def prepared(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The work of a target on the kernel under `key`; made on first use."""
-        found = self._prepared.get(key, _UNMADE)
-        if found is _UNMADE:
-            found = self._prepared[key] = make()
-        return found  # type: ignore[return-value]
 
     def __reduce__(self) -> tuple[Callable[..., Kernel], tuple[object, ...]]:
         return operator.getitem, (self.module, self.name)

@@ -1,41 +1,35 @@
 """The reader of types (spec: types#top).
 
-Knows: the spelling of every type, long, short and of early documents. Reads characters, not tokens, because in a
-dimension list such as ``4x8xf32`` the ``x`` sticks to what follows.
-Does not know: which types an operation may have. A spelling that is well formed but breaks a rule of `ir.types` is
-reported and read as `POISON`, so that the statement around it is still read.
+Knows: the spelling of every type, long, short and of early documents. Does not know: how its characters are read
+(`text.reading.characters`), nor which types an operation may have. A spelling that is well formed but breaks a rule of
+`ir.types` is reported and read as `POISON`, so that the statement around it is still read.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import NoReturn, TypeVar
 
 from tileir.ir import types as t
 from tileir.ir.diagnostics import Diagnostic
 from tileir.ir.near import did_you_mean
 from tileir.ir.unread import POISON
 from tileir.text.reading import codes
-from tileir.text.reading.lexer import skip_blank, token_at
-from tileir.text.reading.other_words import keyword_hint, type_hint
+from tileir.text.reading.characters import LARGEST, WORD, CharacterScan
+from tileir.text.reading.lexer import token_at
+from tileir.text.reading.other_words import type_hint
 from tileir.text.reading.reader import Reader, shown_token, whole_number
 
-_WORD = re.compile(r"[!#]?[A-Za-z_][\w$.]*", re.ASCII)
 _EXTENT = re.compile(r"(\d+|\?)[ \t\r\n]*x", re.ASCII)
 _ASSIGNED = re.compile(r"(\w+)[ \t\r\n]*=", re.ASCII)
 _DIGITS = re.compile(r"-?\d+", re.ASCII)
-_INTEGER = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d+)", re.ASCII)
 _PUNCTUATION = re.compile(r"->|[^\w\s]", re.ASCII)
 _ANGLE = re.compile(r"->|[<>\n]")
 _PREFIX = "!cuda_tile."
 _FIRST_CHARACTERS = "!("
-_LARGEST = (1 << 63) - 1
 _PADDINGS = {padding.text: padding for padding in t.PaddingValue}
 _POINTER_ATTRS = {attr.text: attr for attr in t.PointerAttr}
 _EARLY_NAMES = {"F4E2M1FN": t.F4E2M1FN, "e5m2": t.F8E5M2, "e4m3": t.F8E4M3FN, "f8E5M3FNU": t.FNV8E5M3FNU}
-
-T = TypeVar("T")
 
 
 def parse_type(reader: Reader) -> t.Type:
@@ -65,63 +59,19 @@ def starts_type(reader: Reader) -> bool:
     return token in reader.types or token[0] in _FIRST_CHARACTERS or token.partition("<")[0] in _COMPOSITES
 
 
-class _TypeScan:
+class _TypeScan(CharacterScan):
     """A type being read at `offset` of the text."""
-
-    def __init__(self, reader: Reader, offset: int) -> None:
-        self.reader = reader
-        self.text = reader.text
-        self.offset = offset
-        self.inside = ""
-        """The composite type that is being read."""
-
-    # ------------------------------------------------------------ characters
-
-    def skip(self) -> int:
-        self.offset = skip_blank(self.text, self.offset)
-        return self.offset
-
-    def take(self, pattern: re.Pattern[str]) -> str | None:
-        match = pattern.match(self.text, self.skip())
-        if match is None:
-            return None
-        self.offset = match.end()
-        return match[0]
-
-    def accept(self, token: str) -> bool:
-        found = self.text.startswith(token, self.skip())
-        if found:
-            self.offset += len(token)
-        return found
-
-    def accept_word(self, word: str) -> bool:
-        match = _WORD.match(self.text, self.skip())
-        if match is None or match[0] != word:
-            return False
-        self.offset = match.end()
-        return True
-
-    def expect(self, token: str, what: str | None = None) -> None:
-        if not self.accept(token):
-            self.expected(what or f"'{token}'")
-
-    def expected(self, what: str, hint: str | None = None) -> NoReturn:
-        example = _EXAMPLES.get(self.inside)
-        advice = example and f"such as '{example}'"
-        self.reader.expected_at(self.skip(), token_at(self.text, self.offset), what, hint, advice)
 
     def report(self, code: str, message: str, begin: int, hint: str | None = None) -> t.Type:
         """Report what was read since `begin` and go on with a poisoned type."""
         self.reader.record(Diagnostic(code, message, self.reader.place(begin, self.offset), hint=hint))
         return POISON
 
-    # ------------------------------------------------------------ types
-
     def type(self) -> t.Type:
         begin = self.skip()
         if self.accept("("):
             return self.function(begin)
-        word = self.take(_WORD)
+        word = self.take(WORD)
         if word is None:
             self.expected("a type")
         if word == "!cuda_tile" and self.accept("<"):
@@ -134,9 +84,9 @@ class _TypeScan:
         if read is None:
             return self.unknown(word, begin)
         self.reader.enter(self.offset)
-        outer, self.inside = self.inside, name
+        outer, self.example = self.example, _EXAMPLES[name]
         found = read(self, begin)
-        self.inside = outer
+        self.example = outer
         self.reader.depth -= 1
         return found
 
@@ -171,16 +121,6 @@ class _TypeScan:
         found = tuple(self.comma_list(self.type, ")"))
         self.reader.depth -= 1
         return found
-
-    def comma_list(self, item: Callable[[], T], close: str) -> list[T]:
-        items: list[T] = []
-        if self.accept(close):
-            return items
-        while True:
-            items.append(item())
-            if self.accept(close):
-                return items
-            self.expect(",", f"',' or '{close}'")
 
     def unknown(self, word: str, begin: int) -> t.Type:
         end = self.offset
@@ -222,45 +162,16 @@ class _TypeScan:
             if extent is None and not dynamic:
                 self.report(codes.EXPECTED, "expected a static dimension, got '?'", begin)
                 faulty = True
-            elif extent is not None and extent > _LARGEST:
-                self.report(codes.INTEGER_RANGE, f"expected a dimension of at most {_LARGEST}, got a larger one", begin)
+            elif extent is not None and extent > LARGEST:
+                self.report(codes.INTEGER_RANGE, f"expected a dimension of at most {LARGEST}, got a larger one", begin)
                 faulty = True
             extents.append(extent)
             self.offset = match.end()
         return None if faulty else tuple(extents)
 
-    def integer(self, what: str, pattern: re.Pattern[str] = _INTEGER) -> int:
-        begin = self.skip()
-        text = self.take(pattern)
-        value = None if text is None else whole_number(text.lstrip("-"))
-        if text is None or value is None:
-            self.expected(what)
-        if value > _LARGEST:
-            self.offset = begin
-            loc = self.reader.place(begin, begin + len(text))
-            self.reader.fail(codes.INTEGER_RANGE, f"expected {what} of at most {_LARGEST}, got a larger one", loc)
-        return -value if text[0] == "-" else value
-
-    def integers(self, what: str) -> tuple[int, ...]:
-        self.expect("[")
-        return tuple(self.comma_list(lambda: self.integer(what), "]"))
-
-    def keyword(self, table: dict[str, T], what: str) -> T:
-        begin = self.skip()
-        word = self.take(_WORD)
-        if word is None:
-            self.expected(what)
-        if word not in table:
-            choices = ", ".join(table)
-            loc = self.reader.place(begin, self.offset)
-            got = shown_token(word)
-            message = f"expected {what} to be one of {choices}, got {got}"
-            self.reader.fail(codes.KEYWORD, message, loc, hint=keyword_hint(word, table), expected=choices, got=got)
-        return table[word]
-
     def pointer_attr(self) -> t.PointerAttr:
         """``<none>`` or ``#cuda_tile.ptr_attr<none>``."""
-        if self.take(_WORD) not in (None, "#cuda_tile.ptr_attr"):
+        if self.take(WORD) not in (None, "#cuda_tile.ptr_attr"):
             self.expected("a pointer attribute such as <unicast>")
         self.expect("<", "a pointer attribute such as <unicast>")
         attr = self.keyword(_POINTER_ATTRS, "pointer attribute")

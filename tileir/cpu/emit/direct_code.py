@@ -12,8 +12,8 @@ from llvmlite import ir
 
 from tileir.cpu.emit.direct_record import TABLE
 from tileir.cpu.emit.elements import I8, I64, PTR
-from tileir.cpu.emit.emitter import RARE
 from tileir.cpu.emit.safepoints import FunctionAddress
+from tileir.cpu.emit.ways_out import RARE
 
 
 class WordFunction:

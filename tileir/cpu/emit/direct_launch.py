@@ -42,7 +42,7 @@ from tileir.cpu.emit.direct_record import (
     WORD,
 )
 from tileir.cpu.emit.elements import DOUBLE, I8, I32, I64
-from tileir.cpu.emit.emitter import RARE
+from tileir.cpu.emit.ways_out import RARE
 
 MOST_BLOCKS = 1 << 31
 """Tile blocks of a plane of the grid, so that all can be counted."""

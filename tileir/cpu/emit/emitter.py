@@ -1,8 +1,7 @@
-"""The LLVM function under construction: loops over tile shapes, arena buffers, traps, safepoints.
+"""The LLVM function under construction: loops over tile shapes, arena buffers, functions that are shared.
 
-Knows: how to emit a counted loop nest whose iterations are independent, how arena space is laid out, how code stops a
-launch, and how it leaves off if something else has. Does not know: operations (`cpu.*` chapters) nor tile values
-(`cpu.emit.tiles`).
+Knows: how to emit a counted loop nest whose iterations are independent, and how arena space is laid out. Does not know:
+how code stops a launch (`cpu.emit.ways_out`), operations (`cpu.*` chapters) nor tile values (`cpu.emit.tiles`).
 
 The arena is one buffer per thread whose size is known when the kernel is compiled: buffers are given out at constant
 offsets and handed back when the region they were made in is left.
@@ -10,44 +9,36 @@ offsets and handed back when the region they were made in is left.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import prod
-from types import MappingProxyType
 from typing import Any
 
 from llvmlite import ir
 
 from tileir.cpu.emit.coroutines import Coroutine
 from tileir.cpu.emit.debug_lines import DebugLines
-from tileir.cpu.emit.elements import I8, I32, I64, PTR, Num
+from tileir.cpu.emit.elements import I8, I64, PTR, Num
 from tileir.cpu.emit.growth import BlockLoop
-from tileir.cpu.emit.record import ABANDON, CHANGES, STATUS, WAITING
-from tileir.cpu.emit.safepoints import attend, field_of, wanted
-from tileir.cpu.emit.trap_sites import ABANDONED, EVIDENCE, EVIDENCE_PLACE, MOST_WORDS, SET_ASIDE, TrapKind, TrapSite
+from tileir.cpu.emit.trap_sites import TrapSite
+from tileir.cpu.emit.ways_out import WaysOut
 from tileir.cpu.emit.widening import widen
 from tileir.cpu.llvm.engine import host
 from tileir.cpu.llvm.metadata import Distinct, access_group, parallel_loop, plain_loop
 from tileir.host import limits
-from tileir.ir.core import Op
 
 ARENA_ALIGNMENT = 64
 STRIP = 1 << 14
 """Elements of a loop nest between two safepoints."""
-RARE = [1, 1 << 20]
-"""Weights of a branch that is hardly ever taken."""
 
 Index = tuple[ir.Value, ...]
 Extent = Any
 """A number of iterations: an ``int``, or an i64 register (llvmlite is untyped)."""
 
 
-NO_EVIDENCE: Mapping[int, ir.Value] = MappingProxyType({})
-
-
 @dataclass
-class Emitter:
+class Emitter(WaysOut):
     """`builder` stands where code goes next; `block` names the arguments of the running tile block."""
 
     module: ir.Module
@@ -288,85 +279,6 @@ class Emitter:
         assert not inner.arena_size and not inner.traps
         builder.ret_void()
         return function
-
-    # ------------------------------------------------------------ traps
-
-    def trap_if(self, condition: ir.Value, op: Op, message: str) -> None:
-        """Stop the tile block and the launch when `condition` holds."""
-        self.leave_if(condition, self.trap_sites(TrapSite(op, message)))
-
-    def trap_at(self, condition: ir.Value, site: TrapSite, place: ir.Value) -> None:
-        """Stop likewise; the evidence lies at a place of the arena."""
-        self.leave_if(condition, self.trap_sites(site), {EVIDENCE_PLACE: place})
-
-    def trap_with(self, condition: ir.Value, op: Op, message: str, kind: TrapKind, words: Sequence[ir.Value]) -> None:
-        """Stop as `trap_if` does; `words` are the evidence, all i64."""
-        site = TrapSite(op, message, kind)
-        if len(words) <= MOST_WORDS:
-            evidence = {EVIDENCE + 8 * position: word for position, word in enumerate(words)}
-            self.leave_if(condition, self.trap_sites(site), evidence)
-            return
-        place = self.free_place()
-        buffer = self.buffer(8 * len(words))
-        for position, word in enumerate(words):
-            self.builder.store(word, self.builder.gep(buffer, [I64(8 * position)], source_etype=I8))
-        self.trap_at(condition, site, place)
-
-    def trap_sites(self, *sites: TrapSite) -> int:
-        """Number sites for code that leaves with `leave_with`; gives the number of the first."""
-        self.traps += sites
-        return len(self.traps) - len(sites) + 1
-
-    def leave_with(self, status: ir.Value) -> None:
-        """Return `status` if it is not 0; whoever gave it has left the evidence."""
-        builder = self.builder
-        stop, go_on = builder.append_basic_block("trap"), builder.append_basic_block("checked")
-        builder.cbranch(builder.icmp_unsigned("!=", status, I32(0)), stop, go_on).set_weights(RARE)
-        builder.position_at_end(stop)
-        builder.store(status, self.status)
-        builder.branch(self.exit)
-        builder.position_at_end(go_on)
-
-    def leave_if(self, condition: ir.Value, status: int, evidence: Mapping[int, ir.Value] = NO_EVIDENCE) -> None:
-        """Return `status` when `condition` holds; leave words at places of the arena."""
-        builder = self.builder
-        stop = builder.append_basic_block("trap")
-        go_on = builder.append_basic_block("checked")
-        builder.cbranch(condition, stop, go_on).set_weights(RARE)
-        builder.position_at_end(stop)
-        for place, word in evidence.items():
-            builder.store(word, builder.gep(self.arena, [I64(place)], source_etype=I8))
-        builder.store(I32(status), self.status)
-        builder.branch(self.exit)
-        builder.position_at_end(go_on)
-
-    def safepoint(self) -> None:
-        """Call the host if it wants that, and leave off if it says so."""
-        builder = self.builder
-        look, go_on = builder.append_basic_block("safepoint"), builder.append_basic_block("go_on")
-        builder.cbranch(wanted(builder, self.arena), look, go_on).set_weights(RARE)
-        builder.position_at_end(look)
-        answer = builder.call(attend(self.module), [self.arena])
-        self.leave_if(builder.icmp_unsigned("==", answer, I32(ABANDON)), ABANDONED)
-        builder.branch(go_on)
-        builder.position_at_end(go_on)
-
-    def set_aside(self, loop: int) -> None:
-        """Leave the tile block, which waits in the loop of that number, to go on with it later."""
-        assert self.coroutine is not None
-        builder = self.builder
-        builder.store(I64(loop), field_of(builder, self.arena, WAITING))
-        builder.store(I32(SET_ASIDE), field_of(builder, self.arena, STATUS))
-        self.coroutine.suspend()
-
-    def changed(self, condition: ir.Value | None = None) -> None:
-        """Count a change, if `condition` holds, that others may wait for or that ends the waiting of this block."""
-        if not self.counts_changes:
-            return
-        builder = self.builder
-        place = field_of(builder, self.arena, CHANGES)
-        more = I64(1) if condition is None else builder.zext(condition, I64)
-        builder.store(builder.add(builder.load(place, typ=I64), more), place)
 
 
 def as_register(extent: Extent) -> ir.Value:

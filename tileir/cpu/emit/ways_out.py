@@ -1,0 +1,125 @@
+"""Ways out of the LLVM function under construction: traps, safepoints, and tile blocks that are set aside.
+
+Knows: how code stops a launch, what evidence it leaves in the arena, and how it leaves off if something else has.
+Does not know: what is tested, nor how the arena is laid out (`cpu.emit.emitter`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from llvmlite import ir
+
+from tileir.cpu.emit.coroutines import Coroutine
+from tileir.cpu.emit.elements import I8, I32, I64
+from tileir.cpu.emit.record import ABANDON, CHANGES, STATUS, WAITING
+from tileir.cpu.emit.safepoints import attend, field_of, wanted
+from tileir.cpu.emit.trap_sites import ABANDONED, EVIDENCE, EVIDENCE_PLACE, MOST_WORDS, SET_ASIDE, TrapKind, TrapSite
+from tileir.ir.core import Op
+
+RARE = [1, 1 << 20]
+"""Weights of a branch that is hardly ever taken."""
+NO_EVIDENCE: Mapping[int, ir.Value] = MappingProxyType({})
+
+
+class WaysOut:
+    """What an emitter makes of them; `builder` stands where code goes next."""
+
+    module: ir.Module
+    builder: ir.IRBuilder
+    arena: ir.Value
+    exit: ir.Block
+    status: ir.Value
+    coroutine: Coroutine | None
+    traps: list[TrapSite]
+    counts_changes: bool
+
+    def free_place(self) -> ir.Value:
+        """The place in the arena of the next buffer, an i64."""
+        raise NotImplementedError
+
+    def buffer(self, size: int) -> ir.Value:
+        """Arena space of `size` bytes."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------ traps
+
+    def trap_if(self, condition: ir.Value, op: Op, message: str) -> None:
+        """Stop the tile block and the launch when `condition` holds."""
+        self.leave_if(condition, self.trap_sites(TrapSite(op, message)))
+
+    def trap_at(self, condition: ir.Value, site: TrapSite, place: ir.Value) -> None:
+        """Stop likewise; the evidence lies at a place of the arena."""
+        self.leave_if(condition, self.trap_sites(site), {EVIDENCE_PLACE: place})
+
+    def trap_with(self, condition: ir.Value, op: Op, message: str, kind: TrapKind, words: Sequence[ir.Value]) -> None:
+        """Stop as `trap_if` does; `words` are the evidence, all i64."""
+        site = TrapSite(op, message, kind)
+        if len(words) <= MOST_WORDS:
+            evidence = {EVIDENCE + 8 * position: word for position, word in enumerate(words)}
+            self.leave_if(condition, self.trap_sites(site), evidence)
+            return
+        place = self.free_place()
+        buffer = self.buffer(8 * len(words))
+        for position, word in enumerate(words):
+            self.builder.store(word, self.builder.gep(buffer, [I64(8 * position)], source_etype=I8))
+        self.trap_at(condition, site, place)
+
+    def trap_sites(self, *sites: TrapSite) -> int:
+        """Number sites for code that leaves with `leave_with`; gives the number of the first."""
+        self.traps += sites
+        return len(self.traps) - len(sites) + 1
+
+    def leave_with(self, status: ir.Value) -> None:
+        """Return `status` if it is not 0; whoever gave it has left the evidence."""
+        builder = self.builder
+        stop, go_on = builder.append_basic_block("trap"), builder.append_basic_block("checked")
+        builder.cbranch(builder.icmp_unsigned("!=", status, I32(0)), stop, go_on).set_weights(RARE)
+        builder.position_at_end(stop)
+        builder.store(status, self.status)
+        builder.branch(self.exit)
+        builder.position_at_end(go_on)
+
+    def leave_if(self, condition: ir.Value, status: int, evidence: Mapping[int, ir.Value] = NO_EVIDENCE) -> None:
+        """Return `status` when `condition` holds; leave words at places of the arena."""
+        builder = self.builder
+        stop = builder.append_basic_block("trap")
+        go_on = builder.append_basic_block("checked")
+        builder.cbranch(condition, stop, go_on).set_weights(RARE)
+        builder.position_at_end(stop)
+        for place, word in evidence.items():
+            builder.store(word, builder.gep(self.arena, [I64(place)], source_etype=I8))
+        builder.store(I32(status), self.status)
+        builder.branch(self.exit)
+        builder.position_at_end(go_on)
+
+    # ------------------------------------------------------------ others
+
+    def safepoint(self) -> None:
+        """Call the host if it wants that, and leave off if it says so."""
+        builder = self.builder
+        look, go_on = builder.append_basic_block("safepoint"), builder.append_basic_block("go_on")
+        builder.cbranch(wanted(builder, self.arena), look, go_on).set_weights(RARE)
+        builder.position_at_end(look)
+        answer = builder.call(attend(self.module), [self.arena])
+        self.leave_if(builder.icmp_unsigned("==", answer, I32(ABANDON)), ABANDONED)
+        builder.branch(go_on)
+        builder.position_at_end(go_on)
+
+    def set_aside(self, loop: int) -> None:
+        """Leave the tile block, which waits in the loop of that number, to go on with it later."""
+        assert self.coroutine is not None
+        builder = self.builder
+        builder.store(I64(loop), field_of(builder, self.arena, WAITING))
+        builder.store(I32(SET_ASIDE), field_of(builder, self.arena, STATUS))
+        self.coroutine.suspend()
+
+    def changed(self, condition: ir.Value | None = None) -> None:
+        """Count a change, if `condition` holds, that others may wait for or that ends the waiting of this block."""
+        if not self.counts_changes:
+            return
+        builder = self.builder
+        place = field_of(builder, self.arena, CHANGES)
+        more = I64(1) if condition is None else builder.zext(condition, I64)
+        builder.store(builder.add(builder.load(place, typ=I64), more), place)

@@ -6,7 +6,7 @@ Knows: how a function is found in all modules. Does not know: which functions (`
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 
 Function = Callable[..., object]
@@ -19,6 +19,12 @@ def rebind(pairs: Sequence[tuple[Function, Function]]) -> None:
     """
     replacement = {id(old): new for old, new in pairs}
     for module in list(sys.modules.values()):
-        if isinstance(module, ModuleType):
+        if isinstance(module, ModuleType) and _has_any(module, replacement):
             for name in [name for name, value in list(vars(module).items()) if id(value) in replacement]:
                 setattr(module, name, replacement[id(vars(module)[name])])
+
+
+def _has_any(module: ModuleType, replacement: Mapping[int, Function]) -> bool:
+    """Whether a module has any of the functions with those ids. With torch there are 100,000 names: no loop in Python
+    goes over them."""
+    return not replacement.keys().isdisjoint(map(id, list(vars(module).values())))

@@ -46,6 +46,13 @@ def test_a_lost_token_is_noticed_by_the_sanitizer() -> None:
         Checking()(step(before, after))
 
 
+def test_a_step_that_changes_nothing_is_not_compared() -> None:
+    checking = Checking()
+    same = tileir.parse(PROGRAMS["unused"])
+    checking(Step("idle", same, same, [], 0.0))
+    assert checking.compared + checking.undefined == 0
+
+
 @pytest.mark.parametrize("name", sorted(PROGRAMS))
 def test_the_programs_of_the_rows_are_clean(name: str) -> None:
     checking = Checking(count=3)

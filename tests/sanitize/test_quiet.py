@@ -11,10 +11,11 @@ from tests.sanitize.corpus_programs import Case, cases
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES
 from tileir.runtime.grid import checked_grid
-from tileir.runtime.known_launch import kernel_proof
+from tileir.runtime.known_launch import known_launch, quiet_of
 from tileir.runtime.launch import bind
 from tileir.runtime.targets import target_named
 from tileir.sanitize import run
+from tileir.sanitize.proofs import kernel as kernel_proofs
 from tileir.sanitize.report import SanitizerReport
 
 GRID = (2, 2, 1)
@@ -44,8 +45,21 @@ def test_random_programs_have_the_same_findings(monkeypatch: pytest.MonkeyPatch)
             followed = tileir.sanitize(kernel, GRID, *given, copy=True)
         assert summary(tileir.sanitize(kernel, GRID, *given, copy=True)) == summary(followed), seed
         arguments = bind(kernel, given, target_named("interp"))
-        quiet += len(kernel_proof(kernel, checked_grid(GRID, "k"), arguments).quiet)
+        quiet += len(quiet_of(kernel, known_launch(kernel, checked_grid(GRID, "k"), arguments)))
     assert quiet > 20
+
+
+def test_a_proof_is_made_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    monkeypatch.setattr(
+        kernel_proofs, "proved", lambda *args, real=kernel_proofs.proved: made.append(args) or real(*args)
+    )
+    launched = tileir.load(EXAMPLES[0].path)[EXAMPLES[0].kernel]
+    given = EXAMPLES[0].arguments(EXAMPLES[0].sizes, np.random.default_rng(0))
+    report = tileir.sanitize(launched, EXAMPLES[0].grid(EXAMPLES[0].sizes), *given.values())
+    assert not made
+    assert report.proofs is report.proofs
+    assert len(made) == 1
 
 
 @pytest.mark.parametrize("name", ["gemm_views", "softmax", "layer_norm", "attention"])
@@ -54,5 +68,7 @@ def test_nothing_needs_to_be_followed_in_the_usual_kernels(name: str) -> None:
     given = list(example.arguments(example.sizes, np.random.default_rng(0)).values())
     kernel = tileir.load(example.path)[example.kernel]
     arguments = bind(kernel, given, target_named("interp"))
-    proof = kernel_proof(kernel, checked_grid(example.grid(example.sizes), example.kernel), arguments)
-    assert len(proof.quiet) == len([op for op in kernel.entry.walk() if op.spec.name.endswith("_view_tko")])
+    launch = known_launch(kernel, checked_grid(example.grid(example.sizes), example.kernel), arguments)
+    assert len(quiet_of(kernel, launch)) == len(
+        [op for op in kernel.entry.walk() if op.spec.name.endswith("_view_tko")]
+    )

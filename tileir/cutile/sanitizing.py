@@ -57,7 +57,7 @@ class SanitizerSession:
             whole.join(part)
         names = ", @".join(whole.kernels) or "none"
         sources, proofs = tuple(whole.sources.values()), tuple(whole.kernels.values())
-        return SanitizerReport(list(whole.found.values()), names, max(1, whole.runs), sources, proofs=proofs)
+        return SanitizerReport(list(whole.found.values()), names, max(1, whole.runs), sources, prove=lambda: proofs)
 
     def _at_python_lines(self, found: Finding) -> Finding:
         notes = tuple(replace(note, loc=self._place(note.loc)) for note in found.notes)

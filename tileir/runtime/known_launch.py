@@ -12,25 +12,43 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from tileir.ir.core import Op
     from tileir.runtime.arguments import Argument
     from tileir.runtime.grid import Grid
     from tileir.runtime.module import Kernel
     from tileir.sanitize.proofs.kernel import KernelProof
     from tileir.sanitize.proofs.launch import KnownArray, KnownLaunch
+    from tileir.sanitize.proofs.pairs import KnownAccess
 
 
 def kernel_proof(kernel: Kernel, grid: Grid | None, arguments: Sequence[Argument] | None) -> KernelProof:
     """What is found without a run; kept for other launches that it is the same for."""
+    return proof_of(kernel, known_launch(kernel, grid, arguments), grid is not None)
+
+
+def proof_of(kernel: Kernel, launch: KnownLaunch, launched: bool) -> KernelProof:
+    """As `kernel_proof`; `launched`: about a grid that is known."""
     from tileir.sanitize.proofs.kernel import proved
+
+    key = ("proof", launch.key, launched)
+    return kernel.prepared(key, lambda: proved(kernel.entry, _accesses(kernel), launch, launched))
+
+
+def quiet_of(kernel: Kernel, launch: KnownLaunch) -> frozenset[Op]:
+    """The operations of a launch whose accesses are in no conflict; kept as a proof is."""
+    from tileir.sanitize.proofs.quiet import quiet_ops
+
+    return kernel.prepared(("quiet", launch.key), lambda: quiet_ops(_accesses(kernel), launch))
+
+
+def _accesses(kernel: Kernel) -> list[KnownAccess]:
     from tileir.sanitize.proofs.pairs import known_accesses
 
-    launch = _known(kernel, grid, arguments)
-    accesses = kernel.prepared("known accesses", lambda: known_accesses(kernel.entry))
-    key = ("proof", launch.key, grid is None)
-    return kernel.prepared(key, lambda: proved(kernel.entry, accesses, launch, grid is not None))
+    return kernel.prepared("known accesses", lambda: known_accesses(kernel.entry))
 
 
-def _known(kernel: Kernel, grid: Grid | None, arguments: Sequence[Argument] | None) -> KnownLaunch:
+def known_launch(kernel: Kernel, grid: Grid | None, arguments: Sequence[Argument] | None) -> KnownLaunch:
+    """What a proof knows of launches: of all on a grid or with arguments that are None."""
     from tileir.analysis.specialisation import ANY_GRID
     from tileir.sanitize.proofs.launch import KnownLaunch
 

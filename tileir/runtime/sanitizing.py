@@ -109,7 +109,7 @@ def sanitize_bound(
     yet; None if there are none."""
     from tileir.runtime.arguments import ArrayArgument
     from tileir.runtime.interpreter import rank_zero_tile, settings_of
-    from tileir.runtime.known_launch import kernel_proof
+    from tileir.runtime.known_launch import known_launch, proof_of, quiet_of
     from tileir.runtime.memory import give_memory
     from tileir.runtime.options import positive
     from tileir.sanitize.findings import chosen_kinds
@@ -130,13 +130,16 @@ def sanitize_bound(
     give_memory(memory, arguments, storage)
     layouts = {argument.name: _layout(argument) for argument in _all_arrays(list(arrays.values()))}
     values = [rank_zero_tile(argument) for argument in arguments]
-    proof = kernel_proof(kernel, grid, arguments)
+    known = known_launch(kernel, grid, arguments)
+    quiet = quiet_of(kernel, known)
     fresh = [] if unwritten is None else memory.unwritten(unwritten)
-    launch = SanitizedLaunch(kernel.module, kernel.entry, grid, values, memory, layouts, settings, proof.quiet, fresh)
+    launch = SanitizedLaunch(kernel.module, kernel.entry, grid, values, memory, layouts, settings, quiet, fresh)
     before = [one.copy() for one in memory.written()] if copy else []
     try:
         report = sanitized(launch, kinds, schedules, seed, uninitialized)
-        return replace(report, proofs=(proof.report(kernel.name, report.sources, report),))
+        return replace(
+            report, prove=lambda: (proof_of(kernel, known, True).report(kernel.name, report.sources, report),)
+        )
     finally:
         for one, content in zip(memory.written(), before):
             one[...] = content

@@ -5,8 +5,9 @@ Knows: what a report holds. Does not know: how findings look as text, as a page 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from tileir.ir.loc import Source
@@ -21,7 +22,7 @@ from tileir.sanitize.text import report_text
 class SanitizerReport:
     """All findings of a launch, the first of each pair of places. `ok` when none of them is an error.
 
-    ``kinds`` are those that were looked for, ``proofs`` what holds beyond this run, for each kernel.
+    ``kinds`` are those that were looked for; ``prove`` gives `proofs`, which takes longer than many a launch.
     """
 
     findings: list[Finding]
@@ -29,7 +30,12 @@ class SanitizerReport:
     runs: int = 1
     sources: tuple[Source, ...] = ()
     kinds: frozenset[str] = frozenset(KINDS)
-    proofs: tuple[ProofReport, ...] = ()
+    prove: Callable[[], tuple[ProofReport, ...]] = field(default=tuple, repr=False, compare=False)
+
+    @cached_property
+    def proofs(self) -> tuple[ProofReport, ...]:
+        """What holds beyond this run, for each kernel; found when first asked for."""
+        return self.prove()
 
     @property
     def ok(self) -> bool:

@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tileir.ir.core import Op
 from tileir.ir.loc import Source
 from tileir.ops.module import Entry
 from tileir.sanitize.findings import Finding
 from tileir.sanitize.proofs.bounds import BoundsProof, Escape, prove_bounds
 from tileir.sanitize.proofs.launch import KnownLaunch, open_grid
 from tileir.sanitize.proofs.pairs import INSIDE, KnownAccess
-from tileir.sanitize.proofs.quiet import quiet_ops
 from tileir.sanitize.proofs.races import Collision, RaceProof, prove_races
 from tileir.sanitize.proofs.verdict import STATIC, Answer, ProofFinding, ProofReport, ProofVerdict, Scope, Scoped
 from tileir.sanitize.report import SanitizerReport
@@ -31,8 +29,6 @@ class KernelProof:
 
     races: RaceProof
     bounds: BoundsProof
-    quiet: frozenset[Op] = frozenset()
-    """The operations of the launch whose accesses are in no conflict."""
 
     @property
     def witnesses(self) -> Iterator[Collision | Escape]:
@@ -66,8 +62,7 @@ def proved(entry: Entry, accesses: Sequence[KnownAccess], launch: KnownLaunch, l
     scopes = _scopes(entry, launch, launched)
     bounds = prove_bounds(accesses, scopes)
     races = prove_races(accesses, scopes)
-    quiet = quiet_ops(accesses, launch) if launch.given and launched else frozenset[Op]()
-    return KernelProof(replace(races, verdict=_inside(races.verdict, bounds.verdict)), bounds, quiet)
+    return KernelProof(replace(races, verdict=_inside(races.verdict, bounds.verdict)), bounds)
 
 
 def _scopes(entry: Entry, launch: KnownLaunch, launched: bool) -> list[Scoped]:

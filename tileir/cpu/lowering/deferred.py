@@ -30,7 +30,7 @@ from tileir.cpu.matmul.deferred import Deferral, deferral
 from tileir.cpu.matmul.direct import FEW
 from tileir.cpu.matmul.microkernel import Shape
 from tileir.cpu.matmul.products import is_swapped, largest_product, product_of
-from tileir.cpu.matmul.runs import new_run
+from tileir.cpu.matmul.turned import TurnedRun
 from tileir.ir.core import Value
 from tileir.ir.effects import Effect
 from tileir.ops import control, matmul
@@ -60,8 +60,7 @@ def _deferral(lowering: Lowering, loop: control.For, op: DeferredProduct, keeps:
     if memory_type(op.acc.type.number) != product.total or (isinstance(op, matmul.MmaI) and lowering.strict):
         return None
     shape, from_zero = Shape(rows, columns, op.lhs.tile.shape[-1]), is_zero(first_sums(loop, op))
-    run = new_run(lowering.emit) if isinstance(op, matmul.MmaF) and _only_reads(loop) else None
-    return deferral(lowering.emit, product, shape, target.vector_bits, keeps, from_zero, run)
+    return deferral(lowering.emit, product, shape, target.vector_bits, keeps, from_zero, _only_reads(loop))
 
 
 def _only_reads(loop: control.For) -> bool:
@@ -84,7 +83,11 @@ def defer_products(lowering: Lowering, loop: control.For) -> None:
         found.begin(lowering.builder)
         left, right = (_kept(lowering, loop, stays, *side) for side in ((op.lhs, -2), (op.rhs, -1)))
         left, right = replace(found.left, kept=left), replace(found.right, kept=right)
-        lowering.deferrals[op] = replace(found, left=left, right=right)
+        lowering.deferrals[op] = replace(found, left=left, right=right, turned=_turned(found, left.kept))
+
+
+def _turned(found: Deferral, kept: ir.Value) -> TurnedRun | None:
+    return found.turned and replace(found.turned, panels=replace(found.turned.panels, kept=kept))
 
 
 def zeros_needed(lowering: Lowering, loop: control.For, carried: Value, runs: ir.Value) -> ir.Value | None:

@@ -46,6 +46,6 @@ def _forget_panels(lowering: Lowering, several: ir.Value) -> None:
     is_first = builder.icmp_unsigned("==", builder.load(begun, typ=I64), I64(0))
     with builder.if_then(builder.and_(is_first, several), likely=False):
         builder.store(I64(1), begun)
-        deferred = [panels for found in lowering.deferrals.values() for panels in (found.left, found.right)]
+        deferred = [panels for found in lowering.deferrals.values() for panels in found.panels]
         for panels in [*deferred, *(found.right for found in lowering.repeated.values())]:
             panels.forget(builder)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from tileir.cpu.emit.elements import I1, I8, I64, PTR
+from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR
 from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.emit.prefetch import CACHE_LINE
 from tileir.cpu.emit.tiles import Window
@@ -25,13 +25,16 @@ from tileir.cpu.matmul.kept_panels import WAYS, KeptPlace, Panels, new_panels
 from tileir.cpu.matmul.microkernel import Blocking, Shape, blocking
 from tileir.cpu.matmul.panels import ROW_PADDING, Factor
 from tileir.cpu.matmul.products import Product
-from tileir.cpu.matmul.runs import Run
+from tileir.cpu.matmul.runs import Run, new_run
+from tileir.cpu.matmul.turned import TurnedRun, new_turned
 
 DEEPEST = 1024
 """Bytes along K of a panel: more save little, and do not stay in a first-level cache."""
 
 Multiply = Callable[[Sums, list[ir.Value], tuple[ir.Value, int]], None]
 """(sums, their bases, how many steps and a number that divides it) multiplies what is in panels."""
+MultiplyTiles = Callable[[Sums, list[ir.Value], ir.Value, ir.Value], None]
+"""(sums, their bases, first tile, how many) multiplies tiles of a run."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,13 @@ class Deferral:
     """An i1: whether the iteration that code is emitted for is the last one of the loop."""
     run: Run | None
     """The tiles that wait where rows are few; None if the loop does not allow that."""
+    turned: TurnedRun | None
+    """The same where a matrix unit multiplies them."""
+
+    @property
+    def panels(self) -> list[Panels]:
+        """All that may stay."""
+        return [self.left, self.right, *([] if self.turned is None else [self.turned.panels])]
 
     @property
     def steps(self) -> int:
@@ -72,8 +82,9 @@ class Deferral:
         """Nothing is packed where the loop begins."""
         for cell in (self.filled, self.number):
             builder.store(I64(0), cell)
-        if self.run is not None:
-            self.run.begin(builder)
+        for run in (self.run, self.turned):
+            if run is not None:
+                run.begin(builder)
 
     def place(self, emit: Emitter, panels: Panels, source: Factor) -> KeptPlace:
         """The place of the next tile of a factor."""
@@ -115,8 +126,7 @@ class Deferral:
 
     def _multiply(self, emit: Emitter, acc: Window, some: tuple[ir.Value, int], multiply: Multiply) -> None:
         """Sums that are known not to saturate are taken from memory and stored as they are."""
-        stored = StoredSums(self.shape.n, acc.type.number, self.product.total)
-        saturating = SaturatingSums(self.shape.n, self.product.total)
+        stored, saturating = self._sums(acc)
         if self.together is None:
             multiply(stored, self._bases(emit, acc), some)
         elif self.flips:
@@ -129,11 +139,32 @@ class Deferral:
                 with otherwise:
                     multiply(saturating, [acc.base], some)
 
-    def _stays_in_range(self, builder: ir.IRBuilder) -> ir.Value:
-        """An i1: whether no sum of the present panels can saturate."""
+    def multiply_turned(self, emit: Emitter, acc: Window, tiles: ir.Value, multiply: MultiplyTiles) -> None:
+        """`multiply` a run of so many tiles at once, unless a sum may saturate in between."""
+        assert self.turned is not None
+        builder, (stored, saturating) = emit.builder, self._sums(acc)
+        if self.together is None:
+            multiply(stored, self._bases(emit, acc), I64(0), tiles)
+        else:
+            in_range = self._stays_in_range(builder, self.turned.tiles // self.tiles)
+            with emit.one_way(), builder.if_else(in_range, likely=True) as (then, otherwise):
+                with then:
+                    multiply(stored, self._bases(emit, acc), I64(0), tiles)
+                with otherwise, emit.counted(I64(0), tiles) as tile:
+                    multiply(saturating, [acc.base], tile, I64(1))
+        builder.store(builder.add(builder.load(self.number, typ=I64), I64(1)), self.number)
+
+    def _sums(self, acc: Window) -> tuple[StoredSums, SaturatingSums]:
+        """Sums that are known not to saturate, and others."""
+        columns, total = self.shape.n, self.product.total
+        return StoredSums(columns, acc.type.number, total), SaturatingSums(columns, total)
+
+    def _stays_in_range(self, builder: ir.IRBuilder, each: int = 1) -> ir.Value:
+        """An i1: whether no sum of the present panels can saturate; `each` counts for so many."""
         if self.together is None:
             return I1(1)
-        return builder.icmp_signed("<", builder.load(self.number, typ=I64), self.together)
+        together = builder.sdiv(self.together, I64(each))
+        return builder.icmp_signed("<", builder.load(self.number, typ=I64), together)
 
 
 def _zeros(module: ir.Module, size: int) -> ir.Value:
@@ -148,10 +179,10 @@ def _zeros(module: ir.Module, size: int) -> ir.Value:
 
 
 def deferral(
-    emit: Emitter, product: Product, tile: Shape, vector_bits: int, keeps: bool, from_zero: bool, run: Run | None
+    emit: Emitter, product: Product, tile: Shape, vector_bits: int, keeps: bool, from_zero: bool, waits: bool
 ) -> Deferral | None:
     """Panels for several tiles of a shape, and for more of them if it `keeps` panels; None if one tile is deep enough,
-    or another unit would multiply several."""
+    or another unit would multiply several. Whether a tile `waits` where rows are few."""
     word = product.group * product.element.byte_size
     tiles = max(DEEPEST // word // max(1, tile.k // product.group), 1)
     shape = Shape(tile.m, tile.n, tiles * tile.k)
@@ -163,4 +194,6 @@ def deferral(
     right = new_panels(emit, tile.n * line, tiles, WAYS if keeps else 0)
     cells = emit.stack(I64), emit.stack(I64)
     from_zero = from_zero and not product.flips(size.uses_matrix_unit)
-    return Deferral(product, shape, size, tiles, left, right, *cells, from_zero, None, I1(1), run)
+    run = new_run(emit, 2) if waits and product.total is not I32 else None
+    turned = new_turned(emit, product, tile.k, keeps) if waits and size.uses_matrix_unit else None
+    return Deferral(product, shape, size, tiles, left, right, *cells, from_zero, None, I1(1), run, turned)

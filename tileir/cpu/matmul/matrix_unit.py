@@ -17,7 +17,8 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from tileir.cpu.emit.elements import I8, I64, PTR
+from tileir.cpu.emit.algebra import call_named
+from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR
 from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.emit.prefetch import prefetch
 from tileir.cpu.matmul.accumulators import Sums
@@ -34,12 +35,12 @@ MOST_UNROLLED = 4
 
 def configure(emit: Emitter) -> None:
     """Have all registers of the unit of 16 rows of 64 bytes."""
-    _call(emit.builder, "ldtilecfg", [_configuration(emit.module)])
+    instruct(emit.builder, "ldtilecfg", [_configuration(emit.module)])
 
 
 def release(emit: Emitter) -> None:
     """Leave the unit: a thread that is not in it is switched away from faster."""
-    _call(emit.builder, "tilerelease", [])
+    instruct(emit.builder, "tilerelease", [])
 
 
 def _configuration(module: ir.Module) -> ir.Value:
@@ -102,12 +103,12 @@ class SquareColumn:
         """The squares at 16 steps along K."""
         for i in range(self.down):
             address = self._word(builder, left, builder.add(step, I64(i * SIDE * self.left_line)))
-            _load(builder, LEFT + i, address, I64(self.left_line * WORD_BYTES), stays=self.is_alone)
+            load(builder, LEFT + i, address, I64(self.left_line * WORD_BYTES), stays=self.is_alone)
         for j in range(self.across):
             address = self._word(builder, right, builder.add(builder.mul(step, I64(self.right_step)), I64(j * SIDE)))
-            _load(builder, RIGHT + j, address, I64(self.right_step * WORD_BYTES), stays=not self.is_alone)
+            load(builder, RIGHT + j, address, I64(self.right_step * WORD_BYTES), stays=not self.is_alone)
             for i in range(self.down):
-                _call(builder, self.product.square, [I8(self._sums(i, j)), I8(LEFT + i), I8(RIGHT + j)])
+                instruct(builder, self.product.square, [I8(self._sums(i, j)), I8(LEFT + i), I8(RIGHT + j)])
 
     def _fetch(self, builder: ir.IRBuilder, fetched: ir.Value, step: ir.Value) -> None:
         """Ask for what 16 steps fetch, one cache line for each word of `ahead`."""
@@ -123,26 +124,26 @@ class SquareColumn:
     def _start(self, emit: Emitter, place: Sequence[ir.Value], i: int, j: int) -> None:
         builder, number = emit.builder, self._sums(i, j)
         if self.acc.from_zero:
-            _call(builder, "tilezero", [I8(number)])
+            instruct(builder, "tilezero", [I8(number)])
             return
         direct = self.acc.words(builder, place, i * SIDE, j * SIDE)
         if direct is not None:
-            _load(builder, number, *direct)
+            load(builder, number, *direct)
             return
         buffer = self._buffer(emit)
         for row in range(SIDE):
             start = self.acc.start(builder, place, i * SIDE + row, j * SIDE, SIDE)
             builder.store(start, builder.gep(buffer, [I64(row)]), align=WORD_BYTES)
-        _load(builder, number, buffer, I64(SIDE * WORD_BYTES))
+        load(builder, number, buffer, I64(SIDE * WORD_BYTES))
 
     def _finish(self, emit: Emitter, place: Sequence[ir.Value], i: int, j: int) -> None:
         builder, number = emit.builder, self._sums(i, j)
         direct = self.acc.words(builder, place[:1], i * SIDE, j * SIDE) if self.acc.total_is_stored else None
         if direct is not None:
-            _call(builder, "tilestored64", [I8(number), *direct])
+            instruct(builder, "tilestored64", [I8(number), *direct])
             return
         buffer = self._buffer(emit)
-        _call(builder, "tilestored64", [I8(number), buffer, I64(SIDE * WORD_BYTES)])
+        instruct(builder, "tilestored64", [I8(number), buffer, I64(SIDE * WORD_BYTES)])
         for row in range(SIDE):
             total = builder.load(builder.gep(buffer, [I64(row)]), align=WORD_BYTES)
             self.acc.finish(builder, place, i * SIDE + row, j * SIDE, total)
@@ -155,15 +156,34 @@ class SquareColumn:
         return builder.gep(base, [number], source_etype=self.product.word)
 
 
-def _load(builder: ir.IRBuilder, register: int, address: ir.Value, row_bytes: ir.Value, stays: bool = True) -> None:
+def load(builder: ir.IRBuilder, register: int, address: ir.Value, row_bytes: ir.Value, stays: bool = True) -> None:
     """Load a register; `stays`: the memory comes into the first-level cache."""
-    _call(builder, "tileloadd64" if stays else "tileloaddt164", [I8(register), address, row_bytes])
+    instruct(builder, "tileloadd64" if stays else "tileloaddt164", [I8(register), address, row_bytes])
 
 
-def _call(builder: ir.IRBuilder, instruction: str, operands: Sequence[ir.Value]) -> None:
+def instruct(builder: ir.IRBuilder, instruction: str, operands: Sequence[ir.Value]) -> None:
+    """Have the unit do one of its instructions."""
     name = f"llvm.x86.{instruction}"
     function = builder.module.globals.get(name)
     if function is None:
         types = [PTR if isinstance(operand.type, ir.PointerType) else operand.type for operand in operands]
         function = ir.Function(builder.module, ir.FunctionType(ir.VoidType(), types), name)
     builder.call(function, operands)
+
+
+def column_at(builder: ir.IRBuilder, place: ir.Value, kind: ir.Type) -> ir.Value:
+    """The words of a column of a square in memory, of which the first lies at a place, as a vector of `kind`."""
+    operands = [ir.Constant(_WORDS, None), place, _PLACES, _ALL, I32(WORD_BYTES)]
+    words = call_named(builder, "llvm.x86.avx512.mask.gather.dpi.512", _WORDS, operands)
+    return builder.bitcast(words, ir.VectorType(kind, SIDE))
+
+
+def put_column(builder: ir.IRBuilder, place: ir.Value, column: ir.Value) -> None:
+    """Store the words of a column of a square likewise."""
+    operands = [place, _ALL, _PLACES, builder.bitcast(column, _WORDS), I32(WORD_BYTES)]
+    call_named(builder, "llvm.x86.avx512.mask.scatter.dpi.512", ir.VoidType(), operands)
+
+
+_WORDS = ir.VectorType(I32, SIDE)
+_PLACES = ir.Constant(_WORDS, [row * SIDE for row in range(SIDE)])
+_ALL = ir.Constant(ir.VectorType(I1, SIDE), [1] * SIDE)

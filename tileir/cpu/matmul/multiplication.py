@@ -7,12 +7,12 @@ Knows: when a product is one of few rows, and where its panels are. Does not kno
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from llvmlite import ir
 
-from tileir.cpu.emit.elements import I32, I64
+from tileir.cpu.emit.elements import I8, I32, I64, PTR
 from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.emit.tiles import Window
 from tileir.cpu.matmul.accumulators import ColumnStart, Sums, sums_in
@@ -20,12 +20,14 @@ from tileir.cpu.matmul.deferred import Deferral
 from tileir.cpu.matmul.direct import FEW, FLIPPED, Direct, Rows, direct
 from tileir.cpu.matmul.in_place import either, left_serves, right_serves
 from tileir.cpu.matmul.kept_panels import Panels
+from tileir.cpu.matmul.matrix_unit import SIDE, WORD_BYTES
 from tileir.cpu.matmul.microkernel import Blocking, Panel, Shape, multiply
 from tileir.cpu.matmul.panels import Factor, Packer, Strided
 from tileir.cpu.matmul.prefetch import Overwritten, Prefetch
 from tileir.cpu.matmul.products import Product
 from tileir.cpu.matmul.repeated import Repeated
-from tileir.cpu.matmul.runs import Run
+from tileir.cpu.matmul.runs import Run, most_tiles
+from tileir.cpu.matmul.turned import TurnedRun, TurnedColumns
 
 
 @dataclass(frozen=True)
@@ -59,11 +61,12 @@ class Multiplication:
 
     def emit_all(self) -> None:
         """The product of few rows is another one, where that can be done, and where they are found to be few."""
-        run = self._run()
+        turned, run = self._turned(), self._run()
+        if turned is not None:
+            self._if_few(lambda rows: self._multiply_turned(turned, rows), self._multiply_many, SIDE)
+            return
         if run is not None:
-            self._if_few(
-                lambda rows: self._multiply_run(run, rows), lambda: self._multiply_panels(self._left_panels()[1])
-            )
+            self._if_few(lambda rows: self._multiply_run(run, rows), self._multiply_many, self._most)
             return
         left, chosen = self._left_panels()
         few = self._few(self.right, Rows.of(left, self.product))
@@ -73,7 +76,9 @@ class Multiplication:
             self._multiply_panels(chosen)
         else:
             self._if_few(
-                lambda rows: few.multiply(self.emit, rows, [self.acc.base]), lambda: self._multiply_panels(chosen)
+                lambda rows: few.multiply(self.emit, rows, [self.acc.base]),
+                lambda: self._multiply_panels(chosen),
+                self._most,
             )
 
     @property
@@ -81,11 +86,10 @@ class Multiplication:
         """Rows that are few."""
         return min(self.size.rows, FEW)
 
-    def _if_few(self, few: Callable[[ir.Value], None], many: Callable[[], None]) -> None:
+    def _if_few(self, few: Callable[[ir.Value], None], many: Callable[[], None], most: int) -> None:
         """One of two ways, by how many rows are needed; `few` is told that."""
-        needed = self.left.needed
-        assert needed is not None
-        is_few = self.emit.builder.icmp_unsigned("<=", needed, I64(self._most))
+        needed = self.left.lines_needed
+        is_few = self.emit.builder.icmp_unsigned("<=", needed, I64(most))
         with self.emit.one_way(), self.emit.builder.if_else(is_few) as (then, otherwise):
             with then:
                 few(needed)
@@ -110,14 +114,50 @@ class Multiplication:
         return deferral.run if self._few(self.right, _rows(memory)) is not None else None
 
     def _multiply_run(self, run: Run, rows: ir.Value) -> None:
-        def multiply_run(left: Strided, right: Strided, tiles: ir.Value) -> None:
+        def multiply_run(memories: Sequence[Strided], tiles: ir.Value) -> None:
+            left, right = memories
             few = self._few(replace(self.right, memory=right), _rows(left))
             assert few is not None
             steps = self.emit.builder.mul(tiles, I64(self.shape.k // self.product.group))
             few.along(steps).multiply(self.emit, rows, [self.acc.base])
 
         assert self.deferral is not None
-        run.add(self.emit, (self.left, self.right), rows, self.deferral.last, multiply_run)
+        most = most_tiles(self.emit.builder, self.right, rows)
+        run.add(self.emit, (self.left, self.right), most, self.deferral.last, multiply_run)
+
+    # ------------------------------------------------------------ few rows on a matrix unit
+
+    def _turned(self) -> TurnedRun | None:
+        """The run of the right factor's tiles that a matrix unit multiplies where rows are few; None if it cannot, or
+        if they never are."""
+        turned = self.deferral.turned if self.deferral is not None else None
+        is_never = self.left.needed is None and self.shape.m > SIDE
+        return turned if turned is not None and turned.serves(self.right) and not is_never else None
+
+    def _multiply_turned(self, turned: TurnedRun, rows: ir.Value) -> None:
+        emit, builder, deferral = self.emit, self.emit.builder, self.deferral
+        assert deferral is not None
+        tile_steps, element_bytes = deferral.tile_steps, self.product.element.byte_size
+
+        def multiply_run(right: Strided, tiles: ir.Value) -> None:
+            panel = builder.load(turned.panel, typ=PTR)
+            pitch = builder.mul(right.by_line, I64(element_bytes))
+
+            def multiply_tiles(sums: Sums, bases: list[ir.Value], first: ir.Value, count: ir.Value) -> None:
+                words = builder.gep(panel, [builder.mul(first, I64(tile_steps * SIDE * WORD_BYTES))], source_etype=I8)
+                lines = builder.gep(right.base, [builder.mul(first, I64(tile_steps * WORD_BYTES))], source_etype=I8)
+                code = TurnedColumns(self.product, sums, self.right.ahead is not None)
+                steps = builder.mul(count, I64(tile_steps))
+                code.multiply(emit, [rows, self.right.lines_needed, words, lines, pitch, steps, *bases])
+
+            deferral.multiply_turned(emit, self.acc, tiles, multiply_tiles)
+
+        turned.add(self._packer(self.left), self.right, deferral.number, deferral.last, multiply_run)
+
+    # ------------------------------------------------------------ many rows
+
+    def _multiply_many(self) -> None:
+        self._multiply_panels(self._left_panels()[1])
 
     def _multiply_panels(self, left: Panel) -> None:
         """The product of as many rows as there are: the right factor is packed, then read for each block of rows."""

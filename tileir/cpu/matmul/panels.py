@@ -22,6 +22,7 @@ from tileir.cpu.emit.f8 import f8_as_bf16
 from tileir.cpu.emit.prefetch import CACHE_LINE, prefetch
 from tileir.cpu.emit.tiles import ExpressionTile, Permuted, RoundedToBf16, Tile, Window, wide
 from tileir.cpu.emit.vectors import interleaved, transposed
+from tileir.cpu.matmul.matrix_unit import SIDE, put_column
 from tileir.cpu.matmul.microkernel import Panel
 from tileir.cpu.matmul.products import IN_BF16, Product, rounded_in_hardware
 from tileir.ir import types as t
@@ -212,6 +213,15 @@ class Packer:
             self._in_function(Packer._transpose_strips, target, memory, width, square)
         return Panel(whole, self.capacity, 1, width)
 
+    def few_lines(self) -> Panel:
+        """One strip of 16 lines, of those that are needed: for a matrix unit."""
+        memory = self.source.memory
+        if memory is None or not memory.along_k or not self.widens(memory):
+            return self.strips(SIDE)
+        whole, target = self._target(SIDE * self.steps, SIDE)
+        self._in_function(Packer._scatter_lines, target, memory)
+        return Panel(whole, self.capacity, 1, SIDE)
+
     def _target(self, words: int, by_step: int) -> tuple[ir.Value, ir.Value]:
         """A panel, of so many words if it is a new one, and where the first step of the source goes in it."""
         if self.place is None:
@@ -366,6 +376,18 @@ class Packer:
             columns = transposed(builder, [builder.bitcast(row, words) for row in rows])
             for below, column in enumerate(columns):
                 self._store(target, self._strip_word(line, builder.add(step, I64(below)), width), column)
+
+    def _scatter_lines(self, target: ir.Value, memory: Strided) -> None:
+        """Line by line, as none may be read but those that are needed."""
+        builder, words = self.emit.builder, SIDE * self.product.group
+        with self.emit.counted(I64(0), self.source.lines_needed) as line:
+
+            def copy(step: ir.Value) -> None:
+                vector = self._fetched(memory, line, builder.mul(step, I64(self.product.group)), words)
+                place = builder.add(builder.mul(step, I64(SIDE)), line)
+                put_column(builder, builder.gep(target, [place], source_etype=self.product.word), vector)
+
+            each(self.emit, self.steps, SIDE, copy)
 
     def _strip_word(self, line: ir.Value, step: ir.Value, width: int) -> ir.Value:
         """The place of a word in strips of `width` lines."""

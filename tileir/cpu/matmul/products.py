@@ -48,6 +48,11 @@ class Product:
     square: str = ""
     """The instruction of a matrix unit that makes 16 steps of 16 x 16 sums; empty if there is none."""
 
+    @property
+    def turned_square(self) -> str:
+        """The same instruction for the transposed product, whose factors change sides."""
+        return _TURNED_SQUARES.get(self.square, self.square)
+
     def flips(self, uses_matrix_unit: bool) -> bool:
         """Whether the left factor's sign bits are inverted in its panel."""
         return self.flip_left and not uses_matrix_unit
@@ -177,6 +182,9 @@ _SQUARES_OF_BYTES = {
     (Signedness.SIGNED, Signedness.UNSIGNED): "tdpbsud",
 }
 """By the signedness of the factors, for a matrix unit."""
+
+
+_TURNED_SQUARES = {"tdpbusd": "tdpbsud", "tdpbsud": "tdpbusd"}
 
 
 def _bytes(builder: ir.IRBuilder, unsigned: ir.Value, signed: ir.Value, sums: ir.Value) -> ir.Value:

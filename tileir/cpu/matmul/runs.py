@@ -3,14 +3,15 @@
 Such a product takes the time of reading its right factor, and memory is read faster in long rows than tile by tile. A
 run ends where the next tiles lie elsewhere, in the last iteration, and with a tile that is a copy.
 
-Knows: which tiles make a run. Does not know: how a run is multiplied (`cpu.matmul.direct`), nor in which loops tiles
-may be read later (`cpu.lowering.deferred`).
+Knows: which tiles make a run, of both factors or of one. Does not know: how a run is multiplied (`cpu.matmul.direct`,
+`cpu.matmul.turned`), nor in which loops tiles may be read later (`cpu.lowering.deferred`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from llvmlite import ir
 
@@ -23,8 +24,8 @@ MOST_BYTES = 1 << 11
 LONGEST = 1 << 16
 """Bytes of a line in any other run."""
 
-Multiply = Callable[[Strided, Strided, ir.Value], None]
-"""(left factor, right factor, how many tiles) multiplies a run."""
+Multiply = Callable[[Sequence[Strided], ir.Value], None]
+"""(the memory of each side, how many tiles) multiplies a run."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +61,9 @@ class RunSide:
 
 @dataclass(frozen=True)
 class Run:
-    """The tiles that wait; `tiles` is the stack cell of their number."""
+    """The tiles that wait, of each side as many; `tiles` is the stack cell of their number."""
 
-    left: RunSide
-    right: RunSide
+    sides: tuple[RunSide, ...]
     tiles: ir.Value
 
     def begin(self, builder: ir.IRBuilder) -> None:
@@ -71,38 +71,47 @@ class Run:
         builder.store(I64(0), self.tiles)
 
     def add(
-        self, emit: Emitter, factors: tuple[Factor, Factor], rows: ir.Value, last: ir.Value, multiply: Multiply
+        self,
+        emit: Emitter,
+        factors: Sequence[Factor],
+        most: ir.Value,
+        last: ir.Value,
+        multiply: Multiply,
+        begin: Callable[[ir.Value], None] | None = None,
     ) -> None:
-        """Append tiles, and `multiply` runs that have ended; `last`, an i1: no other tiles come."""
+        """Append a tile of each side, and `multiply` runs that have ended: that hold so many at `most`, or are the
+        `last`, an i1. `begin` is told how many tiles precede this one."""
         builder, tiles = emit.builder, emit.builder.load(self.tiles, typ=I64)
-        sides = list(zip((self.left, self.right), factors))
+        sides = list(zip(self.sides, factors, strict=True))
 
         def multiply_run() -> None:
-            left, right = (side.memory(builder, tile) for side, tile in sides)
-            multiply(left, right, builder.load(self.tiles, typ=I64))
+            multiply([side.memory(builder, tile) for side, tile in sides], builder.load(self.tiles, typ=I64))
 
         waits = builder.icmp_unsigned("!=", tiles, I64(0))
-        joins = builder.and_(waits, builder.and_(*(side.joins(builder, tile) for side, tile in sides)))
+        joins = reduce(builder.and_, [side.joins(builder, tile) for side, tile in sides], waits)
         with emit.when(builder.and_(waits, builder.not_(joins))):
             multiply_run()
+        before = builder.select(joins, tiles, I64(0))
+        if begin is not None:
+            begin(before)
         for side, tile in sides:
             side.add(builder, tile, joins)
-        tiles = builder.add(builder.select(joins, tiles, I64(0)), I64(1))
+        tiles = builder.add(before, I64(1))
         builder.store(tiles, self.tiles)
-        is_copy = builder.or_(*(builder.icmp_unsigned("==", tile.address, I64(0)) for tile in factors))
-        is_full = builder.icmp_unsigned("==", tiles, _most(builder, factors[1], rows))
-        with emit.when(builder.or_(last, builder.or_(is_copy, is_full))):
+        copies = [builder.icmp_unsigned("==", tile.address, I64(0)) for tile in factors]
+        is_full = builder.icmp_unsigned("==", tiles, most)
+        with emit.when(reduce(builder.or_, [last, *copies, is_full])):
             multiply_run()
             builder.store(I64(0), self.tiles)
 
 
-def _most(builder: ir.IRBuilder, tile: Factor, rows: ir.Value) -> ir.Value:
-    """Tiles of a run at most."""
+def most_tiles(builder: ir.IRBuilder, tile: Factor, rows: ir.Value) -> ir.Value:
+    """Tiles of a run of both factors at most, of so many rows."""
     one, several = (I64(max(1, size // (tile.depth * tile.element.byte_size))) for size in (LONGEST, MOST_BYTES))
     return builder.select(builder.icmp_unsigned("==", rows, I64(1)), one, several)
 
 
-def new_run(emit: Emitter) -> Run:
-    """An empty run of tiles in memory."""
-    left, right = (RunSide(emit.stack(PTR), emit.stack(I64), emit.stack(I64)) for _ in range(2))
-    return Run(left, right, emit.stack(I64))
+def new_run(emit: Emitter, sides: int) -> Run:
+    """An empty run of tiles in memory, of so many factors."""
+    made = (RunSide(emit.stack(PTR), emit.stack(I64), emit.stack(I64)) for _ in range(sides))
+    return Run(tuple(made), emit.stack(I64))

@@ -49,7 +49,7 @@ def test_rows_are_read_and_written_where_they_are(chunks: tuple[int, int], tmp_p
 
 def seen_pieces(monkeypatch: pytest.MonkeyPatch) -> list[stored.StoredPiece]:
     """The pieces of the bands of launches from now on."""
-    from tileir.distributed import launching
+    from tileir.distributed import tasks
 
     seen: list[stored.StoredPiece] = []
 
@@ -57,7 +57,7 @@ def seen_pieces(monkeypatch: pytest.MonkeyPatch) -> list[stored.StoredPiece]:
         seen.append(stored.StoredPiece(*fields))
         return seen[-1]
 
-    monkeypatch.setattr(launching, "StoredPiece", noted)
+    monkeypatch.setattr(tasks, "StoredPiece", noted)
     return seen
 
 

@@ -1,7 +1,7 @@
 """Launches over workers: NumPy arrays, arrays in files, arrays of Dask and of Zarr.
 
-Knows: what each kind of array needs before and after a band, and how results are put together. Does not know: how bands
-are found (`plan`), what happens on a worker (`band`).
+Knows: what a launch takes, and the order of its steps. Does not know: how bands are found (`plan`), what they are sent
+(`tasks`) and give back (`returned`), what happens on a worker (`band`).
 """
 
 from __future__ import annotations
@@ -9,22 +9,19 @@ from __future__ import annotations
 import pickle
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 
-from tileir.distributed.band import BandArray, BandResult, BandWork, FetchedPart, MappedFile, part_of, run_band
+from tileir.distributed.band import BandWork, run_band
 from tileir.distributed.boxes import lazy_array
-from tileir.distributed.footprints import BandFootprint
-from tileir.distributed.pieces import BandPiece, pieces_of
-from tileir.distributed.places import is_array, is_dask, is_file, is_reread, require_separate, reserve_files, rules_for
+from tileir.distributed.places import is_array, is_dask, is_file, require_separate, reserve_files, rules_for
 from tileir.distributed.plan import BandPlan, planned
-from tileir.distributed.rectangles import bytes_of, put_together, shape_of, slices
-from tileir.distributed.sending import Sender, sender_of
+from tileir.distributed.returned import given_back, take_back
+from tileir.distributed.sending import sender_of
+from tileir.distributed.sent import SentArrays
 from tileir.distributed.sharing import shared_files
-from tileir.distributed.stored import StoredPiece, folder_of, is_stored
-from tileir.ir.attributes import AtomicMode
+from tileir.distributed.tasks import tasks_of
 from tileir.passes.banding import banded
 from tileir.runtime.arguments import ArrayArgument
 from tileir.runtime.grid import GridLike, checked_grid
@@ -37,13 +34,6 @@ from tileir.runtime.targets import DEFAULT, target_named
 
 BANDS_PER_WORKER = 4
 """Bands for each worker, so that one that is slow or lost does not hold up the rest."""
-_UFUNCS = {
-    AtomicMode.ADD: np.add, AtomicMode.XOR: np.bitwise_xor, AtomicMode.AND: np.bitwise_and,
-    AtomicMode.OR: np.bitwise_or, AtomicMode.MAX: np.maximum, AtomicMode.MIN: np.minimum,
-    AtomicMode.UMAX: np.maximum, AtomicMode.UMIN: np.minimum,
-}  # fmt: skip
-_FROM_ZERO = (AtomicMode.ADD, AtomicMode.XOR)
-"""Modes whose bands begin at 0, and are combined with what was there; others begin with what was there."""
 
 
 def launch(
@@ -120,7 +110,7 @@ def launch(
         work = BandWork(program, kernel.name, extents, (0, 0, 0), tuple(values), target, check, options)
         near = _near(arrays, plan) if client is None else {}
         with shared_files(near, [at for at in near if any(at in band.reads for band in plan.bands)]) as shared:
-            return _Launch(work, plan, arrays, names, sender, shared).run(output)
+            return _run(SentArrays(plan, arrays, names, sender, shared), work, output)
 
 
 def _output_of(options: LaunchOptions) -> Callable[[str], object]:
@@ -151,124 +141,14 @@ def _numbers(kernel: Kernel, values: Sequence[object], arrays: dict[int, Any], t
     return numbers
 
 
-class _Launch:
-    """One launch that has been planned."""
-
-    def __init__(
-        self,
-        work: BandWork,
-        plan: BandPlan,
-        arrays: dict[int, Any],
-        names: Sequence[str],
-        sender: Sender,
-        shared: dict[int, np.memmap],
-    ) -> None:
-        self.work = work
-        self.plan = plan
-        self.arrays = arrays
-        self.names = names
-        self.sender = sender
-        self.shared = shared
-        in_pieces = {at: value for at, value in arrays.items() if is_dask(value) or is_stored(value)}
-        self.pieces = {at: pieces_of(value, at, plan.bands) for at, value in in_pieces.items()}
-
-    def run(self, output: Callable[[str], object]) -> tuple[object, ...]:
-        tasks = [self._task(number, band) for number, band in enumerate(self.plan.bands)]
-        staying = frozenset(at for at in self.pieces if is_dask(self.arrays[at]))
-        futures, results = self.sender.run(run_band, tasks, staying - self.plan.merged.keys())
-        for result in results:
-            output(result.printed)
-        trap = next((result.trap for result in results if result.trap is not None), None)
-        if trap is not None:
-            raise trap
-        self._write(results)
-        return tuple(self._given_back(at, value, futures) for at, value in self.arrays.items())
-
-    # ------------------------------------------------------------ before
-
-    def _task(self, number: int, band: BandFootprint) -> tuple[BandWork, list[Any]]:
-        """The work of a band, and what its worker fetches."""
-        fetched: list[Any] = []
-        values = list(self.work.values)
-        for at in self.arrays:
-            values[at] = self._array(at, number, band, fetched)
-        (x, y, z), begins = shape_of(band.blocks), [first for first, _ in band.blocks]
-        values += [begins[axis] for axis in self.plan.axes]
-        return replace(self.work, grid=(x, y, z), begin=(begins[0], begins[1], begins[2]), values=(*values,)), fetched
-
-    def _array(self, at: int, number: int, band: BandFootprint, fetched: list[Any]) -> BandArray:
-        array, reads, writes = self.arrays[at], band.reads.get(at, []), band.writes.get(at, [])
-        plain = BandArray(array.shape, array.dtype)
-        if at in self.plan.merged:
-            whole = np.asarray(self.sender.local(array))
-            return replace(plain, whole=np.zeros_like(whole) if self.plan.merged[at] in _FROM_ZERO else whole)
-        if at in self.pieces:
-            return self._in_pieces(at, plain, self.pieces[at][number], fetched)
-        mapped = array if is_file(array) else self.shared.get(at)
-        if mapped is not None:
-            direct = bool(writes) and not is_reread(self.plan.bands, at)
-            file = MappedFile(str(mapped.filename), int(mapped.offset), direct)
-            return replace(plain, file=file, returned=() if direct else tuple(writes))
-        given = tuple((box, np.array(box.of(array))) for box in reads)
-        return replace(plain, given=given, returned=tuple(writes))
-
-    def _in_pieces(self, at: int, plain: BandArray, piece: BandPiece, fetched: list[Any]) -> BandArray:
-        array = self.arrays[at]
-        returned = () if piece.written is None else (bytes_of(piece.written, array.shape, array.dtype.itemsize),)
-        if is_stored(array):
-            direct = not is_reread(self.plan.bands, at, stored=True)
-            stored = StoredPiece(folder_of(array, self.names[at]), piece.given, piece.written if direct else None)
-            return replace(plain, stored=stored, returned=() if direct else returned)
-        if piece.given is None:
-            return replace(plain, returned=returned)
-        fetched.append(array[slices(piece.given)])
-        return replace(plain, part=FetchedPart(piece.given, len(fetched) - 1), returned=returned)
-
-    # ------------------------------------------------------------ after
-
-    def _write(self, results: Sequence[BandResult]) -> None:
-        """Put into NumPy arrays what bands gave back."""
-        for at, mode in self.plan.merged.items():
-            self._merge(at, mode, [result.boxes[at][0] for result in results])
-        for number, (band, result) in enumerate(zip(self.plan.bands, results)):
-            for at in result.boxes.keys() - self.plan.merged.keys():
-                self._put(at, number, band, result)
-            for at, mapped in self.shared.items():
-                if not is_reread(self.plan.bands, at):
-                    for box in band.writes.get(at, ()):
-                        box.of(self.arrays[at])[...] = box.of(mapped)
-
-    def _put(self, at: int, number: int, band: BandFootprint, result: BandResult) -> None:
-        """Write what a band gave back of an array, unless Dask keeps it."""
-        array = self.arrays[at]
-        if is_stored(array):
-            written = self.pieces[at][number].written
-            if written is not None:
-                array[slices(written)] = part_of(result, at, shape_of(written), array.dtype)
-        elif not is_dask(array):
-            for box, content in zip(band.writes[at], result.boxes[at]):
-                box.of(array)[...] = content
-
-    def _merge(self, at: int, mode: AtomicMode, parts: Sequence[np.ndarray]) -> None:
-        array = np.array(self.sender.local(self.arrays[at]))
-        unsigned = mode in (AtomicMode.UMAX, AtomicMode.UMIN) and array.dtype.kind == "i"
-        dtype = np.dtype(f"u{array.dtype.itemsize}") if unsigned else array.dtype
-        total = array.view(dtype)
-        for part in parts:
-            total = cast(Callable[..., np.ndarray], _UFUNCS[mode])(total, part.view(dtype))
-        if is_dask(self.arrays[at]):
-            self.arrays[at] = self.sender.as_dask(total.view(array.dtype), self.arrays[at])
-        else:
-            self.arrays[at][...] = total.view(array.dtype)
-
-    def _given_back(self, at: int, value: Any, futures: Sequence[Any]) -> object:
-        """An array of the launch as its caller gets it."""
-        value = self.arrays[at]
-        if not is_dask(value) or at in self.plan.merged or not any(at in band.writes for band in self.plan.bands):
-            return value
-        parts = [
-            (piece.written, self.sender.as_part(part_of, future, at, shape_of(piece.written), value.dtype))
-            for piece, future in zip(self.pieces[at], futures)
-            if piece.written is not None
-        ]
-        return self.sender.block(put_together(value.shape, parts, value))
+def _run(sent: SentArrays, work: BandWork, output: Callable[[str], object]) -> tuple[object, ...]:
+    """Run a launch that has been planned; gives its arrays as its caller gets them. Raises Trap."""
+    staying = frozenset(at for at in sent.pieces if is_dask(sent.arrays[at]))
+    futures, results = sent.sender.run(run_band, tasks_of(sent, work), staying - sent.plan.merged.keys())
+    for result in results:
+        output(result.printed)
+    trap = next((result.trap for result in results if result.trap is not None), None)
+    if trap is not None:
+        raise trap
+    take_back(sent, results)
+    return tuple(given_back(sent, at, futures) for at in sent.arrays)

@@ -73,24 +73,20 @@ class WaysOut:
 
     def leave_with(self, status: ir.Value) -> None:
         """Return `status` if it is not 0; whoever gave it has left the evidence."""
-        builder = self.builder
-        stop, go_on = builder.append_basic_block("trap"), builder.append_basic_block("checked")
-        builder.cbranch(builder.icmp_unsigned("!=", status, I32(0)), stop, go_on).set_weights(RARE)
-        builder.position_at_end(stop)
-        builder.store(status, self.status)
-        builder.branch(self.exit)
-        builder.position_at_end(go_on)
+        self._leave_if(self.builder.icmp_unsigned("!=", status, I32(0)), status)
 
     def leave_if(self, condition: ir.Value, status: int, evidence: Mapping[int, ir.Value] = NO_EVIDENCE) -> None:
         """Return `status` when `condition` holds; leave words at places of the arena."""
+        self._leave_if(condition, I32(status), evidence)
+
+    def _leave_if(self, condition: ir.Value, status: ir.Value, evidence: Mapping[int, ir.Value] = NO_EVIDENCE) -> None:
         builder = self.builder
-        stop = builder.append_basic_block("trap")
-        go_on = builder.append_basic_block("checked")
+        stop, go_on = builder.append_basic_block("trap"), builder.append_basic_block("checked")
         builder.cbranch(condition, stop, go_on).set_weights(RARE)
         builder.position_at_end(stop)
         for place, word in evidence.items():
             builder.store(word, builder.gep(self.arena, [I64(place)], source_etype=I8))
-        builder.store(I32(status), self.status)
+        builder.store(status, self.status)
         builder.branch(self.exit)
         builder.position_at_end(go_on)
 

@@ -27,7 +27,7 @@ from tileir.cpu.matmul.prefetch import Overwritten, Prefetch
 from tileir.cpu.matmul.products import Product
 from tileir.cpu.matmul.repeated import Repeated
 from tileir.cpu.matmul.runs import Run, most_tiles
-from tileir.cpu.matmul.turned import TurnedRun, TurnedColumns
+from tileir.cpu.matmul.turned import TurnedColumns, TurnedRun
 
 
 @dataclass(frozen=True)

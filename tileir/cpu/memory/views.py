@@ -8,6 +8,7 @@ from __future__ import annotations
 from tileir.analysis.effects import MemoryAccess
 from tileir.cpu.analysis.loads import is_box
 from tileir.cpu.lowering.state import Lowering
+from tileir.cpu.memory.ahead import ask_ahead
 from tileir.cpu.memory.boxes import box, load_box, store_box
 from tileir.cpu.memory.checks import check_box, check_gather
 from tileir.cpu.memory.gather import gather, load_gather, store_gather, update_gather
@@ -36,6 +37,7 @@ def store_tile(lowering: Lowering, store: MemoryAccess) -> None:
     if is_box(store):
         place = box(lowering, view, store.indices, view.type.tile_shape)
         check_box(lowering, store, view, place)
+        ask_ahead(lowering, store, place)
         store_box(lowering, store.op, tile, place)
     else:
         where = gather(lowering, view, store.indices)

@@ -13,6 +13,8 @@ REV    ?= main
 CUTILES ?= 1.5.0 1.6.0 newest
 # Processes that share the GPU, each with a compiler of its own.
 GPU_JOBS ?= 8
+# Processes that tests start find the package compiled.
+unexport PYTHONDONTWRITEBYTECODE
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import traceback
+import weakref
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
@@ -100,6 +101,8 @@ def serve() -> None:
     for name in PRELOADED:
         with suppress(ImportError):
             import_module(name)
+    for known in weakref.finalize._registry:  # type: ignore[attr-defined]
+        known.atexit = False  # torch's libraries would take themselves apart at the end of each program
     gc.freeze()  # what has been imported is looked at no more: it stays shared
     for line in sys.stdin:
         request = json.loads(line)

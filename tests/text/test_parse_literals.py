@@ -144,3 +144,8 @@ def test_a_global_holds_elements_too() -> None:
     program = "global private constant @g alignment = 16 <f32: [1.0, 2.0]> : tile<2xf32>"
     found = parse(program).items[0]
     assert (found.value.data, found.alignment, found.constant) == (struct.pack("<2f", 1.0, 2.0), 16, True)
+
+
+def test_a_constant_of_four_bits_is_said_to_be_made_of_eight() -> None:
+    (fault,) = check_faults("entry @k() { %c = constant <«i4»: 0> : tile<i4> }", "E0117")
+    assert fault.hint == "write a constant of i8; 'trunci' makes i4 of it"

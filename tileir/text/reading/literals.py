@@ -124,7 +124,8 @@ def check_element(reader: Reader, element: Type, loc: SourceLoc) -> ElementType:
         raise TextFault(None)
     if not isinstance(element, ElementType) or element is I4:
         message = f"expected an element type that constants can have, got {element!r}"
-        reader.fail(codes.LITERAL_ELEMENT, message, loc, got=repr(element))
+        hint = "write a constant of i8; 'trunci' makes i4 of it" if element is I4 else None
+        reader.fail(codes.LITERAL_ELEMENT, message, loc, hint=hint, got=repr(element))
     return element
 
 

@@ -53,7 +53,7 @@ def test_a_word_is_read(word: str, expected: object) -> None:
     ("word", "message"),
     [
         ("f33[4]:zeros", "expected an element type"),
-        ("f32[4", "cannot read the argument"),
+        ("f32[4", "expected a number, an array such as"),
         ("f32[a]:zeros", "expected extents"),
         ("f32[-1]:zeros", "cannot be negative"),
         ("i32[4]:randn", "randn makes floats"),
@@ -63,8 +63,8 @@ def test_a_word_is_read(word: str, expected: object) -> None:
         ("i8[4]:256", "from -128 to 255"),
         ("i32:1.5", "expected an integer"),
         ("f32:abc", "'f32:abc': expected a number, got 'abc'"),
-        ("nonsense", "cannot read the argument"),
-        ("", "cannot read the argument"),
+        ("nonsense", "expected a number, an array such as"),
+        ("", "expected a number, an array such as"),
     ],
 )
 def test_a_wrong_word_is_refused_with_a_reason(word: str, message: str) -> None:
@@ -84,6 +84,8 @@ def test_words_go_to_parameters_by_name_and_by_place() -> None:
         (["1", "2", "3"], "got more: '3'"),
         (["a=1", "2", "n=3"], "'a' is given twice"),
         (["q=1"], "no parameter 'q'; the kernel has a, n"),
+        (["1", "n=x"], "^parameter 'n': expected a number, an array such as"),
+        (["f33[4]", "2"], "^parameter 'a': 'f33.4.': expected an element type"),
     ],
 )
 def test_words_that_do_not_fit_the_parameters_are_refused(words: list[str], message: str) -> None:

@@ -76,11 +76,18 @@ def assigned(words: Sequence[str], parameters: Sequence[str]) -> list[Word]:
             raise UsageError(f"expected {len(parameters)} arguments, got more: '{word}'")
         if where in found:
             raise UsageError(f"parameter '{parameters[where]}' is given twice")
-        found[where] = parsed(word if match is None else match[2])
+        found[where] = _read(parameters[where], word if match is None else match[2])
     missing = [name for where, name in enumerate(parameters) if where not in found]
     if missing:
         raise UsageError(f"no argument for {', '.join(repr(name) for name in missing)}")
     return [found[where] for where in range(len(parameters))]
+
+
+def _read(parameter: str, word: str) -> Word:
+    try:
+        return parsed(word)
+    except UsageError as error:
+        raise UsageError(f"parameter '{parameter}': {error}") from None
 
 
 def missing(words: Sequence[str], parameters: Sequence[str]) -> list[str]:
@@ -172,4 +179,5 @@ def _float(text: str, word: str, element: t.ElementType | None) -> float:
     except ValueError:
         if element is not None:
             raise UsageError(f"'{word}': expected a number, got '{text}'") from None
-        raise UsageError(f"cannot read the argument '{word}'\n  hint: see 'tileir run --help'") from None
+        forms = "a number, an array such as f32[64,64]:randn or a file such as @a.npy"
+        raise UsageError(f"expected {forms}, got '{word}'\n  hint: see 'tileir run --help'") from None

@@ -1,15 +1,23 @@
-"""Options of the test run, and a place of its own for machine code."""
+"""Options of the test run, a place of its own for machine code, and a watch over tests that hang."""
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import os
 import signal
 import tempfile
+from math import inf
+from time import monotonic
 
 import pytest
 
 pytest_plugins = ("tests.targets.hardware",)
+
+LONGEST_S = 300
+"""Seconds after which a test that hangs ends its process with every thread's place; xdist names it and goes on."""
+WATCHED_S = 10
+"""Seconds for which the tests that begin share a watch: one for each would be a thread for each, a quarter of a millisecond."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -19,8 +27,27 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Hear interrupts, which tests send: what a shell or a service starts in the background ignores them."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    config.pluginmanager.register(_Watch())
     if "PYTEST_XDIST_WORKER" not in os.environ:
         _use_own_cache(config)
+
+
+class _Watch:
+    """Ends a process in which no test has begun for long; a test may take `LONGEST_S` less `WATCHED_S` at least."""
+
+    def __init__(self) -> None:
+        self._errors = os.dup(2)  # where it is written what a test's own output is not: nothing is captured yet
+        self._since = -inf
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self) -> None:
+        if monotonic() - self._since > WATCHED_S:
+            faulthandler.dump_traceback_later(LONGEST_S, exit=True, file=self._errors)
+            self._since = monotonic()
+
+    def pytest_unconfigure(self) -> None:
+        faulthandler.cancel_dump_traceback_later()
+        os.close(self._errors)
 
 
 def _use_own_cache(config: pytest.Config) -> None:

@@ -15,6 +15,7 @@ pytest.importorskip("cuda.tile", reason="needs the package cuda-tile")
 import cuda.tile as ct
 
 import tileir
+from tests.processes import run_module
 from tileir import cutile
 
 
@@ -47,9 +48,10 @@ def test_a_test_run_with_findings_fails(tmp_path) -> None:
         "def test_it():\n"
         "    ct.launch(None, (2,), same_place, (np.zeros(16, np.float32),))\n"
     )
-    command = [sys.executable, "-m", "pytest", "-p", "tileir.cutile", "--tileir-sanitize", str(tmp_path)]
-    environment = {**os.environ, "PYTHONPATH": str(Path(tileir.__file__).parents[1])}
-    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment)
+    environment = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    ran = run_module(
+        "pytest", "-p", "tileir.cutile", "--tileir-sanitize", tmp_path, cwd=tmp_path, environment=environment
+    )
     assert ran.returncode == 1, ran.stdout + ran.stderr
     assert "SUMMARY: tileir sanitize: 1 race" in ran.stdout
 

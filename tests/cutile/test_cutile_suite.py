@@ -1,13 +1,13 @@
 """A suite written for a GPU runs as it is, with no more than ``-p tileir.cutile --cuda-as-cpu``."""
 
-import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.processes import run_module
 
 pytest.importorskip("cuda.tile", "1.7", reason="needs the package cuda-tile, version 1.7 for what the suite asks of it")
 torch = pytest.importorskip("torch", reason="needs torch")
@@ -26,11 +26,9 @@ def suite(tmp_path: Path) -> Path:
 
 
 def run(suite: Path, *arguments: str) -> subprocess.CompletedProcess:
-    command = [sys.executable, "-m", "pytest", "-p", "tileir.cutile", "--cuda-as-cpu", "-p", "no:cacheprovider"]
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    return subprocess.run(
-        [*command, *arguments], capture_output=True, text=True, cwd=suite, env=environment, timeout=240
-    )
+    options = ("-p", "tileir.cutile", "--cuda-as-cpu", "-p", "no:cacheprovider")
+    environment = {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    return run_module("pytest", *options, *arguments, cwd=suite, environment=environment)
 
 
 def test_the_suite_passes(suite: Path) -> None:

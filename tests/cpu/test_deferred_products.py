@@ -146,6 +146,30 @@ def test_tiles_at_all_borders_and_panels_of_any_filling(element, turned):
         agrees(text, m, n, k, -(-k // TILE), element, turned)
 
 
+@pytest.mark.parametrize("element", NUMPY)
+def test_zeros_behind_the_depth_of_both_factors_are_left_out(element):
+    text = program(element)
+    for k in (1, 3, 4, 5, 28, 31, 33, 60, 64):
+        agrees(text, 40, 40, k, 2, element)
+
+
+def test_the_factors_may_end_in_different_places():
+    text = program().replace("shape = [%k, %n]", "shape = [%n, %n]")
+    kernel, a = tileir.parse(text)["k"], numbers(40, 50, "f32", 1)
+    for n in (20, 40, 64):
+        arrays = [a, numbers(n, n, "f32", 2), np.zeros((40, n), np.float32)]
+        a[0, -1] = np.inf
+        mine, expected = (launched(kernel, target, arrays, 40, n, 50, 2) for target in ("cpu", "interp"))
+        assert np.array_equal(mine, expected, equal_nan=True)
+
+
+@pytest.mark.parametrize(("k", "is_negative"), [(TILE, True), (TILE - 4, False), (TILE - 1, False), (5, False)])
+def test_a_sum_of_padding_turns_a_negative_zero(k, is_negative):
+    a, b, c = np.zeros((32, k), np.float32), np.full((k, 32), -1, np.float32), np.full((32, 32), -0.0, np.float32)
+    tileir.parse(program(start="%old"))["k"].launch((1, 1), a, b, c, 32, 32, k, 1, target="cpu")
+    assert (np.signbit(c) == is_negative).all()
+
+
 @pytest.mark.parametrize("steps", [0, 1, 2, 7, 8, 9, 17])
 def test_any_number_of_iterations(steps):
     agrees(program(), 64, 64, 544, steps)

@@ -111,8 +111,9 @@ class Deferral:
         start, pitch = builder.select(is_first, zeros, acc.base), builder.select(is_first, I64(0), I64(columns))
         return [acc.base, start, pitch]
 
-    def advance(self, emit: Emitter, acc: Window, multiply: Multiply) -> None:
-        """Count a tile that has been packed, and `multiply` what is in the panels if it is time to."""
+    def advance(self, emit: Emitter, acc: Window, steps: ir.Value | None, multiply: Multiply) -> None:
+        """Count a tile that has been packed, of which so many steps are made, if not all, and `multiply` what is in the
+        panels if it is time to."""
         builder = emit.builder
         number = builder.load(self.number, typ=I64)
         filled = builder.add(builder.load(self.filled, typ=I64), I64(1))
@@ -120,7 +121,10 @@ class Deferral:
         is_full = builder.icmp_unsigned("==", filled, I64(self.tiles))
         is_alone = builder.not_(self._stays_in_range(builder))
         with emit.when(builder.or_(self.last, builder.or_(is_full, is_alone))):
-            self._multiply(emit, acc, (builder.mul(filled, I64(self.tile_steps)), self.tile_steps), multiply)
+            made = builder.mul(filled, I64(self.tile_steps))
+            if steps is not None:
+                made = builder.sub(made, builder.sub(I64(self.tile_steps), steps))
+            self._multiply(emit, acc, (made, self.tile_steps), multiply)
             builder.store(I64(0), self.filled)
             builder.store(builder.add(number, I64(1)), self.number)
 

@@ -242,7 +242,8 @@ def multiply(
     """``acc += left @ right``; `between` is told the row and column of each register block before it begins.
 
     Blocks without any of the `needed` rows and columns, by default all, are left out. `some`: how many of the steps
-    are made, if not all, and a number that divides it. `ahead`: the right panel is likely to be far away in memory.
+    are made, if not all, and a number: it, or as many of it as are written out, divides them. `ahead`: the right panel
+    is likely to be far away in memory.
     """
     left, right = factors
     assert right.by_line == 1

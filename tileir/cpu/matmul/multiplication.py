@@ -21,7 +21,7 @@ from tileir.cpu.matmul.direct import FEW, FLIPPED, Direct, Rows, direct
 from tileir.cpu.matmul.in_place import either, left_serves, right_serves
 from tileir.cpu.matmul.kept_panels import Panels
 from tileir.cpu.matmul.matrix_unit import SIDE, WORD_BYTES
-from tileir.cpu.matmul.microkernel import Blocking, Panel, Shape, multiply
+from tileir.cpu.matmul.microkernel import UNROLLED, Blocking, Panel, Shape, multiply
 from tileir.cpu.matmul.panels import Factor, Packer, Strided
 from tileir.cpu.matmul.prefetch import Overwritten, Prefetch
 from tileir.cpu.matmul.products import Product
@@ -44,6 +44,8 @@ class Multiplication:
     acc: Window
     panels: Deferral | Repeated | None
     overwritten: Overwritten | None = None
+    depth: ir.Value | None = None
+    """How much of K counts, an i64, if not all: both factors are zeros behind it."""
 
     @property
     def deferral(self) -> Deferral | None:
@@ -168,6 +170,7 @@ class Multiplication:
         shape = self.shape if deferral is None else deferral.shape
         between = self._prefetching() if deferral is None else self._fetching_overwritten(deferral)
         needed, ahead = (self.left.needed, self.right.needed), deferral is not None
+        steps = self._steps()
 
         def multiply_steps(sums: Sums, bases: list[ir.Value], some: tuple[ir.Value, int] | None) -> None:
             if self.flips:
@@ -175,9 +178,19 @@ class Multiplication:
             multiply(emit, product, shape, size, (left, right), sums, bases, between, needed, some, ahead)
 
         if deferral is None:
-            multiply_steps(self.sums, [self.acc.base], None)
+            multiply_steps(self.sums, [self.acc.base], None if steps is None else (steps, shape.k))
         else:
-            deferral.advance(emit, self.acc, multiply_steps)
+            deferral.advance(emit, self.acc, steps, multiply_steps)
+
+    def _steps(self) -> ir.Value | None:
+        """How many steps are made, if not all: a multiple of those written out, and at least one of two zeros, as more
+        of them change no sum any more."""
+        if self.depth is None or self.product.group > 1 or not self.acc.type.number.is_float or self.shape.k < UNROLLED:
+            return None
+        builder = self.emit.builder
+        steps = builder.add(builder.and_(self.depth, I64(-UNROLLED)), I64(UNROLLED))
+        is_part = builder.icmp_unsigned("<", self.depth, I64(self.shape.k))
+        return builder.select(is_part, steps, I64(self.shape.k))
 
     # ------------------------------------------------------------ panels
 

@@ -1,5 +1,6 @@
 """How much of a tile is needed, in registers: how many matrices, rows and columns of a matrix product
-(`cpu.analysis.needed`), and how much of what a store alone reads (`cpu.analysis.stored`).
+(`cpu.analysis.needed`), how much of its factors along K, and how much of what a store alone reads
+(`cpu.analysis.stored`).
 
 Knows: that these are the counts of a box that will be stored, if what they follow from is known before the product, and
 how much of a factor has to be there for them. Does not know: how a product leaves the others out (`cpu.matmul`).
@@ -12,12 +13,14 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from tileir.analysis.effects import MemoryAccess
-from tileir.cpu.analysis.loads import LoadPlacement
+from tileir.cpu.analysis.loads import LoadPlacement, is_box
 from tileir.cpu.analysis.needed import Product
 from tileir.cpu.analysis.stored import store_of_load
+from tileir.cpu.emit.constants import is_zero
 from tileir.cpu.emit.elements import I64
 from tileir.cpu.emit.views import NativeTileView
 from tileir.cpu.llvm.engine import host
+from tileir.cpu.lowering.kept import load_of
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.matmul.panels import LINES_AT_A_TIME, is_one
 from tileir.cpu.matmul.products import is_swapped
@@ -49,6 +52,28 @@ def needs_of_product(lowering: Lowering, product: Product) -> Needs | None:
     if len(found) < len(counts):
         return None
     return Needs(found[0] if is_batch else None, *found[-2:])
+
+
+def depth_of_product(lowering: Lowering, product: Product) -> ir.Value | None:
+    """How much of K lies in the tensors that the factors are loaded from, an i64: what comes behind is zeros in both.
+    None if that is not known."""
+    depths = [_depth(lowering, factor, dim) for factor, dim in ((product.lhs, -1), (product.rhs, -2))]
+    found = [depth for depth in depths if depth is not None]
+    if lowering.strict or len(found) < len(depths):
+        return None
+    left, right = found
+    return lowering.builder.select(lowering.builder.icmp_unsigned(">", left, right), left, right)
+
+
+def _depth(lowering: Lowering, factor: Value, dim: int) -> ir.Value | None:
+    """How much of a factor lies in its tensor along K, its dimension `dim`, if zeros pad it."""
+    load = load_of(factor)
+    if load is None or load.view.type.tile.shape[-2:] != factor.tile.shape[-2:]:
+        return None
+    access, type = MemoryAccess.of(load), load.view.type
+    if not is_box(access) or type.padding is None or not is_zero(type.element, type.padding):
+        return None
+    return _count(lowering, access, type.tile.rank + dim)
 
 
 def needs_of_load(lowering: Lowering, loaded: Value, view: NativeTileView) -> dict[int, ir.Value]:
@@ -91,9 +116,9 @@ def _needs_of_store(lowering: Lowering, loaded: Value) -> dict[int, ir.Value]:
     return found
 
 
-def _count(lowering: Lowering, store: MemoryAccess, position: int) -> ir.Value | None:
-    """How much of the stored tile lies in its tensor along a dimension; None if the operands have no values yet."""
-    made, index = store.address.op, store.indices[position]
+def _count(lowering: Lowering, access: MemoryAccess, position: int) -> ir.Value | None:
+    """How much of a box lies in its tensor along a dimension; None if the operands have no values yet."""
+    made, index = access.address.op, access.indices[position]
     if not isinstance(made, views.MakePartitionView | views.MakeStridedView) or index not in lowering.values:
         return None
     tensor = made.tensor_view.op

@@ -31,7 +31,7 @@ from tileir.cpu.matmul.panels import Extended, factor
 from tileir.cpu.matmul.prefetch import Overwritten
 from tileir.cpu.matmul.products import Product, float_product, is_swapped, product_of
 from tileir.cpu.matmul.repeated import Repeated
-from tileir.cpu.memory.needed import Needs, needs_of_product
+from tileir.cpu.memory.needed import Needs, depth_of_product, needs_of_product
 from tileir.cpu.memory.overwritten import overwritten_by
 from tileir.host import undefined
 from tileir.ir import types as t
@@ -151,7 +151,8 @@ def _lower(
         else:
             panels = lowering.deferrals.get(op) or lowering.repeated.get(op)
             where = overwritten_by(lowering, op) if isinstance(panels, Deferral) else None
-            _multiply_into(lowering.emit, product, found, acc, needs_of_product(lowering, op), panels, where)
+            depth = depth_of_product(lowering, op) if isinstance(op, matmul.MmaF) else None
+            _multiply_into(lowering.emit, product, found, acc, needs_of_product(lowering, op), panels, where, depth)
     lowering.values[op.result] = Window(acc.type, acc.base, acc.strides)
 
 
@@ -191,8 +192,9 @@ def _multiply_into(
     needed: Needs | None = None,
     panels: Deferral | Repeated | None = None,
     overwritten: Overwritten | None = None,
+    depth: ir.Value | None = None,
 ) -> None:
-    """``acc += left @ right``, batch by batch, or deferred; at least what is `needed` of it.
+    """``acc += left @ right``, batch by batch, or deferred; at least what is `needed` of it, and over so much of K.
 
     `panels`: those of factors that are not packed into new ones each time.
     """
@@ -207,4 +209,4 @@ def _multiply_into(
         if needed is not None:
             left, right = replace(left, needed=needed.rows), replace(right, needed=needed.columns)
         here = replace(acc, base=base, strides=())
-        Multiplication(emit, product, shape, size, left, right, here, panels, overwritten).emit_all()
+        Multiplication(emit, product, shape, size, left, right, here, panels, overwritten, depth).emit_all()

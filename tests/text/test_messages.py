@@ -235,6 +235,12 @@ def test_a_header_without_its_closing_bracket_is_faulty_where_the_body_begins(pr
     assert fault.message == "expected ',' or ')', got '{'"
 
 
+@pytest.mark.parametrize(("literal", "hint"), [("«1e5»", "1.0e5"), ("-«2E3»", "2.0E3"), ("«1e-5»", "1.0e-5")])
+def test_an_exponent_needs_a_point(literal: str, hint: str) -> None:
+    (fault,) = check_faults(entry(f"%c = constant <f32: {literal}> : tile<f32>"), "E0103")
+    assert fault.hint == f"write '{hint}'"
+
+
 def test_a_truth_value_has_no_type_behind_it() -> None:
     statement = "%r = reduce %n dim=0 identities=[false : i1] : tile<i32> -> tile<i1> (%x: tile<i1>, %y: tile<i1>) { }"
     with pytest.raises(tileir.DiagnosticError) as caught:
@@ -270,6 +276,8 @@ def test_a_value_of_another_type_is_to_be_converted(stated: str, found: str, ope
         ("i64", "ptr<f32>", "'ptr_to_int' makes a tile<i64> of it"),
         ("i32", "ptr<f32>", None),
         ("ptr<f32>", "f32", None),
+        ("ptr<f32>", "i32", "'offset' moves pointers by integers"),
+        ("8xf32", "f32", "'reshape' and 'broadcast' make a tile of a scalar"),
         ("i1", "i32", "'cmpi' compares integers"),
         ("i1", "f32", "'cmpf' compares floats"),
     ],

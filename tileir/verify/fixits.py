@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tileir.ir.core import Op
 from tileir.ir.traits import Relation, TerminatedBy
-from tileir.ir.types import INTS, PointerType, TileType, Type
+from tileir.ir.types import INTS, PointerType, TensorViewType, TileType, Type
 from tileir.ops.constraints import BASE_FLOATS
 
 _FOR_INTEGERS = {
@@ -25,10 +25,14 @@ _FOR_INTEGERS = {
     "subf": "subi",
 }
 _FOR_FLOATS = {integer: floating for floating, integer in _FOR_INTEGERS.items()}
+_OF_TILE_VIEWS = ("load_view_tko", "store_view_tko", "get_index_space_shape")
 
 
 def twin_hint(op: Op, type: Type) -> str | None:
-    """Names the operation that does the same for elements of `type`, where there is one."""
+    """Names the operation that does the same for elements of `type`, or makes what `op` takes of it, where there is
+    one."""
+    if isinstance(type, TensorViewType) and op.spec.name in _OF_TILE_VIEWS:
+        return "'make_partition_view' cuts it into tiles"
     element = type.element if isinstance(type, TileType) else None
     if isinstance(element, PointerType):
         return _pointer_hint(op)
@@ -62,6 +66,7 @@ def relation_hint(relation: Relation, type: Type, other: Type) -> str | None:
         return None
     if relation is Relation.RANK:
         return "'reshape' adds or drops dimensions of extent 1"
-    if relation is Relation.SHAPE and not (type.shape and other.shape):
+    is_scalar = bool(type.shape) != bool(other.shape)
+    if is_scalar and (relation is Relation.SHAPE or (relation is Relation.TYPE and type.element is other.element)):
         return "'reshape' and 'broadcast' make a tile of a scalar"
     return None

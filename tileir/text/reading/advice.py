@@ -212,7 +212,11 @@ def conversion_hint(found: Type, wanted: Type) -> str | None:
             return "'cmpf' compares floats" if found.element in FLOATS else "'cmpi' compares integers"
         if isinstance(found.element, PointerType) and wanted.element is found.element.pointee:
             return f"'load_ptr_tko' loads a {wanted!r} through it"
+        if isinstance(wanted.element, PointerType) and found.element in INTS and found.element is not I64:
+            return "'offset' moves pointers by integers"
         name = _element_conversion(found.element, wanted.element)
+    elif found.element is wanted.element and not found.shape and wanted.count > 1:
+        return "'reshape' and 'broadcast' make a tile of a scalar"
     elif found.element is wanted.element:
         name = "reshape" if found.count == wanted.count else "broadcast" if found.rank == wanted.rank else None
     else:

@@ -24,6 +24,8 @@ from tileir.text.reading import codes
 from tileir.text.reading.lexer import END, token_at
 from tileir.text.reading.reader import MAX_NESTING, Reader, TextFault, shown_token, whole_number
 
+_EXPONENT = re.compile(r"(\d+)([eE][+-]?\d+)")
+"""Of a whole number, which can have none."""
 _LIST = re.compile(r"\[[\w\s\[\],.+-]*", re.ASCII)
 _STRUCTURE = re.compile(r"[\[\]]|//[^\n]*|[^\w\s\[\],.+-]", re.ASCII)
 _COMMENT = re.compile(r"//[^\n]*")
@@ -72,7 +74,16 @@ def read_literal(reader: Reader) -> Literal:
     if not (token[0].isdigit() or (token in ("true", "false") and not sign)):
         reader.expected("a number or a list of numbers", _near_number(token))
     reader.index += 1
+    _require_point(reader, token, start)
     return Literal(sign + token, begin, start + len(token))
+
+
+def _require_point(reader: Reader, token: str, start: int) -> None:
+    """Refuse an exponent directly behind a whole number."""
+    match = _EXPONENT.match(reader.text, start) if token.isdigit() else None
+    if match is not None:
+        hint = f"write '{match[1]}.0{match[2]}'"
+        reader.expected_at(start, match[0], "a point in front of the exponent of a float", hint)
 
 
 def _near_number(token: str) -> str | None:

@@ -17,7 +17,7 @@ pytest_plugins = ("tests.targets.hardware",)
 LONGEST_S = 300
 """Seconds after which a test that hangs ends its process with every thread's place; xdist names it and goes on."""
 WATCHED_S = 10
-"""Seconds for which the tests that begin share a watch: one for each would be a thread for each, a quarter of a millisecond."""
+"""Seconds for which the tests that begin share a watch: one for each would be a thread for each."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

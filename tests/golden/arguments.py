@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import ml_dtypes  # noqa: F401  (gives NumPy the narrow dtypes)
@@ -81,7 +82,8 @@ def programs() -> Iterator[tuple[str, str]]:
             yield path.stem, text
 
 
-def runs() -> list[tuple[str, str, str, Run]]:
+@cache
+def runs() -> tuple[tuple[str, str, str, Run], ...]:
     """Every run: the name of its file, the text of the program, the name of the entry, the run."""
     found = []
     for file, text in programs():
@@ -89,7 +91,7 @@ def runs() -> list[tuple[str, str, str, Run]]:
         name = module.op.attributes["sym_name"]
         for entry in module.kernels:
             found += [(file, text, entry, run) for run in RUNS.get(f"{name}.{entry}", USUAL)]
-    return found
+    return tuple(found)
 
 
 def arguments(kernel: tileir.Kernel, run: Run) -> list[object]:

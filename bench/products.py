@@ -2,7 +2,8 @@
 
 Knows: how the kernels `gemm_f32`, `gemm_bf16` and `gemm_i8` become those of other types and layouts, and their peers.
 Does not know: how anything is timed (`sweep`). Peers compute what comes closest: NumPy and torch have no product of f8,
-and are given the same numbers in f32.
+and are given the same numbers in f32. torch rounds the result of bf16 to bf16, and has no other on a CPU: kernels store
+the sums in f32, twice the bytes, but those that are `rounded`.
 """
 
 from __future__ import annotations
@@ -25,18 +26,20 @@ DTYPES = {
     "i8": np.int8,
 }
 SUMS = {"i8": np.int32, "f64": np.float64}
-TOLERANCE = {"float32": 1e-5, "float64": 1e-13, "int32": 0.0}
+TOLERANCE = {"float32": 1e-5, "float64": 1e-13, "int32": 0.0, "bfloat16": 2.0**-8}
 OWN_TYPES = {"f64": "float64", "f32": "float32", "bf16": "bfloat16", "f16": "float16"}
 """Element types that torch multiplies, by its names."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A product of `element`; a factor lies as it is multiplied, or transposed."""
+    """A product of `element`; a factor lies as it is multiplied, or transposed. `rounded`: the result is stored in
+    `element`, too."""
 
     element: str
     a_transposed: bool = False
     b_transposed: bool = True
+    rounded: bool = False
 
 
 def _text(kind: Kind) -> str:
@@ -48,11 +51,21 @@ def _text(kind: Kind) -> str:
     if kind.a_transposed:
         padded = f"partition_view<tile=(128x64), padding_value = zero, {view}"
         text = text.replace("[%M, %K]", "[%K, %M]").replace(f"{padded}>", f"{padded}, dim_map=[1, 0]>")
-    return text
+    return _rounded(text, kind.element) if kind.rounded else text
+
+
+def _rounded(text: str, element: str) -> str:
+    """The kernel that rounds its sums of f32 to `element` before they are stored."""
+    for type in ("tile<ptr<{}>>", "tensor_view<?x?x{}, strides=[?,1]>"):
+        text = text.replace(type.format("f32"), type.format(element))
+    sums, numbers = "tile<128x128xf32>", f"tile<128x128x{element}>"
+    before, store = text.split("    %written =")
+    store = store.replace("%sum", "%rounded").replace(f"{sums},", f"{numbers},")
+    return f"{before}    %rounded = ftof %sum : {sums} -> {numbers}\n    %written ={store}"
 
 
 def _kernel(kind: Kind) -> Path:
-    return written(f"gemm_{kind.element}_{kind.a_transposed:d}_{kind.b_transposed:d}", _text(kind))
+    return written(f"gemm_{kind.element}_{kind.a_transposed:d}_{kind.b_transposed:d}_{kind.rounded:d}", _text(kind))
 
 
 def _numbers(element: str, rows: int, columns: int, seed: int) -> Array:
@@ -86,7 +99,7 @@ def _peers(kind: Kind, a: Array, b: Array) -> dict[str, Action]:
 def _case(kind: Kind, rows: int, columns: int, depth: int) -> Case:
     a = _numbers(kind.element, *((depth, rows) if kind.a_transposed else (rows, depth)), 1)
     b = _numbers(kind.element, *((columns, depth) if kind.b_transposed else (depth, columns)), 2)
-    out = np.zeros((rows, columns), SUMS.get(kind.element, np.float32))
+    out = np.zeros((rows, columns), DTYPES[kind.element] if kind.rounded else SUMS.get(kind.element, np.float32))
 
     def check() -> None:
         left, right = (array.astype(np.float64) for array in (a, b))
@@ -106,6 +119,8 @@ KINDS = {
     "gemm_f64_b_plain": Kind("f64", b_transposed=False),
     "gemm_bf16": Kind("bf16"),
     "gemm_bf16_b_plain": Kind("bf16", b_transposed=False),
+    "gemm_bf16_rounded": Kind("bf16", rounded=True),
+    "gemm_bf16_b_plain_rounded": Kind("bf16", b_transposed=False, rounded=True),
     "gemm_f16": Kind("f16"),
     "gemm_f8": Kind("f8E4M3FN"),
     "gemm_i8": Kind("i8"),

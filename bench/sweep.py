@@ -62,6 +62,8 @@ PRODUCTS = (
     "gemm_f64_b_plain",
     "gemm_bf16",
     "gemm_bf16_b_plain",
+    "gemm_bf16_rounded",
+    "gemm_bf16_b_plain_rounded",
     "gemm_f16",
     "gemm_f8",
     "gemm_i8",

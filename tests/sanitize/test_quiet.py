@@ -16,6 +16,8 @@ from tileir.runtime.launch import bind
 from tileir.runtime.targets import target_named
 from tileir.sanitize import run
 from tileir.sanitize.proofs import kernel as kernel_proofs
+from tileir.sanitize.proofs import races
+from tileir.sanitize.proofs.verdict import Scope
 from tileir.sanitize.report import SanitizerReport
 
 GRID = (2, 2, 1)
@@ -60,6 +62,16 @@ def test_a_proof_is_made_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -
     assert not made
     assert report.proofs is report.proofs
     assert len(made) == 1
+
+
+def test_what_holds_for_any_arguments_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[Scope] = []
+    monkeypatch.setattr(races, "_try", lambda *args, real=races._try: tried.append(args[1]) or real(*args))
+    kernel = tileir.parse(Generator(0).program())["k"]
+    for x in (1, 2):
+        given = [x if isinstance(one, int) else one for one in Generator(0).arguments()]
+        tileir.prove(kernel, GRID, *given, run=False)
+    assert tried == [Scope.ANY, Scope.ARGUMENTS, Scope.LAUNCH, Scope.ARGUMENTS, Scope.LAUNCH]
 
 
 @pytest.mark.parametrize("name", ["gemm_views", "softmax", "layer_norm", "attention"])

@@ -31,7 +31,7 @@ def proof_of(kernel: Kernel, launch: KnownLaunch, launched: bool) -> KernelProof
     from tileir.sanitize.proofs.kernel import proved
 
     key = ("proof", launch.key, launched)
-    return kernel.prepared(key, lambda: proved(kernel.entry, _accesses(kernel), launch, launched))
+    return kernel.prepared(key, lambda: proved(kernel.entry, _accesses(kernel), launch, launched, kernel.prepared))
 
 
 def quiet_of(kernel: Kernel, launch: KnownLaunch) -> frozenset[Op]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 
 from tileir.analysis.disjoint import Block, only
@@ -24,7 +25,7 @@ from tileir.ir.diagnostics import place_text
 from tileir.sanitize.clocks import Site
 from tileir.sanitize.findings import Finding
 from tileir.sanitize.proofs import smt
-from tileir.sanitize.proofs.launch import KnownArray, KnownLaunch
+from tileir.sanitize.proofs.launch import Keep, KnownArray, KnownLaunch
 from tileir.sanitize.proofs.pairs import PROMISES, KnownAccess
 from tileir.sanitize.proofs.verdict import Answer, ProofVerdict, Scope, Scoped, grid_text, widest
 
@@ -80,9 +81,11 @@ class BoundsProof:
     escape: Escape | None = None
 
 
-def prove_bounds(accesses: Sequence[KnownAccess], scopes: Sequence[Scoped]) -> BoundsProof:
+def prove_bounds(accesses: Sequence[KnownAccess], scopes: Sequence[Scoped], keep: Keep) -> BoundsProof:
     """The widest of `scopes` in which every access stays in its memory; what is in the way if there is none."""
-    tries = [list(_reaches(accesses, launch, scope)) for scope, launch in scopes]
+    tries = [
+        keep(("bounds", scope, launch.key), partial(_reaches, accesses, launch, scope)) for scope, launch in scopes
+    ]
     escapes = [reach for reaches in reversed(tries) for reach in reaches if isinstance(reach, Escape)]
     escape = next(iter(escapes), None)
     verdict = widest([_absent(reaches, *scoped) for reaches, scoped in zip(tries, scopes)], scopes)
@@ -119,13 +122,12 @@ def _fragile_text(escape: Escape) -> str:
 # ---------------------------------------------------------------- one access
 
 
-def _reaches(accesses: Sequence[KnownAccess], launch: KnownLaunch, scope: Scope) -> Iterator[Reach]:
+def _reaches(accesses: Sequence[KnownAccess], launch: KnownLaunch, scope: Scope) -> list[Reach]:
     program = Program([one.footprint for one in accesses])
     grid = launch.extents
     careful = program.extents(launch.numbers, grid, trust=False)
     trusting = program.extents(launch.numbers, grid)
-    for at, one in enumerate(accesses):
-        yield _reach(one, launch, scope, careful[at], trusting[at])
+    return [_reach(one, launch, scope, careful[at], trusting[at]) for at, one in enumerate(accesses)]
 
 
 def _reach(

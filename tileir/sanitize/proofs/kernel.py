@@ -13,7 +13,7 @@ from tileir.ir.loc import Source
 from tileir.ops.module import Entry
 from tileir.sanitize.findings import Finding
 from tileir.sanitize.proofs.bounds import BoundsProof, Escape, prove_bounds
-from tileir.sanitize.proofs.launch import KnownLaunch, open_grid
+from tileir.sanitize.proofs.launch import Keep, KnownLaunch, open_grid
 from tileir.sanitize.proofs.pairs import INSIDE, KnownAccess
 from tileir.sanitize.proofs.races import Collision, RaceProof, prove_races
 from tileir.sanitize.proofs.verdict import STATIC, Answer, ProofFinding, ProofReport, ProofVerdict, Scope, Scoped
@@ -57,11 +57,14 @@ def _after(verdict: ProofVerdict, ran: SanitizerReport | None, seen: Sequence[Fi
     return replace(verdict, outcome=outcome, scope=Scope.RUN)
 
 
-def proved(entry: Entry, accesses: Sequence[KnownAccess], launch: KnownLaunch, launched: bool) -> KernelProof:
-    """The verdicts about the launches that are asked for; `launched`: about a grid that is known."""
+def proved(
+    entry: Entry, accesses: Sequence[KnownAccess], launch: KnownLaunch, launched: bool, keep: Keep
+) -> KernelProof:
+    """The verdicts about the launches that are asked for; `launched`: about a grid that is known. What is found in a
+    scope is kept, as it is the same for other launches in it."""
     scopes = _scopes(entry, launch, launched)
-    bounds = prove_bounds(accesses, scopes)
-    races = prove_races(accesses, scopes)
+    bounds = prove_bounds(accesses, scopes, keep)
+    races = prove_races(accesses, scopes, keep)
     return KernelProof(replace(races, verdict=_inside(races.verdict, bounds.verdict)), bounds)
 
 

@@ -9,9 +9,10 @@ Does not know: Python values (`runtime`), nor the program.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -21,6 +22,15 @@ from tileir.analysis.specialisation import Grid
 from tileir.host.allocation import Allocation
 from tileir.ops.core import GetTileBlockId
 from tileir.ops.module import Entry
+
+T = TypeVar("T")
+
+
+class Keep(Protocol):
+    """Gives what is kept under a key; made on first use."""
+
+    def __call__(self, key: Hashable, make: Callable[[], T]) -> T: ...
+
 
 MOST_BYTES = 1 << 24
 """Bytes of an array with gaps that are looked at one by one."""

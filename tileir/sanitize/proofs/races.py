@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf
 
 from tileir.analysis.disjoint import Proved, Refuted, Undecided
@@ -19,7 +20,7 @@ from tileir.ir.diagnostics import place_text
 from tileir.sanitize.clocks import Site
 from tileir.sanitize.findings import Finding, at
 from tileir.sanitize.proofs import smt
-from tileir.sanitize.proofs.launch import KnownLaunch
+from tileir.sanitize.proofs.launch import Keep, KnownLaunch
 from tileir.sanitize.proofs.pairs import KnownAccess, PairResult, apart, conflicting
 from tileir.sanitize.proofs.verdict import Answer, ProofVerdict, Scope, Scoped, grid_text, widest
 
@@ -59,12 +60,12 @@ class RaceProof:
     collision: Collision | None = None
 
 
-def prove_races(accesses: Sequence[KnownAccess], scopes: Sequence[Scoped]) -> RaceProof:
+def prove_races(accesses: Sequence[KnownAccess], scopes: Sequence[Scoped], keep: Keep) -> RaceProof:
     """The widest of `scopes` in which no tile blocks race; what is in the way if there is none."""
     pairs = list(conflicting(accesses))
     if len(pairs) > MOST_PAIRS:
         return RaceProof(_open(f"there are {len(pairs):,} pairs of accesses"))
-    tries = [_try(pairs, scope, launch) for scope, launch in scopes]
+    tries = [keep(("races", scope, launch.key), partial(_try, pairs, scope, launch)) for scope, launch in scopes]
     last = tries[-1]
     collision = next((one.collision for one in reversed(tries) if one.collision is not None), None)
     verdict = widest([one.verdict for one in tries], scopes)

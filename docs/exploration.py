@@ -36,17 +36,17 @@ def _filled(text: str, name: str, table: list[str]) -> str:
     return before + begin + "\n".join(table) + end + rest.partition(end)[2]
 
 
-def _explored(kernel: Kernel) -> ExplorationReport:
+def _explored(kernel: Kernel, mends: bool) -> ExplorationReport:
     _, grid, *words = launch_line(kernel) or []
     values = [one.value for one in given_values(kernel, words, 0)]
-    report = tileir.explore(kernel, tuple(map(int, grid.split(","))), *values)
+    report = tileir.explore(kernel, tuple(map(int, grid.split(","))), *values, mends=mends)
     assert report.ok and report.complete, kernel.name
     return report
 
 
 def _algorithm_rows(path: Path) -> Iterator[str]:
     for kernel in tileir.load(path).kernels.values():
-        report = _explored(kernel)
+        report = _explored(kernel, mends=True)
         kinds = ", ".join(dict.fromkeys(fault.kind for fault in report.faults)) or "nothing wrong"
         steps = "; ".join(_shortened(step) for step in report.mends[0].steps) if report.mends else ""
         link = f"[{path.stem}](../tileir/examples/concurrent/{path.name})"
@@ -67,7 +67,7 @@ def _reference_order(path: Path) -> tuple[int, str]:
 
 def _litmus_row(path: Path) -> str:
     (kernel,) = tileir.load(path).kernels.values()
-    report = _explored(kernel)
+    report = _explored(kernel, mends=False)
     line = report.verdicts[0].line
     racy = any(fault.kind == "race" for fault in report.faults)
     verdict = "undefined: a race" if racy else "allowed" if line.kind == "exists" else "forbidden"

@@ -8,6 +8,7 @@ import pytest
 import tileir
 from tests.cpu.anew import compile_anew
 from tileir.cpu.memory import ahead
+from tileir.cpu.memory import rows as written_rows
 
 
 def program(index: str = "%x, %j", rows: int = 1, piece: int = 64) -> str:
@@ -59,8 +60,8 @@ def agrees(text: str, grid: tuple[int, ...], rows: int, width: int, pieces: int,
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_rows_in_pieces_ask_for_the_next_row(asked, threads):
-    for rows, width in ((1, 64), (37, 200), (200, 1000)):
-        agrees(program(), (rows,), rows, width, -(-width // 64), threads=threads)
+    for count, width in ((1, 64), (37, 200), (200, 1000)):
+        agrees(program(), (count,), count, width, -(-width // 64), threads=threads)
     assert set(asked) == {False, True}
 
 
@@ -78,3 +79,34 @@ def test_a_grid_of_two_dimensions(asked):
 def test_what_is_not_known_or_too_large_is_not_asked_for(asked, text):
     agrees(text, (1, 4), 8, 64, 1, threads=1)
     assert not asked
+
+
+ADDED = """
+entry @k(%in: tile<ptr<f32>>, %out: tile<ptr<f32>>, %n: tile<i32>) {
+  %in_tensor = make_tensor_view %in, shape = [%n], strides = [1] : tile<i32> -> tensor_view<?xf32, strides=[1]>
+  %out_tensor = make_tensor_view %out, shape = [%n], strides = [1] : tile<i32> -> tensor_view<?xf32, strides=[1]>
+  %in_tiles = make_partition_view %in_tensor : partition_view<tile=(512), tensor_view<?xf32, strides=[1]>>
+  %out_tiles = make_partition_view %out_tensor : partition_view<tile=(512), tensor_view<?xf32, strides=[1]>>
+  %x, %y, %z = get_tile_block_id : tile<i32>
+  %read, %t0 = load_view_tko weak %in_tiles[%x]
+    : partition_view<tile=(512), tensor_view<?xf32, strides=[1]>>, tile<i32> -> tile<512xf32>, token
+  %sum = addf %read, %read : tile<512xf32>
+  %t1 = store_view_tko weak %sum, %out_tiles[%x]
+    : tile<512xf32>, partition_view<tile=(512), tensor_view<?xf32, strides=[1]>>, tile<i32> -> token
+}"""
+
+
+def test_what_is_asked_for_does_not_bypass_the_cache_but_joined_tile_blocks_do(asked, monkeypatch):
+    bypassing, worth_while = [], written_rows.worth_while
+
+    def noted(*given):
+        bypassing.append(given)
+        return worth_while(*given)
+
+    monkeypatch.setattr(written_rows, "worth_while", noted)
+    agrees(program(piece=512), (20,), 20, 1000, 2, threads=1)
+    assert asked and not bypassing
+    asked.clear()
+    given, out = np.ones(4096, np.float32), np.zeros(4096, np.float32)
+    tileir.parse(ADDED)["k"].launch((8,), given, out, 4096, target="cpu")
+    assert (out == 2).all() and bypassing and not asked

@@ -3,8 +3,8 @@
 In a grid of one dimension a thread mostly runs one tile block after the other. What such a one stores, and loads in the
 same block of code, begins a known distance behind. Asking is free to be wrong.
 
-Knows: for which accesses that is so, and when it is worth while. Does not know: how a tile is stored
-(`cpu.memory.boxes`).
+Knows: what is asked for. Does not know: for which accesses it is known (`cpu.analysis.next_tiles`), nor how a tile is
+stored (`cpu.memory.boxes`).
 """
 
 from __future__ import annotations
@@ -12,35 +12,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tileir.analysis.effects import MemoryAccess, access_of
-from tileir.cpu.analysis.loads import is_box
+from tileir.cpu.analysis.next_tiles import next_dimension
 from tileir.cpu.emit.elements import I1, I8, I32, I64
 from tileir.cpu.emit.emitter import Index
 from tileir.cpu.emit.prefetch import CACHE_LINE, prefetch
 from tileir.cpu.emit.tiles import Window
 from tileir.cpu.lowering.state import Lowering
-from tileir.cpu.memory.boxes import Box, box
-from tileir.cpu.memory.streams import may_stream, row_dimension, worth_while
-from tileir.ir import types as t
-from tileir.ops import core
-
-MOST_BYTES = 1 << 12
-"""Bytes of a tile that is asked for: the processor cannot keep up with more of them at a time."""
+from tileir.cpu.memory.boxes import box
+from tileir.cpu.memory.streams import asks_ahead, row_dimension
 
 
-def ask_ahead(lowering: Lowering, store: MemoryAccess, place: Box) -> None:
-    """Ask for the boxes of the next tile block at a store to `place`, unless it bypasses the cache."""
-    wanted = [access for access in _accesses(store) if _axis(access) is not None]
-    if store not in wanted or lowering.joined is not None or lowering.joined_first or lowering.strict:
+def ask_ahead(lowering: Lowering, store: MemoryAccess) -> None:
+    """Ask for the boxes of the next tile block at a store."""
+    if not asks_ahead(lowering, store):
         return
     builder, is_line = lowering.builder, I1(1)
     for extent in lowering.grid[1:]:
         is_line = builder.and_(is_line, builder.icmp_unsigned("==", extent, I32(1)))
-    if may_stream(lowering, store.op) and store.value is not None:
-        memory = Window(store.value.tile, place.base, place.strides)
-        is_line = builder.and_(is_line, builder.not_(worth_while(lowering, store.op, memory)))
     with lowering.emit.when(is_line):
-        for access in wanted:
-            _ask(lowering, access)
+        for access in _accesses(store):
+            axis = next_dimension(access)
+            if axis is not None:
+                _ask(lowering, access, axis)
 
 
 def _accesses(store: MemoryAccess) -> Iterator[MemoryAccess]:
@@ -55,23 +48,9 @@ def _accesses(store: MemoryAccess) -> Iterator[MemoryAccess]:
             yield access
 
 
-def _axis(access: MemoryAccess) -> int | None:
-    """The dimension of an access to a small box along which the number of the tile block is its index."""
-    type = access.address.type
-    if not isinstance(type, t.TileViewType) or not is_box(access):
-        return None
-    blocks = [index.op if isinstance(index.op, core.GetTileBlockId) else None for index in access.indices]
-    found = [at for at, block in enumerate(blocks) if block is not None]
-    if len(found) != 1 or type.tile.count * type.element.byte_size > MOST_BYTES:
-        return None
-    block, index = blocks[found[0]], access.indices[found[0]]
-    return found[0] if block is not None and index is block.results[0] else None
-
-
-def _ask(lowering: Lowering, access: MemoryAccess) -> None:
+def _ask(lowering: Lowering, access: MemoryAccess, axis: int) -> None:
     """Ask for the box of an access that lies where the next tile block has it."""
-    emit, builder, view, axis = lowering.emit, lowering.builder, lowering.tile_view(access.address), _axis(access)
-    assert axis is not None
+    emit, builder, view = lowering.emit, lowering.builder, lowering.tile_view(access.address)
     type, size = view.type.tile, view.type.element.byte_size
     place = box(lowering, view, access.indices, type.shape)
     distance = builder.mul(place.strides[axis], I64(view.type.tile_steps[axis] * size))

@@ -15,6 +15,8 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
+from tileir.analysis.effects import MemoryAccess
+from tileir.cpu.analysis.next_tiles import next_dimension
 from tileir.cpu.emit.elements import I8, I64
 from tileir.cpu.emit.emitter import Emitter, Extent, Index, highest_index
 from tileir.cpu.emit.tiles import Tile, Window, fill
@@ -47,8 +49,16 @@ def write_tile(lowering: Lowering, op: Op, memory: Window, tile: Tile) -> None:
 
 
 def may_stream(lowering: Lowering, op: Op) -> bool:
-    """Whether a store may bypass the cache, and its processor can."""
-    return op in lowering.streams and lowering.emit.module.triple.startswith("x86_64")
+    """Whether a store may bypass the cache, its processor can, and what it overwrites is not asked for before."""
+    is_right = op in lowering.streams and not asks_ahead(lowering, MemoryAccess.of(op))
+    return is_right and lowering.emit.module.triple.startswith("x86_64")
+
+
+def asks_ahead(lowering: Lowering, store: MemoryAccess) -> bool:
+    """Whether a store asks for what the next tile block overwrites (`cpu.memory.ahead`): not where tile blocks are
+    joined."""
+    is_single = lowering.joined is None and not lowering.joined_first and not lowering.strict
+    return is_single and next_dimension(store) is not None
 
 
 def row_dimension(memory: Window, least: int = _PART) -> int | None:

@@ -37,7 +37,7 @@ def store_tile(lowering: Lowering, store: MemoryAccess) -> None:
     if is_box(store):
         place = box(lowering, view, store.indices, view.type.tile_shape)
         check_box(lowering, store, view, place)
-        ask_ahead(lowering, store, place)
+        ask_ahead(lowering, store)
         store_box(lowering, store.op, tile, place)
     else:
         where = gather(lowering, view, store.indices)

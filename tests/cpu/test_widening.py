@@ -16,7 +16,8 @@ from tileir.cpu.emit import emitter
 from tileir.cpu.emit.elements import FLOAT, I1, I8, I32, I64, PTR
 from tileir.cpu.emit.emitter import ARENA_ALIGNMENT, Emitter
 from tileir.cpu.llvm import engine
-from tileir.cpu.llvm.engine import NEEDING_ALL, Loaded, host, object_code
+from tileir.cpu.llvm.engine import Loaded, host, object_code
+from tileir.cpu.llvm.passes import needs_all
 from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.run.program import lowered
 
@@ -54,7 +55,7 @@ def module(count: int | None, body: Body) -> ir.Module:
 
 
 def is_widened(made: ir.Module) -> bool:
-    return not any(word in str(made) for word in NEEDING_ALL) and "wide:" in str(made)
+    return not needs_all(str(made)) and "wide:" in str(made)
 
 
 def run(made: ir.Module, source: np.ndarray, target: np.ndarray, count: int) -> None:
@@ -307,4 +308,4 @@ def test_a_few_passes_are_enough_for_kernels_that_many_write(name: str) -> None:
     program = tileir.load(ROOT / "examples" / f"{name}.mlir")
     for kernel in program.kernels:
         text = str(lowered(program[kernel].entry, (), CheckLevel.ON).module)
-        assert not any(word in text for word in NEEDING_ALL)
+        assert not needs_all(text)

@@ -1,6 +1,6 @@
-"""LLVM: the host it compiles for, optimisation, and machine code in memory.
+"""LLVM: the host it compiles for, and machine code in memory.
 
-Knows: target machine, pass pipeline, how a symbol becomes an address. Does not know: Tile IR.
+Knows: target machine, how a symbol becomes an address. Does not know: passes (`cpu.llvm.passes`), Tile IR.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import TypeVar
 
 import llvmlite
 import llvmlite.binding as llvm
-from llvmlite.binding.newpassmanagers import NewPassManager
 
 from tileir.cpu.llvm.half import CONVERSIONS
 from tileir.cpu.llvm.object_symbols import undefined_symbols
+from tileir.cpu.llvm.passes import code_generation, needs_all, optimise, pass_builder
 from tileir.host.background import in_background
 from tileir.host.matrix_unit import may_use_matrix_unit
 from tileir.ir.diagnostics import UnsupportedError
@@ -31,11 +31,6 @@ REWRITERS = ("interp", "passes")
 
 MATRIX_UNIT = ("avx512f", "avx512bf16", "avx512vnni", "amx-tile", "amx-bf16", "amx-int8")
 """Features of a processor whose matrix unit is used, for what the vectors beside it can do as well."""
-
-
-NEEDING_ALL = ("llvm.loop.parallel_accesses", "@llvm.coro.", '@"llvm.coro.')
-"""What a module contains that needs all of LLVM's passes: loops left to its vectoriser, and code that may be set
-aside."""
 
 
 @dataclass(frozen=True)
@@ -139,26 +134,11 @@ def data_layout(host: Host) -> str:
 
 
 def optimized(ir_text: str, host: Host) -> llvm.ModuleRef:
-    """The module of `ir_text` after LLVM's standard pipeline at level 1 with loops vectorised, if there is something
-    for it to do, and else after a few passes that take a quarter of the time."""
+    """The module of `ir_text` after the passes that it needs."""
     module = llvm.parse_assembly(ir_text)
     module.verify()
-    builder = _pass_builder(host)
-    manager = builder.getModulePassManager() if any(map(ir_text.__contains__, NEEDING_ALL)) else _few_passes()
-    manager.run(module, builder)
-    # llvmlite's own way to free it leads to a method that does nothing (ObjectRef stands before NewPassManager).
-    NewPassManager._dispose(manager)
-    manager.detach()
+    optimise(module, _pass_builder(host), needs_all(ir_text))
     return module
-
-
-def _few_passes() -> llvm.ModulePassManager:
-    manager = llvm.create_new_module_pass_manager()
-    manager.add_always_inliner_pass()
-    manager.add_sroa_pass()
-    manager.add_simplify_cfg_pass()
-    manager.add_instruction_combine_pass()
-    return manager
 
 
 @cache
@@ -170,14 +150,7 @@ def _machine(host: Host) -> llvm.TargetMachine:
 @cache
 def _pass_builder(host: Host) -> llvm.PassBuilder:
     """One for all modules: llvmlite does not free all that goes with each."""
-    tuning = llvm.PipelineTuningOptions(speed_level=1)
-    tuning.loop_vectorization = True
-    tuning.loop_interleaving = True
-    # Tiles are loops, not lines of scalars: straight-line code has nothing to be found.
-    tuning.slp_vectorization = False
-    # The vectoriser interleaves already; to unroll further doubles the code and its compile time, and gains nothing.
-    tuning.loop_unrolling = False
-    return llvm.create_pass_builder(_machine(host), tuning)
+    return pass_builder(_machine(host))
 
 
 def object_code(ir_text: str, host: Host) -> bytes:
@@ -195,7 +168,9 @@ def _emitted(ir_text: str, host: Host) -> tuple[bytes, list[str]]:
     """The machine code, and the functions that it needs and this process does not have."""
     if not host.has_f16_conversion:
         ir_text += CONVERSIONS
-    code: bytes = _machine(host).emit_object(optimized(ir_text, host))
+    module = optimized(ir_text, host)
+    with code_generation(needs_all(ir_text)):
+        code: bytes = _machine(host).emit_object(module)
     return code, [name for name in undefined_symbols(code) if not _is_in_process(name)]
 
 
@@ -216,7 +191,9 @@ def assembly(ir_text: str, host: Host) -> str:
 
 
 def _assembly(ir_text: str, host: Host) -> str:
-    text: str = _machine(host).emit_assembly(optimized(ir_text, host))
+    module = optimized(ir_text, host)
+    with code_generation(needs_all(ir_text)):
+        text: str = _machine(host).emit_assembly(module)
     return text
 
 

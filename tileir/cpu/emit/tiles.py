@@ -10,7 +10,7 @@ then runs one loop for the whole chain.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from llvmlite import ir
@@ -236,16 +236,19 @@ def _fill_turned(emit: Emitter, target: Window, turn: TurnedCopy) -> None:
     shape = [extent // turn.size if dim in dims else extent for dim, extent in enumerate(target.type.shape)]
 
     def square(index: Index) -> None:
-        first = [builder.mul(at, I64(turn.size)) if dim in dims else at for dim, at in enumerate(index)]
+        first = tuple(builder.mul(at, I64(turn.size)) if dim in dims else at for dim, at in enumerate(index))
 
-        def line(window: Window, along: int, number: int) -> ir.Value:
-            at = [builder.add(start, I64(number)) if dim == along else start for dim, start in enumerate(first)]
-            return window.address(emit, tuple(at))
+        def lines(window: Window, along: int) -> Iterator[ir.Value]:
+            place = window.address(emit, first)
+            yield place
+            for _ in range(1, turn.size):
+                place = builder.gep(place, [window.strides[along]], source_etype=kind, inbounds=True)
+                yield place
 
-        places = [line(turn.source, turn.written, number) for number in range(turn.size)]
-        rows = [builder.load(place, typ=ir.VectorType(kind, turn.size), align=align) for place in places]
-        for number, column in enumerate(transposed(builder, rows)):
-            builder.store(column, line(target, turn.read, number), align=align)
+        row = ir.VectorType(kind, turn.size)
+        rows = [builder.load(place, typ=row, align=align) for place in lines(turn.source, turn.written)]
+        for place, column in zip(lines(target, turn.read), transposed(builder, rows)):
+            builder.store(column, place, align=align)
 
     with emit.at_place(turn.source.place):
         emit.loop_nest(shape, square)

@@ -201,7 +201,10 @@ class BlockColumn:
         """So many places, `stride` words apart, each by a pointer and the words behind it, for known distances."""
         if isinstance(stride, int):
             return [(base, number * stride) for number in range(count)]
-        return [(self._word(builder, base, builder.mul(I64(number), stride)), 0) for number in range(count)]
+        places = [base]
+        while len(places) < count:
+            places.append(self._word(builder, places[-1], stride))
+        return [(place, 0) for place in places]
 
     def _step(self, builder: ir.IRBuilder, walks: Walks, step: int, sums: Sequence[ir.Value]) -> list[ir.Value]:
         """One step along K: the outer product of a column of the left panel and a row of the right one."""

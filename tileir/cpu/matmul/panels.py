@@ -20,7 +20,7 @@ from tileir.cpu.emit.elements import FLOAT, HALF, I32, I64, Num, memory_type
 from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.f8 import f8_as_bf16
 from tileir.cpu.emit.prefetch import CACHE_LINE, prefetch
-from tileir.cpu.emit.tiles import ExpressionTile, Permuted, RoundedToBf16, Tile, Window, wide
+from tileir.cpu.emit.tiles import ExpressionTile, Permuted, RoundedToBf16, Tile, Window, distance, wide
 from tileir.cpu.emit.vectors import interleaved, transposed
 from tileir.cpu.matmul.matrix_unit import SIDE, put_column
 from tileir.cpu.matmul.microkernel import Panel
@@ -56,6 +56,17 @@ class Strided:
     @property
     def along_lines(self) -> bool:
         return is_one(self.by_line)
+
+    def moved(self, builder: ir.IRBuilder, line: ir.Value, k: ir.Value) -> Strided:
+        """The elements from (line, k) on."""
+        return self._from(builder, distance(builder, (line, k), (self.by_line, self.by_k)))
+
+    def next_line(self, builder: ir.IRBuilder) -> Strided:
+        """The elements from the next line on."""
+        return self._from(builder, self.by_line)
+
+    def _from(self, builder: ir.IRBuilder, offset: ir.Value) -> Strided:
+        return replace(self, base=builder.gep(self.base, [offset], source_etype=memory_type(self.element)))
 
 
 @dataclass(frozen=True)
@@ -277,8 +288,7 @@ class Packer:
     def load(self, memory: Strided, line: ir.Value, k: ir.Value, count: int) -> ir.Value:
         """The words of `count` neighbours in memory, as they are in a panel but for their order."""
         builder = self.emit.builder
-        offset = builder.add(builder.mul(line, memory.by_line), builder.mul(k, memory.by_k))
-        address = builder.gep(memory.base, [offset], source_etype=memory_type(memory.element))
+        address = memory.moved(builder, line, k).base
         stored = HALF if memory.element is t.F16 and self.product.element is t.F32 else memory_type(memory.element)
         align = memory.element.byte_size
         loaded = builder.load(address, typ=ir.VectorType(stored, count), align=align)
@@ -301,10 +311,8 @@ class Packer:
     def _fetched(self, memory: Strided, line: ir.Value, k: ir.Value, count: int) -> ir.Value:
         """The same; asks for those that come to this place of the panel next, unless that takes longer."""
         if self.place is not None and self.source.ahead is not None and not self._copies_cache_lines(memory):
-            builder, distance = self.emit.builder, self.place.capacity * self.product.group
-            following = builder.mul(builder.add(k, I64(distance)), memory.by_k)
-            offset = builder.add(builder.mul(line, memory.by_line), following)
-            prefetch(builder, builder.gep(memory.base, [offset], source_etype=memory_type(memory.element)))
+            builder, steps = self.emit.builder, self.place.capacity * self.product.group
+            prefetch(builder, memory.moved(builder, line, builder.add(k, I64(steps))).base)
         return self.load(memory, line, k, count)
 
     def _copies_cache_lines(self, memory: Strided) -> bool:
@@ -372,7 +380,10 @@ class Packer:
         all_lines, all_steps = ((I64(0), extent, square) for extent in (self.source.lines_needed, I64(self.steps)))
         with emit.counted(*all_lines) as line, emit.counted(*all_steps) as step:
             k = builder.mul(step, I64(group))
-            rows = [self._fetched(memory, builder.add(line, I64(i)), k, square * group) for i in range(square)]
+            lines = [memory.moved(builder, line, k)]
+            while len(lines) < square:
+                lines.append(lines[-1].next_line(builder))
+            rows = [self._fetched(place, I64(0), I64(0), square * group) for place in lines]
             columns = transposed(builder, [builder.bitcast(row, words) for row in rows])
             for below, column in enumerate(columns):
                 self._store(target, self._strip_word(line, builder.add(step, I64(below)), width), column)

@@ -97,7 +97,7 @@ class Direct:
         known = tuple(stride.constant if isinstance(stride, ir.Constant) else None for stride in strides)
         given = [stride for stride, number in zip(strides, known) if number is None]
         (place,) = self.acc.block(builder, bases, I64(0), column)
-        origin = _element(builder, self.memory, builder.mul(column, self.memory.by_line))
+        origin = self.memory.moved(builder, column, I64(0)).base
 
         def body(emit: Emitter, arguments: Sequence[ir.Value]) -> None:
             rows, columns, left, by_row, origin, place, *given = arguments
@@ -123,7 +123,7 @@ class Direct:
 
     def _columns(self, emit: Emitter, rows: ir.Value, columns: ir.Value, place: ir.Value) -> None:
         with emit.counted(I64(0), columns, self.lanes * self.vectors) as column:
-            origin = _element(emit.builder, self.memory, emit.builder.mul(column, self.memory.by_line))
+            origin = self.memory.moved(emit.builder, column, I64(0)).base
             (here,) = self.acc.block(emit.builder, [place], I64(0), column)
             replace(self, memory=replace(self.memory, base=origin))._rows(emit, rows, here)
 
@@ -227,9 +227,7 @@ class Direct:
         """Neighbours in memory; asks for those of the next tile."""
         builder, memory, source = emit.builder, self.memory, self.right.source
         if source.ahead is not None:
-            following = builder.mul(builder.add(k, I64(source.depth)), memory.by_k)
-            offset = builder.add(builder.mul(column, memory.by_line), following)
-            prefetch(builder, _element(builder, memory, offset))
+            prefetch(builder, memory.moved(builder, column, builder.add(k, I64(source.depth))).base)
         return self.right.load(memory, column, k, count)
 
 
@@ -272,7 +270,3 @@ def _folded(builder: ir.IRBuilder, vector: ir.Value, size: int) -> ir.Value:
 def _sum(builder: ir.IRBuilder, left: ir.Value, right: ir.Value) -> ir.Value:
     is_int = isinstance(left.type.element, ir.IntType)
     return builder.add(left, right) if is_int else builder.fadd(left, right)
-
-
-def _element(builder: ir.IRBuilder, memory: Strided, offset: ir.Value) -> ir.Value:
-    return builder.gep(memory.base, [offset], source_etype=memory_type(memory.element))

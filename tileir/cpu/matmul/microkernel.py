@@ -15,7 +15,7 @@ from typing import Protocol
 
 from llvmlite import ir
 
-from tileir.cpu.emit.elements import I64
+from tileir.cpu.emit.elements import I64, PTR
 from tileir.cpu.emit.emitter import Emitter, as_register
 from tileir.cpu.emit.prefetch import prefetch
 from tileir.cpu.emit.vectors import broadcast
@@ -163,24 +163,25 @@ class BlockColumn:
     ) -> Sequence[ir.Value]:
         """The loop along K: the sums stay in registers."""
         left, right, fetched, steps = factors
+        starts = left, right, *[fetched] * bool(self.ahead)
+        advances = [_times(builder, self.unrolled, stride) for stride in (strides[1], strides[2], self.ahead)]
         before = builder.block
         body, after = builder.append_basic_block("k"), builder.append_basic_block("k.end")
         builder.branch(body)
         builder.position_at_end(body)
         step = builder.phi(I64)
+        places = [builder.phi(PTR) for _ in starts]
         sums = [builder.phi(first.type) for first in start]
         totals: Sequence[ir.Value] = sums
-        left, right = (
-            self._word(builder, panel, builder.mul(step, as_register(by_step)))
-            for panel, by_step in ((left, strides[1]), (right, strides[2]))
-        )
         if self.ahead:
-            prefetch(builder, self._word(builder, fetched, builder.mul(step, I64(self.ahead))))
-        walks = self._walks(builder, (left, right), strides)
+            prefetch(builder, places[2])
+        walks = self._walks(builder, (places[0], places[1]), strides)
         for inner in range(self.unrolled):
             totals = self._step(builder, walks, inner, totals)
         following = builder.add(step, I64(self.unrolled))
-        for phi, first, later in zip([step, *sums], [I64(0), *start], [following, *totals]):
+        nexts = [self._word(builder, *walk) for walk in zip(places, advances)]
+        entering, coming = (I64(0), *starts, *start), (following, *nexts, *totals)
+        for phi, first, later in zip((step, *places, *sums), entering, coming):
             phi.add_incoming(first, before)
             phi.add_incoming(later, body)
         builder.cbranch(builder.icmp_unsigned("<", following, steps), body, after)

@@ -28,8 +28,8 @@ _CASTS = {"trunc", "zext", "sext", "fptrunc", "fpext", "sitofp", "uitofp", "fpto
 _EVEN_CASTS = {"trunc", "ptrtoint", "inttoptr"}
 """Of values that grow evenly: the results do, too."""
 _WITH_EFFECTS = {"load", "store", "load atomic", "store atomic", "cmpxchg", "atomicrmw", "fence", "alloca"}
-_CALLS = """fma fabs sqrt floor ceil trunc rint roundeven copysign ldexp minnum maxnum minimum maximum minimumnum
-maximumnum smin smax umin umax abs fshl fshr ctpop ctlz cttz bitreverse bswap sadd.sat uadd.sat ssub.sat usub.sat
+_CALLS = """fma fabs sqrt floor ceil trunc rint roundeven copysign ldexp minnum maxnum minimum maximum
+smin smax umin umax abs fshl fshr ctpop ctlz cttz bitreverse bswap sadd.sat uadd.sat ssub.sat usub.sat
 fptosi.sat fptoui.sat"""
 _CALL = re.compile(rf"llvm\.({'|'.join(map(re.escape, _CALLS.split()))})((?:\.(?:i\d+|f\d+))+)")
 _COLLECTING = {"or", "and", "smin", "smax", "umin", "umax"}

@@ -36,11 +36,9 @@ _EXACT: dict[type[Op], Formula] = {
     NegF: Real.__neg__,
 }
 """An integral part has its sign anyway; said, it keeps LLVM from doing f16 without vectors."""
-_EXTREMES: dict[type[Op], tuple[str, str]] = {
-    MaxF: ("llvm.maximumnum", "llvm.maximum"),
-    MinF: ("llvm.minimumnum", "llvm.minimum"),
-}
-"""Without and with `propagate_nan`."""
+_EXTREMES: dict[type[Op], str] = {MaxF: "llvm.maximum", MinF: "llvm.minimum"}
+"""With `propagate_nan`. LLVM's functions without, ``maximumnum`` and ``minimumnum``, give NaN on x86 for some pairs of
+a NaN and what is known to be a number."""
 _APPROX_DIVISOR_LIMIT = 2.0**126
 
 
@@ -97,10 +95,13 @@ def lower_remf(lowering: Lowering, op: RemF) -> None:
 
 @rules(*_EXTREMES)
 def lower_extreme(lowering: Lowering, op: MaxF | MinF) -> None:
-    element, intrinsic = element_of(op), _EXTREMES[type(op)][op.propagate_nan]
+    element, intrinsic = element_of(op), _EXTREMES[type(op)]
 
     def compute(builder: ir.IRBuilder, lhs: Num, rhs: Num) -> Num:
-        return held(element, real(builder, lhs).extreme(intrinsic, real(builder, rhs)))
+        left, right = real(builder, lhs), real(builder, rhs)
+        if not op.propagate_nan:
+            left, right = left.is_nan().choose(right, left), right.is_nan().choose(left, right)
+        return held(element, left.extreme(intrinsic, right))
 
     _bind(lowering, op, compute)
 

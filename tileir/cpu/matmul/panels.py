@@ -349,10 +349,10 @@ class Packer:
         builder, group = self.emit.builder, self.product.group
         count = min(self.lanes, self.steps)
         with self.emit.counted(I64(0), self.source.lines_needed) as line:
-            row = builder.mul(line, I64(pitch))
+            row, here = builder.mul(line, I64(pitch)), memory.moved(builder, line, I64(0))
 
             def copy(step: ir.Value) -> None:
-                vector = self._fetched(memory, line, builder.mul(step, I64(group)), count * group)
+                vector = self._fetched(here, I64(0), builder.mul(step, I64(group)), count * group)
                 self._store(target, builder.add(row, step), vector)
 
             each(self.emit, self.steps, count, copy)
@@ -363,9 +363,10 @@ class Packer:
         count = min(self.lanes * group, width)
         with self.emit.counted(I64(0), I64(self.steps)) as step:
             k = builder.mul(step, I64(group))
+            places = [memory.moved(builder, I64(0), builder.add(k, I64(below))) for below in range(group)]
 
             def copy(line: ir.Value) -> None:
-                rows = [self._fetched(memory, line, builder.add(k, I64(below)), count) for below in range(group)]
+                rows = [self._fetched(place, line, I64(0), count) for place in places]
                 self._store(target, self._strip_word(line, step, width), interleaved(builder, rows))
 
             if self.source.needed is None:

@@ -6,6 +6,7 @@ import ctypes
 import gc
 import re
 from pathlib import Path
+from queue import SimpleQueue
 from typing import ClassVar
 
 import llvmlite.binding as llvm
@@ -144,6 +145,22 @@ def test_compiled_and_dropped_kernels_leave_nothing_behind(monkeypatch: pytest.M
 
     grown(0, 10)
     assert grown(10, 30) < 30 * 16_384
+
+
+def test_the_collector_takes_no_code_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ran LLVM's own finalizer on whatever thread it was on, while another thread did the same for good reason."""
+    dropped: SimpleQueue[llvm.ExecutionEngine] = SimpleQueue()
+    monkeypatch.setattr(engine, "_dropped", lambda: dropped)
+    code = object_code(CALLS.format(triple=host().triple, callee="abort"), host())
+    kept: list[object] = [engine.Loaded(code, host(), ("caller",))]
+    kept.append(kept)
+    del kept
+    gc.collect()
+    left = dropped.get_nowait()
+    assert not left.closed
+    dropped.put(left)
+    object_code(CALLS.format(triple=host().triple, callee="abort"), host())
+    assert left.closed
 
 
 def taken_from_malloc() -> int:

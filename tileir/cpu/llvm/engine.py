@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import TypeVar
+from weakref import finalize
 
 import llvmlite
 import llvmlite.binding as llvm
@@ -202,12 +204,9 @@ class Loaded:
     may run."""
 
     def __init__(self, code: bytes, host: Host, names: Iterable[str]) -> None:
-        self._engine, self.addresses = _away(lambda: _loaded(code, host, names))
-
-    def __del__(self) -> None:
-        engine = self.__dict__.pop("_engine", None)
-        if engine is not None:
-            _dropped().put(engine)
+        engine, self.addresses = _away(lambda: _loaded(code, host, names))
+        # Nothing that Python may collect holds the engine: its own finalizer would take it apart there and then.
+        finalize(self, _dropped().put, engine).atexit = False
 
 
 def _loaded(code: bytes, host: Host, names: Iterable[str]) -> tuple[llvm.ExecutionEngine, dict[str, int]]:
@@ -243,8 +242,9 @@ def _away(function: Callable[[], T]) -> T:
     """
 
     def call() -> T:
-        while not _dropped().empty():
-            _dropped().get().close()
+        with suppress(Empty):
+            while True:
+                _dropped().get_nowait().close()
         return function()
 
     return in_background(call)

@@ -132,5 +132,6 @@ def _ordered(x: Array, nan_key: int) -> Array:
 
 def _flipped(bits: Array) -> Array:
     """Patterns with all but the sign inverted where the sign is set; its own inverse."""
-    magnitude = np.iinfo(bits.dtype).max
-    return bits ^ ((bits >> (8 * bits.dtype.itemsize - 1)) & magnitude)
+    # Numbers of the same type: NumPy 1 makes the bits of a single float wider for Python's.
+    width, magnitude = map(bits.dtype.type, (8 * bits.dtype.itemsize - 1, np.iinfo(bits.dtype).max))
+    return bits ^ ((bits >> width) & magnitude)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -62,6 +64,16 @@ def test_a_proof_is_made_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -
     assert not made
     assert report.proofs is report.proofs
     assert len(made) == 1
+
+
+def test_a_report_that_travels_takes_its_proofs_along() -> None:
+    example = EXAMPLES[0]
+    given = example.arguments(example.sizes, np.random.default_rng(0))
+    kernel = tileir.load(example.path)[example.kernel]
+    report = tileir.sanitize(kernel, example.grid(example.sizes), *given.values())
+    there = pickle.loads(pickle.dumps(report))
+    assert str(there) == str(report)
+    assert there.proofs and [proof.to_json() for proof in there.proofs] == [proof.to_json() for proof in report.proofs]
 
 
 def test_what_holds_for_any_arguments_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,6 +37,10 @@ class SanitizerReport:
         """What holds beyond this run, for each kernel; found when first asked for."""
         return self.prove()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """A report that goes to another process takes its proofs along, as it leaves the kernel behind."""
+        return {**vars(self), "proofs": self.proofs, "prove": tuple}
+
     @property
     def ok(self) -> bool:
         return not any(finding.severity == "error" for finding in self.findings)

@@ -25,6 +25,7 @@ from tileir.host.background import in_background
 from tileir.host.matrix_unit import may_use_matrix_unit
 from tileir.ir.diagnostics import UnsupportedError
 
+T = TypeVar("T")
 _PACKAGE = Path(__file__).parents[2]
 CODE_MAKERS = ("analysis", "cpu", "host", "ir", "numerics", "ops")
 """The parts of the package that machine code depends on: code in the cache is not used after a change in one."""
@@ -170,10 +171,15 @@ def _emitted(ir_text: str, host: Host) -> tuple[bytes, list[str]]:
     """The machine code, and the functions that it needs and this process does not have."""
     if not host.has_f16_conversion:
         ir_text += CONVERSIONS
+    code = _generated(ir_text, host, _machine(host).emit_object)
+    return code, [name for name in undefined_symbols(code) if not _is_in_process(name)]
+
+
+def _generated(ir_text: str, host: Host, emit: Callable[[llvm.ModuleRef], T]) -> T:
+    """What `emit` makes of the optimised module."""
     module = optimized(ir_text, host)
     with code_generation(needs_all(ir_text)):
-        code: bytes = _machine(host).emit_object(module)
-    return code, [name for name in undefined_symbols(code) if not _is_in_process(name)]
+        return emit(module)
 
 
 def _is_in_process(name: str) -> bool:
@@ -189,14 +195,7 @@ def optimized_text(ir_text: str, host: Host) -> str:
 
 def assembly(ir_text: str, host: Host) -> str:
     """The machine code of a module as assembly text."""
-    return _away(lambda: _assembly(ir_text, host))
-
-
-def _assembly(ir_text: str, host: Host) -> str:
-    module = optimized(ir_text, host)
-    with code_generation(needs_all(ir_text)):
-        text: str = _machine(host).emit_assembly(module)
-    return text
+    return _away(lambda: _generated(ir_text, host, _machine(host).emit_assembly))
 
 
 class Loaded:
@@ -224,8 +223,6 @@ def _loaded(code: bytes, host: Host, names: Iterable[str]) -> tuple[llvm.Executi
 
 
 # ---------------------------------------------------------------- calls of LLVM
-
-T = TypeVar("T")
 
 
 @cache

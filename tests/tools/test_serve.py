@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -16,10 +17,12 @@ import pytest
 
 import tileir
 from tests.fuzz.serving import ADDRESS, ENDLESS, HONEST, LIMITS, Attacker, answers, attacked, served
+from tileir.tools.serve import work
 from tileir.tools.serve.limits import ServeLimits
 from tileir.tools.serve.page import page
 from tileir.tools.serve.panes import PANES
 from tileir.tools.serve.server import PageServer
+from tileir.tools.serve.work import Busy, PageWorkers
 from tileir.tools.serve.worker import answered
 
 EXAMPLES = Path(tileir.__file__).parent / "examples"
@@ -187,7 +190,6 @@ def test_work_without_an_end_is_ended(server: PageServer) -> None:
 
 
 def test_more_time_than_there_is_ends_the_process() -> None:
-    from tileir.tools.serve.work import PageWorkers
 
     workers = PageWorkers(ServeLimits(seconds=0.01))
     try:
@@ -198,7 +200,6 @@ def test_more_time_than_there_is_ends_the_process() -> None:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the system holds no process to its memory")
 def test_more_memory_than_there_is_is_said() -> None:
-    from tileir.tools.serve.work import PageWorkers
 
     text = HONEST.replace("%n = constant <i32: 1> : tile<i32>", "%n = constant <f64: 1.0> : tile<16777216xf64>")
     workers = PageWorkers(ServeLimits(memory=900 << 20, seconds=30))
@@ -238,7 +239,6 @@ def threads() -> list[str]:
 
 
 def test_too_many_requests_at_a_time_are_refused() -> None:
-    from tileir.tools.serve.work import Busy, PageWorkers
 
     workers = PageWorkers(ServeLimits(working=0, waiting=0))
     with pytest.raises(Busy):
@@ -247,6 +247,30 @@ def test_too_many_requests_at_a_time_are_refused() -> None:
 
 
 # ---------------------------------------------------------------- the command
+
+
+def test_a_process_that_starts_as_the_server_ends_finds_its_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It did not where the folder went first: a traceback behind Ctrl-C."""
+    begun, closed, real = threading.Event(), threading.Event(), subprocess.Popen
+
+    def slow(*args: Any, **named: Any) -> subprocess.Popen[bytes]:
+        begun.set()
+        closed.wait(0.3)
+        return real(*args, **named)
+
+    monkeypatch.setattr(work.subprocess, "Popen", slow)
+    workers = PageWorkers(ServeLimits())
+    faults: list[threading.ExceptHookArgs] = []
+    monkeypatch.setattr(threading, "excepthook", faults.append)
+    preparing = threading.Thread(target=workers.prepare)
+    preparing.start()
+    assert begun.wait(30)
+    workers.close()
+    closed.set()
+    preparing.join(30)
+    assert not faults
+    with pytest.raises(Busy):
+        workers.answer(b"")
 
 
 def test_the_command_serves_a_file_until_it_is_interrupted(tmp_path: Path) -> None:

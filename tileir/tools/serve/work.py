@@ -23,7 +23,7 @@ _START = "import sys; sys.path[:] = {path!r}; from tileir.tools.serve.worker imp
 
 
 class Busy(Exception):
-    """Refusal of a request as too many wait."""
+    """Refusal of a request as too many wait, or the server ends."""
 
 
 class PageWorkers:
@@ -34,6 +34,7 @@ class PageWorkers:
         self._turn = threading.Semaphore(limits.working)
         self._places = threading.Semaphore(limits.working + limits.waiting)
         self._lock = threading.Lock()
+        self._starting = threading.Lock()
         self._spares: list[subprocess.Popen[bytes]] = []
         self._folder = tempfile.TemporaryDirectory(prefix="tileir-serve-")
         self._closed = False
@@ -49,19 +50,20 @@ class PageWorkers:
             self._places.release()
 
     def prepare(self) -> None:
-        """Have processes ready."""
-        while len(self._spares) < self._limits.ready and not self._closed:
-            started = self._started()
-            with self._lock:
-                kept = len(self._spares) < self._limits.ready and not self._closed
-                if kept:
-                    self._spares.append(started)
-            if not kept:
-                _end(started)
+        """Have processes ready, unless all are ended."""
+        with suppress(Busy):
+            while len(self._spares) < self._limits.ready:
+                started = self._started()
+                with self._lock:
+                    kept = len(self._spares) < self._limits.ready and not self._closed
+                    if kept:
+                        self._spares.append(started)
+                if not kept:
+                    _end(started)
 
     def close(self) -> None:
-        """End what waits ready."""
-        with self._lock:
+        """End what waits ready. No process starts from then on: its folder is gone."""
+        with self._starting, self._lock:
             self._closed, spares, self._spares = True, self._spares, []
         for spare in spares:
             _end(spare)
@@ -111,15 +113,19 @@ class PageWorkers:
         return f"the process that worked for this request ended: status {process.returncode}"
 
     def _started(self) -> subprocess.Popen[bytes]:
+        """A process that waits for a request. Raises `Busy` once all are ended."""
         pipe = subprocess.PIPE
-        return subprocess.Popen(
-            [sys.executable, "-c", _START.format(path=sys.path), json.dumps(asdict(self._limits))],
-            stdin=pipe,
-            stdout=pipe,
-            stderr=subprocess.DEVNULL,
-            cwd=self._folder.name,
-            start_new_session=True,
-        )
+        with self._starting:
+            if self._closed:
+                raise Busy
+            return subprocess.Popen(
+                [sys.executable, "-c", _START.format(path=sys.path), json.dumps(asdict(self._limits))],
+                stdin=pipe,
+                stdout=pipe,
+                stderr=subprocess.DEVNULL,
+                cwd=self._folder.name,
+                start_new_session=True,
+            )
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

@@ -131,6 +131,23 @@ class TestPlaces:
         assert cache.get(KEY) == PARTS
 
     @pytest.mark.skipif(not hasattr(os, "getuid"), reason="this system has no owners of files")
+    @pytest.mark.parametrize(("shared", "reason"), [("cache", "may write to it"), ("", "may put another in its place")])
+    def test_a_place_that_a_group_with_others_may_change_is_not_used(self, tmp_path, monkeypatch, shared, reason):
+        import grp
+
+        group = os.stat(tmp_path).st_gid
+        monkeypatch.setattr("tileir.cache._ROOT", group + 1)
+        cache = Cache(tmp_path / "place" / "cache")
+        cache.put(KEY, PARTS)
+        (tmp_path / "place" / shared).chmod(0o770)
+        members = ["somebody", "else"]
+        monkeypatch.setattr(grp, "getgrgid", lambda number: grp.struct_group(("team", "x", number, members)))
+        with pytest.warns(RuntimeWarning, match=f"the group {group} {reason}"):
+            assert cache.get(KEY) is None
+        members.clear()
+        assert (cache.get(KEY) == PARTS) == (group == os.getuid())  # only such a group is its user's own
+
+    @pytest.mark.skipif(not hasattr(os, "getuid"), reason="this system has no owners of files")
     def test_of_a_link_the_place_counts_to_which_it_leads(self, tmp_path):
         Cache(tmp_path / "shared" / "cache").put(KEY, PARTS)
         (tmp_path / "link").symlink_to(tmp_path / "shared" / "cache")

@@ -33,7 +33,7 @@ _SUFFIX, _NEW = ".native", ".new."
 STALE_SECONDS = 3600
 """The age of a file begun and not finished from which it is rubbish."""
 _ROOT = 0
-"""The user who may own our files too: root could change our memory, and need not plant code."""
+"""The user, and the group, whom our files may belong to too: root could change our memory, and need not plant code."""
 
 
 def key_of(*texts: str) -> str:
@@ -109,13 +109,13 @@ class Cache:
             status = os.stat(self.directory)
             if status.st_uid not in (os.getuid(), _ROOT):
                 return "it belongs to another user"
-            if status.st_mode & stat.S_IWOTH:
-                return "everybody may write to it"
-            around = os.stat(os.path.join(self.directory, os.pardir)).st_mode  # of a link, where it leads
+            if writers := _foreign_writers(status):
+                return f"{writers} may write to it"
+            around = os.stat(os.path.join(self.directory, os.pardir))  # of a link, where it leads
         except OSError:
             return None
-        replaceable = around & stat.S_IWOTH and not around & stat.S_ISVTX
-        return "everybody may put another in its place" if replaceable else None
+        replacers = "" if around.st_mode & stat.S_ISVTX else _foreign_writers(around)
+        return f"{replacers} may put another in its place" if replacers else None
 
     def _trusted(self) -> bool:
         """Whether the directory may be used; says once why not."""
@@ -176,6 +176,25 @@ def shared_cache() -> Cache:
 @cache
 def _cache_in(directory: Path | None) -> Cache:
     return Cache(directory)
+
+
+def _foreign_writers(status: os.stat_result) -> str:
+    """Name who else may write to a directory: everybody, a group with other members, or nobody ("")."""
+    if status.st_mode & stat.S_IWOTH:
+        return "everybody"
+    shared = status.st_mode & stat.S_IWGRP and status.st_gid != _ROOT and not _is_private(status.st_gid)
+    return f"the group {status.st_gid}" if shared else ""
+
+
+def _is_private(group: int) -> bool:
+    """Whether a group is its user's alone: it has the user's number, by convention, and no other members."""
+    import grp  # not on Windows
+    import pwd
+
+    user = os.getuid()
+    with contextlib.suppress(KeyError):  # a container's user may have no name
+        return group == user and set(grp.getgrgid(group).gr_mem) <= {pwd.getpwuid(user).pw_name}
+    return group == user
 
 
 def _content(parts: Parts) -> bytes:

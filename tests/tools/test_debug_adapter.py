@@ -11,6 +11,8 @@ import pytest
 from framed import FramedProcess
 from launches import RACE
 
+DEEP = b"[" * 100_000
+
 
 class DebugClient:
     """An editor that debugs one launch."""
@@ -145,3 +147,50 @@ def test_what_is_wrong_is_answered(client: DebugClient) -> None:
     assert not client.answer("variables", variablesReference=5000)["success"]
     assert not client.answer("setBreakpoints")["success"]
     assert client.value("block_x") == "0"
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [
+        ("launch", "stop"),
+        ("setBreakpoints", {"source": 5}),
+        ("setBreakpoints", {"source": {"path": "p"}, "breakpoints": ["here"]}),
+        ("setBreakpoints", {"source": {"path": "p"}, "breakpoints": 7}),
+        ("setDataBreakpoints", {"breakpoints": [{"dataId": 3.5e9}, {"dataId": [0]}]}),
+        ("setFunctionBreakpoints", {"breakpoints": [{"name": []}]}),
+        ("variables", {"variablesReference": float("inf")}),
+    ],
+)
+def test_arguments_of_another_form_are_refused(client: DebugClient, command: str, arguments: object) -> None:
+    client.begin(stop_on_entry=True)
+    client.stopped()
+    client.process.send({"seq": 100, "type": "request", "command": command, "arguments": arguments})
+    answer = client.process.wait_for(lambda one: one.get("request_seq") == 100)
+    assert not answer["success"] and answer["message"]
+    assert client.value("block_x") == "0"
+
+
+def test_a_condition_may_be_a_number(client: DebugClient) -> None:
+    client.begin(stop_on_entry=True)
+    client.stopped()
+    client.ask("setBreakpoints", source={"path": client.path}, breakpoints=[{"line": 13, "condition": 1}])
+    assert client.go("continue") == ("breakpoint", 13)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"Content-Length: 100000\r\n\r\n" + DEEP,
+        b"Content-Length: 99999999999999999999\r\n\r\n{}",
+        b"Content-Length: " + b"9" * 5000 + b"\r\n\r\n{}",
+        b"Content-Length: 4\r\n\r\n[{}]",
+        b"no header",
+    ],
+    ids=["deep", "huge", "digits", "list", "cut"],
+)
+def test_what_is_no_message_ends_the_conversation(program: Path, sent: bytes) -> None:
+    process = DebugClient(program).process
+    assert process.child.stdin is not None
+    process.child.stdin.write(sent)
+    process.child.stdin.flush()
+    assert "Traceback" not in process.close()

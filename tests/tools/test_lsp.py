@@ -313,3 +313,53 @@ def test_any_text_is_answered(editor: Editor, text: str) -> None:
     editor.about("inlayHint", range=whole)
     editor.about("codeAction", range=whole, context={"diagnostics": []})
     editor.about("formatting", options={"tabSize": 2, "insertSpaces": True})
+
+
+def _conversation(*frames: bytes) -> FramedProcess:
+    process = FramedProcess(["lsp"])
+    assert process.child.stdin is not None
+    for frame in frames:
+        process.child.stdin.write(frame)
+    process.child.stdin.flush()
+    return process
+
+
+INITIALIZE = (
+    b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":null,"rootUri":null,"capabilities":{}}}'
+)
+
+
+def _frame(content: bytes, header: bytes = b"Content-Length: %d\r\n\r\n") -> bytes:
+    return header % len(content) + content
+
+
+@pytest.mark.parametrize("header", [b"content-length: %d\r\n\r\n", b"CONTENT-LENGTH:%d\n\n"])
+def test_headers_may_be_in_any_case(header: bytes) -> None:
+    process = _conversation(_frame(INITIALIZE, header))
+    assert "capabilities" in process.wait_for(lambda message: message.get("id") == 1)["result"]
+    assert process.close() == ""
+
+
+@pytest.mark.parametrize("length", [b"99999999999999999999", b"999999999999", b"9" * 5000, b"-1"])
+def test_a_message_of_an_impossible_length_ends_the_conversation(length: bytes) -> None:
+    said = _conversation(b"Content-Length: " + length + b"\r\n\r\n" + INITIALIZE).close()
+    assert said == "tileir: expected a header 'Content-Length: N' of at most 268435456 bytes\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"{nonsense", "Expecting property name"),
+        (b"[" * 100_000, "recursion"),
+        (INITIALIZE.replace(b'{"processId":null,"rootUri":null,"capabilities":{}}', b"5"), "Invalid Params"),
+    ],
+    ids=["nonsense", "deep", "parameters"],
+)
+def test_a_message_that_cannot_be_read_is_reported_and_passed_over(content: bytes, reason: str) -> None:
+    process = _conversation(_frame(content), _frame(INITIALIZE))
+    assert (
+        reason in process.wait_for(lambda message: message.get("method") == "window/showMessage")["params"]["message"]
+    )
+    assert "capabilities" in process.wait_for(lambda message: message.get("id") == 1)["result"]
+    said = process.close()
+    assert reason in said and "Traceback" not in said

@@ -1,6 +1,6 @@
 """The debugger for editors: the Debug Adapter Protocol.
 
-Knows: which request asks what of the run. Does not know: how messages travel (`tools.debug.messages`), nor how a run is
+Knows: which request asks what of the run. Does not know: how messages travel (`tools.messages`), nor how a run is
 controlled (`tools.debug.session`).
 
 Requests are answered while the run stands; one that comes while it runs is answered when it stands again.
@@ -18,10 +18,10 @@ from tileir.ir.diagnostics import Coordinates
 from tileir.runtime.grid import GridLike
 from tileir.runtime.module import Kernel
 from tileir.tools.debug.expressions import ExpressionError
-from tileir.tools.debug.messages import Message, MessageStream
 from tileir.tools.debug.session import DebugSession, Stop
 from tileir.tools.debug.showing import shown
 from tileir.tools.listened import bound_arguments
+from tileir.tools.messages import Message, MessageStream
 
 CAPABILITIES = {
     "supportsConfigurationDoneRequest": True,
@@ -103,7 +103,7 @@ class DebugAdapter:
 
     def _answer(self, request: Message) -> bool:
         """Answer a request; whether the run goes on."""
-        name, given = str(request.get("command")), request.get("arguments") or {}
+        name = str(request.get("command"))
         if name in _GOING:
             return self._go(request, _GOING[name])
         answer = getattr(self, f"_{name}", None) if name in _ANSWERS else None
@@ -111,8 +111,8 @@ class DebugAdapter:
             self._stream.respond(request, error=f"'{name}' is not supported")
             return False
         try:
-            self._stream.respond(request, answer(given))
-        except (ExpressionError, LookupError, TypeError, ValueError) as error:
+            self._stream.respond(request, answer(_object(request.get("arguments") or {}, "arguments")))
+        except (ExpressionError, LookupError, TypeError, ValueError, OverflowError) as error:
             self._stream.respond(request, error=str(error) or name)
         if name == "initialize":
             self._stream.tell("initialized")
@@ -147,16 +147,17 @@ class DebugAdapter:
     # ------------------------------------------------------------ breakpoints
 
     def _setBreakpoints(self, given: Message) -> Message:
-        session, path = self._session, str(given["source"].get("path") or given["source"].get("name"))
+        session, source = self._session, _object(given["source"], "source")
+        path = str(source.get("path") or source.get("name"))
         file = next((name for name in session.lines.sources if _same_file(name, path)), None)
         session.breakpoints = [one for one in session.breakpoints if one.file != file or one.line is None]
-        return {"breakpoints": [self._line_breakpoint(one, file) for one in given.get("breakpoints", [])]}
+        return {"breakpoints": [self._line_breakpoint(one, file) for one in _breakpoints(given)]}
 
     def _line_breakpoint(self, wanted: Message, file: str | None) -> Message:
         line = None if file is None else self._session.line_with_operation(int(wanted["line"]), file)
         if line is None:
             return {"verified": False, "message": "no operation at this line or behind it"}
-        made = self._session.add(line=line, file=file, condition=wanted.get("condition"))
+        made = self._session.add(line=line, file=file, condition=_condition(wanted))
         return {"verified": True, "id": made.number, "line": line}
 
     def _setFunctionBreakpoints(self, given: Message) -> Message:
@@ -164,11 +165,11 @@ class DebugAdapter:
         session.breakpoints = [one for one in session.breakpoints if one.op is None]
         known = {op.spec.name for op in session.launch.kernel.module.walk()}
         found = []
-        for wanted in given.get("breakpoints", []):
+        for wanted in _breakpoints(given):
             if wanted["name"] not in known:
                 found.append({"verified": False, "message": f"no operation '{wanted['name']}' in the program"})
                 continue
-            made = session.add(op=wanted["name"], condition=wanted.get("condition"))
+            made = session.add(op=wanted["name"], condition=_condition(wanted))
             found.append({"verified": True, "id": made.number})
         return {"breakpoints": found}
 
@@ -181,9 +182,10 @@ class DebugAdapter:
 
     def _setDataBreakpoints(self, given: Message) -> Message:
         self._session.watched.clear()
-        for wanted in given.get("breakpoints", []):
-            self._session.watch(wanted["dataId"])
-        return {"breakpoints": [{"verified": True} for _ in given.get("breakpoints", [])]}
+        wanted = _breakpoints(given)
+        for one in wanted:
+            self._session.watch(str(one["dataId"]))
+        return {"breakpoints": [{"verified": True} for _ in wanted]}
 
     # ------------------------------------------------------------ where it stands
 
@@ -252,6 +254,21 @@ class DebugAdapter:
             "breakMode": "always",
             "details": {"message": str(trap), "stackTrace": "\n".join(lines)},
         }
+
+
+def _object(value: object, name: str) -> Message:
+    if not isinstance(value, dict):
+        raise TypeError(f"'{name}': expected an object, got {value!r:.60}")
+    return value
+
+
+def _breakpoints(given: Message) -> list[Message]:
+    return [_object(one, "breakpoints") for one in given.get("breakpoints", [])]
+
+
+def _condition(wanted: Message) -> str | None:
+    condition = wanted.get("condition")
+    return None if condition is None else str(condition)
 
 
 _ANSWERS = frozenset(

@@ -10,7 +10,7 @@ import asyncio
 import gc
 import logging
 import os
-from typing import Any
+from typing import Any, BinaryIO
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
@@ -19,12 +19,33 @@ from pygls.uris import to_fs_path
 
 from tileir.tools.lsp import blanks, completion, diagnostics, hover, navigation, showing, stages
 from tileir.tools.lsp.snapshot import Snapshot
+from tileir.tools.messages import read_content
 
 PAUSE = 0.02
 """Seconds without a change after which a document is checked."""
 CALM = 0.3
 """Seconds after a check when numbers are looked at, so that a question about them is answered at once."""
 LEGEND = lsp.SemanticTokensLegend(list(showing.TOKEN_TYPES), list(showing.TOKEN_MODIFIERS))
+
+
+class _Framed:
+    """A stream of messages whose headers are spelled and bounded as pygls takes for granted."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._lines: list[bytes] = []
+        self._content = b""
+
+    def readline(self) -> bytes:
+        if not self._lines:
+            content = read_content(self._stream)
+            if not content:
+                return b""
+            self._content, self._lines = content, [b"\r\n", b"Content-Length: %d\r\n" % len(content)]
+        return self._lines.pop()
+
+    def read(self, size: int) -> bytes:
+        return self._content
 
 
 class TileServer(LanguageServer):
@@ -76,14 +97,23 @@ def serve(version: str) -> None:
     gc.freeze()
     gc.set_threshold(200_000, 20, 100)
     logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_unforeseen)
+    logging.getLogger("pygls.server").addFilter(_brief)
     # The server closes what it is given.
     with os.fdopen(os.dup(0), "rb") as stdin, os.fdopen(os.dup(1), "wb") as stdout:
-        server(version).start_io(stdin, stdout)
+        server(version).start_io(_Framed(stdin), stdout)  # type: ignore[arg-type]
 
 
 def _is_unforeseen(record: logging.LogRecord) -> bool:
-    """Whether a failure is more than a request that is refused, of which the editor is told."""
-    return not (record.exc_info and isinstance(record.exc_info[1], JsonRpcInvalidParams))
+    """Whether a failure is more than a request that is refused or cannot be read, of which the editor is told."""
+    refused = record.exc_info and isinstance(record.exc_info[1], JsonRpcInvalidParams)
+    return not refused and not record.getMessage().startswith("Unable to deserialize")
+
+
+def _brief(record: logging.LogRecord) -> bool:
+    """Give the reason instead of a traceback: a message that cannot be read is the editor's fault, not ours."""
+    if record.exc_info:
+        record.msg, record.exc_info = f"{record.msg}: {record.exc_info[1]}", None
+    return True
 
 
 def server(version: str) -> TileServer:

@@ -1,16 +1,40 @@
-"""Messages of the Debug Adapter Protocol: JSON behind a header that says how long it is.
+"""JSON messages behind a header that says how long each is, as editors exchange them.
 
-Knows: how messages are read and written, one at a time. Does not know: what they say (`tools.debug.adapter`).
+Knows: how messages are framed, read and written, one at a time. Does not know: what they say (`tools.debug.adapter`,
+`tools.lsp.server`).
 """
 
 from __future__ import annotations
 
 import itertools
 import json
+import sys
 from typing import Any, BinaryIO
 
-MOST_BYTES = 1 << 24
+MOST_BYTES = 1 << 28
+"""The longest message, and the longest line of a header."""
+_MOST_DIGITS = len(str(MOST_BYTES))
 Message = dict[str, Any]
+
+
+def read_content(reader: BinaryIO) -> bytes | None:
+    """Return the content of the next message; None at the end, or where no message of a possible length begins.
+
+    The names of headers may be in any case, and their lines may end without a carriage return.
+    """
+    length = None
+    while line := reader.readline(MOST_BYTES):
+        name, _, value = (part.strip() for part in line.partition(b":"))
+        if not name:
+            break
+        if name.lower() == b"content-length":
+            length = int(value) if value.isdigit() and len(value) <= _MOST_DIGITS else -1
+    else:
+        return None
+    if length is None or not 0 < length <= MOST_BYTES:
+        print(f"tileir: expected a header 'Content-Length: N' of at most {MOST_BYTES} bytes", file=sys.stderr)
+        return None
+    return reader.read(length)
 
 
 class MessageStream:
@@ -22,18 +46,9 @@ class MessageStream:
 
     def receive(self) -> Message | None:
         """The next message; None at the end, or of what is none."""
-        length = 0
-        while line := self._reader.readline(MOST_BYTES):
-            name, _, value = line.strip().partition(b":")
-            if not name:
-                break
-            if name.lower() == b"content-length" and value.strip().isdigit():
-                length = int(value)
-        if not 0 < length <= MOST_BYTES:
-            return None
         try:
-            message = json.loads(self._reader.read(length))
-        except ValueError:
+            message = json.loads(read_content(self._reader) or b"")
+        except (ValueError, RecursionError):
             return None
         return message if isinstance(message, dict) else None
 

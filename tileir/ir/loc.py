@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
@@ -144,12 +144,6 @@ class SourcePart(Places):
     def location(self, number: int, name: str) -> SourceLoc:
         offset, length = divmod(self.marks[number], self.LONGEST)
         return SourceLoc(self.source, offset, offset + length)
-
-    def move(self, source: Source, moved: Callable[[int], int]) -> None:
-        """Become the places in another text, where what stood at an offset is `moved`; names keep their lengths."""
-        self.source = source
-        places = [divmod(mark, self.LONGEST) for mark in self.marks]
-        self.marks = array("Q", [moved(offset) * self.LONGEST + length for offset, length in places])
 
 
 @dataclass(frozen=True, repr=False, slots=True)

@@ -14,8 +14,7 @@ from tileir.ir.core import Block, Module, Op, Value
 from tileir.ir.diagnostics import Diagnostic
 from tileir.ir.loc import Source, SourceLoc
 from tileir.ir.types import Type
-from tileir.ops.calls import Func
-from tileir.ops.module import Entry, Global, ModuleOp
+from tileir.ops.module import ModuleOp
 from tileir.text.parser import DEFAULT_MODULE, Parser
 from tileir.text.reading.lexer import token_at
 from tileir.text.reading.names import NameScope
@@ -52,13 +51,6 @@ class TextReading:
     statements: dict[int, Op] = field(default_factory=dict)
     types: dict[str, Type] = field(default_factory=dict)
     aliases: dict[str, Attribute | None] = field(default_factory=dict)
-    alias_places: dict[str, SourceLoc] = field(default_factory=dict)
-    ends: dict[int, int] = field(default_factory=dict)
-    """Where what follows a statement begins, by where that begins."""
-    items: dict[int, int] = field(default_factory=dict)
-    """Those of entries, globals and functions."""
-    repeats: frozenset[tuple[str, str]] = frozenset()
-    """Codes and messages of faults that are reported only where they are found first."""
     moved: dict[int, int] = field(default_factory=dict)
     """The offsets of operations with a ``loc(...)`` of their own, by the identity of that location."""
     _begins: list[int] = field(default_factory=list)
@@ -80,19 +72,14 @@ class TextReading:
         return None if at < 0 else (self._begins[at], self.statements[self._begins[at]])
 
     def release(self) -> None:
-        """Nobody reads this any more: take the circles of the program apart, so that its memory is free at once."""
-        take_apart(self.module.op)
+        """Break the reference cycles of the program, so that its memory is free at once."""
+        for op in list(self.module.op.walk()):
+            op.parent, op.operands, op.results, op.regions = None, (), (), ()
 
     def visible(self, offset: int) -> list[ValueName]:
         """The names that may be used at `offset`, the latest first."""
         found = [name for name in self.definitions.values() if name.since <= offset <= name.until]
         return sorted(found, key=lambda name: -name.begin)
-
-
-def take_apart(root: Op) -> None:
-    """Cut all ties between operations, values and blocks below `root`."""
-    for op in list(root.walk()):
-        op.parent, op.operands, op.results, op.regions = None, (), (), ()
 
 
 def read(source: Source) -> TextReading:
@@ -103,12 +90,8 @@ def read(source: Source) -> TextReading:
     reading = listener.reading
     reading.module = Module(op, source)
     reading.faults, reading.types = sorted(listener.faults, key=fault_offset), listener.types
-    reading.aliases, reading.alias_places = listener.aliases, listener.alias_places
-    reading.moved, reading.repeats = listener.moved(), frozenset(listener.repeats)
+    reading.aliases, reading.moved = listener.aliases, listener.moved()
     return reading
-
-
-_ITEMS = (Entry, Func, Global)
 
 
 def fault_offset(fault: Diagnostic) -> int:
@@ -141,14 +124,14 @@ class NamingParser(Parser):
     def __init__(self, source: Source) -> None:
         super().__init__(source)
         self.reading = TextReading(source, Module(ModuleOp([], (), {"sym_name": DEFAULT_MODULE}, (Block(),)), source))
-        self.placed: list[tuple[int, Op | Block]] = []
+        self.placed: list[tuple[int, Op]] = []
         self._known: dict[NameScope, dict[str, ValueName]] = {}
         self.shapes = StatementShapes(self.types, 0)  # every use is looked at
         self.enter_scope(self.scope)
 
     def moved(self) -> dict[int, int]:
         """The offsets of the operations with locations of their own."""
-        return {id(place.loc): begin for begin, place in self.placed if isinstance(place, Op)}
+        return {id(op.loc): begin for begin, op in self.placed}
 
     # ------------------------------------------------------------ scopes
 
@@ -160,15 +143,6 @@ class NamingParser(Parser):
             self.leave(self._here())
         super().enter_scope(scope)
 
-    def resolve(self, place: Op | Block) -> None:
-        """Replace the aliases in locations."""
-        self._resolve(place)
-
-    @property
-    def offset(self) -> int:
-        """Where the next token begins."""
-        return self._here()
-
     def leave(self, offset: int) -> None:
         """Let all names of the scope end at `offset`."""
         for name in self._known[self.scope].values():
@@ -176,19 +150,6 @@ class NamingParser(Parser):
 
     def _here(self) -> int:
         return self.starts[min(self.index, len(self.starts) - 1)]
-
-    def show(self, name: ValueName, begin: int, values: list[Value]) -> None:
-        """Let a name of another reading be seen here, with its value, or the values of a pack as far as it has them."""
-        self.values[name.name], self.scope.places[name.name] = values[0], begin
-        if name.size > 1:
-            self.scope.packs[name.name] = name.size
-        if len(values) > 1:
-            self.values |= {f"{name.name}#{index}": value for index, value in enumerate(values)}
-
-    def members(self, name: str) -> list[Value]:
-        """The value of a name that is seen, or the values of its pack."""
-        rest = [f"{name}#{index}" for index in range(1, self.scope.packs.get(name, 1))]
-        return [self.values[name], *(self.values[member] for member in rest if member in self.values)]
 
     # ------------------------------------------------------------ values
 
@@ -222,23 +183,12 @@ class NamingParser(Parser):
 
     # ------------------------------------------------------------ statements and symbols
 
-    def statement_alone(self) -> Op | None:
-        """Read one statement that stands in no block; None if there is none."""
-        block = Block()
-        self.statement(block)
-        for place in self.located:
-            self.resolve(place)
-        return block.ops[0] if block.ops else None
-
     def statement(self, block: Block) -> None:
         begin, before = self.starts[self.index], len(block.ops)
         super().statement(block)
         if len(block.ops) > before:
             op = block.ops[before]
             self.reading.statements[begin] = op
-            self.reading.ends[begin] = self._here()
-            if isinstance(op, _ITEMS):
-                self.reading.items[begin] = self._here()
             if self.located and self.located[-1] is op:
                 self.placed.append((begin, op))
 
@@ -247,25 +197,6 @@ class NamingParser(Parser):
         name = super().symbol(what)
         self.reading.symbols[at] = name
         return name
-
-
-def read_item(old: TextReading, source: Source, begin: int) -> tuple[NamingParser, int]:
-    """Read one item at `begin` with the aliases that are known; gives who has read it, and where what follows begins.
-
-    Its operation is the only one of `statements` without a parent; there is none if the item is faulty itself.
-    """
-    listener = parser_at(old, source, begin, 1)
-    listener.statement_alone()
-    return listener, listener.offset
-
-
-def parser_at(old: TextReading, source: Source, begin: int, depth: int) -> NamingParser:
-    """A parser of what begins at `begin` inside of `depth` regions, with the aliases that are known."""
-    listener = NamingParser(source)
-    listener.types, listener.aliases, listener.alias_places = dict(old.types), dict(old.aliases), old.alias_places
-    listener.depth = listener.braces = depth
-    listener.restart(begin)
-    return listener
 
 
 def token_around(text: str, offset: int) -> tuple[int, str]:

@@ -61,8 +61,9 @@ class TileServer(LanguageServer):
         document = self.workspace.get_text_document(uri)
         known = self._snapshots.get(uri)
         if known is None or known.version != document.version or known.text != document.source:
-            name = to_fs_path(uri) or uri
-            known = self._snapshots[uri] = Snapshot(name, document.source, document.version, known)
+            if known is not None:
+                known.release()
+            known = self._snapshots[uri] = Snapshot(to_fs_path(uri) or uri, document.source, document.version)
         return known
 
     def check_soon(self, uri: str) -> None:

@@ -14,21 +14,19 @@ from tileir.ir.diagnostics import Diagnostic
 from tileir.ir.loc import Source
 from tileir.ops.calls import Func
 from tileir.ops.module import Entry
-from tileir.tools.lsp.patching import patched
 from tileir.tools.lsp.positions import Lines
 from tileir.tools.lsp.reading import TextReading, ValueName, read, token_around
 from tileir.verify import verify
 
 
 class Snapshot:
-    """Version `version` of the document called `name`. `before` is the one that it was made of, which is used up."""
+    """Version `version` of the document called `name`."""
 
-    def __init__(self, name: str, text: str, version: int | None = None, before: Snapshot | None = None) -> None:
+    def __init__(self, name: str, text: str, version: int | None = None) -> None:
         self.version = version
         self.text = text
         self.source = Source(name, text)
         self._walks: dict[Op, Walk | None] = {}
-        self._before = None if before is None else before.__dict__.pop("reading", None)
 
     @cached_property
     def lines(self) -> Lines:
@@ -36,18 +34,17 @@ class Snapshot:
 
     @cached_property
     def reading(self) -> TextReading:
-        before, self._before = self._before, None
-        found = None if before is None else patched(before, self.source)
-        if found is None:
-            found = read(self.source)
-            if before is not None:
-                before.release()
-        return found
+        return read(self.source)
 
     @cached_property
     def diagnostics(self) -> list[Diagnostic]:
         """What is wrong: faults of the text, or else of the program."""
         return self.reading.faults or verify(self.reading.module).diagnostics
+
+    def release(self) -> None:
+        """Free the memory of a version that nobody reads any more."""
+        if "reading" in self.__dict__:
+            self.__dict__.pop("reading").release()
 
     @property
     def is_sound(self) -> bool:

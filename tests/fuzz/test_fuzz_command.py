@@ -129,6 +129,12 @@ def test_our_engines_agree_on_programs_of_kinds_that_must_be_asked_for() -> None
     assert [found for seed in range(4) for found in engines.findings_of(program_of(seed, grammar), chosen)] == []
 
 
+def test_our_engines_agree_on_programs_whose_vectors_live_while_they_wait(capsys: pytest.CaptureFixture[str]) -> None:
+    weights = ("--weight", "wait=3", "--weight", "wide=4", "--weight", "gather=2")
+    words = (*FAST, "--engines", "cpu", *weights, "--first", "16", "--count", "3", "--no-reduce")
+    assert fuzz(capsys, *words) == (0, "3 programs, 0 findings\n", "")
+
+
 def test_our_engines_agree_on_some_programs(capsys: pytest.CaptureFixture[str]) -> None:
     ours = ",".join(engines.OURS)
     assert fuzz(capsys, "--count", "3", "--engines", ours, "--workers", "1") == (0, "6 programs, 0 findings\n", "")

@@ -146,6 +146,32 @@ SUMMING = """entry @k(%flag: tile<ptr<i32>>, %out: tile<ptr<f32>>, %end: tile<f3
 }"""
 """Looks at a flag that nobody sets, and carries nothing but sums, which it adds to where they stand."""
 
+TURNS = """entry @k(%turn: tile<ptr<i32>>, %in: tile<ptr<ELEMENT>>, %out: tile<ptr<ELEMENT>>, %s: tile<ELEMENT>) {
+  %one = constant <i32: 1> : tile<i32>
+  %x, %y, %z = get_tile_block_id : tile<i32>
+  %i = iota : tile<64xi32>
+  %in1 = reshape %in : tile<ptr<ELEMENT>> -> tile<1xptr<ELEMENT>>
+  %ins = broadcast %in1 : tile<1xptr<ELEMENT>> -> tile<64xptr<ELEMENT>>
+  %from = offset %ins, %i : tile<64xptr<ELEMENT>>, tile<64xi32> -> tile<64xptr<ELEMENT>>
+  %out1 = reshape %out : tile<ptr<ELEMENT>> -> tile<1xptr<ELEMENT>>
+  %outs = broadcast %out1 : tile<1xptr<ELEMENT>> -> tile<64xptr<ELEMENT>>
+  %to = offset %outs, %i : tile<64xptr<ELEMENT>>, tile<64xi32> -> tile<64xptr<ELEMENT>>
+  %s1 = reshape %s : tile<ELEMENT> -> tile<1xELEMENT>
+  %many = broadcast %s1 : tile<1xELEMENT> -> tile<64xELEMENT>
+  loop {
+    %now, %t1 = load_ptr_tko acquire device %turn : tile<ptr<i32>> -> tile<i32>, token
+    %v, %t2 = load_ptr_tko weak %from : tile<64xptr<ELEMENT>> -> tile<64xELEMENT>, token
+    %sum = addf %v, %many : tile<64xELEMENT>
+    %t3 = store_ptr_tko weak %to, %sum : tile<64xptr<ELEMENT>>, tile<64xELEMENT> -> token
+    %mine = cmpi equal %now, %x, signed : tile<i32> -> tile<i1>
+    if %mine { break }
+  }
+  %next = addi %x, %one : tile<i32>
+  %t4 = store_ptr_tko release device %turn, %next : tile<ptr<i32>>, tile<i32> -> token
+  return
+}"""
+"""Waits for its turn and adds a number to 64 others meanwhile."""
+
 _ADD = "  %o{n}, %t{n} = atomic_rmw_tko relaxed device %p, add, %one : tile<ptr<i32>>, tile<i32> -> tile<i32>, token"
 
 ATOMICS = "\n".join(

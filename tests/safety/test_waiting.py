@@ -6,10 +6,10 @@ from functools import partial
 
 import numpy as np
 import pytest
-from long_programs import ATOMICS, BUSY, CIRCLE, LOOP, PATIENT, SPIN, SUMMING, WAIT_FOR_LAST
+from long_programs import ATOMICS, BUSY, CIRCLE, LOOP, PATIENT, SPIN, SUMMING, TURNS, WAIT_FOR_LAST
 
 import tileir
-from tileir.host import limits
+from tileir.host import child, limits
 
 TARGETS = ("interp", "cpu")
 
@@ -43,6 +43,19 @@ def test_every_tile_block_may_wait_for_the_last(target, options, blocks):
     flag, count = np.zeros(1, np.int32), np.zeros(1, np.int32)
     run(WAIT_FOR_LAST, flag, count, blocks - 1, grid=blocks, target=target, **options)
     assert count[0] == blocks
+
+
+@pytest.mark.skipif(not child.POSSIBLE, reason="this system cannot copy a process")
+@pytest.mark.parametrize(("element", "dtype"), [("f32", np.float32), ("f64", np.float64)])
+def test_vectors_live_while_their_tile_block_waits(element, dtype):
+    def sums():
+        flag, given, out = np.zeros(1, np.int32), np.arange(64, dtype=dtype), np.zeros(64, dtype)
+        run(TURNS.replace("ELEMENT", element), flag, given, out, 1.5, grid=20, threads=2)
+        return flag[0], out - given
+
+    turns, added = child.in_child(sums)
+    assert turns == 20
+    assert (added == 1.5).all()
 
 
 @pytest.mark.usefixtures("impatient")

@@ -17,6 +17,7 @@ from tileir.ir import types as t
 from tileir.ir.attributes import (
     DenseElements,
     MemoryOrdering,
+    MemoryScope,
 )
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.storage import DTYPES
@@ -32,6 +33,9 @@ SHAPES: tuple[tuple[int, ...], ...] = (
     (), (1,), (4,), (8,), (16,), (4, 4), (2, 8), (8, 2), (1, 8), (8, 1), (16, 16), (2, 2, 4)
 )  # fmt: skip
 WEAK = MemoryOrdering.WEAK
+Order = tuple[MemoryOrdering, MemoryScope | None]
+"""The ordering of an access, and among whom it holds."""
+ACQUIRE: Order = (MemoryOrdering.ACQUIRE, MemoryScope.DEVICE)
 
 
 class Choose(Protocol):

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tileir.fuzz.draft import ProgramScope
+from tileir.cpu.lowering.safepoints import PATIENCE
+from tileir.fuzz.draft import ACQUIRE, SHAPES, ProgramScope
 from tileir.fuzz.memory import MemoryStatements
 from tileir.ir import types as t
 from tileir.ir.attributes import (
@@ -66,12 +67,25 @@ class FlowStatements(MemoryStatements):
 
     def loop(self) -> None:
         """At most three rounds: a counter ends it, early or late in the body."""
+        self._loop((1, 2, 3), lambda: None)
+
+    def wait(self) -> None:
+        """A loop that looks for what other tile blocks may write, so long that native code lets these run."""
+        often = PATIENCE + 2 if self.scope.depth == 0 else 2
+        self._loop((often, 1), lambda: self.load_pointers(SHAPES[:3], (ACQUIRE,)))
+
+    def _loop(self, rounds: Sequence[int], begin_end: Callable[[], None]) -> None:
         carried = self._carried()
         types = [*(value.type for value in carried), t.TOKEN]
-        zero, one, limit = self.a_number(0), self.a_number(1), self.a_number(self.choose((1, 2, 3)))
+        zero, one, limit = self.a_number(0), self.a_number(1), self.a_number(self.choose(rounds))
         body = Block([t.tile(t.I32), *types])
         start = [zero, *carried, self.scope.token]
-        self._inside(body, body.args[1:-1], lambda: self._end_of_loop(body.args[0], one, limit, carried))
+
+        def end() -> None:
+            begin_end()
+            self._end_of_loop(body.args[0], one, limit, carried)
+
+        self._inside(body, body.args[1:-1], end)
         self.emit(control.Loop.build(types, initValues=start, body=body))
 
     def _end_of_loop(self, counter: Value, one: Value, limit: Value, carried: Sequence[Value]) -> None:

@@ -6,12 +6,13 @@ Knows: views and pointers into the arrays of a program, within and across their 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from tileir.fuzz.data import SIDE
-from tileir.fuzz.draft import SHAPES, WEAK, ProgramDraft
+from tileir.fuzz.draft import ACQUIRE, SHAPES, WEAK, Order, ProgramDraft
 from tileir.ir import types as t
 from tileir.ir.attributes import (
     AtomicMode,
@@ -166,12 +167,14 @@ class MemoryStatements(ProgramDraft):
     def _mask(self, shape: tuple[int, ...]) -> Value | None:
         return self.like(t.tile(t.I1, *shape)) if self.choose((False, True)) else None
 
-    def load_pointers(self) -> None:
-        element, shape = self.choose(self.elements), self.choose(SHAPES)
+    def load_pointers(
+        self, among: Sequence[tuple[int, ...]] = SHAPES, orders: Sequence[Order] = ((WEAK, None), ACQUIRE)
+    ) -> None:
+        element, shape = self.choose(self.elements), self.choose(among)
         mask = self._mask(shape)
         padding = self.like(t.tile(element, *shape)) if mask is not None and self.choose((True, False)) else None
         source = self._pointers(element, shape)
-        ordering, scope = self.choose(((WEAK, None), (MemoryOrdering.ACQUIRE, MemoryScope.DEVICE)))
+        ordering, scope = self.choose(orders)
         self.make(
             pointers.LoadPtr.build(
                 [t.tile(element, *shape), t.TOKEN],
@@ -183,6 +186,10 @@ class MemoryStatements(ProgramDraft):
                 token=self.scope.token,
             )
         )
+
+    def wide(self) -> None:
+        """Load one of the tiles that are more vectors than one."""
+        self.load_pointers(((32,), (64,), (128,), (256,), (512,)))
 
     def store_pointers(self) -> None:
         value = self.pick(lambda type: type.element in self.elements)

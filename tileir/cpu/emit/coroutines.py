@@ -3,7 +3,9 @@
 Knows: the intrinsics, and the blocks that a coroutine has beside those of its code. Does not know: why one is left.
 
 A coroutine's function gives a handle when it is first left, or ends. LLVM keeps what lives across a suspension in
-memory from `malloc`, which is freed when the code ends or the handle is destroyed (https://llvm.org/docs/Coroutines.html).
+a frame on the heap, which is freed when the code ends or the handle is destroyed (https://llvm.org/docs/Coroutines.html).
+A frame that holds vectors needs more alignment than `malloc` gives, and C has no such function on every system: the
+block that holds the frame is larger by that much, and its address stands in front of the frame.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ END = ir.VoidType() if llvm.llvm_version_info >= (22,) else I1
 _INTRINSICS: dict[str, tuple[ir.Type, list[ir.Type]]] = {
     "llvm.coro.id": (TOKEN, [I32, PTR, PTR, PTR]),
     "llvm.coro.size.i64": (I64, []),
+    "llvm.coro.align.i64": (I64, []),
     "llvm.coro.begin": (PTR, [TOKEN, PTR]),
     "llvm.coro.suspend": (I8, [TOKEN, I1]),
     "llvm.coro.free": (PTR, [TOKEN, PTR]),
@@ -53,8 +56,7 @@ class Coroutine:
         # llvmlite does not know this attribute, and takes no others than those it knows.
         set.add(builder.function.attributes, "presplitcoroutine")
         self._id = call(builder, "llvm.coro.id", I32(0), NULL, NULL, NULL)
-        memory = call(builder, "malloc", call(builder, "llvm.coro.size.i64"))
-        self._handle = call(builder, "llvm.coro.begin", self._id, memory)
+        self._handle = call(builder, "llvm.coro.begin", self._id, _new_frame(builder))
         self._cleanup, self._left = (builder.append_basic_block(name) for name in ("cleanup", "suspended"))
 
     def suspend(self) -> None:
@@ -71,11 +73,27 @@ class Coroutine:
         builder = self._builder
         builder.branch(self._cleanup)
         builder.position_at_end(self._cleanup)
-        call(builder, "free", call(builder, "llvm.coro.free", self._id, self._handle))
+        frame = call(builder, "llvm.coro.free", self._id, self._handle)
+        call(builder, "free", builder.load(_in_front(builder, frame), typ=PTR))
         builder.branch(self._left)
         builder.position_at_end(self._left)
         call(builder, "llvm.coro.end", self._handle, I1(0), NONE)
         builder.ret(self._handle)
+
+
+def _new_frame(builder: ir.IRBuilder) -> ir.Value:
+    """Allocate a frame of the size and alignment that LLVM finds for it."""
+    align = call(builder, "llvm.coro.align.i64")  # at least that of a pointer
+    block = call(builder, "malloc", builder.add(call(builder, "llvm.coro.size.i64"), align))
+    end = builder.add(builder.ptrtoint(block, I64), align)
+    frame = builder.inttoptr(builder.and_(end, builder.neg(align)), PTR)
+    builder.store(block, _in_front(builder, frame))
+    return frame
+
+
+def _in_front(builder: ir.IRBuilder, frame: ir.Value) -> ir.Value:
+    """The place of the address of the block that holds a frame."""
+    return builder.gep(frame, [I64(-8)], source_etype=I8)
 
 
 def call(builder: ir.IRBuilder, name: str, *arguments: ir.Value) -> ir.Value:

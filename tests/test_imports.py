@@ -21,6 +21,7 @@ LAYERS = {
             ("text", "bytecode", "verify", "passes", "interp", "cpu", "gpu"),
             ("sanitize", "explore"),
             ("runtime",),
+            ("cuda_as_cpu",),
             ("cutile", "farm", "tools"),
             ("distributed", "fuzz", "tune"),
             ("cli",),

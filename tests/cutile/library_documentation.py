@@ -106,7 +106,7 @@ def main(target: str, step: int = 1) -> int:
     import cuda.tile
 
     from tileir import cutile
-    from tileir.cutile.as_cpu import cuda_as_cpu
+    from tileir.cuda_as_cpu import cuda_as_cpu
 
     cuda_as_cpu()
     chosen = list(examples(Path(cuda.tile.__file__).parent))[::step]

@@ -264,7 +264,7 @@ def test_children_are_told_what_their_parent_has_enabled(parent):
 
 OTHER_FUNCTIONS = """\
 import torch
-from tileir.cutile.as_cpu import cuda_as_cpu
+from tileir.cuda_as_cpu import cuda_as_cpu
 
 def functions():
     return [getattr(owner, name) for owner in (torch, torch.Tensor) for name in ("add", "matmul", "sum", "exp")]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tileir.cutile.importing import when_imported
+from tileir.cuda_as_cpu.patching import when_imported
 from tileir.host.allocation import Allocation
 from tileir.host.coverage import Runs
 

@@ -6,9 +6,9 @@ calls this as a process starts (`startup`).
 
 from __future__ import annotations
 
-from tileir.cutile.as_cpu import cuda_as_cpu
+from tileir.cuda_as_cpu import cuda_as_cpu
+from tileir.cuda_as_cpu.patching import when_imported
 from tileir.cutile.children import Choice, inherited
-from tileir.cutile.importing import when_imported
 from tileir.cutile.switch import enable
 
 

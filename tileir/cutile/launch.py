@@ -14,15 +14,15 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+from tileir.cuda_as_cpu import was_asked_for
+from tileir.cuda_as_cpu.patching import Function, rebind
 from tileir.cutile.arrays import compiles_for_one
-from tileir.cutile.as_cpu import was_asked_for
 from tileir.cutile.cache import Specialisation, SpecialisationCache
 from tileir.cutile.children import Choice, handed_on
 from tileir.cutile.dumping import Dump
 from tileir.cutile.errors import cutile_type_name
 from tileir.cutile.grid import cutile_grid
 from tileir.cutile.keys import constraints
-from tileir.cutile.replacing import Function, rebind
 from tileir.cutile.sanitizing import SanitizerSession
 from tileir.cutile.signature import Binding, KernelParameters, OnGpu
 from tileir.cutile.tracebacks import trimmed

@@ -1,6 +1,6 @@
 """A pytest plugin: ``pytest -p tileir.cutile`` runs the kernels of a test suite on a tileir target.
 
-Knows: pytest's hooks and the options it adds. Does not know: what they switch on (`switch`, `as_cpu`).
+Knows: pytest's hooks and the options it adds. Does not know: what they switch on (`switch`, `cuda_as_cpu`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Before anything of the suite is imported, its ``conftest.py`` included."""
     import pytest
 
-    from tileir.cutile.as_cpu import cuda_as_cpu
+    from tileir.cuda_as_cpu import cuda_as_cpu
     from tileir.cutile.switch import disable, enable
 
     options = early_config.known_args_namespace
@@ -63,7 +63,7 @@ def _report() -> SanitizerReport | None:
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    from tileir.cutile.as_cpu import NOTICE, cuda_as_cpu
+    from tileir.cuda_as_cpu import NOTICE, cuda_as_cpu
 
     target = f"cuTile kernels run on tileir target '{config.getoption('--tileir-target')}'"
     return [target, NOTICE] if config.getoption("--cuda-as-cpu") and cuda_as_cpu() else [target]

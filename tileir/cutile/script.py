@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
+from tileir.cuda_as_cpu import NOTICE, cuda_as_cpu
 from tileir.cutile import switch
-from tileir.cutile.as_cpu import NOTICE, cuda_as_cpu
 from tileir.cutile.dumping import Dump
 from tileir.cutile.launch import installed
 from tileir.cutile.tracebacks import is_ours

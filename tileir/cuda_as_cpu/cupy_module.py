@@ -1,7 +1,7 @@
 """A `cupy` that is NumPy, for scripts that import it on a machine without CUDA.
 
 Knows: what typical scripts use of cupy beyond NumPy: arrays with ``get``, `asnumpy`, streams, events, devices.
-Does not know: when it is used (`as_cpu`).
+Does not know: when it is used (`cuda_as_cpu`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tileir.cutile.as_cpu.timing import Event, Stream
+from tileir.cuda_as_cpu.timing import Event, Stream
 
 
 class ndarray(np.ndarray):

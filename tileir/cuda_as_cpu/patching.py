@@ -1,17 +1,15 @@
-"""Changes of a module that are made when it is imported.
-
-Knows: how an import is followed. Does not know: what is changed.
-"""
+"""Changes of other libraries: of a module once it is imported, and of a function wherever it has been imported."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
 Change = Callable[[ModuleType], None]
+Function = Callable[..., object]
 
 
 def when_imported(name: str, change: Change) -> None:
@@ -59,3 +57,21 @@ class _ChangingLoader(Loader):
         sys.meta_path.remove(self._following)
         for change in self._following.changes:
             change(module)
+
+
+def rebind(pairs: Sequence[tuple[Function, Function]]) -> None:
+    """Put each new function in the place of the old one in every module that has it.
+
+    So `from cuda.tile import launch` follows, also where it was imported before.
+    """
+    replacement = {id(old): new for old, new in pairs}
+    for module in list(sys.modules.values()):
+        if isinstance(module, ModuleType) and _has_any(module, replacement):
+            for name in [name for name, value in list(vars(module).items()) if id(value) in replacement]:
+                setattr(module, name, replacement[id(vars(module)[name])])
+
+
+def _has_any(module: ModuleType, replacement: Mapping[int, Function]) -> bool:
+    """Whether a module has any of the functions with those ids. With torch there are 100,000 names: no loop in Python
+    goes over them."""
+    return not replacement.keys().isdisjoint(map(id, list(vars(module).values())))

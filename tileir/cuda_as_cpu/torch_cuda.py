@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from tileir.cutile.as_cpu.device import CAPABILITY, NAME, DeviceProperties, memory
-from tileir.cutile.as_cpu.timing import Event, Stream
+from tileir.cuda_as_cpu.device import CAPABILITY, NAME, DeviceProperties, memory
+from tileir.cuda_as_cpu.timing import Event, Stream
 from tileir.ir.diagnostics import UnsupportedError
 
 Function = Callable[..., Any]

@@ -154,6 +154,28 @@ def test_a_view_that_claims_more_than_memory_has_traps_where_it_is_used(extent: 
         trap(kernel, array, extent, index)
 
 
+@pytest.mark.parametrize(
+    ("index", "stride"),
+    [(1 << 58, 4), (1 << 57, 8), ((1 << 60) - 1, 4), (1 << 60, 1), (0, 1 << 61), (0, 1 << 60), (0, 1 << 59), (0, 1 << 58)],
+)
+@pytest.mark.parametrize("element", ["f32", "i8", "f64"])
+def test_a_tile_whose_bytes_would_wrap_around_memory_back_into_the_array_traps(
+    element: str, index: int, stride: int
+) -> None:
+    tensor, number = f"tensor_view<?x{element}, strides=[?]>", "1" if element == "i8" else "1.0"
+    view = f"partition_view<tile=(4), {tensor}>"
+    text = f"""entry @k(%p: tile<ptr<{element}>>, %n: tile<i64>, %s: tile<i64>, %i: tile<i64>) {{
+      %t = make_tensor_view %p, shape = [%n], strides = [%s] : tile<i64> -> {tensor}
+      %v = make_partition_view %t : {view}
+      %x = constant <{element}: {number}> : tile<4x{element}>
+      %u = store_view_tko weak %x, %v[%i] : tile<4x{element}>, {view}, tile<i64> -> token
+      return
+    }}"""
+    array = np.zeros(16, {"f32": np.float32, "f64": np.float64, "i8": np.int8}[element])
+    trap(tileir.parse(text)["k"], array, (1 << 62) + 16, stride, index)
+    assert not array.any()
+
+
 def claimed(rank: int, width: int) -> tileir.Kernel:
     """A kernel that loads the first two elements along dimension 0 of a view with dynamic extents and strides."""
     sizes = [f"%{letter}{dim}" for letter in "ns" for dim in range(rank)]

@@ -93,9 +93,9 @@ class _Asked:
         return self.builder.icmp_unsigned("==", loose, I64(0))
 
     def bytes_of(self, elements: ir.Value) -> ir.Value:
-        """The bytes that so many elements take."""
-        bits = self.builder.zext(self.fact(_BITS), elements.type)
-        return self.builder.lshr(self.builder.mul(elements, bits), elements.type(3))
+        """The bytes that so many elements, an i128, take."""
+        bits = self.builder.zext(self.fact(_BITS), I128)
+        return self.builder.lshr(self.builder.mul(elements, bits), I128(3))
 
     def leave(self, number: int, evidence: Sequence[ir.Value]) -> None:
         """Return the trap site that is so many after the first."""
@@ -160,15 +160,13 @@ def _define_box(asked: _Asked) -> None:
     builder = asked.builder
     with asked.dimensions() as (_, count, _), builder.if_then(builder.icmp_unsigned("==", count, I128(0))):
         builder.ret(I32(0))
-    last = asked.largest_offset()
-    span = builder.trunc(asked.total(lambda start, count, stride: _times(builder, count, stride)), I64)
+    asked.look_at_reach(asked.largest_offset())
+    span = asked.bytes_of(asked.total(lambda start, count, stride: _times(builder, count, stride)))
     base, size = asked.word(_ADDRESS), asked.fact(_SIZE)
-    length = builder.add(asked.bytes_of(span), size)
-    near = builder.icmp_unsigned("<", span, builder.udiv(I64(FARTHEST), size))
-    fine = builder.and_(near, builder.and_(asked.aligned(base), asked.holds(base, length)))
-    with builder.if_then(fine):
+    near = builder.icmp_unsigned("<", span, I128(FARTHEST))
+    held = asked.holds(base, builder.add(builder.trunc(span, I64), size))
+    with builder.if_then(builder.and_(near, builder.and_(asked.aligned(base), held))):
         builder.ret(I32(0))
-    asked.look_at_reach(last)
     _look_at_elements(asked, base)
     builder.ret(I32(0))
 
@@ -188,8 +186,8 @@ def _look_at_elements(asked: _Asked, base: ir.Value) -> None:
             dim = builder.sub(builder.sub(rank, I64(1)), behind)
             _take_position(asked, dim, rest, offset, inside)
         with builder.if_then(builder.load(inside, typ=I1)):
-            address = builder.add(base, asked.bytes_of(builder.load(offset, typ=I64)))
-            asked.look_at_lane(lane, address, 2)
+            distance = asked.bytes_of(builder.zext(builder.load(offset, typ=I64), I128))
+            asked.look_at_lane(lane, builder.add(base, builder.trunc(distance, I64)), 2)
 
 
 def _take_position(asked: _Asked, dim: ir.Value, rest: ir.Value, offset: ir.Value, inside: ir.Value) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tileir.text.strings import string_text
+from tileir.text.numbers import string_text
 
 STRINGS = {
     "newline": "a\nb\r\nc",

@@ -21,7 +21,7 @@ from tileir.gpu.ttir.entry import lower_entry
 from tileir.host import extern
 from tileir.runtime.gpu_routes import source_of
 from tileir.runtime.module import Kernel, Module
-from tileir.text.strings import string_text
+from tileir.text.numbers import string_text
 
 HARMLESS = "plain"
 

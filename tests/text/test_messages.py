@@ -180,10 +180,10 @@ def test_preview_operations_are_known_for_what_they_are() -> None:
 
 
 def test_every_word_for_another_dialect_names_operations_that_exist() -> None:
-    from tileir.text.reading import advice
-    from tileir.text.reading.spellings import spellings
+    from tileir.text.reading import hints
+    from tileir.text.reading.hints import spellings
 
-    for words in advice._OPERATIONS.values():
+    for words in hints._OPERATIONS.values():
         assert words.replace(",", " ").split()[0] in spellings(), words
 
 
@@ -212,14 +212,14 @@ def test_keywords_of_other_languages_are_known(statement: str, near: str) -> Non
 
 def test_every_word_of_another_language_stands_for_one_that_there_is() -> None:
     from tileir.ir import attributes, types
-    from tileir.text.reading import other_words
+    from tileir.text.reading import hints
 
     kinds = vars(attributes).values()
     keywords = {
         word.text for kind in kinds if isinstance(kind, type) and issubclass(kind, attributes.TextEnum) for word in kind
     }
-    assert {*other_words._KEYWORDS.values(), *other_words._ORDERS.values()} <= keywords
-    assert set(other_words._TYPES.values()) <= {*types.ELEMENTS, "tile", "tensor_view", "ptr"}
+    assert {*hints._KEYWORDS.values(), *hints._ORDERS.values()} <= keywords
+    assert set(hints._TYPES.values()) <= {*types.ELEMENTS, "tile", "tensor_view", "ptr"}
 
 
 @pytest.mark.parametrize(

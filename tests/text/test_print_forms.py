@@ -9,8 +9,7 @@ from tileir.ir.core import Module
 from tileir.ops import OPS
 from tileir.text.parser import parse
 from tileir.text.printer import to_text
-from tileir.text.syntax.format import DIRECTIVES, directives
-from tileir.text.syntax.operations import OWN_SYNTAX
+from tileir.text.syntax.format import DIRECTIVES, OWN_SYNTAX, directives
 
 
 def entry(body: str, arguments: str = "%n: tile<i32>, %x: tile<f32>") -> Module:

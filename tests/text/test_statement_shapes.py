@@ -14,7 +14,7 @@ from tileir.ir.diagnostics import DiagnosticError
 from tileir.ir.shared import SharedAttributes
 from tileir.text.parser import parse
 from tileir.text.printer import to_text
-from tileir.text.reading.shapes import StatementShapes
+from tileir.text.reading.values import StatementShapes
 
 ROUNDS = 6
 TOKEN = re.compile(r'[%@!#^]?[\w$.]+|"[^"\n]*"|->|\s+|.', re.S)

@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _page_about(name: str) -> str:
     """The page of a code, a finding or an operation."""
-    from tileir.text.reading.spellings import PREFIX, spellings
+    from tileir.text.reading.hints import PREFIX, spellings
 
     if name.lower() in findings():
         return explanation(name.lower())

@@ -1,9 +1,4 @@
-"""Declared attributes as free attributes: as they stand in an attribute dictionary or a property.
-
-Knows: the attribute that stands for the Python value of each kind, in both directions, and the names of the
-enumerations that are attributes of their own.
-Does not know: how a free attribute is read or written.
-"""
+"""Declared attributes as free attributes, as they stand in an attribute dictionary or among properties, both ways."""
 
 from __future__ import annotations
 

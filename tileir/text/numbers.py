@@ -1,17 +1,16 @@
-"""Text of floats (spec: literals#numbers).
+"""Text of floats and strings, both ways (spec: literals#numbers): decimal or hexadecimal, for every float type.
 
-Knows: the decimal or hexadecimal spelling of a bit pattern of every float type, and the bit pattern that a decimal
-literal stands for.
-Does not know: which operation holds numbers, nor arithmetic (`interp`). Works on integers alone, so NumPy is not
-imported and nothing is lost to the rounding of the host.
+Works on integers alone: nothing is lost to the rounding of the host, and NumPy is not imported.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from math import copysign, isinf, isnan
 
+from tileir.ir.shown import as_bytes
 from tileir.ir.types import F8E8M0FNU, ElementType
 
 _SHORT_DIGITS = 6
@@ -233,3 +232,29 @@ def _overflow(element: ElementType) -> int:
     """The pattern that stands for everything too large: infinity, else NaN, else the largest value."""
     layout = element.layout
     return layout.magnitude_mask if layout.infinity is None else layout.infinity
+
+
+_PLAIN_STRING = re.compile(r"[ !#-\[\]-~]*")
+_BARE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*")
+
+
+def string_text(value: str) -> str:
+    """`value` in quotes; everything but printable ASCII is escaped byte by byte."""
+    if _PLAIN_STRING.fullmatch(value):
+        return f'"{value}"'
+    return f'"{"".join(map(_escaped, as_bytes(value)))}"'
+
+
+def _escaped(byte: int) -> str:
+    if byte == ord("\\"):
+        return "\\\\"
+    return chr(byte) if 0x20 <= byte < 0x7F and byte != ord('"') else f"\\{byte:02X}"
+
+
+def name_text(name: str) -> str:
+    """A dictionary key or hint key: bare where it can be."""
+    return name if _BARE_NAME.fullmatch(name) else string_text(name)
+
+
+def symbol_text(name: str) -> str:
+    return "@" + name_text(name)

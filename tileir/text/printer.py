@@ -1,8 +1,4 @@
-"""Canonical text of a module (spec: printing#outputs): the way out of `tileir.text`.
-
-Knows: the three forms, what stands around the operations, and which operation is written by which part.
-Does not know: how one operation is written (`text.syntax`, `text.printing.generic`).
-"""
+"""Print a module as canonical text, in generic form, or as the vendor's disassembler does (spec: printing#outputs)."""
 
 from __future__ import annotations
 
@@ -12,14 +8,12 @@ from tileir.ir.core import Module, Op
 from tileir.ir.loc import UNKNOWN, Location
 from tileir.ir.versions import NEWEST
 from tileir.ops.module import Global
-from tileir.text.printing.aliases import Keep, LocationText, stored, written
-from tileir.text.printing.attributes import disassembled_hints_text, hints_text
-from tileir.text.printing.generic import write_generic
+from tileir.text.printing.attributes import attribute_text, disassembled_hints_text, hints_text
+from tileir.text.printing.locations import Keep, LocationText, stored, written
 from tileir.text.printing.names import name_values
-from tileir.text.printing.regions import shown_operations
-from tileir.text.printing.writer import Writer
+from tileir.text.printing.writer import Writer, shown_operations, write_generic
 from tileir.text.syntax.expressible import is_expressible, is_writable
-from tileir.text.syntax.operations import write_operation
+from tileir.text.syntax.format import write_operation
 
 
 def to_text(module: Module, *, form: str = "module", debug: bool = False, level: str = NEWEST) -> str:
@@ -54,7 +48,7 @@ def to_text(module: Module, *, form: str = "module", debug: bool = False, level:
     Module.required(module)
     items = _disassembled(module) if form == "disassembly" else [module.op]
     places = dict(_places(items, form)) if debug else {}
-    locations = LocationText(places.values()) if debug else None
+    locations = LocationText(places.values(), attribute_text) if debug else None
     names = name_values(module.op, hinted=form != "generic")
     hints = disassembled_hints_text if form == "disassembly" else hints_text
     writer = Writer(names, _WRITERS[form], level, places, locations, hints)

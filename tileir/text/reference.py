@@ -1,8 +1,4 @@
-"""The manual of an operation, from its declaration: its syntax in one line, and its page as Markdown.
-
-Knows: what a declaration says, in words; where results and the name stand in the syntax, and how blanks are left out.
-Does not know: any operation, nor how a directive of the declared format looks (`text.syntax`).
-"""
+"""The manual of an operation, made from its declaration: its syntax in one line, and its page as Markdown."""
 
 from __future__ import annotations
 

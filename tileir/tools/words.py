@@ -13,7 +13,7 @@ from tileir.ir import types as t
 from tileir.ir.fields import AttrKind
 from tileir.ir.spec import OpSpec
 from tileir.ops import OPS
-from tileir.text.reading.spellings import spellings
+from tileir.text.reading.hints import spellings
 from tileir.text.reference import syntax
 
 _QUOTED = re.compile(r"<[^<>]*>|%\w+(?:, \.\.\.)?|T\([^)]*\)")

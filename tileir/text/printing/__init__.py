@@ -1,1 +1,1 @@
-"""From a module to canonical text."""
+"""Printing: the text under way, and the canonical spelling of attributes, locations and names."""

@@ -1,16 +1,15 @@
-"""Text of locations and debug scopes (spec: debug#locations, spec: debug#attributes).
+"""Text of locations and debug scopes (spec: debug#locations, spec: debug#attributes), in line and through aliases.
 
-Knows: the spelling of each form, in line or through aliases it is given.
-Does not know: how aliases are chosen (`text.printing.aliases`), nor how other attributes are written.
+Debug printing writes ``loc(#loc3)`` behind each operation and the list of aliases at the end (spec: debug#printing).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from tileir.ir import loc as l
 from tileir.ir.attributes import Attribute
-from tileir.text.strings import string_text
+from tileir.text.numbers import string_text
 
 Place = l.Location | l.DebugScope
 
@@ -116,3 +115,72 @@ def parts(attribute: Attribute) -> tuple[Attribute, ...]:
     if isinstance(attribute, l.DILexicalBlock):
         return attribute.scope, attribute.file
     return ()
+
+
+# ---------------------------------------------------------------- aliases
+
+Keep = Callable[[l.Location], l.Location]
+
+
+def written(loc: l.Location) -> l.Location:
+    """The location as a program can spell it: the place in a source as a file location, bytecode offsets not at all."""
+    if isinstance(loc, l.SourceLoc):
+        return loc.file_loc
+    return l.UNKNOWN if isinstance(loc, l.BytecodeLoc) else loc
+
+
+def stored(loc: l.Location) -> l.Location:
+    """Debug locations and call sites between them, which bytecode keeps (spec: bytecode-debug#writing)."""
+    if isinstance(loc, l.DILoc):
+        return loc
+    if isinstance(loc, l.CallSiteLoc):
+        return l.CallSiteLoc(stored(loc.callee), stored(loc.caller))
+    return l.UNKNOWN
+
+
+class LocationText:
+    """Writes the locations of operations through aliases.
+
+    `places` are all of them, in the order operations print; `other` writes any other attribute.
+    """
+
+    def __init__(self, places: Iterable[l.Location], other: Callable[[Attribute], str]) -> None:
+        self._other = other
+        found: dict[Place, int] = {}
+        for place in places:
+            _visit(place, found)
+        order = sorted(found, key=lambda place: (found[place], _base(place)))
+        self.aliases = _numbered(order)
+
+    def reference(self, place: l.Location) -> str:
+        """`` loc(#loc3)``, to be put behind an operation."""
+        return f" loc({self.aliases[place]})"
+
+    def definitions(self) -> list[str]:
+        """One line for each alias, so that a line uses only what earlier lines define."""
+        text = PlaceText(self.aliases, self._other)
+        return [f"{alias} = {text.definition(place)}" for place, alias in self.aliases.items()]
+
+
+def _visit(attribute: Attribute, depths: dict[Place, int]) -> int:
+    """Record `attribute` and what is inside it; gives its depth, or -1 for what has no alias."""
+    if not isinstance(attribute, Place):
+        return -1
+    if attribute not in depths:
+        depths[attribute] = 1 + max([_visit(part, depths) for part in parts(attribute)], default=-1)
+    return depths[attribute]
+
+
+def _base(place: Place) -> str:
+    return SCOPE_MNEMONICS[type(place)] if isinstance(place, l.DebugScope) else "loc"
+
+
+def _numbered(order: list[Place]) -> dict[Place, str]:
+    counts: dict[str, int] = {}
+    aliases: dict[Place, str] = {}
+    for place in order:
+        base = _base(place)
+        number = counts.get(base, 0)
+        counts[base] = number + 1
+        aliases[place] = f"#{base}{number or ''}"
+    return aliases

@@ -1,8 +1,4 @@
-"""The names of values in canonical text (spec: printing#value-names): names of the input are not kept.
-
-Knows: the hint that each operation gives for its results and regions, and how names are numbered and kept apart.
-Does not know: how operations are written.
-"""
+"""Names of values in printed text: the hint that an operation gives for its results, numbered where a name is taken."""
 
 from __future__ import annotations
 
@@ -17,7 +13,7 @@ from tileir.ops.core import Constant
 from tileir.ops.misc import Assume
 from tileir.ops.reduction import Reduce, Scan
 from tileir.text.numbers import exact_integer, is_nan
-from tileir.text.printing.literals import integer_value, patterns
+from tileir.text.printing.attributes import integer_value, patterns
 
 _MAX_NAMED_INTEGER = 1 << 64
 _MAX_ASSUME_HINT = 1000

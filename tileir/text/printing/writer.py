@@ -1,18 +1,23 @@
-"""The text under way, which all ways to write an operation share: names, types, locations, and lines.
+"""The text being written: names, types, locations and lines, and the generic form of operations.
 
-Knows: how a line of an operation begins and ends, and how blocks are indented.
-Does not know: what stands in between (`text.syntax`, `text.printing.generic`).
+A line of an operation begins with its results and ends with its location; its own syntax (`text.syntax`) fills in the
+rest. Operations without a syntax of their own are written in MLIR's generic form.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
+from tileir.ir import attributes as a
 from tileir.ir.attributes import OptimizationHints
-from tileir.ir.core import Op, Value
+from tileir.ir.compare import is_implied
+from tileir.ir.core import Block, Op, Value
+from tileir.ir.fields import AttrKind
 from tileir.ir.loc import Location
-from tileir.ir.types import Type
-from tileir.text.printing.aliases import LocationText
+from tileir.ir.types import I32, FunctionType, Type
+from tileir.text.kinds import SEGMENT_SIZES, free_attribute
+from tileir.text.printing.attributes import attr_dict, dict_text, sorted_entries
+from tileir.text.printing.locations import LocationText
 from tileir.text.printing.names import Names
 
 INDENT = "  "
@@ -51,7 +56,7 @@ class Writer:
         self.short = _TypeTexts(full=False)
         self.full = _TypeTexts(full=True)
         self.properties: dict[tuple[object, ...], str] = {}
-        """Those of an operation in the generic form (`text.printing.generic`)."""
+        """Those of an operation in the generic form."""
         self._place_of = place_of
         self._locations = locations
         self._names: dict[type[Op], str] = {}
@@ -87,3 +92,116 @@ class Writer:
         write = self.write
         for op in ops:
             write(self, op, indent)
+
+
+def shown_operations(op: Op, block: Block) -> list[Op]:
+    """The operations of a region that are written: an implied terminator is not."""
+    return block.ops[:-1] if block.ops and is_implied(block.ops[-1], op) else block.ops
+
+
+def write_body(writer: Writer, op: Op, block: Block, indent: str) -> None:
+    """The lines of a region between its braces."""
+    writer.operations(shown_operations(op, block), indent + INDENT)
+
+
+def write_close(writer: Writer, op: Op, indent: str, tail: str = "") -> None:
+    """The closing brace of the last region, and what stands behind it."""
+    writer.lines.append(f"{indent}}}{tail}{writer.end(op)}")
+
+
+def write_with_body(writer: Writer, op: Op, indent: str, header: str) -> None:
+    """A whole operation with one region: header, body, dictionary."""
+    (block,) = op.regions
+    assert block is not None
+    writer.lines.append(f"{writer.start(op, indent)}{header} {{")
+    write_body(writer, op, block, indent)
+    write_close(writer, op, indent, attr_dict(op))
+
+
+def write_line(writer: Writer, op: Op, indent: str, text: str) -> None:
+    """An operation without regions; `text` is what stands behind its name."""
+    writer.lines.append(f"{writer.start(op, indent)}{writer.name(op)} {text}{writer.end(op)}")
+
+
+def arguments_text(writer: Writer, values: Iterable[Value]) -> str:
+    """Arguments with their types, in parentheses."""
+    return f"({', '.join([f'{writer.uses[value]}: {writer.short[value.type]}' for value in values])})"
+
+
+def result_list(writer: Writer, types: Iterable[Type]) -> str:
+    """One type bare, any other number in parentheses."""
+    texts = [writer.short[type] for type in types]
+    return texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
+
+
+def write_generic(writer: Writer, op: Op, indent: str) -> None:
+    """Add an operation and all that is inside it."""
+    head = f'{writer.start(op, indent)}"cuda_tile.{writer.name(op)}"({writer.values(op.operands)})'
+    if op.spec.attrs or op.spec.segmented:
+        head += _properties_text(writer, op)
+    if op.regions:
+        _regions(writer, op, indent, head + " (")
+        head = f"{writer.lines.pop()})"
+    discardable = f" {dict_text(sorted_entries(op.discardable))}" if op.discardable else ""
+    writer.lines.append(f"{head}{discardable} : {_signature(writer, op)}{writer.end(op)}")
+
+
+def _regions(writer: Writer, op: Op, indent: str, head: str) -> None:
+    """The regions between parentheses; the last line is left open for what follows."""
+    for region in op.regions:
+        writer.lines.append(head + "{")
+        if region is not None:
+            _block(writer, region, indent)
+        head = f"{indent}}}, "
+    writer.lines.append(f"{indent}}}")
+
+
+def _block(writer: Writer, block: Block, indent: str) -> None:
+    """A label is written for a block that has arguments or would otherwise not be seen."""
+    if block.args or not block.ops:
+        declared = ", ".join(f"{writer.uses[value]}: {writer.full[value.type]}" for value in block.args)
+        writer.lines.append(f"{indent}^bb0{f'({declared})' if declared else ''}:")
+    for op in block.ops:
+        write_generic(writer, op, indent + INDENT)
+
+
+def _signature(writer: Writer, op: Op) -> str:
+    full = writer.full
+    operands = ", ".join([full[value.type] for value in op.operands])
+    return f"({operands}) -> {_results(full, op.results)}"
+
+
+def _results(full: dict[Type, str], results: Sequence[Value]) -> str:
+    if len(results) == 1:
+        text = full[results[0].type]
+        return f"({text})" if isinstance(results[0].type, FunctionType) else text
+    return f"({', '.join([full[result.type] for result in results])})"
+
+
+# ---------------------------------------------------------------- properties
+
+
+def _properties_text(writer: Writer, op: Op) -> str:
+    """`` <{key = value}>``; nothing without any. Spelt once for each operation with the same objects as attributes, as
+    the cases of enumerations are."""
+    key = (type(op), *op.segments, *op.attributes, *map(id, op.attributes.values()))
+    text = writer.properties.get(key)
+    if text is None:
+        properties = _properties(op)
+        text = f" <{dict_text(sorted_entries(properties))}>" if properties else ""
+        writer.properties[key] = text
+    return text
+
+
+def _properties(op: Op) -> dict[str, a.Attribute]:
+    """Every declared attribute that is set or has a default to write, and the sizes of the operand groups."""
+    found = {}
+    for attr in op.spec.attrs:
+        value = op.attributes.get(attr.name, None if attr.required else attr.default)
+        if value is not None and value is not False and value != ():
+            found[attr.name] = free_attribute(attr, value)
+        elif attr.kind is AttrKind.BOOL and value is False:
+            found[attr.name] = a.BoolAttr(False)
+    if op.spec.segmented:
+        found[SEGMENT_SIZES] = a.DenseArray(I32, op.segments)
+    return found

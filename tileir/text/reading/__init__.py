@@ -1,1 +1,1 @@
-"""From text to a module."""
+"""Reading: tokens, types, literals, attributes, locations, values and statements, each with recovery after a fault."""

@@ -1,9 +1,4 @@
-"""The reader of attributes (spec: attributes#top).
-
-Knows: the spelling of every attribute that can stand by itself, of dictionaries, hints and predicates.
-Does not know: which operation declares which attribute (`text.reading.properties`, `text.syntax`), nor locations
-and debug scopes (`text.reading.locations`).
-"""
+"""Read attributes: every attribute that stands by itself, dictionaries, hints, predicates (spec: attributes#top)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The stable codes of the faults that the text parser finds: one per kind of fault.
-
-Does not know the wording of a message; the long text of each code is ``tileir/explain/CODE.md``.
-"""
+"""Diagnostic codes of the reader; ``tileir/explain/CODE.md`` holds the long text of each."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Tokens of Tile IR text (spec: syntax#lexical).
+"""The lexer: cuts a text into tokens, piece by piece, so that memory stays bounded for long texts.
 
-Knows: the form of every token, and how a long text is cut into tokens piece by piece, so that memory stays bounded.
-Does not know: what the tokens mean. A composite type such as ``tile<4xptr<f32>>`` is one token where it is written on
-one line, because it can then be looked up as a whole; `text.reading.types` reads it from the text otherwise.
+A composite type such as ``tile<4xptr<f32>>`` is one token if it is written on one line.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""The reader of the elements of a constant (spec: literals#constants).
+"""Read the elements of constants: numbers, nested lists and hexadecimal strings, into the bytes of a `DenseElements`.
 
-Knows: numbers, nested lists and hexadecimal strings, and the bytes they stand for in a `DenseElements`.
-Does not know: what stands around them. An element list is read as text, not as tokens, so that long ones are fast:
-each distinct spelling is converted once.
+An element list is read as text, not as tokens, so that long lists are fast.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""The reader of locations and debug-info attributes (spec: debug#locations).
-
-Knows: every form of ``loc(...)``, the debug attributes with their keys in any order, aliases used before they are
-defined.
-Does not know: other attributes; the one that a fused location may carry is read by the function `metadata`.
-"""
+"""Read locations and debug attributes (spec: debug#locations), whose aliases may be used before they are defined."""
 
 from __future__ import annotations
 

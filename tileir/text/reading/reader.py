@@ -1,24 +1,22 @@
-"""The ground of the text parser: the tokens, the faults found so far, aliases and known types.
-
-Knows: how a fault is recorded with its place, and the small questions asked of the next token.
-Does not know: any grammar; those modules are functions that take a `Reader`.
-"""
+"""The state that all readers share: the token cursor, scopes of names, faults found so far, and recovery."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import replace
-from typing import NoReturn, TypeVar
+from collections.abc import Callable, Container, Iterable
+from dataclasses import dataclass, replace
+from typing import NamedTuple, NoReturn, TypeVar
 
 from tileir.ir import types as t
 from tileir.ir.attributes import Attribute, DenseElements
+from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import Diagnostic, Note
 from tileir.ir.loc import Source, SourceLoc
 from tileir.ir.near import did_you_mean
+from tileir.ir.types import Type
 from tileir.text.reading import codes
+from tileir.text.reading.hints import keyword_hint
 from tileir.text.reading.lexer import END, STRING, TokenCursor
-from tileir.text.reading.other_words import keyword_hint
 
 MAX_NESTING = 128
 MAX_FAULTS = 100
@@ -329,3 +327,119 @@ def _escaped_byte(match: re.Match[bytes]) -> bytes:
     body = match[1]
     named = _NAMED_ESCAPES.get(body)
     return bytes((int(body, 16),)) if named is None else named
+
+
+class PendingType(Type):
+    """The type of a value that is used before its definition while no use has stated a type."""
+
+    __slots__ = ()
+
+
+PENDING = PendingType()
+
+
+@dataclass
+class Forward:
+    """A value used before its definition, first at the offset `begin`."""
+
+    value: Value
+    begin: int
+    end: int
+
+
+class ClosedRegion(NamedTuple):
+    """A region of the operation called `op` that has been read: its opening brace, and the offsets of all of it."""
+
+    op: str
+    opening: SourceLoc
+    begin: int
+    end: int
+
+
+class NameScope:
+    """The names of one isolated body: `values` holds what is visible now, also ``%p#1`` of a pack."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, Value] = {}
+        self.places: dict[str, int] = {}
+        self.packs: dict[str, int] = {}
+        self.defined: list[str] = []
+        self.forward: dict[str, Forward] = {}
+        self.closed: list[ClosedRegion] = []
+
+    def close(self, mark: int, region: ClosedRegion) -> None:
+        """Leave a region: forget the names defined since `defined` had `mark` entries."""
+        self.closed.append(region)
+        for name in self.defined[mark:]:
+            del self.values[name]
+            self.packs.pop(name, None)
+        del self.defined[mark:]
+
+    def region_of(self, name: str) -> ClosedRegion | None:
+        """The innermost region, read before, in which `name` was defined last."""
+        place = self.places.get(name, -1)
+        return next((region for region in self.closed if region.begin <= place < region.end), None)
+
+    def define(self, name: str, value: Value, begin: int) -> None:
+        self.values[name] = value
+        self.places[name] = begin
+        self.defined.append(name)
+
+    def later(self, name: str, owner: Block, begin: int, end: int) -> Value:
+        """The stand-in for a value that is defined later; it becomes the value itself then."""
+        found = self.forward.get(name)
+        if found is None:
+            found = self.forward[name] = Forward(Value(PENDING, owner, 0), begin, end)
+        return found.value
+
+
+def settle(forward: Value, real: Value) -> None:
+    """Let the stand-in `forward` take the place of `real`, which was just defined."""
+    owner = real.owner
+    if isinstance(owner, Op):
+        owner.set_result(real.index, forward)
+    else:
+        owner.args[real.index] = forward
+    forward.type, forward.owner, forward.index = real.type, owner, real.index
+
+
+_MAX_SKIPPED = 1 << 20
+"""Tokens after which nothing sensible is expected to follow."""
+_LINE_REACH = 256
+"""Characters looked at to see whether a token is the first of its line."""
+_CLAUSE_WORDS = frozenset(("to", "step", "in", "token", "loc", "at"))
+"""Words other than operation names that a value or a string may follow."""
+
+
+def next_statement(p: Reader, operations: Container[str], open_braces: int) -> None:
+    """Skip to the next statement, to the brace that closes the region, or to the end.
+
+    `operations` are the names that start one. `open_braces` braces of the faulty statement were open at the fault.
+    """
+    level = open_braces
+    for _ in range(_MAX_SKIPPED):
+        token = p.tokens[p.index]
+        if token is END or (level == 0 and (token == "}" or _starts_statement(p, operations, token))):
+            return
+        level += {"{": 1, "}": -1}.get(token, 0)
+        p.index += 1
+        p.lookahead()
+    raise GiveUp
+
+
+def _starts_statement(p: Reader, operations: Container[str], token: str) -> bool:
+    following = p.tokens[p.index + 1]
+    if token[0] == "%":
+        candidate = following in ("=", ",", ":")
+    elif token in operations:
+        candidate = following != "="
+    else:
+        candidate = (token[0].isalpha() and following[0] in '%@"' and token not in _CLAUSE_WORDS) or token[0] in '#!^"'
+    return candidate and _first_of_line(p)
+
+
+def _first_of_line(p: Reader) -> bool:
+    begin = p.starts[p.index]
+    before = p.text[max(0, begin - _LINE_REACH) : begin]
+    _, newline, blanks = before.rpartition("\n")
+    return (bool(newline) or begin <= _LINE_REACH) and not blanks.strip()

@@ -1,34 +1,32 @@
-"""Statements and regions: everything of a text but the syntax of each operation.
+"""Read statements: results, operations in custom and generic form, regions and their arguments.
 
-Knows: names, regions and their arguments, and how reading goes on after a fault.
-Does not know: the syntax of any operation (`text.syntax`), nor what may stand in a file (`text.parser`).
+After a fault, reading goes on with the next statement.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from tileir.ir import attributes as a
-from tileir.ir.core import Block, Op
+from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import Diagnostic
-from tileir.ir.loc import Source, SourceLoc, SourcePart
+from tileir.ir.fields import Attr, AttrKind
+from tileir.ir.loc import Location, Source, SourceLoc, SourcePart
 from tileir.ir.spec import OpSpec
 from tileir.ir.traits import TerminatedBy
+from tileir.ir.types import I32, FunctionType, Type
 from tileir.ir.unread import Unread
 from tileir.ops import OPS
+from tileir.text.kinds import SEGMENT_SIZES, expected_form, free_value
 from tileir.text.reading import codes
-from tileir.text.reading.advice import foreign_hint, operation_hint, syntax_hint
-from tileir.text.reading.arguments import Argument, arguments
 from tileir.text.reading.attributes import attribute, dictionary
-from tileir.text.reading.lexer import END
+from tileir.text.reading.hints import PREFIX, foreign_hint, operation_hint, spellings, syntax_hint
+from tileir.text.reading.lexer import END, token_at
 from tileir.text.reading.locations import location_in_brackets
-from tileir.text.reading.names import ClosedRegion, NameScope
-from tileir.text.reading.properties import distribute
-from tileir.text.reading.reader import GiveUp, TextFault, shown_token
-from tileir.text.reading.recovery import next_statement
-from tileir.text.reading.spellings import PREFIX, spellings
+from tileir.text.reading.reader import ClosedRegion, GiveUp, NameScope, Reader, TextFault, next_statement, shown_token
+from tileir.text.reading.types import parse_type
 from tileir.text.reading.values import NO_NAMES, ValueReader
 
 ReadOp = Callable[["StatementReader"], Op]
@@ -238,3 +236,226 @@ class StatementReader(ValueReader):
             return None
         loc = self.here()
         return distribute(self, spec, dictionary(self), attributes, loc)
+
+
+_NO_ENTRIES = a.DictAttr()
+
+
+@dataclass(slots=True)
+class Argument:
+    """A block argument as declared; `name` is None for one that has only a type."""
+
+    name: str | None
+    type: Type
+    begin: int
+    attributes: a.DictAttr
+    loc: Location | None
+
+
+def arguments(p: ValueReader) -> list[Argument]:
+    """``(%a: T, ...)``: all with names, or all without."""
+    p.expect("(")
+    first = p.here()
+    declared = p.comma_list(lambda: _argument(p), ")")
+    named = [arg.name is not None for arg in declared]
+    if any(named) and not all(named):
+        odd = next(arg for arg in declared if (arg.name is None) == named[0])
+        what, got = ("a value name", "none") if named[0] else ("no value name", "one")
+        loc = p.place(odd.begin, odd.begin + len(token_at(p.text, odd.begin)))
+        message = f"expected {what} as for the first argument, got {got}"
+        p.fail(codes.ARGUMENT_NAMES, message, loc, notes=p.note("first argument", first))
+    return declared
+
+
+def _argument(p: ValueReader) -> Argument:
+    begin = p.starts[p.index]
+    name = None
+    if p.peek()[0] == "%":
+        name = p.new_name()
+        p.expect(":")
+    type = parse_type(p)
+    given = _attributes(p) if p.peek() == "{" else _NO_ENTRIES
+    loc = location_in_brackets(p, attribute) if p.accept("loc") else None
+    return Argument(name, type, begin, given, loc)
+
+
+def _attributes(p: ValueReader) -> a.DictAttr:
+    """``{key = value}`` behind a type; a body there means that the bracket before it is missing."""
+    brace = p.starts[p.index]
+    if p.tokens[p.index + 1][0] != "%":
+        given = a.DictAttr.of(dictionary(p))
+        p.lookahead()
+        if p.peek() in (",", ")", "loc"):
+            return given
+        p.restart(brace)
+    p.expected("',' or ')'")
+
+
+def plain_argument(name: str, type: Type, begin: int) -> Argument:
+    return Argument(name, type, begin, _NO_ENTRIES, None)
+
+
+def function_type(p: ValueReader, values: list[Value], marks: list[int]) -> FunctionType:
+    """``: (T, ...) -> R``, checked against the operands."""
+    p.expect(":")
+    at = p.here()
+    type = parse_type(p)
+    if p.is_poison(type):
+        return FunctionType((type,) * len(values), (type,) * sum(name.size for name in p.names))
+    if not isinstance(type, FunctionType):
+        p.fail(codes.EXPECTED, f"expected a function type such as (tile<f32>) -> tile<f32>, got {type!r}", at)
+    p.check_count(type.inputs, values, "operand", at.offset)
+    for value, expected, mark in zip(values, type.inputs, marks):
+        p.check_type(value, expected, mark)
+    return type
+
+
+def store(attributes: dict[str, Any], attr: Attr, value: Any) -> None:
+    """Keep a value unless it says what absence says too."""
+    if value == attr.default or (attr.kind is AttrKind.BOOL_ARRAY and not any(value)):
+        return
+    attributes[attr.name] = value
+
+
+def distribute(
+    reader: Reader, spec: OpSpec, entries: dict[str, a.Attribute], attributes: dict[str, Any], loc: SourceLoc
+) -> dict[str, a.Attribute] | None:
+    """Store the declared ones of `entries` in `attributes` and return the others, which no declaration knows."""
+    discardable: dict[str, a.Attribute] = {}
+    for key, value in entries.items():
+        attr = spec.attr_index.get(key)
+        if attr is None:
+            discardable[key] = value
+        elif key in attributes:
+            reader.fail(codes.DUPLICATE, f"expected '{key}' once, got it again in the attribute dictionary", loc)
+        else:
+            store(attributes, attr, property_value(reader, spec, attr, value, loc))
+    return dict(sorted(discardable.items())) or None
+
+
+def property_value(reader: Reader, spec: OpSpec, attr: Attr, value: a.Attribute, loc: SourceLoc) -> Any:
+    """The Python value of a declared attribute that is given as `value`."""
+    found = free_value(attr, value)
+    if found is None:
+        what = expected_form(attr)
+        message = f"'{spec.name}' attribute '{attr.name}': expected {what}, got another attribute"
+        reader.fail(codes.PROPERTY, message, loc, expected=what)
+    return found
+
+
+def read_generic(p: StatementReader) -> Op:
+    """The rest of an operation whose quoted name was just taken."""
+    loc = p.taken()
+    cls = _operation(p)
+    spec = cls.spec
+    p.expect("(")
+    values, marks = p.value_list() if p.peek()[0] == "%" else ([], [])
+    p.expect(")")
+    if p.peek() == "[":
+        p.fail(codes.REGION_COUNT, f"'{spec.name}': expected no successors, got some")
+    properties = _properties(p)
+    regions = _regions(p, spec)
+    at = p.here()
+    entries = dictionary(p) if p.peek() == "{" else {}
+    given = properties if properties is not None else entries
+    sizes = given.pop(SEGMENT_SIZES, None)
+    attributes: dict[str, Any] = {}
+    discardable = distribute(p, spec, entries, attributes, at)
+    if properties is not None:
+        _check_known(p, spec, properties, loc)
+        distribute(p, spec, properties, attributes, loc)
+    _require(p, spec, attributes, loc)
+    type = function_type(p, values, marks)
+    segments = _segments(p, spec, sizes, len(values), loc)
+    _check_results(p, spec, type, loc)
+    op = cls(values, type.results, attributes, regions, segments=segments)
+    op.discardable = discardable
+    return op
+
+
+def _operation(p: StatementReader) -> type[Op]:
+    p.index -= 1
+    name = p.string()
+    found = spellings().get(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else None
+    if found is None:
+        p.index -= 1
+        p.unknown_operation(name)
+    return found
+
+
+# ---------------------------------------------------------------- properties
+
+
+def _properties(p: StatementReader) -> dict[str, a.Attribute] | None:
+    """``<{name = value, ...}>``."""
+    if not p.accept("<"):
+        return None
+    found = dictionary(p)
+    p.expect(">")
+    return found
+
+
+def _check_known(p: StatementReader, spec: OpSpec, properties: dict[str, a.Attribute], loc: SourceLoc) -> None:
+    unknown = next((key for key in properties if key not in spec.attr_index), None)
+    if unknown is not None:
+        message = f"'{spec.name}': expected a declared property, got {shown_token(unknown)}"
+        p.fail(codes.UNKNOWN_ATTRIBUTE, message, loc)
+
+
+def _require(p: StatementReader, spec: OpSpec, attributes: dict[str, Any], loc: SourceLoc) -> None:
+    missing = next((attr.name for attr in spec.attrs if attr.required and attr.name not in attributes), None)
+    if missing is not None:
+        p.fail(codes.MISSING_PROPERTY, f"'{spec.name}': expected the property '{missing}', got none", loc)
+
+
+def _segments(
+    p: StatementReader, spec: OpSpec, sizes: a.Attribute | None, count: int, loc: SourceLoc
+) -> tuple[int, ...]:
+    """The number of operands in the group of each declared operand."""
+    if sizes is None:
+        if spec.segmented and any(not operand.single for operand in spec.operands):
+            p.fail(codes.MISSING_PROPERTY, f"'{spec.name}': expected the property '{SEGMENT_SIZES}', got none", loc)
+        found = spec.default_segments(count)
+    elif isinstance(sizes, a.DenseArray) and sizes.element is I32:
+        found = tuple(int(size) for size in sizes.values)
+    else:
+        p.fail(codes.PROPERTY, f"'{spec.name}' attribute '{SEGMENT_SIZES}': expected array<i32: ...>, got another", loc)
+    fits = len(found) == len(spec.operands) and sum(found) == count and min(found, default=0) >= 0
+    for operand, size in zip(spec.operands, found):
+        fits = fits and (operand.variadic or size == 1 or (operand.optional and size == 0))
+    if not fits:
+        declared = ", ".join(operand.name for operand in spec.operands) or "none"
+        message = f"'{spec.name}': expected operands for {declared}, got {count} in groups {list(found)}"
+        p.fail(codes.OPERAND_COUNT, message, loc)
+    return found
+
+
+# ---------------------------------------------------------------- signature
+
+
+def _check_results(p: StatementReader, spec: OpSpec, type: FunctionType, loc: SourceLoc) -> None:
+    declared = len(spec.results)
+    if declared != len(type.results) and not any(result.variadic for result in spec.results):
+        message = f"'{spec.name}': expected {declared} result types, got {len(type.results)}"
+        p.fail(codes.RESULT_COUNT, message, loc, expected=str(declared), got=str(len(type.results)))
+
+
+# ---------------------------------------------------------------- regions
+
+
+def _regions(p: StatementReader, spec: OpSpec) -> tuple[Block | None, ...]:
+    """``({ ... }, ...)``. Not a `comma_list`: nested regions must take few Python frames."""
+    at = p.here()
+    found: list[Block | None] = []
+    more = p.accept("(")
+    while more:
+        opening = p.here()
+        p.expect("{")
+        found.append(None if p.accept("}") else p.block(spec, [], opening))
+        more = p.accept(",")
+        if not more:
+            p.expect(")", "',' or ')'")
+    if len(found) != len(spec.regions):
+        message = f"'{spec.name}': expected {len(spec.regions)} regions, got {len(found)}"
+        p.fail(codes.REGION_COUNT, message, at, expected=str(len(spec.regions)), got=str(len(found)))
+    return tuple(block or (None if region.optional else Block()) for block, region in zip(found, spec.regions))

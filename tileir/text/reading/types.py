@@ -1,24 +1,114 @@
-"""The reader of types (spec: types#top).
+"""Read types: long and short spellings, and those of early documents (spec: types#top).
 
-Knows: the spelling of every type, long, short and of early documents. Does not know: how its characters are read
-(`text.reading.characters`), nor which types an operation may have. A spelling that is well formed but breaks a rule of
-`ir.types` is reported and read as `POISON`, so that the statement around it is still read.
+A spelling that is well formed but breaks a rule of `ir.types` is reported and read as `POISON`, so that the statement
+around it is still read.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import NoReturn, TypeVar
 
 from tileir.ir import types as t
 from tileir.ir.diagnostics import Diagnostic
 from tileir.ir.near import did_you_mean
 from tileir.ir.unread import POISON
 from tileir.text.reading import codes
-from tileir.text.reading.characters import LARGEST, WORD, CharacterScan
-from tileir.text.reading.lexer import token_at
-from tileir.text.reading.other_words import type_hint
+from tileir.text.reading.hints import keyword_hint, type_hint
+from tileir.text.reading.lexer import skip_blank, token_at
 from tileir.text.reading.reader import Reader, shown_token, whole_number
+
+WORD = re.compile(r"[!#]?[A-Za-z_][\w$.]*", re.ASCII)
+LARGEST = (1 << 63) - 1
+_INTEGER = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d+)", re.ASCII)
+
+T = TypeVar("T")
+
+
+class CharacterScan:
+    """Something that is being read at `offset` of the text."""
+
+    example: str | None = None
+    """What it may look like, for hints."""
+
+    def __init__(self, reader: Reader, offset: int) -> None:
+        self.reader = reader
+        self.text = reader.text
+        self.offset = offset
+
+    def skip(self) -> int:
+        self.offset = skip_blank(self.text, self.offset)
+        return self.offset
+
+    def take(self, pattern: re.Pattern[str]) -> str | None:
+        match = pattern.match(self.text, self.skip())
+        if match is None:
+            return None
+        self.offset = match.end()
+        return match[0]
+
+    def accept(self, token: str) -> bool:
+        found = self.text.startswith(token, self.skip())
+        if found:
+            self.offset += len(token)
+        return found
+
+    def accept_word(self, word: str) -> bool:
+        match = WORD.match(self.text, self.skip())
+        if match is None or match[0] != word:
+            return False
+        self.offset = match.end()
+        return True
+
+    def expect(self, token: str, what: str | None = None) -> None:
+        if not self.accept(token):
+            self.expected(what or f"'{token}'")
+
+    def expected(self, what: str, hint: str | None = None) -> NoReturn:
+        """What comes next is not `what`."""
+        advice = self.example and f"such as '{self.example}'"
+        self.reader.expected_at(self.skip(), token_at(self.text, self.offset), what, hint, advice)
+
+    def comma_list(self, item: Callable[[], T], close: str) -> list[T]:
+        items: list[T] = []
+        if self.accept(close):
+            return items
+        while True:
+            items.append(item())
+            if self.accept(close):
+                return items
+            self.expect(",", f"',' or '{close}'")
+
+    def integer(self, what: str, pattern: re.Pattern[str] = _INTEGER) -> int:
+        begin = self.skip()
+        text = self.take(pattern)
+        value = None if text is None else whole_number(text.lstrip("-"))
+        if text is None or value is None:
+            self.expected(what)
+        if value > LARGEST:
+            self.offset = begin
+            loc = self.reader.place(begin, begin + len(text))
+            self.reader.fail(codes.INTEGER_RANGE, f"expected {what} of at most {LARGEST}, got a larger one", loc)
+        return -value if text[0] == "-" else value
+
+    def integers(self, what: str) -> tuple[int, ...]:
+        self.expect("[")
+        return tuple(self.comma_list(lambda: self.integer(what), "]"))
+
+    def keyword(self, table: dict[str, T], what: str) -> T:
+        begin = self.skip()
+        word = self.take(WORD)
+        if word is None:
+            self.expected(what)
+        if word not in table:
+            choices = ", ".join(table)
+            loc = self.reader.place(begin, self.offset)
+            got = shown_token(word)
+            message = f"expected {what} to be one of {choices}, got {got}"
+            self.reader.fail(codes.KEYWORD, message, loc, hint=keyword_hint(word, table), expected=choices, got=got)
+        return table[word]
+
 
 _EXTENT = re.compile(r"(\d+|\?)[ \t\r\n]*x", re.ASCII)
 _ASSIGNED = re.compile(r"(\w+)[ \t\r\n]*=", re.ASCII)

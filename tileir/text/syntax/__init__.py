@@ -1,1 +1,1 @@
-"""Syntax of operations: the format language and its directives, and the operations with a syntax of their own."""
+"""Syntax of operations: the format language, its directives, and the chapters whose operations it cannot describe."""

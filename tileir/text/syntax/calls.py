@@ -8,14 +8,12 @@ from tileir.ir.attributes import ArrayAttr, Attribute, IntegerAttr, StringAttr, 
 from tileir.ir.core import Op
 from tileir.ir.types import I64, FunctionType
 from tileir.ops.calls import Call, Func, PreviewCall
+from tileir.text.numbers import symbol_text
 from tileir.text.printing.attributes import attr_dict, attribute_text, dict_text, sorted_entries
-from tileir.text.printing.regions import result_list, write_line, write_with_body
-from tileir.text.printing.writer import Writer
-from tileir.text.reading.arguments import function_type
+from tileir.text.printing.writer import Writer, result_list, write_line, write_with_body
 from tileir.text.reading.reader import Reader
-from tileir.text.reading.statements import StatementReader
+from tileir.text.reading.statements import StatementReader, function_type
 from tileir.text.reading.types import parse_type
-from tileir.text.strings import symbol_text
 from tileir.text.syntax.module import read_function, read_signature, signature_text
 
 

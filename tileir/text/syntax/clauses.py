@@ -10,13 +10,19 @@ from tileir.ir.spec import OpSpec
 from tileir.text.printing.attributes import bool_text
 from tileir.text.printing.writer import Writer
 from tileir.text.reading import codes
-from tileir.text.reading.advice import memory_hint
 from tileir.text.reading.attributes import attribute, hints
-from tileir.text.reading.properties import property_value, store
+from tileir.text.reading.hints import memory_hint
 from tileir.text.reading.reader import shown_token
-from tileir.text.reading.statements import StatementReader
-from tileir.text.syntax.directive import AttributeDirective, Directive, Draft, ValueDirective, case_table, enum_of
-from tileir.text.syntax.fields import value_directive
+from tileir.text.reading.statements import StatementReader, property_value, store
+from tileir.text.syntax.directive import (
+    AttributeDirective,
+    Directive,
+    Draft,
+    ValueDirective,
+    case_table,
+    enum_of,
+    value_directive,
+)
 
 # ---------------------------------------------------------------- operands that may be absent
 

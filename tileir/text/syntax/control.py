@@ -10,10 +10,8 @@ from tileir.ir.core import Op, Value
 from tileir.ir.types import Type
 from tileir.ops.control import For, If, Loop
 from tileir.text.printing.attributes import attr_dict
-from tileir.text.printing.regions import write_body, write_close, write_with_body
-from tileir.text.printing.writer import Writer
-from tileir.text.reading.arguments import Argument, plain_argument
-from tileir.text.reading.statements import StatementReader
+from tileir.text.printing.writer import Writer, write_body, write_close, write_with_body
+from tileir.text.reading.statements import Argument, StatementReader, plain_argument
 from tileir.text.reading.types import parse_type
 
 # ---------------------------------------------------------------- for

@@ -1,23 +1,25 @@
-"""The base of the directives of the format language, and what they read into.
-
-Knows: what every directive can do, and how it finds the fields that it names.
-Does not know: any directive (`text.syntax.fields`, `types`, `clauses`), nor how they are put together
-(`text.syntax.declared`).
-"""
+"""Directives: the parts of a declared format, each of which can read, write and describe itself."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, NoReturn
 
-from tileir.ir.attributes import Attribute, TextEnum
+from tileir.ir.attributes import Attribute, EnumAttr, TextEnum
 from tileir.ir.core import Op, Value
-from tileir.ir.fields import Attr, Operand, Result
+from tileir.ir.fields import Attr, AttributeKind, AttrKind, Operand, Result
 from tileir.ir.spec import OpSpec
-from tileir.ir.types import Type
+from tileir.ir.types import TensorViewType, TileViewType, Type
+from tileir.text.numbers import string_text, symbol_text
+from tileir.text.printing.attributes import attr_dict, dict_text, literal_text, predicate_text, sorted_entries
 from tileir.text.printing.writer import Writer
-from tileir.text.reading.literals import Literal
-from tileir.text.reading.statements import StatementReader
+from tileir.text.reading.attributes import dense_literal, dictionary, predicate
+from tileir.text.reading.hints import memory_hint, token_hint
+from tileir.text.reading.literals import Literal, check_element, read_literal
+from tileir.text.reading.reader import Reader
+from tileir.text.reading.statements import StatementReader, distribute, store
+from tileir.text.reading.types import parse_type
 
 
 class Draft:
@@ -130,3 +132,360 @@ def enum_of(attr: Attr) -> type[TextEnum]:
     """The enumeration of an attribute whose kind is one."""
     assert attr.enum is not None
     return attr.enum
+
+
+class FixedText(Directive):
+    """A keyword or punctuation."""
+
+    def __init__(self, spec: OpSpec, text: str) -> None:
+        super().__init__(spec)
+        self.text = text
+
+    def read(self, p: StatementReader, draft: Draft) -> None:
+        if p.tokens[p.index] != self.text:
+            self._missing(p, draft)
+        p.index += 1
+
+    def _missing(self, p: StatementReader, draft: Draft) -> NoReturn:
+        """The text is not there; before the type of a token, that is what is likely to have been forgotten."""
+        types = draft.slots[len(self.spec.operands) : -1]
+        hint = None
+        if None not in types and self.text == ("," if types else "->"):
+            hint = token_hint(self.spec, f"'-> {', '.join([*map(repr, types), 'token'])}'")
+        p.expected(f"'{self.text}'", hint)
+
+    def shown(self) -> str:
+        return self.text
+
+
+# ---------------------------------------------------------------- operands
+
+
+class OneValue(ValueDirective):
+    """A single or optional operand."""
+
+    def read(self, p: StatementReader, draft: Draft) -> None:
+        index, position = p.index, self.position
+        token = p.tokens[index]
+        value = p.values.get(token)
+        if value is None:
+            value = p.unusual_value(token)
+        draft.groups[position] = value
+        draft.marks[position] = p.starts[index]
+        p.index = index + 1
+
+    def write(self, writer: Writer, op: Op) -> str:
+        return self.lead + writer.values(self.values(op))
+
+    def shown(self) -> str:
+        return f"%{self.name}"
+
+
+class ValueList(OneValue):
+    """A variadic operand: a comma list, which may be empty."""
+
+    def read(self, p: StatementReader, draft: Draft) -> None:
+        values, marks = p.value_list() if p.peek()[0] == "%" else ([], [])
+        draft.groups[self.position], draft.marks[self.position] = values, marks
+
+    def shown(self) -> str:
+        return f"%{self.name}, ..."
+
+
+# ---------------------------------------------------------------- attributes
+
+
+class FlagName(AttributeDirective):
+    """A unit attribute: its own name, or nothing."""
+
+    def read(self, p: StatementReader, draft: Draft) -> None:
+        if p.tokens[p.index] == self.name:
+            p.index += 1
+            draft.attributes[self.name] = True
+
+    def write(self, writer: Writer, op: Op) -> str:
+        return f" {self.name}" if op.attributes.get(self.name) else ""
+
+    def shown(self) -> str:
+        return f"[{self.name}]"
+
+
+class CaseKeyword(AttributeDirective):
+    """A case of an enumeration."""
+
+    def __init__(self, spec: OpSpec, *names: str) -> None:
+        super().__init__(spec, *names)
+        self.cases = case_table(self.attr)
+
+    def read(self, p: StatementReader, draft: Draft) -> None:
+        case = self.cases.get(p.tokens[p.index])
+        if case is None:
+            hint = memory_hint(self.spec) if self.name.startswith("memory_") else None
+            p.not_one_of(p.tokens[p.index], enum_of(self.attr).keywords(), self.name.replace("_", " "), hint)
+        p.index += 1
+        if case != self.attr.default:
+            draft.attributes[self.name] = case
+
+    def write(self, writer: Writer, op: Op) -> str:
+        return f"{self.lead}{op.attributes[self.name].text}"
+
+    def shown(self) -> str:
+        return f"<{self.name}>"
+
+
+@dataclass(frozen=True)
+class Notation:
+    """The text of the attributes of one kind: how it is read, written, and shown with ``{}`` for the name."""
+
+    read: Callable[[Reader], Any]
+    write: Callable[[Any], str]
+    shown: str = "<{}>"
+
+
+def _read_integers(reader: Reader) -> tuple[int, ...]:
+    reader.expect("[")
+    return tuple(reader.comma_list(lambda: reader.integer(bits=32), "]"))
+
+
+def _integers_text(numbers: tuple[int, ...]) -> str:
+    return f"[{', '.join(map(str, numbers))}]"
+
+
+NOTATIONS: dict[AttributeKind, Notation] = {
+    AttrKind.I64: Notation(lambda reader: reader.integer(), str),
+    AttrKind.STRING: Notation(lambda reader: reader.string(), string_text, '"..."'),
+    AttrKind.SYMBOL: Notation(lambda reader: reader.symbol(), symbol_text, "@name"),
+    AttrKind.I32_ARRAY: Notation(_read_integers, _integers_text, "[<{}>, ...]"),
+    AttrKind.TAGGED: Notation(predicate, predicate_text),
+}
+
+
+class PlainAttribute(AttributeDirective):
+    """An attribute by the notation of its kind."""
+
+    def __init__(self, spec: OpSpec, *names: str) -> None:
+        super().__init__(spec, *names)
+        self.notation = NOTATIONS[self.attr.kind]
+
+    def read(self, p: StatementReader, draft: Draft) -> None:
+        store(draft.attributes, self.attr, self.notation.read(p))
+
+    def write(self, writer: Writer, op: Op) -> str:
+        return self.lead + self.notation.write(op.attributes[self.name])
+
+    def shown(self) -> str:
+        return self.notation.shown.format(self.name)
+
+
+def field(spec: OpSpec, name: str) -> Directive:
+    """The directive that ``$name`` is."""
+    operand = spec.operand_index.get(name)
+    if operand is not None:
+        return value_directive(spec, name)
+    kind = spec.attr_index[name].kind
+    return {AttrKind.UNIT: FlagName, AttrKind.ENUM: CaseKeyword}.get(kind, PlainAttribute)(spec, name)
+
+
+def value_directive(spec: OpSpec, name: str) -> OneValue:
+    """The directive of an operand."""
+    return (ValueList if spec.operand_index[name].variadic else OneValue)(spec, name)
+
+
+class TypeOf(ValueDirective):
+    """``type($field)``: the type of a single operand or result."""
+
+    states = True
+
+    def read(self, p: StatementReader, draft: Draft) -> None:
+        found = p.types.get(p.tokens[p.index])
+        if found is None:
+            found = parse_type(p)
+        else:
+            p.index += 1
+        draft.slots[self.slot] = found
+
+    def write(self, writer: Writer, op: Op) -> str:
+        return self.lead + writer.short[self.values(op)[0].type]
+
+    def shown(self) -> str:
+        """``T(field)``, or the type itself where the field can have only one."""
+        only = self.field.constraint.only
+        return f"T({self.name})" if only is None else repr(only)
+
+
+class RepeatedType(TypeOf):
+    """``repeated_type($result)``: one type for all results, which are as many as names or else as dimensions."""
+
+    def read(self, p: StatementReader, draft: Draft) -> None:
+        count = sum(name.size for name in p.names)
+        source = draft.slots[0]
+        if not p.names and isinstance(source, TensorViewType | TileViewType):
+            count = source.rank
+        draft.slots[self.slot] = [parse_type(p)] * count
+
+    def write(self, writer: Writer, op: Op) -> str:
+        """A view of rank 0 has no result, and any index type may stand there."""
+        return self.lead + (writer.short[op.results[0].type] if op.results else "tile<i64>")
+
+
+class TailType(TypeOf):
+    """``tail_type($operand)``: ``, T`` iff the operand is there."""
+
+    def read(self, p: StatementReader, draft: Draft) -> None:
+        if draft.groups[self.position] is not None:
+            p.expect(",", "',' and one more type")
+            draft.slots[self.position] = parse_type(p)
+
+    def write(self, writer: Writer, op: Op) -> str:
+        return f", {writer.types(values)}" if (values := self.values(op)) else ""
+
+    def shown(self) -> str:
+        return f"[, {super().shown()}]"
+
+
+class IndexTypes(TypeOf):
+    """``index_types($operand)``: ``, T`` for all indices or ``, T, ...`` one each; early documents have none."""
+
+    def read(self, p: StatementReader, draft: Draft) -> None:
+        types: list[Type] = []
+        begin = p.starts[p.index]
+        while p.peek() == "," and p.tokens[p.index + 1] not in ("token", "!cuda_tile.token"):
+            p.index += 1
+            types.append(parse_type(p))
+            p.lookahead()
+        values = draft.groups[self.position]
+        if not types:
+            types = [p.known_type(value, mark) for value, mark in zip(values, draft.marks[self.position])]
+        elif len(types) == 1 and values:
+            types *= len(values)
+        p.check_count(types, values, "index", begin)
+        draft.slots[self.position] = types
+
+    def write(self, writer: Writer, op: Op) -> str:
+        values = self.values(op)
+        same = all(value.type is values[0].type for value in values)
+        return "".join([f", {writer.short[value.type]}" for value in (values[:1] if same else values)])
+
+    def shown(self) -> str:
+        return f", T({self.name})"
+
+
+class TailColonTypes(ValueDirective):
+    """``tail_colon_types($operand)``: ``: T, ...`` iff there are operands."""
+
+    states = True
+
+    def read(self, p: StatementReader, draft: Draft) -> None:
+        if draft.groups[self.position]:
+            p.expect(":")
+            self._read_types(p, draft)
+
+    def _read_types(self, p: StatementReader, draft: Draft) -> None:
+        begin = p.starts[p.index]
+        draft.slots[self.position] = types = p.some(lambda: parse_type(p))
+        p.check_count(types, draft.groups[self.position], "operand", begin)
+
+    def write(self, writer: Writer, op: Op) -> str:
+        return f" : {writer.types(values)}" if (values := self.values(op)) else ""
+
+    def shown(self) -> str:
+        return "[: T, ...]"
+
+
+class ExitOperands(TailColonTypes):
+    """``exit_operands($operand)``: ``%x, ... : T, ...`` or nothing."""
+
+    def read(self, p: StatementReader, draft: Draft) -> None:
+        draft.groups[self.position], draft.marks[self.position] = [], []
+        if p.peek()[0] == "%" and p.tokens[p.index + 1] != "=":
+            draft.groups[self.position], draft.marks[self.position] = p.value_list()
+            p.expect(":")
+            self._read_types(p, draft)
+
+    def write(self, writer: Writer, op: Op) -> str:
+        return f" {writer.values(op.operands)} : {writer.types(op.operands)}" if op.operands else ""
+
+    def shown(self) -> str:
+        return "[%operand, ... : T, ...]"
+
+
+class PrintResult(ValueDirective):
+    """``print_result($result)``: ``-> token``, which early text leaves out."""
+
+    def read(self, p: StatementReader, draft: Draft) -> None:
+        if p.accept("->"):
+            parse_type(p)
+
+    def write(self, writer: Writer, op: Op) -> str:
+        return f" -> {writer.short[op.results[0].type]}"
+
+    def shown(self) -> str:
+        return "-> token"
+
+
+class ConstantElements(AttributeDirective):
+    """``elements($attr)``: ``<E: elements>``, or ``dense<elements>`` of early documents."""
+
+    def read(self, p: StatementReader, draft: Draft) -> None:
+        """They are encoded once the type is known."""
+        draft.element, draft.literal = read_elements(p)
+
+    def write(self, writer: Writer, op: Op) -> str:
+        return " " + literal_text(op.attributes[self.name])
+
+    def shown(self) -> str:
+        return "<E: elements>"
+
+
+def read_elements(p: StatementReader) -> tuple[Type | None, Literal]:
+    """The stated element type (None after ``dense``) and the elements as written."""
+    if p.accept("dense"):
+        return None, dense_literal(p)
+    p.expect("<")
+    loc = p.here()
+    element = parse_type(p)
+    if not p.is_poison(element):
+        check_element(p, element, loc)
+    p.expect(":")
+    literal = read_literal(p)
+    p.expect(">")
+    return element, literal
+
+
+class AttrDict(Directive):
+    """``attr-dict``: the attributes that no declaration knows."""
+
+    def read(self, p: StatementReader, draft: Draft) -> None:
+        if p.tokens[p.index] == "{":
+            loc = p.here()
+            draft.discardable = distribute(p, self.spec, dictionary(p), draft.attributes, loc)
+
+    def write(self, writer: Writer, op: Op) -> str:
+        return attr_dict(op)
+
+    def shown(self) -> str:
+        return ""
+
+
+class AttrDictWithKeyword(AttrDict):
+    """``attr-dict-with-keyword``: the same after ``attributes``.
+
+    With ``($attr)`` that declared attribute stands there too when it is not at its default.
+    """
+
+    def read(self, p: StatementReader, draft: Draft) -> None:
+        if p.tokens[p.index] == "attributes":
+            p.index += 1
+            if p.peek() != "{":
+                p.expected("'{'")
+            super().read(p, draft)
+        elif p.tokens[p.index] == "{":
+            p.expected("':'", "this operation has the word 'attributes' in front of its dictionary")
+
+    def write(self, writer: Writer, op: Op) -> str:
+        entries = dict(op.discardable or {})
+        for name in self.names:
+            case = op.attributes.get(name)
+            if case not in (None, self.spec.attr_index[name].default):
+                entries[name] = EnumAttr(case)
+        return f" attributes {dict_text(sorted_entries(entries))}" if entries else ""

@@ -1,8 +1,6 @@
-"""Limits of an operation's own syntax: an operation that it cannot express is written in the generic form.
+"""Whether an operation can be printed in its custom syntax, which leaves out what the parser can fill in.
 
-Knows: what custom syntax leaves out and the parser fills in: types that follow from others, terminators, counts.
-Does not know: whether the program is valid. Every valid operation is expressible, but for a few that only bytecode or
-the generic form can make (a padding value without a mask, index extents of several types).
+Nearly every valid operation can; the rest, which only bytecode or generic text produce, print in generic form.
 """
 
 from __future__ import annotations

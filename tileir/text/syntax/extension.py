@@ -12,14 +12,11 @@ from tileir.ir.spec import OpSpec
 from tileir.ir.types import Type
 from tileir.ops.extension import ExternElementwise, GatherLoad, Generate, ScatterStore
 from tileir.text.printing.attributes import attr_dict, attribute_text, dict_text, sorted_entries
-from tileir.text.printing.regions import arguments_text, write_body, write_close, write_line
-from tileir.text.printing.writer import Writer
+from tileir.text.printing.writer import Writer, arguments_text, write_body, write_close, write_line
 from tileir.text.reading import codes
-from tileir.text.reading.arguments import function_type
 from tileir.text.reading.attributes import dictionary
-from tileir.text.reading.properties import distribute
 from tileir.text.reading.reader import shown_token
-from tileir.text.reading.statements import StatementReader
+from tileir.text.reading.statements import StatementReader, distribute, function_type
 from tileir.text.reading.types import parse_type
 
 

@@ -1,30 +1,44 @@
-"""The language of the declared text formats.
+"""The format language: how a declared format becomes directives, and the readers and writers of all operations.
 
-Knows: how a format string reads as directives, and where blanks stand between them (spec: printing#spacing).
-Does not know: what a directive reads or writes; that is its class.
-
-A format is a blank-separated list of words in backquotes, of fields (``$lhs``) and of directives with the fields they
-are about (``type($result)``); `DIRECTIVES` has them all.
+A format is a list of words in backquotes, fields (``$lhs``) and directives with the fields that they are about
+(``type($result)``), separated by blanks; `DIRECTIVES` lists them all. Blanks in the output: spec: printing#spacing.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
+from tileir.ir.core import Op, Value
+from tileir.ir.loc import UNKNOWN
 from tileir.ir.spec import OpSpec
-from tileir.text.syntax import clauses, dictionaries, types
-from tileir.text.syntax.directive import Directive
-from tileir.text.syntax.fields import FixedText, field
+from tileir.ir.traits import Relation, Same, Trait, TypeFrom
+from tileir.ir.types import Type
+from tileir.ops.calls import Call, Func, PreviewCall
+from tileir.ops.control import For, If, Loop
+from tileir.ops.extension import ExternElementwise, GatherLoad, Generate, ScatterStore
+from tileir.ops.module import Entry, Global, ModuleOp
+from tileir.ops.reduction import Reduce, Scan
+from tileir.ops.views import MakeTensorView
+from tileir.text.printing.writer import Writer
+from tileir.text.reading.hints import PREFIX, spellings
+from tileir.text.reading.literals import constant_elements
+from tileir.text.reading.statements import ReadOp, StatementReader
+from tileir.text.reading.values import StatementShape
+from tileir.text.syntax import calls, clauses, control, directive, extension, module, reduction, views
+from tileir.text.syntax.directive import ConstantElements, Directive, Draft, FixedText, field, slot_of
 
 DIRECTIVES: dict[str, type[Directive]] = {
-    "type": types.TypeOf,
-    "repeated_type": types.RepeatedType,
-    "tail_type": types.TailType,
-    "index_types": types.IndexTypes,
-    "exit_operands": types.ExitOperands,
-    "tail_colon_types": types.TailColonTypes,
-    "print_result": types.PrintResult,
+    "type": directive.TypeOf,
+    "repeated_type": directive.RepeatedType,
+    "tail_type": directive.TailType,
+    "index_types": directive.IndexTypes,
+    "exit_operands": directive.ExitOperands,
+    "tail_colon_types": directive.TailColonTypes,
+    "print_result": directive.PrintResult,
     "tail": clauses.TailOperand,
     "tail_flag": clauses.TailFlag,
     "token": clauses.TokenOperand,
@@ -37,9 +51,9 @@ DIRECTIVES: dict[str, type[Directive]] = {
     "hints": clauses.HintsClause,
     "inbounds": clauses.InboundsClause,
     "blank_inbounds": clauses.BlankInboundsClause,
-    "elements": dictionaries.ConstantElements,
-    "attr-dict": dictionaries.AttrDict,
-    "attr-dict-with-keyword": dictionaries.AttrDictWithKeyword,
+    "elements": directive.ConstantElements,
+    "attr-dict": directive.AttrDict,
+    "attr-dict-with-keyword": directive.AttrDictWithKeyword,
 }
 
 _ELEMENT = re.compile(r"`([^`]+)`|\$(\w+)|([\w-]+)(?:\(([^)]*)\))?")
@@ -53,9 +67,9 @@ def directives(spec: OpSpec) -> tuple[Directive, ...]:
     """The directives of the format of an operation; none if its syntax is no format."""
     found = tuple(_directive(spec, *match.groups()) for match in _ELEMENT.finditer(spec.format or ""))
     previous = ""
-    for directive in found:
-        directive.lead = _gap(previous, directive.text)
-        previous = directive.text
+    for part in found:
+        part.lead = _gap(previous, part.text)
+        previous = part.text
     return found
 
 
@@ -83,3 +97,207 @@ def stated_fields(spec: OpSpec) -> frozenset[str]:
 def shown(spec: OpSpec) -> str:
     """The format as the manual shows it: ``%operands``, ``[optional parts]``, ``<attributes>`` by name."""
     return " ".join(text for directive in directives(spec) if (text := directive.shown()))
+
+
+Copy = tuple[int, int, Callable[[Type], Type | None] | None]
+"""Destination slot, source slot, and how the type is derived (None: it is the same)."""
+Piece = Callable[[Writer, Op], str]
+
+
+# ---------------------------------------------------------------- reading
+
+
+def format_reader(cls: type[Op]) -> ReadOp:
+    """The function that reads an operation of class `cls` by its declared format."""
+    spec = cls.spec
+    reads = tuple(directive.read for directive in directives(spec))
+    count = len(spec.operands)
+    known, copies = _inference(spec)
+    finish = _finish_fixed if _is_fixed(spec) else _finish
+    holds_elements = any(isinstance(directive, ConstantElements) for directive in directives(spec))
+    any_results = any(result.variadic for result in spec.results)
+
+    def read(p: StatementReader) -> Op:
+        begin = p.index - 1
+        again = p.shapes.known(p.tokens, begin, p.values)
+        if again is not None:
+            shape, operands, p.index = again
+            return cls(operands, shape.result_types, shape.attributes, (), UNKNOWN, shape.segments)
+        offset, troubles, constants = p.starts[begin], p.troubles, len(p.constants)
+        op, draft = read_anew(p)
+        if len(p.constants) > constants:  # of new elements: most do not come again
+            return op
+        if op.discardable is None and not any_results and p.can_keep(begin, offset, troubles):
+            types = [result.type for result in op.results]
+            shape = StatementShape.of(op.operands, types, op.attributes, op.segments)
+            if p.keep(begin, _marks(draft), shape):
+                op.attributes = shape.attributes
+        return op
+
+    def read_anew(p: StatementReader) -> tuple[Op, Draft]:
+        draft = Draft(count, known.copy())
+        for part in reads:
+            part(p, draft)
+        slots = draft.slots
+        for target, source, derive in copies:
+            slots[target] = slots[source] if derive is None else derive(slots[source])
+        if holds_elements:
+            _keep_elements(p, draft)
+        op = finish(cls, p, draft)
+        op.discardable = draft.discardable
+        return op, draft
+
+    return read
+
+
+def _marks(draft: Draft) -> list[int]:
+    """The offsets of all operands."""
+    found: list[int] = []
+    for group, mark in zip(draft.groups, draft.marks):
+        if group is not None:
+            found += mark if isinstance(group, list) else [mark]
+    return found
+
+
+def _is_fixed(spec: OpSpec) -> bool:
+    return spec.fixed_segments is not None and not any(result.variadic for result in spec.results)
+
+
+def _inference(spec: OpSpec) -> tuple[list[Any], tuple[Copy, ...]]:
+    """The slots with the types that are known beforehand, and what follows once the stated types are read."""
+    constraints = [operand.constraint for operand in spec.operands] + [result.constraint for result in spec.results]
+    slots: list[Any] = [constraint.only for constraint in constraints]
+    known = {slot_of(spec, name) for name in stated_fields(spec)}
+    known |= {slot for slot, only in enumerate(slots) if only is not None}
+    copies: list[Copy] = []
+    for trait in spec.traits:
+        for target, source, derive in _conclusions(spec, trait, known):
+            copies.append((target, source, derive))
+            known.add(target)
+    return slots, tuple(copies)
+
+
+def _conclusions(spec: OpSpec, trait: Trait, known: set[int]) -> list[Copy]:
+    if isinstance(trait, Same) and trait.relation is Relation.TYPE:
+        slots = [slot_of(spec, name) for name in trait.fields]
+        source = next((slot for slot in slots if slot in known), None)
+        return [(slot, source, None) for slot in slots if slot not in known] if source is not None else []
+    if isinstance(trait, TypeFrom) and slot_of(spec, trait.field) not in known:
+        return [(slot_of(spec, trait.field), slot_of(spec, trait.source), trait.derive)]
+    return []
+
+
+def _keep_elements(p: StatementReader, draft: Draft) -> None:
+    """Encode the elements of a constant now that its type is known."""
+    assert draft.literal is not None
+    at = p.place(draft.literal.begin, draft.literal.end)
+    value = constant_elements(p, draft.element, draft.literal, draft.slots[-1], at)
+    if value is not None:
+        draft.attributes["value"] = value
+
+
+def _finish_fixed(cls: type[Op], p: StatementReader, draft: Draft) -> Op:
+    """Make an operation whose operands are all single and whose results are too."""
+    groups, slots = draft.groups, draft.slots
+    count = len(groups)
+    for position in range(count):
+        value = groups[position]
+        if value.type is not slots[position]:
+            p.check_type(value, slots[position], draft.marks[position])
+    return cls(groups, slots[count:], draft.attributes, (), UNKNOWN, cls.spec.fixed_segments)
+
+
+def _finish(cls: type[Op], p: StatementReader, draft: Draft) -> Op:
+    flat: list[Value] = []
+    segments: list[int] = []
+    for group, expected, mark in zip(draft.groups, draft.slots, draft.marks):
+        begin = len(flat)
+        if isinstance(group, list):
+            types = expected if isinstance(expected, list) else [expected] * len(group)
+            for value, type, at in zip(group, types, mark):
+                p.check_type(value, type, at)
+            flat += group
+        elif group is not None:
+            p.check_type(group, expected, mark)
+            flat.append(group)
+        segments.append(len(flat) - begin)
+    results: list[Type] = []
+    for type in draft.slots[len(draft.groups) :]:
+        results += type if isinstance(type, list) else [type]
+    return cls(flat, results, draft.attributes, (), UNKNOWN, tuple(segments))
+
+
+# ---------------------------------------------------------------- writing
+
+
+def write_formatted(writer: Writer, op: Op, indent: str) -> None:
+    """Add the line of an operation that has a declared format."""
+    template, pieces = _template(op.spec)
+    text = template % tuple([piece(writer, op) for piece in pieces])
+    writer.lines.append(f"{writer.start(op, indent)}{writer.name(op)}{text}{writer.end(op)}")
+
+
+@cache
+def _template(spec: OpSpec) -> tuple[str, tuple[Piece, ...]]:
+    """The words of a format with ``%s`` for each directive between them, and the functions that fill these."""
+    assert spec.format is not None, f"'{spec.name}' has no format"
+    template = "".join(directive.lead + directive.text if directive.text else "%s" for directive in directives(spec))
+    return template, tuple(directive.write for directive in directives(spec) if not directive.text)
+
+
+@dataclass(frozen=True)
+class Syntax:
+    """The function that reads an operation behind its name, and the one that adds its lines to a `Writer`."""
+
+    read: ReadOp
+    write: Callable[..., None]
+
+
+OWN_SYNTAX: dict[type[Op], Syntax] = {
+    ModuleOp: Syntax(module.read_module, module.write_module),
+    Entry: Syntax(module.read_entry, module.write_entry),
+    Global: Syntax(module.read_global, module.write_global),
+    Func: Syntax(calls.read_func, calls.write_func),
+    Call: Syntax(calls.read_call, calls.write_call),
+    PreviewCall: Syntax(calls.read_preview_call, calls.write_preview_call),
+    For: Syntax(control.read_for, control.write_for),
+    Loop: Syntax(control.read_loop, control.write_loop),
+    If: Syntax(control.read_if, control.write_if),
+    Reduce: Syntax(reduction.read_reduce, reduction.write_reduce),
+    Scan: Syntax(reduction.read_scan, reduction.write_scan),
+    MakeTensorView: Syntax(views.read_make_tensor_view, views.write_make_tensor_view),
+    ExternElementwise: Syntax(extension.read_extern_elementwise, extension.write_extern_elementwise),
+    Generate: Syntax(extension.read_generate, extension.write_generate),
+    GatherLoad: Syntax(extension.read_gather_load, extension.write_gather_load),
+    ScatterStore: Syntax(extension.read_scatter_store, extension.write_scatter_store),
+}
+
+
+def write_operation(writer: Writer, op: Op, indent: str) -> None:
+    """Add the lines of an operation in its own syntax."""
+    own = OWN_SYNTAX.get(type(op))
+    (write_formatted if own is None else own.write)(writer, op, indent)
+
+
+@cache
+def operations() -> dict[str, ReadOp]:
+    """The function that reads an operation, by every name that it may have, with and without the dialect's prefix."""
+    names: dict[type[Op], list[str]] = {}
+    for name, op in spellings().items():
+        names.setdefault(op, []).extend((name, PREFIX + name))
+    readers: dict[str, ReadOp] = {}
+    for op, spelt in names.items():
+        own = OWN_SYNTAX.get(op)
+        readers.update(dict.fromkeys(spelt, _made_when_used(op, spelt, readers) if own is None else own.read))
+    return readers
+
+
+def _made_when_used(op: type[Op], names: list[str], readers: dict[str, ReadOp]) -> ReadOp:
+    """Takes the place of the function that reads `op` by its format until that is needed: a program has few of all."""
+
+    def read(p: StatementReader) -> Op:
+        made = format_reader(op)
+        readers.update(dict.fromkeys(names, made))
+        return made(p)
+
+    return read

@@ -10,9 +10,10 @@ from tileir.ir.core import Op
 from tileir.ir.types import FunctionType, Type
 from tileir.ops.calls import Func
 from tileir.ops.module import Entry, Global, ModuleOp
-from tileir.text.printing.attributes import attr_dict, dict_text, sorted_entries
-from tileir.text.printing.literals import literal_text
-from tileir.text.printing.regions import (
+from tileir.text.numbers import symbol_text
+from tileir.text.printing.attributes import attr_dict, dict_text, literal_text, sorted_entries
+from tileir.text.printing.writer import (
+    Writer,
     arguments_text,
     result_list,
     write_body,
@@ -20,17 +21,13 @@ from tileir.text.printing.regions import (
     write_line,
     write_with_body,
 )
-from tileir.text.printing.writer import Writer
 from tileir.text.reading import codes
-from tileir.text.reading.arguments import Argument, arguments
 from tileir.text.reading.attributes import dictionary, hints
 from tileir.text.reading.literals import constant_elements
-from tileir.text.reading.properties import distribute, store
 from tileir.text.reading.reader import TextFault
-from tileir.text.reading.statements import StatementReader
+from tileir.text.reading.statements import Argument, StatementReader, arguments, distribute, store
 from tileir.text.reading.types import parse_type
-from tileir.text.strings import symbol_text
-from tileir.text.syntax.dictionaries import read_elements
+from tileir.text.syntax.directive import read_elements
 
 _EARLY_VISIBILITY = "sym_visibility"
 _VISIBILITIES = a.Visibility.keywords()

@@ -8,14 +8,11 @@ from tileir.ir.core import Op, Value
 from tileir.ir.loc import UNKNOWN
 from tileir.ops.reduction import Reduce, Scan
 from tileir.text.printing.attributes import array_text, attr_dict, bool_text
-from tileir.text.printing.regions import arguments_text, write_body, write_close
-from tileir.text.printing.writer import Writer
-from tileir.text.reading.arguments import arguments
+from tileir.text.printing.writer import Writer, arguments_text, write_body, write_close
 from tileir.text.reading.attributes import attribute
-from tileir.text.reading.properties import property_value
-from tileir.text.reading.shapes import StatementShape
-from tileir.text.reading.statements import StatementReader
+from tileir.text.reading.statements import StatementReader, arguments, property_value
 from tileir.text.reading.types import parse_type
+from tileir.text.reading.values import StatementShape
 
 _BOOLEANS = {"true": True, "false": False}
 

@@ -10,8 +10,7 @@ from tileir.ir.loc import SourceLoc
 from tileir.ir.types import Dim, PointerAttr, PointerType, TensorViewType, TileType, Type
 from tileir.ops.views import MakeTensorView
 from tileir.text.printing.attributes import attr_dict
-from tileir.text.printing.regions import write_line
-from tileir.text.printing.writer import Writer
+from tileir.text.printing.writer import Writer, write_line
 from tileir.text.reading import codes
 from tileir.text.reading.statements import StatementReader
 from tileir.text.reading.types import parse_type

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from lsprotocol import types as lsp
 
 from tileir.ir.spec import OpSpec
-from tileir.text.reading.spellings import PREFIX, spellings
+from tileir.text.reading.hints import PREFIX, spellings
 from tileir.text.reference import stated_rules, syntax
 from tileir.tools.lsp.snapshot import Snapshot
 from tileir.tools.words import TYPE_WORDS, canonical_operations, element_words, operation_words, words_of

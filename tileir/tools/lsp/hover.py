@@ -17,7 +17,7 @@ from tileir.analysis.walk import Walk
 from tileir.ir.core import Op, Value
 from tileir.ir.types import PointerType, TileType
 from tileir.ops.module import Entry
-from tileir.text.reading.spellings import PREFIX, spellings
+from tileir.text.reading.hints import PREFIX, spellings
 from tileir.text.reference import operation_page
 from tileir.tools.lsp.reading import ValueName, token_around
 from tileir.tools.lsp.snapshot import Snapshot, item_of

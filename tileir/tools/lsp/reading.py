@@ -17,9 +17,8 @@ from tileir.ir.types import Type
 from tileir.ops.module import ModuleOp
 from tileir.text.parser import DEFAULT_MODULE, Parser
 from tileir.text.reading.lexer import token_at
-from tileir.text.reading.names import NameScope
-from tileir.text.reading.shapes import StatementShapes
-from tileir.text.reading.values import ResultName
+from tileir.text.reading.reader import NameScope
+from tileir.text.reading.values import ResultName, StatementShapes
 
 
 @dataclass(eq=False)

@@ -13,8 +13,8 @@ from lsprotocol import types as lsp
 from tileir.ir.core import Op
 from tileir.ops.calls import Func
 from tileir.ops.module import Entry, Global, ModuleOp
+from tileir.text.reading.hints import PREFIX, spellings
 from tileir.text.reading.lexer import END, TokenCursor
-from tileir.text.reading.spellings import PREFIX, spellings
 from tileir.tools.lsp.snapshot import Snapshot
 from tileir.tools.words import TYPE_WORDS, attribute_words, element_words
 

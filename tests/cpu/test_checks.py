@@ -156,7 +156,16 @@ def test_a_view_that_claims_more_than_memory_has_traps_where_it_is_used(extent: 
 
 @pytest.mark.parametrize(
     ("index", "stride"),
-    [(1 << 58, 4), (1 << 57, 8), ((1 << 60) - 1, 4), (1 << 60, 1), (0, 1 << 61), (0, 1 << 60), (0, 1 << 59), (0, 1 << 58)],
+    [
+        (1 << 58, 4),
+        (1 << 57, 8),
+        ((1 << 60) - 1, 4),
+        (1 << 60, 1),
+        (0, 1 << 61),
+        (0, 1 << 60),
+        (0, 1 << 59),
+        (0, 1 << 58),
+    ],
 )
 @pytest.mark.parametrize("element", ["f32", "i8", "f64"])
 def test_a_tile_whose_bytes_would_wrap_around_memory_back_into_the_array_traps(

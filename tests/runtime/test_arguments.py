@@ -274,6 +274,34 @@ class TestTorch:
         assert [argument.value for argument in bound] == [7, 1.5]
 
 
+def freed(begin=0):
+    """A tensor whose storage has been given up, as libraries do that keep parameters elsewhere meanwhile."""
+    tensor = torch.zeros(5000, dtype=torch.int32)[begin:]
+    tensor.untyped_storage().resize_(0)
+    return tensor
+
+
+def fake():
+    """A tensor that has a shape only."""
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with FakeTensorMode():
+        return torch.zeros(4, dtype=torch.int32)
+
+
+@needs_torch
+@pytest.mark.filterwarnings("ignore:Accessing the data pointer of FakeTensor")
+@pytest.mark.parametrize("target", ["cpu", "interp"])
+@pytest.mark.parametrize("make", [freed, lambda: freed(3), lambda: freed(4000), fake])
+def test_an_array_without_its_memory_is_refused(make, target):
+    with pytest.raises(ValueError) as caught:
+        increment().launch(1, make(), target=target)
+    assert str(caught.value) == (
+        "kernel @k, parameter 0 'a' (tile<ptr<i32>>): expected an array whose memory is there, "
+        "got one at a null address, as where a tensor's storage was freed"
+    )
+
+
 class TestPointer:
     def test_it_stands_for_the_memory_at_its_address(self):
         array = np.arange(4, dtype=np.int32)

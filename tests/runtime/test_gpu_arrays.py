@@ -37,11 +37,13 @@ class Interface:
 class DLPack:
     """An array with DLPack's protocol that says it is on a GPU."""
 
-    def __init__(self, code=2, bits=32, shape=(4, 8), strides=None, device=(2, 1), versioned=True, flags=0):
+    def __init__(
+        self, code=2, bits=32, shape=(4, 8), strides=None, device=(2, 1), versioned=True, flags=0, address=ADDRESS
+    ):
         self.device, self.versioned, self.asked = device, versioned, []
         self.extents = (ctypes.c_int64 * len(shape))(*shape)
         self.steps = None if strides is None else (ctypes.c_int64 * len(shape))(*strides)
-        tensor = _Tensor(ADDRESS, device, len(shape), (code, bits, 1), self.extents, self.steps, 64)
+        tensor = _Tensor(address, device, len(shape), (code, bits, 1), self.extents, self.steps, 64)
         self.managed = _Versioned(1, 1, None, None, flags, tensor) if versioned else tensor
         self.name = b"dltensor_versioned" if versioned else b"dltensor"
 
@@ -95,6 +97,11 @@ class TestArrayInterface:
         assert gpu_binder(read, CUDA, "cuda")(Interface(readonly=True)).array.address == ADDRESS
         with pytest.raises(ValueError, match=r"expected a writable array, as 'store_ptr_tko' at .* a read-only one"):
             gpu_binder(written, CUDA, "cuda")(Interface(readonly=True))
+
+    def test_a_null_address_is_refused(self):
+        for value in (Interface(data=(0, False)), DLPack(address=None)):
+            with pytest.raises(ValueError, match="expected an array whose memory is there, got one at a null address"):
+                gpu_binder(parameter("ptr<f32>"), CUDA, "cuda")(value)
 
     def test_both_sides_are_named_when_the_memory_is_another(self):
         with pytest.raises(
@@ -159,6 +166,9 @@ class Tensor:
     def data_ptr(self):
         return self.address
 
+    def untyped_storage(self):
+        return SimpleNamespace(data_ptr=lambda: 0)  # asked for low addresses only: it has been freed
+
     def stride(self):
         return (8, 1)
 
@@ -177,7 +187,7 @@ class TestTorch:
     def test_it_is_taken_the_long_way_once_and_then_the_short_one(self):
         bind = gpu_binder(parameter("ptr<f32>"), CUDA, "cuda")
         assert isinstance(self.bound(Tensor(), bind), ArrayArgument)
-        assert self.bound(Tensor(address=64), bind) == Located(64, "cuda:1")
+        assert self.bound(Tensor(address=ADDRESS + 64), bind) == Located(ADDRESS + 64, "cuda:1")
         assert isinstance(self.bound(Tensor(device="cuda:0"), bind), ArrayArgument)
 
     def test_the_short_way_refuses_nothing_less(self):
@@ -187,6 +197,7 @@ class TestTorch:
             (Tensor(dtype="torch.float64"), TypeError),
             (Tensor(device="cpu"), ValueError),
             (Tensor(negative=True), TypeError),
+            (Tensor(address=64), ValueError),
             (Tensor(layout=Name("torch.sparse_coo")), TypeError),
         ]:
             with pytest.raises(error, match="kernel @k, parameter 0 'p'"):

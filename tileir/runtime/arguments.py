@@ -140,6 +140,8 @@ def _pointer_binder(parameter: Parameter, element: t.ElementType, devices: Seque
             raise parameter.type_error(_wanted(element), _wrong_dtype(array, element))
         if array.runs_backwards:
             raise parameter.value_error(*backwards(array))
+        if array.is_gone:
+            raise parameter.value_error(*GONE)
         if getattr(value, "requires_grad", False):
             raise parameter.value_error(*_GRADIENT)
         if not array.writable:
@@ -153,6 +155,10 @@ _GRADIENT = (
     "a tensor that does not require grad, as a kernel is no part of torch's graph: no gradient would flow through it",
     "one that does (pass x.detach(), and give the kernel a torch.autograd.Function of its own for gradients)",
 )
+
+
+GONE = "an array whose memory is there", "one at a null address, as where a tensor's storage was freed"
+"""What is expected instead of an array that is gone, and what it is."""
 
 
 def backwards(array: Array) -> tuple[str, str]:

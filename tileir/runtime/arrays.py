@@ -48,6 +48,11 @@ class Array(NamedTuple):
         return not self.contiguous and min(self.strides, default=0) < 0
 
     @property
+    def is_gone(self) -> bool:
+        """Whether there are elements but no memory behind them."""
+        return not self.address and 0 not in self.shape
+
+    @property
     def dtype_name(self) -> str:
         """The element type as its owner calls it."""
         return self.name or str(self.dtype)
@@ -119,6 +124,16 @@ TORCH_DTYPES: dict[str, np.dtype] = {
 """``float4_e2m1fn_x2`` packs two elements into a byte, which is how a kernel sees them."""
 
 
+_SELDOM = 1 << 40
+"""Few systems have memory below this address; where there is none, that of an element is its offset."""
+
+
+def address_of_tensor(tensor: Any) -> int:
+    """Address of the first element of a torch tensor; 0 if its storage was freed."""
+    address: int = tensor.data_ptr()
+    return 0 if address < _SELDOM and not tensor.untyped_storage().data_ptr() else address
+
+
 def _from_torch(tensor: Any, torch: Any) -> Array | None:
     """A torch tensor; one that is no plain strided memory (sparse, lazily negated) is none that can be used."""
     if tensor.layout is not torch.strided or tensor.is_neg() or tensor.is_conj():
@@ -126,7 +141,7 @@ def _from_torch(tensor: Any, torch: Any) -> Array | None:
     dtype, name, itemsize = _torch_dtype(tensor.dtype)
     device = _torch_device(tensor.device)
     return Array(
-        tensor.data_ptr() if device != "meta" else 0,
+        address_of_tensor(tensor) if device != "meta" else 0,
         tensor.shape,
         tuple([step * itemsize for step in tensor.stride()]),
         itemsize,

@@ -124,7 +124,7 @@ def _read(tensor: _Tensor, writable: bool, device: str, capsule: object) -> DLPa
     if steps is None:
         steps = [prod(shape[dim + 1 :]) for dim in range(tensor.ndim)]
     return DLPackArray(
-        address=(tensor.data or 0) + tensor.byte_offset,
+        address=tensor.data + tensor.byte_offset if tensor.data else 0,
         shape=shape,
         strides=tuple(step * itemsize for step in steps),
         itemsize=itemsize,

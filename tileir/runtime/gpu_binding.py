@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 
 from tileir.ir import types as t
 from tileir.runtime.arguments import Argument, ArrayArgument, Binder, Parameter, binder
-from tileir.runtime.arrays import CPU, Array
+from tileir.runtime.arrays import CPU, Array, address_of_tensor
 
 
 class Located(NamedTuple):
@@ -44,8 +44,8 @@ def _tensor_binder(usual: Binder) -> Binder:
     def bind(value: Any) -> Argument | Ready:
         if type(value) in tensors:
             place = taken.get((value.dtype, value.device, value.layout))
-            if place is not None and not value.is_neg():
-                return Located(value.data_ptr(), place)
+            if place is not None and not value.is_neg() and (address := address_of_tensor(value)):
+                return Located(address, place)
         argument = usual(value)
         if isinstance(argument, ArrayArgument) and hasattr(value, "is_neg"):
             tensors.add(type(value))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import pickle
 import re
+import subprocess
+import sys
 import traceback
 from collections.abc import Iterator
 
@@ -93,3 +95,17 @@ def test_an_error_travels_and_shows_its_public_name(error: Exception) -> None:
     assert "".join(traceback.format_exception_only(error)).startswith(name)
     if not isinstance(error, tileir.DiagnosticError):
         assert repr(error).startswith(f"{name}(")
+
+
+def run(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_importing_the_package_imports_no_part_of_it() -> None:
+    assert run("import sys, tileir\nprint([name for name in sys.modules if name.startswith('tileir.')])") == "[]\n"
+
+
+@pytest.mark.parametrize("name", ["explore", "sanitize", "verify"])
+def test_a_function_is_not_hidden_by_the_package_of_its_name(name: str) -> None:
+    code = f"import tileir.{name}\nfrom tileir import {name}\nprint({name} is tileir.{name}, callable({name}))"
+    assert run(code) == "True True\n"

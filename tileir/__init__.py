@@ -5,29 +5,30 @@ The public verbs, and nothing else. Parts are imported when they are first used,
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING
-
-from tileir.ir.diagnostics import Diagnostic, DiagnosticError, LaunchTimeout, Report, Trap, UnsupportedError
-from tileir.runtime.exploring import explore
-from tileir.runtime.sanitizing import sanitize
-from tileir.verify import verify
 
 if TYPE_CHECKING:
     from tileir.host.extern import register_extern
     from tileir.host.kernel_warnings import KernelWarning
     from tileir.host.standins import register_stand_in
+    from tileir.ir.diagnostics import Diagnostic, DiagnosticError, LaunchTimeout, Report, Trap, UnsupportedError
+    from tileir.runtime.exploring import explore
     from tileir.runtime.launch import launch
     from tileir.runtime.loading import load
     from tileir.runtime.module import Kernel, Module, from_bytecode, parse
     from tileir.runtime.optimising import optimize
     from tileir.runtime.pointer import Pointer
     from tileir.runtime.proving import prove
+    from tileir.runtime.sanitizing import sanitize
     from tileir.runtime.writing import to_bytecode
     from tileir.text.printer import to_text
     from tileir.tools.profile.api import profile
     from tileir.tools.view.api import view
     from tileir.tune.record import tuned
+    from tileir.verify import verify
 
 __version__ = "0.1.0"
 
@@ -61,11 +62,14 @@ __all__ = [
     "view",
 ]
 
+_DIAGNOSTICS = ("Diagnostic", "DiagnosticError", "LaunchTimeout", "Report", "Trap", "UnsupportedError")
 _PLACES = {
+    **{name: ("tileir.ir.diagnostics", name) for name in _DIAGNOSTICS},
     "Kernel": ("tileir.runtime.module", "Kernel"),
     "KernelWarning": ("tileir.host.kernel_warnings", "KernelWarning"),
     "Module": ("tileir.runtime.module", "Module"),
     "Pointer": ("tileir.runtime.pointer", "Pointer"),
+    "explore": ("tileir.runtime.exploring", "explore"),
     "from_bytecode": ("tileir.runtime.module", "from_bytecode"),
     "launch": ("tileir.runtime.launch", "launch"),
     "load": ("tileir.runtime.loading", "load"),
@@ -75,11 +79,24 @@ _PLACES = {
     "prove": ("tileir.runtime.proving", "prove"),
     "register_extern": ("tileir.host.extern", "register_extern"),
     "register_stand_in": ("tileir.host.standins", "register_stand_in"),
+    "sanitize": ("tileir.runtime.sanitizing", "sanitize"),
     "to_bytecode": ("tileir.runtime.writing", "to_bytecode"),
     "tuned": ("tileir.tune.record", "tuned"),
     "to_text": ("tileir.text.printer", "to_text"),
+    "verify": ("tileir.verify", "verify"),
     "view": ("tileir.tools.view.api", "view"),
 }
+
+
+class _Package(ModuleType):
+    """Keeps `explore`, `sanitize` and `verify` the functions when the packages of these names are imported."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _PLACES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> object:

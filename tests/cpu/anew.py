@@ -11,7 +11,6 @@ from functools import cache
 import pytest
 
 from tileir.cache import Cache
-from tileir.cpu.run.direct import direct_launcher
 from tileir.cpu.run.library import loaded_library
 from tileir.runtime import native
 
@@ -26,5 +25,4 @@ def compile_anew(monkeypatch: pytest.MonkeyPatch) -> None:
 def _nothing_kept() -> Cache:
     nothing = Cache(None)
     loaded_library(nothing)
-    direct_launcher(nothing)
     return nothing

@@ -430,9 +430,9 @@ class TestTables:
 
         launches = Launches(entry("ptr<i64>", "i32"), kernel)
         table = np.array([4096, 8192], np.int64)
-        element = ArrayArgument("x", described(OnGpu(np.zeros(4, np.float32), 1), ("cuda",)))
+        element = ArrayArgument.of("x", described(OnGpu(np.zeros(4, np.float32), 1), ("cuda",)))
         run = launches.target.prepare(launches.kernel, True, {"stream": 3})
-        run((1, 1, 1), [ArrayArgument("table", described(table), (element,)), ScalarArgument("n", np.int32(2))])
+        run((1, 1, 1), [ArrayArgument.of("table", described(table), (element,)), ScalarArgument.of("n", np.int32(2))])
         assert seen == [table.tobytes()]
         assert launches.driver.launches[0].device == 1
         assert launches.driver.borrowed == [(16, 3)]

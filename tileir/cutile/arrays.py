@@ -175,7 +175,7 @@ class ArrayLayouts:
         return ArrayLayout(self._kinds.setdefault(kind, kind), tuple(scalars), reach(array))
 
     def _scalar(self, what: str, axis: int, value: np.generic) -> ScalarArgument:
-        return ScalarArgument(f"{self._name}.{what}[{axis}]", value)
+        return ScalarArgument.of(f"{self._name}.{what}[{axis}]", value)
 
     def _kind(self, array: Array, strides: tuple[int, ...]) -> ArrayClass:
         assert array.dtype is not None

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from tileir.cutile.errors import at_python_line, with_advice
 from tileir.cutile.export import exported, python_file
 from tileir.cutile.keys import signature
-from tileir.cutile.quick import LIMIT, Direct, Looker, Looks, Plan
 from tileir.cutile.signature import Binding, KernelParameters
 from tileir.ir.bulk import without_collection
 from tileir.ir.diagnostics import DiagnosticError, Trap
@@ -21,12 +20,10 @@ from tileir.runtime.arguments import read_only
 from tileir.runtime.grid import Grid
 from tileir.runtime.module import Kernel
 from tileir.runtime.options import Check, LaunchOptions
-from tileir.runtime.targets import QuickLaunch, QuickTarget, Run, Target
+from tileir.runtime.targets import Run, Target
 
 if TYPE_CHECKING:
     from cuda.tile import kernel as TileKernel
-
-    from tileir.cpu.run.direct_runs import DirectRows
 
 
 @dataclass(frozen=True)
@@ -61,46 +58,6 @@ class Specialisations:
         self.parameters = KernelParameters(kernel, target.devices)
         self._target, self._check, self._options = target, check, options
         self._made: dict[Hashable, Specialisation] = {}
-        self._plans: dict[Looks | None, Plan] = {}
-        self._last: Plan | None = None
-        """That of the last launch that ran again: most are followed by another of the same looks."""
-        self._looker = Looker(self.parameters.constants)
-
-    def run_again(self, grid: tuple[int, ...], arguments: tuple) -> bool:
-        """Launch as before with arguments of the same looks; false, with nothing done, if there was no such launch."""
-        plan = self._last
-        try:
-            if plan is not None and plan.launch(grid, arguments) is None:
-                return True
-            plan = self._last = self._plans.get(self._looker.looks(arguments))
-            return plan is not None and plan.launch(grid, arguments) is None
-        except Trap as trap:
-            assert plan is not None, "it has launched"
-            raise at_python_line(trap, plan.file) from None
-
-    def remember(self, arguments: tuple, key: tuple, specialisation: Specialisation) -> None:
-        """Have launches with arguments of the same looks run again, if that is possible."""
-        looks = self._looker.looks(arguments)
-        _, shared_arrays = key
-        if looks is None or looks in self._plans or shared_arrays or not isinstance(self._target, QuickTarget):
-            return
-        if len(self._plans) >= LIMIT:
-            self._plans.clear()
-        passed, made = self.parameters.passed(arguments), specialisation
-        direct = self._direct(specialisation)
-        self._plans[looks] = Plan(arguments, passed, made.entry, direct, made.file)
-
-    def _direct(self, made: Specialisation) -> Direct:
-        """What makes direct launches of the entry."""
-
-        def direct() -> Callable[[DirectRows], QuickLaunch] | None:
-            target = self._target
-            assert isinstance(target, QuickTarget)
-            launches = target.direct(made.entry, self._check, self._options)
-            bind = lambda arguments: self.parameters.bind(arguments)[1].arguments  # noqa: E731
-            return None if launches is None else lambda rows: launches.packed(rows, bind)
-
-        return direct
 
     def find(self, kernel: TileKernel, key: tuple) -> Specialisation:
         """Raises the library's errors, `DiagnosticError` for bytecode that is no valid program, `UnsupportedError`."""

@@ -115,8 +115,6 @@ class LaunchReplacement:
         """`cuda.tile.launch` on the target. Only GPUs have streams: elsewhere the kernel has run when this returns."""
         __tracebackhide__ = True
         try:
-            if self._again(grid, kernel, kernel_args):
-                return
             found, extents, binding = self._ready(grid, kernel, kernel_args)
             found.run(extents, binding, self._options_on(stream))
         except OnGpu as place:
@@ -191,14 +189,6 @@ class LaunchReplacement:
             return {} if stream is None else {"stream": stream}
         return {} if timeout is None else {"timeout": timeout}
 
-    def _again(self, grid: tuple[int, ...], kernel: TileKernel, arguments: tuple) -> bool:
-        """Launch as before, if nobody is told of launches and there was such a launch on a target without streams."""
-        if self._has_streams or self.told is not None or self.dump is not None:
-            return False
-        if type(kernel) is not self._kernel_type or type(arguments) is not tuple or type(grid) is not tuple:
-            return False
-        return self._cache.of(kernel).run_again(grid, arguments)
-
     def _ready(
         self, grid: tuple[int, ...], kernel: TileKernel, arguments: tuple
     ) -> tuple[Specialisation, Grid, Binding]:
@@ -207,7 +197,6 @@ class LaunchReplacement:
         if self.told is not None:
             self.told(found.parameters.kernel)
         specialisation = found.find(kernel, key)
-        found.remember(arguments, key, specialisation)
         if self.dump is not None:
             self.dump.write(specialisation.entry, found.parameters.kernel)
         return specialisation, extents, binding

@@ -78,7 +78,6 @@ class LeafParameter:
         self._annotation = annotation
         self._items: dict[int, LeafParameter] = {}
         self._array_keys: dict[tuple[int, int], ArrayKey] = {}
-        self.constant: bool = annotation.constant
         self.bind: Callable[[object, Binding], Key] = self._constant if annotation.constant else self._value
 
     def _constant(self, value: object, binding: Binding) -> Key:
@@ -126,7 +125,7 @@ class LeafParameter:
             hint = "" if self._is_wide else " (ct.ScalarInt64 as its annotation makes it 64 bits wide)"
             expected, cutile = f"an integer that fits {key.dtype}{hint}", f"{_TOO_LARGE}{key.dtype}_t"
             raise self._place.error(OverflowError, expected, hex(value), cutile) from None  # type: ignore[arg-type]
-        binding.arguments.append(ScalarArgument(self._place.path, number))
+        binding.arguments.append(ScalarArgument.of(self._place.path, number))
         return key
 
     def _kind_of(self, value: bool | int | float) -> tuple[ScalarKey, Callable[[Any], np.generic]]:
@@ -162,7 +161,7 @@ class LeafParameter:
         number = binding.number()
         if not array.writable:
             binding.read_only.append((self._place, len(binding.arguments)))
-        binding.arguments.append(ArrayArgument(self._place.path, array))
+        binding.arguments.append(ArrayArgument.of(self._place.path, array))
         binding.arguments += layout.scalars
         binding.spans.append((array.address, array.address + layout.reach, number))
         return self._array_key(layout.kind, number)
@@ -255,10 +254,10 @@ class LeafParameter:
             (array.address, *(int(scalar.value) for scalar in layout.scalars)) for array, layout in zip(arrays, layouts)
         ]
         path = self._place.path
-        elements = tuple(ArrayArgument(f"{path}[{index}]", array) for index, array in enumerate(arrays))
+        elements = tuple(ArrayArgument.of(f"{path}[{index}]", array) for index, array in enumerate(arrays))
         table = from_numpy(np.array(rows, np.int64))
-        binding.arguments.append(ArrayArgument(path, table, elements))
-        binding.arguments.append(ScalarArgument(f"len({path})", np.int32(len(arrays))))
+        binding.arguments.append(ArrayArgument.of(path, table, elements))
+        binding.arguments.append(ScalarArgument.of(f"len({path})", np.int32(len(arrays))))
 
 
 class TupleParameter:
@@ -314,18 +313,6 @@ class KernelParameters:
         binding = Binding(self._devices)
         keys = tuple([parameter.bind(value, binding) for parameter, value in zip(self._parameters, arguments)])
         return (keys, shared(binding.spans)), binding
-
-    @property
-    def constants(self) -> list[bool | None]:
-        """Whether each parameter is a constant; None for one that is annotated as a tuple."""
-        return [one.constant if isinstance(one, LeafParameter) else None for one in self._parameters]
-
-    def passed(self, arguments: Sequence[object]) -> list[list[Argument]]:
-        """What each parameter adds to the arguments of the entry; nothing if it is a constant."""
-        added = [Binding(self._devices) for _ in arguments]
-        for parameter, value, binding in zip(self._parameters, arguments, added):
-            parameter.bind(value, binding)
-        return [binding.arguments for binding in added]
 
     def _complain_about_number(self, got: int) -> NoReturn:
         count = len(self._parameters)

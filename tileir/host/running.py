@@ -16,11 +16,6 @@ def launches() -> list[object]:
     return list(_running)
 
 
-def known() -> set[object]:
-    """The set itself, for native code that begins and ends launches (`cpu.run.direct`)."""
-    return _running
-
-
 def only_one() -> bool:
     """Whether one launch runs, which no other can help on."""
     return len(_running) == 1

@@ -6,9 +6,10 @@ Does not know: how arrays of other libraries are looked into (`arrays`), nor wha
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
@@ -18,8 +19,8 @@ from tileir.ir import types as t
 from tileir.ir.diagnostics import place_text
 from tileir.ir.shown import shown
 from tileir.ir.storage import DTYPES
-from tileir.runtime.arrays import Array, described
-from tileir.runtime.pointer import Pointer
+from tileir.runtime.arrays import CPU, Array, described, plain_memory
+from tileir.runtime.pointer import Pointer, may_be_memory
 from tileir.runtime.scalars import DoesNotFit, scalar
 
 
@@ -45,48 +46,78 @@ class Parameter:
         return f"{place}: expected {expected}, got {got}"
 
 
-class ArrayArgument(NamedTuple):
-    """An array for a pointer parameter: the kernel is given ``array.address``.
+Bounds = tuple[int, int, int]
+"""The first address of a memory, the end of what may be read, the end of what may be written."""
+_EVERYWHERE = (1 << 64) - 1
 
-    ``reaches`` are arrays whose addresses it holds, for a kernel that loads pointers.
+
+class ArrayArgument(NamedTuple):
+    """An array for a pointer parameter.
+
+    `bits` is its address, as an unsigned number; `value` the array as it was given, or an `Array`; `reaches` are arrays
+    whose addresses it holds, for a kernel that loads pointers.
     """
 
     name: str
-    array: Array
+    bits: int
+    bounds: Bounds
+    value: object
     reaches: tuple[ArrayArgument, ...] = ()
 
+    @staticmethod
+    def of(name: str, array: Array, reaches: tuple[ArrayArgument, ...] = ()) -> ArrayArgument:
+        return ArrayArgument(name, array.address, array.bounds, array, reaches)
+
     @property
-    def bits(self) -> int:
-        """The 8 bytes that the kernel is given, as an unsigned number."""
-        return self.array.address
+    def array(self) -> Array:
+        found = described(self.value)
+        assert found is not None, "it was one when it was bound"
+        return found
 
 
 class PointerArgument(NamedTuple):
-    """A raw address for a pointer parameter."""
+    """A raw address for a pointer parameter; `bits` is the address.
+
+    Without a size it is the caller's word that all memory from there on may be used.
+    """
 
     name: str
+    bits: int
+    bounds: Bounds
     pointer: Pointer
+    reaches: tuple[ArrayArgument, ...] = ()
 
-    @property
-    def bits(self) -> int:
-        """The 8 bytes that the kernel is given, as an unsigned number."""
-        return self.pointer.address
+    @staticmethod
+    def of(name: str, pointer: Pointer) -> PointerArgument:
+        begin = pointer.address
+        end = _EVERYWHERE if pointer.size is None else begin + pointer.size
+        if not may_be_memory(pointer):
+            end = begin
+        return PointerArgument(name, begin, (begin, end, end), pointer)
 
 
 class ScalarArgument(NamedTuple):
-    """A number, of the dtype that holds the parameter's element type."""
+    """A number, of the dtype that holds the parameter's element type; `bits` are its bytes as an unsigned number."""
 
     name: str
-    value: np.generic
+    bits: int
+    dtype: np.dtype
+    bounds: tuple[()] = ()
+
+    @staticmethod
+    def of(name: str, value: np.generic) -> ScalarArgument:
+        return ScalarArgument(name, int.from_bytes(value.tobytes(), "little"), value.dtype)
 
     @property
-    def bits(self) -> int:
-        """The bytes that the kernel is given, 8 at most, as an unsigned number."""
-        return int.from_bytes(self.value.tobytes(), "little")
+    def value(self) -> np.generic:
+        content = self.bits.to_bytes(self.dtype.itemsize, "little")
+        return np.frombuffer(content, self.dtype)[0]
 
 
 Argument = ArrayArgument | PointerArgument | ScalarArgument
 Binder = Callable[[object], Argument]
+_new = tuple.__new__
+"""Makes a named tuple in half the time: a launch makes one for each argument."""
 
 _BYTES = (np.dtype(np.uint8),)
 _EXTRA_DTYPES: dict[t.ElementType, tuple[np.dtype, ...]] = {
@@ -126,13 +157,13 @@ def binder(parameter: Parameter, devices: Sequence[str], target: str) -> Binder:
 
 
 def _pointer_binder(parameter: Parameter, element: t.ElementType, devices: Sequence[str], target: str) -> Binder:
-    accepted = accepted_dtypes(element)
+    name, accepted = parameter.name, accepted_dtypes(element)
 
-    def bind(value: object) -> Argument:
+    def bind_any(value: object) -> Argument:
         array = described(value, devices)
         if array is None:
             if isinstance(value, Pointer):
-                return PointerArgument(parameter.name, value)
+                return PointerArgument.of(name, value)
             raise parameter.type_error(_wanted(element), _kind_of(value))
         if array.device not in devices:
             _check_device(parameter, array, devices, target)
@@ -146,7 +177,22 @@ def _pointer_binder(parameter: Parameter, element: t.ElementType, devices: Seque
             raise parameter.value_error(*_GRADIENT)
         if not array.writable:
             _require_unwritten(parameter)
-        return ArrayArgument(parameter.name, array)
+        return ArrayArgument.of(name, array)
+
+    if CPU not in devices:
+        return bind_any
+    plain_dtypes: set[object] = set()
+    """Of plain arrays that have been taken, as their libraries call them."""
+
+    def bind(value: Any) -> Argument:
+        plain = plain_memory(value)
+        if plain is not None and value.dtype in plain_dtypes:
+            begin, end = plain
+            return _new(ArrayArgument, (name, begin, (begin, end, end), value, ()))
+        argument = bind_any(value)
+        if plain is not None:
+            plain_dtypes.add(value.dtype)
+        return argument
 
     return bind
 
@@ -224,6 +270,30 @@ def _kind_of(value: object) -> str:
 
 
 def _scalar_binder(parameter: Parameter, element: t.ElementType) -> Binder:
+    name, dtype = parameter.name, DTYPES[element]
+    bind_any = _any_scalar_binder(parameter, element)
+    if element in (t.I8, t.I16, t.I32, t.I64):
+        low, mask = -(1 << element.bits - 1), (1 << element.bits) - 1
+
+        def bind_integer(value: object) -> Argument:
+            if type(value) is int and low <= value <= mask:
+                return _new(ScalarArgument, (name, value & mask, dtype, ()))
+            return bind_any(value)
+
+        return bind_integer
+    if element is not t.F32:
+        return bind_any
+    pack, unpack, largest = struct.Struct("<f").pack, struct.Struct("<I").unpack, float(np.finfo(np.float32).max)
+
+    def bind_float(value: object) -> Argument:
+        if type(value) is float and -largest <= value <= largest:
+            return _new(ScalarArgument, (name, *unpack(pack(value)), dtype, ()))
+        return bind_any(value)
+
+    return bind_float
+
+
+def _any_scalar_binder(parameter: Parameter, element: t.ElementType) -> Binder:
     kind = "a number" if element.is_float else "a bool, 0 or 1" if element is t.I1 else "an integer"
     name = parameter.name
 
@@ -234,7 +304,7 @@ def _scalar_binder(parameter: Parameter, element: t.ElementType) -> Binder:
             raise parameter.value_error(f"{kind} that fits {element.name}", _shown(value)) from None
         if number is None:
             raise parameter.type_error(kind, _scalar_kind(value))
-        return ScalarArgument(name, number)
+        return ScalarArgument.of(name, number)
 
     return bind
 

@@ -43,6 +43,21 @@ class Array(NamedTuple):
     owner: object
 
     @property
+    def bounds(self) -> tuple[int, int, int]:
+        """The address, the end of what may be read, the end of what may be written.
+
+        The gaps of an array that is not contiguous count as its own.
+        """
+        begin = self.address
+        if self.contiguous:
+            end = begin + prod(self.shape) * self.itemsize
+        elif 0 in self.shape:
+            end = begin
+        else:
+            end = begin + self.itemsize + sum((n - 1) * step for n, step in zip(self.shape, self.strides))
+        return begin, end, end if self.writable else begin
+
+    @property
     def runs_backwards(self) -> bool:
         """Whether a stride is negative."""
         return not self.contiguous and min(self.strides, default=0) < 0
@@ -80,6 +95,28 @@ def described(value: object, devices: Sequence[str] = (CPU,)) -> Array | None:
     if hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
         return _from_dlpack(value, devices)
     return _from_buffer(value)
+
+
+def plain_memory(value: Any) -> tuple[int, int] | None:
+    """Begin and end of an array that any kernel may use: contiguous, writable, not empty, in this process's memory.
+
+    None for others, and for all that is neither a NumPy array nor a tensor of torch. Finds in few steps what nearly all
+    launches need.
+    """
+    if type(value) is np.ndarray:
+        try:
+            begin = ctypes.addressof(ctypes.c_char.from_buffer(value))  # type: ignore[arg-type]
+        except (TypeError, ValueError, BufferError):
+            return None
+        return begin, begin + value.nbytes
+    torch: Any = sys.modules.get("torch")
+    if torch is None or type(value) is not getattr(torch, "Tensor", None):
+        return None
+    usual = value.is_cpu and value.layout is torch.strided and value.is_contiguous()
+    if not usual or value.requires_grad or value.is_neg() or value.is_conj() or not value.nbytes:
+        return None
+    begin = value.data_ptr()
+    return begin, begin + value.nbytes
 
 
 def from_numpy(array: np.ndarray, owner: object = None) -> Array:

@@ -14,7 +14,7 @@ from tileir.runtime.arguments import Argument, Binder
 from tileir.runtime.grid import GridLike, checked_grid
 from tileir.runtime.module import Kernel, Module
 from tileir.runtime.naming import in_order
-from tileir.runtime.targets import DEFAULT, QuickLaunch, QuickTarget, Target, TargetName, target_named
+from tileir.runtime.targets import DEFAULT, Target, TargetName, target_named
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -64,46 +64,38 @@ def launch(
 def launch_kernel(
     kernel: Kernel, grid: GridLike, args: Sequence[object], target: str, check: Check, options: LaunchOptions
 ) -> None:
-    """Check the program, the grid and the arguments, in this order, and run.
-
-    Once that has been done, a target may have a shorter way for launches with usual arguments.
-    """
-    quick = kernel.quick.get((target, check)) if type(check) is bool else None
-    if quick is not None and quick(grid, *args, **options) is None:
+    """Check the program, the grid and the arguments, in this order, and run."""
+    key = (target, check) if type(check) is bool and not options else None
+    ready = kernel.ready.get(key)
+    if ready is not None:
+        binders, run = ready
+        run(checked_grid(grid, kernel.name), _bound(kernel, binders, args))
         return
     chosen = target_named(target)
     kernel.module.require_valid()
     extents = checked_grid(grid, kernel.name)
-    arguments = bind(kernel, args, chosen)
+    binders = _binders(kernel, chosen)
+    arguments = _bound(kernel, binders, args)
     run = chosen.prepare(kernel, check, options)
-    if type(check) is bool and (target, check) not in kernel.quick:
-        kernel.quick[target, check] = _quick(kernel, chosen, check) if isinstance(chosen, QuickTarget) else None
+    if key is not None:
+        kernel.ready[key] = binders, run
     run(extents, arguments)
-
-
-def _quick(kernel: Kernel, target: QuickTarget, check: bool) -> QuickLaunch:
-    """Such launches, of which the first, the second of the kernel, makes the way for those that follow."""
-
-    def launch(grid: GridLike, *args: object, **options: object) -> object:
-        direct = target.direct(kernel, check, {})
-        kernel.quick[target.name, check] = found = None if direct is None else direct.quick()
-        if direct is not None and check and target.name == DEFAULT and type(kernel) is Kernel:
-            kernel.launch_through(direct.method(target.name))
-        return NotImplemented if found is None else found(grid, *args, **options)
-
-    return launch
 
 
 def bind(kernel: Kernel, args: Sequence[object], target: Target) -> list[Argument]:
     """The arguments of a launch for `target`. Raises TypeError or ValueError naming kernel and parameter."""
-    binders = kernel.prepared(("binders", target.name), lambda: _binders(kernel, target))
+    return _bound(kernel, _binders(kernel, target), args)
+
+
+def _binders(kernel: Kernel, target: Target) -> Sequence[Binder]:
+    make = lambda: [target.binder(parameter) for parameter in kernel.parameters]  # noqa: E731
+    return kernel.prepared(("binders", target.name), make)
+
+
+def _bound(kernel: Kernel, binders: Sequence[Binder], args: Sequence[object]) -> list[Argument]:
     if len(args) != len(binders):
         raise TypeError(f"kernel @{shown(kernel.name)}: expected {_signature(kernel)}, got {len(args)}")
     return [bind_one(value) for bind_one, value in zip(binders, args)]
-
-
-def _binders(kernel: Kernel, target: Target) -> tuple[Binder, ...]:
-    return tuple(target.binder(parameter) for parameter in kernel.parameters)
 
 
 def _signature(kernel: Kernel) -> str:

@@ -13,17 +13,8 @@ from tileir.host.coverage import Runs, runs_of
 from tileir.runtime.arguments import Argument, ArrayArgument, PointerArgument
 from tileir.runtime.arrays import Array
 from tileir.runtime.mappings import mapping_at
-from tileir.runtime.pointer import Pointer
+from tileir.runtime.pointer import may_be_memory
 from tileir.runtime.storage import GlobalStorage
-
-LOWEST, HIGHEST = 1 << 12, 1 << 63
-"""No address outside these is memory of a process, whatever is said of it: below are null pointers and what is computed
-from them, above is the system."""
-
-
-def may_be_memory(pointer: Pointer) -> bool:
-    """Whether there can be memory at an address, and as much as is said."""
-    return pointer.address >= LOWEST and pointer.address + (pointer.size or 0) < HIGHEST
 
 
 def give_memory(space: AddressSpace, arguments: Sequence[Argument], storage: GlobalStorage) -> None:

@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tileir.host.planned import Planned
 from tileir.ir import core
 from tileir.ir.diagnostics import Diagnostic, DiagnosticError
 from tileir.ir.loc import SourceLoc, file_position
@@ -23,18 +22,17 @@ from tileir.ir.types import FunctionType
 from tileir.ir.versions import NEWEST
 from tileir.ops.module import Entry
 from tileir.runtime.prepared import Prepared
-from tileir.runtime.targets import DEFAULT, TargetName
+from tileir.runtime.targets import DEFAULT, Run, TargetName
 
 if TYPE_CHECKING:
     from tileir.analysis.provenance import Writes
     from tileir.host.output import Output
     from tileir.interp.api import Mode
-    from tileir.runtime.arguments import Parameter
+    from tileir.runtime.arguments import Binder, Parameter
     from tileir.runtime.grid import GridLike
     from tileir.runtime.options import Check, LaunchOptions, Progress
     from tileir.runtime.pickling import Surroundings
     from tileir.runtime.storage import GlobalStorage
-    from tileir.runtime.targets import QuickLaunch
 
 MAGIC = b"\x7fTileIR\x00"
 _NUL = b"\x00"
@@ -103,7 +101,7 @@ class Module(Prepared, core.Module):
         return f"<tileir module @{shown(name)}, kernels: {kernels}>"
 
 
-class Kernel(Prepared, Planned):
+class Kernel(Prepared):
     """An entry of a loaded module, ready to be launched.
 
     Attributes
@@ -122,8 +120,8 @@ class Kernel(Prepared, Planned):
         self.module = module
         self.entry = entry
         self.name: str = entry.sym_name
-        self.quick: dict[tuple[str, bool], QuickLaunch | None] = {}
-        """The shorter way of most launches, by target and check (`launch.launch_kernel`)."""
+        self.ready: dict[tuple[str, bool] | None, tuple[Sequence[Binder], Run]] = {}
+        """What launches without options have made ready, by target and check (`launch.launch_kernel`)."""
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -210,10 +208,6 @@ class Kernel(Prepared, Planned):
         from tileir.runtime.naming import CallForms
 
         return CallForms(self.name, [parameter.name for parameter in self.parameters]).separated
-
-    def launch_through(self, method: Callable[..., object]) -> None:
-        """Have `launch` be this method from now on, which leaves what it does not do to the one above."""
-        vars(self)["launch"] = method
 
     @cached_property
     def _launch(self) -> Callable[..., None]:

@@ -12,7 +12,6 @@ import numpy as np
 
 from tileir.cache import shared_cache
 from tileir.cpu.lowering.check_level import CheckLevel
-from tileir.cpu.run.direct import DirectLauncher, direct_launcher
 from tileir.cpu.run.execution import Runner
 from tileir.cpu.run.launch import HostCall, Settings
 from tileir.cpu.run.pool import default_threads
@@ -29,7 +28,6 @@ from tileir.ops.extension import ExternElementwise
 from tileir.ops.misc import PrintTko
 from tileir.runtime.arguments import Argument, Binder, Parameter, binder
 from tileir.runtime.arrays import CPU
-from tileir.runtime.direct_launches import DirectLaunches
 from tileir.runtime.grid import Grid
 from tileir.runtime.module import Kernel
 from tileir.runtime.native_memory import NativeArguments
@@ -74,35 +72,19 @@ class Native:
         checks, which look for what rewrites leave out).
         """
         prepared = _launches(kernel, _LEVELS[check_level(check)], options)
-        _require_registered(prepared.program)
-        settings = prepared.settings(options) if options else prepared.usual
-
-        def run(grid: Grid, arguments: Sequence[Argument]) -> None:
-            prepared.run(grid, arguments, settings)
-
-        return run
-
-    def direct(self, kernel: Kernel, check: Check, options: LaunchOptions) -> DirectLaunches | None:
-        """Launches through machine code that CPython calls, of a kernel that has been prepared; None where there are
-        none, and for a kernel that needs the host, which may have changed since.
-        """
-        prepared = _launches(kernel, _LEVELS[check_level(check)], options)
-        launcher = None if prepared.program.prints else direct_launcher(shared_cache())
-        return None if launcher is None else prepared.direct(launcher, options)
+        return prepared.runs(prepared.settings(options) if options else prepared.usual)
 
 
 class NativeLaunches:
     """Launches of a compiled kernel; `usual` are the settings of those without options."""
 
     def __init__(self, kernel: Kernel, program: NativeProgram) -> None:
-        self._kernel = kernel
         self._source = kernel.module.source
         self._storage = kernel.module.globals
         self.program = program
         globals = len(self._storage.placed)
         memories = globals + sum(isinstance(argument.tile.element, PointerType) for argument in kernel.entry.body.args)
         self._runner = Runner(self.program, len(kernel.parameters) + globals + 3 * memories + 2)
-        self._launcher: DirectLauncher | None = None
         self.usual = self.settings({})
 
     def settings(self, options: LaunchOptions) -> Settings:
@@ -117,22 +99,16 @@ class NativeLaunches:
             listener("progress", options.get("progress")),
         )
 
-    def run(self, grid: Grid, arguments: Sequence[Argument], settings: Settings) -> None:
-        if self._launcher is not None:
-            self._launcher.notice_tensors()
-        given = NativeArguments(arguments, self._storage)
-        self._runner.run(grid, given.slots, settings, given.access_fault)
+    def runs(self, settings: Settings) -> Run:
+        program, storage, start = self.program, self._storage, self._runner.run
 
-    def direct(self, launcher: DirectLauncher, options: LaunchOptions) -> DirectLaunches:
-        """Launches with usual arguments; tensors are, once some have come."""
-        self._launcher = launcher
-        launcher.notice_tensors()
-        return DirectLaunches(self._kernel, launcher, self._runner, self.settings(options), self._bound)
+        def run(grid: Grid, arguments: Sequence[Argument]) -> None:
+            if program.prints:
+                _require_registered(program)
+            given = NativeArguments(arguments, storage)
+            start(grid, given.slots, settings, given.access_fault)
 
-    def _bound(self, given: Sequence[object]) -> list[Argument]:
-        """Arguments, which fit the parameters."""
-        binders = [binder(parameter, Native.devices, Native.name) for parameter in self._kernel.parameters]
-        return [bind(value) for bind, value in zip(binders, given)]
+        return run
 
 
 def _launches(kernel: Kernel, checks: CheckLevel, options: LaunchOptions = NO_OPTIONS) -> NativeLaunches:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,17 +18,12 @@ from tileir.host.address_space import AddressSpace
 from tileir.host.allocation import Allocation
 from tileir.host.coverage import Runs
 from tileir.ir import types as t
-from tileir.runtime.arguments import Argument, ArrayArgument, PointerArgument
-from tileir.runtime.arrays import Array
-from tileir.runtime.memory import give_memory, may_be_memory
+from tileir.runtime.arguments import Argument
+from tileir.runtime.memory import give_memory
 from tileir.runtime.storage import GlobalStorage
 
 if TYPE_CHECKING:
     from tileir.cpu.run.traps import FaultyAccess
-
-Entry = tuple[int, int, int]
-"""The first address of a memory, the end of what may be read, the end of what may be written."""
-_EVERYWHERE = (1 << 64) - 1
 
 
 class NativeArguments:
@@ -42,20 +36,16 @@ class NativeArguments:
 
     def __init__(self, arguments: Sequence[Argument], storage: GlobalStorage) -> None:
         self._arguments, self._storage = arguments, storage
-        words: list[int] = []
         table: list[int] = []
         further: list[int] = []
         for argument in arguments:
-            words.append(argument.bits)
-            if isinstance(argument, ArrayArgument):
-                table += _array_entry(argument.array)
+            if argument.bounds:
+                table += argument.bounds
                 for lent in argument.reaches:
-                    further += _array_entry(lent.array)
-            elif isinstance(argument, PointerArgument):
-                table += _pointer_entry(argument)
+                    further += lent.bounds
         self._further = (ctypes.c_uint64 * len(further))(*further) if further else None
         self.slots = (
-            *words,
+            *[argument.bits for argument in arguments],
             *storage.addresses.values(),
             *table,
             *storage.bounds,
@@ -71,27 +61,6 @@ class NativeArguments:
             begin, end = access.meant
             space.add(Allocation("alloca", begin, (Runs(0, end - begin),), owner=access.block))
         return space.fault_at(access.address, *_described(access))
-
-
-def _array_entry(array: Array) -> Entry:
-    """An array by its range: the gaps of one that is not contiguous count as its own here."""
-    begin = array.address
-    if array.contiguous:
-        end = begin + prod(array.shape) * array.itemsize
-    elif 0 in array.shape:
-        end = begin
-    else:
-        end = begin + array.itemsize + sum((n - 1) * step for n, step in zip(array.shape, array.strides))
-    return begin, end, end if array.writable else begin
-
-
-def _pointer_entry(argument: PointerArgument) -> Entry:
-    """The range of a raw address: without a size it is the caller's word that all memory from there on may be used."""
-    pointer = argument.pointer
-    end = _EVERYWHERE if pointer.size is None else pointer.address + pointer.size
-    if not may_be_memory(pointer):
-        end = pointer.address
-    return pointer.address, end, end
 
 
 def _described(access: FaultyAccess) -> tuple[DescribedAccess, tuple[int, ...]]:

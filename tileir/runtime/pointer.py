@@ -8,6 +8,10 @@ from __future__ import annotations
 import operator
 from dataclasses import dataclass
 
+LOWEST, HIGHEST = 1 << 12, 1 << 63
+"""No address outside these is memory of a process, whatever is said of it: below are null pointers and what is computed
+from them, above is the system."""
+
 
 @dataclass(frozen=True)
 class Pointer:
@@ -52,3 +56,8 @@ class Pointer:
             raise ValueError(f"address: expected an unsigned 64-bit integer, got {self.address}")
         if self.size is not None and not 0 <= self.size <= (1 << 64) - self.address:
             raise ValueError(f"size: expected bytes that end below 2^64, got {self.size}")
+
+
+def may_be_memory(pointer: Pointer) -> bool:
+    """Whether there can be memory at an address, and as much as is said."""
+    return pointer.address >= LOWEST and pointer.address + (pointer.size or 0) < HIGHEST

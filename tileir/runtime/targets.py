@@ -17,7 +17,6 @@ from tileir.ir.diagnostics import UnsupportedError
 if TYPE_CHECKING:
     import numpy as np
 
-    from tileir.cpu.run.direct_runs import DirectRows
     from tileir.runtime.arguments import Argument, Binder, Parameter
     from tileir.runtime.arrays import Array
     from tileir.runtime.grid import Grid
@@ -30,24 +29,6 @@ DEFAULT: TargetName = "cpu"
 
 Run = Callable[["Grid", "Sequence[Argument]"], None]
 """Runs a prepared kernel over a grid, to the end if the target is no GPU; raises `Trap`."""
-
-
-QuickLaunch = Callable[..., object]
-"""Runs a prepared kernel with a grid and the values that a user gave, and None for it, or does nothing and gives
-NotImplemented, if they are not usual ones."""
-
-
-class QuickWays(Protocol):
-    """The shorter ways to launch a prepared kernel with some options."""
-
-    def quick(self) -> QuickLaunch:
-        """``launch(grid, *arguments)``, with the option ``threads``."""
-
-    def method(self, target: str) -> QuickLaunch:
-        """The method ``launch`` of the kernel itself, for this target by default, which does all that this does."""
-
-    def packed(self, rows: DirectRows, bind: Callable[[tuple[object, ...]], Sequence[Argument]]) -> QuickLaunch:
-        """``launch(grid, arguments)`` for arguments that these rows describe; `bind` makes those of the entry."""
 
 
 class Target(Protocol):
@@ -69,14 +50,6 @@ class Target(Protocol):
 
         Raises TypeError for an option that the target does not have, `UnsupportedError` for what it cannot run.
         """
-
-
-@runtime_checkable
-class QuickTarget(Target, Protocol):
-    """A target with a shorter way for most launches."""
-
-    def direct(self, kernel: Kernel, check: Check, options: LaunchOptions) -> QuickWays | None:
-        """Such launches of a kernel that has been prepared; None if it has none."""
 
 
 @runtime_checkable

@@ -111,7 +111,7 @@ class MachineTarget(Gpu):
                 array = argument.array
                 size = array.itemsize * int(np.prod(array.shape))
                 self.driver.lent.append(Allocation(argument.name, array.address, size))  # type: ignore[attr-defined]
-                return ArrayArgument(argument.name, array._replace(device=GPU))
+                return ArrayArgument.of(argument.name, array._replace(device=GPU))
             return argument
 
         return lent

@@ -51,8 +51,6 @@ block, and the one that runs several as one (`cpu.analysis.coarsening`)."""
 DRIVER, RESUME, DESTROY = "tileir.driver", "tileir.resume", "tileir.destroy"
 """The native functions that a thread calls (`cpu.emit.driver`)."""
 LINE = 64
-CHUNKS_PER_THREAD, LARGEST_CHUNK = 16, 64
-"""Chunks of tile blocks that each thread is to find in a launch, and the tile blocks of a chunk at most."""
 COLUMNS, JOINED_COLUMNS = 8, 64
 """Columns of a band in which tile blocks are numbered, and where those of a row are run as one."""
 BLOCK, COUNT, ATTENTION, STATUS, HOST, HANDED, HANDLE, CHANGES, WAITING = 0, 8, 16, 20, 24, 32, 40, 48, 56
@@ -113,22 +111,12 @@ class LaunchRecord:
 
     @property
     def grid(self) -> Coordinates:
-        return grid_at(self.address)
+        x, y, z = (ctypes.c_uint32 * 3).from_address(self.address + GRID)
+        return x, y, z
 
     def stop(self) -> None:
         """Start no further tile block."""
         self._limit.value = 0
-
-
-def chunk_of(total: int, threads: int) -> int:
-    """How many tile blocks a thread takes at a time."""
-    return max(1, min(LARGEST_CHUNK, total // (threads * CHUNKS_PER_THREAD)))
-
-
-def grid_at(address: int) -> Coordinates:
-    """The grid of the record at an address."""
-    x, y, z = (ctypes.c_uint32 * 3).from_address(address + GRID)
-    return x, y, z
 
 
 def block_at(number: int, grid: Coordinates, columns: int = COLUMNS) -> Coordinates:

@@ -6,12 +6,11 @@ launch ends before its time (`cpu.run.launch`), arrays (`runtime.native`).
 
 from __future__ import annotations
 
-import ctypes
 import os
 from functools import cache
 from time import perf_counter
 
-from tileir.cpu.emit.record import LaunchRecord, block_at, chunk_of
+from tileir.cpu.emit.record import LaunchRecord, block_at
 from tileir.cpu.run.arena import KEPT, Arena, Arenas, give_back, taken
 from tileir.cpu.run.launch import Launch, Settings
 from tileir.cpu.run.pool import Job, Pool
@@ -25,6 +24,8 @@ from tileir.ir.diagnostics import Coordinates, UnsupportedError
 
 WORTH_SHARING = 40e-6
 """Seconds of work below which waking a helper costs more than it brings."""
+CHUNKS_PER_THREAD = 16
+LARGEST_CHUNK = 64
 LARGEST_GRID = 1 << 62
 
 
@@ -49,16 +50,14 @@ class Runner:
     """Runs one program; keeps what launches use. Launches may come from any number of threads at once."""
 
     def __init__(self, program: NativeProgram, slots: int) -> None:
-        self.program, self.slots = program, slots
+        self._program, self._slots = program, slots
         self._free: list[_Work] = []
         self._make = _WaitingWork if program.waits else _Work
         self._most_threads = limits.physical_memory() // max(1, program.arena_size)
-        self.seconds = ctypes.c_double(1.0)
+        self._seconds = 1.0
         """What a tile block has taken, at the last launch."""
-        self.worth_sharing = WORTH_SHARING if self._most_threads and not program.waits else 0.0
+        self._worth_sharing = WORTH_SHARING if self._most_threads and not program.waits else 0.0
         """Seconds of work below which the launching thread does it alone, whatever else would have to be asked."""
-        self.runs_alone = self._most_threads > 0 and program.only_computes
-        """Whether native code can run it on one thread without anything that this one does."""
 
     def run(
         self, grid: Coordinates, slots: tuple[int, ...], settings: Settings, access_fault: AccessExplanation
@@ -72,12 +71,12 @@ class Runner:
         total = x * y * z
         if total > LARGEST_GRID:
             raise UnsupportedError(f"a grid of more than {LARGEST_GRID} tile blocks", "cpu")
-        if total * self.seconds.value < self.worth_sharing:
+        if total * self._seconds < self._worth_sharing:
             threads, chunk = 1, total
         else:
-            threads = self.threads_of(total, settings.threads)
+            threads = self._threads(total, settings.threads)
             chunk = self._chunk(total, threads)
-        work = self._free.pop() if self._free else self._make(self.program, self.slots)
+        work = self._free.pop() if self._free else self._make(self._program, self._slots)
         launch = work.launch
         launch.begin(settings, total)
         work.record.fill(total, chunk, settings.max_iterations, grid, slots)
@@ -89,11 +88,11 @@ class Runner:
         finally:
             if launch.warnings:
                 self._warn(work, grid)
-        self.seconds.value = work.seconds
+        self._seconds = work.seconds
         if work.reports:
-            block = block_at(work.first.block, grid, self.program.columns)
+            block = block_at(work.first.block, grid, self._program.columns)
             limit, source = settings.max_iterations, settings.source
-            raise trap_of(work.first, block, self.program.name, source, access_fault, limit)
+            raise trap_of(work.first, block, self._program.name, source, access_fault, limit)
         self._free.append(work)
 
     def _warn(self, work: _Work, grid: Coordinates) -> None:
@@ -101,23 +100,23 @@ class Runner:
         last = work.first.block if work.reports else LARGEST_GRID
         for op, (block, message) in work.launch.warnings.items():
             if block <= last:
-                place = block_at(block, grid, self.program.columns)
-                issue(KernelWarning(message, self.program.name, place, op.spec.name, op.loc))
+                place = block_at(block, grid, self._program.columns)
+                issue(KernelWarning(message, self._program.name, place, op.spec.name, op.loc))
 
-    def threads_of(self, total: int, threads: int) -> int:
+    def _threads(self, total: int, threads: int) -> int:
         """How many threads run `total` tile blocks; `threads` at most, and no more than have room for their tiles."""
         threads = min(threads, self._most_threads, total)
         if not threads:
-            raise limits.no_memory(self.program.arena_size)
-        if threads == 1 or self.program.waits:
+            raise limits.no_memory(self._program.arena_size)
+        if threads == 1 or self._program.waits:
             return threads
-        return 1 if self.program.prints else threads
+        return 1 if self._program.prints else threads
 
     def _chunk(self, total: int, threads: int) -> int:
         """How many tile blocks a thread takes at a time."""
-        if threads == 1 or self.program.waits:
-            return 1 if self.program.waits else total
-        return chunk_of(total, threads)
+        if threads == 1 or self._program.waits:
+            return 1 if self._program.waits else total
+        return max(1, min(LARGEST_CHUNK, total // (threads * CHUNKS_PER_THREAD)))
 
 
 class _Work:

@@ -100,8 +100,6 @@ class NativeProgram:
         self._source, self._facts = source, facts
         self.waits = bool(facts.waiting)
         """Whether its tile blocks may wait for each other."""
-        self.only_computes = not (facts.waiting or facts.prints or facts.warnings)
-        """Whether it calls the host at safepoints only, and its tile blocks are never set aside."""
         self._library = loaded_library(cache)
         self._loaded = Loaded(code, host(), facts.symbols)
         addresses = self._loaded.addresses

@@ -8,10 +8,8 @@ One thread does it for all launches. It sleeps while there are none.
 from __future__ import annotations
 
 import _thread
-import ctypes
 import threading
 import time
-from functools import cache
 from typing import Protocol, runtime_checkable
 
 from tileir.host import running
@@ -29,30 +27,15 @@ class Ticking(Protocol):
     def tick(self) -> None: ...
 
 
-@cache
-def awake_word() -> ctypes.c_int64:
-    """The word that says whether the thread is awake, for native code that asks (`cpu.run.direct`)."""
-    return ctypes.c_int64()
-
-
 class Ticker:
-    """The thread that asks; to be woken when a launch begins and it is not `awake`. The only one of its process."""
+    """The thread that asks; to be woken when a launch begins and it is not `awake`."""
 
     def __init__(self) -> None:
-        self._awake = awake_word()
         self.awake = False
         self._lock = threading.Lock()
         self._sleep = threading.Lock()
         self._sleep.acquire()
         self._begun = False
-
-    @property
-    def awake(self) -> bool:
-        return self._awake.value != 0
-
-    @awake.setter
-    def awake(self, awake: bool) -> None:
-        self._awake.value = awake
 
     def wake(self) -> None:
         with self._lock:

@@ -160,7 +160,7 @@ class _Measuring:
     def measure(self, seconds: float, traced: bool) -> LaunchMeasurement:
         profiled, found = self._profiled, self._found
         profiled.counters.clear()
-        profiled.counting.run(self._grid, self._arguments, self._first)
+        profiled.counting.runs(self._first)(self._grid, self._arguments)
         self._again()
         self._clock(seconds)
         histogram, sampler = self._sampler()
@@ -176,7 +176,7 @@ class _Measuring:
         """Run once more, from the memory of the beginning; gives the seconds that took."""
         self.put_back()
         begin = perf_counter()
-        self._profiled.timed.run(self._grid, self._arguments, self._settings)
+        self._profiled.timed.runs(self._settings)(self._grid, self._arguments)
         return perf_counter() - begin
 
     def put_back(self) -> None:

@@ -19,10 +19,10 @@ LAYERS = {
             ("numerics", "analysis"),
             ("host",),
             ("text", "bytecode", "verify", "passes", "interp", "cpu", "gpu"),
-            ("sanitize", "explore"),
+            ("sanitize", "explore", "triton.importer"),
             ("runtime",),
             ("cuda_as_cpu",),
-            ("cutile", "farm", "tools"),
+            ("cutile", "triton", "farm", "tools"),
             ("distributed", "fuzz", "tune"),
             ("cli",),
         )
@@ -36,10 +36,10 @@ LEAVES = {"examples"}
 
 
 def part_of(module: str) -> str:
-    """``tileir.text.parser`` belongs to ``text``."""
+    """``tileir.text.parser`` belongs to ``text``, ``tileir.triton.importer.reader`` to ``triton.importer``."""
     parts = module.split(".")
     known = LAYERS.keys() | LEAVES
-    return parts[1] if len(parts) > 1 and parts[1] in known else ROOT
+    return next((part for part in (".".join(parts[1:3]), parts[1] if len(parts) > 1 else "") if part in known), ROOT)
 
 
 def imported(tree: ast.AST, package: str) -> Iterator[tuple[int, str]]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from tileir.ir.diagnostics import Diagnostic, DiagnosticError
-from tileir.runtime.module import Module, cannot_begin, from_content, parse
+from tileir.runtime.module import Module, cannot_begin, from_content, from_text
 
 MAX_BYTES = 1 << 30
 """More is refused; a program of this size would take days to read."""
@@ -26,7 +26,8 @@ def load(source: str | os.PathLike[str] | bytes) -> Module:
     ----------
     source : str, path or bytes
         The path of a file, program text, or the bytes of either text or bytecode. A string is a path if such a file
-        exists or if it cannot be a program, which has braces or more than one line.
+        exists or if it cannot be a program, which has braces or more than one line. Text may also be TTIR, which
+        Triton's compiler makes of a kernel.
 
     Returns
     -------
@@ -43,7 +44,7 @@ def load(source: str | os.PathLike[str] | bytes) -> Module:
     if isinstance(source, bytes | bytearray | memoryview):
         return from_content(bytes(source), "<bytes>")
     if isinstance(source, str) and not _is_path(source):
-        return parse(source)
+        return from_text(source)
     if not isinstance(source, str | os.PathLike):
         raise TypeError(f"source: expected a path, program text or bytes, got {type(source).__name__}")
     path = Path(source)

@@ -323,11 +323,22 @@ def from_bytecode(data: bytes, filename: str = "<bytecode>") -> Module:
 def from_content(content: bytes, filename: str, first_line: int = 1, *, level: str = NEWEST) -> Module:
     """A module from the content of a file, text or bytecode, or from the part of a text that begins at `first_line`.
 
-    Raises `DiagnosticError`, for text as `parse` does.
+    Raises `DiagnosticError`, for text as `from_text` does.
     """
     if content.startswith(MAGIC[:1]):  # which no text begins with, though the file may be cut short or damaged
         return from_bytecode(content, filename)
-    return parse(_decoded(content, filename), filename, first_line, level=level)
+    return from_text(_decoded(content, filename), filename, first_line, level=level)
+
+
+def from_text(text: str, filename: str = "<string>", first_line: int = 1, *, level: str = NEWEST) -> Module:
+    """A module from text: Tile IR, or TTIR as Triton writes it. Raises `DiagnosticError`, as `parse` does."""
+    if "tt.func" not in text:
+        return parse(text, filename, first_line, level=level)
+    from tileir.triton.importer.entry import imported, is_ttir
+
+    if not is_ttir(text):
+        return parse(text, filename, first_line, level=level)
+    return Module.of(imported(text, filename, first_line))
 
 
 def _unpickled(content: bytes, around: Surroundings) -> Module:

@@ -1,0 +1,224 @@
+"""The state of one function while it is imported: what its values became, and the block that is being made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tileir.ir import types as t
+from tileir.ir.core import Block, Op, Value
+from tileir.ir.diagnostics import Diagnostic
+from tileir.ir.loc import Source, SourceLoc
+from tileir.ir.near import did_you_mean
+from tileir.triton.importer.building import TileBuilder
+from tileir.triton.importer.faults import SYNTAX, UNKNOWN_OPERATION, ImportFault, mismatch
+from tileir.triton.importer.ordering import Order
+from tileir.triton.importer.syntax import MlirDescriptor, MlirFunction, MlirOperation, MlirScalar, MlirType, Use
+from tileir.triton.importer.types import flat_types, tile_type
+
+
+@dataclass(frozen=True)
+class TensorDescriptor:
+    """A tensor in memory of which blocks are loaded and stored; out of bounds reads as zero, or NaN."""
+
+    type: MlirDescriptor
+    base: Value
+    shape: tuple[Value, ...]
+    strides: tuple[Value, ...]
+    nan: bool = False
+
+    def parts(self) -> list[Value]:
+        return [self.base, *self.shape, *self.strides]
+
+
+Imported = Value | TensorDescriptor
+Results = Imported | Sequence[Imported] | None
+Rule = Callable[["Importing", MlirOperation], Results]
+"""Imports an operation; gives what its results are."""
+
+
+class Unavailable(Exception):
+    """A value is not there because of a fault that has been noted."""
+
+
+@dataclass
+class Importing:
+    """The import of one entry, with the functions that it calls."""
+
+    source: Source
+    rules: dict[str, Rule]
+    functions: dict[str, MlirFunction]
+    build: TileBuilder
+    faults: list[Diagnostic]
+    order: Order = field(default_factory=Order)
+    scopes: list[dict[str, Imported | None]] = field(default_factory=lambda: [{}])
+    """Values by name, of the regions that are being imported; None for one that a fault has kept from being made."""
+    lifted: tuple[int, ...] = ()
+    """The shape in which scalars are imported: that of the tensors whose elements a region is given."""
+    calling: tuple[str, ...] = ()
+    """Names of the functions that are being imported, the outermost first."""
+
+    # ------------------------------------------------------------ operations
+
+    def operation(self, op: MlirOperation) -> None:
+        """Import an operation; a fault is noted, and its results are not there."""
+        self.build.loc = op.loc
+        rule = self.rules.get(op.name)
+        try:
+            if rule is None:
+                hint = did_you_mean(op.name, self.rules)
+                raise ImportFault(UNKNOWN_OPERATION, f"expected an operation of TTIR, got '{op.name}'", hint=hint)
+            self.bind(op, rule(self, op))
+        except ImportFault as fault:
+            self.note(fault, op)
+        except Unavailable:
+            self.scopes[-1].update(dict.fromkeys(op.results))
+
+    def note(self, fault: ImportFault, op: MlirOperation) -> None:
+        """Keep a fault of an operation, whose results are not there."""
+        diagnostic = fault.diagnostic(op.loc)
+        named = "" if f"'{op.name}'" in fault.message else f"'{op.name}': "
+        self.faults.append(replace(diagnostic, message=named + fault.message, op=op.name))
+        self.scopes[-1].update(dict.fromkeys(op.results))
+
+    def bind(self, op: MlirOperation, results: Results) -> None:
+        """Let the results of an operation be these."""
+        found: Sequence[Imported] = (
+            () if results is None else (results,) if isinstance(results, Value | TensorDescriptor) else results
+        )
+        if len(found) != len(op.results) and op.results:
+            raise mismatch(f"expected {len(found)} results, got {len(op.results)} names")
+        self.scopes[-1].update(zip(op.results, found))
+
+    # ------------------------------------------------------------ values
+
+    def imported(self, use: Use) -> Imported:
+        """What a value became."""
+        for scope in reversed(self.scopes):
+            if use.name in scope:
+                found = scope[use.name]
+                if found is None:
+                    raise Unavailable
+                return found
+        loc = SourceLoc(self.source, use.offset, use.offset + len(use.name))
+        known = [name for scope in self.scopes for name in scope]
+        raise ImportFault(
+            SYNTAX, f"expected a value that is defined, got {use.name}", loc, did_you_mean(use.name, known)
+        )
+
+    def value(self, use: Use) -> Value:
+        """What a value became, which is a tile."""
+        found = self.imported(use)
+        if not isinstance(found, Value):
+            raise mismatch(f"expected a number, a pointer or a tensor of them, got a descriptor, {use.name}")
+        return found
+
+    def operands(self, op: MlirOperation, *counts: int) -> list[Value]:
+        """The operands, which are tiles; of one of these counts, if any are given."""
+        if counts and len(op.operands) not in counts:
+            raise mismatch(f"expected {' or '.join(map(str, counts))} operands, got {len(op.operands)}")
+        return [self.value(use) for use in op.operands]
+
+    def parts(self, use: Use) -> list[Value]:
+        """The tiles that carry a value."""
+        return parts_of(self.imported(use))
+
+    def rebuilt(self, type: MlirType, parts: Sequence[Value], like: Imported | None = None) -> Imported:
+        """A value of this type from the tiles that carry it; `like` is what it was before."""
+        if not isinstance(type, MlirDescriptor):
+            return parts[0]
+        rank = len(type.shape)
+        nan = isinstance(like, TensorDescriptor) and like.nan
+        return TensorDescriptor(type, parts[0], tuple(parts[1 : 1 + rank]), tuple(parts[1 + rank :]), nan)
+
+    def grouped(
+        self, types: Sequence[MlirType], parts: Sequence[Value], like: Sequence[Imported] = ()
+    ) -> list[Imported]:
+        """Values of these types from the tiles that carry them all."""
+        found, given = [], iter(parts)
+        for index, type in enumerate(types):
+            own = [next(given) for _ in flat_types(type)]
+            found.append(self.rebuilt(type, own, like[index] if like else None))
+        return found
+
+    @contextmanager
+    def scope(self, names: Sequence[str] = (), values: Sequence[Imported] = ()) -> Iterator[None]:
+        """A region, in which these names stand for these values."""
+        outer = len(self.scopes)
+        self.scopes.append(dict(zip(names, values)))
+        try:
+            yield
+        finally:
+            del self.scopes[outer:]
+
+    @contextmanager
+    def call(self, name: str, names: Sequence[str], values: Sequence[Imported]) -> Iterator[None]:
+        """The body of a function, which sees nothing but its arguments."""
+        outer, calling = self.scopes, self.calling
+        self.scopes, self.calling = [dict(zip(names, values))], (*calling, name)
+        try:
+            yield
+        finally:
+            self.scopes, self.calling = outer, calling
+
+    @contextmanager
+    def inside(self, block: Block) -> Iterator[Block]:
+        """Operations are added to this block meanwhile."""
+        outer, self.build.block = self.build.block, block
+        try:
+            yield block
+        finally:
+            self.build.block = outer
+
+    # ------------------------------------------------------------ types and attributes
+
+    def tile(self, type: MlirType) -> t.TileType:
+        return tile_type(type, self.lifted)
+
+    def result_type(self, op: MlirOperation, index: int = 0) -> t.TileType:
+        """The type of a result, as it is written: behind the arrow or, where there is none, the last one."""
+        types = op.result_types or op.types[-1:]
+        if not types and op.words and isinstance(op.words[0][0], bool):
+            return self.tile(MlirScalar("i1"))
+        if index >= len(types):
+            raise mismatch("expected a type")
+        return self.tile(types[index])
+
+    def element(self, op: MlirOperation) -> t.ElementType:
+        """The number type of the result."""
+        found = self.result_type(op).element
+        if not isinstance(found, t.ElementType):
+            raise mismatch("expected a result of numbers, got pointers")
+        return found
+
+    # ------------------------------------------------------------ memory
+
+    def access(self, cls: type[Op], *types: t.Type, writes: bool, **fields: Any) -> tuple[Value, ...]:
+        """Append an access to memory in the order of the program; returns its results but the token."""
+        token = self.order.before(self.build, writes)
+        *results, done = self.build.insert(cls, [*types, t.TOKEN], token=token, **fields)
+        self.order = self.order.after(done, writes)
+        return tuple(results)
+
+
+def parts_of(lowered: Imported) -> list[Value]:
+    """The tiles that carry a value."""
+    return [lowered] if isinstance(lowered, Value) else lowered.parts()
+
+
+def integer(op: MlirOperation, name: str, default: int | None = None) -> int:
+    """An attribute that is an integer."""
+    found = op.attributes.get(name, default)
+    if isinstance(found, bool) or not isinstance(found, int):
+        raise mismatch(f"expected an integer as attribute '{name}'")
+    return found
+
+
+def integers(op: MlirOperation, name: str) -> tuple[int, ...]:
+    """An attribute that is a list of integers."""
+    found = op.attributes.get(name, ())
+    if not isinstance(found, tuple) or not all(isinstance(item, int) for item in found):
+        raise mismatch(f"expected integers as attribute '{name}'")
+    return tuple(int(item) for item in found if isinstance(item, int))

@@ -1,0 +1,594 @@
+"""TTIR text as a tree of operations.
+
+Most operations are read in one way, whatever their syntax: values in front of the types are operands, words stay words,
+braces hold attributes, and types stand behind the colon. Those with regions or successors have syntax of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from tileir.ir.diagnostics import DiagnosticError
+from tileir.ir.loc import Source, SourceLoc
+from tileir.triton.importer.faults import REFUSED, SYNTAX, ImportFault
+from tileir.triton.importer.lexer import END, Tokens, unquoted
+from tileir.triton.importer.locations import Locations
+from tileir.triton.importer.syntax import (
+    BitPattern,
+    Dense,
+    Literal,
+    MlirArgument,
+    MlirAttribute,
+    MlirBlock,
+    MlirDescriptor,
+    MlirFunction,
+    MlirOperation,
+    MlirPointer,
+    MlirScalar,
+    MlirSignature,
+    MlirTensor,
+    MlirType,
+    MlirWord,
+    Region,
+    Successor,
+    Use,
+)
+
+MAX_NESTING = 64
+"""Regions, types or attributes inside each other."""
+T = TypeVar("T")
+
+
+def read(source: Source) -> list[MlirFunction]:
+    """The functions of a module. Raises `DiagnosticError`."""
+    try:
+        return TtirReader(source).module()
+    except ImportFault as fault:
+        raise DiagnosticError([fault.diagnostic()], source) from None
+
+
+class TtirReader:
+    """Reads one text."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.tokens = Tokens(source)
+        self.locations = Locations(self.tokens)
+        self.depth = 0
+
+    # ------------------------------------------------------------ module and functions
+
+    def module(self) -> list[MlirFunction]:
+        """The functions of the text, whether a module is written around them or not."""
+        tokens, functions = self.tokens, []
+        self._skip_aliases()
+        wrapped = tokens.accept("module") or tokens.accept("builtin.module")
+        if wrapped:
+            if tokens.kind == "symbol":
+                tokens.index += 1
+            if tokens.accept("attributes"):
+                self.attributes()
+            tokens.expect("{")
+        while tokens.text in ("tt.func", '"tt.func"'):
+            functions.append(self.function())
+        if wrapped:
+            tokens.expect("}")
+            self.locations.reference()
+        self._skip_aliases()
+        if tokens.kind != END or not functions:
+            tokens.expected("'tt.func'")
+        return functions
+
+    def _skip_aliases(self) -> None:
+        """Pass over definitions of aliases, which `Locations` has found; those of layouts are not of TTIR."""
+        tokens = self.tokens
+        while tokens.kind == "alias":
+            place, name = tokens.place(), tokens.text
+            tokens.index += 1
+            tokens.expect("=")
+            if tokens.text.startswith(("#ttg.", "#ttng.", "#triton_gpu.", "#gluon.")):
+                raise ImportFault(REFUSED, f"expected TTIR, got a later stage: the layout {name}", place, _LATER)
+            if tokens.text == "loc":
+                self.locations.reference()
+            else:
+                self.attribute()
+
+    def function(self) -> MlirFunction:
+        tokens = self.tokens
+        offset = tokens.offset
+        if not tokens.accept("tt.func"):
+            tokens.expected("'tt.func' in its own syntax")
+        end = offset + len("tt.func")
+        visibility = tokens.text if tokens.text in ("public", "private", "nested") else "public"
+        tokens.index += tokens.text == visibility
+        symbol = self.symbol()
+        arguments = self.arguments(")") if tokens.accept("(") else tokens.expected("'('")
+        results = self.types_or_one() if tokens.accept("->") else ()
+        attributes = self.attributes() if tokens.accept("attributes") else {}
+        function = MlirFunction("tt.func", offset, end, result_types=results, attributes=attributes)
+        function.symbol, function.public, function.arguments = symbol, visibility == "public", arguments
+        if tokens.text != "{":
+            raise ImportFault(REFUSED, f"expected a body of @{symbol}, which is only declared", tokens.place(offset))
+        function.regions.append(self.region())
+        return self.located(function)
+
+    def symbol(self) -> str:
+        text = self.tokens.take("symbol", "a name such as @kernel")[1:]
+        return unquoted(text) if text.startswith('"') else text
+
+    def arguments(self, close: str) -> tuple[MlirArgument, ...]:
+        """Arguments with their types up to the token `close`."""
+        return tuple(self.list_of(self.argument, close))
+
+    def argument(self) -> MlirArgument:
+        tokens = self.tokens
+        place = tokens.place()
+        name = tokens.take("value", "an argument such as %x")
+        tokens.expect(":")
+        type = self.type()
+        attributes = self.attributes() if tokens.text == "{" else {}
+        return MlirArgument(name, type, self.locations.reference() or place, attributes)
+
+    # ------------------------------------------------------------ regions
+
+    @contextmanager
+    def nested(self) -> Iterator[None]:
+        self.depth += 1
+        if self.depth > MAX_NESTING:
+            raise ImportFault(
+                SYNTAX, f"expected nesting of at most {MAX_NESTING} levels, got more", self.tokens.place()
+            )
+        yield
+        self.depth -= 1
+
+    def region(self, arguments: tuple[MlirArgument, ...] = ()) -> Region:
+        """Blocks in braces; the first one has the arguments that the operation has named already."""
+        with self.nested():
+            self.tokens.expect("{")
+            blocks = [MlirBlock(arguments=arguments)]
+            while not self.tokens.accept("}"):
+                if self.tokens.kind == "label":
+                    self._begin_block(blocks)
+                else:
+                    blocks[-1].operations.append(self.operation())
+            return blocks
+
+    def _begin_block(self, blocks: list[MlirBlock]) -> None:
+        tokens = self.tokens
+        block = MlirBlock(tokens.take("label", "a block"))
+        if tokens.accept("("):
+            block.arguments = self.arguments(")")
+        tokens.expect(":")
+        if len(blocks) == 1 and not blocks[0].operations and not blocks[0].label:
+            block.arguments = block.arguments or blocks[0].arguments
+            blocks.clear()
+        blocks.append(block)
+
+    # ------------------------------------------------------------ operations
+
+    def operation(self) -> MlirOperation:
+        tokens = self.tokens
+        offset = tokens.offset
+        results = self._results()
+        if tokens.kind == "string":
+            made = self._generic(offset)
+        else:
+            name_at = tokens.offset
+            name = tokens.take("word", "an operation")
+            made = MlirOperation(name, offset, name_at + len(name))
+            _SYNTAX.get(name, TtirReader._usual)(self, made)
+        made.results = results
+        return self.located(made)
+
+    def located(self, made: T) -> T:
+        """`made`, with the place that is written behind it, or else its own."""
+        assert isinstance(made, MlirOperation)
+        made.loc = self.locations.reference() or SourceLoc(self.source, made.offset, made.end)
+        return made
+
+    def _results(self) -> tuple[str, ...]:
+        """Names of the results: ``%a = ``, ``%a:2 = `` or ``%a, %b = ``."""
+        tokens, names = self.tokens, []
+        while tokens.kind == "value":
+            name = tokens.text
+            tokens.index += 1
+            if tokens.accept(":"):
+                names += [f"{name}#{index}" for index in range(min(tokens.integer(), 1 << 10))]
+            else:
+                names.append(name)
+            if not tokens.accept(","):
+                tokens.expect("=")
+                break
+        return tuple(names)
+
+    def _usual(self, made: MlirOperation) -> None:
+        """What stands between the name and the place of an operation."""
+        tokens, operands = self.tokens, []
+        while not self._ends():
+            kind, text = tokens.kind, tokens.text
+            if kind == "value":
+                operands.append(self.use())
+            elif text == "{":
+                made.attributes |= self.attributes()
+            elif text == ":":
+                tokens.index += 1
+                if tokens.kind != "value":
+                    break
+            elif text == "->":
+                break
+            elif text in (",", "(", ")", "[", "]"):
+                tokens.index += 1
+            elif kind == "word" and tokens.texts[tokens.index + 1] == "=":
+                tokens.index += 2
+                made.attributes[text] = self.value()
+            else:
+                made.words.append((self.value(), len(operands)))
+        made.operands = tuple(operands)
+        self._types(made)
+
+    def _ends(self) -> bool:
+        """Whether the next token is none of the operation that is being read."""
+        tokens = self.tokens
+        kind, text = tokens.kind, tokens.text
+        if kind == "word":
+            return text == "loc" or "." in text
+        if kind == "value":
+            return self._is_definition()
+        return kind in (END, "label") or text == "}" or (kind == "string" and tokens.texts[tokens.index + 1] == "(")
+
+    def _is_definition(self) -> bool:
+        """Whether the next values are the results of an operation: an equals sign comes behind them."""
+        texts, kinds, index = self.tokens.texts, self.tokens.kinds, self.tokens.index
+        while kinds[index] == "value":
+            index += 3 if texts[index + 1] == ":" and kinds[index + 2] == "number" else 1
+            if texts[index] == "=":
+                return True
+            if texts[index] != ",":
+                return False
+            index += 1
+        return False
+
+    def _types(self, made: MlirOperation) -> None:
+        """Types, which the colon before them is taken of; then those of the results, if there are any."""
+        tokens, types = self.tokens, list(made.types)
+        while self._begins_type():
+            if tokens.text == "(":
+                types += self.types_or_one()
+            else:
+                types.append(self.type())
+            if not (tokens.accept(",") or tokens.accept("*")):
+                break
+        made.types = tuple(types)
+        if tokens.accept("->") or tokens.accept("to"):
+            made.result_types = self.types_or_one()
+
+    def _begins_type(self) -> bool:
+        tokens = self.tokens
+        return tokens.text in ("(", "<", "tensor", "!tt.ptr", "!tt.tensordesc") or is_scalar(tokens.text)
+
+    def use(self) -> Use:
+        tokens = self.tokens
+        offset = tokens.offset
+        return Use(tokens.take("value", "a value such as %x"), offset)
+
+    def uses(self, close: str) -> tuple[Use, ...]:
+        return tuple(self.list_of(self.use, close))
+
+    def list_of(self, item: Callable[[], T], close: str) -> list[T]:
+        """Items that are separated by commas, up to the token `close`."""
+        items: list[T] = []
+        if self.tokens.accept(close):
+            return items
+        while True:
+            items.append(item())
+            if self.tokens.accept(close):
+                return items
+            self.tokens.expect(",")
+
+    def _generic(self, offset: int) -> MlirOperation:
+        """``"tt.reduce"(%x) <{axis = 0 : i32}> ({...}) {...} : (T) -> T``."""
+        tokens = self.tokens
+        name = tokens.string()
+        made = MlirOperation(name, offset, tokens.starts[tokens.index - 1] + len(name) + 2)
+        tokens.expect("(")
+        made.operands = self.uses(")")
+        if tokens.accept("["):
+            made.successors = self.list_of(self.successor, "]")
+        if tokens.accept("<"):
+            made.attributes |= self.attributes()
+            tokens.expect(">")
+        if tokens.accept("("):
+            made.regions = self.list_of(self.region, ")")
+        if tokens.text == "{":
+            made.attributes |= self.attributes()
+        tokens.expect(":")
+        self._types(made)
+        return made
+
+    def successor(self) -> Successor:
+        """``^bb1(%x, %y : f32, i32)``, or without operands."""
+        tokens = self.tokens
+        label, operands = tokens.take("label", "a block such as ^bb1"), []
+        if tokens.accept("("):
+            while tokens.kind == "value":
+                operands.append(self.use())
+                tokens.accept(",")
+            if tokens.accept(":"):
+                while not tokens.accept(")"):
+                    self.type()
+                    tokens.accept(",")
+            else:
+                tokens.expect(")")
+        return Successor(label, tuple(operands))
+
+    # ------------------------------------------------------------ operations with syntax of their own
+
+    def _branch(self, made: MlirOperation) -> None:
+        """``cf.br ^bb1(...)`` and ``cf.cond_br %c, ^bb1(...), ^bb2(...)``."""
+        operands = []
+        while self.tokens.kind in ("value", "label"):
+            if self.tokens.kind == "value":
+                operands.append(self.use())
+            else:
+                made.successors.append(self.successor())
+            if not self.tokens.accept(","):
+                break
+        made.operands = tuple(operands)
+        if self.tokens.text == "{":
+            made.attributes |= self.attributes()
+
+    def _for(self, made: MlirOperation) -> None:
+        """``scf.for %i = %low to %high step %step iter_args(%a = %x) -> (T) : i32 {...} {...}``."""
+        tokens = self.tokens
+        if tokens.accept("unsigned"):
+            made.attributes["unsignedCmp"] = True
+        counter, place = tokens.take("value", "a counter such as %i"), tokens.place()
+        bounds = []
+        for word in ("=", "to", "step"):
+            tokens.expect(word)
+            bounds.append(self.use())
+        names, initial = self._carried() if tokens.accept("iter_args") else ((), ())
+        if tokens.accept("->"):
+            made.result_types = self.types_or_one()
+        made.types = (self.type() if tokens.accept(":") else MlirScalar("index"),)
+        made.operands = (*bounds, *initial)
+        carried = (
+            MlirArgument(name, type, place, {})
+            for name, type in zip((counter, *names), (*made.types, *made.result_types))
+        )
+        made.regions = [self.region(tuple(carried))]
+        if tokens.text == "{":
+            made.attributes |= self.attributes()
+
+    def _carried(self) -> tuple[tuple[str, ...], tuple[Use, ...]]:
+        """``(%a = %x, %b = %y)``: names of arguments, and their first values."""
+        tokens, names, initial = self.tokens, [], []
+        tokens.expect("(")
+        while not tokens.accept(")"):
+            names.append(tokens.take("value", "an argument such as %a"))
+            tokens.expect("=")
+            initial.append(self.use())
+            tokens.accept(",")
+        return tuple(names), tuple(initial)
+
+    def _if(self, made: MlirOperation) -> None:
+        """``scf.if %c -> (T) {...} else {...}``."""
+        tokens = self.tokens
+        made.operands = (self.use(),)
+        if tokens.accept("->"):
+            made.result_types = self.types_or_one()
+        made.regions = [self.region()]
+        if tokens.accept("else"):
+            made.regions.append(self.region())
+        if tokens.text == "{":
+            made.attributes |= self.attributes()
+
+    def _while(self, made: MlirOperation) -> None:
+        """``scf.while (%a = %x) : (T) -> (R) {...} do {^bb0(%b: R): ...}``."""
+        tokens = self.tokens
+        place = tokens.place()
+        names, made.operands = self._carried() if tokens.text == "(" else ((), ())
+        tokens.expect(":")
+        self._types(made)
+        before = tuple(MlirArgument(name, type, place, {}) for name, type in zip(names, made.types))
+        made.regions = [self.region(before)]
+        tokens.expect("do")
+        made.regions.append(self.region())
+        if tokens.accept("attributes"):
+            made.attributes |= self.attributes()
+
+    def _call(self, made: MlirOperation) -> None:
+        """``tt.call @f(%x) : (T) -> R``."""
+        made.attributes["callee"] = self.symbol()
+        self._usual(made)
+
+    # ------------------------------------------------------------ types
+
+    def types_or_one(self) -> tuple[MlirType, ...]:
+        if self.tokens.accept("("):
+            return tuple(self.list_of(self.type, ")"))
+        return (self.type(),)
+
+    def type(self) -> MlirType:
+        tokens = self.tokens
+        text = tokens.text
+        if is_scalar(text):
+            tokens.index += 1
+            return MlirScalar(text)
+        with self.nested():
+            if text == "tensor":
+                tokens.index += 1
+                return self._tensor()
+            if text == "!tt.tensordesc" or (text == "<" and tokens.kinds[tokens.index + 1] == "shape"):
+                tokens.index += text != "<"
+                return self._descriptor()
+            if text in ("!tt.ptr", "<"):
+                tokens.index += text != "<"
+                return self._pointer()
+            if text == "(":
+                inputs = self.types_or_one()
+                tokens.expect("->")
+                return MlirSignature(inputs, self.types_or_one())
+        if text.startswith(("!ttg.", "!ttng.", "!gluon.", "!amdg.")):
+            raise ImportFault(REFUSED, f"expected TTIR, got a type of a later stage, {text}", tokens.place(), _LATER)
+        tokens.expected("a type")
+
+    def _tensor(self) -> MlirTensor:
+        self.tokens.expect("<")
+        place = self.tokens.place()
+        tensor = MlirTensor(self._shape(), self.type())
+        if self.tokens.text == ",":
+            raise ImportFault(REFUSED, "expected TTIR, got a later stage: a tensor with a layout", place, _LATER)
+        self.tokens.expect(">")
+        return tensor
+
+    def _descriptor(self) -> MlirDescriptor:
+        tokens = self.tokens
+        tokens.expect("<")
+        if tokens.accept("tensor"):  # before Triton 3.9
+            inner = self._tensor()
+            shape, element = inner.shape, inner.element
+        else:
+            shape, element = self._shape(), self.type()
+        if tokens.accept(","):
+            self.attribute()
+        tokens.expect(">")
+        return MlirDescriptor(shape, element)
+
+    def _shape(self) -> tuple[int, ...]:
+        if self.tokens.kind != "shape":
+            return ()
+        return tuple(map(int, self.tokens.take("shape", "a shape")[:-1].split("x")))
+
+    def _pointer(self) -> MlirPointer:
+        self.tokens.expect("<")
+        pointee = self.type()
+        if self.tokens.accept(","):  # the address space, which is always that of global memory
+            self.tokens.integer()
+        self.tokens.expect(">")
+        return MlirPointer(pointee)
+
+    # ------------------------------------------------------------ attributes
+
+    def attributes(self) -> dict[str, MlirAttribute]:
+        """``{axis = 0 : i32, pure}``."""
+        tokens, found = self.tokens, {}
+        tokens.expect("{")
+        while not tokens.accept("}"):
+            name = tokens.string() if tokens.kind == "string" else tokens.take("word", "the name of an attribute")
+            found[name] = self.attribute() if tokens.accept("=") else True
+            if not tokens.accept(","):
+                tokens.expect("}")
+                break
+        return found
+
+    def attribute(self) -> MlirAttribute:
+        """An attribute with the type that may stand behind it."""
+        found = self.value()
+        if self.tokens.accept(":"):
+            self.type()
+        return found
+
+    def value(self) -> MlirAttribute:
+        tokens = self.tokens
+        kind, text = tokens.kind, tokens.text
+        if kind == "number" or text in ("true", "false"):
+            return self.literal()
+        if kind == "string":
+            return tokens.string()
+        if kind == "symbol":
+            return self.symbol()
+        if text == "array":
+            return self._array()
+        if text == "dense":
+            return self._dense()
+        with self.nested():
+            if text == "[":
+                tokens.index += 1
+                return tuple(self.list_of(self.attribute, "]"))
+            if text == "{":
+                return tuple(self.attributes().values())
+            if self._begins_type():
+                return self.type()
+        if text == "loc":
+            self.locations.reference()
+            return MlirWord(text)
+        if kind not in ("word", "alias"):
+            tokens.expected("an attribute")
+        tokens.index += 1
+        return MlirWord(text + (self._raw() if tokens.text == "<" else ""))
+
+    def literal(self) -> Literal:
+        tokens = self.tokens
+        if tokens.text in ("true", "false"):
+            tokens.index += 1
+            return tokens.texts[tokens.index - 1] == "true"
+        text = tokens.take("number", "a number")
+        if "x" in text:
+            return BitPattern(int(text, 16))
+        return float(text) if any(mark in text for mark in ".eE") else int(text)
+
+    def _array(self) -> tuple[MlirAttribute, ...]:
+        """``array<i32: 1, 2>``."""
+        tokens = self.tokens
+        tokens.index += 1
+        tokens.expect("<")
+        self.type()
+        tokens.accept(":")
+        return tuple(self.list_of(self.literal, ">"))
+
+    def _dense(self) -> Dense:
+        tokens = self.tokens
+        tokens.index += 1
+        tokens.expect("<")
+        if tokens.kind == "string":
+            return self._dense_bytes()
+        elements: list[Literal] = []
+        while not tokens.accept(">"):
+            if tokens.text in ("[", "]", ","):
+                tokens.index += 1
+            else:
+                elements.append(self.literal())
+        return Dense(tuple(elements))
+
+    def _dense_bytes(self) -> Dense:
+        """``dense<"0x0A0B">``: the bytes of the elements."""
+        place, text = self.tokens.place(), self.tokens.string()
+        self.tokens.expect(">")
+        try:
+            return Dense(bytes.fromhex(text.removeprefix("0x")))
+        except ValueError:
+            raise ImportFault(SYNTAX, "expected the bytes of a constant in hexadecimal digits", place) from None
+
+    def _raw(self) -> str:
+        """What stands in angle brackets, as it is written."""
+        tokens, depth, begin = self.tokens, 0, self.tokens.offset
+        while tokens.kind != END:
+            depth += (tokens.text == "<") - (tokens.text == ">")
+            tokens.index += 1
+            if not depth:
+                break
+        end = tokens.starts[tokens.index - 1] + 1
+        return self.source.text[begin:end]
+
+
+_LATER = "give it the text of the stage before: kernel.asm['ttir'], or the file that ends in .ttir"
+_SYNTAX: dict[str, Callable[[TtirReader, MlirOperation], None]] = {
+    "cf.br": TtirReader._branch,
+    "cf.cond_br": TtirReader._branch,
+    "scf.for": TtirReader._for,
+    "scf.if": TtirReader._if,
+    "scf.while": TtirReader._while,
+    "tt.call": TtirReader._call,
+}
+
+
+def is_scalar(text: str) -> bool:
+    """Whether a word is a type of numbers."""
+    return _SCALAR.fullmatch(text) is not None
+
+
+_SCALAR = re.compile(r"(?:[su]?i\d+|bf16|f\d+(?:E\d+M\d+\w*)?|index|none)")

@@ -1,0 +1,266 @@
+"""Arithmetic: ``arith`` and what ``tt`` and ``math`` have of the kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tileir.ir import types as t
+from tileir.ir.attributes import Ordering, Predicate, Rounding, Signedness
+from tileir.ir.core import Op, Value
+from tileir.ops.conversion import IntToPtr, PtrToInt
+from tileir.ops.core import Constant
+from tileir.ops.division import DivI, RemI
+from tileir.ops.floating import AbsF, AddF, Ceil, CmpF, DivF, Floor, Fma, MaxF, MinF, MulF, NegF, RemF, Sqrt, SubF
+from tileir.ops.integer import AbsI, AddI, AndI, MaxI, MinI, MulhiI, MulI, OrI, ShlI, ShrI, SubI, XOrI
+from tileir.ops.shapes import Broadcast
+from tileir.triton.importer.building import TileBuilder, float_bytes
+from tileir.triton.importer.faults import mismatch
+from tileir.triton.importer.importing import Importing, Results
+from tileir.triton.importer.rules.table import Table
+from tileir.triton.importer.syntax import BitPattern, Dense, MlirAttribute, MlirOperation, MlirWord
+
+rules = Table()
+SIGNED = {"signedness": Signedness.SIGNED}
+UNSIGNED = {"signedness": Signedness.UNSIGNED}
+
+# ------------------------------------------------------------ element by element, with a result of the same type
+
+INTEGER_ROWS: dict[str, tuple[type[Op], dict[str, Any]]] = {
+    "arith.addi": (AddI, {}),
+    "arith.subi": (SubI, {}),
+    "arith.muli": (MulI, {}),
+    "arith.andi": (AndI, {}),
+    "arith.ori": (OrI, {}),
+    "arith.xori": (XOrI, {}),
+    "arith.shli": (ShlI, {}),
+    "arith.shrsi": (ShrI, SIGNED),
+    "arith.shrui": (ShrI, UNSIGNED),
+    "arith.maxsi": (MaxI, SIGNED),
+    "arith.maxui": (MaxI, UNSIGNED),
+    "arith.minsi": (MinI, SIGNED),
+    "arith.minui": (MinI, UNSIGNED),
+    "tt.mulhiui": (MulhiI, {}),
+    "math.absi": (AbsI, {}),
+}
+DIVISION_ROWS: dict[str, tuple[type[Op], dict[str, Any]]] = {
+    "arith.divsi": (DivI, SIGNED),
+    "arith.divui": (DivI, UNSIGNED),
+    "arith.floordivsi": (DivI, SIGNED | {"rounding": Rounding.NEGATIVE_INF}),
+    "arith.ceildivsi": (DivI, SIGNED | {"rounding": Rounding.POSITIVE_INF}),
+    "arith.ceildivui": (DivI, UNSIGNED | {"rounding": Rounding.POSITIVE_INF}),
+    "arith.remsi": (RemI, SIGNED),
+    "arith.remui": (RemI, UNSIGNED),
+}
+FLOAT_ROWS: dict[str, tuple[type[Op], dict[str, Any]]] = {
+    "arith.addf": (AddF, {}),
+    "arith.subf": (SubF, {}),
+    "arith.mulf": (MulF, {}),
+    "arith.divf": (DivF, {}),
+    "arith.remf": (RemF, {}),
+    "arith.negf": (NegF, {}),
+    "arith.maxnumf": (MaxF, {}),
+    "arith.minnumf": (MinF, {}),
+    "arith.maximumf": (MaxF, {"propagate_nan": True}),
+    "arith.minimumf": (MinF, {"propagate_nan": True}),
+    "math.absf": (AbsF, {}),
+    "math.ceil": (Ceil, {}),
+    "math.floor": (Floor, {}),
+    "math.fma": (Fma, {}),
+    "math.sqrt": (Sqrt, {}),
+    "tt.precise_sqrt": (Sqrt, {}),
+    "tt.precise_divf": (DivF, {}),
+    "tt.approx_divf": (DivF, {"rounding_mode": Rounding.APPROX}),
+}
+
+
+def same_type(cls: type[Op], attributes: dict[str, Any]) -> Callable[[Importing, MlirOperation], Value]:
+    """The rule of an operation whose operands and result have one type."""
+
+    def rule(importing: Importing, op: MlirOperation) -> Value:
+        operands = importing.operands(op, len(cls.spec.operands))
+        return importing.build.same(cls, *operands, **attributes)
+
+    return rule
+
+
+def of_floats(cls: type[Op], attributes: dict[str, Any]) -> Callable[[Importing, MlirOperation], Value]:
+    """The same of floats; those of eight bits are computed in f16 and rounded."""
+
+    def rule(importing: Importing, op: MlirOperation) -> Value:
+        build, operands = importing.build, importing.operands(op, len(cls.spec.operands))
+        element = operands[0].tile.number
+        wide = [widened(build, operand) for operand in operands]
+        return build.converted(build.same(cls, *wide, **attributes), element)
+
+    return rule
+
+
+def widened(build: TileBuilder, value: Value) -> Value:
+    """A float that has arithmetic in Tile IR: those of eight bits as f16."""
+    element = value.tile.number
+    return build.converted(value, t.F16) if element.is_float and element.bits < 16 else value
+
+
+for _name, _row in INTEGER_ROWS.items():
+    rules(_name)(same_type(*_row))
+for _name, _row in FLOAT_ROWS.items():
+    rules(_name)(of_floats(*_row))
+
+
+@rules(*DIVISION_ROWS)
+def divide(importing: Importing, op: MlirOperation) -> Results:
+    """A quotient or remainder; where lanes have divisors of their own, those that are 0 count as 1.
+
+    Dividing by 0 is undefined in both languages; but in Triton no harm comes of it in lanes whose result nobody uses.
+    """
+    cls, attributes = DIVISION_ROWS[op.name]
+    dividend, divisor = importing.operands(op, 2)
+    if divisor.tile.shape and not isinstance(divisor.owner, Broadcast | Constant):
+        build = importing.build
+        zero = build.compare(Predicate.EQUAL, divisor, build.integer(divisor.tile, 0))
+        divisor = build.select(zero, build.integer(divisor.tile, 1), divisor)
+    return importing.build.same(cls, dividend, divisor, **attributes)
+
+
+@rules("arith.addui_extended")
+def add_with_carry(importing: Importing, op: MlirOperation) -> Results:
+    lhs, rhs = importing.operands(op, 2)
+    total = importing.build.same(AddI, lhs, rhs)
+    return total, importing.build.compare(Predicate.LESS_THAN, total, lhs, signed=False)
+
+
+@rules("arith.mului_extended", "arith.mulsi_extended")
+def multiply_wide(importing: Importing, op: MlirOperation) -> Results:
+    """Both halves of a product; a negative factor takes the other from the upper half."""
+    build, (lhs, rhs) = importing.build, importing.operands(op, 2)
+    low, high = build.same(MulI, lhs, rhs), build.same(MulhiI, lhs, rhs)
+    if op.name == "arith.mulsi_extended":
+        zero = build.integer(lhs.tile, 0)
+        for one, other in ((lhs, rhs), (rhs, lhs)):
+            negative = build.compare(Predicate.LESS_THAN, one, zero)
+            high = build.same(SubI, high, build.select(negative, other, zero))
+    return low, high
+
+
+@rules("tt.clampf")
+def clamp(importing: Importing, op: MlirOperation) -> Results:
+    """The number between the bounds that is nearest; of a NaN the lower bound, unless they are propagated."""
+    build, (value, low, high) = importing.build, importing.operands(op, 3)
+    element, propagate = value.tile.number, op.attributes.get("propagateNan") in (MlirWord("all"), 0xFFFF)
+    value, low, high = (widened(build, operand) for operand in (value, low, high))
+    above = build.same(MaxF, value, low, propagate_nan=propagate or None)
+    return build.converted(build.same(MinF, above, high, propagate_nan=propagate or None), element)
+
+
+@rules("arith.select")
+def select(importing: Importing, op: MlirOperation) -> Results:
+    condition, yes, no = importing.operands(op, 3)
+    return importing.build.select(condition, yes, no)
+
+
+# ------------------------------------------------------------ comparisons
+
+_PREDICATES = {
+    "eq": Predicate.EQUAL,
+    "ne": Predicate.NOT_EQUAL,
+    "lt": Predicate.LESS_THAN,
+    "le": Predicate.LESS_THAN_OR_EQUAL,
+    "gt": Predicate.GREATER_THAN,
+    "ge": Predicate.GREATER_THAN_OR_EQUAL,
+}
+_INTEGER_NUMBERS = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+_FLOAT_NUMBERS = ("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une",
+                  "uno", "true")  # fmt: skip
+"""The words in the order of MLIR's numbers, which the generic form has."""
+
+
+def predicate(op: MlirOperation, numbers: tuple[str, ...]) -> str:
+    """The word of a comparison."""
+    number = op.attributes.get("predicate")
+    if isinstance(number, int) and 0 <= number < len(numbers):
+        return numbers[number]
+    first = op.words[0][0] if op.words else None
+    word = first.text if isinstance(first, MlirWord) else {True: "true", False: "false"}.get(first is True)
+    if word not in numbers:
+        raise mismatch(f"expected one of {', '.join(numbers)}")
+    return word
+
+
+@rules("arith.cmpi")
+def compare_integers(importing: Importing, op: MlirOperation) -> Results:
+    word = predicate(op, _INTEGER_NUMBERS)
+    lhs, rhs = importing.operands(op, 2)
+    if isinstance(lhs.tile.element, t.PointerType):
+        lhs, rhs = (importing.build.cast(PtrToInt, operand, t.I64) for operand in (lhs, rhs))
+    return importing.build.compare(_PREDICATES[word[-2:]], lhs, rhs, signed=not word.startswith("u"))
+
+
+@rules("arith.cmpf")
+def compare_floats(importing: Importing, op: MlirOperation) -> Results:
+    word = predicate(op, _FLOAT_NUMBERS)
+    build, (lhs, rhs) = importing.build, importing.operands(op, 2)
+    lhs, rhs = widened(build, lhs), widened(build, rhs)
+    type = lhs.tile.with_element(t.I1)
+    if word in ("true", "false"):
+        return build.integer(type, word == "true")
+
+    def compared(predicate: Predicate, ordering: Ordering, lhs: Value, rhs: Value) -> Value:
+        return build.op(CmpF, type, comparison_predicate=predicate, comparison_ordering=ordering, lhs=lhs, rhs=rhs)
+
+    if word == "ord":
+        numbers = [compared(Predicate.EQUAL, Ordering.ORDERED, operand, operand) for operand in (lhs, rhs)]
+        return build.same(AndI, *numbers)
+    if word == "uno":
+        nans = [compared(Predicate.NOT_EQUAL, Ordering.UNORDERED, operand, operand) for operand in (lhs, rhs)]
+        return build.same(OrI, *nans)
+    ordering = Ordering.ORDERED if word.startswith("o") else Ordering.UNORDERED
+    return compared(_PREDICATES[word[1:]], ordering, lhs, rhs)
+
+
+# ------------------------------------------------------------ constants
+
+
+@rules("arith.constant")
+def constant(importing: Importing, op: MlirOperation) -> Results:
+    found: MlirAttribute | None = op.attributes.get("value")
+    if found is None and op.words:
+        found = op.words[0][0]
+    type = importing.result_type(op)
+    if isinstance(found, Dense) and isinstance(found.elements, bytes):
+        return importing.build.dense(type, _unpacked(found.elements, type))
+    elements = found.elements if isinstance(found, Dense) else (found,)
+    if len(elements) not in (1, type.count):
+        raise mismatch(f"expected 1 or {type.count} elements, got {len(elements)}")
+    return importing.build.dense(type, b"".join(_element(element, type.number) for element in elements))
+
+
+def _element(value: object, element: t.ElementType) -> bytes:
+    """The bytes of an element of a constant."""
+    if isinstance(value, BitPattern):
+        value = value.bits
+    elif element.is_float and isinstance(value, float | int):
+        return float_bytes(float(value), element)
+    if not isinstance(value, int):
+        raise mismatch(f"expected a number of type {element.name}")
+    return (value & ((1 << element.bits) - 1)).to_bytes(element.byte_size, "little")
+
+
+def _unpacked(data: bytes, type: t.TileType) -> bytes:
+    """The bytes of all elements, of which those of i1 are packed to eight in one."""
+    size = type.number.byte_size
+    if type.element is t.I1 and len(data) == -(-type.count // 8):
+        return bytes(data[index // 8] >> index % 8 & 1 for index in range(type.count))
+    if len(data) not in (size, size * type.count):
+        raise mismatch(f"expected {size * type.count} bytes, got {len(data)}")
+    return data
+
+
+@rules("ub.poison")
+def poison(importing: Importing, op: MlirOperation) -> Results:
+    """A value that nobody uses; it must be something: 0."""
+    type = importing.result_type(op)
+    if isinstance(type.element, t.ElementType):
+        return importing.build.dense(type, bytes(type.element.byte_size))
+    address = importing.build.integer(type.with_element(t.I64), 0)
+    return importing.build.cast(IntToPtr, address, type.element)

@@ -1,0 +1,52 @@
+"""Pointers, and loads and stores through them."""
+
+from __future__ import annotations
+
+from tileir.ir import types as t
+from tileir.ir.attributes import MemoryOrdering, MemoryScope
+from tileir.ir.core import Value
+from tileir.ops.conversion import PtrToInt
+from tileir.ops.core import Offset
+from tileir.ops.pointers import LoadPtr, StorePtr
+from tileir.triton.importer.importing import Importing, Results
+from tileir.triton.importer.rules.table import Table
+from tileir.triton.importer.syntax import MlirOperation
+
+rules = Table()
+
+
+@rules("tt.addptr")
+def add(importing: Importing, op: MlirOperation) -> Results:
+    pointer, offset = importing.operands(op, 2)
+    return importing.build.op(Offset, pointer.type, ptr=pointer, offset=offset)
+
+
+@rules("tt.load")
+def load(importing: Importing, op: MlirOperation) -> Results:
+    """A weak load; a volatile one, with which kernels wait for each other, is a relaxed one of the device."""
+    pointer, *others = importing.operands(op, 1, 2, 3)
+    mask, padding = [*others, None, None][:2]
+    if padding is not None:
+        padding = in_memory(importing, padding)
+    volatile = op.attributes.get("isVolatile") is True
+    type = pointer.tile.with_element(pointer.tile.pointer.pointee)
+    (found,) = importing.access(
+        LoadPtr, type, writes=volatile, source=pointer, mask=mask, paddingValue=padding,
+        memory_ordering_semantics=MemoryOrdering.RELAXED if volatile else MemoryOrdering.WEAK,
+        memory_scope=MemoryScope.DEVICE if volatile else None,
+    )  # fmt: skip
+    return found
+
+
+@rules("tt.store")
+def store(importing: Importing, op: MlirOperation) -> None:
+    pointer, value, *masks = importing.operands(op, 2, 3)
+    importing.access(
+        StorePtr, writes=True, destination=pointer, value=in_memory(importing, value), mask=masks[0] if masks else None,
+        memory_ordering_semantics=MemoryOrdering.WEAK,
+    )  # fmt: skip
+
+
+def in_memory(importing: Importing, value: Value) -> Value:
+    """A value as it lies in memory: pointers as addresses."""
+    return importing.build.cast(PtrToInt, value, t.I64) if isinstance(value.tile.element, t.PointerType) else value

@@ -1,7 +1,4 @@
-"""exp, exp2, sinh, cosh and tanh.
-
-An argument is split into n * ln 2 + r with an integer n and a small r; e^r - 1 is a polynomial.
-"""
+"""exp, exp2, sinh, cosh and tanh; log and log2; pow and rsqrt."""
 
 from __future__ import annotations
 
@@ -11,16 +8,25 @@ from typing import NamedTuple
 from tileir.cpu.emit.algebra import Int, Real
 from tileir.cpu.emit.elements import FLOAT
 from tileir.cpu.llvm.engine import host
-from tileir.cpu.mathlib.error_free import Pair, ordered_sum_pair, product_pair, sum_pair
-from tileir.cpu.mathlib.polynomials import (
+from tileir.cpu.mathlib.pairs import (
+    Pair,
     add_pairs,
+    constant_pair,
     divide_pairs,
     multiply_pairs,
     normalized,
+    ordered_sum_pair,
     polynomial,
     power_of_two,
+    product_pair,
+    sum_pair,
     value,
 )
+
+# ---------------------------------------------------------------- exponentials
+#
+# An argument is split into n * ln 2 + r with an integer n and a small r; e^r - 1 is a polynomial.
+
 
 _LOG2_E = math.log2(math.e)
 _LN2_HIGH_F32, _LN2_LOW_F32 = 0.6931471824645996, -1.904654299957768e-09
@@ -233,3 +239,191 @@ def _half_exp(x: Real) -> Real:
     bounded = x.at_most(711.0)
     split = nearest_multiple(bounded, _LOG2_E)
     return scaled(exp_of(reduced(bounded, split.number)), Split(split.number, split.biased - 1))
+
+
+# ---------------------------------------------------------------- logarithms
+#
+# A number is split into 2^e * m with m around 1. log m is a polynomial of m - 1 in f32, and in f64 the series of the
+# area tangent of (m - 1) / (m + 1).
+
+
+_LOG_F32 = (0.3333321511745453, -0.24999797344207764, 0.20010405778884888, -0.16680492460727692, 0.1400587260723114,
+            -0.12184199690818787, 0.13984429836273193, -0.12891924381256104)  # fmt: skip
+"""(log(1 + f) - f + f^2/2) / f^3."""
+_LOG_F64 = (0.4, 0.2857142857142689, 0.2222222222271627, 0.18181818106104608, 0.15384622173494397, 0.13332960795711413,
+            0.11777232030625871, 0.10279701643041766, 0.1202266091409258)  # fmt: skip
+"""((log m - 2s) / s^3 - 2/3) / s^2 of s^2, with s = (m - 1) / (m + 1)."""
+_LOG_SHORT = (0.6666666667589268, 0.3999999558687401, 0.2857211322835008, 0.2217600454011895, 0.195869917206919)
+"""(log m - 2s) / s^3 of s^2 to 44 bits."""
+
+_SHORT_LN2_F32, _SHORT_LN2_REST_F32 = 0.693145751953125, 1.4286068203094173e-06
+"""The high part times an exponent is exact."""
+_SHORT_LN2, _SHORT_LN2_REST = 0.6931471805598903, 5.497923018708371e-14
+_LOG2_E_LOW_F32 = 1.9259629911266175e-08
+_LOG2_E_LOW = 2.0355273740931033e-17
+_TWO_THIRDS_LOW = 3.700743415417188e-17
+
+_LOWEST_F32, _LOWEST_F64 = 2.0 / 3.0, math.sqrt(0.5)
+"""The least m."""
+
+
+class Parts(NamedTuple):
+    """2^exponent * significand; the exponent is integral."""
+
+    exponent: Real
+    significand: Real
+
+
+def parts(x: Real, lowest: float) -> Parts:
+    """A positive finite number with a significand in [lowest, 2 * lowest)."""
+    subnormal = x < 2.0 ** (1 - x.bias)
+    moved = x.fraction + 1
+    pattern = subnormal.choose(x * 2.0**moved, x).pattern()
+    mask = -1 << x.fraction
+    exponent = (pattern - x.of(lowest).pattern()) & mask
+    number = exponent.shifted_signed(x.fraction).converted(x.type)
+    return Parts(subnormal.choose(number - float(moved), number), (pattern - exponent).as_real())
+
+
+def with_corners(x: Real, result: Real) -> Real:
+    """-inf at zero, NaN below; infinity and NaN stay."""
+    result = (x < float("inf")).choose(result, x)
+    corner = x.equals(0.0).choose(x.of(-math.inf), math.nan)
+    return (x <= 0.0).choose(corner, result)
+
+
+# ---------------------------------------------------------------- f32
+
+
+def log_f32(x: Real) -> Real:
+    exponent, significand = parts(x, _LOWEST_F32)
+    natural = _log_of_f32(significand)
+    total = ordered_sum_pair(exponent * _SHORT_LN2_F32, natural.high)
+    low = exponent.times_plus(_SHORT_LN2_REST_F32, natural.low)
+    return with_corners(x, total.high + (total.low + low))
+
+
+def log2_f32(x: Real) -> Real:
+    exponent, significand = parts(x, _LOWEST_F32)
+    natural = _log_of_f32(significand)
+    product = product_pair(natural.high, x.of(_LOG2_E))
+    low = natural.low.times_plus(_LOG2_E, natural.high.times_plus(_LOG2_E_LOW_F32, product.low))
+    total = ordered_sum_pair(exponent, product.high)
+    return with_corners(x, total.high + (total.low + low))
+
+
+def _log_of_f32(significand: Real) -> Pair:
+    """f - f^2/2 + f^3 P(f), of which the first two terms are exact."""
+    near = significand - 1.0
+    square = product_pair(near, near * -0.5)
+    head = ordered_sum_pair(near, square.high)
+    tail = (near * (near * near)).times_plus(polynomial(near, _LOG_F32), square.low)
+    return Pair(head.high, head.low + tail)
+
+
+# ---------------------------------------------------------------- f32 by f64
+
+
+def log2_short(x: Real) -> Real:
+    """log2 of a positive finite f64 that is no subnormal, to 44 bits."""
+    exponent, significand = parts(x, _LOWEST_F64)
+    near = (significand - 1.0) / (significand + 1.0)
+    square = near * near
+    natural = (near * square).times_plus(polynomial(square, _LOG_SHORT), near + near)
+    return natural.times_plus(_LOG2_E, exponent)
+
+
+# ---------------------------------------------------------------- f64
+
+
+def log_f64(x: Real) -> Real:
+    exponent, significand = parts(x, _LOWEST_F64)
+    natural = _log_of(significand)
+    whole = Pair(exponent * _SHORT_LN2, exponent * _SHORT_LN2_REST)
+    return with_corners(x, value(add_pairs(whole, natural)))
+
+
+def log2_f64(x: Real) -> Real:
+    return with_corners(x, value(log2_pair(x)))
+
+
+def log2_pair(x: Real) -> Pair:
+    """log2 of a positive finite f64, to about 66 bits."""
+    exponent, significand = parts(x, _LOWEST_F64)
+    binary = multiply_pairs(_log_of(significand), constant_pair(x, _LOG2_E, _LOG2_E_LOW))
+    return add_pairs(Pair(exponent, x.of(0.0)), binary)
+
+
+def _log_of(significand: Real) -> Pair:
+    """2s + s^3 (2/3 + s^2 P(s^2))."""
+    zero = significand.of(0.0)
+    near = divide_pairs(Pair(significand - 1.0, zero), sum_pair(significand, significand.of(1.0)))
+    square = multiply_pairs(near, near)
+    rest = square.high * polynomial(square.high, _LOG_F64)
+    factor = ordered_sum_pair(zero + 2.0 / 3.0, rest)
+    factor = Pair(factor.high, factor.low + _TWO_THIRDS_LOW)
+    tail = multiply_pairs(multiply_pairs(near, square), factor)
+    return add_pairs(Pair(near.high + near.high, near.low + near.low), tail)
+
+
+# ---------------------------------------------------------------- powers
+#
+# pow is 2^(y log2 |x|), with the corner cases of C. Its exponent is an f64 also where the base is an f32, so that every
+# i32 is one exactly.
+
+
+def pow_f32(x: Real, y: Real) -> Real:
+    """x and y are f32; y may be an f64."""
+    base, exponent = x.double(), y.double()
+    return _with_corners(base, exponent, _power_short(abs(base), exponent)).single()
+
+
+def pow_f64(x: Real, y: Real) -> Real:
+    return _with_corners(x, y, _power(abs(x), y))
+
+
+def _power_short(base: Real, exponent: Real) -> Real:
+    binary = (exponent * log2_short(base)).at_most(200.0).at_least(-200.0)
+    number = nearest_multiple(binary, 1.0).number
+    grown = exp_minus_one_tail((binary - number) * math.log(2.0))
+    return (grown + 1.0) * power_of_two(number)
+
+
+def _power(base: Real, exponent: Real) -> Real:
+    """2^(y log2 x). Out of range only the sign of the exponent counts; its low part may be NaN there."""
+    binary = log2_pair(base)
+    high = exponent * binary.high
+    low = exponent.times_plus(binary.high, -high) + exponent * binary.low
+    bounded = high.at_most(1100.0).at_least(-1100.0)
+    low = (abs(high) < 1100.0).choose(low, 0.0)
+    split = nearest_multiple(bounded, 1.0)
+    rest = normalized(*ordered_sum_pair(bounded - split.number, low))
+    return scaled(exp_of(times_ln2(Pair(*rest))), split)
+
+
+def _with_corners(x: Real, y: Real, power: Real) -> Real:
+    """Add what the power of magnitudes leaves open: bases 0, 1 and infinity, negative ones, exponent 0, NaN."""
+    magnitude, infinity = abs(x), float("inf")
+    limit = (magnitude.equals(0.0) ^ (y < 0.0)).choose(x.of(0.0), infinity)
+    result = (magnitude.equals(0.0) | magnitude.equals(infinity)).choose(limit, power)
+    result = magnitude.equals(1.0).choose(x.of(1.0), result)
+    integral = y.truncated().equals(y)
+    half = y * 0.5
+    odd = integral & ~half.truncated().equals(half)
+    result = (x.is_negative() & odd).choose(-result, result)
+    undefined = (x < 0.0) & (magnitude < infinity) & ~integral
+    result = (undefined | x.is_nan() | y.is_nan()).choose(x.of(math.nan), result)
+    return (y.equals(0.0) | x.equals(1.0)).choose(x.of(1.0), result)
+
+
+def rsqrt_f32(x: Real) -> Real:
+    return 1.0 / x.root()
+
+
+def rsqrt_f64(x: Real) -> Real:
+    """One Newton step with an exact residual behind root and division."""
+    near = 1.0 / x.root()
+    product = product_pair(x, near)
+    residual = (-product.high).times_plus(near, near.of(1.0)) - product.low * near
+    better = near.times_plus(residual * 0.5, near)
+    return ((x > 0.0) & (x < float("inf"))).choose(better, near)

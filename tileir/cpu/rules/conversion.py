@@ -2,7 +2,7 @@
 
 Knows: for each pair of element types a straight-line conversion that rounds once. A NaN stays one of any pattern where
 the target is f16, f32 or f64 (spec: undefined#catalogue); narrower formats have only one.
-Does not know: encodings (`cpu.emit.narrow`), rounding to a grid (`cpu.mathlib.rounding`).
+Does not know: encodings (`cpu.emit.narrow`), rounding to a grid (`cpu.mathlib.arithmetic`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tileir.cpu.emit.formulas import Compute, held, integer, real, rounded
 from tileir.cpu.emit.tiles import RoundedToBf16, address_of, bits, boolean, wide
 from tileir.cpu.lowering.elementwise import element_of, integers, pointwise, result_element, trap_where_elements
 from tileir.cpu.lowering.state import Lower, Lowering
-from tileir.cpu.mathlib.rounding import narrowed
+from tileir.cpu.mathlib.arithmetic import narrowed
 from tileir.host import undefined
 from tileir.ir import types as t
 from tileir.ir.attributes import Rounding, Signedness

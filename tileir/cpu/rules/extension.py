@@ -12,7 +12,7 @@ from tileir.cpu.emit.tiles import ExpressionTile, new_buffer
 from tileir.cpu.lowering.elementwise import element_of, pointwise
 from tileir.cpu.lowering.host_calls import hand_over
 from tileir.cpu.lowering.state import Lower, Lowering
-from tileir.cpu.mathlib.arctangent import atan2_f64
+from tileir.cpu.mathlib.trigonometric import atan2_f64
 from tileir.cpu.memory.checks import check_gather
 from tileir.cpu.memory.gather import Gather, gather_rows, load_gather, store_gather
 from tileir.ir import types as t

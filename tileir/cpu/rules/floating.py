@@ -13,8 +13,8 @@ from tileir.cpu.emit.elements import Num
 from tileir.cpu.emit.formulas import Compute, Formula, condition, held, real
 from tileir.cpu.lowering.elementwise import PREDICATES, element_of, pointwise, reals
 from tileir.cpu.lowering.state import Lower, Lowering
-from tileir.cpu.mathlib import remainder, rounding
-from tileir.cpu.mathlib.rounding import flushing_if_asked
+from tileir.cpu.mathlib import arithmetic
+from tileir.cpu.mathlib.arithmetic import flushing_if_asked
 from tileir.ir import types as t
 from tileir.ir.attributes import Ordering, Rounding
 from tileir.ir.core import Op
@@ -23,11 +23,11 @@ from tileir.ops.floating import AbsF, AddF, Ceil, CmpF, DivF, Floor, Fma, MaxF, 
 
 rules: Rules[Lower] = Rules()
 
-_ROUNDED: dict[type[Op], rounding.ByMode] = {
-    AddF: rounding.add,
-    SubF: rounding.sub,
-    MulF: rounding.mul,
-    Fma: rounding.fma,
+_ROUNDED: dict[type[Op], arithmetic.ByMode] = {
+    AddF: arithmetic.add,
+    SubF: arithmetic.sub,
+    MulF: arithmetic.mul,
+    Fma: arithmetic.fma,
 }
 _EXACT: dict[type[Op], Formula] = {
     AbsF: abs,
@@ -62,7 +62,7 @@ def lower_divf(lowering: Lowering, op: DivF) -> None:
         _bind(lowering, op, _approximate_quotient)
         return
     mode = Rounding.NEAREST_EVEN if op.rounding_mode is Rounding.FULL else op.rounding_mode
-    _bind(lowering, op, rounding.div(element_of(op), mode))
+    _bind(lowering, op, arithmetic.div(element_of(op), mode))
 
 
 def _approximate_quotient(builder: ir.IRBuilder, lhs: Num, rhs: Num) -> Num:
@@ -76,7 +76,7 @@ def _approximate_quotient(builder: ir.IRBuilder, lhs: Num, rhs: Num) -> Num:
 @rules(Sqrt)
 def lower_sqrt(lowering: Lowering, op: Sqrt) -> None:
     mode = Rounding.NEAREST_EVEN if op.rounding_mode is Rounding.APPROX else op.rounding_mode
-    _bind(lowering, op, rounding.sqrt(element_of(op), mode))
+    _bind(lowering, op, arithmetic.sqrt(element_of(op), mode))
 
 
 # ---------------------------------------------------------------- exact operations
@@ -89,7 +89,7 @@ def lower_exact(lowering: Lowering, op: Op) -> None:
 
 @rules(RemF)
 def lower_remf(lowering: Lowering, op: RemF) -> None:
-    formula = remainder.remainder_f64 if element_of(op) is t.F64 else remainder.remainder_f32
+    formula = arithmetic.remainder_f64 if element_of(op) is t.F64 else arithmetic.remainder_f32
     reals(lowering, op, formula, exact=True)
 
 

@@ -17,7 +17,7 @@ import tileir
 from tileir.cache import Cache
 from tileir.cpu.llvm import engine
 from tileir.cpu.llvm.engine import CODE_MAKERS, REWRITERS, host, object_code
-from tileir.cpu.llvm.object_symbols import UnknownObject, undefined_symbols
+from tileir.cpu.llvm.object_files import UnknownObject, undefined_symbols
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.runtime import native
 

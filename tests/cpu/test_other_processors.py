@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from tileir.cpu.llvm import engine
-from tileir.cpu.llvm.half import CONVERSIONS
+from tileir.cpu.llvm.engine import CONVERSIONS
 
 ROOT = Path(__file__).parents[2]
 BENCH = ROOT / "bench"

@@ -16,8 +16,7 @@ from tileir.cpu.emit import emitter
 from tileir.cpu.emit.elements import FLOAT, I1, I8, I32, I64, PTR
 from tileir.cpu.emit.emitter import ARENA_ALIGNMENT, Emitter
 from tileir.cpu.llvm import engine
-from tileir.cpu.llvm.engine import Loaded, host, object_code
-from tileir.cpu.llvm.passes import needs_all
+from tileir.cpu.llvm.engine import Loaded, host, needs_all, object_code
 from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.run.program import lowered
 

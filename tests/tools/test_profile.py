@@ -17,7 +17,7 @@ import pytest
 import tileir
 from tileir.analysis import flops
 from tileir.cli import main
-from tileir.cpu.emit.debug_lines import CodePlace
+from tileir.cpu.llvm.metadata import CodePlace
 from tileir.cpu.lowering.entry import Instruments
 from tileir.ops import OPS, extension, floating, functions
 from tileir.runtime.instrumenting import instrumented_program

@@ -18,14 +18,13 @@ from typing import Any
 from llvmlite import ir
 
 from tileir.cpu.emit.coroutines import Coroutine
-from tileir.cpu.emit.debug_lines import DebugLines
 from tileir.cpu.emit.elements import I8, I64, PTR, Num
 from tileir.cpu.emit.growth import BlockLoop
 from tileir.cpu.emit.trap_sites import TrapSite
 from tileir.cpu.emit.ways_out import WaysOut
 from tileir.cpu.emit.widening import widen
 from tileir.cpu.llvm.engine import host
-from tileir.cpu.llvm.metadata import Distinct, access_group, parallel_loop, plain_loop
+from tileir.cpu.llvm.metadata import DebugLines, Distinct, access_group, parallel_loop, plain_loop
 from tileir.host import limits
 
 ARENA_ALIGNMENT = 64

@@ -1,13 +1,19 @@
-"""LLVM: the host it compiles for, and machine code in memory.
+"""LLVM: the host it compiles for, the passes that a module gets, and machine code in memory.
 
-Knows: target machine, how a symbol becomes an address. Does not know: passes (`cpu.llvm.passes`), Tile IR.
+Half of a compile, and more, is LLVM's. What a module does not need is left out:
+
+* Its standard passes find vectors, which our own loops are made for already. A module without other loops gets five
+  passes in a tenth of the time. They do without the combining of instructions, most of which code generation does
+  once more.
+* Code generation begins with a search for cheaper induction variables (loop strength reduction), which took a third
+  of its time or more. Our own loops are as fast without it, within the scatter but for a few.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,10 +23,9 @@ from weakref import finalize
 
 import llvmlite
 import llvmlite.binding as llvm
+from llvmlite.binding.newpassmanagers import NewPassManager
 
-from tileir.cpu.llvm.half import CONVERSIONS
-from tileir.cpu.llvm.object_symbols import undefined_symbols
-from tileir.cpu.llvm.passes import code_generation, needs_all, optimise, pass_builder
+from tileir.cpu.llvm.object_files import undefined_symbols
 from tileir.host.background import in_background
 from tileir.host.matrix_unit import may_use_matrix_unit
 from tileir.ir.diagnostics import UnsupportedError
@@ -150,12 +155,6 @@ def _machine(host: Host) -> llvm.TargetMachine:
     return target_machine(host)
 
 
-@cache
-def _pass_builder(host: Host) -> llvm.PassBuilder:
-    """One for all modules: llvmlite does not free all that goes with each."""
-    return pass_builder(_machine(host))
-
-
 def object_code(ir_text: str, host: Host) -> bytes:
     """Position-independent machine code of a module.
 
@@ -245,3 +244,125 @@ def _away(function: Callable[[], T]) -> T:
         return function()
 
     return in_background(call)
+
+
+# ---------------------------------------------------------------- passes
+
+
+NEEDING_ALL = ("llvm.loop.parallel_accesses", "@llvm.coro.", '@"llvm.coro.')
+"""What a module contains that needs all of LLVM's passes: loops left to its vectoriser, and code that may be set
+aside."""
+_INDUCTION = "-disable-lsr"
+
+
+def needs_all(ir_text: str) -> bool:
+    """Whether a module needs all of LLVM's passes."""
+    return any(map(ir_text.__contains__, NEEDING_ALL))
+
+
+@cache
+def _pass_builder(host: Host) -> llvm.PassBuilder:
+    """Return what makes the standard passes at level 1, with loops vectorised.
+
+    One serves all modules: llvmlite does not free all that goes with each.
+    """
+    tuning = llvm.PipelineTuningOptions(speed_level=1)
+    tuning.loop_vectorization = True
+    tuning.loop_interleaving = True
+    # Tiles are loops, not lines of scalars: straight-line code has nothing to be found.
+    tuning.slp_vectorization = False
+    # The vectoriser interleaves already; to unroll further doubles the code and its compile time, and gains nothing.
+    tuning.loop_unrolling = False
+    return llvm.create_pass_builder(_machine(host), tuning)
+
+
+def optimise(module: llvm.ModuleRef, builder: llvm.PassBuilder, with_all: bool) -> None:
+    """Run the standard passes over a module, or the few that it needs."""
+    manager = builder.getModulePassManager() if with_all else _few_passes()
+    manager.run(module, builder)
+    # llvmlite's own way to free it leads to a method that does nothing (ObjectRef stands before NewPassManager).
+    NewPassManager._dispose(manager)
+    manager.detach()
+
+
+def _few_passes() -> llvm.ModulePassManager:
+    manager = llvm.create_new_module_pass_manager()
+    manager.add_always_inliner_pass()
+    manager.add_sroa_pass()
+    manager.add_simplify_cfg_pass()
+    manager.add_sccp_pass()
+    manager.add_dead_code_elimination_pass()
+    return manager
+
+
+@contextmanager
+def code_generation(with_all: bool) -> Iterator[None]:
+    """While LLVM generates code of a module that got the standard passes, or the few.
+
+    The switch is one for the process: whatever else uses llvmlite meanwhile, on another thread, gets code without that
+    search too, which is as right.
+    """
+    if with_all:
+        yield
+        return
+    llvm.set_option("", _INDUCTION)
+    try:
+        yield
+    finally:
+        llvm.set_option("", f"{_INDUCTION}=0")
+
+
+# ---------------------------------------------------------------- conversions of f16, called where no instruction does
+
+
+CONVERSIONS = """
+define float @__extendhfsf2(half %number) {
+  %short = bitcast half %number to i16
+  %bits = zext i16 %short to i32
+  %magnitude = and i32 %bits, 32767
+  %placed = shl i32 %magnitude, 13
+  %scaled = bitcast i32 %placed to float
+  %finite = fmul float %scaled, 0x46F0000000000000
+  %finite.bits = bitcast float %finite to i32
+  %is.special = icmp uge i32 %magnitude, 31744
+  %special = or i32 %placed, 2139095040
+  %is.nan = icmp ugt i32 %magnitude, 31744
+  %quiet = select i1 %is.nan, i32 4194304, i32 0
+  %special.bits = or i32 %special, %quiet
+  %unsigned = select i1 %is.special, i32 %special.bits, i32 %finite.bits
+  %negative = and i32 %bits, 32768
+  %sign = shl i32 %negative, 16
+  %result = or i32 %unsigned, %sign
+  %float = bitcast i32 %result to float
+  ret float %float
+}
+
+define half @__truncsfhf2(float %number) {
+  %bits = bitcast float %number to i32
+  %magnitude = and i32 %bits, 2147483647
+  %last = lshr i32 %magnitude, 13
+  %odd = and i32 %last, 1
+  %carry = add i32 %odd, 4095
+  %rounded = add i32 %magnitude, %carry
+  %shifted = lshr i32 %rounded, 13
+  %normal = sub i32 %shifted, 114688
+  %small = bitcast i32 %magnitude to float
+  %anchored = fadd float %small, 0.5
+  %anchored.bits = bitcast float %anchored to i32
+  %subnormal = sub i32 %anchored.bits, 1056964608
+  %is.small = icmp ult i32 %magnitude, 947912704
+  %finite = select i1 %is.small, i32 %subnormal, i32 %normal
+  %is.large = icmp uge i32 %magnitude, 1199566848
+  %bounded = select i1 %is.large, i32 31744, i32 %finite
+  %is.nan = icmp ugt i32 %magnitude, 2139095040
+  %payload = and i32 %last, 1023
+  %nan = or i32 %payload, 32256
+  %unsigned = select i1 %is.nan, i32 %nan, i32 %bounded
+  %high = lshr i32 %bits, 16
+  %sign = and i32 %high, 32768
+  %result = or i32 %unsigned, %sign
+  %short = trunc i32 %result to i16
+  %half = bitcast i16 %short to half
+  ret half %half
+}
+"""

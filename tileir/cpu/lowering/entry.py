@@ -26,7 +26,6 @@ from tileir.cpu.analysis.coarsening import Coarsening, coarsening_of
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.streams import streams_of
 from tileir.cpu.emit.coroutines import Coroutine
-from tileir.cpu.emit.debug_lines import DebugLines, PlaceOf
 from tileir.cpu.emit.driver import KERNEL_ARGUMENTS, JoinedBlocksRun, add_driver
 from tileir.cpu.emit.elements import I8, I32, I64, PTR, Num, memory_type
 from tileir.cpu.emit.emitter import Emitter, accesses_null
@@ -34,6 +33,7 @@ from tileir.cpu.emit.record import COLUMNS, FUEL, JOINED_COLUMNS, JOINED_NAME, K
 from tileir.cpu.emit.safepoints import field_of
 from tileir.cpu.emit.tiles import Lowered, Scalar, from_memory
 from tileir.cpu.emit.trap_sites import TrapSite
+from tileir.cpu.llvm.metadata import DebugLines, PlaceOf
 from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.lowering.counting import Counters
 from tileir.cpu.lowering.panels import reserve_panels

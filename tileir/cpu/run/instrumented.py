@@ -11,7 +11,7 @@ from functools import cached_property
 from tileir.cache import Cache
 from tileir.cpu.emit.record import KERNEL_NAME
 from tileir.cpu.llvm.engine import host, object_code
-from tileir.cpu.llvm.line_table import CodeMap, code_map
+from tileir.cpu.llvm.object_files import CodeMap, code_map
 from tileir.cpu.lowering.entry import Instruments
 from tileir.cpu.run.program import Facts, NativeProgram, NativeSource, facts_of, lowered, operations
 from tileir.host.background import in_background
@@ -27,7 +27,7 @@ class InstrumentedProgram(NativeProgram):
 
     @cached_property
     def map(self) -> CodeMap:
-        """The functions and lines of the code. Raises `line_table.NoLines`."""
+        """The functions and lines of the code. Raises `NoLines`."""
         return code_map(self._code, KERNEL_NAME)
 
     @cached_property

@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Iterator
 
-from tileir.cpu.llvm.line_table import CodeMap
+from tileir.cpu.llvm.object_files import CodeMap
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.shown import shown
 

@@ -1,7 +1,7 @@
 """Samples of native code: where each thread is, some hundred times a second.
 
 Knows: timers of threads (`timer_create(2)`), and the signal handler that counts, made of LLVM code as nothing else may
-run there. Does not know: which line an instruction comes from (`cpu.llvm.line_table`).
+run there. Does not know: which line an instruction comes from (`cpu.llvm.object_files`).
 
 One profile at a time: the signal is the process's. Linux on x86-64 and AArch64.
 """

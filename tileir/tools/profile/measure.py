@@ -18,10 +18,10 @@ from time import perf_counter
 
 import numpy as np
 
-from tileir.cpu.emit.debug_lines import CodePlace
 from tileir.cpu.emit.driver import STAMP
 from tileir.cpu.emit.record import LINE, block_at
-from tileir.cpu.llvm.line_table import NoLines
+from tileir.cpu.llvm.metadata import CodePlace
+from tileir.cpu.llvm.object_files import NoLines
 from tileir.cpu.lowering.counting import Counters
 from tileir.cpu.lowering.entry import Instruments
 from tileir.cpu.run.sampling import PERIOD_NS, Histogram, Sampler, require_samples

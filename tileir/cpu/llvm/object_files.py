@@ -1,16 +1,18 @@
-"""The lines of machine code: which instructions of an object file come from which line.
+"""Object files as LLVM writes them: the symbols that they take from the process that loads them, and the lines of code.
 
-Knows: sections, symbols and relocations of ELF (System V ABI, chapters 4 and 5), and line number programs of DWARF 4
-(chapter 6.2), both of 64 bits and little-endian, as LLVM writes them.
-Does not know: where the code is loaded, nor what the lines are of.
+Symbols are read from ELF (System V ABI, chapter 4), Mach-O (``mach-o/nlist.h``) and COFF (PE format, "COFF symbol
+table"), lines from ELF with line number programs of DWARF 4 (chapter 6.2); all of 64 bits and little-endian.
 """
 
 from __future__ import annotations
 
 import struct
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+
+# ---------------------------------------------------------------- symbols
+
 
 _ELF = b"\x7fELF\x02\x01"
 _SECTION = struct.Struct("<IIQQQQIIQQ")
@@ -18,6 +20,79 @@ _SYMBOL = struct.Struct("<IBBHQQ")
 _RELOCATION = struct.Struct("<QQq")
 _SYMBOLS, _FUNCTION = 2, 2
 _LINES = b".debug_line"
+
+_MACH_O = b"\xcf\xfa\xed\xfe"
+_MACH_O_HEADER = 32
+_MACH_O_SYMBOLS = 2
+_MACH_O_SYMBOL = struct.Struct("<IBBHQ")
+_MACH_O_EXTERNAL, _MACH_O_KIND, _MACH_O_DEBUG = 0x01, 0x0E, 0xE0
+
+_COFF_MACHINES = (b"\x64\x86", b"\x64\xaa")
+"""x86-64 and AArch64."""
+_COFF_SYMBOL = struct.Struct("<8sIhHBB")
+_COFF_EXTERNAL = 2
+
+
+_MARKS = frozenset(("_fltused", "_GLOBAL_OFFSET_TABLE_"))
+"""Names that only linkers look at."""
+
+
+class UnknownObject(Exception):
+    """An object file of another format."""
+
+
+def undefined_symbols(code: bytes) -> list[str]:
+    """The names, as C spells them, that an object file uses and does not define. Raises `UnknownObject`."""
+    if code.startswith(_ELF):
+        return _needed(_elf(code))
+    if code.startswith(_MACH_O):
+        # Every name of C has an underscore in front.
+        return _needed(name.removeprefix("_") for name in _mach_o(code))
+    if code[:2] in _COFF_MACHINES:
+        return _needed(_coff(code))
+    raise UnknownObject(f"expected an object file in ELF, Mach-O or COFF, got one that begins with {code[:4].hex()}")
+
+
+def _needed(names: Iterable[str]) -> list[str]:
+    return [name for name in names if name not in _MARKS]
+
+
+def _name(code: bytes, begin: int) -> str:
+    return code[begin : code.index(b"\0", begin)].decode()
+
+
+def _elf(code: bytes) -> Iterator[str]:
+    """Yield the named symbols that no section defines."""
+    return (name for name, _, section, _, _ in _Elf(code).symbols if name and not section)
+
+
+def _mach_o(code: bytes) -> Iterator[str]:
+    (commands,) = struct.unpack_from("<I", code, 16)
+    at = _MACH_O_HEADER
+    for _ in range(commands):
+        kind, size = struct.unpack_from("<II", code, at)
+        if kind == _MACH_O_SYMBOLS:
+            offset, count, names = struct.unpack_from("<III", code, at + 8)
+            for number in range(count):
+                name, kinds, _, _, _ = _MACH_O_SYMBOL.unpack_from(code, offset + number * _MACH_O_SYMBOL.size)
+                if kinds & _MACH_O_EXTERNAL and not kinds & (_MACH_O_KIND | _MACH_O_DEBUG):
+                    yield _name(code, names + name)
+        at += size
+
+
+def _coff(code: bytes) -> Iterator[str]:
+    offset, count = struct.unpack_from("<II", code, 8)
+    names = offset + count * _COFF_SYMBOL.size
+    number = 0
+    while number < count:
+        name, value, section, _, storage, more = _COFF_SYMBOL.unpack_from(code, offset + number * _COFF_SYMBOL.size)
+        if storage == _COFF_EXTERNAL and section == 0 and value == 0:
+            zeros, place = struct.unpack("<II", name)
+            yield name.rstrip(b"\0").decode() if zeros else _name(code, names + place)
+        number += 1 + more
+
+
+# ---------------------------------------------------------------- lines
 
 
 class NoLines(Exception):
@@ -70,10 +145,10 @@ def code_map(code: bytes, symbol: str) -> CodeMap:
     """The functions and lines of the section in which `symbol` is. Raises `NoLines`."""
     if not code.startswith(_ELF):
         raise NoLines(f"expected an object file in ELF, got one that begins with {code[:4].hex()}")
-    return _Object(code).map_of(symbol)
+    return _Elf(code).map_of(symbol)
 
 
-class _Object:
+class _Elf:
     """An object file. A section is (name, type, flags, address, offset, size, link, info, ...)."""
 
     def __init__(self, code: bytes) -> None:
@@ -82,7 +157,7 @@ class _Object:
         size, count, names = struct.unpack_from("<HHH", code, 0x3A)
         self._sections = [_SECTION.unpack_from(code, begin + size * number) for number in range(count)]
         self._names = self._sections[names][4]
-        self._symbols = list(self._read_symbols())
+        self.symbols = list(self._read_symbols())
 
     def _string(self, begin: int) -> bytes:
         return self._code[begin : self._code.index(b"\0", begin)]
@@ -96,10 +171,10 @@ class _Object:
                 yield self._string(names + name).decode(), info & 15, section, value, size
 
     def map_of(self, symbol: str) -> CodeMap:
-        section = next(one[2] for one in self._symbols if one[0] == symbol)
+        section = next(one[2] for one in self.symbols if one[0] == symbol)
         functions = [
             FunctionRange(name, value, size)
-            for name, kind, where, value, size in self._symbols
+            for name, kind, where, value, size in self.symbols
             if where == section and kind == _FUNCTION
         ]
         lines = self._section(_LINES)
@@ -120,7 +195,7 @@ class _Object:
             if table[1] == 4 and table[7] == lines:
                 for place in range(table[4], table[4] + table[5], _RELOCATION.size):
                     at, info, addend = _RELOCATION.unpack_from(self._code, place)
-                    _, _, where, value, _ = self._symbols[info >> 32]
+                    _, _, where, value, _ = self.symbols[info >> 32]
                     if where == section:
                         addresses[at] = value + addend
         return self._code[offset : offset + size], addresses

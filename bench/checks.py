@@ -24,8 +24,8 @@ from table import Skipped, figure
 import tileir
 from tileir.cache import Cache
 from tileir.cpu.emit.emitter import Emitter
+from tileir.cpu.emit.record import CheckLevel
 from tileir.cpu.llvm.engine import host, object_code
-from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.run.program import lowered
 from tileir.runtime import native
 

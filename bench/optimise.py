@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT))
 import tileir  # noqa: E402
 from tests.gpu.machine_code import MachineCode, machine_code  # noqa: E402
 from tileir.cache import Cache  # noqa: E402
-from tileir.cpu.lowering.check_level import CheckLevel  # noqa: E402
+from tileir.cpu.emit.record import CheckLevel  # noqa: E402
 from tileir.cpu.run.program import compiled as natively  # noqa: E402
 from tileir.gpu import vendor  # noqa: E402
 from tileir.gpu.arch import arch_named  # noqa: E402

@@ -62,8 +62,8 @@ def as_if(level: str) -> None:
 def arm_assembly(name: str, program: Path) -> str:
     """The code of a program's first kernel for an AArch64 processor, in a process that makes no other code."""
     import tileir
+    from tileir.cpu.emit.record import CheckLevel
     from tileir.cpu.llvm import engine
-    from tileir.cpu.lowering.check_level import CheckLevel
     from tileir.cpu.run.program import lowered
 
     as_if(name)

@@ -17,9 +17,9 @@ from tileir.analysis.placement import CallPlacement
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.emit.elements import I8, I32, I64, PTR
 from tileir.cpu.emit.emitter import ARENA_ALIGNMENT, Emitter
+from tileir.cpu.emit.record import CheckLevel
 from tileir.cpu.emit.tiles import Window, fill, row_major
 from tileir.cpu.llvm.engine import Loaded, host, optimized, target_machine
-from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.lowering.state import Lowering, NativeRules
 from tileir.cpu.rules import conversion, division, floating, functions, integer
 from tileir.interp import conversion as interpreted_conversion

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tileir
-from tileir.cpu.lowering.check_level import CheckLevel
+from tileir.cpu.emit.record import CheckLevel
 from tileir.cpu.run.program import lowered
 from tileir.host import limits
 from tileir.ir.effects import AccessTrait

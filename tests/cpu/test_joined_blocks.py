@@ -13,8 +13,7 @@ from tileir.analysis.affine import Affines
 from tileir.cpu.analysis.coarsening import Coarsening, coarsening_of
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.loads import Loads
-from tileir.cpu.emit.record import COLUMNS, JOINED_COLUMNS
-from tileir.cpu.lowering.check_level import CheckLevel
+from tileir.cpu.emit.record import COLUMNS, JOINED_COLUMNS, CheckLevel
 from tileir.cpu.run.program import lowered
 from tileir.ir.diagnostics import Trap
 

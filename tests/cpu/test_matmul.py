@@ -20,8 +20,8 @@ from products import (
 )
 
 from tests.cpu.anew import compile_anew
+from tileir.cpu.emit.record import CheckLevel
 from tileir.cpu.llvm import engine
-from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.rules import matmul
 from tileir.cpu.run.program import lowered
 from tileir.ir import types as t

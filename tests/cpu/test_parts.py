@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tileir
-from tileir.cpu.lowering.check_level import CheckLevel
+from tileir.cpu.emit.record import CheckLevel
 from tileir.cpu.run.program import lowered
 
 ELEMENTS = {"i8": np.int8, "f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64}

@@ -19,8 +19,8 @@ from tests.passes.random_pointers import RandomPointers
 from tileir.analysis.affine import Affines
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.loads import LoadPlacement, Loads
+from tileir.cpu.emit.record import CheckLevel
 from tileir.cpu.llvm.engine import host, optimized_text
-from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.run.program import lowered
 from tileir.ops.pointers import LoadPtr, StorePtr
 

@@ -13,8 +13,8 @@ import tileir
 from tests.cpu.anew import compile_anew
 from tests.cpu.guarded import Guarded
 from tileir.cpu.analysis.streams import streams_of
+from tileir.cpu.emit.record import CheckLevel
 from tileir.cpu.llvm.engine import assembly, host
-from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.memory import streams
 from tileir.cpu.run import library
 from tileir.cpu.run.program import lowered

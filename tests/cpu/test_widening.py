@@ -15,9 +15,9 @@ import tileir
 from tileir.cpu.emit import emitter
 from tileir.cpu.emit.elements import FLOAT, I1, I8, I32, I64, PTR
 from tileir.cpu.emit.emitter import ARENA_ALIGNMENT, Emitter
+from tileir.cpu.emit.record import CheckLevel
 from tileir.cpu.llvm import engine
 from tileir.cpu.llvm.engine import Loaded, host, needs_all, object_code
-from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.run.program import lowered
 
 ROOT = Path(__file__).parents[2]

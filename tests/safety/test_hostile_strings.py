@@ -13,7 +13,7 @@ from hostile import STRINGS, harmless, program
 
 import tileir
 from tileir.cli import main
-from tileir.cpu.lowering.check_level import CheckLevel
+from tileir.cpu.emit.record import CheckLevel
 from tileir.cpu.run.program import lowered
 from tileir.gpu.arch import arch_named
 from tileir.gpu.program import compiled

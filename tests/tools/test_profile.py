@@ -377,8 +377,8 @@ def test_nearly_all_instructions_of_a_kernel_have_a_line(name: str) -> None:
 
 
 def test_code_with_lines_is_the_same_code() -> None:
+    from tileir.cpu.emit.record import CheckLevel
     from tileir.cpu.llvm.engine import assembly, host
-    from tileir.cpu.lowering.check_level import CheckLevel
     from tileir.cpu.run.program import lowered
 
     kernel = example("softmax")

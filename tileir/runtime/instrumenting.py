@@ -10,9 +10,9 @@ import os
 from functools import cache
 
 from tileir.cache import shared_cache
+from tileir.cpu.emit.record import CheckLevel
 from tileir.cpu.llvm.metadata import CodePlace
 from tileir.cpu.llvm.object_files import NoLines
-from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.lowering.entry import Instruments
 from tileir.cpu.run.instrumented import InstrumentedProgram, instrumented
 from tileir.cpu.run.perf_map import write_names

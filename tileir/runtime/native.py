@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from tileir.cache import shared_cache
-from tileir.cpu.lowering.check_level import CheckLevel
+from tileir.cpu.emit.record import CheckLevel
 from tileir.cpu.run.execution import Runner
 from tileir.cpu.run.launch import HostCall, Settings
 from tileir.cpu.run.pool import default_threads

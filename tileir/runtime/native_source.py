@@ -6,7 +6,7 @@ Knows: which parts of a module code depends on. Does not know: how code is made 
 
 from __future__ import annotations
 
-from tileir.cpu.lowering.check_level import CheckLevel
+from tileir.cpu.emit.record import CheckLevel
 from tileir.cpu.run.program import NativeSource
 from tileir.ir.digest import items_digest
 from tileir.ops.calls import Func

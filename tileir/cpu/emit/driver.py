@@ -26,9 +26,8 @@ from llvmlite import ir
 from tileir.cpu.emit import record
 from tileir.cpu.emit.coroutines import NULL, call
 from tileir.cpu.emit.elements import I8, I32, I64, PTR
-from tileir.cpu.emit.safepoints import FunctionAddress, attend, field_of, wanted
-from tileir.cpu.emit.trap_sites import ABANDONED, SET_ASIDE
-from tileir.cpu.emit.ways_out import RARE
+from tileir.cpu.emit.exits import RARE, FunctionAddress, attend, field_of, wanted
+from tileir.cpu.emit.record import ABANDONED, SET_ASIDE
 
 KERNEL_ARGUMENTS = [PTR, PTR, I32, I32, I32, PTR]
 """The types of the arguments of a kernel's function (`cpu.lowering.entry`); of one that runs several tile blocks as one

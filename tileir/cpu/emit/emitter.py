@@ -1,8 +1,5 @@
 """The LLVM function under construction: loops over tile shapes, arena buffers, functions that are shared.
 
-Knows: how to emit a counted loop nest whose iterations are independent, and how arena space is laid out. Does not know:
-how code stops a launch (`cpu.emit.ways_out`), operations (`cpu.*` chapters) nor tile values (`cpu.emit.tiles`).
-
 The arena is one buffer per thread whose size is known when the kernel is compiled: buffers are given out at constant
 offsets and handed back when the region they were made in is left.
 """
@@ -18,10 +15,10 @@ from typing import Any
 from llvmlite import ir
 
 from tileir.cpu.emit.coroutines import Coroutine
-from tileir.cpu.emit.elements import I8, I64, PTR, Num
-from tileir.cpu.emit.growth import BlockLoop
-from tileir.cpu.emit.trap_sites import TrapSite
-from tileir.cpu.emit.ways_out import WaysOut
+from tileir.cpu.emit.elements import I8, I32, I64, PTR, Num
+from tileir.cpu.emit.exits import Exits
+from tileir.cpu.emit.record import TrapSite
+from tileir.cpu.emit.vectorizability import BlockLoop
 from tileir.cpu.emit.widening import widen
 from tileir.cpu.llvm.engine import host
 from tileir.cpu.llvm.metadata import DebugLines, Distinct, access_group, parallel_loop, plain_loop
@@ -37,7 +34,7 @@ Extent = Any
 
 
 @dataclass
-class Emitter(WaysOut):
+class Emitter(Exits):
     """`builder` stands where code goes next; `block` names the arguments of the running tile block."""
 
     module: ir.Module
@@ -315,3 +312,24 @@ def _runs_once(begin: ir.Value, end: ir.Value, step: int) -> bool:
 def _elements(extents: Sequence[Extent]) -> int | None:
     """How many elements a nest has; None if a register says it."""
     return prod(extents) if all(isinstance(extent, int) for extent in extents) else None
+
+
+# ---------------------------------------------------------------- prefetches
+
+
+CACHE_LINE = 64
+"""Bytes of a line of the cache."""
+FIRST_LEVEL, SECOND_LEVEL = 3, 2
+"""The cache to fetch into, as ``llvm.prefetch`` counts."""
+
+_DATA = 1
+
+
+def prefetch(builder: ir.IRBuilder, address: ir.Value, level: int = SECOND_LEVEL, writes: bool = False) -> None:
+    """Ask for the cache line at an address, which need not be memory; `writes`: to write it."""
+    name = "llvm.prefetch.p0"
+    function = builder.module.globals.get(name)
+    if function is None:
+        type = ir.FunctionType(ir.VoidType(), [PTR, I32, I32, I32])
+        function = ir.Function(builder.module, type, name)
+    builder.call(function, [address, I32(int(writes)), I32(level), I32(_DATA)])

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from tileir.cpu.emit.constants import zero
-from tileir.cpu.emit.elements import I1, I64, PTR, memory_type
+from tileir.cpu.emit.elements import I1, I64, PTR, memory_type, zero
 from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.emit.tiles import (
+    Fit,
     Lowered,
+    NativeTensorView,
+    NativeTileView,
     Scalar,
     Tile,
     Window,
@@ -24,7 +26,6 @@ from tileir.cpu.emit.tiles import (
     scalar,
     to_memory,
 )
-from tileir.cpu.emit.views import Fit, NativeTensorView, NativeTileView
 from tileir.ir import types as t
 
 

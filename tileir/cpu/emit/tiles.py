@@ -1,11 +1,9 @@
-"""Tile values while a kernel is lowered.
+"""Tile values and views while a kernel is lowered.
 
-Knows: the forms a tile takes (an expression evaluated per element, a dense buffer in the arena, a strided window of
-memory) and how one is turned into another. Does not know: operations.
-
-Every form answers one question: the element at an index. An element-wise operation only wraps its operands in an
-expression; nothing is computed until something needs all elements (a store, a reduction, a loop-carried value), which
-then runs one loop for the whole chain.
+A tile is an expression evaluated per element, a dense buffer in the arena, or a strided window of memory. Every form
+answers one question: the element at an index. An element-wise operation only wraps its operands in an expression;
+nothing is computed until something needs all elements (a store, a reduction, a loop-carried value), which then runs one
+loop for the whole chain.
 """
 
 from __future__ import annotations
@@ -15,9 +13,9 @@ from dataclasses import dataclass, replace
 
 from llvmlite import ir
 
-from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR, Num, is_native, memory_type
+from tileir.cpu.emit.algebra import Flag, Int, Real
+from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR, Num, decode, encode, is_native, memory_type
 from tileir.cpu.emit.emitter import Emitter, Index
-from tileir.cpu.emit.narrow import decode, encode
 from tileir.cpu.emit.vectors import transposed
 from tileir.cpu.llvm.engine import host
 from tileir.ir import types as t
@@ -136,7 +134,7 @@ class Window(Tile):
 
 
 Lowered = Tile | object
-"""The form of a value while lowering: a tile, a view (`cpu.emit.views`), or None for a token."""
+"""The form of a value while lowering: a tile, a view (`cpu.emit.tiles`), or None for a token."""
 
 
 def row_major(shape: Sequence[int]) -> tuple[ir.Value, ...]:
@@ -339,3 +337,90 @@ def pointer_to(builder: ir.IRBuilder, pointer: Num) -> ir.Value:
 def boolean(value: ir.Value) -> Num:
     assert value.type == I1
     return Num(t.I1, wide=value)
+
+
+# ---------------------------------------------------------------- elements as operands and results of formulas
+
+
+Compute = Callable[..., Num]
+"""From the builder and one element of each operand to the element of the result."""
+
+
+Formula = Callable[..., Real]
+"""From floats to a float."""
+
+
+def real(builder: ir.IRBuilder, number: Num) -> Real:
+    return Real(builder, wide(builder, number))
+
+
+def integer(builder: ir.IRBuilder, number: Num) -> Int:
+    return Int(builder, wide(builder, number))
+
+
+def held(element: t.ElementType, result: Real) -> Num:
+    """A result that needs no rounding to be of the element type."""
+    return Num(element, wide=result.value)
+
+
+def rounded(element: t.ElementType, result: Real) -> Num:
+    """A result in the working type of `element`, rounded to nearest even if that is wider."""
+    if is_native(element):
+        return held(element, result)
+    return Num(element, bits=encode(result.builder, element, result.value))
+
+
+def condition(flag: Flag) -> Num:
+    return Num(t.I1, wide=flag.value)
+
+
+# ---------------------------------------------------------------- views
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """Addresses, as i64: from `begin` up to `end` memory may be read, up to `writable_end` written."""
+
+    begin: ir.Value
+    end: ir.Value
+    writable_end: ir.Value
+    marks: ir.Value | None = None
+    """Where the marks of an `alloca` begin (`cpu.memory.unwritten`), in strict mode."""
+    size: int = 0
+    """The bytes of an `alloca` of this function."""
+
+    def limit(self, write: bool) -> ir.Value:
+        return self.writable_end if write else self.end
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Comparison of a tensor view with its memory: all of it may be read, and written, two i1; the bounds if known."""
+
+    bounds: Bounds | None
+    read: ir.Value
+    write: ir.Value
+
+    def usable(self, write: bool) -> ir.Value:
+        return self.write if write else self.read
+
+
+@dataclass(frozen=True, eq=False)
+class NativeTensorView:
+    """A tensor in memory: its address, extents and strides (i64, elements), one per dimension.
+
+    `fit` is None where accesses are not checked.
+    """
+
+    base: ir.Value
+    extents: tuple[ir.Value, ...]
+    strides: tuple[ir.Value, ...]
+    fit: Fit | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class NativeTileView:
+    """The tensor that a tile view cuts into tiles."""
+
+    tensor: NativeTensorView
+    type: t.TileViewType

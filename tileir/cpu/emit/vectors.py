@@ -1,7 +1,4 @@
-"""Vectors made of one number, and vectors whose elements change places: interleaved, and turned as a square.
-
-Does not know: where vectors come from, nor what their elements are.
-"""
+"""Vectors: made of one number, interleaved, turned as a square, with lanes masked off, and of f8 as bf16."""
 
 from __future__ import annotations
 
@@ -9,7 +6,10 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
-from tileir.cpu.emit.elements import I32
+from tileir.cpu.emit.algebra import call_named, type_suffix
+from tileir.cpu.emit.elements import I16, I32
+from tileir.ir import types as t
+from tileir.ir.formats import FloatFormat
 
 
 class Splat(ir.Constant):
@@ -55,3 +55,95 @@ def transposed(builder: ir.IRBuilder, rows: Sequence[ir.Value]) -> list[ir.Value
                 found[i], found[i + distance] = (builder.shuffle_vector(*pair, mask) for mask in masks)
         distance *= 2
     return found
+
+
+# ---------------------------------------------------------------- masks
+
+
+def lanes_below(builder: ir.IRBuilder, count: ir.Value, lanes: int) -> ir.Value:
+    """The mask of as many lanes, from the first one on, as `count`, an i64, says; it may be negative or too many."""
+    counts = broadcast(builder, builder.trunc(count, I32), lanes)
+    return builder.icmp_signed("<", ir.Constant(counts.type, list(range(lanes))), counts)
+
+
+def load_masked(
+    builder: ir.IRBuilder, address: ir.Value, mask: ir.Value, vector: ir.VectorType, align: int
+) -> ir.Value:
+    """Elements where the mask is 1, and zeros elsewhere, where nothing is read."""
+    name, zeros = f"llvm.masked.load.{type_suffix(vector)}.p0", Splat(ir.Constant(vector.element, None), vector.count)
+    return call_named(builder, name, vector, [address, I32(align), mask, zeros])
+
+
+def gather_masked(
+    builder: ir.IRBuilder, addresses: ir.Value, mask: ir.Value, vector: ir.VectorType, align: int
+) -> ir.Value:
+    """The same from an address for each lane."""
+    name = f"llvm.masked.gather.{type_suffix(vector)}.v{vector.count}p0"
+    zeros = Splat(ir.Constant(vector.element, None), vector.count)
+    return call_named(builder, name, vector, [addresses, I32(align), mask, zeros])
+
+
+def store_masked(builder: ir.IRBuilder, value: ir.Value, address: ir.Value, mask: ir.Value, align: int) -> ir.Value:
+    """Write the elements where the mask is 1."""
+    name = f"llvm.masked.store.{type_suffix(value.type)}.p0"
+    return call_named(builder, name, ir.VoidType(), [value, address, I32(align), mask])
+
+
+# ---------------------------------------------------------------- f8 as bf16
+
+
+BF16_BIAS, BF16_FRACTION = 127, 7
+BF16_NAN = 0x7FC0
+LOOKED_UP = 32
+"""Entries of a table, as many as a vector has."""
+
+
+def f8_as_bf16(builder: ir.IRBuilder, element: t.ElementType, loaded: ir.Value) -> ir.Value:
+    """A vector of patterns of bf16, of at most 32 patterns of an f8 format; a NaN gives one."""
+    layout, count = element.layout, loaded.type.count
+    words = builder.zext(loaded, ir.VectorType(I16, count))
+    magnitude = builder.and_(words, _all(0x7F, count))
+    shift = BF16_FRACTION - layout.fraction
+    moved = builder.shl(magnitude, _all(shift, count))
+    normal = builder.add(moved, _all((BF16_BIAS - layout.bias) << BF16_FRACTION, count))
+    is_small = builder.icmp_unsigned("<", magnitude, _all(1 << layout.fraction, count))
+    found = builder.select(is_small, _looked_up(builder, _subnormal_numbers(layout), magnitude), normal)
+    if element is t.F8E5M2:
+        special, kept = 0x7C, builder.or_(moved, _all(0x7F80, count))
+    else:
+        special, kept = 0x7F, _all(BF16_NAN, count)
+    found = builder.select(builder.icmp_unsigned(">=", magnitude, _all(special, count)), kept, found)
+    sign = builder.shl(builder.and_(words, _all(0x80, count)), _all(8, count))
+    return builder.or_(found, sign)
+
+
+def _subnormal_numbers(layout: FloatFormat) -> list[int]:
+    """The patterns of the numbers below the smallest normal one of a format, which are normal in bf16."""
+    patterns = [0]
+    for number in range(1, 1 << layout.fraction):
+        top = number.bit_length() - 1
+        exponent = BF16_BIAS + 1 - layout.bias - layout.fraction + top
+        patterns.append((exponent << BF16_FRACTION) + ((number << (BF16_FRACTION - top)) & 0x7F))
+    return patterns
+
+
+def _looked_up(builder: ir.IRBuilder, table: Sequence[int], places: ir.Value) -> ir.Value:
+    """The entry of a table for each place, which may be any number where it is not used."""
+    vector, count = ir.VectorType(I16, LOOKED_UP), places.type.count
+    entries = ir.Constant(vector, [*table, *[0] * (LOOKED_UP - len(table))])
+    operands = [entries, _resized(builder, places, LOOKED_UP)]
+    found = call_named(builder, "llvm.x86.avx512.permvar.hi.512", vector, operands)
+    return _resized(builder, found, count)
+
+
+def _resized(builder: ir.IRBuilder, vector: ir.Value, count: int) -> ir.Value:
+    """The first elements of a vector, or all and more."""
+    size = vector.type.count
+    if size == count:
+        return vector
+    order = ir.Constant(ir.VectorType(I32, count), [place % size for place in range(count)])
+    return builder.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined), order)
+
+
+def _all(number: int, count: int) -> ir.Constant:
+    return ir.Constant(ir.VectorType(I16, count), [number] * count)

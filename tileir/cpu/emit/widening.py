@@ -1,7 +1,7 @@
 """Loops whose iterations are independent, run on vectors: a lane is an iteration.
 
 Knows: how the code of such a loop is made from that of one iteration. Does not know: which loops can be widened and how
-far (`cpu.emit.growth`), operations, tiles, what a loop is for.
+far (`cpu.emit.vectorizability`), operations, tiles, what a loop is for.
 
 LLVM's vectoriser could do the same, and does where this does not. It has to find out first what is known here, that
 iterations are independent, and the passes it needs around it take most of the time of optimising.
@@ -16,9 +16,8 @@ from llvmlite.ir import instructions as op
 
 from tileir.cpu.emit.algebra import call_intrinsic, call_named
 from tileir.cpu.emit.elements import I1, I8, I64, PTR
-from tileir.cpu.emit.growth import BlockLoop, Collected, Growth, Unfit, Width, byte_size, intrinsic, width
-from tileir.cpu.emit.masks import gather_masked, lanes_below, load_masked, store_masked
-from tileir.cpu.emit.vectors import Splat, broadcast
+from tileir.cpu.emit.vectorizability import BlockLoop, Collected, Growth, Unfit, Width, byte_size, intrinsic, width
+from tileir.cpu.emit.vectors import Splat, broadcast, gather_masked, lanes_below, load_masked, store_masked
 from tileir.cpu.llvm.engine import Host
 
 _FLAGGED = {"abs", "ctlz", "cttz"}

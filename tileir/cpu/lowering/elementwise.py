@@ -12,8 +12,7 @@ from llvmlite import ir
 from tileir.cpu.emit.algebra import Flag, Int, Real
 from tileir.cpu.emit.elements import Num
 from tileir.cpu.emit.emitter import Emitter, Index
-from tileir.cpu.emit.formulas import Compute, Formula, held, integer, real, rounded
-from tileir.cpu.emit.tiles import ExpressionTile
+from tileir.cpu.emit.tiles import Compute, ExpressionTile, Formula, held, integer, real, rounded
 from tileir.cpu.lowering.reports import Broken, trap_where, warn_where
 from tileir.cpu.lowering.state import Lowering
 from tileir.ir import types as t

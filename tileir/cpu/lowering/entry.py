@@ -29,12 +29,20 @@ from tileir.cpu.emit.coroutines import Coroutine
 from tileir.cpu.emit.driver import KERNEL_ARGUMENTS, JoinedBlocksRun, add_driver
 from tileir.cpu.emit.elements import I8, I32, I64, PTR, Num, memory_type
 from tileir.cpu.emit.emitter import Emitter, accesses_null
-from tileir.cpu.emit.record import COLUMNS, FUEL, JOINED_COLUMNS, JOINED_NAME, KERNEL_NAME, SLOTS, STATUS
-from tileir.cpu.emit.safepoints import field_of
+from tileir.cpu.emit.exits import field_of
+from tileir.cpu.emit.record import (
+    COLUMNS,
+    FUEL,
+    JOINED_COLUMNS,
+    JOINED_NAME,
+    KERNEL_NAME,
+    SLOTS,
+    STATUS,
+    CheckLevel,
+    TrapSite,
+)
 from tileir.cpu.emit.tiles import Lowered, Scalar, from_memory
-from tileir.cpu.emit.trap_sites import TrapSite
 from tileir.cpu.llvm.metadata import DebugLines, PlaceOf
-from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.lowering.counting import Counters
 from tileir.cpu.lowering.panels import reserve_panels
 from tileir.cpu.lowering.safepoints import may_wait

@@ -22,7 +22,11 @@ from tileir.cpu.emit.elements import I1, I32, I64, PTR, memory_type
 from tileir.cpu.emit.emitter import Emitter, accesses_null
 from tileir.cpu.emit.slots import Slot, new_slot
 from tileir.cpu.emit.tiles import (
+    Bounds,
+    Fit,
     Lowered,
+    NativeTensorView,
+    NativeTileView,
     Scalar,
     Tile,
     Window,
@@ -34,7 +38,6 @@ from tileir.cpu.emit.tiles import (
     scalar,
     to_memory,
 )
-from tileir.cpu.emit.views import Bounds, Fit, NativeTensorView, NativeTileView
 from tileir.cpu.lowering.state import JumpTarget, Lowering
 from tileir.ir import types as t
 from tileir.ir.core import Block, Op, Value

@@ -2,7 +2,7 @@
 
 Knows: how tiles are handed over: in the arena, dense, by their addresses, together with the number of the operation in
 `Lowering.prints`.
-Does not know: how the host is called (`cpu.emit.safepoints`), nor what it does (`cpu.run.launch`).
+Does not know: how the host is called (`cpu.emit.exits`), nor what it does (`cpu.run.launch`).
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import I8, I32, I64
-from tileir.cpu.emit.record import ABANDON, HANDED
-from tileir.cpu.emit.safepoints import call_host, field_of
+from tileir.cpu.emit.exits import call_host, field_of
+from tileir.cpu.emit.record import ABANDON, ABANDONED, HANDED
 from tileir.cpu.emit.tiles import Tile, Window, fill, new_buffer
-from tileir.cpu.emit.trap_sites import ABANDONED
 from tileir.cpu.lowering.state import Lowering
 from tileir.ir.core import Op
 

@@ -17,7 +17,7 @@ from tileir.analysis.effects import access_of
 from tileir.analysis.uses import is_visible
 from tileir.cpu.analysis.streams import Unchanged
 from tileir.cpu.emit.elements import I1, I64
-from tileir.cpu.emit.views import NativeTensorView, NativeTileView
+from tileir.cpu.emit.tiles import NativeTensorView, NativeTileView
 from tileir.cpu.lowering.state import Lowering
 from tileir.ir import types as t
 from tileir.ir.core import Value

@@ -9,8 +9,8 @@ from llvmlite import ir
 
 from tileir.cpu.analysis.streams import unchanged
 from tileir.cpu.emit.elements import I1, I32, I64
+from tileir.cpu.emit.exits import field_of
 from tileir.cpu.emit.record import BEGUN
-from tileir.cpu.emit.safepoints import field_of
 from tileir.cpu.lowering.deferred import reserve_deferrals
 from tileir.cpu.lowering.kept import no_overlap
 from tileir.cpu.lowering.repeated import reserve_repeated

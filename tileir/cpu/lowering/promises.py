@@ -9,9 +9,8 @@ from llvmlite import ir
 
 from tileir.cpu.emit.elements import I1, I64, Num
 from tileir.cpu.emit.emitter import Emitter, Index
-from tileir.cpu.emit.tiles import Tile, address_of, wide
-from tileir.cpu.emit.trap_sites import TrapKind
-from tileir.cpu.emit.views import NativeTensorView
+from tileir.cpu.emit.record import TrapKind
+from tileir.cpu.emit.tiles import NativeTensorView, Tile, address_of, wide
 from tileir.cpu.lowering.reports import Broken, trap_where
 from tileir.cpu.lowering.state import Lowering
 from tileir.host.promises import broken_promise

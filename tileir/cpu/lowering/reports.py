@@ -13,10 +13,9 @@ from llvmlite import ir
 from tileir.cpu.emit.algebra import Int
 from tileir.cpu.emit.elements import I1, I32, I64
 from tileir.cpu.emit.emitter import Emitter, Index
-from tileir.cpu.emit.record import ABANDON, WARNING
-from tileir.cpu.emit.safepoints import call_host
+from tileir.cpu.emit.exits import call_host
+from tileir.cpu.emit.record import ABANDON, ABANDONED, WARNING, TrapKind
 from tileir.cpu.emit.tiles import distance, row_major, wide
-from tileir.cpu.emit.trap_sites import ABANDONED, TrapKind
 from tileir.cpu.lowering.state import Lowering
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value

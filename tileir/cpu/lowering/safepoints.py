@@ -1,7 +1,7 @@
 """What the loops of a program do at each iteration: look up from their work, count, and step aside when they wait.
 
 Knows: how iterations are counted, which loops wait for other tile blocks, and what counts as a change in them.
-Does not know: what a safepoint is made of (`cpu.emit.safepoints`), what the host does there (`cpu.run.launch`).
+Does not know: what a safepoint is made of (`cpu.emit.exits`), what the host does there (`cpu.run.launch`).
 
 Nothing has changed between two iterations of a loop if it carries the same values, no tile block has changed memory and
 the host was not called: if that holds for every tile block that runs, it holds for ever. An iteration of `for` always
@@ -14,8 +14,8 @@ from collections.abc import Iterable, Sequence
 
 from tileir.analysis.effects import accesses_of
 from tileir.cpu.emit.elements import I64
+from tileir.cpu.emit.record import HANGS
 from tileir.cpu.emit.slots import Slot
-from tileir.cpu.emit.trap_sites import HANGS
 from tileir.cpu.lowering.state import Lowering
 from tileir.ir.core import Op
 from tileir.ops.control import For, Loop

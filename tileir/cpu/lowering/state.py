@@ -24,11 +24,14 @@ from tileir.cpu.analysis.reuse import Reuse
 from tileir.cpu.analysis.streams import Streams
 from tileir.cpu.emit.elements import I8, I64, PTR, Num
 from tileir.cpu.emit.emitter import Emitter, Extent
-from tileir.cpu.emit.record import COLUMNS
+from tileir.cpu.emit.record import COLUMNS, CheckLevel
 from tileir.cpu.emit.slots import Slot
 from tileir.cpu.emit.tiles import (
+    Bounds,
     ExpressionTile,
     Lowered,
+    NativeTensorView,
+    NativeTileView,
     Scalar,
     Tile,
     Window,
@@ -39,8 +42,6 @@ from tileir.cpu.emit.tiles import (
     scalar,
     wide,
 )
-from tileir.cpu.emit.views import Bounds, NativeTensorView, NativeTileView
-from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.lowering.counting import Counters, segments
 from tileir.cpu.lowering.cuts import ActiveCount, active_count
 from tileir.cpu.matmul.deferred import Deferral

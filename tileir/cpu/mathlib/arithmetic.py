@@ -14,7 +14,7 @@ from llvmlite import ir
 
 from tileir.cpu.emit.algebra import Flag, Int, Real
 from tileir.cpu.emit.elements import DOUBLE, I64, Num, is_native
-from tileir.cpu.emit.formulas import Compute, Formula, held, real, rounded
+from tileir.cpu.emit.tiles import Compute, Formula, held, real, rounded
 from tileir.cpu.mathlib.pairs import (
     Pair,
     away_from_zero,

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR
-from tileir.cpu.emit.emitter import Emitter
-from tileir.cpu.emit.prefetch import CACHE_LINE
+from tileir.cpu.emit.emitter import CACHE_LINE, Emitter
 from tileir.cpu.emit.tiles import Window
 from tileir.cpu.matmul.accumulators import SaturatingSums, StoredSums, Sums
 from tileir.cpu.matmul.kept_panels import WAYS, KeptPlace, Panels, new_panels

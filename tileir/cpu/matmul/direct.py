@@ -17,8 +17,7 @@ from dataclasses import dataclass, replace
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import I32, I64, memory_type
-from tileir.cpu.emit.emitter import Emitter
-from tileir.cpu.emit.prefetch import prefetch
+from tileir.cpu.emit.emitter import Emitter, prefetch
 from tileir.cpu.emit.vectors import broadcast, interleaved
 from tileir.cpu.matmul.accumulators import Sums
 from tileir.cpu.matmul.microkernel import LONG, Panel

@@ -19,8 +19,7 @@ from llvmlite import ir
 
 from tileir.cpu.emit.algebra import call_named
 from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR
-from tileir.cpu.emit.emitter import Emitter
-from tileir.cpu.emit.prefetch import prefetch
+from tileir.cpu.emit.emitter import Emitter, prefetch
 from tileir.cpu.matmul.accumulators import Sums
 from tileir.cpu.matmul.products import Product
 

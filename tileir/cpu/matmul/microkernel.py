@@ -16,8 +16,7 @@ from typing import Protocol
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import I64, PTR
-from tileir.cpu.emit.emitter import Emitter, as_register
-from tileir.cpu.emit.prefetch import prefetch
+from tileir.cpu.emit.emitter import Emitter, as_register, prefetch
 from tileir.cpu.emit.vectors import broadcast
 from tileir.cpu.matmul.accumulators import Sums
 from tileir.cpu.matmul.matrix_unit import SIDE, SquareColumn, configure, release

@@ -17,11 +17,9 @@ from dataclasses import dataclass, replace
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import FLOAT, HALF, I32, I64, Num, memory_type
-from tileir.cpu.emit.emitter import Emitter, Index
-from tileir.cpu.emit.f8 import f8_as_bf16
-from tileir.cpu.emit.prefetch import CACHE_LINE, prefetch
+from tileir.cpu.emit.emitter import CACHE_LINE, Emitter, Index, prefetch
 from tileir.cpu.emit.tiles import ExpressionTile, Permuted, RoundedToBf16, Tile, Window, distance, wide
-from tileir.cpu.emit.vectors import interleaved, transposed
+from tileir.cpu.emit.vectors import f8_as_bf16, interleaved, transposed
 from tileir.cpu.matmul.matrix_unit import SIDE, put_column
 from tileir.cpu.matmul.microkernel import Panel
 from tileir.cpu.matmul.products import IN_BF16, Product, rounded_in_hardware

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import I8, I64
-from tileir.cpu.emit.emitter import Emitter
-from tileir.cpu.emit.prefetch import CACHE_LINE, prefetch
+from tileir.cpu.emit.emitter import CACHE_LINE, Emitter, prefetch
 from tileir.cpu.matmul.panels import Strided
 from tileir.ir import types as t
 

@@ -17,8 +17,7 @@ from dataclasses import dataclass, replace
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import I8, I64, PTR
-from tileir.cpu.emit.emitter import Emitter
-from tileir.cpu.emit.prefetch import CACHE_LINE, prefetch
+from tileir.cpu.emit.emitter import CACHE_LINE, Emitter, prefetch
 from tileir.cpu.matmul.accumulators import Sums
 from tileir.cpu.matmul.kept_panels import Panels, new_panels
 from tileir.cpu.matmul.matrix_unit import (

@@ -14,8 +14,7 @@ from collections.abc import Iterator
 from tileir.analysis.effects import MemoryAccess, access_of
 from tileir.cpu.analysis.next_tiles import next_dimension
 from tileir.cpu.emit.elements import I1, I8, I32, I64
-from tileir.cpu.emit.emitter import Index
-from tileir.cpu.emit.prefetch import CACHE_LINE, prefetch
+from tileir.cpu.emit.emitter import CACHE_LINE, Index, prefetch
 from tileir.cpu.emit.tiles import Window
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory.boxes import box

@@ -19,13 +19,13 @@ import llvmlite.binding as llvm
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import I8, I32, I64, PTR, Num
+from tileir.cpu.emit.exits import FunctionAddress
 from tileir.cpu.emit.record import LIBRARY, LIBRARY_FUNCTIONS, SLOTS
-from tileir.cpu.emit.safepoints import FunctionAddress
 from tileir.cpu.memory import lookup
 from tileir.ir import types as t
 
 if TYPE_CHECKING:
-    from tileir.cpu.emit.views import Bounds
+    from tileir.cpu.emit.tiles import Bounds
     from tileir.cpu.lowering.state import Lowering
 
 

@@ -18,11 +18,9 @@ from functools import partial
 from llvmlite import ir
 
 from tileir.cpu.analysis.loads import LoadPlacement
-from tileir.cpu.emit.constants import is_zero, padding
-from tileir.cpu.emit.elements import I1, I8, I64, PTR
+from tileir.cpu.emit.elements import I1, I8, I64, PTR, is_zero, padding
 from tileir.cpu.emit.emitter import Emitter, Extent, Index, either
-from tileir.cpu.emit.tiles import Tile, Window, fill, materialized, new_buffer, turn_of
-from tileir.cpu.emit.views import NativeTileView
+from tileir.cpu.emit.tiles import NativeTileView, Tile, Window, fill, materialized, new_buffer, turn_of
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory.alias_checks import unaliased
 from tileir.cpu.memory.counts import count_inside, start_of

@@ -25,9 +25,19 @@ from tileir.cpu.analysis.view_uses import accesses_through
 from tileir.cpu.emit.algebra import Int
 from tileir.cpu.emit.elements import I1, I8, I64
 from tileir.cpu.emit.emitter import Index
-from tileir.cpu.emit.tiles import Tile, address_of, distance, row_major, scalar, wide
-from tileir.cpu.emit.trap_sites import TrapKind, TrapSite
-from tileir.cpu.emit.views import Bounds, Fit, NativeTensorView, NativeTileView
+from tileir.cpu.emit.record import TrapKind, TrapSite
+from tileir.cpu.emit.tiles import (
+    Bounds,
+    Fit,
+    NativeTensorView,
+    NativeTileView,
+    Tile,
+    address_of,
+    distance,
+    row_major,
+    scalar,
+    wide,
+)
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory import lookup
 from tileir.cpu.memory.bounds import MemoryQuestion, asked, bounds_of, range_inside, room

@@ -13,8 +13,7 @@ from llvmlite import ir
 
 from tileir.analysis.effects import checked_access
 from tileir.cpu.emit.elements import I1, I64
-from tileir.cpu.emit.tiles import Tile, wide
-from tileir.cpu.emit.views import NativeTileView
+from tileir.cpu.emit.tiles import NativeTileView, Tile, wide
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory.boxes import box
 from tileir.host import undefined

@@ -13,11 +13,18 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from tileir.cpu.analysis.pointer_rows import LEAST
-from tileir.cpu.emit.constants import is_zero, padding
-from tileir.cpu.emit.elements import I1, I64, Num, memory_type
+from tileir.cpu.emit.elements import I1, I64, Num, is_zero, memory_type, padding
 from tileir.cpu.emit.emitter import Emitter, Index
-from tileir.cpu.emit.tiles import ExpressionTile, Tile, Window, materialized, to_memory, wide
-from tileir.cpu.emit.views import NativeTensorView, NativeTileView
+from tileir.cpu.emit.tiles import (
+    ExpressionTile,
+    NativeTensorView,
+    NativeTileView,
+    Tile,
+    Window,
+    materialized,
+    to_memory,
+    wide,
+)
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory.access import load_element, load_where, store_element, update_element
 from tileir.cpu.memory.boxes import turned_buffer

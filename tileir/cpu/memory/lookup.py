@@ -28,8 +28,7 @@ from contextlib import contextmanager
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR
-from tileir.cpu.emit.record import LIBRARY_FUNCTIONS
-from tileir.cpu.emit.trap_sites import EVIDENCE
+from tileir.cpu.emit.record import EVIDENCE, LIBRARY_FUNCTIONS
 
 WORDS = 3
 """Words of an entry of a table of memory, and of a dimension."""

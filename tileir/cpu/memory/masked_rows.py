@@ -14,8 +14,8 @@ from llvmlite import ir
 
 from tileir.cpu.emit.elements import I64, memory_type
 from tileir.cpu.emit.emitter import Emitter, Extent, Index
-from tileir.cpu.emit.masks import lanes_below, load_masked, store_masked
 from tileir.cpu.emit.tiles import Tile, Window, distance
+from tileir.cpu.emit.vectors import lanes_below, load_masked, store_masked
 from tileir.cpu.llvm.engine import host
 from tileir.cpu.memory.parts import copy_part, has_rows, some
 

@@ -16,9 +16,8 @@ from tileir.analysis.effects import MemoryAccess
 from tileir.cpu.analysis.loads import LoadPlacement, is_box
 from tileir.cpu.analysis.needed import Product
 from tileir.cpu.analysis.stored import store_of_load
-from tileir.cpu.emit.constants import is_zero
-from tileir.cpu.emit.elements import I64
-from tileir.cpu.emit.views import NativeTileView
+from tileir.cpu.emit.elements import I64, is_zero
+from tileir.cpu.emit.tiles import NativeTileView
 from tileir.cpu.llvm.engine import host
 from tileir.cpu.lowering.kept import load_of
 from tileir.cpu.lowering.state import Lowering

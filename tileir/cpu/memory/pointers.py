@@ -10,8 +10,7 @@ from collections.abc import Callable
 
 from llvmlite import ir
 
-from tileir.cpu.emit.constants import zero
-from tileir.cpu.emit.elements import Num
+from tileir.cpu.emit.elements import Num, zero
 from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.tiles import ExpressionTile, Tile, from_memory, new_buffer, pointer_to, to_memory, wide
 from tileir.cpu.memory.access import count_change, load_element, load_where, store_element

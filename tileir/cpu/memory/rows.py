@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import I1, I8, I64
-from tileir.cpu.emit.emitter import Emitter, Index
-from tileir.cpu.emit.prefetch import CACHE_LINE, FIRST_LEVEL, prefetch
+from tileir.cpu.emit.emitter import CACHE_LINE, FIRST_LEVEL, Emitter, Index, prefetch
 from tileir.cpu.emit.tiles import Tile, Window
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory.masked_rows import is_masked, write_masked

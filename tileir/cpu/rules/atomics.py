@@ -11,8 +11,7 @@ from collections.abc import Callable
 from llvmlite import ir
 
 from tileir.analysis.effects import MemoryAccess, checked_access
-from tileir.cpu.emit.constants import zero
-from tileir.cpu.emit.elements import Num
+from tileir.cpu.emit.elements import Num, zero
 from tileir.cpu.emit.emitter import Index
 from tileir.cpu.emit.tiles import materialized
 from tileir.cpu.lowering.reports import is_off, warn_where

@@ -10,9 +10,9 @@ from tileir.analysis.effects import allocations_in
 from tileir.analysis.loops import carried_arguments
 from tileir.cpu.emit.elements import I8, I64
 from tileir.cpu.emit.emitter import Index
+from tileir.cpu.emit.record import TrapKind, TrapSite
 from tileir.cpu.emit.slots import Slot, TileSlot, new_slot, pass_values
 from tileir.cpu.emit.tiles import new_buffer, scalar, to_memory, wide
-from tileir.cpu.emit.trap_sites import TrapKind, TrapSite
 from tileir.cpu.lowering.deferred import begin_deferring, bound_sums, defer_products, zeros_needed
 from tileir.cpu.lowering.repeated import begin_repeated
 from tileir.cpu.lowering.safepoints import begin_iteration, count_changes

@@ -2,7 +2,7 @@
 
 Knows: for each pair of element types a straight-line conversion that rounds once. A NaN stays one of any pattern where
 the target is f16, f32 or f64 (spec: undefined#catalogue); narrower formats have only one.
-Does not know: encodings (`cpu.emit.narrow`), rounding to a grid (`cpu.mathlib.arithmetic`).
+Does not know: encodings (`cpu.emit.elements`), rounding to a grid (`cpu.mathlib.arithmetic`).
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from llvmlite import ir
 
 from tileir.cpu.emit.algebra import Flag, Int, Real
 from tileir.cpu.emit.elements import DOUBLE, FLOAT, I8, I32, I64, Num, is_native, memory_type
-from tileir.cpu.emit.formulas import Compute, held, integer, real, rounded
-from tileir.cpu.emit.tiles import RoundedToBf16, address_of, bits, boolean, wide
+from tileir.cpu.emit.tiles import Compute, RoundedToBf16, address_of, bits, boolean, held, integer, real, rounded, wide
 from tileir.cpu.lowering.elementwise import element_of, integers, pointwise, result_element, trap_where_elements
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.mathlib.arithmetic import narrowed

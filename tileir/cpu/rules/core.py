@@ -5,18 +5,9 @@ from __future__ import annotations
 from llvmlite import ir
 
 from tileir.cpu.emit.algebra import Int
-from tileir.cpu.emit.constants import from_bytes
-from tileir.cpu.emit.elements import DOUBLE, I64, Num
+from tileir.cpu.emit.elements import DOUBLE, I64, Num, from_bytes
 from tileir.cpu.emit.emitter import Emitter, Index
-from tileir.cpu.emit.tiles import (
-    ExpressionTile,
-    Scalar,
-    Tile,
-    Window,
-    address_of,
-    row_major,
-    wide,
-)
+from tileir.cpu.emit.tiles import ExpressionTile, Scalar, Tile, Window, address_of, row_major, wide
 from tileir.cpu.lowering.reports import trap_where
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.host import undefined

@@ -10,7 +10,7 @@ from llvmlite import ir
 
 from tileir.cpu.emit.algebra import Int
 from tileir.cpu.emit.elements import DOUBLE, I32
-from tileir.cpu.emit.formulas import integer
+from tileir.cpu.emit.tiles import integer
 from tileir.cpu.lowering.elementwise import integers, trap_where_elements
 from tileir.cpu.lowering.reports import Broken, any_where, trap_where
 from tileir.cpu.lowering.state import Lower, Lowering

@@ -7,8 +7,7 @@ from llvmlite import ir
 from tileir.analysis.effects import MemoryAccess, checked_access
 from tileir.cpu.emit.elements import I32, Num
 from tileir.cpu.emit.emitter import Emitter, Index
-from tileir.cpu.emit.formulas import real, rounded
-from tileir.cpu.emit.tiles import ExpressionTile, new_buffer
+from tileir.cpu.emit.tiles import ExpressionTile, new_buffer, real, rounded
 from tileir.cpu.lowering.elementwise import element_of, pointwise
 from tileir.cpu.lowering.host_calls import hand_over
 from tileir.cpu.lowering.state import Lower, Lowering

@@ -10,7 +10,7 @@ from llvmlite import ir
 
 from tileir.cpu.emit.algebra import Real
 from tileir.cpu.emit.elements import Num
-from tileir.cpu.emit.formulas import Compute, Formula, condition, held, real
+from tileir.cpu.emit.tiles import Compute, Formula, condition, held, real
 from tileir.cpu.lowering.elementwise import PREDICATES, element_of, pointwise, reals
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.mathlib import arithmetic

@@ -8,7 +8,7 @@ from __future__ import annotations
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import DOUBLE, Num
-from tileir.cpu.emit.formulas import Formula, integer, real, rounded
+from tileir.cpu.emit.tiles import Formula, integer, real, rounded
 from tileir.cpu.lowering.elementwise import element_of, pointwise
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.mathlib import exponential, trigonometric

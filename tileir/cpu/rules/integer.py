@@ -11,7 +11,7 @@ from llvmlite import ir
 
 from tileir.cpu.emit.algebra import Flag, Int
 from tileir.cpu.emit.elements import Num
-from tileir.cpu.emit.formulas import condition, integer
+from tileir.cpu.emit.tiles import condition, integer
 from tileir.cpu.lowering.elementwise import (
     PREDICATES,
     Offends,

@@ -18,8 +18,7 @@ from tileir.cpu.analysis.deferred import is_float_zero
 from tileir.cpu.emit.algebra import Int
 from tileir.cpu.emit.elements import DOUBLE, I32, I64, Num, memory_type
 from tileir.cpu.emit.emitter import Emitter, Index
-from tileir.cpu.emit.formulas import integer
-from tileir.cpu.emit.tiles import ExpressionTile, Tile, Window, fill, is_dense, new_buffer, wide
+from tileir.cpu.emit.tiles import ExpressionTile, Tile, Window, fill, integer, is_dense, new_buffer, wide
 from tileir.cpu.llvm.engine import host
 from tileir.cpu.lowering.reports import warn_where
 from tileir.cpu.lowering.state import Lower, Lowering

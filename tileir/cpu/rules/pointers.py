@@ -13,8 +13,7 @@ from tileir.analysis.effects import checked_access
 from tileir.cpu.analysis.loads import LoadPlacement
 from tileir.cpu.emit.elements import I1, I8, I64, Num
 from tileir.cpu.emit.emitter import ARENA_ALIGNMENT
-from tileir.cpu.emit.tiles import ExpressionTile, Permuted, Scalar, Tile, materialized
-from tileir.cpu.emit.views import Bounds
+from tileir.cpu.emit.tiles import Bounds, ExpressionTile, Permuted, Scalar, Tile, materialized
 from tileir.cpu.lowering.reports import is_off, warn_if, warn_where
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.memory.alias_checks import unaliased

@@ -14,8 +14,8 @@ from llvmlite import ir
 
 from tileir.cpu.emit.elements import I1, I64, Num
 from tileir.cpu.emit.emitter import Emitter, Index
+from tileir.cpu.emit.record import TrapKind
 from tileir.cpu.emit.tiles import ExpressionTile, Permuted, Tile, Window, is_dense, new_buffer, row_major
-from tileir.cpu.emit.trap_sites import TrapKind
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.host import undefined
 from tileir.ir.core import Op, Value

@@ -12,9 +12,8 @@ from llvmlite import ir
 
 from tileir.analysis.effects import checked_access
 from tileir.cpu.emit.elements import I64
-from tileir.cpu.emit.tiles import pointer_to, scalar
-from tileir.cpu.emit.trap_sites import TrapKind
-from tileir.cpu.emit.views import NativeTensorView, NativeTileView
+from tileir.cpu.emit.record import TrapKind
+from tileir.cpu.emit.tiles import NativeTensorView, NativeTileView, pointer_to, scalar
 from tileir.cpu.lowering.reports import warn_if
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.memory.checks import fit_of

@@ -12,18 +12,7 @@ import threading
 from collections.abc import Callable, Generator
 from contextlib import suppress
 
-from tileir.cpu.emit.record import (
-    ABANDON,
-    ATTENTION,
-    BLOCK,
-    CHANGES,
-    COUNT,
-    HANDED,
-    HANDLE,
-    HOST,
-    LINE,
-    WAITING,
-)
+from tileir.cpu.emit.record import ABANDON, ATTENTION, BLOCK, CHANGES, COUNT, HANDED, HANDLE, HOST, LINE, WAITING
 from tileir.host.limits import no_memory
 
 _HUGE_PAGE = 1 << 21

@@ -15,10 +15,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tileir.cache import Cache, key_of
-from tileir.cpu.emit.record import COLUMNS, DESTROY, DRIVER, JOINED_NAME, KERNEL_NAME, RESUME
-from tileir.cpu.emit.trap_sites import TrapKind, TrapSite
+from tileir.cpu.emit.record import (
+    COLUMNS,
+    DESTROY,
+    DRIVER,
+    JOINED_NAME,
+    KERNEL_NAME,
+    RESUME,
+    CheckLevel,
+    TrapKind,
+    TrapSite,
+)
 from tileir.cpu.llvm.engine import Loaded, data_layout, host, object_code, toolchain
-from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.run.library import loaded_library
 from tileir.host.background import in_background
 from tileir.ir.bulk import without_collection

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tileir.cpu.emit.trap_sites import EVIDENCE, EVIDENCE_PLACE, HANGS, MOST_WORDS, WORDS, TrapKind, TrapSite
+from tileir.cpu.emit.record import EVIDENCE, EVIDENCE_PLACE, HANGS, MOST_WORDS, WORDS, TrapKind, TrapSite
 from tileir.cpu.run.arena import Arena
 from tileir.host import undefined
 from tileir.host.access_faults import AccessFault

@@ -15,8 +15,7 @@ import time
 from collections.abc import Callable
 from time import perf_counter
 
-from tileir.cpu.emit.record import LaunchRecord, block_at
-from tileir.cpu.emit.trap_sites import SET_ASIDE
+from tileir.cpu.emit.record import SET_ASIDE, LaunchRecord, block_at
 from tileir.cpu.run.arena import Arena, give_back, taken
 from tileir.cpu.run.launch import Launch
 from tileir.host import limits

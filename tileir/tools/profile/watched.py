@@ -12,8 +12,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from time import perf_counter_ns
 
-from tileir.cpu.emit.record import BLOCK, WAITING
-from tileir.cpu.emit.trap_sites import SET_ASIDE
+from tileir.cpu.emit.record import BLOCK, SET_ASIDE, WAITING
 from tileir.cpu.run.instrumented import InstrumentedProgram
 from tileir.cpu.run.sampling import Sampler
 

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 
 from tileir.bytecode import encode
 from tileir.bytecode.dump import dump
+from tileir.cpu.emit.record import CheckLevel
 from tileir.cpu.llvm.engine import assembly, host, optimized_text
 from tileir.cpu.llvm.metadata import CodePlace
-from tileir.cpu.lowering.check_level import CheckLevel
 from tileir.cpu.lowering.entry import Instruments
 from tileir.cpu.run.program import lowered
 from tileir.ir import core

@@ -1,8 +1,4 @@
-"""How the values of a loop change from one iteration to the next, and whether it can run on vectors.
-
-Knows: which instructions have a form for vectors, which values are the same in all lanes or grow evenly from lane to
-lane, how many lanes pay. Does not know: how code for vectors is made (`cpu.emit.widening`), operations, tiles.
-"""
+"""Whether a loop can run on vectors: how its values change from one iteration to the next, and how many lanes pay."""
 
 from __future__ import annotations
 

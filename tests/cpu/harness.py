@@ -21,7 +21,7 @@ from tileir.cpu.emit.record import CheckLevel
 from tileir.cpu.emit.tiles import Window, fill, row_major
 from tileir.cpu.llvm.engine import Loaded, host, optimized, target_machine
 from tileir.cpu.lowering.state import Lowering, NativeRules
-from tileir.cpu.rules import conversion, division, floating, functions, integer
+from tileir.cpu.rules import arithmetic, conversion
 from tileir.interp import conversion as interpreted_conversion
 from tileir.interp import division as interpreted_division
 from tileir.interp import floating as interpreted_floating
@@ -33,7 +33,7 @@ from tileir.ir.core import Block, Op, Value
 from tileir.ir.rules import joined
 from tileir.ir.storage import dtype_of
 
-RULES = joined(conversion.rules, division.rules, floating.rules, functions.rules, integer.rules)
+RULES = joined(arithmetic.rules, conversion.rules)
 REFERENCE = joined(
     interpreted_conversion.rules,
     interpreted_division.rules,

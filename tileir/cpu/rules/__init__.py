@@ -5,20 +5,14 @@ from __future__ import annotations
 from tileir.cpu.lowering.state import Lower, NativeRules
 from tileir.cpu.memory.counting import count_access
 from tileir.cpu.rules import (
+    arithmetic,
     atomics,
-    calls,
     control,
     conversion,
     core,
-    division,
     extension,
-    floating,
-    functions,
-    integer,
     matmul,
     misc,
-    multimem,
-    packing,
     pointers,
     reduction,
     shapes,
@@ -30,34 +24,26 @@ from tileir.ir.rules import Rules, joined
 from tileir.ops import OPS
 
 RULES: Rules[Lower] = joined(
+    arithmetic.rules,
     atomics.rules,
-    calls.rules,
     control.rules,
     conversion.rules,
     core.rules,
-    division.rules,
     extension.rules,
-    floating.rules,
-    functions.rules,
-    integer.rules,
     matmul.rules,
     misc.rules,
-    multimem.rules,
-    packing.rules,
     pointers.rules,
     reduction.rules,
     shapes.rules,
     views.rules,
 )
 STRICT: Rules[Lower] = joined(
+    arithmetic.strict,
     atomics.strict,
     conversion.strict,
     core.strict,
-    division.strict,
-    integer.strict,
     matmul.strict,
     misc.strict,
-    multimem.strict,
     pointers.strict,
     views.strict,
 )

@@ -1,4 +1,4 @@
-"""Native code for control flow (spec: control#top): blocks and jumps; values cross them in slots."""
+"""Native code for control flow (spec: control#top) and calls (spec: calls#top): blocks, jumps, and slots for values."""
 
 from __future__ import annotations
 
@@ -6,22 +6,27 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
-from tileir.analysis.effects import allocations_in
+from tileir.analysis.effects import allocations_in, reachable
 from tileir.analysis.loops import carried_arguments
+from tileir.analysis.placement import LARGEST_KERNEL
 from tileir.cpu.emit.elements import I8, I64
 from tileir.cpu.emit.emitter import Index
 from tileir.cpu.emit.record import TrapKind, TrapSite
 from tileir.cpu.emit.slots import Slot, TileSlot, new_slot, pass_values
-from tileir.cpu.emit.tiles import new_buffer, scalar, to_memory, wide
+from tileir.cpu.emit.tiles import Lowered, Tile, materialized, new_buffer, scalar, to_memory, wide
 from tileir.cpu.lowering.deferred import begin_deferring, bound_sums, defer_products, zeros_needed
+from tileir.cpu.lowering.functions import call_function
 from tileir.cpu.lowering.repeated import begin_repeated
-from tileir.cpu.lowering.safepoints import begin_iteration, count_changes
+from tileir.cpu.lowering.safepoints import begin_iteration, count_changes, may_wait
 from tileir.cpu.lowering.state import JumpTarget, LoopTargets, Lower, Lowering
 from tileir.cpu.memory.carried_pointers import carried_slots
 from tileir.host import undefined
-from tileir.ir.core import Block, Value
+from tileir.ir.core import Block, Op, Value
+from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.rules import Rules
+from tileir.ir.shown import shown
 from tileir.ops import control
+from tileir.ops.calls import Call, PreviewCall
 
 rules: Rules[Lower] = Rules()
 
@@ -233,3 +238,47 @@ def lower_assert(lowering: Lowering, op: control.Assert) -> None:
         emit.loop_nest(op.condition.type.shape, keep)
         fails = builder.icmp_unsigned("==", builder.load(holds, typ=I8), I8(0))
         emit.trap_at(fails, TrapSite(op, op.message, TrapKind.ASSERTION), place)
+
+
+# ---------------------------------------------------------------- calls
+#
+# The code of a device function stands where it is called; in large kernels only that of small functions does
+# (`analysis.placement`), and others are called. Results cross from each `return` to the caller in slots.
+
+
+@rules(Call)
+def lower_call(lowering: Lowering, op: Call) -> None:
+    function = lowering.placement.sizes.callee(op)
+    if not _is_part(lowering, op, function):
+        call_function(lowering, function, [lowering.values[argument] for argument in op.args], op.outputs)
+        return
+    body = function.regions[0]
+    assert body is not None, "a function has a body"
+    for parameter, argument in zip(body.args, op.args):
+        lowering.values[parameter] = _argument(lowering, lowering.values[argument])
+    results = slots_of(lowering, op.outputs)
+    end = lowering.builder.append_basic_block("returned")
+    with lowering.function(body, JumpTarget(end, results)), lowering.emit.region():
+        lowering.run(body)
+    lowering.builder.position_at_end(end)
+    read_into(lowering, results, op.outputs)
+
+
+def _is_part(lowering: Lowering, op: Call, function: Op) -> bool:
+    """Whether the code of the function stands here. Code that may wait is left in the middle, so it always does."""
+    if lowering.placement.is_part(function):
+        return True
+    waits = lowering.emit.counts_changes and may_wait(reachable(function))
+    if waits and lowering.placement.sizes.size_of(function) > LARGEST_KERNEL:
+        raise UnsupportedError("calls that multiply the code of a function in which tile blocks wait", "cpu", op.loc)
+    return waits
+
+
+def _argument(lowering: Lowering, value: Lowered) -> Lowered:
+    return materialized(lowering.emit, value) if isinstance(value, Tile) else value
+
+
+@rules(PreviewCall)
+def lower_preview_call(lowering: Lowering, op: PreviewCall) -> None:
+    what = f"'{op.spec.name}' calls '{shown(op.callee)}', code of a GPU that is linked in"
+    raise UnsupportedError(f"{what}; target 'interp' runs a registered stand-in", "cpu", op.loc)

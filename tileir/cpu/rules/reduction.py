@@ -1,14 +1,13 @@
 """Native code for reductions and scans (spec: reduction#top).
 
-Knows: how the trees of the specification become loops without dependences, which vectorise along rows and columns;
-several levels of a reduction are joined in registers before anything is stored. Many rows are each reduced to a vector;
-squares of these are turned, so that the levels within a vector are joined for as many rows at once.
-Does not know: what a body computes.
+The trees of the specification become loops without dependences, which vectorise along rows and columns; several levels
+of a reduction are joined in registers before anything is stored. Many rows are each reduced to a vector; squares of
+these are turned, so that the levels within a vector are joined for as many rows at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -16,7 +15,6 @@ from llvmlite import ir
 
 from tileir.cpu.emit.elements import I1, I64, Num, memory_type
 from tileir.cpu.emit.emitter import Emitter, Index
-from tileir.cpu.emit.extremes import Extreme
 from tileir.cpu.emit.tiles import Scalar, Tile, Window, materialized, new_buffer, row_major, scalar, wide
 from tileir.cpu.emit.vectors import transposed
 from tileir.cpu.llvm.engine import host
@@ -363,3 +361,58 @@ class _Scan:
         if self.reverse:
             position = builder.sub(I64(self.shape[dim] - 1), position)
         return (*index[:dim], position, *index[dim + 1 :])
+
+
+# ---------------------------------------------------------------- the largest or smallest of many floats
+#
+#     found = x > found ? x : found         a NaN x is left out, as `found` never is one
+#
+# That takes one instruction for each float and finds the number, in whatever order. Two things it does not see: of
+# zeros alone, whether one of them has the sign that counts as larger (smaller), and of what it begins with, whether
+# all the others were NaN. Both show in the result, and another look at the floats, which is rarely needed, decides.
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """The largest of floats of an LLVM type, or the smallest."""
+
+    type: ir.Type
+    largest: bool
+
+    @property
+    def start(self) -> ir.Value:
+        """The float that no number is less (more) extreme than."""
+        return ir.Constant(self.type, float("-inf" if self.largest else "inf"))
+
+    def joined(self, builder: ir.IRBuilder, numbers: Iterable[ir.Value]) -> ir.Value:
+        """The most extreme of the numbers among some floats; `start` without any. The sign of a zero is open."""
+        found = self.start
+        for number in numbers:
+            further = builder.fcmp_ordered(">" if self.largest else "<", number, found)
+            found = builder.select(further, number, found)
+        return found
+
+    def is_open(self, builder: ir.IRBuilder, found: ir.Value) -> ir.Value:
+        """An i1: whether `settled` has to decide what the extreme is."""
+        return builder.or_(self._is_zero(builder, found), builder.fcmp_ordered("==", found, self.start))
+
+    def wanted(self, builder: ir.IRBuilder, found: ir.Value) -> ir.Value:
+        """The extreme, if it is among the floats bit for bit; `found` is open."""
+        return builder.select(self._is_zero(builder, found), self._zero(self.largest), self.start)
+
+    def settled(self, builder: ir.IRBuilder, found: ir.Value, among: ir.Value) -> ir.Value:
+        """The extreme, given an i1: whether `wanted` is among the floats."""
+        other = ir.Constant(self.type, float("nan"))
+        instead = builder.select(self._is_zero(builder, found), self._zero(not self.largest), other)
+        return builder.select(among, self.wanted(builder, found), instead)
+
+    def same_bits(self, builder: ir.IRBuilder, one: ir.Value, other: ir.Value) -> ir.Value:
+        """An i1: whether two floats are equal bit for bit."""
+        pattern = ir.IntType(32 if self.type == ir.FloatType() else 64)
+        return builder.icmp_unsigned("==", builder.bitcast(one, pattern), builder.bitcast(other, pattern))
+
+    def _is_zero(self, builder: ir.IRBuilder, found: ir.Value) -> ir.Value:
+        return builder.fcmp_ordered("==", found, self._zero(True))
+
+    def _zero(self, positive: bool) -> ir.Value:
+        return ir.Constant(self.type, 0.0 if positive else -0.0)

@@ -1,7 +1,4 @@
-"""Native code for views (spec: views#top): how they are made, asked and accessed.
-
-Does not know: where the elements of a tile lie (`cpu.memory.boxes`, `cpu.memory.gather`).
-"""
+"""Native code for views (spec: views#top) and multicast memory, of which a CPU has one replica (spec: multimem#top)."""
 
 from __future__ import annotations
 
@@ -19,12 +16,12 @@ from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.memory.checks import fit_of
 from tileir.cpu.memory.edges import look_at_edges
 from tileir.cpu.memory.joined import is_longer, load_joined, store_joined
-from tileir.cpu.memory.views import load_tile, store_tile
+from tileir.cpu.memory.views import load_tile, store_tile, update_tile
 from tileir.host import undefined
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value
 from tileir.ir.rules import Rules
-from tileir.ops import views
+from tileir.ops import multimem, views
 
 rules: Rules[Lower] = Rules()
 strict: Rules[Lower] = Rules()
@@ -144,4 +141,32 @@ def look_at_load(lowering: Lowering, op: views.LoadView) -> None:
 
 @strict(views.StoreView)
 def look_at_store(lowering: Lowering, op: views.StoreView) -> None:
+    look_at_edges(lowering, op)
+
+
+# ---------------------------------------------------------------- multicast memory
+#
+# A load reduces over one replica, which gives what is there; a reduction and a store go to it.
+
+
+@rules(multimem.MultimemLoadReduceView)
+def lower_load_reduce(lowering: Lowering, op: multimem.MultimemLoadReduceView) -> None:
+    load_tile(lowering, checked_access(op))
+    lowering.values[op.result_token] = None
+
+
+@rules(multimem.MultimemReduceView)
+def lower_reduce(lowering: Lowering, op: multimem.MultimemReduceView) -> None:
+    update_tile(lowering, checked_access(op), op.reduction.atomic_mode(op.view.type.element.is_float))
+    lowering.values[op.result_token] = None
+
+
+@rules(multimem.MultimemStoreView)
+def lower_store(lowering: Lowering, op: multimem.MultimemStoreView) -> None:
+    store_tile(lowering, checked_access(op))
+    lowering.values[op.result_token] = None
+
+
+@strict(multimem.MultimemLoadReduceView, multimem.MultimemReduceView, multimem.MultimemStoreView)
+def look_at_access(lowering: Lowering, op: Op) -> None:
     look_at_edges(lowering, op)

@@ -10,7 +10,7 @@ address, the extents, and the strides in bytes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -96,8 +96,8 @@ class ArrayClass:
             self.overlaps_itself or other.overlaps_itself,
         )
 
-    def constraint(self, shared: bool) -> ArrayConstraint:
-        """The constraint for the library of such an array; `shared`: its memory is another argument's too."""
+    def constraint(self, shared: Iterator[bool]) -> ArrayConstraint:
+        """The constraint for the library of such an array; its memory is another argument's too if `shared` says so."""
         import cuda.tile as ct
         from cuda.tile.compilation import ArrayConstraint
 
@@ -107,7 +107,7 @@ class ArrayClass:
             self.rank,
             index_dtype=ct.int64 if self.index_bits == 64 else ct.int32,
             stride_lower_bound_incl=[0 if stride is None else None for stride in self.strides],
-            alias_groups=SHARED if shared else (),
+            alias_groups=SHARED if next(shared) else (),
             may_alias_internally=self.overlaps_itself,
             stride_constant=self.strides,
             shape_constant=self.shape if any(extent is not None for extent in self.shape) else None,

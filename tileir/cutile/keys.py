@@ -8,7 +8,9 @@ Does not know: how an argument gives a key (`signature`), what is measured on an
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from tileir.cutile.arrays import ArrayClass
@@ -20,8 +22,8 @@ if TYPE_CHECKING:
 class Key(Protocol):
     """One argument as a kernel is compiled for it."""
 
-    def constraint(self, shared: frozenset[int]) -> Any:
-        """The library's constraint; `shared` are the numbers of the arrays whose memory is shared."""
+    def constraint(self, shared: Iterator[bool]) -> Any:
+        """The library's constraint; `shared` says of each array and list, in order, whether its memory is shared."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class ConstantKey:
         kind = bool if isinstance(value, bool) else int
         return ConstantKey(kind, int(value), kind(value))
 
-    def constraint(self, shared: frozenset[int]) -> Any:
+    def constraint(self, shared: Iterator[bool]) -> Any:
         from cuda.tile.compilation import ConstantConstraint
 
         return ConstantConstraint(self.value)
@@ -51,7 +53,7 @@ class ScalarKey:
 
     dtype: str
 
-    def constraint(self, shared: frozenset[int]) -> Any:
+    def constraint(self, shared: Iterator[bool]) -> Any:
         import cuda.tile as ct
         from cuda.tile.compilation import ScalarConstraint
 
@@ -59,27 +61,15 @@ class ScalarKey:
 
 
 @dataclass(frozen=True)
-class ArrayKey:
-    """An array; `number` counts arrays and lists of a launch."""
-
-    kind: ArrayClass
-    number: int
-
-    def constraint(self, shared: frozenset[int]) -> Any:
-        return self.kind.constraint(self.number in shared)
-
-
-@dataclass(frozen=True)
 class ListKey:
     """A list of arrays that have `kind` in common. Its table is ours alone; its elements may be one array twice."""
 
     kind: ArrayClass
-    number: int
 
-    def constraint(self, shared: frozenset[int]) -> Any:
+    def constraint(self, shared: Iterator[bool]) -> Any:
         from cuda.tile.compilation import ListConstraint
 
-        element = self.kind.constraint(self.number in shared)
+        element = self.kind.constraint(shared)
         return ListConstraint(element, alias_groups=(), elements_may_alias=True)
 
 
@@ -87,7 +77,7 @@ class ListKey:
 class TupleKey:
     items: tuple[Key, ...]
 
-    def constraint(self, shared: frozenset[int]) -> Any:
+    def constraint(self, shared: Iterator[bool]) -> Any:
         from cuda.tile.compilation import TupleConstraint
 
         return TupleConstraint([item.constraint(shared) for item in self.items])
@@ -96,7 +86,8 @@ class TupleKey:
 def constraints(key: tuple) -> list[Any]:
     """The library's constraint for each argument, of the key of a launch."""
     keys, shared_arrays = cast("tuple[tuple[Key, ...], frozenset[int]]", key)
-    return [item.constraint(shared_arrays) for item in keys]
+    shares = (number in shared_arrays for number in count(1))
+    return [item.constraint(shares) for item in keys]
 
 
 def signature(key: tuple, symbol: str) -> KernelSignature:

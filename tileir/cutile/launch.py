@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from tileir.cuda_as_cpu import was_asked_for
 from tileir.cuda_as_cpu.patching import Function, rebind
 from tileir.cutile.arrays import compiles_for_one
-from tileir.cutile.cache import Specialisation, SpecialisationCache
+from tileir.cutile.cache import Specialisation, SpecialisationCache, Specialisations
 from tileir.cutile.children import Choice, handed_on
 from tileir.cutile.dumping import Dump
 from tileir.cutile.errors import cutile_type_name
@@ -192,8 +192,7 @@ class LaunchReplacement:
     def _ready(
         self, grid: tuple[int, ...], kernel: TileKernel, arguments: tuple
     ) -> tuple[Specialisation, Grid, Binding]:
-        extents, key, binding = self.bound(grid, kernel, arguments)
-        found = self._cache.of(kernel)
+        found, extents, key, binding = self.bound(grid, kernel, arguments)
         if self.told is not None:
             self.told(found.parameters.kernel)
         specialisation = found.find(kernel, key)
@@ -201,7 +200,9 @@ class LaunchReplacement:
             self.dump.write(specialisation.entry, found.parameters.kernel)
         return specialisation, extents, binding
 
-    def bound(self, grid: tuple[int, ...], kernel: TileKernel, arguments: tuple) -> tuple[Grid, tuple, Binding]:
+    def bound(
+        self, grid: tuple[int, ...], kernel: TileKernel, arguments: tuple
+    ) -> tuple[Specialisations, Grid, tuple, Binding]:
         """Bind a launch: its grid, the key of what it compiles for, and what it passes.
 
         Raises the kinds of errors that the library raises, with texts that begin with its own, and `OnGpu`.
@@ -210,9 +211,9 @@ class LaunchReplacement:
             raise TypeError(f"{_CALL} expects a tile kernel as the third argument, got {cutile_type_name(kernel)}")
         if not isinstance(arguments, tuple):
             raise TypeError(f"{_CALL} expects a tuple as the fourth argument, got {cutile_type_name(arguments)}")
-        parameters = self._cache.of(kernel).parameters
-        extents = cutile_grid(grid, parameters.kernel)
-        return extents, *parameters.bind(arguments)
+        found = self._cache.of(kernel)
+        extents = cutile_grid(grid, found.parameters.kernel)
+        return found, extents, *found.parameters.bind(arguments)
 
     def _require_gpu(self, place: OnGpu) -> None:
         if not self._gpu:

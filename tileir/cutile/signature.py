@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
 
 from tileir.cutile.arrays import (
+    DIVISOR,
     ArrayClass,
     ArrayLayout,
     ArrayLayouts,
@@ -28,9 +29,9 @@ from tileir.cutile.arrays import (
     shared,
 )
 from tileir.cutile.errors import Place, cutile_type_name, type_name, worded
-from tileir.cutile.keys import ArrayKey, ConstantKey, Key, ListKey, ScalarKey, TupleKey
+from tileir.cutile.keys import ConstantKey, Key, ListKey, ScalarKey, TupleKey
 from tileir.runtime.arguments import GONE, Argument, ArrayArgument, ScalarArgument, backwards
-from tileir.runtime.arrays import CPU, Array, described, from_numpy
+from tileir.runtime.arrays import CPU, Array, described, from_numpy, plain_memory
 
 if TYPE_CHECKING:
     from cuda.tile import kernel as TileKernel
@@ -57,9 +58,11 @@ class Binding:
     read_only: list[tuple[Place, int | None]] = field(default_factory=list)
     """Arrays that a kernel must not write: each with the position of its argument, None if it is in a list."""
 
-    def number(self) -> int:
+    def add(self, array: ArrayArgument, scalars: tuple[ScalarArgument, ...], begin: int, end: int) -> None:
+        """Pass an array, which reaches from `begin` to `end`, and the scalars after its pointer."""
+        self.arguments += array, *scalars
         self.numbers += 1
-        return self.numbers
+        self.spans.append((begin, end, self.numbers))
 
 
 class ParameterBinder(Protocol):
@@ -77,7 +80,8 @@ class LeafParameter:
         self._for_one = for_one
         self._annotation = annotation
         self._items: dict[int, LeafParameter] = {}
-        self._array_keys: dict[tuple[int, int], ArrayKey] = {}
+        self._plain: dict[tuple[object, ...], ArrayLayout] = {}
+        """Layouts of plain arrays that have been taken, by all that they depend on."""
         self.bind: Callable[[object, Binding], Key] = self._constant if annotation.constant else self._value
 
     def _constant(self, value: object, binding: Binding) -> Key:
@@ -92,7 +96,7 @@ class LeafParameter:
         if not isinstance(value, float) and not -(1 << 63) <= value < 1 << 64:
             limit = "can't convert negative value to unsigned int" if value < 0 else _TOO_LARGE + "unsigned long"
             raise self._place.error(OverflowError, "a constant in [-2^63, 2^64)", hex(value), limit)
-        return ConstantKey.of(value)
+        return _integer_constant(value) if isinstance(value, int) else ConstantKey.of(value)
 
     def _value(self, value: object, binding: Binding) -> Key:
         if isinstance(value, _NUMBERS):
@@ -151,27 +155,36 @@ class LeafParameter:
         annotation = getattr(self._annotation, "list", None)
         return ArrayLayouts(self._place.path, None if annotation is None else annotation.element, self._for_one)
 
-    def _array(self, value: object, binding: Binding) -> Key:
+    def _array(self, value: Any, binding: Binding) -> Key:
+        """The second array in plain memory of one layout is taken in few steps."""
+        plain = plain_memory(value) if CPU in binding.devices else None
+        if plain is None:
+            return self._any_array(value, binding).kind
+        begin, end = plain
+        strides = value.strides if type(value) is np.ndarray else value.stride()
+        looks = value.dtype, value.shape, strides, begin % DIVISOR == 0
+        layout = self._plain.get(looks)
+        if layout is None:
+            if len(self._plain) >= ArrayLayouts.LIMIT:
+                self._plain.clear()
+            layout = self._plain[looks] = self._any_array(value, binding)
+        else:
+            argument = tuple.__new__(ArrayArgument, (self._place.path, begin, (begin, end, end), value, ()))
+            binding.add(argument, layout.scalars, begin, end)
+        return layout.kind
+
+    def _any_array(self, value: object, binding: Binding) -> ArrayLayout:
         array = described(value, binding.devices)
         if array is None:
             cutile = f"Objects of type '{cutile_type_name(value)}' are not supported."
             raise self._place.invalid("a number, an array, or a tuple or list of arrays", value, cutile)
         self._check(array, binding.devices)
         layout = self._layout(array, self._layouts)
-        number = binding.number()
         if not array.writable:
             binding.read_only.append((self._place, len(binding.arguments)))
-        binding.arguments.append(ArrayArgument.of(self._place.path, array))
-        binding.arguments += layout.scalars
-        binding.spans.append((array.address, array.address + layout.reach, number))
-        return self._array_key(layout.kind, number)
-
-    def _array_key(self, kind: ArrayClass, number: int) -> ArrayKey:
-        """One key for one kind, found again by identity: `ArrayLayouts` keeps the kinds."""
-        key = self._array_keys.get((id(kind), number))
-        if key is None:
-            key = self._array_keys[id(kind), number] = ArrayKey(kind, number)
-        return key
+        argument = ArrayArgument.of(self._place.path, array)
+        binding.add(argument, layout.scalars, array.address, array.address + layout.reach)
+        return layout
 
     def _check(self, array: Array, devices: tuple[str, ...]) -> None:
         if array.device not in devices and array.device.partition(":")[0] not in devices:
@@ -215,11 +228,11 @@ class LeafParameter:
             shapes = ", ".join(str(array.shape) for array in arrays)
             expected = "arrays that agree where the annotation says that a value is static"
             raise self._place.error(ValueError, expected, f"shapes {shapes}", str(error)) from None
-        number = binding.number()
+        binding.numbers += 1
         spans = zip(arrays, layouts)
-        binding.spans += [(array.address, array.address + layout.reach, number) for array, layout in spans]
+        binding.spans += [(array.address, array.address + layout.reach, binding.numbers) for array, layout in spans]
         self._pass_table(arrays, layouts, binding)
-        return ListKey(_joined(layouts), number)
+        return ListKey(_joined(layouts))
 
     def _arrays_of(self, value: list, devices: tuple[str, ...]) -> list[Array]:
         """The items of a list, which are arrays of one rank and element type."""
@@ -342,6 +355,11 @@ def _joined(layouts: Sequence[ArrayLayout]) -> ArrayClass:
 
 def _named(array: Array) -> str:
     return f"{array.dtype_name} of rank {len(array.shape)}"
+
+
+@lru_cache(maxsize=256, typed=True)
+def _integer_constant(value: int) -> ConstantKey:
+    return ConstantKey.of(value)
 
 
 _BOOL, _INT32, _INT64, _FLOAT32 = ScalarKey("bool_"), ScalarKey("int32"), ScalarKey("int64"), ScalarKey("float32")

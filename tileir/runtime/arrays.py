@@ -113,7 +113,7 @@ def plain_memory(value: Any) -> tuple[int, int] | None:
     if torch is None or type(value) is not getattr(torch, "Tensor", None):
         return None
     usual = value.is_cpu and value.layout is torch.strided and value.is_contiguous()
-    if not usual or value.requires_grad or value.is_neg() or value.is_conj() or not value.nbytes:
+    if not usual or value.requires_grad or value.is_neg() or not value.nbytes:
         return None
     begin = value.data_ptr()
     return begin, begin + value.nbytes

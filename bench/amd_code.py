@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from tileir.gpu.hsaco import metadata_of
+from tileir.gpu.object_files import metadata_of
 
 _LABEL = re.compile(r"^(\.LBB\d+_\d+):")
 _INSTRUCTION = re.compile(r"^\s+([a-z]\w+)\b(.*)")

@@ -10,7 +10,7 @@ import pytest
 from tests.gpu.ttir_gemm import Gemm
 from tileir.examples import FOLDER
 from tileir.gpu import compiler, executable, vendor
-from tileir.gpu.cubin import kernels_of
+from tileir.gpu.object_files import cubin_kernels
 
 ADD, TOTAL, HELLO = (str(FOLDER / f"{name}.mlir") for name in ("vector_add", "reduction", "hello_grid"))
 
@@ -65,7 +65,7 @@ class TestForms:
     def test_a_cubin(self, tileir, target) -> None:
         ran = tileir("compile", TOTAL, "--kernel", "total", "--target", target, "--emit", "cubin", "-o", "total.cubin")
         assert (ran.status, ran.out) == (0, "")
-        assert kernels_of(Path("total.cubin").read_bytes()).keys() == {"tileir_total"}
+        assert cubin_kernels(Path("total.cubin").read_bytes()).keys() == {"tileir_total"}
 
     def test_what_is_aligned_is_loaded_in_larger_pieces(self, tileir) -> None:
         plain, aligned = (
@@ -124,7 +124,7 @@ class TestTheVendorsRoute:
         options = ["--kernel", "total", "--target", "sm_90", "--route", "tileiras", "-o", "all.cubin"]
         ran = tileir("compile", TOTAL, *options)
         assert (ran.status, ran.out) == (0, "")
-        assert "total" in kernels_of(Path("all.cubin").read_bytes())
+        assert "total" in cubin_kernels(Path("all.cubin").read_bytes())
 
     @needs_tileiras
     def test_it_is_explained(self, tileir) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tests.ttir_machine import Allocation, MachineFault
 from tileir.gpu.hip_driver import HipDriver
-from tileir.gpu.hsaco import kernels_of
+from tileir.gpu.object_files import hsaco_kernels
 
 SOURCE = Path(__file__).with_name("fake_libamdhip64.c")
 ARCH = "gfx1100"
@@ -106,7 +106,7 @@ def _receiver(standin: HipStandin, run: Callable[[HipLaunch, bytes, int], None])
         code: int, size: int, name: bytes, gx: int, gy: int, gz: int, threads: int, shared: int, stream: int, given: int
     ) -> int:
         content, kernel = ctypes.string_at(code, size), name.decode()
-        values = _values(given, kernels_of(content)[kernel].parameters)
+        values = _values(given, hsaco_kernels(content)[kernel].parameters)
         launched = HipLaunch(kernel, (gx, gy, gz), threads, stream, values)
         standin.launches.append(launched)
         try:

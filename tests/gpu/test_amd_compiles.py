@@ -17,8 +17,8 @@ from tileir.examples.checks import EXAMPLES
 from tileir.fuzz.builder import ProgramBuilder
 from tileir.fuzz.draft import STORED
 from tileir.gpu.arch import WAVES, Vendor, arch_named
-from tileir.gpu.elf import vendor_of
 from tileir.gpu.executable import kernels_of
+from tileir.gpu.object_files import vendor_of
 from tileir.gpu.program import aligned_facts, compiled
 from tileir.ir import types as t
 from tileir.ir.diagnostics import UnsupportedError

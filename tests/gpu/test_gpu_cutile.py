@@ -14,8 +14,8 @@ import cuda.tile as ct
 
 from tileir import cutile
 from tileir.cutile import launch
+from tileir.gpu.driver import Library
 from tileir.gpu.executable import Executable
-from tileir.gpu.resources import Library
 from tileir.runtime.gpu import Gpu
 
 

@@ -16,7 +16,7 @@ import tileir
 from tests.gpu.driver_calls import SharedDriverCalls
 from tileir.gpu import cuda_driver, driver
 from tileir.gpu.arch import Vendor
-from tileir.gpu.faults import failure
+from tileir.gpu.driver import failure
 
 HERE = Path(__file__).parent
 HAS_BINDINGS = (
@@ -104,8 +104,7 @@ class TestCalls(SharedDriverCalls):
 
     def test_code_and_memory_are_given_up_when_kernels_no_longer_run(self, calls):
         script = (
-            "from tileir.gpu.resources import *\nwith driver.on(1):\n  one = Library(driver, b'x', 'kernel @k')\n"
-            "del one\n"
+            "from tileir.gpu.driver import *\nwith driver.on(1):\n  one = Library(driver, b'x', 'kernel @k')\ndel one\n"
         )
         _, said = calls(script + "two = DeviceMemory(driver, b'abcd', 512)\nassert two.address % 512 == 0\ndel two")
         assert said[1:3] == ["drain", "unload"]

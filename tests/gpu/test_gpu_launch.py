@@ -15,9 +15,9 @@ from fake_driver import FakeDriver, OnGpu
 
 import tileir
 from tileir.gpu import mailbox
+from tileir.gpu.driver import Library
 from tileir.gpu.executable import Executable, Scratch
 from tileir.gpu.launch import KernelLauncher
-from tileir.gpu.resources import Library
 from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, Mailbox
 from tileir.runtime.arguments import ArrayArgument, ScalarArgument
 from tileir.runtime.arrays import described

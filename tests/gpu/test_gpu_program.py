@@ -10,8 +10,8 @@ from tileir.cache import Cache
 from tileir.gpu import program
 from tileir.gpu.arch import arch_named
 from tileir.gpu.compiler import Artifacts, CompileOptions, RegisterError, RequestedOptions
-from tileir.gpu.cubin import kernels_of
 from tileir.gpu.executable import Executable, Scratch
+from tileir.gpu.object_files import cubin_kernels
 from tileir.gpu.program import ALIGNED, UNKNOWN, aligned_facts, executable, has_facts
 from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, Mailbox
 from tileir.ops.control import Assert
@@ -232,7 +232,7 @@ class TestCompiler:
     def test_parameters_of_every_type_take_what_a_launch_passes(self, arch, cache):
         text = f"entry @k({', '.join(f'%p{i}: tile<{ty}>' for i, ty in enumerate(ELEMENTS))}) {{ return }}"
         made = executable(source(text), arch, [], cache)
-        info = kernels_of(made.binary)["tileir_k"]
+        info = cubin_kernels(made.binary)["tileir_k"]
         assert info.parameters == (1, 1, 1, 2, 4, 8, 2, 2, 4, 4, 8, 1, 1, 1, 8, 8, 8, 8)
         assert (made.kernel, made.threads, made.cluster, made.hidden) == ("tileir_k", info.threads, 1, ())
         assert made.scratch == Scratch(0, 1)
@@ -240,7 +240,7 @@ class TestCompiler:
     def test_hidden_memory_is_passed_too(self, cache):
         made = executable(source(ASSERTING), SM_90, [], cache)
         assert made.hidden == (Mailbox(),)
-        assert len(kernels_of(made.binary)["tileir_k"].parameters) == 4
+        assert len(cubin_kernels(made.binary)["tileir_k"].parameters) == 4
 
     def test_a_product_too_large_for_sixteen_warps_is_made_of_eight(self):
         text = Gemm(tile=(256, 256, 64)).text
@@ -253,7 +253,7 @@ class TestCompiler:
 
     def test_a_cubin_tells_its_registers(self, cache):
         made = executable(source(COPY), SM_90, [], cache)
-        info = kernels_of(made.binary)["tileir_k"]
+        info = cubin_kernels(made.binary)["tileir_k"]
         assert 0 < info.registers < 64
         assert info.stack == 0
 
@@ -263,4 +263,4 @@ class TestCompiler:
 )
 def test_what_is_no_cubin_is_noticed(content):
     with pytest.raises(ValueError, match="expected a cubin"):
-        kernels_of(content)
+        cubin_kernels(content)

@@ -14,7 +14,7 @@ from tests.gpu import hip_standin
 from tests.gpu.driver_calls import SharedDriverCalls
 from tileir.gpu import hip_driver
 from tileir.gpu.arch import Vendor
-from tileir.gpu.faults import failure
+from tileir.gpu.driver import failure
 
 ROOT = Path(__file__).parent.parent.parent
 missing = hip_standin.reason_not_to_build()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tileir.gpu.spelling import spelled
+from tileir.gpu.compiler import spelled
 from tileir.ir.diagnostics import UnsupportedError
 
 BARRIER = '  "ttg.barrier"() {addrSpace = 31 : i32} : () -> () loc("k":3:7)\n'

@@ -13,7 +13,7 @@ from tileir.cache import Cache
 from tileir.examples import FOLDER
 from tileir.gpu import vendor
 from tileir.gpu.arch import arch_named
-from tileir.gpu.cubin import kernels_of
+from tileir.gpu.object_files import cubin_kernels
 from tileir.runtime.gpu import Gpu
 from tileir.runtime.gpu_routes import VendorRoute
 from tileir.runtime.launch import bind
@@ -49,14 +49,14 @@ class TestCubins:
         text = f"entry @k({', '.join(f'%p{i}: tile<{ty}>' for i, ty in enumerate(ELEMENTS))}) {{ return }}"
         bytecode = tileir.to_bytecode(tileir.parse(text))
         made = vendor.executable(vendor.cubin(bytecode, arch_named(arch), cache), "k", len(ELEMENTS))
-        assert kernels_of(made.binary)["k"].parameters == (1, 1, 2, 4, 8, 2, 2, 4, 4, 8, 1, 1, 8)
+        assert cubin_kernels(made.binary)["k"].parameters == (1, 1, 2, 4, 8, 2, 2, 4, 4, 8, 1, 1, 8)
         assert (made.kernel, made.threads, made.shared, made.hidden, made.scratch) == ("k", 1, 0, (), None)
 
     @needs_tileiras
     def test_all_kernels_of_a_module_are_in_one_cubin(self, cache):
         module = tileir.load(FOLDER / "reduction.mlir")
         cubin = vendor.cubin(tileir.to_bytecode(module), SM_90, cache)
-        assert kernels_of(cubin).keys() == module.kernels.keys()
+        assert cubin_kernels(cubin).keys() == module.kernels.keys()
 
     def test_an_assembled_module_is_found_again(self, stand_in, cache, tmp_path):
         log = tmp_path / "log"

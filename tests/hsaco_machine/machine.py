@@ -19,7 +19,7 @@ from tests.hsaco_machine.typed import PseudoFault
 from tests.hsaco_machine.wave import EXEC, Wave
 from tests.ttir_machine import Allocation, MachineFault, allocation
 from tests.ttir_machine.memory import Memory
-from tileir.gpu.hsaco import metadata_of
+from tileir.gpu.object_files import metadata_of
 
 MAX_STEPS = 4_000_000
 """Instructions of a wave after which it counts as hanging."""

@@ -14,8 +14,8 @@ from tileir.cli import show
 from tileir.gpu import vendor
 from tileir.gpu.arch import arch_named
 from tileir.gpu.compiler import CompileOptions, RequestedOptions, binary_stage, require_triton
-from tileir.gpu.elf import KernelInfo
 from tileir.gpu.executable import kernels_of
+from tileir.gpu.object_files import KernelInfo
 from tileir.gpu.program import Compiled, aligned_facts
 from tileir.gpu.program import compiled as compiled_program
 from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, Hidden

@@ -1,15 +1,9 @@
-"""The driver of the GPUs at hand, whichever vendor's.
-
-Knows: memory, streams and time, through the vendor's table of entry points; and what of devices and kernels each vendor
-does its own way. Does not know: the names of a driver's functions (`gpu.cuda_driver`, `gpu.hip_driver`), what the
-parameters of a kernel mean (`gpu.launch`), arrays.
-
-A stream is a number, as the driver has it: 0 is the default stream of the device. Memory that is borrowed belongs to a
-stream: it may be given back while kernels that use it still wait there.
-"""
+"""What the launcher needs of a GPU's driver, its errors in words, and memory and code freed after their last use."""
 
 from __future__ import annotations
 
+import re
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -17,9 +11,60 @@ from dataclasses import dataclass
 from typing import Any
 
 from tileir.gpu.arch import Arch, Vendor
-from tileir.gpu.faults import failure
-from tileir.ir.diagnostics import UnsupportedError
+from tileir.ir.diagnostics import Trap, UnsupportedError
 from tileir.ir.shown import shown
+
+_OF_A_KERNEL = {
+    "ILLEGAL_ADDRESS": "accessed memory that is not there",
+    "MISALIGNED_ADDRESS": "accessed memory at an address that is not aligned",
+    "ILLEGAL_INSTRUCTION": "ran an instruction that this GPU lacks",
+    "INVALID_ADDRESS_SPACE": "accessed memory of the wrong kind",
+    "INVALID_PC": "jumped to where there is no code",
+    "HARDWARE_STACK_ERROR": "overflowed its stack",
+    "LAUNCH_FAILED": "failed",
+    "LAUNCH_FAILURE": "failed",
+    "LAUNCH_TIMEOUT": "ran longer than this machine allows",
+    "LAUNCH_TIME_OUT": "ran longer than this machine allows",
+    "ASSERT": "stopped at an assertion",
+    "TENSOR_MEMORY_LEAK": "did not free its tensor memory",
+}
+"""Errors of code that ran, which the driver reports at some later call and at every call after that."""
+
+_OF_THE_CODE = (
+    "INVALID_IMAGE",
+    "INVALID_KERNEL_FILE",
+    "SHARED_OBJECT_INIT_FAILED",
+    "NO_BINARY_FOR_GPU",
+    "INVALID_SOURCE",
+    "UNSUPPORTED_PTX_VERSION",
+    "NOT_FOUND",
+)
+"""Errors of code that was not accepted."""
+
+
+def failure(vendor: Vendor, name: str, text: str, doing: str) -> Exception:
+    """The exception for the driver's error `name`, which it describes as `text`, met while `doing` something."""
+    short, target = _short(name), vendor.value
+    if short in _OF_A_KERNEL:
+        what = f"a kernel {_OF_A_KERNEL[short]}; this process can no longer use the GPU"
+        return Trap(f"{what} (noticed while {doing}: {name})")
+    said = f"{name}: {text}" if text else name
+    if short == "OUT_OF_MEMORY":
+        return UnsupportedError(f"not enough GPU memory: failed at {doing} ({name})", target)
+    if short == "LAUNCH_OUT_OF_RESOURCES":
+        hint = "the kernel needs more registers or threads than a block can have: use smaller tiles"
+        return UnsupportedError(f"failed at {doing}: {hint} ({name})", target)
+    if short in _OF_THE_CODE:
+        hint = "the driver may be too old for this code; 'tileir info' shows its version"
+        return UnsupportedError(f"failed at {doing}: the driver refused it ({said}); {hint}", target)
+    return UnsupportedError(f"failed at {doing} ({said})", target)
+
+
+def _short(name: str) -> str:
+    """An error without its prefix, as CUDA writes it: ``hipErrorNoBinaryForGpu`` is ``NO_BINARY_FOR_GPU``."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.removeprefix("hipError"))
+    return words.upper() if name.startswith("hipError") else name.removeprefix("CUDA_ERROR_")
+
 
 KEPT_BYTES = 64 << 20
 """Limit of the borrowed memory that is kept from one launch to the next."""
@@ -248,3 +293,31 @@ class Driver(ABC):
 
 def _allocating(size: int) -> str:
     return f"allocating {size} bytes"
+
+
+class DeviceMemory:
+    """Memory on the thread's device with a copy of `content`, at a multiple of `alignment`."""
+
+    def __init__(self, driver: Driver, content: bytes, alignment: int = 1) -> None:
+        allocated = driver.allocate(len(content) + alignment - 1)
+        _at_end(self, driver, driver.free, allocated)
+        self.address = -(-allocated // alignment) * alignment
+        driver.upload(self.address, content)
+
+
+class Library:
+    """A cubin loaded on the thread's device; `what` names it if it is refused."""
+
+    def __init__(self, driver: Driver, cubin: bytes, what: str) -> None:
+        self.handle = driver.load(cubin, what)
+        _at_end(self, driver, driver.unload, self.handle)
+
+
+def _at_end(owner: object, driver: Driver, give_up: Callable[[Any], None], what: Any) -> None:
+    weakref.finalize(owner, _give_up, driver, driver.device().ordinal, give_up, what).atexit = False
+
+
+def _give_up(driver: Driver, ordinal: int, give_up: Callable[[Any], None], what: Any) -> None:
+    with driver.on(ordinal):
+        driver.drain()  # kernels may run that use it
+        give_up(what)

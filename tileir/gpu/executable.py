@@ -11,10 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tileir.gpu import cubin, extents, hsaco
+from tileir.gpu import extents
 from tileir.gpu.arch import Vendor
-from tileir.gpu.elf import KernelInfo, vendor_of
 from tileir.gpu.extents import Extent
+from tileir.gpu.object_files import KernelInfo, cubin_kernels, hsaco_kernels, vendor_of
 from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, Hidden, Mailbox
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.shown import shown
@@ -25,7 +25,7 @@ PARAMETER_BYTES = 8
 
 def kernels_of(binary: bytes) -> dict[str, KernelInfo]:
     """The kernels of a cubin or a hsaco by name. Raises ValueError for what is neither."""
-    return hsaco.kernels_of(binary) if vendor_of(binary) is Vendor.AMD else cubin.kernels_of(binary)
+    return hsaco_kernels(binary) if vendor_of(binary) is Vendor.AMD else cubin_kernels(binary)
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,10 @@ from dataclasses import dataclass
 from functools import partial
 from operator import mul
 
-from tileir.gpu.driver import Driver
+from tileir.gpu.driver import DeviceMemory, Driver, Library
 from tileir.gpu.executable import PARAMETER_BYTES, Executable
 from tileir.gpu.extents import LIMIT, evaluated
 from tileir.gpu.mailbox import HEAD_BYTES, Mail, initial, read, size_for, used
-from tileir.gpu.resources import DeviceMemory, Library
 from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, Hidden, Mailbox
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import UnsupportedError

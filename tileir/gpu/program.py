@@ -1,18 +1,14 @@
-"""The open route: an entry becomes TTIR, Triton's compiler makes a cubin of it.
-
-Knows: how an entry is compiled with what is known of its parameters, and what is kept of that on disk. Does not know:
-what an operation becomes (`gpu.ttir`), which options it is compiled with (`ttir.analysis.hints`, `gpu.fitting`), how a
-cubin is launched (`gpu.launch`), arrays.
-"""
+"""An entry as GPU code: lowered, compiled, tried with fewer resources where it does not fit, and cached."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from tileir.cache import Cache, key_of
 from tileir.gpu.arch import Arch, Vendor
@@ -21,13 +17,13 @@ from tileir.gpu.compiler import (
     Artifacts,
     BlockMemoryError,
     CompileOptions,
+    RegisterError,
     RequestedOptions,
     binary_stage,
     compile_ttir,
 )
 from tileir.gpu.executable import Executable, Scratch
-from tileir.gpu.fitting import Rejected, fitted, sparing
-from tileir.gpu.hsaco import spills_of
+from tileir.gpu.object_files import spills_of
 from tileir.gpu.ttir.analysis.hints import options_for
 from tileir.gpu.ttir.entry import LoweredEntry, lower_entry
 from tileir.gpu.ttir.lowering import ParameterFacts
@@ -36,6 +32,88 @@ from tileir.ir.core import Op
 from tileir.ir.shown import shown
 from tileir.ops.calls import Func
 from tileir.ops.module import Entry
+
+T = TypeVar("T")
+MOST_WAVES = 16
+"""The most waves of a block that are tried against spills."""
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """Options with which a kernel does not fit, and why."""
+
+    options: CompileOptions
+    why: str
+
+
+@dataclass(frozen=True)
+class Fitted(Generic[T]):
+    """What was made with options that fit, and those that had been tried before."""
+
+    options: CompileOptions
+    made: T
+    rejected: tuple[Rejected, ...]
+
+
+def fitted(make: Callable[[CompileOptions], T], first: CompileOptions, requested: RequestedOptions) -> Fitted[T]:
+    """What `make` makes with `first`, or with smaller options if it raises `RegisterError` or `BlockMemoryError`.
+
+    Raises the last of these if nothing fits.
+    """
+    options = first
+    rejected: list[Rejected] = []
+    while True:
+        try:
+            return Fitted(options, make(options), tuple(rejected))
+        except (RegisterError, BlockMemoryError) as error:
+            smaller = _smaller(options, requested, isinstance(error, RegisterError))
+            if smaller is None:
+                raise
+            rejected.append(Rejected(options, error.what))
+            options = smaller
+
+
+def sparing(
+    make: Callable[[CompileOptions], T], found: Fitted[T], requested: RequestedOptions, spilled: Callable[[T], int]
+) -> Fitted[T]:
+    """The same with fewer registers spilled, if it can be; `spilled` counts them for a thread."""
+    best = found
+    while count := spilled(best.made):
+        waves = best.options.num_warps
+        tried = (_tried(make, options) for options in _roomier(best.options, requested))
+        better = next((one for one in tried if one and spilled(one.made) * one.options.num_warps < count * waves), None)
+        if better is None:
+            break
+        why = f"{count} registers of a thread are spilled"
+        best = replace(better, rejected=(*best.rejected, Rejected(best.options, why)))
+    return best
+
+
+def _tried(make: Callable[[CompileOptions], T], options: CompileOptions) -> Fitted[T] | None:
+    try:
+        return Fitted(options, make(options), ())
+    except (RegisterError, BlockMemoryError):
+        return None
+
+
+def _roomier(options: CompileOptions, requested: RequestedOptions) -> Iterator[CompileOptions]:
+    """The options with which a thread may spill less."""
+    if options.num_warps < MOST_WAVES and requested.warps is None:
+        yield replace(options, num_warps=2 * options.num_warps)
+    if options.num_stages > 1 and requested.stages is None:
+        yield replace(options, num_stages=options.num_stages - 1)
+
+
+def _smaller(options: CompileOptions, requested: RequestedOptions, by_registers: bool) -> CompileOptions | None:
+    """The options to try next; None if there are none."""
+    if by_registers and options.maxnreg is not None:
+        return replace(options, maxnreg=None)
+    if not by_registers and options.num_stages > 1 and requested.stages is None:
+        return replace(options, num_stages=options.num_stages - 1)
+    if options.num_warps > 1 and requested.warps is None:
+        return replace(options, num_warps=options.num_warps // 2)
+    return None
+
 
 ALIGNED, UNKNOWN = ParameterFacts(16), ParameterFacts()
 _COUNTED = (t.I32, t.I64)

@@ -16,11 +16,10 @@ import numpy as np
 
 from tileir.gpu.arch import MAX_STAGES, MAX_WARPS, Vendor
 from tileir.gpu.compiler import AS_THE_KERNEL_HAS_IT, RequestedOptions
-from tileir.gpu.driver import Driver, GpuDevice
+from tileir.gpu.driver import DeviceMemory, Driver, GpuDevice, Library
 from tileir.gpu.executable import Executable
 from tileir.gpu.launch import KernelLauncher
 from tileir.gpu.mailbox import Failure, Mail
-from tileir.gpu.resources import DeviceMemory, Library
 from tileir.host.assertions import assertion_text
 from tileir.host.output import Output, write
 from tileir.host.printing import formatter

@@ -14,11 +14,10 @@ from tileir.gpu import program, vendor
 from tileir.gpu.arch import Arch
 from tileir.gpu.compiler import require_triton
 from tileir.gpu.cuda_driver import cuda_driver
-from tileir.gpu.driver import Driver, GpuDevice
+from tileir.gpu.driver import Driver, GpuDevice, Library
 from tileir.gpu.executable import Executable
 from tileir.gpu.hip_driver import hip_driver
 from tileir.gpu.program import ALIGNED, UNKNOWN, KernelSource
-from tileir.gpu.resources import Library
 from tileir.gpu.ttir.lowering import ParameterFacts
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import DiagnosticError, UnsupportedError

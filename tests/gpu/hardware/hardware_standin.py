@@ -19,10 +19,9 @@ from tests.gpu.fake_driver import FakeDriver
 from tests.gpu.hardware.hardware_device import Device
 from tests.ttir_machine import Allocation
 from tileir.gpu.arch import Arch, arch_named
-from tileir.gpu.driver import Driver
+from tileir.gpu.driver import Driver, Library
 from tileir.gpu.executable import Executable, Scratch
 from tileir.gpu.program import has_facts
-from tileir.gpu.resources import Library
 from tileir.gpu.ttir.entry import LoweredEntry, lower_entry
 from tileir.gpu.ttir.ir.code import TtirType
 from tileir.ir.core import Op

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from tileir.gpu.arch import Arch
 from tileir.gpu.extents import Extent
 from tileir.gpu.ttir.analysis.barriers import TokenOrder
+from tileir.gpu.ttir.analysis.hints import Users
 from tileir.gpu.ttir.analysis.ranges import ValueRanges
-from tileir.gpu.ttir.analysis.users import Users
 from tileir.gpu.ttir.forms import TOKEN, Lowered, LoweredTensorView, LoweredTileView, flat_types, tile_type
 from tileir.gpu.ttir.ir.builder import Builder
 from tileir.gpu.ttir.ir.code import I64, TtirBlock, TtirType, TtirValue

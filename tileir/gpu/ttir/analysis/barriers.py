@@ -1,34 +1,4 @@
-"""Barriers in front of operations, so that the threads of a block keep the order that tokens ask for.
-
-Knows: why there must be barriers, and where they end what is pending. Does not know: which two operations need one
-between them (`effects`), how tokens flow (`tokens`), nor how a barrier is made (`lowering`).
-
-Why there must be barriers. The elements of a tile are spread over the threads of a block, each load, store or atomic
-over its own way, and elements may have copies in several threads. Triton orders what the threads do in shared memory,
-but not what they do in global memory. So two accesses to one address by different threads are ordered only if a
-barrier of the block stands between them; it orders the memory accesses of all threads before it and after it, and no
-pass of Triton moves a load across one, nor lets a loop with one in it load ahead of time. What must be ordered:
-
-- Two accesses with a path of tokens from the first to the second ("tok", spec: memory-model#relations), unless
-  `OrderedEffect.waits_for` says that nobody can tell. That loads do not alias stores is never known, and that a value
-  is loaded from where it is stored does not help: a copy of it may be in a thread that has yet to load.
-- What comes by token before a release, which one thread performs for all others (spec: implementations#gpu): a release
-  writes, so it waits for every access. What comes by token after an acquire: every access waits for one.
-- Without a path of tokens nothing is ordered (spec: tokens#effects): neither program order nor data, address or control
-  dependences count. So there is no barrier for those.
-- What comes by token after `gdc_wait_tko`. Every thread waits, but only a barrier keeps loads of a loop behind it.
-- `memory_fence_alias_tko` is executed by every thread, after a barrier, so that it stands between any two accesses that
-  it separates. `print_tko` leaves records in the order in which the code runs. These and all other operations with
-  tokens pass on what comes before them.
-- The memory of an `alloca` in a loop is that of the iteration before, which no token tells of (spec: memory#alloca):
-  all of that iteration's accesses must have ended.
-
-How barriers are placed. `pending` is the set of accesses since the last barrier on any way to a point of the program.
-An operation needs a barrier in front if it waits for an access that is pending and that its token comes after. A loop
-is looked at until nothing new flows around it, first as if a barrier stood in front of it: if only what happened before
-the loop asks for more barriers inside, one stands in front instead. Instances of an operation in different iterations
-count as one.
-"""
+"""Where barriers of a tile block are needed: accesses to one memory that tokens order, and nothing else does."""
 
 from __future__ import annotations
 
@@ -37,15 +7,108 @@ from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
 
-from tileir.analysis.effects import own_effect
-from tileir.analysis.exits import EXITS, RegionExit
-from tileir.gpu.ttir.analysis.effects import OrderedEffect, ordered_effect
-from tileir.gpu.ttir.analysis.tokens import Accesses, tokens_after
-from tileir.ir.core import Block, Op
+from tileir.analysis.effects import access_of, own_effect, token_operands, token_results
+from tileir.analysis.exits import EXITS, RegionExit, target_of
+from tileir.analysis.loops import carried_arguments
+from tileir.ir.core import Block, Op, Value
 from tileir.ir.effects import Effect
 from tileir.ops import control
 from tileir.ops.calls import Call, Func
 from tileir.ops.module import Entry
+
+
+@dataclass(frozen=True)
+class OrderedEffect:
+    """An operation writes memory or only reads it, with an ordering other than weak (`strong`), and may acquire. Or it
+    waits for another kernel, which accesses nothing itself."""
+
+    writes: bool = False
+    strong: bool = False
+    acquires: bool = False
+    accesses: bool = True
+
+    def waits_for(self, earlier: OrderedEffect) -> bool:
+        """Whether a barrier must stand between `earlier` and this one, which a token orders after it.
+
+        Two loads need none if one of them is weak: what a weak one reads nobody else writes meanwhile. Of two strong
+        ones the later must not read an older value (CoRR1, spec: litmus#coherence). What follows an acquire
+        comes after what another block did before its release, whichever thread of this block has acquired.
+        """
+        if not self.accesses:
+            return False
+        return self.writes or earlier.writes or earlier.acquires or (self.strong and earlier.strong)
+
+
+_WAIT = OrderedEffect(acquires=True, accesses=False)
+
+
+def ordered_effect(op: Op) -> OrderedEffect | None:
+    """The effect of an operation on the order; None if it has none."""
+    if own_effect(op) is Effect.WAIT:
+        return _WAIT
+    access = access_of(op)
+    return None if access is None else OrderedEffect(access.writes, access.is_strong, access.acquires)
+
+
+Accesses = int
+"""A set of memory operations, by bits."""
+
+Edge = tuple[Value, Value]
+"""Two tokens: the second may come after all that the first comes after."""
+
+
+def tokens_after(entry: Entry, functions: Mapping[str, Func], bits: Mapping[Op, Accesses]) -> dict[Value, Accesses]:
+    """For each token the operations of `bits` that it may come after: those that the operation which makes it comes
+    after, and that operation itself. A function has one answer for all its calls."""
+    ops = [op for root in (*functions.values(), entry) for op in root.walk()]
+    edges = [edge for op in ops for edge in _edges(op, functions)]
+    found = {result: bits[op] for op in ops if op in bits for result in token_results(op)}
+    while _spread(edges, found):
+        pass
+    return found
+
+
+def _spread(edges: Iterable[Edge], found: dict[Value, Accesses]) -> bool:
+    """Follow each edge, in the order of the program; whether something new has arrived anywhere."""
+    changed = False
+    for source, target in edges:
+        given, before = found.get(source, 0), found.get(target, 0)
+        if given | before != before:
+            found[target] = given | before
+            changed = True
+    return changed
+
+
+def _edges(op: Op, functions: Mapping[str, Func]) -> Iterator[Edge]:
+    if isinstance(op, control.For | control.Loop):
+        yield from zip(op.initial, carried_arguments(op))
+        if isinstance(op, control.For):
+            yield from zip(op.initial, op.outputs)
+    elif isinstance(op, control.Yield | control.Continue | control.Break):
+        yield from _edges_of_exit(op)
+    elif isinstance(op, Call):
+        yield from _edges_of_call(op, functions[op.callee])
+    elif not op.regions:
+        yield from ((source, target) for source in token_operands(op) for target in token_results(op))
+
+
+def _edges_of_exit(op: control.Yield | control.Continue | control.Break) -> Iterator[Edge]:
+    """To what the exit leads to: results of an operation around, or arguments of its next iteration."""
+    around = target_of(op)
+    if around is None or (isinstance(op, control.Yield) and not isinstance(around, control.If)):
+        return
+    if isinstance(op, control.Continue):
+        assert isinstance(around, control.For | control.Loop)
+        yield from zip(op.operands, carried_arguments(around))
+    if not isinstance(op, control.Continue) or isinstance(around, control.For):
+        yield from zip(op.operands, around.results)
+
+
+def _edges_of_call(op: Call, function: Func) -> Iterator[Edge]:
+    yield from zip(op.args, function.body.args)
+    for inner in function.walk():
+        if isinstance(inner, control.Return):
+            yield from zip(inner.operands, op.outputs)
 
 
 class TokenOrder:

@@ -1,25 +1,142 @@
-"""The spread of a kernel over the hardware: what its optimization hints ask for, and what is sensible without.
-
-Knows: the hints (spec: hints#meaning), and what hardware has of threads, registers and shared memory.
-Does not know: code.
-
-Hints never change what a kernel does, and one that is not valid counts as absent. `num_cta_in_cga` is not followed: a
-tile block is always one block of the hardware. Spread over several, Triton would make its barriers barriers of a
-cluster and spread every tile, and the order of accesses that is kept here would have to be shown anew.
-"""
+"""Hints for Triton's compiler: how many warps and stages a kernel gets, from the work of a tile block."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from tileir.analysis.loops import enclosing_loop
+from tileir.analysis.effects import access_of
+from tileir.analysis.loops import LOOPS, enclosing_loop
+from tileir.analysis.uses import Uses, home_of
 from tileir.gpu.arch import Arch
 from tileir.gpu.compiler import AS_THE_KERNEL_HAS_IT, CompileOptions, RequestedOptions
-from tileir.gpu.ttir.analysis.users import PRODUCTS
-from tileir.gpu.ttir.analysis.workload import Workload, bytes_of, loads_in_loops, workload
+from tileir.ir import types as t
 from tileir.ir.attributes import Attribute, BoolAttr, DictAttr, IntegerAttr, OptimizationHints
-from tileir.ir.core import Op
+from tileir.ir.core import Block, Op, Value
 from tileir.ir.hints import DEFAULT, HINT_RANGES
+from tileir.ops import matmul, reduction
+
+PRODUCTS = (matmul.MmaF, matmul.MmaI, matmul.MmaFScaled)
+
+
+class Users(Uses):
+    """The uses of values, and which of them are factors of products."""
+
+    def __init__(self, roots: Iterable[Op] = ()) -> None:
+        super().__init__(roots)
+        self._factors: dict[Block, set[Value]] = {}
+
+    def multiplied(self, value: Value) -> bool:
+        """Whether a product in the block of `value` takes it, or what is computed from it there, as a factor."""
+        block = home_of(value)
+        if block is None:
+            return False
+        if block not in self._factors:
+            self._factors[block] = _factors(block)
+        return value in self._factors[block]
+
+    def only_multiplied(self, value: Value) -> bool:
+        """Whether `value` is used as a factor of products and in no other way."""
+        users = self.of(value)
+        return bool(users) and all(isinstance(user, PRODUCTS) and value not in user.operands[2:] for user in users)
+
+
+def _factors(block: Block) -> set[Value]:
+    """The factors of the products in a block, and what they are computed from there."""
+    found: set[Value] = set()
+    for op in reversed(block.ops):
+        if isinstance(op, PRODUCTS):
+            found.update((op.lhs, op.rhs))
+        elif not op.regions and access_of(op) is None and not found.isdisjoint(op.results):
+            found.update(op.operands)
+    return found
+
+
+def takes_up_products(loop: Op) -> bool:
+    """Whether a loop multiplies, and starts from what another that multiplies has left."""
+    before = [value.owner for value in loop.operands if isinstance(value.owner, LOOPS)]
+    return any(map(_multiplies, before)) and _multiplies(loop)
+
+
+def _multiplies(loop: Op) -> bool:
+    return any(isinstance(op, PRODUCTS) for op in loop.walk())
+
+
+FOLDS = (reduction.Reduce, reduction.Scan)
+
+
+@dataclass(frozen=True)
+class LoopWork:
+    """A loop that multiplies, or what is in none: how many products it has, the bytes of their sums, the bytes of the
+    tiles that become factors and can be loaded ahead, those of one iteration, and the bytes that its products keep in
+    registers: sums, and as much for factors of f32, which no hardware reads from elsewhere, or for scaled sums."""
+
+    products: int
+    sums: int
+    loaded: int
+    registers: int
+
+
+@dataclass(frozen=True)
+class Workload:
+    """The work of a kernel: the elements of its largest tile, and of the largest that is reduced or scanned; its
+    loops with products; and the loads in loops."""
+
+    largest: int
+    folded: int
+    loops: Sequence[LoopWork]
+    loads: Sequence[Op]
+
+    @property
+    def hardest(self) -> LoopWork:
+        """The loop that keeps most in registers."""
+        return max(self.loops, key=lambda loop: (loop.registers, loop.loaded), default=LoopWork(0, 0, 0, 0))
+
+
+def workload(entry: Op) -> Workload:
+    ops = list(entry.walk())
+    users = Users([entry])
+    products = [op for op in ops if isinstance(op, PRODUCTS)]
+    places = dict.fromkeys(map(enclosing_loop, products))
+    return Workload(
+        max((_count(result.type) for op in ops for result in op.results), default=1),
+        max((_count(op.operands[0].type) for op in ops if isinstance(op, FOLDS)), default=0),
+        [_loop(users, place, products, ops) for place in places],
+        loads_in_loops(ops),
+    )
+
+
+def loads_in_loops(ops: Iterable[Op]) -> list[Op]:
+    return [op for op in ops if _is_pipelined(op) and enclosing_loop(op) is not None]
+
+
+def _is_pipelined(op: Op) -> bool:
+    """Whether this is a load that may be started ahead of its iteration, as its hint `latency` asks for."""
+    access, hints = access_of(op), op.spec.attr_index.get("optimization_hints")
+    return access is not None and not access.writes and hints is not None and "latency" in (hints.keys or ())
+
+
+def _loop(users: Users, place: Op | None, products: Iterable[Op], ops: Iterable[Op]) -> LoopWork:
+    inside = [op for op in products if enclosing_loop(op) is place]
+    loads = [] if place is None else [op for op in loads_in_loops(ops) if enclosing_loop(op) is place]
+    loaded = sum(bytes_of(op.results[0]) for op in loads if users.multiplied(op.results[0]))
+    sums = sum(bytes_of(op.results[0]) for op in inside)
+    return LoopWork(len(inside), sums, loaded, sums + sum(bytes_of(op.results[0]) for op in inside if _is_wide(op)))
+
+
+def _is_wide(product: Op) -> bool:
+    """Whether a product needs as many registers as its sums beside them."""
+    return product.operands[0].tile.element is t.F32 or isinstance(product, matmul.MmaFScaled)
+
+
+def _count(type: t.Type) -> int:
+    return type.count if isinstance(type, t.TileType) else 1
+
+
+def bytes_of(value: Value) -> int:
+    """The bytes of a tile."""
+    return value.tile.count * value.tile.element.memory_bits // 8
+
 
 REGISTERS = 1 << 16
 """32-bit registers of a multiprocessor."""

@@ -25,12 +25,11 @@ from dataclasses import dataclass, replace
 from tileir.analysis.loops import enclosing_loop
 from tileir.analysis.ranges import Range
 from tileir.gpu.extents import extent_of
-from tileir.gpu.ttir.analysis.hints import allows_tma
-from tileir.gpu.ttir.analysis.workload import bytes_of
+from tileir.gpu.ttir.analysis.hints import allows_tma, bytes_of
 from tileir.gpu.ttir.forms import LoweredTensorView, LoweredTileView, stored
 from tileir.gpu.ttir.ir.code import I32, TtirType, TtirValue
 from tileir.gpu.ttir.lib import scalars
-from tileir.gpu.ttir.lib.posting import where
+from tileir.gpu.ttir.lib.mailbox_writes import where
 from tileir.gpu.ttir.lib.tiling import MAX_I32
 from tileir.gpu.ttir.lowering import TtirLowering
 from tileir.ir import types as t

@@ -1,14 +1,49 @@
-"""The functions of the device library that take and give numbers.
-
-Knows: how one is called for each element type; the names and types of NVIDIA's, which nothing checks later. Does not
-know: what they compute.
-"""
+"""Functions of Triton's libdevice, and arithmetic with a rounding mode or flush-to-zero."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tileir.gpu.ttir.ir.builder import Builder
 from tileir.gpu.ttir.ir.code import TtirValue
-from tileir.gpu.ttir.lib.arithmetic import through_f32
+from tileir.gpu.ttir.lib import narrow
+from tileir.ir import types as t
+from tileir.ir.attributes import Rounding
+
+_NEAREST = {"add": "arith.addf", "sub": "arith.subf", "mul": "arith.mulf", "fma": "math.fma"}
+_NARROW = {"f16": t.F16, "bf16": t.BF16}
+
+
+def through_f32(build: Builder, function: Callable[..., TtirValue], *operands: TtirValue) -> TtirValue:
+    """`function` of f32, for operands of f16, bf16 or f32; the result is rounded to nearest even to their type."""
+    result = function(*(build.cast("arith.extf", operand, "f32") for operand in operands))
+    return build.cast("arith.truncf", result, operands[0].type.element)
+
+
+def rounded(build: Builder, name: str, mode: Rounding, flush: bool, *operands: TtirValue) -> TtirValue:
+    """``add sub mul div fma sqrt`` rounded in `mode`; `flush` treats subnormals as zeros (f32)."""
+    element = operands[0].type.element
+    if mode is Rounding.NEAREST_EVEN and not flush:
+        return _nearest(build, name, *operands)
+    if element not in _NARROW:
+        return build.vendor.rounded(build, name, mode, flush, *operands)
+    wide = (build.cast("arith.extf", operand, "f32") for operand in operands)
+    nearly = build.vendor.rounded(build, name, mode, False, *wide)
+    return narrow.encoded(build, nearly, _NARROW[element], mode)
+
+
+def _nearest(build: Builder, name: str, *operands: TtirValue) -> TtirValue:
+    """To nearest even. Of narrow types, quotients and roots are rounded to f32 first, which has more than twice their
+    precision (Figueroa, 1995). That holds for quotients that are subnormal too, of bf16 even in f32: two numbers of 8
+    bits have no quotient so near to the middle of two others. The f32 instructions without ``precise`` are approximate.
+    """
+    if name in _NEAREST:
+        return build.op(_NEAREST[name], *operands)
+    if operands[0].type.element == "f64":
+        return build.op("arith.divf" if name == "div" else "math.sqrt", *operands)
+    precise = "tt.precise_divf" if name == "div" else "tt.precise_sqrt"
+    return through_f32(build, lambda *wide: build.op(precise, *wide), *operands)
+
 
 PREFIX = "__nv_"
 

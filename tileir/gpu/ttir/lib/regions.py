@@ -1,29 +1,149 @@
-"""TTIR of regions, whatever exits the program takes out of them (spec: control#top).
-
-Knows: what follows an operation that may be left early, and where an exit ends. Does not know: how an exit is told to
-the code around (`exits`), nor how `for` counts (`counting`).
-
-What follows an operation that may be left stands in a region that runs only if it was not. If one branch of an `if`
-goes on and the other never does, that region is the branch itself.
-"""
+"""Regions as TTIR: loops and branches, early exits from them, counted loops, and bodies that generate elements."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from tileir.analysis.exits import EXITS, RegionExit
 from tileir.gpu.ttir.forms import flat_types, flattened
 from tileir.gpu.ttir.ir.builder import Builder
-from tileir.gpu.ttir.ir.code import TtirBlock, TtirValue
-from tileir.gpu.ttir.lib.exits import RegionOutcome, ResultLayout, exits_of, leaves, placeholder
-from tileir.gpu.ttir.lib.posting import post_failure
+from tileir.gpu.ttir.ir.code import I32, I64, TtirBlock, TtirType, TtirValue
+from tileir.gpu.ttir.lib.mailbox_writes import post_failure
 from tileir.gpu.ttir.lowering import TtirLowering
 from tileir.ir import core
-from tileir.ir.core import Op
+from tileir.ir import types as t
+from tileir.ir.core import Block, Op
 from tileir.ir.loc import Location
+from tileir.ir.traits import ELEMENTWISE
 from tileir.ops import control
+from tileir.ops.control import For
+from tileir.ops.extension import Generate
+from tileir.ops.module import Entry
+
+_GOES_ON = frozenset({RegionExit.YIELD})
+
+
+# ---------------------------------------------------------------- what the program says
+
+
+def exits_of(block: Block) -> frozenset[RegionExit]:
+    """The exits that the region may take."""
+    found: frozenset[RegionExit] = frozenset()
+    for op in block.ops:
+        if type(op) in EXITS:
+            return found | {EXITS[type(op)]}
+        through = exits_through(op)
+        found |= through - _GOES_ON
+        if RegionExit.YIELD not in through:
+            return found
+    return found | _GOES_ON
+
+
+def exits_through(op: Op) -> frozenset[RegionExit]:
+    """The exits by which control leaves an operation; `RegionExit.YIELD` stands for the operation after it."""
+    if isinstance(op, control.If):
+        otherwise = _GOES_ON if op.otherwise is None else exits_of(op.otherwise)
+        return exits_of(op.then) | otherwise
+    if isinstance(op, control.Loop):
+        return _GOES_ON | (exits_of(op.body) & {RegionExit.RETURN})
+    if isinstance(op, control.Assert) and _stands_in_entry(op):
+        return _GOES_ON | {RegionExit.RETURN}
+    return _GOES_ON
+
+
+def _stands_in_entry(op: Op) -> bool:
+    """Whether `return` may stand where `op` does without a loop or a call to leave.
+
+    There an assertion that fails ends the tile block. Elsewhere the block goes on, as it may
+    (spec: control#assert-failure): no loop is to pay for it.
+    """
+    parent = op.parent_op
+    while isinstance(parent, control.If):
+        parent = parent.parent_op
+    return isinstance(parent, Entry)
+
+
+def leaves(op: Op) -> bool:
+    """Whether what stands behind the operation may be skipped."""
+    return exits_through(op) != _GOES_ON
+
+
+# ---------------------------------------------------------------- what the code says
+
+
+@dataclass(frozen=True)
+class RegionOutcome:
+    """The end of a piece of code: the values that travel with each exit that it may take.
+
+    `code` is the exit taken, if there is more than one; then the values come from `ResultLayout.unpacked`. Code that
+    may take no exit at all never ends.
+    """
+
+    values: dict[RegionExit, list[TtirValue]]
+    code: TtirValue | None = None
+
+    def without(self, exit: RegionExit) -> RegionOutcome:
+        """The outcome where `exit` is known not to be taken."""
+        others = {other: values for other, values in self.values.items() if other is not exit}
+        return RegionOutcome(others, self.code if len(others) > 1 else None)
+
+    def is_by(self, build: Builder, exit: RegionExit) -> TtirValue:
+        """Whether `exit` is taken, as an i1."""
+        if self.code is None:
+            return build.truth(exit in self.values)
+        return build.compare("eq", self.code, build.integer(I32, exit))
+
+
+Slot = tuple[TtirType, int]
+"""The n-th value of a type."""
+
+
+class ResultLayout:
+    """The results that hold any of some outcomes: the code if there is more than one exit, then the slots."""
+
+    def __init__(self, outcomes: Iterable[RegionOutcome]) -> None:
+        values = {exit: values for outcome in outcomes for exit, values in outcome.values.items()}
+        self._places = {exit: list(_slots(values[exit])) for exit in sorted(values)}
+        self._slots = list(dict.fromkeys(slot for slots in self._places.values() for slot in slots))
+        self._coded = len(self._places) > 1
+
+    @property
+    def types(self) -> list[TtirType]:
+        return [I32] * self._coded + [type for type, _ in self._slots]
+
+    def packed(self, build: Builder, outcome: RegionOutcome) -> list[TtirValue]:
+        """The results for an outcome."""
+        held = {slot: value for values in outcome.values.values() for slot, value in zip(_slots(values), values)}
+        values = [held[slot] if slot in held else placeholder(build, slot[0]) for slot in self._slots]
+        return [self._code(build, outcome), *values] if self._coded else values
+
+    def unpacked(self, results: Sequence[TtirValue]) -> RegionOutcome:
+        """The outcome that the results hold."""
+        held = dict(zip(self._slots, results[self._coded :]))
+        values = {exit: [held[slot] for slot in slots] for exit, slots in self._places.items()}
+        return RegionOutcome(values, results[0] if self._coded else None)
+
+    def _code(self, build: Builder, outcome: RegionOutcome) -> TtirValue:
+        if outcome.code is not None:
+            return outcome.code
+        return build.integer(I32, next(iter(outcome.values), RegionExit.YIELD))
+
+
+def _slots(values: Sequence[TtirValue]) -> Iterator[Slot]:
+    seen: Counter[TtirType] = Counter()
+    for value in values:
+        yield value.type, seen[value.type]
+        seen[value.type] += 1
+
+
+def placeholder(build: Builder, type: TtirType) -> TtirValue:
+    """A value of `type` that nobody looks at."""
+    if type.is_pointer:
+        return build.op("tt.int_to_ptr", build.integer(type.of(I64.element), 0), type=type)
+    return build.bits(type, 0)
 
 
 def carried(lowering: TtirLowering, values: Sequence[core.Value]) -> list[TtirValue]:
@@ -223,3 +343,166 @@ def _least_along_last(build: Builder, tile: TtirValue) -> TtirValue:
     with build.region(tile.type.shaped(), tile.type.shaped()) as body:
         build.effect("tt.reduce.return", build.op("arith.minui", *body.arguments))
     return build.insert("tt.reduce", [tile], [tile.type.shaped(*rest)], {"axis": len(rest)}, [body])[0]
+
+
+@dataclass(frozen=True)
+class Count:
+    """Lower bound, upper bound and step of a ``scf.for``, and the induction value of the program for each position."""
+
+    bounds: tuple[TtirValue, TtirValue, TtirValue]
+    induction: Callable[[TtirValue], TtirValue]
+
+    @property
+    def type(self) -> TtirType:
+        return self.bounds[0].type
+
+
+def count_of(lowering: TtirLowering, op: For) -> Count:
+    lower, upper, step = (lowering.value(bound) for bound in (op.lower, op.upper, op.step))
+    if lower.type.bits < 32 or (op.unsigned and lower.type.bits < 64):
+        return _widened(lowering, op, lower, upper, step)
+    if not op.unsigned and _ends_inside(lowering, upper, step):
+        return Count((lower, upper, step), lambda position: position)
+    return _counted(lowering, op, lower, upper, step)
+
+
+def unforeseen(lowering: TtirLowering, count: Count) -> Count:
+    """The same range, of which the compiler does not know that it has an element.
+
+    If it knew that of a second loop of products, it would compute what both loops use where the first one is passed
+    by, and set the sums there instead of in front of both. Then the assembler makes each ``wgmma`` wait for the one
+    before.
+    """
+    build, (lower, upper, step) = lowering.build, count.bounds
+    hidden = build.vendor.unforeseen(build, upper)
+    known = lowering.known.of(upper)
+    lowering.known.promise(hidden, known.divisor, known.low, known.high)
+    return replace(count, bounds=(lower, hidden, step))
+
+
+def _widened(lowering: TtirLowering, op: For, lower: TtirValue, upper: TtirValue, step: TtirValue) -> Count:
+    """The same range in a type that has room for the sum."""
+    build, narrow = lowering.build, lower.type.element
+    wide = I32 if lower.type.bits < 32 else I64
+    lower, upper = (build.resized(bound, wide.element, signed=not op.unsigned) for bound in (lower, upper))
+    step = build.resized(step, wide.element, signed=True)
+    if lowering.known.of(step).low <= 0:
+        upper = build.select(_is_positive(build, step), upper, lower)
+        step = build.op("arith.maxsi", step, build.integer(wide, 1))
+    return Count((lower, upper, step), lambda position: build.resized(position, narrow, signed=True))
+
+
+def _counted(lowering: TtirLowering, op: For, lower: TtirValue, upper: TtirValue, step: TtirValue) -> Count:
+    """The iterations by number; more than the type has room for cannot be run to the end."""
+    build, type = lowering.build, lower.type
+    zero, one = build.integer(type, 0), build.integer(type, 1)
+    any_run = build.compare("ult" if op.unsigned else "slt", lower, upper)
+    if lowering.known.of(step).low <= 0:
+        any_run = build.op("arith.andi", any_run, _is_positive(build, step))
+        step = build.op("arith.maxsi", step, one)
+    span = build.op("arith.subi", build.op("arith.subi", upper, lower), one)
+    number = build.op("arith.addi", build.op("arith.divui", span, step), one)
+    number = build.op("arith.minui", number, build.integer(type, (1 << (type.bits - 1)) - 1))
+
+    def induction(position: TtirValue) -> TtirValue:
+        found = build.op("arith.addi", lower, build.op("arith.muli", position, step))
+        if not op.unsigned:
+            lowering.known.count(found, lower, upper, step)
+        return found
+
+    return Count((zero, build.select(any_run, number, zero), one), induction)
+
+
+def _is_positive(build: Builder, step: TtirValue) -> TtirValue:
+    return build.compare("sgt", step, build.integer(step.type, 0))
+
+
+def _ends_inside(lowering: TtirLowering, upper: TtirValue, step: TtirValue) -> bool:
+    """Whether no sum of an induction value and the step leaves the type, read as signed."""
+    known, limit = lowering.known.of(step), 1 << (step.type.bits - 1)
+    return known.low > 0 and (known.high == 1 or lowering.known.of(upper).high <= limit - known.high)
+
+
+def generated(lowering: TtirLowering, op: Generate) -> TtirValue:
+    """The tile."""
+    if not op.result.type.shape:
+        return run(lowering, op.body.ops).values[RegionExit.YIELD][0]
+    if all(map(_is_elementwise, op.body.ops[:-1])):
+        return _Widened(lowering, op.result.type.shape).run(op)
+    return _element_by_element(lowering, op)
+
+
+def _is_elementwise(op: Op) -> bool:
+    """Whether tensors may stand for its scalars, or it is the same for all elements."""
+    if op.regions or not all(isinstance(result.type, t.TileType) and not result.type.shape for result in op.results):
+        return False
+    return ELEMENTWISE in op.spec.traits or not op.operands
+
+
+@dataclass
+class _Widened:
+    """A body with tensors of `shape` for what differs from element to element."""
+
+    lowering: TtirLowering
+    shape: tuple[int, ...]
+    wide: dict[core.Value, core.Value] = field(default_factory=dict)
+    """The tensors, by the scalars that they stand for."""
+
+    def run(self, op: Generate) -> TtirValue:
+        build = self.lowering.build
+        *operations, end = op.body.ops
+        for axis, argument in enumerate(op.body.args):
+            self._stand(argument, build.positions(axis, *self.shape))
+        for inner in operations:
+            if inner.operands:
+                self._lower(inner)
+            else:
+                self.lowering.lower(inner)
+        return self.lowering.value(self._wide(end.operands[0]))
+
+    def _lower(self, op: Op) -> None:
+        """Lower the operation on tensors."""
+        types: list[t.Type] = [self._type(result) for result in op.results]
+        operands = [self._wide(operand) for operand in op.operands]
+        widened = type(op)(operands, types, op.attributes, (), op.loc, op.segments)
+        self.lowering.lower(widened)
+        self.wide.update(zip(op.results, widened.results))
+
+    def _wide(self, value: core.Value) -> core.Value:
+        """The tensor for a scalar; of one that is the same for all elements a splat."""
+        if value not in self.wide:
+            self._stand(value, self.lowering.build.splat(self.lowering.value(value), *self.shape))
+        return self.wide[value]
+
+    def _stand(self, scalar: core.Value, tensor: TtirValue) -> None:
+        self.wide[scalar] = core.Value(self._type(scalar), scalar.owner, scalar.index)
+        self.lowering.bind(self.wide[scalar], tensor)
+
+    def _type(self, scalar: core.Value) -> t.TileType:
+        return t.TileType(self.shape, scalar.tile.element)
+
+
+def _element_by_element(lowering: TtirLowering, op: Generate) -> TtirValue:
+    """A loop that puts one element after the other into the tile."""
+    build, type = lowering.build, lowering.type_of(op.result)
+    bounds = [build.integer(I32, bound) for bound in (0, type.count, 1)]
+    numbers = build.numbers(*type.shape)
+    with build.region(I32, type) as body:
+        number, tile = body.arguments
+        for argument, position in zip(op.body.args, _position(lowering, number, type.shape)):
+            lowering.bind(argument, position)
+        element = run(lowering, op.body.ops).values[RegionExit.YIELD][0]
+        build.loc = op.loc
+        here = build.compare("eq", numbers, build.like(number, numbers))
+        build.effect("scf.yield", build.select(here, build.like(element, tile), tile))
+    return build.insert("scf.for", [*bounds, placeholder(build, type)], [type], regions=[body])[0]
+
+
+def _position(lowering: TtirLowering, number: TtirValue, shape: tuple[int, ...]) -> list[TtirValue]:
+    """The indices of an element from its number in row-major order."""
+    build, indices = lowering.build, []
+    for extent in reversed(shape):
+        count = build.integer(I32, extent)
+        indices.append(build.op("arith.remui", number, count))
+        number = build.op("arith.divui", number, count)
+    return indices[::-1]

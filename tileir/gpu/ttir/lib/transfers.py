@@ -1,19 +1,15 @@
-"""Reading and writing elements at addresses, as weakly or as strongly as asked (spec: implementations#gpu).
-
-Knows: the instructions for each ordering and scope. Does not know: where the addresses come from, nor what elements in
-memory mean to tiles (`cells`).
-
-Weak accesses are ``ld`` and ``st``, in vectors where addresses allow. The others are one instruction for each element,
-done by one thread, which hands the element on to the others: ``ld.relaxed`` and ``st.relaxed``, with a fence behind an
-acquire and in front of a release.
-"""
+"""Loads and stores of tiles through tiles of pointers, in global and block memory, with the memory form of elements."""
 
 from __future__ import annotations
 
+from tileir.gpu.ttir.forms import stored
 from tileir.gpu.ttir.ir.builder import Builder
-from tileir.gpu.ttir.ir.code import TtirValue
-from tileir.gpu.ttir.lowering import TtirLowering
+from tileir.gpu.ttir.ir.code import I32, TtirType, TtirValue
+from tileir.gpu.ttir.lib import scalars
+from tileir.gpu.ttir.lowering import HIDDEN_ALIGNMENT, BlockMemory, TtirLowering
+from tileir.ir import types as t
 from tileir.ir.attributes import MemoryOrdering, MemoryScope
+from tileir.ir.types import PaddingValue
 
 SEMANTICS = {
     MemoryOrdering.RELAXED: 1,
@@ -88,3 +84,75 @@ def _as_words(build: Builder, pointers: TtirValue) -> TtirValue:
     """Pointers to integers instead of floats: strong accesses are about bits."""
     element = pointers.type.of(pointers.type.pointee)
     return build.bitcast(pointers, f"!tt.ptr<i{element.bits}>") if element.is_float else pointers
+
+
+BLOCK_MEMORY = BlockMemory(0)
+"""Stands for the memory of blocks while its size is not known yet."""
+
+
+def block_memory(lowering: TtirLowering, size: int) -> TtirValue:
+    """The address of `size` more bytes that this block has for itself, a multiple of `HIDDEN_ALIGNMENT`."""
+    before, own = lowering.block_memory, -(-size // HIDDEN_ALIGNMENT) * HIDDEN_ALIGNMENT
+    lowering.block_memory += own
+    return _part(lowering, before, own)
+
+
+def _part(lowering: TtirLowering, before: int, size: int) -> TtirValue:
+    """Behind `before` bytes for every block: that of `size` bytes for each which belongs to this block."""
+    blocks, own = _grid(lowering)
+    base = lowering.parameter(BLOCK_MEMORY)
+    skipped = scalars.product(lowering, blocks, scalars.number(lowering, before))
+    offset = scalars.product(lowering, own, scalars.number(lowering, size))
+    return scalars.moved(lowering, base, scalars.total(lowering, skipped, offset))
+
+
+def _grid(lowering: TtirLowering) -> tuple[TtirValue, TtirValue]:
+    """The number of blocks, and the linear number of this one."""
+    build = lowering.build
+    places, extents = (
+        [scalars.unsigned(lowering, build.op(name, type=I32, axis=axis)) for axis in range(3)]
+        for name in ("tt.get_program_id", "tt.get_num_programs")
+    )
+    count, own = extents[2], places[2]
+    for place, extent in ((places[1], extents[1]), (places[0], extents[0])):
+        own = scalars.total(lowering, scalars.product(lowering, own, extent), place)
+        count = scalars.product(lowering, count, extent)
+    return count, own
+
+
+def aligned(lowering: TtirLowering, address: TtirValue, alignment: int) -> TtirValue:
+    """The next multiple of `alignment`."""
+    build = lowering.build
+    number = build.cast("tt.ptr_to_int", address, "i64")
+    up = build.op(
+        "arith.andi",
+        build.op("arith.subi", scalars.number(lowering, 0), number),
+        scalars.number(lowering, alignment - 1),
+    )
+    return scalars.moved(lowering, address, up)
+
+
+def from_memory(build: Builder, element: t.ElementType | t.PointerType, loaded: TtirValue) -> TtirValue:
+    """Elements as tiles hold them, from what was loaded."""
+    if element is t.I1:
+        return build.compare("ne", loaded, build.integer(loaded.type, 0))
+    if element is t.TF32:
+        words = build.bitcast(loaded, "i32")
+        return build.bitcast(build.op("arith.andi", words, build.integer(words.type, t.TF32_MASK)), "f32")
+    return loaded
+
+
+def to_memory(build: Builder, element: t.ElementType | t.PointerType, tile: TtirValue) -> TtirValue:
+    """The content of memory for elements as tiles hold them."""
+    return build.resized(tile, "i8", signed=False) if element is t.I1 else tile
+
+
+def padding(
+    build: Builder, element: t.ElementType, value: PaddingValue | None, shape: tuple[int, ...]
+) -> TtirValue | None:
+    """Elements outside a tensor as they would lie in memory; 0 where the view does not say.
+
+    None if the element type lacks the value.
+    """
+    pattern = element.padding_bits(value or PaddingValue.ZERO)
+    return None if pattern is None else build.bits(TtirType(stored(element), shape), pattern)

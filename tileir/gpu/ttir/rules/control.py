@@ -7,12 +7,10 @@ what may be left early (`regions`), nor how `for` counts (`counting`).
 from __future__ import annotations
 
 from tileir.analysis.exits import RegionExit
-from tileir.gpu.ttir.analysis.hints import loop_stages
-from tileir.gpu.ttir.analysis.users import takes_up_products
+from tileir.gpu.ttir.analysis.hints import loop_stages, takes_up_products
 from tileir.gpu.ttir.ir.code import ConstantBits, TtirAttribute
-from tileir.gpu.ttir.lib.counting import count_of, unforeseen
-from tileir.gpu.ttir.lib.posting import post_failure, where
-from tileir.gpu.ttir.lib.regions import all_hold, bind_left, branches, carried, repeated, run
+from tileir.gpu.ttir.lib.mailbox_writes import post_failure, where
+from tileir.gpu.ttir.lib.regions import all_hold, bind_left, branches, carried, count_of, repeated, run, unforeseen
 from tileir.gpu.ttir.lowering import Lower, TtirLowering
 from tileir.ir.rules import Rules
 from tileir.ops import control

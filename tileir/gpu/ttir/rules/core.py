@@ -11,7 +11,7 @@ from tileir.gpu.ttir.forms import stored
 from tileir.gpu.ttir.ir import code
 from tileir.gpu.ttir.ir.builder import Builder
 from tileir.gpu.ttir.ir.code import I32, ConstantBits, TtirType, TtirValue
-from tileir.gpu.ttir.lib.cells import from_memory
+from tileir.gpu.ttir.lib.transfers import from_memory
 from tileir.gpu.ttir.lowering import ConstantMemory, GlobalMemory, Lower, TtirLowering
 from tileir.ir import types as t
 from tileir.ir.rules import Rules

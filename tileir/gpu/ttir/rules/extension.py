@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from tileir.analysis.effects import MemoryAccess
 from tileir.gpu.ttir.ir.code import I32, TtirValue
-from tileir.gpu.ttir.lib.generating import generated
 from tileir.gpu.ttir.lib.libdevice import PREFIX, SIGNATURES, library_function
+from tileir.gpu.ttir.lib.regions import generated
 from tileir.gpu.ttir.lowering import Lower, TtirLowering
 from tileir.ir import core
 from tileir.ir import types as t

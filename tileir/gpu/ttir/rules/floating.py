@@ -11,8 +11,7 @@ Knows: which instruction an operation with its attributes stands for. Does not k
 from __future__ import annotations
 
 from tileir.gpu.ttir.forms import PREDICATES
-from tileir.gpu.ttir.lib.arithmetic import rounded
-from tileir.gpu.ttir.lib.libdevice import library_function
+from tileir.gpu.ttir.lib.libdevice import library_function, rounded
 from tileir.gpu.ttir.lowering import Lower, TtirLowering
 from tileir.ir.attributes import Ordering, Rounding
 from tileir.ir.core import Op

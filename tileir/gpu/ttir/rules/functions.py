@@ -14,8 +14,7 @@ import math
 
 from tileir.gpu.ttir.ir.builder import Builder
 from tileir.gpu.ttir.ir.code import TtirValue
-from tileir.gpu.ttir.lib.arithmetic import through_f32
-from tileir.gpu.ttir.lib.libdevice import library_function
+from tileir.gpu.ttir.lib.libdevice import library_function, through_f32
 from tileir.gpu.ttir.lowering import Lower, TtirLowering
 from tileir.ir.attributes import Rounding
 from tileir.ir.core import Op

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from tileir.gpu.ttir.ir.builder import Builder
 from tileir.gpu.ttir.ir.code import TtirValue
-from tileir.gpu.ttir.lib.folding import REDUCE_END, combination, reduced
 from tileir.gpu.ttir.lib.narrow import NATIVE, as_half
-from tileir.gpu.ttir.lib.products import ANY_NUMBER, IEEE, TF32, product
-from tileir.gpu.ttir.lib.scaled import ScaledOperands, scaled_product
+from tileir.gpu.ttir.lib.products import ANY_NUMBER, IEEE, TF32, ScaledOperands, product, scaled_product
+from tileir.gpu.ttir.lib.subtiles import REDUCE_END, combination, reduced
 from tileir.gpu.ttir.lowering import Lower, TtirLowering
 from tileir.ir import types as t
 from tileir.ir.attributes import Signedness

@@ -1,12 +1,120 @@
-"""TTIR of the miscellaneous operations (spec: misc#top)."""
+"""Promises of `assume`, made known (spec: misc#assume).
+
+Knows: how a promise about a value reaches our own facts and Triton's analysis of addresses. Does not know: what either
+makes of it.
+
+A promise holds where the `assume` is executed. If the value comes from the same block, or is a parameter and the
+`assume` stands at the top level of the entry, it holds wherever the value is seen, and is noted on the value itself.
+Elsewhere a scalar gets a copy to note it on, which is a multiple of the divisor by the way it is computed.
+"""
 
 from __future__ import annotations
 
-from tileir.gpu.ttir.lib.assumptions import assumed
-from tileir.gpu.ttir.lib.posting import post_record
+from tileir.analysis.ranges import power_in
+from tileir.gpu.ttir.forms import Lowered, LoweredTensorView
+from tileir.gpu.ttir.ir.code import I64, Instruction, Text, TtirType, TtirValue
+from tileir.gpu.ttir.lib.mailbox_writes import post_record
+from tileir.gpu.ttir.lib.scalars import hinted
 from tileir.gpu.ttir.lowering import Lower, TtirLowering
+from tileir.ir.attributes import AssumePredicate, Bounded, DivBy, SameElements
 from tileir.ir.rules import Rules
 from tileir.ops.misc import Assume, PrintTko
+
+WIDEST_ACCESS = 16
+"""Bytes that a thread loads or stores at once."""
+
+
+def assumed(lowering: TtirLowering, value: Lowered, predicate: AssumePredicate) -> Lowered:
+    """`value` with the promise made known."""
+    if isinstance(value, LoweredTensorView):
+        assert isinstance(predicate, DivBy)
+        return LoweredTensorView(
+            value.type, _divisible(lowering, value.base, predicate.divisor), value.shape, value.strides
+        )
+    assert isinstance(value, TtirValue), value
+    if value.type.is_tensor:
+        if _holds_everywhere(lowering, value):
+            _note(lowering, value, predicate)
+        return value
+    if isinstance(predicate, DivBy):
+        return _divisible(lowering, value, predicate.divisor)
+    return _bounded(lowering, value, predicate) if isinstance(predicate, Bounded) else value
+
+
+def _holds_everywhere(lowering: TtirLowering, value: TtirValue) -> bool:
+    """Whether what is promised of `value` here holds wherever it is seen."""
+    block = lowering.build.block
+    if value.owner is block:
+        return block is lowering.body
+    return any(instruction is value.owner for instruction in reversed(block.instructions))
+
+
+# ---------------------------------------------------------------- scalars
+
+
+def _divisible(lowering: TtirLowering, value: TtirValue, divisor: int) -> TtirValue:
+    if lowering.known.divisor(value) >= divisor:
+        return value
+    if not _holds_everywhere(lowering, value):
+        value = _rounded_down(lowering, value, divisor)
+    lowering.known.promise(value, divisor)
+    if isinstance(value.owner, Instruction) and len(value.owner.results) == 1:
+        hinted(value, lowering.known.divisor(value))
+    return value
+
+
+def _rounded_down(lowering: TtirLowering, value: TtirValue, divisor: int) -> TtirValue:
+    """The largest multiple of `divisor` that is not above `value`: the value itself if the promise is kept."""
+    build = lowering.build
+    type = I64 if value.type.is_pointer else value.type
+    if divisor >= 1 << (type.bits - 1):
+        return value
+    number = build.op("tt.ptr_to_int", value, type=I64) if value.type.is_pointer else value
+    by = build.integer(type, divisor)
+    multiple = build.op("arith.muli", build.op("arith.divui", number, by), by)
+    return build.op("tt.int_to_ptr", multiple, type=value.type) if value.type.is_pointer else multiple
+
+
+def _bounded(lowering: TtirLowering, value: TtirValue, predicate: Bounded) -> TtirValue:
+    if not _holds_everywhere(lowering, value):
+        value = lowering.build.op("arith.addi", value, lowering.build.integer(value.type, 0))
+    lowering.known.promise(value, low=predicate.lower, high=predicate.upper)
+    return value
+
+
+# ---------------------------------------------------------------- tensors
+
+
+def _note(lowering: TtirLowering, value: TtirValue, predicate: AssumePredicate) -> None:
+    if isinstance(predicate, Bounded):
+        lowering.known.promise(value, low=predicate.lower, high=predicate.upper)
+    elif isinstance(predicate, SameElements):
+        _hint(value, "tt.constancy", [power_in(count) if count else 1 for count in predicate.values])
+    elif predicate.every in (None, 1):
+        lowering.known.promise(value, predicate.divisor)
+        _hint(value, "tt.divisibility", [min(predicate.divisor, 1 << 10)] * len(value.type.shape))
+    else:
+        _note_groups(value, predicate)
+
+
+def _note_groups(value: TtirValue, predicate: DivBy) -> None:
+    """Groups of consecutive numbers, or of addresses of consecutive elements.
+
+    A note takes the place of what Triton would find out by itself: it is made only if nothing better can be found.
+    """
+    assert predicate.every is not None and predicate.along is not None
+    size = TtirType(value.type.pointee).bits // 8 if value.type.is_pointer else 1
+    if predicate.every * size < WIDEST_ACCESS or predicate.every != power_in(predicate.every):
+        return
+    rank = len(value.type.shape)
+    for name, number in (("tt.contiguity", predicate.every), ("tt.divisibility", min(predicate.divisor, 1 << 10))):
+        _hint(value, name, [number if axis == predicate.along else 1 for axis in range(rank)])
+
+
+def _hint(value: TtirValue, name: str, numbers: list[int]) -> None:
+    if isinstance(value.owner, Instruction) and len(value.owner.results) == 1:
+        value.owner.attributes[name] = Text(f"dense<{numbers}> : tensor<{len(numbers)}xi32>")
+
 
 rules: Rules[Lower] = Rules()
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tileir.gpu.ttir.ir.code import TtirType, TtirValue
-from tileir.gpu.ttir.lib import cells, once
+from tileir.gpu.ttir.lib import elect_thread, transfers
 from tileir.gpu.ttir.lib.tiling import places
 from tileir.gpu.ttir.lowering import Lower, TtirLowering
 from tileir.ir import core
@@ -65,7 +65,7 @@ class Words:
 @rules(multimem.MultimemLoadReduceView)
 def lower_load_reduce(lowering: TtirLowering, op: multimem.MultimemLoadReduceView) -> None:
     words = _words(lowering, op, op.view, op.index, op.inbounds)
-    run = once.read if op.memory_scope is None else once.read_once
+    run = elect_thread.read if op.memory_scope is None else elect_thread.read_once
     name = f"multimem.ld_reduce{_strength(op)}.global{_reduction(op.reduction, words)}"
     found = _taken(lowering, words, run(lowering, name, words.addresses, words.mask, words.type))
     if words.mask is not None:
@@ -77,7 +77,7 @@ def lower_load_reduce(lowering: TtirLowering, op: multimem.MultimemLoadReduceVie
 def _outside(lowering: TtirLowering, op: multimem.MultimemLoadReduceView, shape: tuple[int, ...]) -> TtirValue:
     """The value that elements outside the tensor read as. Types of these operations have all padding values."""
     view = lowering.view(op.view).type
-    found = cells.padding(lowering.build, view.element, view.padding, shape)
+    found = transfers.padding(lowering.build, view.element, view.padding, shape)
     assert found is not None
     return found
 
@@ -91,7 +91,7 @@ def lower_reduce(lowering: TtirLowering, op: multimem.MultimemReduceView) -> Non
         rest = build.op("arith.shli", build.integer(words.type, NEGATIVE_ZERO), _other_shift(lowering, words.shift))
         value = build.op("arith.ori", value, rest)
     name = f"multimem.red{_strength(op)}.global{_reduction(op.reduction, words)}"
-    once.write_once(lowering, name, words.addresses, words.mask, value)
+    elect_thread.write_once(lowering, name, words.addresses, words.mask, value)
     lowering.bind_token(op.result_token)
 
 
@@ -102,7 +102,7 @@ def lower_store(lowering: TtirLowering, op: multimem.MultimemStoreView) -> None:
     if words.shift is not None:
         _store_halves(lowering, op, words, words.shift, value)
     else:
-        run = once.write if op.memory_scope is None else once.write_once
+        run = elect_thread.write if op.memory_scope is None else elect_thread.write_once
         name = f"multimem.st{_strength(op)}.global.b{words.element.bits}"
         run(lowering, name, words.addresses, words.mask, value)
     lowering.bind_token(op.result_token)
@@ -118,7 +118,7 @@ def _store_halves(
         raise lowering.unsupported(op, f"cannot store {words.element.name} {why}")
     kept = build.op("arith.shli", build.integer(words.type, 0xFFFF), _other_shift(lowering, shift))
     for name, operand in (("and", kept), ("or", value)):
-        once.write(
+        elect_thread.write(
             lowering,
             f"multimem.red.relaxed.{_SCOPES[MemoryScope.TL_BLK]}.global.{name}.b32",
             words.addresses,

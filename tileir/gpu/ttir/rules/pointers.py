@@ -9,8 +9,8 @@ The hint `latency` is not used: how far ahead loads are issued is for Triton's c
 from __future__ import annotations
 
 from tileir.gpu.ttir.ir.code import TtirValue
-from tileir.gpu.ttir.lib import cells, transfers
-from tileir.gpu.ttir.lib.block_memory import aligned, block_memory
+from tileir.gpu.ttir.lib import transfers
+from tileir.gpu.ttir.lib.transfers import aligned, block_memory
 from tileir.gpu.ttir.lowering import HIDDEN_ALIGNMENT, Lower, TtirLowering
 from tileir.ir import core
 from tileir.ir import types as t
@@ -34,19 +34,19 @@ def lower_load_ptr(lowering: TtirLowering, op: pointers.LoadPtr) -> None:
     build, element = lowering.build, pointee(op.source)
     mask = _optional(lowering, op.mask)
     padding = _optional(lowering, op.paddingValue)
-    other = None if padding is None else cells.to_memory(build, element, padding)
+    other = None if padding is None else transfers.to_memory(build, element, padding)
     found = transfers.load(
         lowering, lowering.value(op.source), mask, other, op.memory_ordering_semantics, op.memory_scope
     )
     if element is t.F4E2M1FN:
         found = build.op("arith.andi", found, build.integer(found.type, 15))
-    lowering.bind(op.result, cells.from_memory(build, element, found))
+    lowering.bind(op.result, transfers.from_memory(build, element, found))
     lowering.bind_token(op.result_token)
 
 
 @rules(pointers.StorePtr)
 def lower_store_ptr(lowering: TtirLowering, op: pointers.StorePtr) -> None:
-    elements = cells.to_memory(lowering.build, pointee(op.destination), lowering.value(op.value))
+    elements = transfers.to_memory(lowering.build, pointee(op.destination), lowering.value(op.value))
     mask = _optional(lowering, op.mask)
     transfers.store(
         lowering,

@@ -1,13 +1,7 @@
-"""TTIR of reductions and scans (spec: reduction#top).
+"""Literals of attributes as TTIR.
 
-Knows: which bodies Triton's compiler combines elements with itself, in parallel and in an order of its own, and how any
-other body is run: element by element, starting with the identity. Both orders are open to an implementation, and so is
-leaving out the identity, as is done where Triton combines elements (spec: reduction#reduce, spec: reduction#scan).
-Does not know: how ``tt.reduce`` is spelt (`folding`).
-
-A body that computes with scalars only becomes the region of the instruction. An ``if`` in it is run on both sides, as
-such a region has no branches and its operations no effects. A body with tiles, a nested reduction for example, cannot
-stand in a region.
+Knows: the bits by which an element is held. Does not know: which operations have literals, nor constant tensors with
+different elements (`rules.core`).
 """
 
 from __future__ import annotations
@@ -15,17 +9,31 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from tileir.gpu.ttir.forms import held
 from tileir.gpu.ttir.ir.builder import Builder
 from tileir.gpu.ttir.ir.code import I32, TtirBlock, TtirType, TtirValue
-from tileir.gpu.ttir.lib.constants import literal
-from tileir.gpu.ttir.lib.folding import REDUCE_END, SCAN_END, combination, reduced, scanned
-from tileir.gpu.ttir.lib.subtiles import put, taken
+from tileir.gpu.ttir.lib.subtiles import REDUCE_END, SCAN_END, combination, put, reduced, scanned, taken
 from tileir.gpu.ttir.lowering import Lower, TtirLowering
 from tileir.ir import core as ir
-from tileir.ir.attributes import Attribute
+from tileir.ir import types as t
+from tileir.ir.attributes import Attribute, BoolAttr, FloatAttr, IntegerAttr
 from tileir.ir.rules import Rules
 from tileir.ops import control
 from tileir.ops.reduction import Reduce, Scan
+
+
+def literal(build: Builder, attr: Attribute, element: t.ElementType) -> TtirValue:
+    """The element that a typed scalar attribute (an identity) stands for. f16 and bf16 may stand for each other."""
+    type = TtirType(held(element))
+    if isinstance(attr, BoolAttr | IntegerAttr):
+        sign = (attr.value >> (element.bits - 1)) & 1 if element is t.I4 else 0
+        return build.bits(type, int(attr.value) - (sign << element.bits))
+    assert isinstance(attr, FloatAttr), f"expected a number, got {attr!r}"
+    if attr.type is not element:
+        wide = build.cast("arith.extf", build.bits(TtirType(held(attr.type)), attr.bits), "f32")
+        return build.cast("arith.truncf", wide, type.element)
+    return build.bits(type, attr.bits << (13 if element is t.TF32 else 0))
+
 
 rules: Rules[Lower] = Rules()
 

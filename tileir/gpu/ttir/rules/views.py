@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from tileir.gpu.ttir.forms import LoweredTensorView, LoweredTileView, stored
 from tileir.gpu.ttir.ir.code import TtirValue
-from tileir.gpu.ttir.lib import cells, descriptors, scalars, transfers
+from tileir.gpu.ttir.lib import descriptors, scalars, transfers
 from tileir.gpu.ttir.lib.nibbles import load_nibbles, store_nibbles
 from tileir.gpu.ttir.lib.tiling import TileAxis, axes_at, inside, pointers, squeezed
 from tileir.gpu.ttir.lowering import Lower, TtirLowering
@@ -101,7 +101,7 @@ def load_tile(
     else:
         loaded = _gathered(lowering, op, view, axes_at(lowering, view, indices, op.inbounds))
     if not (view.type.element is t.TF32 and lowering.users.only_multiplied(op.tile)):
-        loaded = cells.from_memory(lowering.build, view.type.element, loaded)
+        loaded = transfers.from_memory(lowering.build, view.type.element, loaded)
     return lowering.build.reshape(loaded, *view.type.tile_shape)
 
 
@@ -143,7 +143,7 @@ def store_tile(
     """Write the elements of the tile that lie in the tensor."""
     axes = axes_at(lowering, view, indices, op.inbounds)
     kept, base = squeezed(axes), view.tensor.base
-    values = cells.to_memory(lowering.build, view.type.element, tile)
+    values = transfers.to_memory(lowering.build, view.type.element, tile)
     values = lowering.build.reshape(values, *(axis.count for axis in kept))
     if view.type.element is t.F4E2M1FN:
         store_nibbles(lowering, base, axes, values, *_order(op))

@@ -1,25 +1,94 @@
-"""AMDGCN, the device library OCML, and arithmetic for what neither has.
-
-Knows: what AMD's GPUs do otherwise than the PTX whose meaning the specification takes: no instruction rounds in a
-direction of its own, flushes subnormals by itself or is approximate within those bounds. Does not know: which operation
-of Tile IR asks for it.
-
-A rounding direction is a mode of the whole wave. So sums, products, quotients and roots of f32 are computed in f64,
-with the last bit set where that is not exact (Boldo and Melquiond, 2008), and narrowed in the direction: which is
-single. Those of f64 are computed with the mode set for one instruction, as far as one instruction does them; for the
-others see `quotients`.
-"""
+"""AMD: instructions and rounding modes that Triton has no operation for, quotients and roots among them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 from tileir.gpu.ttir.ir.builder import Builder
 from tileir.gpu.ttir.ir.code import TtirType, TtirValue
 from tileir.gpu.ttir.lib.words import Word, word_of
-from tileir.gpu.ttir.vendors import quotients
 from tileir.ir.attributes import Rounding
+
+_FRACTION, _BIAS = 52, 1023
+_SIGN, _INFINITY = 1 << 63, 0x7FF << _FRACTION
+_LIFT = 54
+"""The exponent of a factor that makes a subnormal normal."""
+
+Multiply = Callable[[TtirValue, TtirValue], TtirValue]
+
+
+@dataclass(frozen=True)
+class _Unit:
+    """A magnitude from 1 to below 2 and the exponent of a number; anything for one that is not `plain`: 0, infinite or
+    NaN."""
+
+    magnitude: Word
+    exponent: Word
+    plain: Word
+
+
+def _unit(build: Builder, number: TtirValue) -> _Unit:
+    bits = word_of(build, number) & ~_SIGN
+    subnormal = bits.below(1 << _FRACTION)
+    lifted = build.op("arith.mulf", bits.as_float("f64"), build.float(number.type, 2.0**_LIFT))
+    normal = subnormal.choose(word_of(build, lifted), bits)
+    correction = subnormal.choose(bits.constant(_BIAS + _LIFT), _BIAS)
+    exponent = (normal >> _FRACTION) - correction
+    magnitude = (normal & ((1 << _FRACTION) - 1)) | (_BIAS << _FRACTION)
+    return _Unit(magnitude, exponent, (bits - 1).below(_INFINITY - 1))
+
+
+def quotient(build: Builder, mode: Rounding, multiply: Multiply, x: TtirValue, y: TtirValue) -> TtirValue:
+    """``x / y``; `multiply` rounds products of f64 in the same mode."""
+    first, second = _unit(build, x), _unit(build, y)
+    dividend, divisor = (unit.magnitude.as_float("f64") for unit in (first, second))
+    near = build.op("arith.divf", dividend, divisor)
+    rest = build.op("math.fma", _negated(build, near), divisor, dividend)
+    sign = (word_of(build, x) ^ word_of(build, y)) & _SIGN
+    found = _moved(build, mode, near, rest, sign) | sign
+    result = found.as_float("f64")
+    for power in _powers(build, first.exponent - second.exponent):
+        result = multiply(result, power)
+    plain = (first.plain & second.plain).value
+    return build.select(plain, result, build.op("arith.divf", x, y))
+
+
+def root(build: Builder, mode: Rounding, x: TtirValue) -> TtirValue:
+    """The square root, which is never subnormal."""
+    unit = _unit(build, x)
+    odd = unit.exponent & 1
+    radicand = (unit.magnitude + (odd << _FRACTION)).as_float("f64")
+    near = build.op("math.sqrt", radicand)
+    rest = build.op("math.fma", _negated(build, near), near, radicand)
+    magnitude = _moved(build, mode, near, rest, odd.constant(0))
+    found = magnitude + ((unit.exponent - odd).shifted_signed(1) << _FRACTION)
+    positive = Word(build, build.compare_float("ogt", x, build.float(x.type, 0.0)))
+    return build.select((unit.plain & positive).value, found.as_float("f64"), build.op("math.sqrt", x))
+
+
+def _moved(build: Builder, mode: Rounding, near: TtirValue, rest: TtirValue, sign: Word) -> Word:
+    """A magnitude moved by a step if the remainder says that it lies on the wrong side."""
+    word, zero = word_of(build, near), build.float(rest.type, 0.0)
+    too_large, too_small = (Word(build, build.compare_float(which, rest, zero)) for which in ("olt", "ogt"))
+    down, up = too_large.choose(word - 1, word), too_small.choose(word + 1, word)
+    if mode is Rounding.ZERO:
+        return down
+    first, second = (down, up) if mode is Rounding.POSITIVE_INF else (up, down)
+    return sign.is_negative.choose(first, second)
+
+
+def _powers(build: Builder, exponent: Word) -> list[TtirValue]:
+    """Three powers of two with about a third of the exponent each, which is more than one has."""
+    third = exponent.quotient(exponent.constant(3), signed=True)
+    parts = (third, third, exponent - (third + third))
+    return [((part + _BIAS) << _FRACTION).as_float("f64") for part in parts]
+
+
+def _negated(build: Builder, number: TtirValue) -> TtirValue:
+    return (word_of(build, number) ^ _SIGN).as_float("f64")
+
 
 _NEAREST = {
     "add": "arith.addf", "sub": "arith.subf", "mul": "arith.mulf", "div": "arith.divf", "fma": "math.fma",
@@ -152,9 +221,9 @@ def _vanishing(build: Builder, quotient: TtirValue, lhs: TtirValue, rhs: TtirVal
 def _directed_f64(build: Builder, name: str, mode: Rounding, *operands: TtirValue) -> TtirValue:
     """One instruction with the mode set, and set back; quotients and roots have none."""
     if name == "sqrt":
-        return quotients.root(build, mode, *operands)
+        return root(build, mode, *operands)
     if name == "div":
-        return quotients.quotient(build, mode, partial(_directed_f64, build, "mul", mode), *operands)
+        return quotient(build, mode, partial(_directed_f64, build, "mul", mode), *operands)
     text = f"{_ROUND.format(_MODES[mode])}\n{_OF_F64[name]}\n{_ROUND.format(0)}"
     return build.asm(text, "=&v" + ",v" * len(operands), operands, operands[0].type)
 

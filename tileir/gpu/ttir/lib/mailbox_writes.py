@@ -1,7 +1,4 @@
-"""Code by which a block leaves something in the mailbox.
-
-Knows: who may write where. Does not know: what lies where (`gpu.mailbox`), nor which operations do so.
-"""
+"""Writes to the mailbox: what a kernel prints, and the fault that ends it (`tileir.gpu.mailbox` reads it)."""
 
 from __future__ import annotations
 

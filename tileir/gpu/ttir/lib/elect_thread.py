@@ -1,20 +1,11 @@
-"""PTX that accesses memory, run for each element of a tile: as often as there are copies of it, or once.
-
-Knows: how the threads that hold copies of an element agree on one of them. Does not know: what is run.
-
-Triton runs PTX for an element in every thread that has a copy of it, which for a weak load or store nobody can tell.
-For anything stronger, or for a sum, there must be one access. So each element has a word of memory that the block has
-for itself, at first 0: the thread that exchanges it first for 1 does the access. What is read goes to the other threads
-through such memory, too.
-"""
+"""Accesses that one thread of a tile block makes for all of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from tileir.gpu.ttir.ir.code import I32, TtirType, TtirValue
-from tileir.gpu.ttir.lib.block_memory import block_memory
-from tileir.gpu.ttir.lib.transfers import load, store
+from tileir.gpu.ttir.lib.transfers import block_memory, load, store
 from tileir.gpu.ttir.lowering import TtirLowering
 
 _LETTERS = {32: "r", 64: "l"}

@@ -1,0 +1,215 @@
+"""Object files of GPU code: the parts of ELF that cubins and hsacos need, and the kernels and parameters in each."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tileir.gpu.arch import Vendor
+
+_MACHINES = {190: Vendor.NVIDIA, 224: Vendor.AMD}
+"""By the number of the machine (ELF: e_machine)."""
+
+
+@dataclass(frozen=True)
+class KernelInfo:
+    """Properties of a kernel in machine code. ``parameters`` are their sizes in bytes; ``stack`` the bytes of a thread,
+    into which registers are spilled too; ``threads`` of a block are 0 where any number will do."""
+
+    name: str
+    parameters: tuple[int, ...]
+    registers: int
+    stack: int
+    threads: int
+
+
+@dataclass(frozen=True)
+class ElfSection:
+    """A section of a file; ``link`` is the number of another that it refers to."""
+
+    name: str
+    content: bytes
+    link: int
+
+
+def vendor_of(file: bytes) -> Vendor | None:
+    """Whose code a file holds; None if it is no such file."""
+    if file[:5] != b"\x7fELF\x02" or len(file) < 20:
+        return None
+    return _MACHINES.get(struct.unpack_from("<H", file, 18)[0])
+
+
+def sections(file: bytes) -> Iterator[ElfSection]:
+    """The sections in order. Raises ValueError, struct.error or IndexError for what is no such file."""
+    if file[:5] != b"\x7fELF\x02":
+        raise ValueError("got a file that is no 64-bit ELF")
+    (table,) = struct.unpack_from("<Q", file, 0x28)
+    size, count, names = struct.unpack_from("<HHH", file, 0x3A)
+    headers = [struct.unpack_from("<IIQQQQIIQQ", file, table + number * size) for number in range(count)]
+    strings = headers[names][4]
+    for name, _, _, _, offset, length, link, *_ in headers:
+        yield ElfSection(text_at(file, strings + name), file[offset : offset + length], link)
+
+
+def text_at(content: bytes, place: int) -> str:
+    """The text that ends with a zero."""
+    return content[place : content.index(b"\0", place)].decode("utf-8", "surrogateescape")
+
+
+_FUNCTION = 2
+"""The ELF symbol type of code."""
+_TEXT, _INFO = ".text.", ".nv.info"
+_NO_VALUE, _BYTE, _HALF, _SIZED = 1, 2, 3, 4
+"""Forms of the value of a record: none, a byte, two bytes, or bytes behind a length."""
+_REQUIRED_THREADS, _FRAME_SIZE, _PARAMETER, _REGISTERS, _STACK = 0x10, 0x11, 0x17, 0x2F, 0x12
+
+
+def cubin_kernels(cubin: bytes) -> dict[str, KernelInfo]:
+    """The kernels of a cubin by name. Raises ValueError for what is no cubin."""
+    try:
+        return {info.name: info for info in _cubin_kernels(cubin)}
+    except (struct.error, IndexError, ValueError) as error:
+        raise ValueError(f"expected a cubin, {error}") from error
+
+
+def _cubin_kernels(cubin: bytes) -> Iterator[KernelInfo]:
+    found = list(sections(cubin))
+    symbols = _symbols(found)
+    by_function = list(_records(next((one.content for one in found if one.name == _INFO), b"")))
+    for section in found:
+        if section.name.startswith(f"{_INFO}."):
+            name = section.name.removeprefix(f"{_INFO}.")
+            number = next((number for number, symbol in symbols.items() if symbol == name), -1)
+            yield _info(name, list(_records(section.content)), _counts(by_function, number))
+
+
+def _info(name: str, records: list[tuple[int, bytes]], counts: dict[int, int]) -> KernelInfo:
+    sizes = dict(_parameter(value) for attribute, value in records if attribute == _PARAMETER)
+    threads = next((struct.unpack_from("<3I", value) for what, value in records if what == _REQUIRED_THREADS), (0,))
+    parameters = tuple(sizes[position] for position in sorted(sizes))
+    stack = max(counts.get(_FRAME_SIZE, 0), counts.get(_STACK, 0))
+    return KernelInfo(name, parameters, counts.get(_REGISTERS, 0), stack, threads[0])
+
+
+def _parameter(value: bytes) -> tuple[int, int]:
+    """The position of a parameter and its size."""
+    _, position, _, bits = struct.unpack("<IHHI", value)
+    return position, bits >> 18
+
+
+def _counts(records: list[tuple[int, bytes]], function: int) -> dict[int, int]:
+    """Counts of the common section for the symbol `function`, by attribute."""
+    pairs = [(attribute, struct.unpack_from("<II", value)) for attribute, value in records if len(value) >= 8]
+    return {attribute: count for attribute, (symbol, count) in pairs if symbol == function}
+
+
+def _records(content: bytes) -> Iterator[tuple[int, bytes]]:
+    """Attribute and value of every record."""
+    place = 0
+    while place + 4 <= len(content):
+        kind, attribute, short = struct.unpack_from("<BBH", content, place)
+        place += 4
+        length = short if kind == _SIZED else 0
+        yield attribute, content[place : place + length] if kind == _SIZED else short.to_bytes(2, "little")
+        place += length
+
+
+def _symbols(found: list[ElfSection]) -> dict[int, str]:
+    """The functions by the number of their symbol."""
+    table = next((section for section in found if section.name == ".symtab"), None)
+    if table is None:
+        return {}
+    strings = found[table.link].content
+    symbols = enumerate(struct.iter_unpack("<IBBHQQ", table.content))
+    return {number: text_at(strings, name) for number, (name, kind, *_) in symbols if kind & 15 == _FUNCTION}
+
+
+_NOTE = ".note"
+_METADATA = 32
+"""The type of the note (AMDGPU usage: NT_AMDGPU_METADATA)."""
+_HIDDEN = "hidden_"
+"""Beginning of the kinds of arguments that the runtime passes."""
+
+
+def hsaco_kernels(hsaco: bytes) -> dict[str, KernelInfo]:
+    """The kernels of a hsaco by name. Raises ValueError for what is none."""
+    try:
+        return {info.name: info for info in _hsaco_kernels(hsaco)}
+    except (struct.error, IndexError, KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"expected a hsaco, {error}") from error
+
+
+def _hsaco_kernels(hsaco: bytes) -> Iterator[KernelInfo]:
+    for kernel in metadata_of(hsaco)["amdhsa.kernels"]:
+        sizes = [argument[".size"] for argument in _given(kernel)]
+        registers = max(kernel[".vgpr_count"], 1)
+        stack, threads = kernel[".private_segment_fixed_size"], kernel[".max_flat_workgroup_size"]
+        yield KernelInfo(kernel[".name"], tuple(sizes), registers, stack, threads)
+
+
+def spills_of(hsaco: bytes) -> int:
+    """The vector registers of a thread that kernels of a hsaco spill into memory: the most of any."""
+    return max(kernel[".vgpr_spill_count"] for kernel in metadata_of(hsaco)["amdhsa.kernels"])
+
+
+def _given(kernel: dict[str, Any]) -> list[dict[str, Any]]:
+    """The arguments that a launch gives."""
+    return [argument for argument in kernel.get(".args", []) if not argument[".value_kind"].startswith(_HIDDEN)]
+
+
+def metadata_of(hsaco: bytes) -> dict[str, Any]:
+    """The metadata of a file. Raises ValueError, struct.error, IndexError or KeyError for what has none."""
+    for section in sections(hsaco):
+        if section.name == _NOTE:
+            names, size, kind = struct.unpack_from("<III", section.content)
+            if kind == _METADATA:
+                begin = 12 + -(-names // 4) * 4
+                found, _ = _unpacked(section.content[begin : begin + size], 0)
+                return dict(found)
+    raise ValueError("got a file without the metadata of kernels")
+
+
+# ---------------------------------------------------------------- MessagePack
+
+_INTEGERS = {0xCC: ">B", 0xCD: ">H", 0xCE: ">I", 0xCF: ">Q", 0xD0: ">b", 0xD1: ">h", 0xD2: ">i", 0xD3: ">q"}
+_CONSTANTS = {0xC0: None, 0xC2: False, 0xC3: True}
+_LENGTHS = {0xD9: ">B", 0xDA: ">H", 0xDB: ">I", 0xDC: ">H", 0xDD: ">I", 0xDE: ">H", 0xDF: ">I"}
+
+
+def _unpacked(content: bytes, place: int) -> tuple[Any, int]:
+    """The value at `place`, and where the next one begins: numbers, texts, lists and maps."""
+    tag = content[place]
+    place += 1
+    if tag < 0x80 or tag >= 0xE0:
+        return (tag if tag < 0x80 else tag - 256), place
+    if tag in _CONSTANTS:
+        return _CONSTANTS[tag], place
+    if tag in _INTEGERS:
+        form = _INTEGERS[tag]
+        return struct.unpack_from(form, content, place)[0], place + struct.calcsize(form)
+    length, place = _length(content, tag, place)
+    if 0xA0 <= tag < 0xC0 or tag in (0xD9, 0xDA, 0xDB):
+        return content[place : place + length].decode(), place + length
+    if 0x90 <= tag < 0xA0 or tag in (0xDC, 0xDD):
+        return _several(content, place, length)
+    if tag < 0x90 or tag in (0xDE, 0xDF):
+        flat, place = _several(content, place, 2 * length)
+        return dict(zip(flat[::2], flat[1::2])), place
+    raise ValueError(f"got a value of kind {tag:#x} in its metadata")
+
+
+def _length(content: bytes, tag: int, place: int) -> tuple[int, int]:
+    if tag in _LENGTHS:
+        form = _LENGTHS[tag]
+        return struct.unpack_from(form, content, place)[0], place + struct.calcsize(form)
+    return tag & (0x1F if tag >= 0xA0 else 0xF), place
+
+
+def _several(content: bytes, place: int, count: int) -> tuple[list[Any], int]:
+    found = []
+    for _ in range(count):
+        value, place = _unpacked(content, place)
+        found.append(value)
+    return found, place

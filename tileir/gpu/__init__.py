@@ -1,1 +1,7 @@
-"""Code for GPUs: through Triton's TTIR to PTX and cubin, or through the vendor's assembler, and launching both."""
+"""Code for GPUs, and launching it.
+
+Two routes make machine code: the open one prints TTIR (`ttir`) for Triton's compiler, which runs in a process of its
+own (`compiler`); the vendor's hands bytecode to `tileiras` (`vendor`). `launch` runs what either made on a driver.
+Knows architectures, object files and what a launch needs beside the arguments. Does not know Python's arrays
+(`runtime.gpu`) or what an operation means beyond its TTIR.
+"""

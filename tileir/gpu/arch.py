@@ -1,8 +1,6 @@
-"""The GPU architectures that code can be made for.
+"""GPU architectures and what each can do, as far as lowering depends on it (spec: support#architectures).
 
-Knows: their names and what each can do, as far as lowering depends on it (spec: support#architectures; for AMD, the
-documents of each instruction set). Does not know: what the machine at hand has (`gpu.driver`), nor any instruction
-(`ttir.vendors`).
+For AMD the source is the document of each instruction set.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""NVIDIA's driver, through the package `cuda-bindings`.
-
-Knows: contexts, devices, loaded kernels and clusters, as CUDA has them, and its entry points. Does not know: what is
-done with them that no vendor does its own way (`gpu.driver`).
-"""
+"""NVIDIA's driver, through the package `cuda-bindings`."""
 
 from __future__ import annotations
 

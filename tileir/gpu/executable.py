@@ -1,8 +1,4 @@
-"""A compiled kernel as a launch needs it, whichever route made it.
-
-Knows: the facts that are kept with a cubin, and how they are written down beside it in the cache.
-Does not know: how cubins are made (`gpu.program`, `gpu.vendor`) or launched (`gpu.launch`).
-"""
+"""A compiled kernel as a launch needs it: the machine code, and the facts that the cache keeps beside it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Extents that code expects to be below 2^31, as a launch computes them before it takes that code.
+"""Extents that code expects to be below 2^31, as expressions over the parameters of a kernel.
 
-Knows: how an extent follows from the parameters of a kernel, and its value for given ones. Does not know: which code
-expects that (`ttir.lib.descriptors`), nor what a launch does if it does not hold (`runtime.gpu`).
+A launch computes them before it takes that code; another variant serves a launch with a larger one.
 """
 
 from __future__ import annotations

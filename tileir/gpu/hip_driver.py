@@ -1,8 +1,5 @@
 """AMD's driver: the HIP runtime, called through ctypes.
 
-Knows: where its library is, devices and loaded kernels, as HIP has them, and its entry points. Does not know: what is
-done with them that no vendor does its own way (`gpu.driver`).
-
 Each function is declared once, by its name and the types of its arguments (hip_runtime_api.h of ROCm 6 and 7). HIP has
 no contexts: a thread has a current device, the first one until it chooses another.
 """

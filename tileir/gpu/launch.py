@@ -1,8 +1,4 @@
-"""Launching machine code, of whichever vendor and route.
-
-Knows: what the parameters of a kernel are in memory, the memory that code wants beside the arguments, and what a grid
-is held to. Does not know: how code is made, arrays and the objects of Python (`runtime.gpu`), what the mailbox says
-(`gpu.mailbox`).
+"""Launch machine code of either vendor and route.
 
 Every parameter lies in eight bytes of its own, a value in the low ones: the driver takes as many as the kernel wants.
 A launch returns before the kernel has run, except one with a mailbox, which is read.

@@ -1,8 +1,5 @@
 """The memory in which the blocks of a launch leave what the host is to do: print, report a failed assertion.
 
-Knows: what lies where in it, how the host prepares it, and what it reads out of it. Does not know: how blocks write
-(`ttir.lib.posting`), nor how a tile is put into words.
-
 The host clears the mailbox before a launch and writes its `initial` head; after the launch has ended it reads the head
 again, and of what lies behind as much as is `used`. Numbers are little-endian; a site is the number of an operation
 among those of the program that have a part for the host, counted from 1.

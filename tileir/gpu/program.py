@@ -187,7 +187,7 @@ def compiled(
     """Lower and compile an entry; `stages` are of `worker.STAGES`.
 
     A kernel that takes more of a resource than the GPU has, or spills registers on one of AMD's, is compiled again with
-    other options (`gpu.fitting`), as long as they were not requested. Raises UnsupportedError.
+    other options, as long as they were not requested. Raises UnsupportedError.
     """
     if "amdgcn" in stages and "hsaco" not in stages:
         stages = [*stages, "hsaco"]  # which tells what is spilled

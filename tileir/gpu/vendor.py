@@ -1,7 +1,4 @@
-"""The vendor's route: `tileiras` makes a cubin of bytecode.
-
-Knows: where that program is, how it is run, what its cubins are like, and what is kept of that on disk. Does not know:
-how bytecode is written (the caller does), how a cubin is launched (`gpu.launch`).
+"""The vendor's route: `tileiras` makes a cubin from bytecode; cubins are cached on disk.
 
 Kernels of these cubins take the parameters of the entry and no others, and are launched with blocks of one thread: the
 driver, which must be one for CUDA 13.1 or newer, finds the rest in the cubin (spec: launch#grid).

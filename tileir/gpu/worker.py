@@ -1,8 +1,7 @@
 """The process that Triton's compiler runs in, so that its aborts end this process and not the user's.
 
-Knows: Triton's stages from TTIR to machine code. Does not know: Tile IR; nothing of `tileir` is imported here.
-
-Requests and answers are JSON with the length in front (`read_message`, `write_message`), one answer to each request:
+Nothing of `tileir` is imported here. Requests and answers are JSON with the length in front (`read_message`,
+`write_message`), one answer to each request:
 
     {"ttir": text, "target": ["cuda", 90, 32], "options": {...}, "stages": ["ttgir", "cubin"]}
     {"stages": {"ttgir": text, "cubin": base64}, "metadata": {...}}  or  {"error": text}

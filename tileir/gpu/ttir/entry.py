@@ -1,7 +1,4 @@
-"""Turning one entry into a TTIR function.
-
-Knows: the parameters of that function, and what is known before the first operation is lowered. Does not know: what an
-operation becomes (`rules`), nor how code is compiled or launched.
+"""Lower one entry to a TTIR function.
 
 The parameters are those of the entry, then one pointer for each `Hidden` that the code turned out to need.
 """

@@ -1,8 +1,5 @@
 """Forms of the values of Tile IR in TTIR.
 
-Knows: the TTIR type of a tile, what a view consists of, how any value becomes a list of TTIR values, as which it is
-carried through control flow, and how comparisons are named. Does not know: what is done with them.
-
 A tile of rank 0 is a scalar, any other a tensor. Elements are held thus: i4 as i8 from -8 to 7; tf32 as f32 whose low
 13 bits are zero; f8E8M0FNU, fnv8E5M3FNU and f4E2M1FN as their bits in an i8, the unused ones zero; all others as
 themselves. In memory an i1 is a byte, which is what pointers to it point to.

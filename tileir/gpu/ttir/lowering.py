@@ -1,8 +1,7 @@
-"""The state of an entry while it is turned into a TTIR function.
+"""The state of an entry while it is lowered to a TTIR function.
 
-Knows: the values of the program and what carries them, the parameters that code turned out to need beyond those of the
-entry, and which rule serves which operation. Does not know: what an operation means (the chapters), nor how a lowering
-begins and ends (`entry`).
+It holds the values of the program and what carries them, the parameters that code needs beyond those of the entry, and
+the rule of each operation.
 """
 
 from __future__ import annotations

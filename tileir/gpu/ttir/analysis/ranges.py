@@ -1,10 +1,7 @@
-"""Numbers of a kernel as they are known when its code is made.
+"""Divisors (powers of two) and ranges of the values of a TTIR function; of a tensor those of every element.
 
-Knows: divisors (powers of two) and ranges of the values of a TTIR function, of a tensor those of every element: from
-constants, from what is promised of values, and through arithmetic. Does not know: where promises come from
-(`assumptions`, `lowering`), nor what is made of the facts, nor the arithmetic of ranges (`analysis.ranges`).
-
-What is known holds wherever its value is seen. It is only ever too weak: arithmetic that may overflow is unknown.
+Facts come from constants, from promises, and through arithmetic. They hold wherever the value is seen and are only ever
+too weak: arithmetic that may overflow is unknown.
 """
 
 from __future__ import annotations

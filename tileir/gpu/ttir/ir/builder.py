@@ -1,10 +1,7 @@
-"""Making TTIR.
+"""Build TTIR: the insertion point, and short names for the instructions that most rules need.
 
-Knows: where the next instruction goes, and the instructions that most rules need, by short names; what they need beyond
-TTIR, element by element. Does not know: Tile IR, nor by which instructions a vendor's GPUs do the latter (`vendors`).
-
-Two features are NVIDIA's own and are left to those who use them: multicast memory (`lib.once`) and copies by descriptor
-(`lib.descriptors`).
+Instructions beyond TTIR come from the vendor's table. Two features are NVIDIA's own and are left to those who use them:
+multicast memory (`lib.elect_thread`) and copies by descriptor (`lib.descriptors`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """TTIR in memory: typed values, instructions and blocks.
 
-Knows: the structure of MLIR as far as TTIR uses it. Every instruction is kept in the generic form, so no instruction
-has a class of its own. Does not know: how it is written (`text`) or made (`builder`), nor what any instruction means.
+Every instruction is kept in the generic form, so no instruction has a class of its own.
 """
 
 from __future__ import annotations

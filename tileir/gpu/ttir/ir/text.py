@@ -1,7 +1,4 @@
-"""TTIR as MLIR text, in the generic form that Triton's parser reads.
-
-Knows: how values, types, attributes and locations are written. Does not know: what any instruction means.
-"""
+"""Print TTIR as MLIR text in generic form, which Triton's parser reads."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """Tiles copied by the tensor memory accelerator, which takes a descriptor of the tensor (sm_90 and later).
 
-Knows: which views it can serve, which loads gain by it, how a load through a descriptor is written.
-Does not know: loads by address (`views`), which accesses come after which (`barriers`).
-
 Where it is legal. The tensor has one dimension of static stride 1, all other strides and the address are known to be
 multiples of 16 bytes, extents are below 2^31, there are 1 to 5 dimensions, a row of the tile has at least 16 bytes, and
 padding is zero or, for floats of 16 and 32 bits, NaN. Accesses are weak. The accelerator does not see what threads of

@@ -1,11 +1,8 @@
 """Narrow floats to and from f32, element by element, for scalars and tensors alike.
 
-Knows: the layouts of `ir.formats.FloatFormat`. Decoding is exact; encoding takes any f32 and rounds once, saturating
-where the format has no infinity to give (spec: conversion#ftof).
-Does not know: f64, nor which rounding mode an operation may carry (`ttir.rules.conversion`).
-
-Values are held as `ttir.forms` says. `native` tells whether the architecture converts f8E4M3FN and f8E5M2 by itself
-(`Arch.has_fp8`); the values are the same either way.
+The layouts are those of `ir.formats.FloatFormat`. Decoding is exact; encoding takes any f32 and rounds once, saturating
+where the format has no infinity to give (spec: conversion#ftof). Values are held as `ttir.forms` says. `native` tells
+whether the architecture converts f8E4M3FN and f8E5M2 by itself (`Arch.has_fp8`); the values are the same either way.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
 """Tiles of f4E2M1FN in memory: two elements to a byte, the even one in the low half (spec: views#index-mapping).
 
-Knows: how such tiles are read and written. Does not know: where their elements lie (`tiling`).
-
 If the elements of each byte are known to be neighbours in the tile, bytes are read and written. Otherwise each element
 reads its byte; and it is written by a change of its bits in a 32-bit word in one step, so that it does not matter who
 writes the others meanwhile.

@@ -1,7 +1,4 @@
-"""Arithmetic on 64-bit scalars, with what is known while the code is made left out of it.
-
-Knows: i64 as extents, strides, indices and offsets are held. Does not know: what they are of.
-"""
+"""Arithmetic on 64-bit scalars (extents, strides, indices, offsets) that folds what is known while code is made."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Addresses of the elements of a tile of a view (spec: views#index-mapping).
-
-Knows: the index mapping of partition, strided and gather/scatter views, the test at the edges of the tensor, and
-what makes addresses and tests cheap. Does not know: loads and stores (`views`).
+"""Addresses of the elements of a tile of a view (spec: views#index-mapping), and the tests at the edges of the tensor.
 
 Indices, extents and strides are unsigned 64-bit numbers, the latter below 2^63; coordinates do not wrap around.
 The first coordinate of a tile is a 64-bit scalar. Along a dimension without rows, what is counted from there takes 32

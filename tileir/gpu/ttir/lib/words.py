@@ -1,7 +1,4 @@
-"""Integers of TTIR as Python numbers: operators emit the instructions.
-
-Knows: the instructions of two's complement arithmetic, and which values are constants. Does not know: Tile IR.
-"""
+"""Integers of TTIR as Python numbers: operators emit the instructions of two's complement arithmetic."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """TTIR of atomic operations (spec: atomics#top): each element is a transaction of its own.
 
-Knows: the instruction for each mode, and what masked-off elements give. Does not know: orderings and scopes
-(`transfers`), where the elements of a view lie (`tiling`).
-
 Triton has each element served by one thread, also where threads hold copies, and hands the old element on to the
 others. A sum of f32 in memory flushes subnormals (``atom.add.f32`` does; spec: atomics#modes); other sums keep them.
 """

@@ -1,8 +1,4 @@
-"""TTIR of control flow (spec: control#top).
-
-Knows: the structured operations where no exit leads past them, and `for`. Does not know: the code of a region, nor of
-what may be left early (`regions`), nor how `for` counts (`counting`).
-"""
+"""TTIR of control flow (spec: control#top): structured operations that no exit leads past, and `for`."""
 
 from __future__ import annotations
 

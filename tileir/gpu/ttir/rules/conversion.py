@@ -1,8 +1,4 @@
-"""TTIR of the conversions (spec: conversion#top).
-
-Knows: for each pair of element types the shortest code that rounds once, and how each instruction treats values out of
-range. Does not know: the encodings of narrow floats (`ttir.lib.narrow`).
-"""
+"""TTIR of the conversions (spec: conversion#top): for each pair of element types the shortest code that rounds once."""
 
 from __future__ import annotations
 

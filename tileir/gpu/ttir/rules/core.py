@@ -1,8 +1,7 @@
 """TTIR of the core operations: constants, pointers, choices and the grid (spec: core#top).
 
-Knows: that one value for all elements is an instruction, and that other contents lie in memory, as TTIR has no constant
-tensor with different elements; that Triton's compiler moves pointers by signed 32-bit and 64-bit numbers of elements,
-modulo 2^64. Does not know: how elements are held (`ttir.forms`).
+One value for all elements is an instruction; other contents lie in memory, as TTIR has no constant tensor with
+different elements. Triton's compiler moves pointers by signed 32-bit and 64-bit numbers of elements, modulo 2^64.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """TTIR of integer division: quotients in three roundings, and remainders (spec: division#top).
 
-Knows: the divisions that the hardware has no answer to. Dividing by 0 is undefined in Tile IR too, but only its result:
-no instruction is given such a divisor, which would let the compiler drop code that has nothing to do with it.
+Dividing by 0 is undefined in Tile IR too, but only its result: no instruction is given such a divisor, which would let
+the compiler drop code that has nothing to do with it.
 """
 
 from __future__ import annotations

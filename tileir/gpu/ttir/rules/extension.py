@@ -1,8 +1,4 @@
-"""TTIR of operations of early documents (spec: extension#operations): functions, generated tiles, rows, the barrier.
-
-Knows: which operation of the public set, or which function of the device library, stands for one of these.
-Does not know: calls (`calls`).
-"""
+"""TTIR of operations of early documents (spec: extension#operations): functions, generated tiles, rows, the barrier."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """TTIR of the floating-point operations with an exact result (spec: floating#top), and of `divf` and `sqrt` in full.
 
-Knows: which instruction an operation with its attributes stands for. Does not know: rounding (`arithmetic`), functions
-(`functions`).
-
 `approx` and `full` are, or are as near as, the PTX instructions from which the specification takes its bounds
 (spec: floating#semantics, spec: functions#accuracy): ``div.approx.f32`` (2 ulp, and zero for divisors above 2^126),
 ``div.full.f32`` (2 ulp), ``sqrt.approx.f32`` (about 2^-23).

@@ -1,11 +1,10 @@
 """TTIR of the functions without an exact result: exp, log, powers, trigonometry (spec: functions#top).
 
-Knows: the cheapest evaluation within the bounds of the specification (spec: functions#accuracy), which are those
-published for the CUDA device library. Does not know: rounded arithmetic (`arithmetic`).
-
-f32 and f64 are left to the device library, which keeps subnormals (`compiler.EXACT`), but for what one PTX instruction
-does within the bound: `exp2` and `rsqrt` of f32 (2 ulp each), and what is asked for as `approx`. f16 and bf16 are
-evaluated in f32 and rounded to nearest even, where an error far below the narrow type's last place is as good as none.
+Each takes the cheapest evaluation within its bound (spec: functions#accuracy), which is the one published for the CUDA
+device library. f32 and f64 are left to that library, which keeps subnormals (`compiler.EXACT`), but for what one PTX
+instruction does within the bound: `exp2` and `rsqrt` of f32 (2 ulp each), and what is asked for as `approx`. f16 and
+bf16 are evaluated in f32 and rounded to nearest even, where an error far below the narrow type's last place is as good
+as none.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """TTIR of the integer and bitwise chapters (spec: integer#top). Division is in `ttir.rules.division`.
 
-Knows: which formula an operation with its attributes stands for. Everything is modulo 2^width, whatever `overflow`
-promises, and no instruction is given an operand for which it has no result (spec: undefined#catalogue).
+Everything is modulo 2^width, whatever `overflow` promises, and no instruction is given an operand for which it has no
+result (spec: undefined#catalogue).
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """TTIR of matrix multiply-accumulate (spec: matmul#top).
 
-Knows: in which precision the products of each element type are added, and the identities that make products of
-unsigned integers from those of signed ones. Does not know: which sizes ``tt.dot`` takes (`products`), how products are
-scaled (`scaled`).
+Products of unsigned integers are made from those of signed ones. `lib.products` has the sizes that ``tt.dot`` takes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Promises of `assume`, made known (spec: misc#assume).
-
-Knows: how a promise about a value reaches our own facts and Triton's analysis of addresses. Does not know: what either
-makes of it.
+"""TTIR of assertions and prints, and the promises of `assume`, made known (spec: misc#assume).
 
 A promise holds where the `assume` is executed. If the value comes from the same block, or is a parameter and the
 `assume` stands at the top level of the entry, it holds wherever the value is seen, and is noted on the value itself.

@@ -1,8 +1,5 @@
 """TTIR of multicast memory (spec: multimem#top): PTX ``multimem`` instructions, from sm_90 on.
 
-Knows: the instruction for each operation and element type. Does not know: where the elements of a view lie (`tiling`),
-how threads run it for each element (`once`).
-
 The instructions know no single element of 16 bits, only pairs in a word of 32. Of a word that is read, one half is
 taken. Where one half is added to, -0 is added to the other, which leaves every number as it is (and makes a signalling
 NaN a quiet one). A store clears the bits of the element, then sets those of its value: 16 bits can be stored weakly

@@ -1,8 +1,7 @@
 """TTIR of `pack` and `unpack` (spec: packing#pack): tiles of one axis as little-endian bit streams.
 
-Knows: a stream is cut or put together by halves, the lower half of each element first. TTIR has no instruction that
-changes the number of elements and keeps the bits, but it joins two tensors along a new last axis and splits them.
-Does not know: how an element is held (`ttir.forms`), but for the bits that it leaves unused.
+A stream is cut or put together by halves, the lower half of each element first: TTIR has no instruction that changes
+the number of elements and keeps the bits, but it joins two tensors along a new last axis and splits them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,5 @@
 """TTIR of memory through pointers (spec: pointers#top).
 
-Knows: tokens, loads, stores, `alloca`, and what waits for or makes way to other kernels. Does not know: which order
-tokens ask for (`barriers`), nor the instructions that access memory (`transfers`).
-
 The hint `latency` is not used: how far ahead loads are issued is for Triton's compiler to say, for whole loops.
 """
 

@@ -1,8 +1,4 @@
-"""Literals of attributes as TTIR.
-
-Knows: the bits by which an element is held. Does not know: which operations have literals, nor constant tensors with
-different elements (`rules.core`).
-"""
+"""TTIR of reductions and scans (spec: reduction#top), and of the literals that are their identities."""
 
 from __future__ import annotations
 

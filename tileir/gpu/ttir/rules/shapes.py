@@ -1,8 +1,4 @@
-"""TTIR of the operations that move elements within tiles (spec: shapes#top).
-
-Knows: which of them a tile of rank 0, held as a scalar, passes through unchanged. Does not know: how parts of tensors
-are found (`subtiles`).
-"""
+"""TTIR of the operations that move elements within tiles (spec: shapes#top)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """TTIR of views (spec: views#top): making them, asking their shapes, loading and storing tiles through them.
 
-Knows: how a tile of a view becomes a load or a store. Does not know: where its elements lie (`tiling`), how one lies in
-memory (`cells`, `nibbles`), when the copy engine serves a view (`descriptors`).
-
 Dimensions of one element are left out of loads and stores: what comes of it is what the program would have written
 without them.
 """

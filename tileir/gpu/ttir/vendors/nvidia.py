@@ -1,8 +1,4 @@
-"""PTX, and the device library ``libdevice``.
-
-Knows: which instruction does what, and which register a type is in. Does not know: which operation of Tile IR asks for
-it.
-"""
+"""NVIDIA: PTX instructions and functions of ``libdevice`` that Triton has no operation for."""
 
 from __future__ import annotations
 

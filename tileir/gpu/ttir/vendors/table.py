@@ -1,7 +1,4 @@
-"""Which instructions an architecture has beyond TTIR.
-
-Knows: the table of each vendor. Does not know: what is in it.
-"""
+"""The vendors' tables of instructions beyond TTIR."""
 
 from __future__ import annotations
 

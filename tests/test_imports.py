@@ -22,6 +22,7 @@ LAYERS = {
             ("sanitize", "explore", "triton.importer"),
             ("runtime",),
             ("cuda_as_cpu",),
+            ("frontend",),
             ("cutile", "triton", "farm", "tools"),
             ("distributed", "fuzz", "tune"),
             ("cli",),

@@ -1,6 +1,6 @@
 """``tileir cutile``: run a cuTile Python script with its kernels on a target.
 
-Knows: the options of the verb. Does not know: how a script is run (`cutile.script`).
+Knows: the options of the verb. Does not know: how a script is run (`frontend.script`).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from tileir.cli.launching import needs_child
 from tileir.cli.options import add_checks, check_of, chosen_target, limits_of
 from tileir.cli.progress import clear_line, progress_line
 from tileir.cutile.dumping import Dump
-from tileir.cutile.script import run_script
-from tileir.cutile.switch import DEFAULT
+from tileir.cutile.switch import DEFAULT, enabled_for_script
+from tileir.frontend.script import run_script
 from tileir.host import child
 from tileir.ir.diagnostics import Trap
 from tileir.runtime.targets import Target
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("--sanitize has checks of its own: expected neither --no-check nor --check strict with it")
     tool = chosen_tool(options)
     if tool is not None:
-        return run_script(path, options.arguments, tool.name, options.cuda_as_cpu, instead=tool)
+        return run_script(path, options.arguments, enabled_for_script(tool.name, instead=tool), options.cuda_as_cpu)
     return _run_in_child(path, options, found) if needs_child(found, check_of(options)) else _run(path, options, found)
 
 
@@ -95,17 +95,8 @@ def _run(path: Path, options: argparse.Namespace, target: Target, note: child.Sh
             if line is not None:
                 line.begin(kernel)
 
-        return run_script(
-            path,
-            options.arguments,
-            name,
-            options.cuda_as_cpu,
-            sanitize,
-            check_of(options),
-            settings,
-            told,
-            _dump(options),
-        )
+        enabled = enabled_for_script(name, sanitize, check_of(options), told, _dump(options), **settings)
+        return run_script(path, options.arguments, enabled, options.cuda_as_cpu)
 
 
 def _dump(options: argparse.Namespace) -> Dump | None:

@@ -1,6 +1,7 @@
 """cuTile Python kernels on a tileir target: the user's file as it is, without GPU or driver.
 
-Knows: the switch: `enable`, `disable`, `on`; and, as a pytest plugin (``-p tileir.cutile``), the hooks of `plugin`.
+Knows: the switch: `enable`, `disable`, `on`; and, as a pytest plugin (``-p tileir.cutile``), the hooks of
+`frontend.plugin`.
 Does not know: what a launch does (`launch`). Needs the package `cuda-tile`, and imports it when a target is enabled.
 """
 
@@ -11,15 +12,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from tileir.cutile.launch import installed
-from tileir.cutile.plugin import (
-    pytest_addoption,
-    pytest_load_initial_conftests,
-    pytest_report_header,
-    pytest_sessionfinish,
-    pytest_terminal_summary,
-)
-from tileir.cutile.sanitizing import SanitizerSession
 from tileir.cutile.switch import DEFAULT, disable, enable
+from tileir.frontend.plugin import Plugin
+from tileir.frontend.sanitizing import SanitizerSession
 from tileir.runtime.targets import TargetName
 
 if TYPE_CHECKING:
@@ -70,3 +65,16 @@ def on(
         disable()
         if before is not None:
             before.install()
+
+
+def _session() -> SanitizerSession | None:
+    launcher = installed()
+    return None if launcher is None else launcher.session
+
+
+_plugin = Plugin("cuTile", enable, disable, _session)
+pytest_addoption = _plugin.pytest_addoption
+pytest_load_initial_conftests = _plugin.pytest_load_initial_conftests
+pytest_report_header = _plugin.pytest_report_header
+pytest_sessionfinish = _plugin.pytest_sessionfinish
+pytest_terminal_summary = _plugin.pytest_terminal_summary

@@ -10,10 +10,11 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tileir.cutile.errors import at_python_line, with_advice
+from tileir.cutile.errors import FIRST_COLUMN, with_advice
 from tileir.cutile.export import exported, python_file
 from tileir.cutile.keys import signature
 from tileir.cutile.signature import Binding, KernelParameters
+from tileir.frontend.places import at_python_line
 from tileir.ir.bulk import without_collection
 from tileir.ir.diagnostics import DiagnosticError, Trap
 from tileir.runtime.arguments import read_only
@@ -42,7 +43,7 @@ class Specialisation:
         try:
             run(grid, binding.arguments)
         except Trap as trap:
-            raise at_python_line(trap, self.file) from None
+            raise at_python_line(trap, self.file, FIRST_COLUMN) from None
 
     def _require_unwritten(self, binding: Binding) -> None:
         for place, position in binding.read_only:
@@ -76,7 +77,7 @@ class Specialisations:
         try:
             entry.module.require_valid()
         except DiagnosticError as error:
-            raise at_python_line(error, file) from None
+            raise at_python_line(error, file, FIRST_COLUMN) from None
 
         def prepared(options: LaunchOptions) -> Run:
             return self._target.prepare(entry, self._check, {**self._options, **options})

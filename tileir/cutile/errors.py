@@ -1,20 +1,12 @@
-"""Errors as a user of cuTile is told of them, and their places.
-
-Knows: how an argument of a launch is named, by cuTile and here, and how a fault of a run is shown at the line of the
-kernel's Python file.
-Does not know: what is wrong (`signature`, the targets).
-"""
+"""Errors as a user of cuTile is told of them: an argument of a launch is named by cuTile and here."""
 
 from __future__ import annotations
 
-import linecache
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeVar
 
-from tileir.ir.diagnostics import DiagnosticError, Note, Trap
-from tileir.ir.loc import CallSiteLoc, FileLoc, Location, Source, file_position
-
-Raised = TypeVar("Raised", Trap, DiagnosticError)
+FIRST_COLUMN = 0
+"""The number that cuTile gives the first column of a line."""
 Error = TypeVar("Error", TypeError, ValueError, OverflowError)
 
 
@@ -61,21 +53,6 @@ _HEAP_TYPE = 1 << 9
 """``Py_TPFLAGS_HEAPTYPE``: a class that Python code made."""
 
 
-def at_python_line(fault: Raised, file: str) -> Raised:
-    """`fault` with the source of the kernel's file at hand, so that its text shows the line and a caret.
-
-    The columns that cuTile writes count from 0; those of a location count from 1.
-    """
-    if isinstance(fault, Trap):
-        place = file_position(fault.loc)
-        if isinstance(place, FileLoc):
-            fault.notes = calls_to(fault.loc)
-            fault.loc = _from_one(place)
-            file = place.file
-    fault.source = source_of(file)
-    return fault
-
-
 _ADVICE = {
     "breakpoint()": "'tileir cutile --debug' steps through a kernel, with breakpoints in the file; print(x), "
     "ct.printf() show values, ct.assert_() states what must hold, --sanitize finds races and accesses outside arrays",
@@ -90,30 +67,3 @@ def with_advice(error: Exception) -> Exception:
         found = [advice for what, advice in _ADVICE.items() if message.startswith(what)]
         error.message = "\n    ".join([message, *found])  # type: ignore[attr-defined]
     return error
-
-
-def source_of(file: str) -> Source | None:
-    """The text of a Python file, or of the notebook cell that Python knows by that name."""
-    lines = linecache.getlines(file)
-    return Source(file, "".join(lines)) if lines else None
-
-
-def calls_to(loc: Location) -> tuple[Note, ...]:
-    """A note for each call that led to `loc`, the innermost first."""
-    notes = []
-    while isinstance(loc, CallSiteLoc):
-        place = file_position(loc.caller)
-        if isinstance(place, FileLoc):
-            notes.append(Note("called from here", _from_one(place)))
-        loc = loc.caller
-    return tuple(notes)
-
-
-def python_place(loc: Location) -> Location:
-    """The position in a Python file that `loc` stands for; `loc` itself if it has none."""
-    place = file_position(loc)
-    return _from_one(place) if isinstance(place, FileLoc) else loc
-
-
-def _from_one(place: FileLoc) -> FileLoc:
-    return replace(place, column=place.column + 1)

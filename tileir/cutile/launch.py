@@ -18,14 +18,14 @@ from tileir.cuda_as_cpu import was_asked_for
 from tileir.cuda_as_cpu.patching import Function, rebind
 from tileir.cutile.arrays import compiles_for_one
 from tileir.cutile.cache import Specialisation, SpecialisationCache, Specialisations
-from tileir.cutile.children import Choice, handed_on
 from tileir.cutile.dumping import Dump
 from tileir.cutile.errors import cutile_type_name
 from tileir.cutile.grid import cutile_grid
 from tileir.cutile.keys import constraints
-from tileir.cutile.sanitizing import SanitizerSession
 from tileir.cutile.signature import Binding, KernelParameters, OnGpu
-from tileir.cutile.tracebacks import trimmed
+from tileir.frontend.children import Choice, handed_on
+from tileir.frontend.sanitizing import SanitizerSession
+from tileir.frontend.tracebacks import trimmed
 from tileir.ir.diagnostics import LaunchTimeout
 from tileir.runtime.grid import Grid
 from tileir.runtime.options import Check, LaunchOptions
@@ -91,7 +91,7 @@ class LaunchReplacement:
     def install(self) -> None:
         rebind(self._replacements)
         if self._children:
-            self._while_installed.enter_context(handed_on(self._choice))
+            self._while_installed.enter_context(handed_on("cutile", self._choice))
         if self.session is not None:
             self.session.fresh.install()
             self._while_installed.callback(self.session.fresh.remove)

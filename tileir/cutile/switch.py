@@ -6,11 +6,15 @@ Does not know: how a launch is replaced (`launch`).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from tileir.cutile.handing import Handing
+from tileir.cutile.dumping import Dump
+from tileir.cutile.errors import FIRST_COLUMN
 from tileir.cutile.launch import LaunchReplacement, installed
-from tileir.cutile.sanitizing import SanitizerSession
+from tileir.frontend.handing import Handing
+from tileir.frontend.sanitizing import SanitizerSession
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.runtime.options import check_level
 from tileir.runtime.targets import Target, TargetName
@@ -56,12 +60,36 @@ def enable(
     return session
 
 
+@contextmanager
+def enabled_for_script(
+    target: str,
+    sanitize: bool = False,
+    check: Check = True,
+    told: Callable[[str], object] | None = None,
+    dump: Dump | None = None,
+    instead: Target | None = None,
+    **options: Unpack[LaunchOptions],
+) -> Iterator[SanitizerSession | None]:
+    """Within the block kernels run on `target`, those of child processes too; see `enable`.
+
+    `told` is told the name of each kernel that is about to be launched; `dump` keeps what each becomes.
+    """
+    session = enable(target, children=True, sanitize=sanitize, check=check, instead=instead, **options)
+    launcher = installed()
+    assert launcher is not None, "it has been enabled"
+    launcher.told, launcher.dump = told, dump
+    try:
+        yield session
+    finally:
+        disable()
+
+
 def _session(target: str, sanitize: bool | SanitizerOptions | Handing) -> SanitizerSession | None:
     if isinstance(sanitize, Handing):
-        return SanitizerSession(target, sanitize.options, sanitize)
+        return SanitizerSession(target, sanitize.options, sanitize, FIRST_COLUMN)
     if isinstance(sanitize, bool):
-        return SanitizerSession(target, {}) if sanitize else None
-    return SanitizerSession(target, sanitize)
+        return SanitizerSession(target, {}, None, FIRST_COLUMN) if sanitize else None
+    return SanitizerSession(target, sanitize, None, FIRST_COLUMN)
 
 
 def disable() -> None:

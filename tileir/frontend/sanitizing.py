@@ -1,7 +1,7 @@
-"""Findings of the sanitizer in the cuTile kernels of a program, at the lines of its Python files.
+"""Findings of the sanitizer in the kernels of a Python program, at the lines of its Python files.
 
 Knows: how the reports of all launches become one, and how a place in bytecode becomes a line of Python.
-Does not know: what is found (`sanitize`), how a launch is replaced (`launch`), how children hand over (`handing`).
+Does not know: what is found (`sanitize`), how children hand over (`handing`).
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-from tileir.cutile.errors import calls_to, python_place, source_of
-from tileir.cutile.fresh import FreshMemory, unwritten
-from tileir.cutile.handing import Gathered, Handing
+from tileir.frontend.fresh import FreshMemory, unwritten
+from tileir.frontend.handing import Gathered, Handing
+from tileir.frontend.places import calls_to, python_place, source_of
 from tileir.ir.loc import FileLoc, Location
 from tileir.runtime.options import SanitizerOptions
 from tileir.runtime.sanitizing import SanitizingTarget
@@ -22,8 +22,11 @@ from tileir.sanitize.report import SanitizerReport
 class SanitizerSession:
     """The findings of all launches so far, those of child processes among them: `report`."""
 
-    def __init__(self, target: str, options: SanitizerOptions, handing: Handing | None = None) -> None:
-        """``handing``: this process is a child, and hands over what it finds.
+    def __init__(
+        self, target: str, options: SanitizerOptions, handing: Handing | None = None, first_column: int = 1
+    ) -> None:
+        """``handing``: this process is a child, and hands over what it finds. `first_column` is the number that the
+        front end gives the first column of a line.
 
         Raises ValueError for a target that has no sanitizer, TypeError for an option that it does not have.
         """
@@ -31,6 +34,7 @@ class SanitizerSession:
             raise ValueError(f"sanitize: expected the target 'interp', got '{target}'")
         self.target = SanitizingTarget(self.add, options, unwritten)
         self.fresh = FreshMemory()
+        self._first_column = first_column
         self.handing = handing or Handing(options)
         self._gathered = Gathered()
         self._process = 0 if handing is not None else os.getpid()
@@ -62,10 +66,12 @@ class SanitizerSession:
     def _at_python_lines(self, found: Finding) -> Finding:
         notes = tuple(replace(note, loc=self._place(note.loc)) for note in found.notes)
         other = None if found.other is None else self._place(found.other)
-        return replace(found, loc=self._place(found.loc), other=other, notes=calls_to(found.loc) + notes)
+        return replace(
+            found, loc=self._place(found.loc), other=other, notes=calls_to(found.loc, self._first_column) + notes
+        )
 
     def _place(self, loc: Location) -> Location:
-        place = python_place(loc)
+        place = python_place(loc, self._first_column)
         if isinstance(place, FileLoc) and place.file not in self._gathered.sources:
             source = source_of(place.file)
             if source is not None:

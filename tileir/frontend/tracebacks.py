@@ -18,8 +18,10 @@ E = TypeVar("E", bound=BaseException)
 
 _PACKAGE = Path(__file__).parents[1]
 _EXAMPLES = _PACKAGE / "examples"
-_ARGUMENTS = (_PACKAGE / "cutile", _PACKAGE / "runtime")
+_ARGUMENTS = (_PACKAGE / "cutile", _PACKAGE / "triton", _PACKAGE / "runtime")
 """Folders of the code that finds faults of arguments and grids."""
+_LIBRARIES = ("cuda.tile", "triton")
+"""The libraries whose kernels run."""
 
 
 def is_ours(file: str) -> bool:
@@ -42,13 +44,13 @@ def trimmed(error: E) -> E:
 
 
 def _is_of_library(error: BaseException) -> bool:
-    """Whether cuTile reports a fault of a kernel; its text says where."""
-    return type(error).__module__.split(".")[:2] == ["cuda", "tile"]
+    """Whether a library reports a fault of a kernel; its text says where."""
+    return f"{type(error).__module__}.".startswith(tuple(f"{name}." for name in _LIBRARIES))
 
 
 def _is_library(file: str) -> bool:
-    tile = sys.modules.get("cuda.tile")
-    return tile is not None and tile.__file__ is not None and Path(tile.__file__).parent in Path(file).parents
+    found = [getattr(sys.modules.get(name), "__file__", None) for name in _LIBRARIES]
+    return any(path is not None and Path(path).parent in Path(file).parents for path in found)
 
 
 def _entries(trace: TracebackType | None) -> list[TracebackType]:

@@ -9,61 +9,39 @@ from __future__ import annotations
 import runpy
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import TracebackType
 
 from tileir.cuda_as_cpu import NOTICE, cuda_as_cpu
-from tileir.cutile import switch
-from tileir.cutile.dumping import Dump
-from tileir.cutile.launch import installed
-from tileir.cutile.tracebacks import is_ours
-from tileir.runtime.options import Check, LaunchOptions
-from tileir.runtime.targets import Target
+from tileir.frontend.sanitizing import SanitizerSession
+from tileir.frontend.tracebacks import is_ours
 
 
 def run_script(
-    path: Path,
-    arguments: Sequence[str],
-    target: str,
-    as_cpu: bool = False,
-    sanitize: bool = False,
-    check: Check = True,
-    limits: LaunchOptions | None = None,
-    told: Callable[[str], object] | None = None,
-    dump: Dump | None = None,
-    instead: Target | None = None,
+    path: Path, arguments: Sequence[str], enabled: AbstractContextManager[SanitizerSession | None], as_cpu: bool = False
 ) -> int:
     """Run the file as ``__main__`` with `arguments`; gives 0, or 1 after an error, which has been shown.
 
-    With `sanitize` what the sanitizer reports is shown too, however the script ends; its errors count. `told` is told
-    the name of each kernel that is about to be launched; `dump` keeps what each becomes. They run
-    on `instead` if that is given.
+    Its kernels run on a target while `enabled` is entered. What a sanitizer reports is shown too, however the script
+    ends; its errors count.
 
-    SystemExit passes through. Raises `UnsupportedError` if the target or cuda-tile is not there.
+    SystemExit passes through. Raises what `enabled` raises as it is entered.
     """
     if as_cpu and cuda_as_cpu():
         print(NOTICE, file=sys.stderr)
-    session = switch.enable(target, children=True, sanitize=sanitize, check=check, instead=instead, **(limits or {}))
-    _tell(told, dump)
-    try:
-        with _process_of(path, arguments):
-            runpy.run_path(str(path), run_name="__main__")
-    except Exception as error:
-        print(_shown(error), file=sys.stderr)
-        return 1
-    finally:
-        switch.disable()
-        if session is not None:
-            print(session.report, file=sys.stderr)
+    with enabled as session:
+        try:
+            with _process_of(path, arguments):
+                runpy.run_path(str(path), run_name="__main__")
+        except Exception as error:
+            print(_shown(error), file=sys.stderr)
+            return 1
+        finally:
+            if session is not None:
+                print(session.report, file=sys.stderr)
     return 0 if session is None or session.report.ok else 1
-
-
-def _tell(told: Callable[[str], object] | None, dump: Dump | None) -> None:
-    launcher = installed()
-    if launcher is not None:
-        launcher.told, launcher.dump = told, dump
 
 
 @contextmanager

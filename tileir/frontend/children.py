@@ -13,10 +13,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tileir.cutile.handing import Handing
+from tileir.frontend.handing import Handing
 from tileir.runtime.options import Check, LaunchOptions
 
-VARIABLE = "TILEIR_CUTILE"
+FRONT_ENDS = {"cutile": "cuda.tile", "triton": "triton"}
+"""The front ends, and the library of each, whose import is the moment to enable it."""
 STARTUP = str(Path(__file__).parent / "startup")
 
 _AS_CPU = "cuda-as-cpu"
@@ -25,7 +26,7 @@ _CHECKS: dict[str, Check] = {"strict": "strict", "off": False}
 
 @dataclass(frozen=True)
 class Choice:
-    """What a process does with cuTile's launches; of the options of the target, its limits."""
+    """What a process does with the launches of a front end; of the options of the target, its limits."""
 
     target: str
     as_cpu: bool = False
@@ -43,9 +44,13 @@ class Choice:
         return " ".join([*words, *([] if self.sanitize is None else [f"sanitize={self.sanitize.word}"])])
 
 
-def inherited() -> Choice | None:
+def _variable(front_end: str) -> str:
+    return f"TILEIR_{front_end.upper()}"
+
+
+def inherited(front_end: str) -> Choice | None:
     """The choice of the parent process, if that is known."""
-    target, *words = os.environ.get(VARIABLE, "").split() or [""]
+    target, *words = os.environ.get(_variable(front_end), "").split() or [""]
     said = {name: value for name, _, value in (word.partition("=") for word in words)}
     options: LaunchOptions = {}
     if "timeout" in said:
@@ -58,10 +63,10 @@ def inherited() -> Choice | None:
 
 
 @contextmanager
-def handed_on(choice: Choice) -> Iterator[None]:
+def handed_on(front_end: str, choice: Choice) -> Iterator[None]:
     """Children that start within the block do as this process does."""
     path = os.environ.get("PYTHONPATH")
-    changes = {VARIABLE: str(choice), "PYTHONPATH": os.pathsep.join([STARTUP, *([path] if path else [])])}
+    changes = {_variable(front_end): str(choice), "PYTHONPATH": os.pathsep.join([STARTUP, *([path] if path else [])])}
     before = {name: os.environ.get(name) for name in changes}
     os.environ.update(changes)
     try:

@@ -1,4 +1,4 @@
-"""Run by Python as a child process starts, where ``tileir.cutile.children`` has put this folder on its path.
+"""Run by Python as a child process starts, where ``tileir.frontend.children`` has put this folder on its path.
 
 Knows: the libraries whose import is the moment to do what the parent process did. Until then nothing of tileir is
 imported, so that other children start as fast as ever. Afterwards the module of this name that this one hides is run.
@@ -18,10 +18,10 @@ FOLDER = Path(__file__).resolve().parent
 
 
 class FirstImport(MetaPathFinder):
-    """Waits for torch, cupy or cuTile."""
+    """Waits for torch, cupy, Triton or cuTile."""
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
-        if name.partition(".")[0] not in ("torch", "cupy", "cuda"):
+        if name.partition(".")[0] not in ("torch", "cupy", "cuda", "triton"):
             return None
         sys.meta_path.remove(self)
         take_up()
@@ -32,7 +32,7 @@ class FirstImport(MetaPathFinder):
 def take_up() -> None:
     if find_spec("tileir") is None:
         sys.path.append(str(FOLDER.parents[2]))
-    from tileir.cutile import inherited
+    from tileir.frontend import inherited
 
     inherited.take_up()
 

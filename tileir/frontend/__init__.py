@@ -1,0 +1,1 @@
+"""What the front ends for Python kernels share: scripts, child processes, the sanitizer's session, lines of Python."""

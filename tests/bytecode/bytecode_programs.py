@@ -104,7 +104,7 @@ def module_with(op: type[Op], version: Version, chosen: tuple[Attr | Operand, ..
         1 if operand.single else (2 if operand.variadic else 1) * (operand in chosen) for operand in spec.operands
     ]
     types = [type_for(operand.constraint) for operand, count in zip(spec.operands, counts) for _ in range(count)]
-    block = Block(types)
+    block, values = supplied(types)
     variadic = sum(count for operand, count in zip(spec.operands, counts) if operand.variadic)
     attributes = {
         attr.name: value_for(attr, version, variadic)
@@ -115,9 +115,19 @@ def module_with(op: type[Op], version: Version, chosen: tuple[Attr | Operand, ..
     results = [type_for(result.constraint) for result in spec.results for _ in range(2 if result.variadic else 1)]
     if AttrKind.DENSE in {attr.kind for attr in spec.attrs}:
         results = [t.tile(t.F32, 4)]
-    regions = tuple(None if region.optional and not chosen else body(block.args[:1]) for region in spec.regions)
-    block.append(op(list(block.args), results, attributes, regions, segments=tuple(counts)))
+    regions = tuple(None if region.optional and not chosen else body(values[:1]) for region in spec.regions)
+    block.append(op(values, results, attributes, regions, segments=tuple(counts)))
     return module_of(block)
+
+
+def supplied(types: list[t.Type]) -> tuple[Block, list[Value]]:
+    """A block with values of `types`: arguments where they are tiles, which any entry can have, else results."""
+    block = Block([type for type in types if isinstance(type, t.TileType)])
+    args = iter(block.args)
+    make = OPS["make_token"].build
+    return block, [
+        next(args) if isinstance(type, t.TileType) else block.append(make([type])).results[0] for type in types
+    ]
 
 
 def body(captured: list[Value]) -> Block:

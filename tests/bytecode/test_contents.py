@@ -4,7 +4,7 @@ import random
 import struct
 
 import pytest
-from bytecode_programs import TYPES, VIEW, module_of
+from bytecode_programs import TYPES, VIEW, module_of, supplied
 from damaged_files import TYPES as RAW_TYPES
 from damaged_files import Draft, table
 from hypothesis import given
@@ -144,13 +144,14 @@ MORE_TYPES = (
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("type", MORE_TYPES, ids=repr)
 def test_types_survive_in_every_version_that_has_them(type, version):
-    module = module_of(Block([type]))
+    block, _ = supplied([type])
     try:
-        data = bytecode.encode(module, version)
+        data = bytecode.encode(module_of(block), version)
     except DiagnosticError:
         assert version != VERSIONS[-1]
         return
-    assert bytecode.decode(data).items[0].regions[0].args[0].type is type
+    again = bytecode.decode(data).items[0].regions[0]
+    assert [value.type for value in [*again.args, *again.ops[0].results]] == [type]
 
 
 def test_types_in_use_may_come_in_any_order_and_twice():

@@ -138,6 +138,15 @@ def test_a_function_is_to_be_inlined():
     bytecode.encode(optimize(module, passes="inline"))
 
 
+@pytest.mark.parametrize("type", ["token", "tensor_view<64xf32, strides=[1]>"])
+def test_13_5_has_only_tiles_as_arguments_of_entries(type):
+    module = entry("", f"%i: tile<i32>, %v: {type}")
+    assert faults(module, "13.5") == [
+        ("E0957", f"'entry' argument 1: expected a scalar tile in version 13.5, got {type}")
+    ]
+    bytecode.encode(module, "13.4")
+
+
 def test_only_entries_and_globals_stand_in_a_module():
     module = module_of(Block())
     module.op.regions[0].append(OPS["make_token"].build([t.TOKEN]))

@@ -46,6 +46,14 @@ entry @k(%a: tile<i32>) -> tile<i32> {
 entry @k(%a: tile<i32>, %b: tile<4xi32>) {
 }
 // -----
+// expected-error@+1 [E0815] argument 1: expected a scalar tile in version 13.5, got tensor_view<64xf32, strides=[1]>
+entry @k(%a: tile<i32>, %v: tensor_view<64xf32, strides=[1]>) {
+}
+// -----
+// expected-error@+1 [E0815] argument 0: expected a scalar tile in version 13.5, got token
+entry @k(%t: token) {
+}
+// -----
 // expected-error@+1 [E0812] body arguments: expected those of the signature, (tile<i32>), got (tile<i64>)
 "cuda_tile.entry"() <{sym_name = "k", function_type = (!cuda_tile.tile<i32>) -> ()}> ({
 ^bb0(%a: !cuda_tile.tile<i64>):

@@ -16,7 +16,7 @@ from tileir.bytecode import faults
 from tileir.bytecode.attributes import write_tagged
 from tileir.bytecode.debug import DebugWriter
 from tileir.bytecode.decode import ALWAYS_HINTS_SINCE, GLOBAL_FIELDS_SINCE, HAS_HINTS, KERNEL
-from tileir.bytecode.faults import BytecodeFault, inside
+from tileir.bytecode.faults import BytecodeFault, inside, shown_type
 from tileir.bytecode.instruction_writer import BodyWriter, check_terminated, held
 from tileir.bytecode.sections import ALIGNMENT, Section, write_file
 from tileir.bytecode.tables import TableWriters
@@ -28,12 +28,15 @@ from tileir.ir.core import Module, Op
 from tileir.ir.diagnostics import Diagnostic, DiagnosticError
 from tileir.ir.spec import Placement
 from tileir.ir.traits import NO_MEMORY_EFFECT, PURE
+from tileir.ir.types import TileType
 from tileir.ir.versions import Version, version_key
 from tileir.ops.calls import Call, Func
 from tileir.ops.module import Entry, Global
 from tileir.ops.reduction import Reduce, Scan
 
 PRODUCER_SINCE = version_key("13.3")
+TILES_ONLY_SINCE = version_key("13.5")
+"""From here on entries take scalar tiles only."""
 NO_HINTS = OptimizationHints(DictAttr())
 
 
@@ -48,6 +51,8 @@ def encode(module: Module, version: str | None = None, *, strict: bool = False) 
     found = list(needs(module))
     target = lowest_version(found) if wanted is None else wanted
     faulty += [diagnostic for diagnostic in (need.unless(target) for need in found) if diagnostic is not None]
+    if target >= TILES_ONLY_SINCE:
+        faulty += _passed_by_no_launch(module)
     if faulty:
         raise DiagnosticError(faulty, module.source)
     return _ModuleWriter(target, strict).write(module)
@@ -86,6 +91,15 @@ def _effects(op: Op) -> Iterator[Diagnostic]:
         if inner is not op and not free:
             message = f"'{inner.spec.name}': expected only operations without memory effects inside '{op.spec.name}'"
             yield Diagnostic(faults.NOT_SELF_CONTAINED, message, inner.loc, op=inner.spec.name)
+
+
+def _passed_by_no_launch(module: Module) -> Iterator[Diagnostic]:
+    """Parameters of entries that are no tiles (spec: module#entry-checks)."""
+    for item in module.items:
+        for index, type in enumerate(item.function_type.inputs if isinstance(item, Entry) else ()):
+            if not isinstance(type, TileType):
+                message = f"'entry' argument {index}: expected a scalar tile in version 13.5, got {shown_type(type)}"
+                yield Diagnostic(faults.ENTRY_ARGUMENT, message, item.loc, op="entry")
 
 
 # ---------------------------------------------------------------- module, globals, entries

@@ -54,6 +54,7 @@ WRITE_VERSION = "E0953"
 WRITE_ATTR = "E0954"
 NO_BYTECODE = "E0955"
 MALFORMED = "E0956"
+ENTRY_ARGUMENT = "E0957"
 
 MAX_NESTING = 128
 """Deepest nesting of regions, attributes and locations that is read or written."""

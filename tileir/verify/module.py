@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tileir.ir.types import ElementType, TileType
+from tileir.ir.types import ElementType, TensorViewType, TileType, TileViewType
 from tileir.ops.module import Entry, Global, ModuleOp
 from tileir.verify.debug import add_function_scope, item_without_scope
 from tileir.verify.hints import entries_are_dictionaries
@@ -12,6 +12,8 @@ from tileir.verify.rule import CheckContext, RuleTable, Violation, type_list
 from tileir.verify.versions import newer_type
 
 rules = RuleTable()
+
+VIEWS = TensorViewType | TileViewType
 
 
 @rules("E0207", ModuleOp, contextual=True)
@@ -39,6 +41,15 @@ def scalar_arguments(op: Entry, context: CheckContext) -> Violation | None:
         if isinstance(type, TileType) and type.shape:
             hint = "pass a pointer and load the tile from it"
             return Violation(f"argument {index}", "a scalar tile", repr(type), hint=hint)
+    return None
+
+
+@rules("E0815", Entry)
+def tile_arguments(op: Entry, context: CheckContext) -> Violation | None:
+    for index, type in enumerate(op.function_type.inputs if context.level >= (13, 5) else ()):
+        if not isinstance(type, TileType):
+            hint = "pass a pointer and make the view in the body" if isinstance(type, VIEWS) else None
+            return Violation(f"argument {index}", "a scalar tile in version 13.5", repr(type), hint=hint)
     return None
 
 

@@ -101,6 +101,17 @@ def test_the_level_decides(tileir) -> None:
     assert tileir("check", "--level", "13.3", "-", stdin=text.encode()).status == 1
 
 
+HINTED = "entry @k() optimization_hints=<sm_90 = {latency = 2}> {\n}\n"
+
+
+@pytest.mark.parametrize(("options", "said"), [((), "ok, 1 entry"), (("--warn-hints",), "warning[W0832]")])
+def test_hints_without_effect_are_warned_of_when_asked_for(tileir, tmp_path: Path, options, said: str) -> None:
+    (tmp_path / "hinted.mlir").write_text(HINTED)
+    ran = tileir("check", *options, "hinted.mlir")
+    assert ran.status == 0 and said in ran.out
+    assert ("W0832" in ran.out) == bool(options)
+
+
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no such device")
 @pytest.mark.parametrize("verb", ["check", "opt", "dis"])
 def test_a_file_without_an_end_is_refused_by_its_beginning(tileir, verb: str) -> None:

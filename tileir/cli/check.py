@@ -39,6 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--split-input-file", action="store_true", help="check the programs between lines '// -----' one by one"
     )
+    parser.add_argument("--warn-hints", action="store_true", help="warn of optimization hints that have no effect")
     add_level(parser)
     parser.epilog = """\
 examples:
@@ -50,7 +51,7 @@ examples:
 
 def run(options: argparse.Namespace) -> int:
     checked = (
-        _check(file, content, first_line, options.level)
+        _check(file, content, first_line, options.level, options.warn_hints)
         for file in options.files
         for content, first_line in _programs(file, options.split_input_file)
     )
@@ -74,13 +75,13 @@ def _programs(file: str, split: bool) -> Iterator[tuple[bytes, int]]:
         begin = following
 
 
-def _check(file: str, content: bytes, first_line: int, level: str) -> Checked:
+def _check(file: str, content: bytes, first_line: int, level: str, warn_hints: bool) -> Checked:
     name = files.display_name(file)
     try:
         module = from_content(content, name, first_line, level=level)
     except DiagnosticError as error:
         return Checked(name, Report(error.diagnostics, error.source), None)
-    return Checked(name, verify(module, level), _contents(module))
+    return Checked(name, verify(module, level, warn_hints=warn_hints), _contents(module))
 
 
 def _print_data(checked: Iterable[Checked]) -> bool:

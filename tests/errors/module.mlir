@@ -88,5 +88,8 @@ global @g <i32: 1> : tile<i32>
 // expected-error@+1 [E0219] attribute 'value': expected a type of version 13.2, got tile<2xf4E2M1FN>, which exists since 13.3
 global @g <f4E2M1FN: 1.0> : tile<2xf4E2M1FN>
 // -----
+// expected-error@+1 [E0816] attribute 'alignment': expected 0 or a power of two, got -8
+global @g alignment = -8 <i32: [1]> : tile<1xi32>
+// -----
 // expected-warning@+1 [W0801] attribute 'alignment': expected 0 or a power of two, got 3
 global @g alignment = 3 <i32: [1]> : tile<1xi32>

@@ -10,10 +10,9 @@ from as_entry import with_entries
 from chunks import TESTS, Chunk, chunks, error_chunks
 
 from tileir.bytecode import encode
-from tileir.ir.core import Module, Op
+from tileir.ir.core import Module
 from tileir.ir.diagnostics import DiagnosticError
 from tileir.ir.spec import Placement
-from tileir.ir.types import TileType, Type
 from tileir.ops.calls import Func
 from tileir.ops.module import Entry
 from tileir.text.parser import parse
@@ -26,6 +25,8 @@ from reference_tools import is_refused
 
 NOT_IN_BYTECODE = {"E0202", "E0405", "E0802", "E0812", "E0824", "E0826"}
 """Rules that no bytecode can break: it does not say the same thing twice, and has no place for nested items."""
+OURS = {"E0816"}
+"""Rules that the tools do not have."""
 
 PROGRAMS = [
     *error_chunks(),
@@ -39,6 +40,8 @@ def test_gives_the_verdict_of_the_reference(chunk: Chunk, tmp_path: Path) -> Non
     report = verify(module)
     if {diagnostic.code for diagnostic in report} & NOT_IN_BYTECODE:
         pytest.skip("bytecode does not say this")
+    if {diagnostic.code for diagnostic in report} & OURS:
+        pytest.skip("a rule of ours")
     try:
         data = encode(module, "13.5")
     except DiagnosticError:
@@ -56,13 +59,4 @@ def _module(chunk: Chunk) -> Module:
     signatures = [signature_of(item) for item in module.items if isinstance(item, Entry | Func)]
     if any(signature is None or signature.results for signature in signatures):
         pytest.skip("entries have no results")
-    if any(
-        not isinstance(type, TileType) for item in module.items if isinstance(item, Entry) for type in _inputs(item)
-    ):
-        pytest.skip("such entries are refused only when they are launched")
     return with_entries(module)
-
-
-def _inputs(entry: Op) -> tuple[Type, ...]:
-    signature = signature_of(entry)
-    return () if signature is None else signature.inputs

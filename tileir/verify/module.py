@@ -85,12 +85,15 @@ def global_type(op: Global, context: CheckContext) -> Violation | None:
     return newer_type("attribute 'value'", op.value.type, context)
 
 
-@rules("W0801", Global, contextual=True)
+@rules("E0816", Global)
 def global_alignment(op: Global, context: CheckContext) -> Violation | None:
+    return Violation("attribute 'alignment'", "0 or a power of two", str(op.alignment)) if op.alignment < 0 else None
+
+
+@rules("W0801", Global, contextual=True)
+def useful_alignment(op: Global, context: CheckContext) -> Violation | None:
     found = op.alignment
-    if found >= 0 and found & (found - 1) == 0:
-        return None
-    return Violation("attribute 'alignment'", "0 or a power of two", str(found))
+    return Violation("attribute 'alignment'", "0 or a power of two", str(found)) if found & (found - 1) else None
 
 
 rules.add("E0826", item_without_scope, Global, contextual=True)

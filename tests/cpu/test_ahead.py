@@ -7,8 +7,7 @@ import pytest
 
 import tileir
 from tests.cpu.anew import compile_anew
-from tileir.cpu.memory import ahead
-from tileir.cpu.memory import rows as written_rows
+from tileir.cpu.memory import cache_policy
 
 
 def program(index: str = "%x, %j", rows: int = 1, piece: int = 64) -> str:
@@ -37,13 +36,13 @@ entry @k(%in: tile<ptr<f32>>, %out: tile<ptr<f32>>, %rows: tile<i32>, %width: ti
 def asked(monkeypatch):
     """Whether each request in the code that is compiled is one to write."""
     compile_anew(monkeypatch)
-    found, prefetch = [], ahead.prefetch
+    found, prefetch = [], cache_policy.prefetch
 
-    def noted(builder, address, writes):
-        found.append(writes)
-        prefetch(builder, address, writes=writes)
+    def noted(builder, address, *level, **kind):
+        found.extend(kind.values())
+        prefetch(builder, address, *level, **kind)
 
-    monkeypatch.setattr(ahead, "prefetch", noted)
+    monkeypatch.setattr(cache_policy, "prefetch", noted)
     return found
 
 
@@ -97,13 +96,13 @@ entry @k(%in: tile<ptr<f32>>, %out: tile<ptr<f32>>, %n: tile<i32>) {
 
 
 def test_what_is_asked_for_does_not_bypass_the_cache_but_joined_tile_blocks_do(asked, monkeypatch):
-    bypassing, worth_while = [], written_rows.worth_while
+    bypassing, worth_while = [], cache_policy.worth_while
 
     def noted(*given):
         bypassing.append(given)
         return worth_while(*given)
 
-    monkeypatch.setattr(written_rows, "worth_while", noted)
+    monkeypatch.setattr(cache_policy, "worth_while", noted)
     agrees(program(piece=512), (20,), 20, 1000, 2, threads=1)
     assert asked and not bypassing
     asked.clear()

@@ -7,7 +7,7 @@ import pytest
 
 import tileir
 from tests.cpu.anew import compile_anew
-from tileir.cpu.memory import streams
+from tileir.cpu.memory import cache_policy
 
 TENSOR = "tensor_view<?x?xf32, strides=[?,1]>"
 
@@ -64,7 +64,7 @@ def test_one_tile_block_whose_arrays_overlap(offset: int) -> None:
 
 def test_rows_that_bypass_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     compile_anew(monkeypatch)
-    monkeypatch.setattr(streams, "LEAST_STORED", 1)
+    monkeypatch.setattr(cache_policy, "LEAST_STORED", 1)
     for m, n, gap in ((2, 512, 0), (3, 500, 0), (4, 512 + 16, 0), (1, 252, 0)):
         same = both("neg_inf", m, n, gap, m * n)
         assert same, (m, n)

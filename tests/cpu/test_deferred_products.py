@@ -16,7 +16,7 @@ from tileir.cpu.analysis.deferred import deferred_products
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.streams import unchanged
 from tileir.cpu.lowering import deferred as deferred_lowering
-from tileir.cpu.memory import overwritten
+from tileir.cpu.memory import cache_policy
 from tileir.cpu.rules import matmul as rules
 from tileir.ops import control
 from tileir.ops.module import Entry
@@ -250,7 +250,7 @@ def test_what_the_last_sums_overwrite_is_asked_for_where_it_is_known(monkeypatch
         return found[-1]
 
     monkeypatch.setattr(rules, "overwritten_by", noted)
-    monkeypatch.setattr(overwritten, "LEAST_FETCHED", 0)
+    monkeypatch.setattr(cache_policy, "LEAST_FETCHED", 0)
     text = program()
     begin, end = text.index("  %c_tensor ="), text.index("  %a_tiles =")
     tensor, tiles = text[begin:end], next(line for line in text.splitlines() if "%c_tiles =" in line)

@@ -71,3 +71,20 @@ def test_rows_apart_leave_what_is_between() -> None:
     expected = np.full_like(result, -1)
     expected[:7, :19] = array[:7, :19]
     assert result.tobytes() == expected.tobytes()
+
+
+def test_constants_of_different_sizes_are_written_as_far_as_the_tensor_goes() -> None:
+    stores = ""
+    for size in (64, 32):
+        view = f"partition_view<tile=({size}), tensor_view<5xi32, strides=[1]>>"
+        stores += f"""
+  %c{size} = constant <i32: [{", ".join(map(str, range(size)))}]> : tile<{size}xi32>
+  %v{size} = make_partition_view %t : {view}
+  %k{size} = store_view_tko weak %c{size}, %v{size}[%zero] : tile<{size}xi32>, {view}, tile<i32> -> token"""
+    text = f"""entry @k(%p: tile<ptr<i32>>) {{
+  %zero = constant <i32: 0> : tile<i32>
+  %t = make_tensor_view %p, shape = [5], strides = [1] : tensor_view<5xi32, strides=[1]>{stores}
+}}"""
+    result = np.full(9, -1, np.int32)
+    tileir.parse(text)["k"].launch(1, result, target="cpu")
+    assert result.tolist() == [0, 1, 2, 3, 4, -1, -1, -1, -1]

@@ -11,7 +11,7 @@ import pytest
 
 import tileir
 from tileir.cpu.analysis.fusion import Fusion
-from tileir.cpu.analysis.needed import Needed
+from tileir.cpu.analysis.live_extents import LiveExtents
 from tileir.ops import matmul
 
 TILE, BATCHES = 32, 4
@@ -59,10 +59,10 @@ entry @gemm(%a: tile<ptr<f32>>, %d: tile<ptr<f32>>, %c: tile<ptr<f32>>,
 }}"""
 
 
-def found(text: str) -> tuple[Needed, matmul.MmaF]:
+def found(text: str) -> tuple[LiveExtents, matmul.MmaF]:
     entry = tileir.parse(text).kernels["gemm"].entry
     (product,) = [op for op in entry.walk() if isinstance(op, matmul.MmaF)]
-    return Needed(Fusion(entry.body)), product
+    return LiveExtents(Fusion(entry.body)), product
 
 
 @pytest.mark.parametrize(("batch", "flat"), [(BATCHES, False), (1, False), (1, True)])
@@ -156,7 +156,7 @@ def test_scaled_products_at_the_border_are_those_of_numpy():
 def test_a_scaled_product_needs_what_is_stored_and_a_scale_is_no_factor():
     entry = tileir.parse(scaled()).kernels["gemm"].entry
     (product,) = [op for op in entry.walk() if isinstance(op, matmul.MmaFScaled)]
-    needed = Needed(Fusion(entry.body))
+    needed = LiveExtents(Fusion(entry.body))
     assert needed.store_of(product) is not None
     assert needed.product_of(product.rhs) == (product, 1)
     assert needed.product_of(product.lhs_scale) is None

@@ -17,8 +17,8 @@ import tileir
 from tests.cpu.anew import compile_anew
 from tests.cpu.guarded import Guarded
 from tileir.cpu.analysis.fusion import Fusion
-from tileir.cpu.analysis.needed import Needed
-from tileir.cpu.memory import boxes
+from tileir.cpu.analysis.live_extents import LiveExtents
+from tileir.cpu.memory import loads
 from tileir.cpu.rules import matmul as rules
 from tileir.ops import matmul
 
@@ -95,7 +95,7 @@ def bits(array: np.ndarray) -> bytes:
 
 def all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rules, "needs_of_product", lambda lowering, product: None)
-    monkeypatch.setattr(boxes, "needs_of_load", lambda lowering, loaded, view: {})
+    monkeypatch.setattr(loads, "needs_of_load", lambda lowering, loaded, box: {})
 
 
 def launched(kernel: tileir.Kernel, a: np.ndarray, b: np.ndarray, m: int, n: int, k: int) -> np.ndarray:
@@ -153,9 +153,9 @@ def test_sums_of_negative_zeros_in_few_rows_stay_negative(turned):
     assert np.all(np.signbit(out))
 
 
-def products(text: str) -> tuple[Needed, list[matmul.MmaF]]:
+def products(text: str) -> tuple[LiveExtents, list[matmul.MmaF]]:
     entry = tileir.parse(text).kernels["gemm"].entry
-    return Needed(Fusion(entry.body)), [op for op in entry.walk() if isinstance(op, matmul.MmaF)]
+    return LiveExtents(Fusion(entry.body)), [op for op in entry.walk() if isinstance(op, matmul.MmaF)]
 
 
 def test_sums_of_a_loop_are_needed_as_far_as_they_are_stored():

@@ -15,7 +15,7 @@ from tests.cpu.guarded import Guarded
 from tileir.cpu.analysis.streams import streams_of
 from tileir.cpu.emit.record import CheckLevel
 from tileir.cpu.llvm.engine import assembly, host
-from tileir.cpu.memory import streams
+from tileir.cpu.memory import cache_policy
 from tileir.cpu.run import library
 from tileir.cpu.run.program import lowered
 
@@ -110,7 +110,7 @@ def test_other_code_does_not(text: str) -> None:
 @pytest.fixture(autouse=True)
 def _whatever_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     compile_anew(monkeypatch)
-    monkeypatch.setattr(streams, "LEAST_STORED", 1)
+    monkeypatch.setattr(cache_policy, "LEAST_STORED", 1)
 
 
 def at_offset(guard: Guarded, count: int, offset: int, dtype: type) -> np.ndarray:

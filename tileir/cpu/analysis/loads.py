@@ -18,14 +18,14 @@ from tileir.analysis import axes
 from tileir.analysis.affine import Affines
 from tileir.analysis.effects import MemoryAccess, access_of, own_effect
 from tileir.cpu.analysis.cuts import Cuts
-from tileir.cpu.analysis.fusion import Fusion
+from tileir.cpu.analysis.fusion import ALIASES, INDEX_MAPPING, Fusion, fusible
 from tileir.cpu.analysis.pointer_rows import RowAccess, row_access
-from tileir.cpu.analysis.readers import Readers
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value
 from tileir.ir.effects import Effect
 from tileir.ops.calls import Call
 from tileir.ops.control import For, If, Loop
+from tileir.ops.misc import Assume
 
 CHANGES = Effect.WRITE | Effect.UPDATE | Effect.PRINT | Effect.HOST
 """Effects that may change memory; code of the host, which takes what is printed, may do anything."""
@@ -174,7 +174,7 @@ def _moves_tile_of_bytes(access: MemoryAccess) -> bool:
 
 def steps_evenly(known: Affines, pointers: Value) -> bool:
     """Whether the addresses are a start plus a multiple of each index; whether they wrap around shows at the corners
-    of the tile, when the code runs (`cpu.memory.spans`)."""
+    of the tile, when the code runs (`cpu.memory.regions`)."""
     return axes.is_even(known.of(pointers), pointers.tile.shape)
 
 
@@ -187,3 +187,64 @@ def _same_tile(load: MemoryAccess, store: MemoryAccess | None) -> bool:
     if store is None or not is_box(load) or load.address is not store.address:
         return False
     return all(mine is other for mine, other in zip(load.indices, store.indices))
+
+
+# ---------------------------------------------------------------- readers of values
+
+Use = tuple[Op, Value]
+"""An operation whose code reads elements, and the operand that it reads them through."""
+
+
+class Readers:
+    """The operations whose code reads the elements of each value of one function.
+
+    Those that only leave an expression for their users are passed: expressions, put-off loads and carried pointers.
+    """
+
+    def __init__(self, fusion: Fusion) -> None:
+        self._fusion = fusion
+        self._uses: dict[Value, frozenset[Use]] = {}
+        self._put_off: set[Op] = set()
+
+    def put_off(self, load: Op) -> None:
+        """Take into account that `load` computes its pointers where its users read."""
+        self._put_off.add(load)
+        self._uses.clear()
+
+    def uses(self, value: Value) -> frozenset[Use]:
+        if value not in self._uses:
+            found: set[Use] = set()
+            for user in self._fusion.users(value):
+                if self._passes(user):
+                    found |= self.uses(user.results[0])
+                    # A promise is checked where it stands.
+                    found |= {(user, value)} if isinstance(user, Assume) else set()
+                else:
+                    found |= self._uses_in(user, value)
+            self._uses[value] = frozenset(found)
+        return self._uses[value]
+
+    def in_place(self, value: Value, store: Op) -> bool:
+        """Whether `store` reads an element of `value` only for the element at the same index that it writes."""
+        return all(
+            not isinstance(user, INDEX_MAPPING) and self.in_place(user.results[0], store)
+            for user in self._fusion.users(value)
+            if self._passes(user) and any(op is store for op, _ in self.uses(user.results[0]))
+        )
+
+    def _passes(self, op: Op) -> bool:
+        """Whether the result of `op` is an expression, or the tile it is given."""
+        return isinstance(op, ALIASES) or (fusible(op) and self._fusion.fused(op.results[0]))
+
+    def _uses_in(self, user: Op, value: Value) -> set[Use]:
+        """The operation itself, and the code that computes the pointers which it hands on as an expression."""
+        if isinstance(user, For) and _is_pointers(value):
+            return {(user, value), (user.body.ops[-1], value)}
+        access = access_of(user) if user in self._put_off else None
+        if access is None or access.address is not value or access.result is None:
+            return {(user, value)}
+        return {(user, value), *((op, value) for op, _ in self.uses(access.result))}
+
+
+def _is_pointers(value: Value) -> bool:
+    return isinstance(value.type, t.TileType) and isinstance(value.type.element, t.PointerType)

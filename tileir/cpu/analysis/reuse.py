@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from tileir.analysis.uses import home_of
 from tileir.cpu.analysis.fusion import ALIASES, FREE, INDEX_MAPPING, Fusion, fusible
-from tileir.cpu.analysis.readers import Readers
+from tileir.cpu.analysis.loads import Readers
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value
 from tileir.ops import control, matmul

@@ -1,22 +1,29 @@
-"""Stores that may bypass the cache: of kernels that never read what they store, and order nothing in memory.
+"""Stores that may bypass the cache, and accesses whose place in the next tile block is known.
 
-What bypasses the cache becomes visible to other threads late, which is seen to where a thread ends its part of a launch
-(`cpu.emit.driver`). A kernel that tells others in between that something is stored does not stream.
+A kernel may bypass the cache that never reads what it stores, and orders nothing in memory. What bypasses the cache
+becomes visible to other threads late, which is seen to where a thread ends its part of a launch (`cpu.emit.driver`): a
+kernel that tells others in between that something is stored does not stream.
 
-Knows: which stores these are. Does not know: LLVM, nor when it is worth while (`cpu.memory.streams`).
+In a grid of one dimension a thread mostly runs one tile block after the other. What such a one stores, and loads in the
+same block of code, begins a known distance behind, if one index of its box is the number of the tile block.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tileir.analysis.effects import accesses_of, own_effect, reachable
+from tileir.analysis.effects import MemoryAccess, accesses_of, own_effect, reachable
 from tileir.analysis.provenance import ANYWHERE, Provenance
+from tileir.cpu.analysis.loads import is_box
+from tileir.ir import types as t
 from tileir.ir.core import Op
 from tileir.ir.effects import Effect
+from tileir.ops import core
 from tileir.ops.calls import Call
 from tileir.ops.module import Entry
 
+MOST_BYTES = 1 << 12
+"""Bytes of a tile that is asked for ahead: the processor cannot keep up with more of them at a time."""
 _TELLS = Effect.UPDATE | Effect.PRINT | Effect.HOST
 """Effects by which others may learn what has been stored."""
 
@@ -58,3 +65,19 @@ def unchanged(entry: Entry) -> Unchanged | None:
         return None
     targets, reads = zip(*streams.values())
     return Unchanged(frozenset(targets), reads[0])
+
+
+# ---------------------------------------------------------------- the next tile block
+
+
+def next_dimension(access: MemoryAccess) -> int | None:
+    """The dimension of a small box along which the next tile block has the next one; None if there is none."""
+    type = access.address.type
+    if not isinstance(type, t.TileViewType) or not is_box(access):
+        return None
+    blocks = [index.op if isinstance(index.op, core.GetTileBlockId) else None for index in access.indices]
+    found = [at for at, block in enumerate(blocks) if block is not None]
+    if len(found) != 1 or type.tile.count * type.element.byte_size > MOST_BYTES:
+        return None
+    block, index = blocks[found[0]], access.indices[found[0]]
+    return found[0] if block is not None and index is block.results[0] else None

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from llvmlite import ir
 
-from tileir.cpu.emit.elements import DOUBLE, FLOAT, I1
+from tileir.cpu.emit.elements import DOUBLE, FLOAT, I1, PTR
 
 Number = int | float
 
@@ -26,7 +26,8 @@ def call_intrinsic(builder: ir.IRBuilder, name: str, result: ir.Type, arguments:
 
 def call_named(builder: ir.IRBuilder, name: str, result: ir.Type, arguments: Sequence[ir.Value]) -> ir.Value:
     """The function of exactly that name."""
-    types = [argument.type for argument in arguments]
+    # The address of a global says what lies there, which the type of a function must not.
+    types = [PTR if isinstance(argument.type, ir.PointerType) else argument.type for argument in arguments]
     function = builder.module.globals.get(name) or ir.Function(builder.module, ir.FunctionType(result, types), name)
     return builder.call(function, arguments)
 

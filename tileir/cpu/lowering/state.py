@@ -18,8 +18,8 @@ from tileir.analysis.placement import CallPlacement
 from tileir.cpu.analysis.coarsening import Coarsening
 from tileir.cpu.analysis.cuts import sides_of
 from tileir.cpu.analysis.fusion import Fusion
+from tileir.cpu.analysis.live_extents import LiveExtents
 from tileir.cpu.analysis.loads import Loads
-from tileir.cpu.analysis.needed import Needed
 from tileir.cpu.analysis.reuse import Reuse
 from tileir.cpu.analysis.streams import Streams
 from tileir.cpu.emit.elements import I8, I64, PTR, Num
@@ -58,13 +58,11 @@ Lower = Callable[["Lowering", Op], None]
 @dataclass(frozen=True)
 class NativeRules:
     """The rules of all chapters; those of `strict` emit what only strict mode looks for, before the operation, those of
-    `counted` what counts the elements that it accesses, likewise; those of `joined` stand in the place of others where
-    tile blocks are joined."""
+    `counted` what counts the elements that it accesses, likewise."""
 
     always: Mapping[type[Op], Lower]
     strict: Mapping[type[Op], Lower]
     counted: Mapping[type[Op], Lower]
-    joined: Mapping[type[Op], Lower] = field(default_factory=dict)
 
 
 @dataclass
@@ -168,7 +166,7 @@ class Lowering:
 
     def __post_init__(self) -> None:
         self.loads = Loads(self.fusion, self.known)
-        self.needed = Needed(self.fusion)
+        self.live = LiveExtents(self.fusion)
         self.reuse = Reuse(self.fusion, self.loads.readers)
 
     def share(self, caller: Lowering) -> None:
@@ -179,17 +177,17 @@ class Lowering:
     @contextmanager
     def function(self, body: Block, end: JumpTarget) -> Iterator[None]:
         """While inside, `body` of a device function is lowered, with decisions of its own; `return` jumps to `end`."""
-        outer = self.fusion, self.known, self.loads, self.needed, self.reuse
+        outer = self.fusion, self.known, self.loads, self.live, self.reuse
         if body not in self.analyses:
             fusion, known = Fusion(body), Affines(body)
             self.analyses[body] = fusion, known, Loads(fusion, known)
         self.fusion, self.known, self.loads = self.analyses[body]
-        self.needed = Needed(self.fusion)
+        self.live = LiveExtents(self.fusion)
         self.reuse = Reuse(self.fusion, self.loads.readers)
         self.returns.append(end)
         yield
         self.returns.pop()
-        self.fusion, self.known, self.loads, self.needed, self.reuse = outer
+        self.fusion, self.known, self.loads, self.live, self.reuse = outer
 
     @property
     def checked(self) -> bool:
@@ -324,8 +322,6 @@ class Lowering:
 
     def _lower(self, op: Op) -> None:
         rule = self.rules.always.get(type(op))
-        if self.joined is not None:
-            rule = self.rules.joined.get(type(op), rule)
         if rule is None:
             raise UnsupportedError(f"'{op.spec.name}' has no native code", "cpu", op.loc)
         look = self.rules.strict.get(type(op)) if self.strict else None

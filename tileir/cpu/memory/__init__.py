@@ -1,1 +1,6 @@
-"""Accesses to memory from native code: elements, boxes of tensors, tiles of pointers, and their checks."""
+"""Copies of regions of memory to and from tiles, and checks of them, as native code.
+
+Knows: where the elements of an access lie (`regions`), how they are loaded and stored, what is asked before (`checks`,
+`strict`) and what goes past the cache. Does not know: what an operation means, nor which accesses are boxes, put off or
+joined (`cpu.analysis`).
+"""

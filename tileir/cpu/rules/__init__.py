@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tileir.cpu.lowering.state import Lower, NativeRules
-from tileir.cpu.memory.counting import count_access
+from tileir.cpu.memory.regions import count_access
 from tileir.cpu.rules import (
     arithmetic,
     atomics,
@@ -48,5 +48,4 @@ STRICT: Rules[Lower] = joined(
     views.strict,
 )
 COUNTED: dict[type[Op], Lower] = {op: count_access for op in OPS.values() if op.spec.trait(AccessTrait)}
-JOINED: Rules[Lower] = joined(pointers.joined, views.joined)
-NATIVE_RULES = NativeRules(RULES, STRICT, COUNTED, JOINED)
+NATIVE_RULES = NativeRules(RULES, STRICT, COUNTED)

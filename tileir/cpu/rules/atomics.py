@@ -6,21 +6,17 @@ row-major order, one after the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from llvmlite import ir
 
-from tileir.analysis.effects import MemoryAccess, checked_access
-from tileir.cpu.emit.elements import Num, zero
+from tileir.analysis.effects import checked_access
+from tileir.cpu.emit.elements import zero
 from tileir.cpu.emit.emitter import Index
 from tileir.cpu.emit.tiles import materialized
 from tileir.cpu.lowering.reports import is_off, warn_where
 from tileir.cpu.lowering.state import Lower, Lowering
-from tileir.cpu.memory import pointers
-from tileir.cpu.memory.access import exchange_element, update_element
-from tileir.cpu.memory.checks import check_pointers
-from tileir.cpu.memory.edges import look_at_edges
-from tileir.cpu.memory.views import update_tile
+from tileir.cpu.memory.elements import exchange_element, update_element
+from tileir.cpu.memory.stores import reduce_into_view, update_pointers
+from tileir.cpu.memory.strict import look_at_edges
 from tileir.host import undefined
 from tileir.ir.rules import Rules
 from tileir.ops import atomics
@@ -37,7 +33,7 @@ def lower_atomic_rmw(lowering: Lowering, op: atomics.AtomicRmw) -> None:
         number = argument.at(lowering.emit, index)
         return update_element(lowering.emit, op.mode, address, number, op.memory_ordering_semantics)
 
-    _update(lowering, checked_access(op), lambda index: masked_off, update)
+    update_pointers(lowering, checked_access(op), lambda index: masked_off, update)
     lowering.values[op.result_token] = None
 
 
@@ -56,28 +52,13 @@ def lower_atomic_cas(lowering: Lowering, op: atomics.AtomicCas) -> None:
         old, new = expected.at(emit, index), replacement.at(emit, index)
         return exchange_element(emit, address, old, new, op.memory_ordering_semantics)
 
-    _update(lowering, checked_access(op), lambda index: expected.at(emit, index), update)
+    update_pointers(lowering, checked_access(op), lambda index: expected.at(emit, index), update)
     lowering.values[op.result_token] = None
-
-
-def _update(
-    lowering: Lowering,
-    access: MemoryAccess,
-    masked_off: Callable[[Index], Num],
-    act: Callable[[Index, ir.Value], ir.Value],
-) -> None:
-    """Update every element that is not masked off, and bind the result to the old ones."""
-    assert access.result is not None
-    mask = None if access.mask is None else materialized(lowering.emit, lowering.tile(access.mask))
-    check_pointers(lowering, access)
-    addresses = lowering.tile(access.address)
-    old = pointers.update(lowering.emit, access.result.tile, addresses, mask, masked_off, act)
-    lowering.values[access.result] = old
 
 
 @rules(atomics.AtomicRedView)
 def lower_atomic_red_view(lowering: Lowering, op: atomics.AtomicRedView) -> None:
-    update_tile(lowering, checked_access(op), op.mode)
+    reduce_into_view(lowering, checked_access(op), op.mode)
     lowering.values[op.result_token] = None
 
 

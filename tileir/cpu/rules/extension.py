@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from tileir.analysis.effects import MemoryAccess, checked_access
+from tileir.analysis.effects import checked_access
 from tileir.cpu.emit.elements import I32, Num
 from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.tiles import ExpressionTile, new_buffer, real, rounded
@@ -12,17 +12,13 @@ from tileir.cpu.lowering.elementwise import element_of, pointwise
 from tileir.cpu.lowering.host_calls import hand_over
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.mathlib.trigonometric import atan2_f64
-from tileir.cpu.memory.checks import check_gather
-from tileir.cpu.memory.gather import Gather, gather_rows, load_gather, store_gather
+from tileir.cpu.memory.loads import load
+from tileir.cpu.memory.stores import store
 from tileir.ir import types as t
-from tileir.ir.attributes import MemoryOrdering
-from tileir.ir.core import Value
 from tileir.ir.rules import Rules
 from tileir.ops import extension
 
 rules: Rules[Lower] = Rules()
-
-RowAccess = extension.GatherLoad | extension.ScatterStore
 
 
 @rules(extension.Asin)
@@ -41,21 +37,13 @@ def lower_asin(lowering: Lowering, op: extension.Asin) -> None:
 @rules(extension.GatherLoad)
 def lower_gather_load(lowering: Lowering, op: extension.GatherLoad) -> None:
     """A weak load through the gather/scatter view that the operands describe."""
-    where = _rows(lowering, op, op.source)
-    check_gather(lowering, checked_access(op), op.result.type, where)
-    lowering.values[op.result] = load_gather(lowering, op.result.type, where, op.padding, MemoryOrdering.WEAK)
+    load(lowering, checked_access(op))
 
 
 @rules(extension.ScatterStore)
 def lower_scatter_store(lowering: Lowering, op: extension.ScatterStore) -> None:
-    where = _rows(lowering, op, op.destination)
-    check_gather(lowering, checked_access(op), op.source.type, where)
-    store_gather(lowering, lowering.tile(op.source), where, MemoryOrdering.WEAK)
+    store(lowering, checked_access(op))
     lowering.values[op.result_token] = None
-
-
-def _rows(lowering: Lowering, op: RowAccess, tensor: Value) -> Gather:
-    return gather_rows(lowering, lowering.tensor_view(tensor), op.dim, MemoryAccess.of(op).indices)
 
 
 @rules(extension.ExternElementwise)

@@ -30,8 +30,8 @@ from tileir.cpu.matmul.panels import Extended, factor
 from tileir.cpu.matmul.prefetch import Overwritten
 from tileir.cpu.matmul.products import Product, float_product, is_swapped, product_of
 from tileir.cpu.matmul.repeated import Repeated
-from tileir.cpu.memory.needed import Needs, depth_of_product, needs_of_product
-from tileir.cpu.memory.overwritten import overwritten_by
+from tileir.cpu.memory.cache_policy import overwritten_by
+from tileir.cpu.memory.live_extents import Needs, depth_of_product, needs_of_product
 from tileir.host import undefined
 from tileir.ir import types as t
 from tileir.ir.attributes import Signedness

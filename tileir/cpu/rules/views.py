@@ -14,9 +14,9 @@ from tileir.cpu.emit.tiles import NativeTensorView, NativeTileView, pointer_to, 
 from tileir.cpu.lowering.reports import warn_if
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.memory.checks import fit_of
-from tileir.cpu.memory.edges import look_at_edges
-from tileir.cpu.memory.joined import is_longer, load_joined, store_joined
-from tileir.cpu.memory.views import load_tile, store_tile, update_tile
+from tileir.cpu.memory.loads import load
+from tileir.cpu.memory.stores import reduce_into_view, store
+from tileir.cpu.memory.strict import look_at_edges
 from tileir.host import undefined
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value
@@ -25,7 +25,6 @@ from tileir.ops import multimem, views
 
 rules: Rules[Lower] = Rules()
 strict: Rules[Lower] = Rules()
-joined: Rules[Lower] = Rules()
 
 
 # ---------------------------------------------------------------- making views
@@ -109,34 +108,21 @@ def _bind_extents(lowering: Lowering, results: Sequence[Value], extents: Sequenc
 
 @rules(views.LoadView)
 def lower_load_view(lowering: Lowering, op: views.LoadView) -> None:
-    load_tile(lowering, checked_access(op))
+    load(lowering, checked_access(op))
     lowering.values[op.result_token] = None
 
 
 @rules(views.StoreView)
 def lower_store_view(lowering: Lowering, op: views.StoreView) -> None:
-    store_tile(lowering, checked_access(op))
-    lowering.values[op.result_token] = None
-
-
-@joined(views.LoadView)
-def lower_joined_load(lowering: Lowering, op: views.LoadView) -> None:
-    access = checked_access(op)
-    (load_joined if is_longer(lowering, access) else load_tile)(lowering, access)
-    lowering.values[op.result_token] = None
-
-
-@joined(views.StoreView)
-def lower_joined_store(lowering: Lowering, op: views.StoreView) -> None:
-    store_joined(lowering, checked_access(op))
+    store(lowering, checked_access(op))
     lowering.values[op.result_token] = None
 
 
 @strict(views.LoadView)
 def look_at_load(lowering: Lowering, op: views.LoadView) -> None:
-    covered = look_at_edges(lowering, op)
+    whole = look_at_edges(lowering, op)
     if op.view.type.padding is None:
-        warn_if(lowering, lowering.builder.not_(covered.whole), op, undefined.UNPADDED_VIEW)
+        warn_if(lowering, lowering.builder.not_(whole), op, undefined.UNPADDED_VIEW)
 
 
 @strict(views.StoreView)
@@ -151,19 +137,19 @@ def look_at_store(lowering: Lowering, op: views.StoreView) -> None:
 
 @rules(multimem.MultimemLoadReduceView)
 def lower_load_reduce(lowering: Lowering, op: multimem.MultimemLoadReduceView) -> None:
-    load_tile(lowering, checked_access(op))
+    load(lowering, checked_access(op))
     lowering.values[op.result_token] = None
 
 
 @rules(multimem.MultimemReduceView)
 def lower_reduce(lowering: Lowering, op: multimem.MultimemReduceView) -> None:
-    update_tile(lowering, checked_access(op), op.reduction.atomic_mode(op.view.type.element.is_float))
+    reduce_into_view(lowering, checked_access(op), op.reduction.atomic_mode(op.view.type.element.is_float))
     lowering.values[op.result_token] = None
 
 
 @rules(multimem.MultimemStoreView)
 def lower_store(lowering: Lowering, op: multimem.MultimemStoreView) -> None:
-    store_tile(lowering, checked_access(op))
+    store(lowering, checked_access(op))
     lowering.values[op.result_token] = None
 
 

@@ -1,10 +1,10 @@
-"""The part of a matrix product that is read: at the border of a tensor it is what one store puts there.
+"""The part of a tile that is read: at the border of a tensor it is what one store puts there.
 
-The rows and columns of a result that lie outside the tensor are never seen if every reader leads to that store, row by
-row and column by column: sums of a loop, arithmetic that cannot trap, and reshapes that only add or drop dimensions of
-one element. Then they need not be computed, and neither are whole matrices of a batch.
-
-Knows: which store it is, and which loads only serve such a product. Does not know: LLVM, nor how many rows there are.
+The rows and columns of a matrix product that lie outside the tensor are never seen if every reader leads to that store,
+row by row and column by column: sums of a loop, arithmetic that cannot trap, and reshapes that only add or drop
+dimensions of one element. Then they need not be computed, and neither are whole matrices of a batch. Likewise for a
+loaded tile that one store alone reads, each element for the one at the same place: where the stored tile sticks out of
+its tensor, no padded copy is made of the loaded one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import cast
 from tileir.analysis.effects import MemoryAccess, access_of
 from tileir.analysis.uses import home_of
 from tileir.cpu.analysis.fusion import Fusion
-from tileir.cpu.analysis.loads import is_box
+from tileir.cpu.analysis.loads import LoadPlacement, Loads, is_box
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value
 from tileir.ir.traits import ELEMENTWISE
@@ -23,21 +23,21 @@ from tileir.ops import control, matmul, shapes, views
 Product = matmul.MmaF | matmul.MmaI | matmul.MmaFScaled
 
 
-class Needed:
-    """What is needed of the products of one function."""
+class LiveExtents:
+    """The stores that decide how much of the products of one function is live."""
 
     def __init__(self, fusion: Fusion) -> None:
         self._fusion = fusion
         self._stores: dict[Op, MemoryAccess | None] = {}
 
     def store_of(self, product: Product) -> MemoryAccess | None:
-        """The store of a box that everything read of the result leads to; None if there is something else."""
+        """Return the store of a box that everything read of the result leads to; None if there is anything else."""
         if product not in self._stores:
             self._stores[product] = self._found(product.result)
         return self._stores[product]
 
     def product_of(self, loaded: Value) -> tuple[Product, int] | None:
-        """The product that alone reads a loaded tile, and which of its factors that is."""
+        """Return the only product that reads a loaded tile, and which of its factors that is."""
         value, users = loaded, self._fusion.users(loaded)
         while len(users) == 1 and _keeps_matrices(users[0]):
             value = users[0].results[0]
@@ -76,7 +76,7 @@ def _place(access: MemoryAccess) -> list[Value]:
 
 
 def _changes_in(loop: control.For, value: Value) -> bool:
-    """Whether the value is another one in each iteration: what one stores, a later one may store more of."""
+    """Whether the value changes with the iteration: a later one may store more."""
     block = home_of(value)
     while block is not None:
         if block is loop.body:
@@ -91,7 +91,7 @@ def _is_store_of(op: Op, value: Value) -> bool:
 
 
 def _passed(op: Op, value: Value) -> list[Value] | None:
-    """The values that hold what `op` makes of each element of `value`, at the same index; None if it does otherwise."""
+    """Return the values that hold what `op` makes of each element at the same index; None if it does anything else."""
     if isinstance(op, control.Continue):
         loop = _loop_around(op)
         if not isinstance(loop, control.For):
@@ -125,3 +125,36 @@ def _loop_around(op: Op) -> Op | None:
     while around is not None and not isinstance(around, control.For | control.Loop):
         around = around.parent_op
     return around
+
+
+# ---------------------------------------------------------------- loads for one store
+
+
+def store_of_load(fusion: Fusion, loads: Loads, loaded: Value) -> MemoryAccess | None:
+    """Return the only store that reads a loaded tile, in what it computes element by element; None if there is none."""
+    uses = loads.readers.uses(loaded)
+    stores = {op for op, _ in uses}
+    if len(stores) != 1 or loads.placement(loaded) is LoadPlacement.AT_ONCE:
+        return None
+    access = access_of(stores.pop())
+    if access is None or not isinstance(access.op, views.StoreView) or not is_box(access) or access.value is None:
+        return None
+    is_computed = access.value.op is not None and ELEMENTWISE in access.value.op.spec.traits
+    if not is_computed or any(operand is not access.value for _, operand in uses):
+        return None
+    return access if _keeps_places(fusion, loaded, access.op) else None
+
+
+def _keeps_places(fusion: Fusion, value: Value, store: Op) -> bool:
+    """Whether each element of `value` serves only the element at the same place, dimensions of one element aside."""
+    for user in fusion.users(value):
+        if user is not store and not (_keeps_place(user) and _keeps_places(fusion, user.results[0], store)):
+            return False
+    return True
+
+
+def _keeps_place(op: Op) -> bool:
+    if isinstance(op, shapes.Reshape):
+        before, after = ([extent for extent in tile.tile.shape if extent != 1] for tile in (op.source, op.result))
+        return before == after
+    return ELEMENTWISE in op.spec.traits

@@ -1,7 +1,7 @@
-"""Accesses to single elements of memory: every load, store and update of one is emitted here.
+"""Accesses to single elements of memory: the instruction of each load, store and update.
 
-Knows: how an ordering becomes an LLVM instruction, and what a masked load is. Does not know: where elements lie, nor
-boxes of tensors, which are read and written as windows (`cpu.memory.boxes`).
+An f4E2M1FN shares its byte with a neighbour, the even one in the low nibble (spec: views#index-mapping). Storing one
+reads the byte, replaces a nibble and writes the byte back; other tile blocks may come between.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from llvmlite import ir
 
-from tileir.cpu.emit.elements import Num, is_native, memory_type
+from tileir.cpu.emit.elements import I8, I64, Num, is_native, memory_type
 from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.emit.tiles import from_memory, to_memory, wide
 from tileir.ir import types as t
@@ -40,7 +40,7 @@ _INSTRUCTIONS = {
 
 
 def load_element(emit: Emitter, element: Element, address: ir.Value, ordering: MemoryOrdering) -> ir.Value:
-    """The element at an address, in its memory form."""
+    """Load the element at an address, in its memory form."""
     builder, kind, size = emit.builder, memory_type(element), element.byte_size
     if ordering is MemoryOrdering.WEAK:
         return emit.independent(builder.load(address, typ=kind, align=size))
@@ -50,7 +50,7 @@ def load_element(emit: Emitter, element: Element, address: ir.Value, ordering: M
 def load_where(
     emit: Emitter, element: Element, condition: ir.Value, otherwise: ir.Value, load: Callable[[], ir.Value]
 ) -> Num:
-    """The element that `load` gives, or another one if the condition does not hold; both in their memory form."""
+    """Load an element with `load` where the condition holds; `otherwise` is its memory form elsewhere."""
     builder = emit.builder
     before = builder.block
     with builder.if_then(condition):
@@ -74,13 +74,31 @@ def store_element(
         builder._insert(ir.instructions.StoreAtomicInstr(builder.block, stored, address, _ORDERINGS[ordering], size))
 
 
+def load_nibble(builder: ir.IRBuilder, base: ir.Value, offset: ir.Value) -> ir.Value:
+    place, shift = _nibble(builder, base, offset)
+    return builder.and_(builder.lshr(builder.load(place, typ=I8), shift), I8(0x0F))
+
+
+def store_nibble(builder: ir.IRBuilder, base: ir.Value, offset: ir.Value, pattern: ir.Value) -> None:
+    place, shift = _nibble(builder, base, offset)
+    kept = builder.and_(builder.load(place, typ=I8), builder.not_(builder.shl(I8(0x0F), shift)))
+    builder.store(builder.or_(kept, builder.shl(pattern, shift)), place)
+
+
+def _nibble(builder: ir.IRBuilder, base: ir.Value, offset: ir.Value) -> tuple[ir.Value, ir.Value]:
+    """The byte that holds the element at `offset`, and by how many bits to shift it."""
+    place = builder.gep(base, [builder.ashr(offset, I64(1))], source_etype=I8)
+    odd = builder.trunc(builder.and_(offset, I64(1)), I8)
+    return place, builder.shl(odd, I8(2))
+
+
 # ---------------------------------------------------------------- updates
 
 
 def update_element(
     emit: Emitter, mode: AtomicMode, address: ir.Value, number: Num, ordering: MemoryOrdering
 ) -> ir.Value:
-    """Combine one element into memory, in one step; gives the old one in its memory form."""
+    """Combine one element into memory in one step; return the old one in its memory form."""
     builder = emit.builder
     element = t.checked_cast(number.element, t.ElementType)
     if mode is AtomicMode.ADDF:
@@ -92,10 +110,7 @@ def update_element(
 def exchange_element(
     emit: Emitter, address: ir.Value, expected: Num, replacement: Num, ordering: MemoryOrdering
 ) -> ir.Value:
-    """Compare an element of memory with the expected one, bit by bit, and replace it if they are equal, in one step.
-
-    Gives the old one in its memory form.
-    """
+    """Replace an element of memory if its bits are the expected ones, in one step; return the old memory form."""
     builder = emit.builder
     failure = "acquire" if ordering in (MemoryOrdering.ACQUIRE, MemoryOrdering.ACQ_REL) else "monotonic"
     old, new = _pattern(builder, expected), _pattern(builder, replacement)
@@ -105,7 +120,7 @@ def exchange_element(
 
 
 def count_change(emit: Emitter, element: Element, address: ir.Value, before: ir.Value) -> None:
-    """Count a change, where that matters, if memory does not hold any more what an update has found there."""
+    """Count a change if memory no longer holds what an update found there (only in kernels that may wait)."""
     if not emit.counts_changes:
         return
     builder, size = emit.builder, element.byte_size
@@ -116,7 +131,7 @@ def count_change(emit: Emitter, element: Element, address: ir.Value, before: ir.
 
 
 def _add_float(emit: Emitter, address: ir.Value, number: Num, ordering: MemoryOrdering) -> ir.Value:
-    """Read, add and compare-and-swap until nobody came between; rounds to nearest even."""
+    """Add by compare-and-swap until no other thread came between; rounds to nearest even."""
     builder, element = emit.builder, t.checked_cast(number.element, t.ElementType)
     addend = wide(builder, number)
     pattern = ir.IntType(8 * element.byte_size)
@@ -137,7 +152,7 @@ def _add_float(emit: Emitter, address: ir.Value, number: Num, ordering: MemoryOr
 
 
 def _pattern(builder: ir.IRBuilder, number: Num) -> ir.Value:
-    """The bits of an element as an int: f32 and f64 too."""
+    """The bits of an element as an int, also of f32 and f64."""
     value, element = to_memory(builder, number), t.checked_cast(number.element, t.ElementType)
     return builder.bitcast(value, ir.IntType(element.bits)) if is_native(element) else value
 

@@ -1,0 +1,397 @@
+"""Cache policy: which stores bypass the cache, and what is asked for before it is read or written.
+
+A line of memory is read before a part of it is changed in the cache, and goes back to memory in the end: what is stored
+moves twice. A store that bypasses the cache moves it once, but who reads it next has to fetch it from memory. So it
+pays for more than stays in a cache, and not for what has just been read. A row of the tile is computed into a buffer of
+a few lines and goes to memory from there, whole lines at a time, which are aligned.
+
+Asking for lines is free to be wrong. A store asks for what the next tile block stores, and loads in front of it; a
+product asks for the memory of its result while the last sums are made; rows of joined tile blocks ask for what they
+read further on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from llvmlite import ir
+
+from tileir.analysis.effects import MemoryAccess, access_of
+from tileir.cpu.analysis.live_extents import Product
+from tileir.cpu.analysis.streams import next_dimension
+from tileir.cpu.emit.elements import I1, I8, I32, I64
+from tileir.cpu.emit.emitter import CACHE_LINE, FIRST_LEVEL, Emitter, Extent, Index, highest_index, prefetch
+from tileir.cpu.emit.tiles import Tile, Window, fill
+from tileir.cpu.lowering.state import Lowering
+from tileir.cpu.matmul.panels import is_one
+from tileir.cpu.matmul.prefetch import Overwritten
+from tileir.cpu.memory.copying import is_masked, moved, rows_along, some, write_masked
+from tileir.cpu.memory.lookup import counted
+from tileir.cpu.memory.regions import EarlyView, start_of, view_box
+from tileir.ir import types as t
+from tileir.ir.core import Op
+
+LEAST_STORED = 1 << 24
+"""Bytes that a launch stores at least, if the store bypasses the cache."""
+LEAST_FETCHED = 1 << 20
+"""Bytes that a launch stores at least, if a product asks for them: less stays in a second-level cache."""
+_PIECE = 16
+"""Bytes in which the ends of rows are copied."""
+_PART = 1024
+"""Bytes of a part of a row: so short that reads go on while one is copied. No row is shorter."""
+_SHORT = 256
+"""Bytes of the shortest row of a tile that lies in the arena anyway."""
+_LONG = 1024
+"""Bytes of a row from which on it pays to begin with whole lines."""
+_AHEAD, _STRIP = 1024, 256
+"""Bytes between what is read and what is asked for, and of a row for which lines are asked for at a time."""
+
+
+# ---------------------------------------------------------------- tiles and rows, through the cache or past it
+
+
+def write_tile(lowering: Lowering, op: Op, memory: Window, tile: Tile) -> None:
+    """Write every element of `tile` into `memory`, past the cache if it pays."""
+    emit, dim = lowering.emit, _streamed_dimension(memory, tile)
+    if dim is None or not may_stream(lowering, op):
+        fill(emit, memory, tile)
+        return
+    with lowering.builder.if_else(worth_while(lowering, op, memory)) as (past, through), emit.one_way():
+        with past:
+            _stream(emit, memory, tile, dim)
+        with through:
+            fill(emit, memory, tile)
+
+
+def write_rows(
+    lowering: Lowering,
+    op: Op,
+    memory: Window,
+    tile: Tile,
+    dim: int,
+    counts: Sequence[ir.Value],
+    read: Sequence[Window] = (),
+) -> None:
+    """Write `counts` elements of each dimension, any of which may be 0, in rows along `dim`, past the cache if it pays.
+
+    `read` is memory of the same shape that the tile is computed from, to be asked for ahead.
+    """
+    emit = lowering.emit
+    with emit.when(some(lowering.builder, counts)):
+        if not may_stream(lowering, op):
+            _write_through(emit, memory, tile, dim, counts, read)
+            return
+        with lowering.builder.if_else(worth_while(lowering, op, memory)) as (past, through), emit.one_way():
+            with past:
+                _stream_rows(emit, memory, tile, dim, counts)
+            with through:
+                _write_through(emit, memory, tile, dim, counts, read)
+
+
+def _write_through(
+    emit: Emitter, memory: Window, tile: Tile, dim: int, counts: Sequence[ir.Value], read: Sequence[Window]
+) -> None:
+    """Write row by row along `dim`, each in whole lines but for its ends: no store crosses lines then."""
+    builder, rows, size = emit.builder, rows_along(counts, dim), memory.element.byte_size
+    if isinstance(tile, Window) and is_masked(memory, tile, dim):
+        emit.loop_nest(rows, lambda index: write_masked(emit, memory, tile, dim, index, counts[dim]))
+        return
+    # A number, as LLVM would make two loop nests of a condition.
+    is_long = builder.icmp_unsigned(">=", counts[dim], I64(_LONG // size))
+    within = builder.and_(builder.sext(is_long, I64), I64(CACHE_LINE - size))
+
+    def write(index: Index, position: ir.Value) -> None:
+        at = moved(index, dim, position)
+        memory.put(emit, at, tile.at(emit, at))
+
+    def ahead(index: Index) -> Callable[[ir.Value], list[ir.Value]]:
+        return lambda position: [window.address(emit, moved(index, dim, position)) for window in read]
+
+    def row(index: Index) -> None:
+        behind = builder.neg(builder.ptrtoint(memory.address(emit, index), I64))
+        head = builder.lshr(builder.and_(behind, within), I64(size.bit_length() - 1))
+        broken, left = builder.icmp_unsigned("!=", head, I64(0)), builder.icmp_unsigned("<", head, counts[dim])
+        with emit.when(broken), emit.rarely(), emit.counted(I64(0), head) as position:
+            write(index, position)
+        with emit.when(left):
+            begin = head
+            if read:
+                begin = _write_strips(emit, size, head, counts[dim], ahead(index), lambda at: write(index, at))
+            rest = builder.icmp_unsigned("<", begin, counts[dim])
+            with emit.when(rest), emit.counted(begin, counts[dim], parallel=True) as position:
+                write(index, position)
+
+    emit.loop_nest(rows, row)
+
+
+def _write_strips(
+    emit: Emitter,
+    size: int,
+    begin: ir.Value,
+    end: ir.Value,
+    addresses: Callable[[ir.Value], list[ir.Value]],
+    write: Callable[[ir.Value], None],
+) -> ir.Value:
+    """Write a row strip by strip, asking for what is read at `addresses` ahead; return where whole strips end."""
+    builder, strip = emit.builder, _STRIP // size
+    count = builder.udiv(builder.sub(end, begin), I64(strip))
+    whole = builder.add(begin, builder.mul(count, I64(strip)))
+    with emit.when(builder.icmp_unsigned("!=", count, I64(0))), emit.counted(begin, whole, strip) as first:
+        for address in addresses(first):
+            for line in range(0, _STRIP, CACHE_LINE):
+                prefetch(builder, builder.gep(address, [I64(_AHEAD + line)], source_etype=I8), FIRST_LEVEL)
+        with emit.counted(I64(0), I64(strip), parallel=True) as within:
+            write(builder.add(first, within))
+    return whole
+
+
+def may_stream(lowering: Lowering, op: Op) -> bool:
+    """Whether a store may bypass the cache, its processor can, and what it overwrites is not asked for before."""
+    is_right = op in lowering.streams and not asks_ahead(lowering, MemoryAccess.of(op))
+    return is_right and lowering.emit.module.triple.startswith("x86_64")
+
+
+def row_dimension(memory: Window, least: int = _PART) -> int | None:
+    """Return the dimension along which elements lie side by side, if rows have at least so many bytes."""
+    for dim, (extent, stride) in enumerate(zip(memory.type.shape, memory.strides)):
+        if isinstance(stride, ir.Constant) and stride == I64(1) and extent * memory.element.byte_size >= least:
+            return dim
+    return None
+
+
+def _streamed_dimension(memory: Window, tile: Tile) -> int | None:
+    """Return the dimension of rows that are long enough to bypass the cache; those in the arena may be shorter."""
+    dim = row_dimension(memory, _SHORT)
+    return dim if dim is not None and _has_rows(tile, dim) else row_dimension(memory)
+
+
+def _has_rows(tile: Tile, dim: int) -> bool:
+    """Whether a tile lies in the arena in rows along a dimension."""
+    return isinstance(tile, Window) and not tile.shared and bool(tile.strides[dim] == I64(1))
+
+
+def worth_while(lowering: Lowering, op: Op, memory: Window) -> ir.Value:
+    """Whether the launch stores much, rows are aligned, and no array that it reads begins where this one does."""
+    builder, size, blocks = lowering.builder, memory.element.byte_size, blocks_of(lowering)
+    least = -(-LEAST_STORED // (memory.type.count * size))
+    loose = builder.ptrtoint(memory.base, I64)
+    for stride in memory.strides:
+        if stride != I64(1):
+            loose = builder.or_(loose, builder.mul(stride, I64(size)))
+    aligned = builder.icmp_unsigned("==", builder.and_(loose, I64(_PIECE - 1)), I64(0))
+    found = builder.and_(builder.icmp_unsigned(">=", blocks, I64(least)), aligned)
+    target, read = lowering.streams[op]
+    for position in sorted(read):
+        other = builder.icmp_unsigned("!=", lowering.slot(position), lowering.slot(target))
+        found = builder.and_(found, other)
+    return found
+
+
+def blocks_of(lowering: Lowering) -> ir.Value:
+    """Return the number of tile blocks, an i64."""
+    builder, blocks = lowering.builder, I64(1)
+    for extent in lowering.grid:
+        blocks = builder.mul(blocks, builder.zext(extent, I64))
+    return blocks
+
+
+# ---------------------------------------------------------------- copies past the cache
+
+
+def _stream(emit: Emitter, memory: Window, tile: Tile, dim: int) -> None:
+    """Write the tile row by row along `dim`, through a buffer unless it has rows in the arena."""
+    shape, size = list(memory.type.shape), memory.element.byte_size
+    if isinstance(tile, Window) and _has_rows(tile, dim):
+        shape[dim] = 1
+        length = I64(memory.type.shape[dim] * size)
+        emit.loop_nest(shape, lambda at: _copied(emit, memory.address(emit, at), tile.address(emit, at), length))
+        return
+    parts = shape[dim] * size // _PART
+    _stream_parts(emit, memory, tile, dim, [*shape[:dim], parts, *shape[dim + 1 :]])
+
+
+def _stream_rows(emit: Emitter, memory: Window, tile: Tile, dim: int, counts: Sequence[ir.Value]) -> None:
+    """Write `counts` elements of each dimension, row by row along `dim`; the rest of a part goes through the cache."""
+    builder, size = emit.builder, memory.element.byte_size
+    parts = builder.udiv(counts[dim], I64(_PART // size))
+    whole = builder.mul(parts, I64(_PART // size))
+    with emit.when(builder.icmp_unsigned("!=", parts, I64(0))):
+        _stream_parts(emit, memory, tile, dim, [*counts[:dim], parts, *counts[dim + 1 :]])
+
+    def rest(index: Index) -> None:
+        with emit.counted(whole, counts[dim], parallel=True) as position:
+            at = moved(index, dim, position)
+            memory.put(emit, at, tile.at(emit, at))
+
+    with emit.when(builder.icmp_unsigned("<", whole, counts[dim])):
+        emit.loop_nest(rows_along(counts, dim), rest)
+
+
+def _stream_parts(emit: Emitter, memory: Window, tile: Tile, dim: int, parts: Sequence[Extent]) -> None:
+    """Write the tile through a buffer, a part of a row at a time."""
+    with emit.region():
+        buffer = emit.buffer(CACHE_LINE + _PART)
+        last = highest_index(emit.builder, parts[dim])
+        emit.loop_nest(parts, lambda index: _stream_part(emit, memory, tile, dim, buffer, last, index))
+
+
+def _copied(emit: Emitter, target: ir.Value, source: ir.Value, length: ir.Value) -> None:
+    emit.shared("row", [target, source, length], _copy_row)
+
+
+def _stream_part(
+    emit: Emitter, memory: Window, tile: Tile, dim: int, buffer: ir.Value, last: ir.Value, index: Index
+) -> None:
+    """Compute a part of a row into the buffer, behind a line that holds the end of the part before, and copy the lines
+    that are complete; `last` is the number of the last part."""
+    builder, element = emit.builder, memory.element
+    count = _PART // element.byte_size
+    number, first = index[dim], builder.mul(index[dim], I64(count))
+    fresh = Window(t.tile(element, count), builder.gep(buffer, [I64(CACHE_LINE)], source_etype=I8), (I64(1),))
+
+    def at(position: ir.Value) -> Index:
+        return moved(index, dim, position)
+
+    emit.loop_nest([count], lambda along: fresh.put(emit, along, tile.at(emit, at(builder.add(first, along[0])))))
+    begins = builder.zext(builder.icmp_unsigned("==", number, I64(0)), I64)
+    ends = builder.zext(builder.icmp_unsigned("==", number, last), I64)
+    emit.shared("part", [memory.address(emit, at(first)), buffer, begins, ends], _copy_part)
+
+
+def _copy_part(emit: Emitter, arguments: Sequence[ir.Value]) -> None:
+    """Copy the end of the part before and this part up to its last boundary of lines; move the rest to the front.
+
+    `begins` and `ends` are 1 for the first and the last part of a row.
+    """
+    builder, (target, buffer, begins, ends) = emit.builder, arguments
+    behind = builder.and_(builder.ptrtoint(target, I64), I64(CACHE_LINE - 1))
+    source = builder.gep(buffer, [builder.sub(I64(CACHE_LINE), behind)], source_etype=I8)
+    aligned = builder.gep(target, [builder.neg(behind)], source_etype=I8)
+    broken = builder.and_(begins, builder.zext(builder.icmp_unsigned("!=", behind, I64(0)), I64))
+    head = builder.mul(broken, builder.sub(I64(CACHE_LINE), behind))
+    _copy_pieces(builder, target, builder.gep(buffer, [I64(CACHE_LINE)], source_etype=I8), head)
+    with counted(builder, builder.sub(I64(_PART // CACHE_LINE), broken)) as line:
+        _copy_line(builder, aligned, source, builder.mul(builder.add(line, broken), I64(CACHE_LINE)))
+    end = builder.gep(buffer, [I64(_PART)], source_etype=I8)
+    left = builder.sub(I64(CACHE_LINE), behind)
+    last = builder.gep(target, [builder.sub(I64(_PART), behind)], source_etype=I8)
+    _copy_pieces(builder, last, builder.gep(end, [left], source_etype=I8), builder.mul(ends, behind))
+    _copy(builder, buffer, end, CACHE_LINE)
+
+
+def _copy_row(emit: Emitter, arguments: Sequence[ir.Value]) -> None:
+    """Copy more than a line of bytes to an address that is a multiple of `_PIECE`."""
+    builder, (target, source, length) = emit.builder, arguments
+    head = builder.and_(builder.neg(builder.ptrtoint(target, I64)), I64(CACHE_LINE - 1))
+    lines = builder.lshr(builder.sub(length, head), I64(CACHE_LINE.bit_length() - 1))
+    behind = builder.add(head, builder.mul(lines, I64(CACHE_LINE)))
+    _copy_pieces(builder, target, source, head)
+    with counted(builder, lines) as line:
+        _copy_line(builder, target, source, builder.add(head, builder.mul(line, I64(CACHE_LINE))))
+    _copy_pieces(builder, _at(builder, target, behind), _at(builder, source, behind), builder.sub(length, behind))
+
+
+def _copy_line(builder: ir.IRBuilder, target: ir.Value, source: ir.Value, at: ir.Value) -> None:
+    stored = _copy(builder, _at(builder, target, at), _at(builder, source, at), CACHE_LINE)
+    stored.set_metadata("nontemporal", builder.module.add_metadata([ir.IntType(32)(1)]))
+
+
+def _copy_pieces(builder: ir.IRBuilder, target: ir.Value, source: ir.Value, length: ir.Value) -> None:
+    """Copy less than a line. Not in a loop, which LLVM would make a call of."""
+    for done in range(0, CACHE_LINE - _PIECE, _PIECE):
+        with builder.if_then(builder.icmp_unsigned(">", length, I64(done))):
+            _copy(builder, _at(builder, target, I64(done)), _at(builder, source, I64(done)), _PIECE)
+
+
+def _at(builder: ir.IRBuilder, base: ir.Value, distance: ir.Value) -> ir.Value:
+    """Return the address so many bytes behind another."""
+    return builder.gep(base, [distance], source_etype=I8)
+
+
+def _copy(builder: ir.IRBuilder, target: ir.Value, source: ir.Value, size: int) -> ir.Instruction:
+    return builder.store(builder.load(source, typ=ir.VectorType(I8, size), align=1), target, align=size)
+
+
+# ---------------------------------------------------------------- what is asked for
+
+
+def asks_ahead(lowering: Lowering, store: MemoryAccess) -> bool:
+    """Whether a store asks for what the next tile block overwrites: not where tile blocks are joined."""
+    is_single = lowering.joined is None and not lowering.joined_first and not lowering.strict
+    return is_single and next_dimension(store) is not None
+
+
+def ask_ahead(lowering: Lowering, store: MemoryAccess) -> None:
+    """Ask for the boxes of the next tile block at a store."""
+    if not asks_ahead(lowering, store):
+        return
+    builder, is_line = lowering.builder, I1(1)
+    for extent in lowering.grid[1:]:
+        is_line = builder.and_(is_line, builder.icmp_unsigned("==", extent, I32(1)))
+    with lowering.emit.when(is_line):
+        for access in _accesses(store):
+            axis = next_dimension(access)
+            if axis is not None:
+                _ask(lowering, access, axis)
+
+
+def _accesses(store: MemoryAccess) -> Iterator[MemoryAccess]:
+    """Yield the loads in front of a store in its block, then the store."""
+    assert store.op.parent is not None
+    for op in store.op.parent.ops:
+        access = access_of(op)
+        if op is store.op:
+            yield store
+            return
+        if access is not None and access.result is not None and not access.writes:
+            yield access
+
+
+def _ask(lowering: Lowering, access: MemoryAccess, axis: int) -> None:
+    """Ask for the box of an access that lies where the next tile block has it."""
+    emit, builder, view = lowering.emit, lowering.builder, lowering.tile_view(access.address)
+    here, size = view_box(lowering, access).window, view.type.element.byte_size
+    distance = builder.mul(here.strides[axis], I64(view.type.tile_steps[axis] * size))
+    memory = replace(here, base=builder.gep(here.base, [distance], source_etype=I8))
+    dim = row_dimension(memory, CACHE_LINE)
+    if dim is None:
+        return
+    shape = list(memory.type.shape)
+    shape[dim] = shape[dim] * size // CACHE_LINE
+
+    def ask(index: Index) -> None:
+        first = builder.mul(index[dim], I64(CACHE_LINE // size))
+        prefetch(builder, memory.address(emit, moved(index, dim, first)), writes=access.writes)
+
+    emit.loop_nest(shape, ask)
+
+
+def overwritten_by(lowering: Lowering, product: Product) -> Overwritten | None:
+    """Return the memory that the rows of a product's result go to; None if that is not known yet, or they lie
+    otherwise."""
+    store = None if lowering.strict else lowering.live.store_of(product)
+    view = None if store is None else EarlyView.of(lowering, store)
+    base = None if view is None else view.base()
+    strides = [] if view is None else [view.stride(position) for position in range(view.type.tile.rank)]
+    if view is None or base is None or len(strides) < 2 or None in strides or not view.has_indices():
+        return None
+    *_, by_row, by_column = strides
+    if not is_one(by_column):
+        return None
+    builder, size, offset = lowering.builder, view.type.element.byte_size, I64(0)
+    for index, step, stride in zip(view.indices, view.type.tile_steps, strides):
+        offset = builder.add(offset, builder.mul(start_of(lowering, index, step), stride))
+    first = builder.gep(base, [builder.mul(offset, I64(size))], source_etype=I8)
+    return Overwritten(view.type.element, first, by_row, _is_worth_while(lowering, view.type.tile.count * size))
+
+
+def _is_worth_while(lowering: Lowering, size: int) -> ir.Value:
+    """Whether tiles of so many bytes are more than stays near, and not so many that they bypass the cache."""
+    builder = lowering.builder
+    stored = builder.mul(blocks_of(lowering), I64(size))
+    is_far, is_cached = (
+        builder.icmp_unsigned(*bound)
+        for bound in ((">=", stored, I64(LEAST_FETCHED)), ("<", stored, I64(LEAST_STORED)))
+    )
+    return builder.and_(is_far, is_cached)

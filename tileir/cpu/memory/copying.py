@@ -1,0 +1,227 @@
+"""Copies of parts of tiles between memory and the arena: by elements, by whole rows, or by masked vectors.
+
+Rows whose elements move as bytes go through ``memcpy``. Short rows go in whole vectors where the processor has masked
+loads and stores: what lies outside a row is not read, but zero, and is not written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from llvmlite import ir
+
+from tileir.cpu.emit.elements import I1, I8, I64, PTR, memory_type
+from tileir.cpu.emit.emitter import Emitter, Extent, Index
+from tileir.cpu.emit.tiles import (
+    UNUSED_BITS,
+    ExpressionTile,
+    Tile,
+    Window,
+    distance,
+    fill,
+    is_dense,
+    materialized,
+    new_buffer,
+)
+from tileir.cpu.emit.vectors import lanes_below, load_masked, store_masked
+from tileir.cpu.llvm.engine import host
+from tileir.ir import types as t
+
+LONGEST_MASKED = 1024
+"""Bytes of the longest row that is copied in masked vectors."""
+
+
+def rows_along(shape: Sequence[Extent], dim: int) -> list[Extent]:
+    """Return the shape of a loop nest over the rows along `dim`."""
+    return [*shape[:dim], 1, *shape[dim + 1 :]]
+
+
+def moved(index: Index, dim: int, position: ir.Value) -> Index:
+    """Return the index with another position along `dim`."""
+    return (*index[:dim], position, *index[dim + 1 :])
+
+
+def some(builder: ir.IRBuilder, counts: Sequence[ir.Value]) -> ir.Value:
+    """Whether no count is 0."""
+    found: ir.Value = I1(1)
+    for count in counts:
+        found = builder.and_(found, builder.icmp_unsigned("!=", count, I64(0)))
+    return found
+
+
+def bounded_nest(emit: Emitter, counts: Sequence[ir.Value], body: Callable[[Index], None]) -> None:
+    """Emit a loop nest over `counts` elements of each dimension, any of which may be 0."""
+    with emit.builder.if_then(some(emit.builder, counts)):
+        emit.loop_nest(counts, body)
+
+
+def turned_buffer(emit: Emitter, type: t.TileType, order: Sequence[int]) -> Window:
+    """Make a dense buffer whose dimensions lie in the order of memory, so that a unit stride there is one here."""
+    buffer = new_buffer(emit, t.tile(type.element, *(type.shape[dim] for dim in order)))
+    return Window(type, buffer.base, tuple(buffer.strides[order.index(dim)] for dim in range(type.rank)))
+
+
+def materialized_part(emit: Emitter, tile: Tile, counts: Sequence[ir.Value] | None) -> Tile:
+    """Compute `counts` elements of each dimension, or all: others may not be there to read."""
+    if counts is None or not isinstance(tile, ExpressionTile) or tile.type.count == 1:
+        return materialized(emit, tile)
+    buffer = new_buffer(emit, tile.type)
+    bounded_nest(emit, counts, lambda index: buffer.put(emit, index, tile.at(emit, index)))
+    return buffer
+
+
+def dense(emit: Emitter, tile: Tile) -> Window:
+    """Compute the tile in row-major order."""
+    found = materialized(emit, tile)
+    if isinstance(found, Window) and is_dense(found):
+        return found
+    buffer = new_buffer(emit, tile.type)
+    fill(emit, buffer, found)
+    return buffer
+
+
+# ---------------------------------------------------------------- rows
+
+
+def has_rows(target: Window, source: Tile, dim: int) -> bool:
+    """Whether elements lie side by side along `dim` on both sides, and move as bytes."""
+    if not isinstance(source, Window) or source.element != target.element or not moves_as_bytes(target.element):
+        return False
+    strides = target.strides[dim], source.strides[dim]
+    return all(isinstance(stride, ir.Constant) and stride == I64(1) for stride in strides)
+
+
+def moves_as_bytes(element: t.ElementType | t.PointerType) -> bool:
+    """Whether reading and writing an element changes no bit (`cpu.emit.tiles.from_memory`)."""
+    return element not in UNUSED_BITS and element not in (t.I1, t.I4)
+
+
+def copy_row(emit: Emitter, target: Window, source: Tile, dim: int, index: Index, count: ir.Value) -> None:
+    """Copy `count` elements, at least one, along `dim` from `index` on."""
+    if has_rows(target, source, dim):
+        assert isinstance(source, Window), "it has rows"
+        length = emit.builder.mul(count, I64(target.element.byte_size))
+        ends = target.address(emit, index), source.address(emit, index)
+        _call(emit.builder, "llvm.memcpy.p0.p0.i64", (PTR, PTR, I64, I1), *ends, length, I1(0))
+        return
+    with emit.counted(I64(0), count, parallel=True) as position:
+        at = moved(index, dim, position)
+        target.put(emit, at, source.at(emit, at))
+
+
+def pad_row(emit: Emitter, buffer: Window, dim: int, index: Index, first: ir.Value, outside: Tile | None) -> None:
+    """Fill a row of a buffer along `dim`, of unit stride, from `first` on with `outside`, or with zero bytes."""
+    builder, extent = emit.builder, I64(buffer.type.shape[dim])
+    if outside is None:
+        length = builder.mul(builder.sub(extent, first), I64(buffer.element.byte_size))
+        _clear(builder, buffer.address(emit, moved(index, dim, first)), length)
+        return
+    with emit.counted(first, extent, parallel=True) as position:
+        at = moved(index, dim, position)
+        buffer.put(emit, at, outside.at(emit, at))
+
+
+def copy_padded_row(
+    emit: Emitter, dim: int, memory: Window, copy: Window, outside: Tile | None, index: Index, count: ir.Value
+) -> None:
+    """Copy the first `count` elements of a row along `dim`, and pad the rest."""
+    builder = emit.builder
+    some, rest = (
+        builder.icmp_unsigned("!=", count, I64(0)),
+        builder.icmp_unsigned("<", count, I64(copy.type.shape[dim])),
+    )
+    with emit.when(some):
+        copy_row(emit, copy, memory, dim, index, count)
+    with emit.when(rest):
+        pad_row(emit, copy, dim, index, count, outside)
+
+
+def copy_part(emit: Emitter, target: Window, source: Tile, counts: Sequence[ir.Value]) -> None:
+    """Copy `counts` elements of each dimension, any of which may be 0."""
+    dim = next((dim for dim in range(target.type.rank) if has_rows(target, source, dim)), None)
+    if dim is None:
+        bounded_nest(emit, counts, lambda index: target.put(emit, index, source.at(emit, index)))
+        return
+    with emit.builder.if_then(some(emit.builder, counts)):
+        rows = rows_along(counts, dim)
+        emit.loop_nest(rows, lambda index: copy_row(emit, target, source, dim, index, counts[dim]))
+
+
+def clear(emit: Emitter, buffer: Window) -> None:
+    """Set every byte of a dense buffer to 0."""
+    _clear(emit.builder, buffer.base, I64(buffer.type.count * buffer.element.byte_size))
+
+
+def _clear(builder: ir.IRBuilder, address: ir.Value, length: ir.Value) -> None:
+    _call(builder, "llvm.memset.p0.i64", (PTR, I8, I64, I1), address, I8(0), length, I1(0))
+
+
+def _call(builder: ir.IRBuilder, name: str, types: Sequence[ir.Type], *arguments: ir.Value) -> None:
+    module = builder.module
+    if name not in module.globals:
+        ir.Function(module, ir.FunctionType(ir.VoidType(), types), name)
+    builder.call(module.globals[name], arguments)
+
+
+# ---------------------------------------------------------------- short rows, in masked vectors
+
+
+def is_masked(target: Window, source: Tile, dim: int) -> bool:
+    """Whether rows along `dim` are short and can be copied in masked vectors."""
+    is_short = target.type.shape[dim] * target.element.byte_size <= LONGEST_MASKED
+    return is_short and host().has_masks and has_rows(target, source, dim)
+
+
+def masked_dimension(target: Window, source: Tile) -> int | None:
+    """Return the dimension of such rows; None if there is none."""
+    return next((dim for dim in range(target.type.rank) if is_masked(target, source, dim)), None)
+
+
+def copy_masked(
+    emit: Emitter, copy: Window, memory: Window, dim: int, extent: Extent, index: Index, count: ir.Value
+) -> None:
+    """Copy `count` elements along `dim` from `index` on, then zeros up to `extent` or the next whole vector."""
+    with _vectors(emit, copy, dim, index, I64(extent) if isinstance(extent, int) else extent) as (at, vector):
+        mask = lanes_below(emit.builder, emit.builder.sub(count, at[dim]), vector.count)
+        place = _address(emit.builder, memory, at)
+        loaded = load_masked(emit.builder, place, mask, vector, memory.element.byte_size)
+        emit.builder.store(loaded, copy.address(emit, at), align=copy.element.byte_size)
+
+
+def write_masked(emit: Emitter, memory: Window, tile: Window, dim: int, index: Index, count: ir.Value) -> None:
+    """Write `count` elements, at least one, along `dim` from `index` on."""
+    builder = emit.builder
+    with _vectors(emit, memory, dim, index, count) as (at, vector):
+        mask, align = lanes_below(builder, builder.sub(count, at[dim]), vector.count), memory.element.byte_size
+        loaded = load_masked(builder, _address(builder, tile, at), mask, vector, align)
+        store_masked(builder, loaded, _address(builder, memory, at), mask, align)
+
+
+def write_part(emit: Emitter, memory: Window, tile: Tile, counts: Sequence[ir.Value]) -> None:
+    """Write `counts` elements of each dimension, any of which may be 0, to memory."""
+    dim = masked_dimension(memory, tile)
+    if dim is None or not isinstance(tile, Window) or tile.shared:
+        copy_part(emit, memory, tile, counts)
+        return
+    rows, along = rows_along(counts, dim), dim
+    with emit.when(some(emit.builder, counts)):
+        emit.loop_nest(rows, lambda index: write_masked(emit, memory, tile, along, index, counts[along]))
+
+
+@contextmanager
+def _vectors(
+    emit: Emitter, window: Window, dim: int, index: Index, end: ir.Value
+) -> Iterator[tuple[Index, ir.VectorType]]:
+    """Loop over the vectors of a row: the index of the first element of each, and the vector type of its bytes."""
+    size = window.element.byte_size
+    lanes = min(host().vector_bits // 8 // size, window.type.shape[dim])
+    with emit.counted(I64(0), end, lanes) as position:
+        yield moved(index, dim, position), ir.VectorType(ir.IntType(8 * size), lanes)
+
+
+def _address(builder: ir.IRBuilder, memory: Window, index: Index) -> ir.Value:
+    """Return the address of an element that may lie outside the memory."""
+    return builder.gep(
+        memory.base, [distance(builder, index, memory.strides)], source_etype=memory_type(memory.element)
+    )

@@ -1,0 +1,273 @@
+"""Loads: tiles that stay in memory where they can, and are copied where they stick out.
+
+A box that belongs to its access in whole is a window of memory. One that sticks out of its tensor, or that a mask cuts,
+is first copied into the arena, with its padding. Both are the same `Window` afterwards: a base and strides chosen by
+one branch. Where joined tile blocks load, every box is a window, and its readers stop where the array does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from functools import partial
+
+from llvmlite import ir
+
+from tileir.analysis import axes
+from tileir.analysis.effects import MemoryAccess
+from tileir.cpu.analysis.loads import LoadPlacement
+from tileir.cpu.emit.driver import SEPARATELY
+from tileir.cpu.emit.elements import I1, I64, PTR, Num, is_zero, padding, zero
+from tileir.cpu.emit.emitter import Emitter, Extent, Index, either
+from tileir.cpu.emit.tiles import ExpressionTile, Permuted, Tile, Window, from_memory, materialized, to_memory
+from tileir.cpu.lowering.state import Lowering
+from tileir.cpu.memory.cache_policy import row_dimension
+from tileir.cpu.memory.checks import check, check_each_pointer, may_access, row_is_fine
+from tileir.cpu.memory.copying import (
+    clear,
+    copy_masked,
+    copy_padded_row,
+    copy_part,
+    copy_row,
+    masked_dimension,
+    pad_row,
+    rows_along,
+    turned_buffer,
+)
+from tileir.cpu.memory.elements import load_where
+from tileir.cpu.memory.live_extents import needs_of_load
+from tileir.cpu.memory.regions import Box, Elements, MemoryRow, MemoryRows, PointerElements, ViewElements, located
+from tileir.ir import types as t
+from tileir.ir.attributes import MemoryOrdering
+from tileir.ir.core import Value
+from tileir.ops import core, matmul
+
+
+def load(lowering: Lowering, access: MemoryAccess) -> None:
+    """Bind the result of a load to its tile."""
+    assert access.result is not None, "a load has a result"
+    where = located(lowering, access)
+    if lowering.joined is not None and access.op in lowering.joined.coarsening.accesses:
+        assert isinstance(where, Box), "longer tiles are boxes"
+        run_separately_unless(lowering, may_access(lowering, access, where))
+        lowering.joined.covered[access.result] = where.counts
+        lowering.values[access.result] = where.known(lowering.builder)
+        return
+    check(lowering, access, where)
+    if isinstance(where, Box):
+        _load_box(lowering, access, access.result, where)
+    elif isinstance(where, MemoryRows):
+        lowering.values[access.result] = _load_rows(lowering, access, where)
+    else:
+        lowering.values[access.result] = _load_elements(lowering, access, access.result, where)
+
+
+def run_separately_unless(lowering: Lowering, fine: ir.Value) -> None:
+    """Leave joined tile blocks before they store anything, to be run one by one: who traps or copies does so there."""
+    lowering.emit.leave_if(lowering.builder.not_(fine), SEPARATELY)
+
+
+def _outside(lowering: Lowering, access: MemoryAccess) -> Tile | None:
+    """Return what the rest of the tile reads as; None for elements whose bytes are 0."""
+    assert access.result is not None, "a load has a result"
+    type, address = access.result.tile, access.address.type
+    if isinstance(address, t.TileType):
+        return None if access.padding is None else lowering.tile(access.padding)
+    value = address.padding if isinstance(address, t.TileViewType) else access.op.attributes.get("padding")
+    if is_zero(type.number, value):
+        return None
+    number = padding(type.number, value)
+    return ExpressionTile(type, lambda emit, index: number)
+
+
+# ---------------------------------------------------------------- boxes
+
+
+def _load_box(lowering: Lowering, access: MemoryAccess, result: Value, box: Box) -> None:
+    """Bind `result` to the window of memory or, where elements are left out, to a padded copy."""
+    emit, builder, type = lowering.emit, lowering.builder, result.tile
+    copy = turned_buffer(emit, type, box.order)
+    needed = needs_of_load(lowering, result, box)
+    extents = [needed.get(dim, extent) for dim, extent in enumerate(type.shape)]
+    is_padded = access.mask is not None or box.elements is None
+    outside = _outside(lowering, access)
+
+    def fill_copy() -> None:
+        if box.regular is None or box.elements is None:
+            _padded_copy(emit, box, copy, outside, extents)
+            return
+        with builder.if_else(box.regular, likely=True) as (regular, odd):
+            with regular:
+                if is_padded:
+                    _padded_copy(emit, box, copy, outside, extents)
+                else:
+                    copy_part(emit, copy, box.window, box.counts)
+            with odd:
+                elements = loaded(box.elements, outside, MemoryOrdering.WEAK)
+                emit.rare_nest(type.shape, lambda index: copy.put(emit, index, elements.at(emit, index)))
+
+    whole = _serves(builder, box, extents) if needed else box.full
+    window = _window_or_copy(lowering, whole, box.window, copy, fill_copy)
+    at_once = lowering.loads.placement(result) is LoadPlacement.AT_ONCE
+    lowering.values[result] = materialized(emit, window) if at_once else window
+
+
+def _window_or_copy(
+    lowering: Lowering, whole: ir.Value, memory: Window, copy: Window, fill_copy: Callable[[], None]
+) -> Window:
+    """Return `memory` if `whole` holds, else `copy`, which `fill_copy` fills."""
+    emit, builder = lowering.emit, lowering.builder
+    inside, partial, merge = (builder.append_basic_block(name) for name in ("inside", "partial", "loaded"))
+    builder.cbranch(whole, inside, partial)
+    with emit.one_way():
+        builder.position_at_end(inside)
+        outside_arena = builder.ptrtoint(memory.base, I64)
+        builder.branch(merge)
+        builder.position_at_end(partial)
+        with emit.rarely() if lowering.joined_first else nullcontext():
+            fill_copy()
+        left = builder.block
+        builder.branch(merge)
+    builder.position_at_end(merge)
+    base = either(builder, PTR, (memory.base, inside), (copy.base, left))
+    strides = (either(builder, I64, (mine, inside), (dense, left)) for mine, dense in zip(memory.strides, copy.strides))
+    known = either(builder, I64, (outside_arena, inside), (I64(0), left))
+    return Window(memory.type, base, tuple(strides), shared=True, known=known)
+
+
+def _serves(builder: ir.IRBuilder, box: Box, extents: Sequence[Extent]) -> ir.Value:
+    """Whether so much of the tile, which is all that is needed, belongs to the access."""
+    found: ir.Value = I1(1) if box.regular is None else box.regular
+    for count, extent in zip(box.counts, extents):
+        least = I64(extent) if isinstance(extent, int) else extent
+        found = builder.and_(found, builder.icmp_unsigned(">=", count, least))
+    return found
+
+
+def _padded_copy(emit: Emitter, box: Box, copy: Window, outside: Tile | None, extents: Sequence[Extent]) -> None:
+    """Copy the elements that belong to the access, and pad the rest, of so much of each dimension at least."""
+    memory, dim = box.window, row_dimension(copy)
+    masked = masked_dimension(copy, memory) if outside is None else None
+    if dim is not None:
+        _each_row(emit, dim, box, extents, partial(copy_padded_row, emit, dim, memory, copy, outside))
+    elif masked is not None:
+        _each_row(emit, masked, box, extents, partial(copy_masked, emit, copy, memory, masked, extents[masked]))
+    else:
+        if outside is None:
+            clear(emit, copy)
+        else:
+            emit.loop_nest(copy.type.shape, lambda index: copy.put(emit, index, outside.at(emit, index)))
+        copy_part(emit, copy, memory, box.counts)
+
+
+def _each_row(
+    emit: Emitter, dim: int, box: Box, extents: Sequence[Extent], pad: Callable[[Index, ir.Value], None]
+) -> None:
+    """Run ``pad(index, count)`` for each row along `dim`: `count` of its elements belong to the access."""
+    builder = emit.builder
+
+    def row(index: Index) -> None:
+        inside: ir.Value = I1(1)
+        for other, (at, count) in enumerate(zip(index, box.counts)):
+            if other != dim:
+                inside = builder.and_(inside, builder.icmp_unsigned("<", at, count))
+        pad(index, builder.select(inside, box.counts[dim], I64(0)))
+
+    emit.loop_nest(rows_along(extents, dim), row)
+
+
+# ---------------------------------------------------------------- rows
+
+
+def _load_rows(lowering: Lowering, access: MemoryAccess, rows: MemoryRows) -> Tile:
+    """Read the tile now, row by row; all of it element by element if a row of pointers is out of the usual."""
+    emit, builder, type, dim = lowering.emit, lowering.builder, rows.type, rows.dim
+    copy, outside = turned_buffer(emit, type, _last(type.rank, dim)), _outside(lowering, access)
+    if isinstance(rows.elements, ViewElements):
+        rows.each(emit, lambda at, row: copy_padded_row(emit, dim, row.window, copy, outside, at, row.count))
+        return copy
+
+    def read(index: Index, row: MemoryRow, fine: ir.Value) -> None:
+        with emit.when(builder.and_(fine, builder.icmp_unsigned("!=", row.count, I64(0)))):
+            copy_row(emit, copy, row.window, dim, index, row.count)
+        if access.mask is not None:
+            with emit.when(builder.icmp_unsigned("<", row.count, I64(type.shape[dim]))):
+                pad_row(emit, copy, dim, index, row.count, outside)
+
+    odd = any_odd(lowering, access, rows, read)
+    with emit.when(odd, likely=False), emit.rarely():
+        check_each_pointer(lowering, access)
+        elements = loaded(rows.elements, outside, MemoryOrdering.WEAK)
+        emit.loop_nest(type.shape, lambda index: copy.put(emit, index, elements.at(emit, index)))
+    return copy
+
+
+def any_odd(
+    lowering: Lowering, access: MemoryAccess, rows: MemoryRows, act: Callable[[Index, MemoryRow, ir.Value], None]
+) -> ir.Value:
+    """Run ``act(index, row, fine)`` for all rows; return whether any is not fine."""
+    emit, builder, fine = lowering.emit, lowering.builder, lowering.emit.stack(I1)
+    builder.store(I1(1), fine)
+
+    def visit(index: Index, row: MemoryRow) -> None:
+        found = row_is_fine(lowering, access, row)
+        builder.store(builder.and_(builder.load(fine, typ=I1), found), fine)
+        act(index, row, found)
+
+    rows.each(emit, visit)
+    return builder.not_(builder.load(fine, typ=I1))
+
+
+def _last(rank: int, dim: int) -> list[int]:
+    """Return the dimensions of a tile, one of them last."""
+    return [*(other for other in range(rank) if other != dim), dim]
+
+
+# ---------------------------------------------------------------- elements
+
+
+def loaded(where: Elements, outside: Tile | None, ordering: MemoryOrdering) -> ExpressionTile:
+    """Return the elements, each read where it is used; others are those of `outside`, or zero."""
+    type = where.type
+
+    def compute(emit: Emitter, index: Index) -> Num:
+        active, place = where.at(emit, index)
+        if active is None:
+            return from_memory(emit.builder, type.element, where.load(emit, place(), ordering))
+        other = to_memory(emit.builder, zero(type.element) if outside is None else outside.at(emit, index))
+        address = place()
+        return load_where(emit, type.element, active, other, lambda: where.load(emit, address, ordering))
+
+    return ExpressionTile(type, compute)
+
+
+def _load_elements(lowering: Lowering, access: MemoryAccess, result: Value, where: Elements) -> Tile:
+    """Read the elements now, or leave that to the store that the load is put off to."""
+    outside, ordering = _outside(lowering, access), access.ordering
+    if not isinstance(where, PointerElements):
+        return materialized(lowering.emit, loaded(where, outside, ordering))
+    if lowering.loads.placement(result) is not LoadPlacement.IN_STORE:
+        return _read(lowering, access, result, loaded(where, outside, ordering))
+    mask, outside = (_read_now(lowering, value) for value in (access.mask, access.padding))
+    return loaded(PointerElements(where.type, where.pointers, mask), outside, ordering)
+
+
+def _read_now(lowering: Lowering, value: Value | None) -> Tile | None:
+    """Return the tile of an operand without anything in it that is still to be read."""
+    if value is None:
+        return None
+    tile = lowering.tile(value)
+    return tile if isinstance(value.op, core.Constant) else materialized(lowering.emit, tile)
+
+
+def _read(lowering: Lowering, access: MemoryAccess, result: Value, elements: ExpressionTile) -> Tile:
+    """Read the tile now; for a matrix product in the order of memory, which is as good as any other for it."""
+    pointers = access.address.tile
+    fast = axes.unit_dimension(lowering.known.of(access.address), pointers.shape, pointers.pointer.pointee.byte_size)
+    users = lowering.fusion.users(result)
+    if fast is None or not all(isinstance(user, matmul.MmaF | matmul.MmaI) for user in users):
+        return materialized(lowering.emit, elements)
+    order = _last(elements.type.rank, fast)
+    turned = t.tile(elements.element, *(elements.type.shape[dim] for dim in order))
+    buffer = materialized(lowering.emit, Permuted(turned, elements, order))
+    return Permuted(elements.type, buffer, [order.index(dim) for dim in range(len(order))])

@@ -1,0 +1,617 @@
+"""Where the elements of an access lie in memory, in registers: a box, rows, or anywhere.
+
+    Box         elements at even distances, of which the first so many along each dimension belong to the access
+    MemoryRows  rows that lie anywhere, each with its elements side by side
+    Elements    elements that are tested and addressed one by one
+
+A tile of a view and a tile of pointers differ only in where this comes from: the index of the tile and the tensor
+(spec: views#index-mapping), or the addresses at the corners of the tile and the comparisons of its mask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from llvmlite import ir
+
+from tileir.analysis.effects import MemoryAccess, checked_access
+from tileir.cpu.analysis.cuts import Cut, unit_last
+from tileir.cpu.analysis.loads import is_box
+from tileir.cpu.analysis.pointer_rows import LEAST, RowAccess
+from tileir.cpu.emit.elements import I1, I8, I64, memory_type
+from tileir.cpu.emit.emitter import Emitter, Extent, Index, as_register, highest_index
+from tileir.cpu.emit.tiles import NativeTensorView, Tile, Window, address_of, materialized, pointer_to, scalar, wide
+from tileir.cpu.lowering.cuts import least
+from tileir.cpu.lowering.state import Lowering
+from tileir.cpu.memory.copying import moved, moves_as_bytes, rows_along, some
+from tileir.cpu.memory.elements import load_element, load_nibble, store_element, store_nibble
+from tileir.ir import types as t
+from tileir.ir.attributes import MemoryOrdering
+from tileir.ir.core import Op, Value
+from tileir.ops import views
+
+FARTHEST = 1 << 31
+"""Bytes that a tile of pointers may span to be a box: index arithmetic in i32 that wraps around goes further."""
+
+
+def located(lowering: Lowering, access: MemoryAccess) -> Box | MemoryRows | Elements:
+    """Return where the elements of a load or store lie."""
+    if not isinstance(access.address.type, t.TileType):
+        if is_box(access):
+            return view_box(lowering, access)
+        elements = view_elements(lowering, access)
+        return view_rows(lowering, elements, access) or elements
+    return pointer_rows(lowering, access) or pointer_box(lowering, access) or pointer_elements(lowering, access)
+
+
+def moved_tile(access: MemoryAccess) -> t.TileType:
+    """Return the type of the tile that an access moves."""
+    tile = access.value or access.result
+    assert tile is not None, "an access moves a tile"
+    return tile.tile
+
+
+# ---------------------------------------------------------------- the index mapping of views
+
+
+def start_of(lowering: Lowering, index: Value, step: int) -> ir.Value:
+    """Return the first coordinate of the tile at `index`, which is unsigned."""
+    return lowering.builder.mul(lowering.unsigned(index), I64(step))
+
+
+def count_inside(
+    lowering: Lowering, index: Value, step: int, extent: ir.Value, size: Extent
+) -> tuple[ir.Value, ir.Value]:
+    """Return how many of the `size` elements of a tile lie in the tensor, and whether all do.
+
+    None lies inside if the first coordinate wraps around.
+    """
+    builder = lowering.builder
+    start = start_of(lowering, index, step)
+    reachable = builder.icmp_unsigned("<=", lowering.unsigned(index), I64(((1 << 64) - 1) // step))
+    inside = builder.and_(reachable, builder.icmp_unsigned("<", start, extent))
+    left = builder.select(inside, builder.sub(extent, start), I64(0))
+    whole = builder.icmp_unsigned(">=", left, as_register(size))
+    return builder.select(whole, as_register(size), left), whole
+
+
+@dataclass(frozen=True)
+class EarlyView:
+    """The view of an access before its code is emitted, as far as the operands it is made of are known."""
+
+    lowering: Lowering
+    tensor: views.MakeTensorView
+    type: t.PartitionViewType | t.StridedViewType
+    indices: Sequence[Value]
+
+    @staticmethod
+    def of(lowering: Lowering, access: MemoryAccess) -> EarlyView | None:
+        made = access.address.op
+        if not isinstance(made, views.MakePartitionView | views.MakeStridedView):
+            return None
+        tensor = made.tensor_view.op
+        if not isinstance(tensor, views.MakeTensorView):
+            return None
+        return EarlyView(lowering, tensor, made.result.type, access.indices)
+
+    def base(self) -> ir.Value | None:
+        lowering, base = self.lowering, self.tensor.base
+        return (
+            pointer_to(lowering.builder, scalar(lowering.emit, lowering.tile(base))) if self._is_known(base) else None
+        )
+
+    def stride(self, position: int) -> ir.Value | None:
+        return self._entry(self.tensor.result.type.strides, self.tensor.dynamicStrides, position)
+
+    def count(self, position: int) -> ir.Value | None:
+        """Return how much of the tile lies in the tensor along a dimension."""
+        extent = self._entry(self.tensor.result.type.shape, self.tensor.dynamicShape, position)
+        index, step, size = self.indices[position], self.type.tile_steps[position], self.type.tile_shape[position]
+        if extent is None or not self._is_known(index):
+            return None
+        return count_inside(self.lowering, index, step, extent, size)[0]
+
+    def has_indices(self) -> bool:
+        return all(map(self._is_known, self.indices))
+
+    def _entry(self, static: Sequence[t.Dim], dynamic: Sequence[Value], position: int) -> ir.Value | None:
+        dim = self.type.tensor_dims[position]
+        known = static[dim]
+        if known is not None:
+            return I64(known)
+        given = dynamic[sum(entry is None for entry in static[:dim])]
+        return self.lowering.unsigned(given) if self._is_known(given) else None
+
+    def _is_known(self, value: Value) -> bool:
+        return value in self.lowering.values
+
+
+# ---------------------------------------------------------------- spans
+
+
+@dataclass(frozen=True)
+class Span:
+    """The addresses of a tile that steps evenly: first, last, and the steps along dimensions of more than one element.
+
+    All are in bytes. `regular`: addresses step as they seem to, upward and without wrapping around. `distinct`: no two
+    elements are seen to share bytes.
+    """
+
+    first: ir.Value
+    last: ir.Value
+    steps: tuple[ir.Value, ...]
+    size: int
+    regular: ir.Value
+    distinct: ir.Value
+
+
+def span_of_window(emit: Emitter, window: Window, extents: Sequence[Extent]) -> Span:
+    """Return the span of a box of a tensor, whose elements are distinct by the promise of its view."""
+    builder, size = emit.builder, window.element.byte_size
+    first = last = builder.ptrtoint(window.base, I64) if window.known is None else window.known
+    steps = []
+    for static, extent, stride in zip(window.type.shape, extents, window.strides):
+        if static > 1:
+            steps.append(builder.mul(stride, I64(size)))
+            last = builder.add(last, builder.mul(highest_index(builder, extent), steps[-1]))
+    return Span(first, last, tuple(steps), size, I1(1), I1(1))
+
+
+def span_of_pointers(emit: Emitter, pointers: Tile, extents: Sequence[Extent]) -> Span:
+    """Return the span of an even tile of pointers, from its corners. An extent of 0 in a register counts as 1."""
+    builder, shape = emit.builder, pointers.type.shape
+    extents = [extent if isinstance(extent, int) else _one_at_least(builder, extent) for extent in extents]
+    size = pointers.type.pointer.pointee.byte_size
+
+    def address(*index: ir.Value) -> ir.Value:
+        return address_of(builder, pointers.at(emit, index))
+
+    first, last = address(*(I64(0) for _ in shape)), address(*(highest_index(builder, extent) for extent in extents))
+    steps, reach, regular = [], first, I1(1)
+    for dim, extent in enumerate(extents):
+        if shape[dim] == 1:
+            continue
+        step = builder.sub(address(*(I64(int(dim == other)) for other in range(len(shape)))), first)
+        steps.append(step)
+        regular = builder.and_(regular, builder.icmp_unsigned("<", step, _farthest_step(builder, extent)))
+        reach = builder.add(reach, builder.mul(step, highest_index(builder, extent)))
+    regular = builder.and_(regular, builder.icmp_unsigned("==", reach, last))
+    regular = builder.and_(regular, builder.icmp_unsigned("<", builder.sub(last, first), I64(FARTHEST)))
+    distinct = builder.icmp_unsigned(">=", steps[0], I64(size)) if len(steps) == 1 else I1(0)
+    return Span(first, last, tuple(steps), size, regular, distinct)
+
+
+def _farthest_step(builder: ir.IRBuilder, extent: Extent) -> ir.Value:
+    """Return the step with which a dimension reaches as far as it may."""
+    return I64(FARTHEST // extent) if isinstance(extent, int) else builder.udiv(I64(FARTHEST), extent)
+
+
+def _one_at_least(builder: ir.IRBuilder, extent: ir.Value) -> ir.Value:
+    return builder.select(builder.icmp_unsigned("==", extent, I64(0)), I64(1), extent)
+
+
+# ---------------------------------------------------------------- elements
+
+
+class Elements:
+    """Elements that are tested and addressed one by one; `type` is that of the tile."""
+
+    type: t.TileType
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether some elements may not belong to the access."""
+        return True
+
+    def at(self, emit: Emitter, index: Index) -> tuple[ir.Value | None, Callable[[], ir.Value]]:
+        """Return whether an element belongs to the access (None: it does), and what emits its place."""
+        raise NotImplementedError
+
+    def each(self, emit: Emitter, act: Callable[[Index, ir.Value], None]) -> None:
+        """Run ``act(index, place)`` for the elements that belong to the access, in row-major order."""
+
+        def body(index: Index) -> None:
+            active, place = self.at(emit, index)
+            if active is None:
+                act(index, place())
+                return
+            with emit.when(active):
+                act(index, place())
+
+        emit.loop_nest(self.type.shape, body)
+
+    def address_of(self, emit: Emitter, place: ir.Value) -> ir.Value:
+        """Return the address of the first byte of the element at a place, an i64."""
+        return emit.builder.ptrtoint(place, I64)
+
+    def load(self, emit: Emitter, place: ir.Value, ordering: MemoryOrdering) -> ir.Value:
+        """Load the element at a place in its memory form."""
+        return load_element(emit, self.type.element, place, ordering)
+
+    def store(self, emit: Emitter, place: ir.Value, stored: ir.Value, ordering: MemoryOrdering) -> None:
+        """Store an element in its memory form."""
+        store_element(emit, self.type.element, place, stored, ordering)
+
+
+class PointerElements(Elements):
+    """The elements at a tile of pointers, but for those that a mask leaves out."""
+
+    def __init__(self, type: t.TileType, pointers: Tile, mask: Tile | None) -> None:
+        self.type, self.pointers, self.mask = type, pointers, mask
+
+    @property
+    def is_partial(self) -> bool:
+        return self.mask is not None
+
+    def at(self, emit: Emitter, index: Index) -> tuple[ir.Value | None, Callable[[], ir.Value]]:
+        active = None if self.mask is None else wide(emit.builder, self.mask.at(emit, index))
+        return active, lambda: pointer_to(emit.builder, self.pointers.at(emit, index))
+
+
+def pointer_elements(lowering: Lowering, access: MemoryAccess) -> PointerElements:
+    mask = None if access.mask is None else lowering.tile(access.mask)
+    return PointerElements(moved_tile(access), lowering.tile(access.address), mask)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One dimension of a tile: the tensor dimension it runs along, and its coordinates there.
+
+    They are those of `rows`, or count up from `start`. `reachable`: `start` lies in the tensor.
+    """
+
+    dim: int
+    start: ir.Value
+    reachable: ir.Value
+    rows: Tile | None = None
+
+    def coordinate(self, emit: Emitter, position: ir.Value) -> ir.Value:
+        if self.rows is None:
+            return emit.builder.add(self.start, position)
+        row = wide(emit.builder, self.rows.at(emit, (position,)))
+        return row if row.type == I64 else emit.builder.zext(row, I64)
+
+    def count(self, emit: Emitter, extent: int, limit: ir.Value) -> ir.Value:
+        """Return how many of `extent` positions have a coordinate below `limit`."""
+        builder = emit.builder
+        if self.rows is None:
+            left = builder.select(self.reachable, builder.sub(limit, self.start), I64(0))
+            return builder.select(builder.icmp_unsigned("<", left, I64(extent)), left, I64(extent))
+        return self._over_rows(emit, extent, limit, lambda found, at: builder.add(found, I64(1)))
+
+    def last(self, emit: Emitter, extent: int, limit: ir.Value) -> ir.Value:
+        """Return the largest coordinate below `limit`, if there is one."""
+        builder = emit.builder
+        if self.rows is None:
+            left = builder.sub(limit, self.start)
+            whole = builder.icmp_unsigned(">=", left, I64(extent))
+            return builder.sub(builder.select(whole, builder.add(self.start, I64(extent)), limit), I64(1))
+
+        def larger(found: ir.Value, at: ir.Value) -> ir.Value:
+            return builder.select(builder.icmp_unsigned(">", at, found), at, found)
+
+        return self._over_rows(emit, extent, limit, larger)
+
+    def _over_rows(
+        self, emit: Emitter, extent: int, limit: ir.Value, join: Callable[[ir.Value, ir.Value], ir.Value]
+    ) -> ir.Value:
+        """Join the coordinates below `limit` of all positions, from 0 on."""
+        builder, cell = emit.builder, emit.stack(I64)
+        builder.store(I64(0), cell)
+
+        def visit(index: Index) -> None:
+            at, found = self.coordinate(emit, index[0]), builder.load(cell, typ=I64)
+            inside = builder.icmp_unsigned("<", at, limit)
+            builder.store(builder.select(inside, join(found, at), found), cell)
+
+        emit.loop_nest([extent], visit)
+        return builder.load(cell, typ=I64)
+
+
+class ViewElements(Elements):
+    """The elements of a tile of a view, but for those outside the tensor."""
+
+    def __init__(self, type: t.TileType, tensor: NativeTensorView, axes: Sequence[Axis]) -> None:
+        self.type, self.tensor, self.axes = type, tensor, tuple(axes)
+
+    def at(self, emit: Emitter, index: Index) -> tuple[ir.Value | None, Callable[[], ir.Value]]:
+        offset, inside = self.offset(emit, index)
+        # Two elements of f4E2M1FN share an address: their place is the offset.
+        return inside, lambda: offset if self.type.element is t.F4E2M1FN else self.address(emit, offset)
+
+    def offset(self, emit: Emitter, index: Index) -> tuple[ir.Value, ir.Value]:
+        """Return the offset of an element in the tensor, in elements, and whether it lies there."""
+        builder = emit.builder
+        offset: ir.Value = I64(0)
+        inside: ir.Value = I1(1)
+        for axis, position in zip(self.axes, index):
+            at = axis.coordinate(emit, position)
+            below = builder.icmp_unsigned("<", at, self.tensor.extents[axis.dim])
+            inside = builder.and_(inside, builder.and_(axis.reachable, below))
+            offset = builder.add(offset, builder.mul(at, self.tensor.strides[axis.dim]))
+        return offset, inside
+
+    def address(self, emit: Emitter, offset: ir.Value) -> ir.Value:
+        return emit.builder.gep(self.tensor.base, [offset], source_etype=memory_type(self.type.element))
+
+    def last(self, emit: Emitter) -> tuple[ir.Value, list[ir.Value]]:
+        """Return whether any element lies in the tensor, and the largest coordinate in it along each axis."""
+        builder, limits = emit.builder, [self.tensor.extents[axis.dim] for axis in self.axes]
+        found = list(zip(self.axes, self.type.shape, limits))
+        any_inside = some(builder, [axis.count(emit, extent, limit) for axis, extent, limit in found])
+        return any_inside, [axis.last(emit, extent, limit) for axis, extent, limit in found]
+
+    def address_of(self, emit: Emitter, place: ir.Value) -> ir.Value:
+        if self.type.element is t.F4E2M1FN:
+            return emit.builder.add(emit.builder.ptrtoint(self.tensor.base, I64), emit.builder.lshr(place, I64(1)))
+        return super().address_of(emit, place)
+
+    def load(self, emit: Emitter, place: ir.Value, ordering: MemoryOrdering) -> ir.Value:
+        if self.type.element is t.F4E2M1FN:
+            return load_nibble(emit.builder, self.tensor.base, place)
+        return super().load(emit, place, ordering)
+
+    def store(self, emit: Emitter, place: ir.Value, stored: ir.Value, ordering: MemoryOrdering) -> None:
+        if self.type.element is t.F4E2M1FN:
+            store_nibble(emit.builder, self.tensor.base, place, stored)
+        else:
+            super().store(emit, place, stored, ordering)
+
+
+def view_elements(lowering: Lowering, access: MemoryAccess) -> ViewElements:
+    """Return the elements of an access through a view, or to rows of a tensor."""
+    type, dim, indices = moved_tile(access), access.sparse_dim, access.indices
+    if isinstance(access.address.type, t.TensorViewType):
+        tensor = lowering.tensor_view(access.address)
+    else:
+        tensor = lowering.tile_view(access.address).tensor
+    if dim is not None:
+        rows = materialized(lowering.emit, lowering.tile(indices[dim]))
+        axes = [_axis(lowering, tensor, at, value) for at, value in enumerate(indices) if at != dim]
+        return ViewElements(type, tensor, (*axes[:dim], Axis(dim, I64(0), I1(1), rows), *axes[dim:]))
+    view = lowering.tile_view(access.address).type
+    steps = zip(view.tensor_dims, view.tile_steps, indices)
+    return ViewElements(type, tensor, [_axis(lowering, tensor, dim, value, step) for dim, step, value in steps])
+
+
+def _axis(lowering: Lowering, tensor: NativeTensorView, dim: int, index: Value, step: int = 1) -> Axis:
+    """Return an axis that starts at the unsigned `index` times `step`, without wrapping around."""
+    builder, position = lowering.builder, lowering.unsigned(index)
+    start = builder.mul(position, I64(step))
+    exact = builder.icmp_unsigned("<=", position, I64(((1 << 64) - 1) // step))
+    return Axis(dim, start, builder.and_(exact, builder.icmp_unsigned("<", start, tensor.extents[dim])))
+
+
+# ---------------------------------------------------------------- rows
+
+
+@dataclass(frozen=True)
+class MemoryRow:
+    """A row in memory, as if whole, of which the first `count` elements belong to the access.
+
+    Through pointers that is so if `span` is regular; the last of them is at `end`, an address.
+    """
+
+    window: Window
+    count: ir.Value
+    span: Span | None = None
+    end: ir.Value | None = None
+
+
+@dataclass(frozen=True)
+class MemoryRows:
+    """The rows of a tile along `dim`; `at` gives one by the index of its first element. `elements` are the same."""
+
+    dim: int
+    at: Callable[[Index], MemoryRow]
+    elements: Elements
+
+    @property
+    def type(self) -> t.TileType:
+        return self.elements.type
+
+    def each(self, emit: Emitter, act: Callable[[Index, MemoryRow], None]) -> None:
+        """Run ``act(index, row)`` for all rows in row-major order."""
+        emit.loop_nest(rows_along(self.type.shape, self.dim), lambda index: act(index, self.at(index)))
+
+
+def _row_window(type: t.TileType, base: ir.Value, dim: int) -> Window:
+    return Window(type, base, tuple(I64(int(other == dim)) for other in range(type.rank)))
+
+
+def view_rows(lowering: Lowering, elements: ViewElements, access: MemoryAccess) -> MemoryRows | None:
+    """Return the rows of an access through a view; None if its elements move one by one.
+
+    They lie along the last dimension of unit stride. Elements that share a place are stored in row-major order.
+    """
+    emit, builder, type, tensor = lowering.emit, lowering.builder, elements.type, elements.tensor
+    dim = None if access.is_strong or not moves_as_bytes(type.element) else _unit_dimension(elements)
+    if dim is None or (access.writes and any(extent > 1 for extent in type.shape[dim + 1 :])):
+        return None
+    axis, extent = elements.axes[dim], I64(type.shape[dim])
+    left = builder.sub(tensor.extents[axis.dim], axis.start)
+    most = builder.select(builder.icmp_unsigned("<", left, extent), left, extent)
+
+    def at(index: Index) -> MemoryRow:
+        offset, inside = elements.offset(emit, index)
+        window = _row_window(type, elements.address(emit, offset), dim)
+        return MemoryRow(window, builder.select(inside, most, I64(0)))
+
+    return MemoryRows(dim, at, elements)
+
+
+def _unit_dimension(elements: ViewElements) -> int | None:
+    """Return the last dimension along which many elements lie side by side."""
+    for dim, (axis, extent) in reversed(list(enumerate(zip(elements.axes, elements.type.shape)))):
+        stride = elements.tensor.strides[axis.dim]
+        together = axis.rows is None and isinstance(stride, ir.Constant) and stride == I64(1)
+        if together and extent * elements.type.element.byte_size >= LEAST:
+            return dim
+    return None
+
+
+def pointer_rows(lowering: Lowering, access: MemoryAccess) -> MemoryRows | None:
+    """Return the rows of an access through pointers; None if it has none, or every element is looked at."""
+    found = lowering.loads.rows.get(access.op)
+    if found is None or lowering.strict or not moves_as_bytes(moved_tile(access).element):
+        return None
+    elements = pointer_elements(lowering, access)
+    return MemoryRows(found.dim, lambda index: _pointer_row(lowering, elements, found, index), elements)
+
+
+def _pointer_row(lowering: Lowering, elements: PointerElements, rows: RowAccess, index: Index) -> MemoryRow:
+    emit, builder, type, dim = lowering.emit, lowering.builder, elements.type, rows.dim
+    extent, size = type.shape[dim], type.element.byte_size
+    start, end = (elements.pointers.at(emit, at) for at in (index, moved(index, dim, I64(extent - 1))))
+    first, last = (address_of(builder, pointer) for pointer in (start, end))
+    even = builder.icmp_unsigned("==", builder.sub(last, first), I64((extent - 1) * size))
+    count: ir.Value = I64(extent)
+    if elements.mask is not None:
+        compared = {term.comparison for term in rows.ends}
+        for found in (found for op, found in lowering.active_counts.items() if op in compared):
+            count, even = least(builder, count, found.count), builder.and_(even, found.regular)
+        some = wide(builder, elements.mask.at(emit, index))
+        count = builder.select(some, count, I64(0))
+    ends_at = builder.add(first, builder.mul(builder.sub(count, I64(1)), I64(size)))
+    window = _row_window(type, pointer_to(builder, start), dim)
+    return MemoryRow(window, count, Span(first, last, (), size, even, I1(1)), ends_at)
+
+
+# ---------------------------------------------------------------- boxes
+
+
+@dataclass(frozen=True)
+class Box:
+    """A window of memory, as if whole, of which the first `counts` elements of each dimension belong to the access.
+
+    `full`: all elements do. `order` are the dimensions as they lie in memory. Of a tile of a view, `starts` are its
+    first coordinates in the tensor. Through pointers the box is there only if `regular` holds; the `elements` are the
+    same in any case, and `span` has their corners.
+    """
+
+    window: Window
+    counts: tuple[ir.Value, ...]
+    full: ir.Value
+    order: Sequence[int]
+    starts: tuple[ir.Value, ...] = ()
+    regular: ir.Value | None = None
+    elements: PointerElements | None = None
+    span: Span | None = None
+
+    def span_of(self, emit: Emitter, extents: Sequence[Extent]) -> Span:
+        """Return the span of the first `extents` elements of each dimension; through pointers that of all of them."""
+        return self.span or span_of_window(emit, self.window, extents)
+
+    def known(self, builder: ir.IRBuilder) -> Window:
+        """Return the window as memory that stores may change, with its address known."""
+        return replace(self.window, shared=True, known=builder.ptrtoint(self.window.base, I64))
+
+
+def view_box(lowering: Lowering, access: MemoryAccess) -> Box:
+    """Return the box of a tile of a partition or strided view."""
+    builder, type, view = lowering.builder, moved_tile(access), lowering.tile_view(access.address)
+    offset, full = I64(0), I1(1)
+    starts, counts, strides = [], [], []
+    extents = _extents_in_view(lowering, access, type)
+    for index, dim, step, extent in zip(access.indices, view.type.tensor_dims, view.type.tile_steps, extents):
+        start, stride = start_of(lowering, index, step), view.tensor.strides[dim]
+        count, whole = count_inside(lowering, index, step, view.tensor.extents[dim], extent)
+        counts.append(count)
+        full = builder.and_(full, whole)
+        starts.append(start)
+        strides.append(stride)
+        offset = builder.add(offset, builder.mul(start, stride))
+    distance = builder.mul(offset, I64(view.type.element.byte_size))
+    window = Window(type, builder.gep(view.tensor.base, [distance], source_etype=I8), tuple(strides))
+    dims = view.type.tensor_dims
+    return Box(window, tuple(counts), full, sorted(range(type.rank), key=lambda dim: dims[dim]), tuple(starts))
+
+
+def _extents_in_view(lowering: Lowering, access: MemoryAccess, type: t.TileType) -> Sequence[Extent]:
+    """Return the extents of the tile: a multiple along one dimension where tile blocks are joined."""
+    dim = None if lowering.joined is None else lowering.joined.coarsening.accesses.get(access.op)
+    if lowering.joined is None or dim is None:
+        return type.shape
+    return moved(type.shape, dim, lowering.builder.mul(lowering.joined.count, I64(type.shape[dim])))
+
+
+def pointer_box(lowering: Lowering, access: MemoryAccess) -> Box | None:
+    """Return the box of an access through pointers; None if it is not known to have one."""
+    cut = lowering.loads.cuts.of(access.op)
+    if cut is None:
+        return None
+    emit, builder, type = lowering.emit, lowering.builder, moved_tile(access)
+    elements, extents = pointer_elements(lowering, access), lowering.extents(access.address)
+    counts, kept = _counts(lowering, cut, extents)
+    longer = lowering.joined is not None and access.op in lowering.joined.coarsening.accesses
+    span = span_of_pointers(emit, elements.pointers, counts if longer else extents)
+    static = lowering.loads.cuts.static_steps(access.address)
+    strides, even = _strides(builder, span, type, static)
+    regular = full = builder.and_(span.regular, builder.and_(even, kept))
+    for count, extent in zip(counts, extents):
+        full = builder.and_(full, builder.icmp_unsigned("==", count, as_register(extent)))
+    base = pointer_to(builder, elements.pointers.at(emit, (I64(0),) * type.rank))
+    order = unit_last(access.address.tile, static)
+    return Box(Window(type, base, strides), counts, full, order, (), regular, elements, span)
+
+
+def _strides(
+    builder: ir.IRBuilder, span: Span, type: t.TileType, known: Sequence[int | None]
+) -> tuple[tuple[ir.Value, ...], ir.Value]:
+    """Return the strides in elements, and whether the tile has them."""
+    strides, even, steps = [], I1(1), iter(span.steps)
+    for extent, bytes in zip(type.shape, known):
+        if extent == 1:
+            strides.append(I64(0))
+            continue
+        step = next(steps)
+        if bytes is None:
+            strides.append(builder.lshr(step, I64(span.size.bit_length() - 1)))
+            fine = builder.icmp_unsigned("==", builder.and_(step, I64(span.size - 1)), I64(0))
+        else:
+            strides.append(I64(bytes // span.size))
+            fine = builder.icmp_unsigned("==", step, I64(bytes))
+        even = builder.and_(even, fine)
+    return tuple(strides), even
+
+
+def _counts(lowering: Lowering, cut: Cut, extents: Sequence[Extent]) -> tuple[tuple[ir.Value, ...], ir.Value]:
+    """Return how many elements of each dimension a mask leaves active, and whether that is so."""
+    builder = lowering.builder
+    counts: list[ir.Value] = list(map(as_register, extents))
+    regular: ir.Value = I1(1)
+    for term in sorted(cut, key=lambda term: (term.dim is None, term.dim)):
+        found = lowering.active_counts[term.comparison]
+        regular = builder.and_(regular, found.regular)
+        if term.dim is None:
+            counts[0] = builder.mul(counts[0], found.count)
+        else:
+            counts[term.dim] = least(builder, counts[term.dim], found.count)
+    return tuple(counts), regular
+
+
+def last_of(builder: ir.IRBuilder, box: Box) -> tuple[ir.Value, ir.Value]:
+    """Return the address of the last active element of a box of pointers, and whether there is one."""
+    assert box.span is not None, "the box is one of pointers"
+    last, some, steps = box.span.first, I1(1), iter(box.span.steps)
+    for extent, count in zip(box.window.type.shape, box.counts):
+        some = builder.and_(some, builder.icmp_unsigned("!=", count, I64(0)))
+        if extent > 1:
+            last = builder.add(last, builder.mul(next(steps), builder.sub(count, I64(1))))
+    return last, some
+
+
+# ---------------------------------------------------------------- counting
+
+
+def count_access(lowering: Lowering, op: Op) -> None:
+    """Add the number of elements that an operation is about to access to its counter."""
+    access, counters, emit, builder = checked_access(op), lowering.counters, lowering.emit, lowering.builder
+    assert counters is not None, "this is code that counts"
+    through_pointers = isinstance(access.address.type, t.TileType)
+    where = (pointer_elements if through_pointers else view_elements)(lowering, access)
+    cell = emit.stack(I64)
+    builder.store(I64(0), cell)
+    where.each(emit, lambda index, place: builder.store(builder.add(builder.load(cell, typ=I64), I64(1)), cell))
+    counters.add(emit, counters.of_access(op), builder.load(cell, typ=I64))

@@ -1,0 +1,268 @@
+"""Stores and updates: tiles written straight to memory where the order of reads and writes allows it, else copied."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from llvmlite import ir
+
+from tileir.analysis.effects import MemoryAccess
+from tileir.cpu.emit.elements import I1, I64, Num
+from tileir.cpu.emit.emitter import Emitter, Index
+from tileir.cpu.emit.tiles import Tile, Window, fill, materialized, new_buffer, to_memory, turn_of
+from tileir.cpu.lowering.state import JoinedBlocks, Lowering
+from tileir.cpu.memory.aliasing import elements_apart, unaliased
+from tileir.cpu.memory.cache_policy import ask_ahead, row_dimension, write_rows, write_tile
+from tileir.cpu.memory.checks import check, check_each_pointer, check_pointers, may_access
+from tileir.cpu.memory.copying import bounded_nest, copy_row, dense, materialized_part, write_part
+from tileir.cpu.memory.elements import count_change, update_element
+from tileir.cpu.memory.loads import any_odd, run_separately_unless
+from tileir.cpu.memory.regions import (
+    Box,
+    Elements,
+    MemoryRow,
+    MemoryRows,
+    PointerElements,
+    ViewElements,
+    located,
+    moved_tile,
+    pointer_elements,
+    span_of_pointers,
+    span_of_window,
+    view_elements,
+)
+from tileir.ir.attributes import AtomicMode, MemoryOrdering
+
+
+def store(lowering: Lowering, access: MemoryAccess) -> None:
+    """Write the elements of a tile that belong to the access."""
+    assert access.value is not None, "a store has a value"
+    tile, where = lowering.tile(access.value), located(lowering, access)
+    if lowering.joined is not None:
+        assert isinstance(where, Box), "longer tiles are boxes"
+        _store_joined(lowering, lowering.joined, access, tile, where)
+        return
+    check(lowering, access, where)
+    if isinstance(where, Box):
+        ask_ahead(lowering, access)
+        _store_box(lowering, access, tile, where)
+    elif isinstance(where, MemoryRows):
+        _store_rows(lowering, access, tile, where)
+    else:
+        _store_elements(lowering, access, tile, where)
+
+
+# ---------------------------------------------------------------- boxes
+
+
+def _store_box(lowering: Lowering, access: MemoryAccess, tile: Tile, box: Box) -> None:
+    memory = box.window
+    with _in_order(lowering, box, tile):
+        dim = row_dimension(memory)
+        if turn_of(memory, tile) is not None and not lowering.joined_first:
+            _store_turned(lowering, access, tile, box)
+        elif dim is not None and not lowering.joined_first:
+            _store_box_in_rows(lowering, access, tile, box, dim)
+        else:
+            _store_window(lowering, access, tile, box)
+
+
+@contextmanager
+def _in_order(lowering: Lowering, box: Box, tile: Tile) -> Iterator[None]:
+    """Emit code that writes a tile row by row, and that writes its elements in order where another could be seen."""
+    emit, builder = lowering.emit, lowering.builder
+    fine = elements_apart(builder, box.window)
+    if fine is None:
+        yield
+        return
+    with builder.if_else(fine, likely=True) as (rows, shared), emit.one_way():
+        with rows:
+            yield
+        with shared, emit.region(), emit.rarely():
+            copy = _materialized(emit, tile, box)
+            if box.elements is not None:
+                _write_elements(emit, _with_mask(emit, box.elements), copy, MemoryOrdering.WEAK)
+            else:
+                bounded_nest(emit, box.counts, lambda index: box.window.put(emit, index, copy.at(emit, index)))
+
+
+def _store_box_in_rows(lowering: Lowering, access: MemoryAccess, tile: Tile, box: Box, dim: int) -> None:
+    """Write rows straight to memory where none is written before it is read; else through a copy."""
+    emit, builder = lowering.emit, lowering.builder
+    straight = unaliased(lowering, access.op, lambda: box.span_of(emit, box.counts))
+    if box.regular is not None:
+        straight = builder.and_(straight, box.regular)
+    with builder.if_else(straight) as (at_once, apart), emit.one_way():
+        with at_once:
+            write_rows(lowering, access.op, box.window, tile, dim, box.counts)
+        with apart, emit.region():
+            _write_part(emit, box, _materialized(emit, tile, box))
+
+
+def _store_window(lowering: Lowering, access: MemoryAccess, tile: Tile, box: Box) -> None:
+    """Write straight to memory where all elements go there and none is written before it is read; else a copy."""
+    emit, builder, memory = lowering.emit, lowering.builder, box.window
+    if lowering.joined_first:
+        with emit.region():
+            _write_part(emit, box, _materialized(emit, tile, box))
+        return
+    names = ("inside", "straight", "apart", "stored")
+    inside, straight, apart, done = (builder.append_basic_block(name) for name in names)
+    builder.cbranch(box.full, inside, apart)
+    with emit.one_way():
+        builder.position_at_end(inside)
+        harmless = unaliased(lowering, access.op, lambda: box.span_of(emit, memory.type.shape))
+        builder.cbranch(harmless, straight, apart)
+        builder.position_at_end(straight)
+        write_tile(lowering, access.op, memory, tile)
+        builder.branch(done)
+    builder.position_at_end(apart)
+    with emit.region():
+        _write_part(emit, box, _materialized(emit, tile, box))
+    builder.branch(done)
+    builder.position_at_end(done)
+
+
+def _store_turned(lowering: Lowering, access: MemoryAccess, tile: Tile, box: Box) -> None:
+    """Write a turned tile through a copy: squares written where they belong would begin and end within lines, which
+    are read again for each."""
+    emit = lowering.emit
+    with emit.region():
+        turned = new_buffer(emit, tile.type)
+        fill(emit, turned, tile)
+        with lowering.builder.if_else(box.full) as (whole, part), emit.one_way():
+            with whole:
+                write_tile(lowering, access.op, box.window, turned)
+            with part:
+                _write_part(emit, box, turned)
+
+
+def _materialized(emit: Emitter, tile: Tile, box: Box) -> Tile:
+    """Compute what is stored; through a view no more than that, as the rest may not be there to read."""
+    return materialized_part(emit, tile, box.counts if box.regular is None else None)
+
+
+def _write_part(emit: Emitter, box: Box, copy: Tile) -> None:
+    """Write the elements of a computed tile that belong to the access."""
+    if box.regular is None or box.elements is None:
+        write_part(emit, box.window, copy, box.counts)
+        return
+    with emit.builder.if_else(box.regular, likely=True) as (regular, odd):
+        with regular:
+            write_part(emit, box.window, copy, box.counts)
+        with odd, emit.rarely():
+            _write_elements(emit, _with_mask(emit, box.elements), copy, MemoryOrdering.WEAK)
+
+
+def _store_joined(lowering: Lowering, joined: JoinedBlocks, access: MemoryAccess, tile: Tile, box: Box) -> None:
+    """Write a tile of joined tile blocks, if all it is computed from has been loaded and none is written before it is
+    read."""
+    builder, memory = lowering.builder, box.known(lowering.builder)
+    fine = builder.and_(may_access(lowering, access, box), _all_loaded(lowering, joined, access, box.counts))
+    harmless = unaliased(lowering, access.op, lambda: span_of_window(lowering.emit, memory, box.counts))
+    run_separately_unless(lowering, builder.and_(fine, harmless))
+    read = [lowering.tile(loaded) for loaded in joined.covered if loaded.tile.shape == tile.type.shape]
+    windows = [window for window in read if isinstance(window, Window)]
+    write_rows(lowering, access.op, memory, tile, joined.coarsening.accesses[access.op], box.counts, windows)
+
+
+def _all_loaded(lowering: Lowering, joined: JoinedBlocks, access: MemoryAccess, counts: Sequence[ir.Value]) -> ir.Value:
+    """Whether each loaded tile covers what is computed from it."""
+    builder, dims, found = lowering.builder, joined.coarsening.dims, I1(1)
+    for tile, loaded in joined.covered.items():
+        needed = list(map(I64, tile.tile.shape))
+        if tile.tile.shape == moved_tile(access).shape:
+            needed = list(counts)
+        needed[dims[tile]] = counts[joined.coarsening.accesses[access.op]]
+        for have, need in zip(loaded, needed):
+            found = builder.and_(found, builder.icmp_unsigned(">=", have, need))
+    return found
+
+
+# ---------------------------------------------------------------- rows and elements
+
+
+def _store_rows(lowering: Lowering, access: MemoryAccess, tile: Tile, rows: MemoryRows) -> None:
+    """Write row by row; element by element if any row of pointers is out of the usual, before anything is written."""
+    emit, builder, dim = lowering.emit, lowering.builder, rows.dim
+    source = dense(emit, tile)
+
+    def write(index: Index, row: MemoryRow) -> None:
+        with emit.when(builder.icmp_unsigned("!=", row.count, I64(0))):
+            copy_row(emit, row.window, source, dim, index, row.count)
+
+    if isinstance(rows.elements, ViewElements):
+        rows.each(emit, write)
+        return
+    odd = any_odd(lowering, access, rows, lambda index, row, fine: None)
+    with builder.if_else(odd, likely=False) as (separately, together), emit.one_way():
+        with separately, emit.rarely():
+            check_each_pointer(lowering, access)
+            _write_elements(emit, rows.elements, source, MemoryOrdering.WEAK)
+        with together:
+            rows.each(emit, write)
+
+
+def _store_elements(lowering: Lowering, access: MemoryAccess, tile: Tile, where: Elements) -> None:
+    emit, ordering = lowering.emit, access.ordering
+    if not isinstance(where, PointerElements) or not lowering.loads.read_in(access.op):
+        _write_elements(emit, where, materialized(emit, tile), ordering)
+        return
+    pointers = where.pointers
+    straight = unaliased(lowering, access.op, lambda: span_of_pointers(emit, pointers, pointers.type.shape))
+    with emit.builder.if_else(straight, likely=True) as (at_once, apart):
+        with at_once:
+            _write_elements(emit, where, tile, ordering)
+        with apart, emit.region():
+            masked = _with_mask(emit, where)
+            _write_elements(emit, masked, materialized(emit, tile), ordering)
+
+
+def _with_mask(emit: Emitter, where: PointerElements) -> PointerElements:
+    """Return the elements with their mask computed: what decides it may be read from memory as well."""
+    mask = None if where.mask is None else materialized(emit, where.mask)
+    return PointerElements(where.type, where.pointers, mask)
+
+
+def _write_elements(emit: Emitter, where: Elements, tile: Tile, ordering: MemoryOrdering) -> None:
+    def write(index: Index, place: ir.Value) -> None:
+        where.store(emit, place, to_memory(emit.builder, tile.at(emit, index)), ordering)
+
+    where.each(emit, write)
+
+
+# ---------------------------------------------------------------- updates
+
+
+def update_pointers(
+    lowering: Lowering,
+    access: MemoryAccess,
+    masked_off: Callable[[Index], Num],
+    update: Callable[[Index, ir.Value], ir.Value],
+) -> None:
+    """Bind the result to what ``update(index, address)`` gives for each element, and to `masked_off` for the others."""
+    assert access.result is not None, "an update through pointers has a result"
+    emit = lowering.emit
+    where = _with_mask(emit, pointer_elements(lowering, access))
+    check_pointers(lowering, access)
+    old = new_buffer(emit, where.type)
+    if where.mask is not None:
+        emit.loop_nest(where.type.shape, lambda index: old.put(emit, index, masked_off(index)))
+
+    def write(index: Index, address: ir.Value) -> None:
+        found = update(index, address)
+        emit.builder.store(found, old.address(emit, index))
+        count_change(emit, where.type.element, address, found)
+
+    where.each(emit, write)
+    lowering.values[access.result] = old
+
+
+def reduce_into_view(lowering: Lowering, access: MemoryAccess, mode: AtomicMode) -> None:
+    """Combine the elements of a tile that lie in the tensor into memory, each in one step."""
+    assert access.value is not None, "a reduction has a value"
+    emit, tile, where = lowering.emit, lowering.tile(access.value), view_elements(lowering, access)
+    check(lowering, access, where)
+    source = materialized(emit, tile)
+    where.each(emit, lambda index, at: update_element(emit, mode, at, source.at(emit, index), access.ordering))

@@ -43,9 +43,9 @@ def test_counts_are_those_of_the_interpreter(
     given = bind(kernel, arguments(kernel, run), target_named("cpu"))
     if expected.trap is not None:
         with pytest.raises(tileir.Trap):
-            launches.run(grid, given, launches.settings({"threads": 1}))
+            launches.runs(launches.settings({"threads": 1}))(grid, given)
         return
-    launches.run(grid, given, launches.settings({"threads": 1}))
+    launches.runs(launches.settings({"threads": 1}))(grid, given)
     bodies = {inner for op in ops if applications(op) is not None for inner in op.regions[0].ops}
     for op, sums in zip(ops, expected.data["ops"], strict=True):
         if op in bodies or not sums["count"]:

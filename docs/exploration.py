@@ -11,8 +11,8 @@ from pathlib import Path
 
 import tileir
 from tileir.examples import FOLDER as EXAMPLES
+from tileir.explore.launch import launch_line
 from tileir.explore.report import ExplorationReport
-from tileir.runtime.exploring import launch_line
 from tileir.runtime.given import given_values
 from tileir.runtime.module import Kernel
 

@@ -43,7 +43,7 @@ PRELOADED = (
     "tileir.passes.rebuilding",
     "tileir.runtime.interpreter",
     "tileir.runtime.native",
-    "tileir.runtime.optimising",
+    "tileir.tools.optimise",
     "tileir.sanitize.run",
     "tileir.text.parser",
     "tileir.text.printer",

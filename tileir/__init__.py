@@ -11,20 +11,20 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tileir.explore.launch import explore
     from tileir.host.extern import register_extern
     from tileir.host.kernel_warnings import KernelWarning
     from tileir.host.standins import register_stand_in
     from tileir.ir.diagnostics import Diagnostic, DiagnosticError, LaunchTimeout, Report, Trap, UnsupportedError
-    from tileir.runtime.exploring import explore
     from tileir.runtime.launch import launch
     from tileir.runtime.loading import load
     from tileir.runtime.module import Kernel, Module, from_bytecode, parse
-    from tileir.runtime.optimising import optimize
     from tileir.runtime.pointer import Pointer
-    from tileir.runtime.proving import prove
-    from tileir.runtime.sanitizing import sanitize
     from tileir.runtime.writing import to_bytecode
+    from tileir.sanitize.launch import sanitize
+    from tileir.sanitize.prove import prove
     from tileir.text.printer import to_text
+    from tileir.tools.optimise import optimize
     from tileir.tools.profile.api import profile
     from tileir.tools.view.api import view
     from tileir.tune.record import tuned
@@ -69,17 +69,17 @@ _PLACES = {
     "KernelWarning": ("tileir.host.kernel_warnings", "KernelWarning"),
     "Module": ("tileir.runtime.module", "Module"),
     "Pointer": ("tileir.runtime.pointer", "Pointer"),
-    "explore": ("tileir.runtime.exploring", "explore"),
+    "explore": ("tileir.explore.launch", "explore"),
     "from_bytecode": ("tileir.runtime.module", "from_bytecode"),
     "launch": ("tileir.runtime.launch", "launch"),
     "load": ("tileir.runtime.loading", "load"),
-    "optimize": ("tileir.runtime.optimising", "optimize"),
+    "optimize": ("tileir.tools.optimise", "optimize"),
     "parse": ("tileir.runtime.module", "parse"),
     "profile": ("tileir.tools.profile.api", "profile"),
-    "prove": ("tileir.runtime.proving", "prove"),
+    "prove": ("tileir.sanitize.prove", "prove"),
     "register_extern": ("tileir.host.extern", "register_extern"),
     "register_stand_in": ("tileir.host.standins", "register_stand_in"),
-    "sanitize": ("tileir.runtime.sanitizing", "sanitize"),
+    "sanitize": ("tileir.sanitize.launch", "sanitize"),
     "to_bytecode": ("tileir.runtime.writing", "to_bytecode"),
     "tuned": ("tileir.tune.record", "tuned"),
     "to_text": ("tileir.text.printer", "to_text"),

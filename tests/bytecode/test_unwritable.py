@@ -11,8 +11,8 @@ from tileir.ir.core import Block
 from tileir.ir.diagnostics import DiagnosticError
 from tileir.ops import OPS
 from tileir.ops.module import Global
-from tileir.runtime.optimising import optimize
 from tileir.text.parser import parse
+from tileir.tools.optimise import optimize
 
 F32 = t.tile(t.F32)
 I32 = t.tile(t.I32)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import tileir
 from tests.explore.programs import Program, text
+from tileir.explore.launch import launch_line
 from tileir.explore.report import ExplorationReport
-from tileir.runtime.exploring import launch_line
 from tileir.runtime.given import given_values
 from tileir.runtime.module import Kernel, Module
 

@@ -13,8 +13,8 @@ from typing import cast
 import numpy as np
 
 from tests.differential import Outcome
+from tileir.fuzz.comparing import LaunchResult
 from tileir.fuzz.engines import Engine, Reference, difference_of
-from tileir.runtime.comparing import LaunchResult
 from tileir.runtime.module import Kernel
 
 NEEDS = {"ttir": ("triton",), "hsaco": ("triton", "tinygrad")}

@@ -9,11 +9,11 @@ from structural import PROGRAMS, program
 import tileir
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES
+from tileir.fuzz.check_passes import Checking, WrongRewrite
+from tileir.fuzz.comparing import compare, equal
+from tileir.fuzz.trials import trials
 from tileir.passes.running import Step
-from tileir.runtime.checking import Checking, WrongRewrite
-from tileir.runtime.comparing import compare, equal
-from tileir.runtime.optimising import watched
-from tileir.runtime.trials import trials
+from tileir.tools.optimise import watched
 
 
 def step(before: str, after: str) -> Step:

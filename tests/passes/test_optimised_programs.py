@@ -25,7 +25,7 @@ from tileir.ir.compare import identical
 from tileir.ir.diagnostics import DiagnosticError
 from tileir.ops.pointers import Alloca
 from tileir.passes.pipeline import LEVELS
-from tileir.runtime.optimising import watched
+from tileir.tools.optimise import watched
 
 T = TypeVar("T")
 RUNS = runs()

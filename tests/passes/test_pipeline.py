@@ -23,7 +23,7 @@ from tileir.passes import patternwords
 from tileir.passes.canonicalise import PATTERNS
 from tileir.passes.pipeline import LEVELS, PASSES
 from tileir.passes.running import Step
-from tileir.runtime.optimising import watched
+from tileir.tools.optimise import watched
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TEXT = program("%s = addi %a, %zero : tile<i32>\n%t = addi %s, %zero : tile<i32>\nOUT %t")

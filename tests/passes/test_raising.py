@@ -13,7 +13,7 @@ from tileir.ir.types import GatherScatterViewType
 from tileir.ops.control import If
 from tileir.ops.pointers import LoadPtr, StorePtr
 from tileir.ops.views import LoadView, MakeTensorView, StoreView
-from tileir.runtime.sanitizing import sanitize
+from tileir.sanitize.launch import sanitize
 
 PASSES = ["canonicalise", "cse", "raise", "cse"]
 THROUGH_POINTERS = (LoadPtr, StorePtr)

@@ -15,7 +15,7 @@ from tileir.ir import types as t
 from tileir.passes.pipeline import PASSES
 from tileir.passes.row import Exactness, Row
 from tileir.passes.running import Step
-from tileir.runtime.optimising import watched
+from tileir.tools.optimise import watched
 
 ROWS = [row for one in PASSES.values() for row in one.rows if row.name in PROGRAMS]
 ARGUMENTS = {"a": 7, "b": 3}

@@ -13,10 +13,10 @@ from tests.sanitize.corpus_programs import Case, cases
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES
 from tileir.runtime.grid import checked_grid
-from tileir.runtime.known_launch import known_launch, quiet_of
 from tileir.runtime.launch import bind
 from tileir.runtime.targets import target_named
 from tileir.sanitize import run
+from tileir.sanitize.known_launch import known_launch, quiet_of
 from tileir.sanitize.proofs import kernel as kernel_proofs
 from tileir.sanitize.proofs import races
 from tileir.sanitize.proofs.verdict import Scope

@@ -1,6 +1,6 @@
 """``tileir equiv``: whether two programs do the same on generated or given inputs.
 
-Knows: which kernels are compared, and what is said. Does not know: how they are compared (`runtime.comparing`).
+Knows: which kernels are compared, and what is said. Does not know: how they are compared (`fuzz.comparing`).
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import argparse
 from tileir.cli import FAULT, FINE, UsageError, files, show
 from tileir.cli.launching import checked
 from tileir.cli.options import add_level, chosen_target
+from tileir.fuzz.comparing import Comparison, compare
+from tileir.fuzz.trials import Trial, trials
 from tileir.passes.algebraic import algebraic
 from tileir.runtime import argument_words
-from tileir.runtime.comparing import Comparison, compare
 from tileir.runtime.given import given_values
 from tileir.runtime.module import Kernel, Module
-from tileir.runtime.trials import Trial, trials
 
 TRIALS = 24
 

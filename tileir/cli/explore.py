@@ -13,8 +13,8 @@ import sys
 from tileir.cli import FAULT, FINE, UsageError, files, show
 from tileir.cli.launching import add_kernel, checked, require_arguments, suggestion
 from tileir.cli.options import add_level, chosen_target
+from tileir.explore.launch import ITERATIONS, LIMIT, explore, launch_line
 from tileir.runtime import argument_words
-from tileir.runtime.exploring import ITERATIONS, LIMIT, explore, launch_line
 from tileir.runtime.given import chosen_kernel, given_values
 from tileir.runtime.module import Kernel
 

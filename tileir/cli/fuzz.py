@@ -34,10 +34,10 @@ from tileir.fuzz.engines import ENGINES, VENDORS, default_engines, engine_of
 from tileir.fuzz.faulty.launch_line import MARK, with_launch_read
 from tileir.fuzz.jobs import SOURCES, SWARM, ProgramGrammar, program_job, seed_job
 from tileir.fuzz.reducing import program_in, reduced_program
+from tileir.fuzz.shrinking import operation_count
 from tileir.gpu import vendor
 from tileir.ir.versions import NEWEST
 from tileir.runtime.module import Module
-from tileir.runtime.shrinking import operation_count
 from tileir.text.parser import parse
 from tileir.text.printer import to_text
 

@@ -1,7 +1,7 @@
 """``tileir opt``: print a program in canonical form, optimised if asked.
 
 Knows: the forms that can be written, and what of the passes can be looked at. Does not know: how text is made
-(`text.printer`), nor any pass (`runtime.optimising`).
+(`text.printer`), nor any pass (`tools.optimise`).
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ examples:
 def run(options: argparse.Namespace) -> int:
     module = files.program(options.file) if options.no_verify else files.verified(options.file, options.level)
     if options.optimise or options.passes is not None:
-        from tileir.runtime.checking import WrongRewrite
+        from tileir.fuzz.check_passes import WrongRewrite
 
         try:
             module = _optimised(module, options)
@@ -93,9 +93,9 @@ _ABOUT_PASSES = (
 
 def _optimised(module: Module, options: argparse.Namespace) -> Module:
     from tileir.cli.watching import Watching
+    from tileir.fuzz.check_passes import Checking
     from tileir.passes.pipeline import PASSES
-    from tileir.runtime.checking import Checking
-    from tileir.runtime.optimising import watched
+    from tileir.tools.optimise import watched
 
     unknown = set(options.print_ir_after or ()) - PASSES.keys()
     if unknown:

@@ -1,7 +1,7 @@
 """``tileir reduce``: shrink a program while a command still fails on it.
 
 Knows: how the command is run, and what counts as failing. Does not know: how a program is made smaller
-(`runtime.shrinking`).
+(`fuzz.shrinking`).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from pathlib import Path
 
 from tileir.cli import FINE, UsageError, files, show
 from tileir.cli.options import add_level, add_output
+from tileir.fuzz.shrinking import operation_count, reduced
 from tileir.ir.core import Module
 from tileir.ir.diagnostics import DiagnosticError
-from tileir.runtime.shrinking import operation_count, reduced
 from tileir.text.printer import to_text
 from tileir.verify import verify
 

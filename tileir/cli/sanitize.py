@@ -15,8 +15,8 @@ from tileir.cli.launching import add_launch, checked, launched_kernel
 from tileir.cli.options import add_level, chosen_target
 from tileir.runtime import argument_words
 from tileir.runtime.given import given_values
-from tileir.runtime.sanitizing import sanitize
 from tileir.sanitize.findings import KINDS
+from tileir.sanitize.launch import sanitize
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

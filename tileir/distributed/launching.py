@@ -28,9 +28,9 @@ from tileir.runtime.grid import GridLike, checked_grid
 from tileir.runtime.launch import bind
 from tileir.runtime.module import Kernel, Module
 from tileir.runtime.naming import CallForms
-from tileir.runtime.optimising import optimize
 from tileir.runtime.options import Check, LaunchOptions
 from tileir.runtime.targets import DEFAULT, target_named
+from tileir.tools.optimise import optimize
 
 BANDS_PER_WORKER = 4
 """Bands for each worker, so that one that is slow or lost does not hold up the rest."""

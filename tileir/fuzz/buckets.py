@@ -17,7 +17,7 @@ from typing import cast
 from tileir.farm.job import Attempt, Ending, FarmJob
 from tileir.fuzz.engines import EngineFinding
 from tileir.fuzz.jobs import SWARM, ProgramGrammar
-from tileir.runtime.shrinking import operation_count
+from tileir.fuzz.shrinking import operation_count
 from tileir.text.parser import parse
 
 _VARIABLE = re.compile(r"0x[0-9a-f]+|-?\d+(\.\d+)?(e[-+]?\d+)?|%\w+|\bnan\b|-?\binf\b|\b(true|false)\b", re.IGNORECASE)

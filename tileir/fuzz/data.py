@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tileir.fuzz.trials import aligned
 from tileir.ir import types as t
 from tileir.ir.storage import DTYPES
-from tileir.runtime.trials import aligned
 
 SIDE = 24
 """Arrays hold SIDE x SIDE elements; tiles cross their edges."""

@@ -18,18 +18,18 @@ import numpy as np
 
 from tileir.bytecode import decode, encode
 from tileir.fuzz.assembling import assembler_finding
+from tileir.fuzz.comparing import LaunchResult, equal, launched
 from tileir.fuzz.data import SIDE, arrays
+from tileir.fuzz.trials import Trial
 from tileir.gpu import vendor
 from tileir.ir.compare import identical
 from tileir.ir.core import Module
 from tileir.ir.diagnostics import DiagnosticError
 from tileir.runtime import module as runtime_module
-from tileir.runtime.comparing import LaunchResult, equal, launched
-from tileir.runtime.optimising import optimize
 from tileir.runtime.options import Check
-from tileir.runtime.trials import Trial
 from tileir.text.parser import parse
 from tileir.text.printer import to_text
+from tileir.tools.optimise import optimize
 from tileir.verify import verify
 
 

@@ -18,6 +18,7 @@ from typing import cast
 
 from tileir.farm.job import FarmJob, Json, WorkResult
 from tileir.fuzz.builder import KINDS, ProgramBuilder
+from tileir.fuzz.comparing import is_defined
 from tileir.fuzz.draft import STORED
 from tileir.fuzz.engines import EngineFinding, findings_of
 from tileir.fuzz.faulty.draft import FaultyProgram
@@ -25,7 +26,6 @@ from tileir.fuzz.faulty.launch_line import MARK, with_launch_read
 from tileir.fuzz.faulty.programs import program as faulty_program
 from tileir.ir import types as t
 from tileir.ir.core import Module
-from tileir.runtime.comparing import is_defined
 from tileir.runtime.module import Module as LoadedModule
 from tileir.runtime.module import from_content
 

@@ -1,7 +1,7 @@
 """The program of a finding, made as small as it gets while the finding stays, every version tried in its own process.
 
 Knows: when a version shows the same finding, and what of a launch can be smaller. Does not know: how the search makes
-programs smaller (`runtime.shrinking`), nor which findings are alike (`buckets`).
+programs smaller (`fuzz.shrinking`), nor which findings are alike (`buckets`).
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from tileir.fuzz.faulty.draft import FaultyArray, FaultyProgram
 from tileir.fuzz.faulty.launch_line import with_launch_line, with_launch_read
 from tileir.fuzz.faulty.programs import program as faulty_program
 from tileir.fuzz.jobs import ProgramGrammar, program_job, program_of
+from tileir.fuzz.shrinking import reduced
 from tileir.ir.core import Module
 from tileir.ops.module import Entry
-from tileir.runtime.shrinking import reduced
 from tileir.text.parser import parse
 from tileir.text.printer import to_text
 from tileir.verify import verify

@@ -42,7 +42,7 @@ class SanitizedOptions(TypedDict, total=False):
 
 
 class SanitizerOptions(TypedDict, total=False):
-    """See `runtime.sanitizing.sanitize`."""
+    """See `sanitize.launch.sanitize`."""
 
     checks: str | Sequence[str]
     schedules: int

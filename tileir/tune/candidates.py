@@ -21,11 +21,11 @@ from tileir.runtime.argument_words import ArrayWord, FileWord
 from tileir.runtime.given import chosen_kernel, given_values
 from tileir.runtime.launch import launch_kernel
 from tileir.runtime.module import Kernel, Module
-from tileir.runtime.optimising import optimize
 from tileir.runtime.options import Check, LaunchOptions
 from tileir.runtime.staging import placed
 from tileir.runtime.targets import DeviceTarget, target_named
 from tileir.text.parser import parse
+from tileir.tools.optimise import optimize
 from tileir.tune.declared import DeclaredSearch, declared_search
 from tileir.tune.space import CONSTANT, LEVEL, OPTION, Point, PointValue, substituted
 from tileir.verify import verify

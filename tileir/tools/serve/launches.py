@@ -21,7 +21,7 @@ from tileir.runtime.fill import shown
 from tileir.runtime.given import Given, given_values
 from tileir.runtime.grid import checked_grid
 from tileir.runtime.module import Kernel
-from tileir.runtime.sanitizing import sanitize
+from tileir.sanitize.launch import sanitize
 from tileir.tools.serve.limits import ServeLimits
 from tileir.tools.serve.linked import PROGRAM, LinkedText, joined
 

@@ -31,9 +31,9 @@ from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.loc import SourceLoc, file_position
 from tileir.passes.running import Step
 from tileir.runtime.module import Kernel, Module
-from tileir.runtime.optimising import watched
 from tileir.text.parser import parse
 from tileir.text.printer import to_text
+from tileir.tools.optimise import watched
 from tileir.tools.serve.linked import (
     PROGRAM,
     LinkedText,

@@ -16,8 +16,8 @@ from tileir.ir.diagnostics import Coordinates, Trap, UnsupportedError
 from tileir.runtime.arguments import Argument
 from tileir.runtime.grid import Grid, GridLike
 from tileir.runtime.module import Kernel
-from tileir.runtime.sanitizing import sanitize_bound
 from tileir.sanitize.findings import Finding
+from tileir.sanitize.launch import sanitize_bound
 from tileir.tools.listened import bound_arguments, placed, run_listened
 from tileir.tools.places import ProgramLines
 from tileir.tools.profile.measure import MOST_TRACED, LaunchMeasurement, measured_launch

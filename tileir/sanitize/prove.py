@@ -55,10 +55,10 @@ def prove(
         If nothing can be said of it.
     """
     from tileir.runtime.grid import checked_grid
-    from tileir.runtime.known_launch import kernel_proof
     from tileir.runtime.launch import bind
     from tileir.runtime.module import required_kernel
     from tileir.runtime.targets import target_named
+    from tileir.sanitize.known_launch import kernel_proof
 
     required_kernel(kernel).module.require_valid()
     extents = None if grid is None else checked_grid(grid, kernel.name)
@@ -81,7 +81,7 @@ def _is_asked(proof: KernelProof) -> bool:
 
 
 def _run(kernel: Kernel, grid: Grid, arguments: Sequence[Argument], options: SanitizedOptions) -> SanitizerReport:
-    from tileir.runtime.sanitizing import sanitize_bound
+    from tileir.sanitize.launch import sanitize_bound
 
     return sanitize_bound(kernel, grid, arguments, copy=True, options={**options})
 

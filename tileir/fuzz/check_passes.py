@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tileir.fuzz.comparing import MAX_ITERATIONS, Comparison, compare
+from tileir.fuzz.trials import Trial, trials
 from tileir.passes.row import Exactness
 from tileir.passes.running import Step
-from tileir.runtime.comparing import MAX_ITERATIONS, Comparison, compare
 from tileir.runtime.module import Kernel, Module
-from tileir.runtime.trials import Trial, trials
 
 TRIALS = 9
 """Inputs for each kernel and step."""
@@ -53,7 +53,7 @@ class Checking:
 
     def _sanitize(self, step: Step, before: Kernel, after: Kernel, trial: Trial) -> None:
         """The sanitizer must find nothing that it does not find before."""
-        from tileir.runtime.sanitizing import sanitize
+        from tileir.sanitize.launch import sanitize
 
         first, second = (
             sanitize(one, trial.grid, *trial.arguments, copy=True, output=_ignored, max_iterations=MAX_ITERATIONS)

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tileir.fuzz.trials import Trial
 from tileir.ir.diagnostics import Coordinates, Trap
 from tileir.runtime.module import Kernel
 from tileir.runtime.options import Check
-from tileir.runtime.trials import Trial
 
 MAX_ITERATIONS = 1 << 16
 """Iterations of a tile block before a launch counts as one without a result."""
@@ -110,7 +110,7 @@ def launched(kernel: Kernel, trial: Trial, target: str, check: Check = True) -> 
 
 def is_defined(kernel: Kernel, trial: Trial) -> bool:
     """Whether the sanitizer finds nothing wrong."""
-    from tileir.runtime.sanitizing import sanitize
+    from tileir.sanitize.launch import sanitize
 
     report = sanitize(kernel, trial.grid, *trial.arguments, copy=True, output=_ignored, max_iterations=MAX_ITERATIONS)
     return report.ok
@@ -183,7 +183,7 @@ def _with_block(found: Difference, kernel: Kernel, trial: Trial) -> Difference:
     )
     if array is None:
         return found
-    from tileir.runtime.last_writer import last_writer
+    from tileir.fuzz.last_writer import last_writer
 
     address = array.ctypes.data + sum(at * stride for at, stride in zip(found.index, array.strides))
     before = [one.copy() for one in trial.arrays]

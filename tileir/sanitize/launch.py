@@ -109,10 +109,10 @@ def sanitize_bound(
     yet; None if there are none."""
     from tileir.runtime.arguments import ArrayArgument
     from tileir.runtime.interpreter import rank_zero_tile, settings_of
-    from tileir.runtime.known_launch import known_launch, proof_of, quiet_of
     from tileir.runtime.memory import give_memory
     from tileir.runtime.options import positive
     from tileir.sanitize.findings import chosen_kinds
+    from tileir.sanitize.known_launch import known_launch, proof_of, quiet_of
     from tileir.sanitize.memory import WatchedMemory
     from tileir.sanitize.run import SanitizedLaunch, sanitized
 

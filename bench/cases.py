@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import tempfile
 
-from tileir.cpu.run.pool import default_threads
+from tileir.cpu.run.threads import default_threads
 
 THREADS = default_threads()
 for library in ("OMP", "OPENBLAS", "MKL"):

@@ -18,7 +18,7 @@ import numpy as np
 from table import figure
 
 import tileir
-from tileir.cpu.run.sampling import Histogram, Sampler
+from tileir.cpu.run.profiling import Histogram, Sampler
 from tileir.examples.checks import EXAMPLES
 from tileir.runtime.launch import bind
 from tileir.runtime.options import LaunchOptions

@@ -34,7 +34,7 @@ PRELOADED = (
     "tileir.cli.check",
     "tileir.cli.sanitize",
     "tileir.cpu.emit.driver",
-    "tileir.cpu.lowering.entry",
+    "tileir.cpu.lowering.functions",
     "tileir.cpu.memory.lookup",
     "tileir.cpu.rules",
     "tileir.cutile",

@@ -11,7 +11,7 @@ from functools import cache
 import pytest
 
 from tileir.cache import Cache
-from tileir.cpu.run.library import loaded_library
+from tileir.cpu.run.program import loaded_library
 from tileir.runtime import native
 
 

@@ -9,8 +9,8 @@ import pytest
 import tileir
 from tests.golden.arguments import Run, arguments, runs
 from tileir.analysis.flops import applications
-from tileir.cpu.lowering.counting import Counters
-from tileir.cpu.lowering.entry import Instruments
+from tileir.cpu.lowering.functions import Instruments
+from tileir.cpu.lowering.state import Counters
 from tileir.host import extern
 from tileir.ir.effects import AccessTrait
 from tileir.runtime.grid import checked_grid

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tileir.cpu.run.pool import Job, Pool, default_threads
+from tileir.cpu.run.threads import Job, Pool, default_threads
 
 
 def run(pool, helpers, work):

@@ -16,8 +16,7 @@ from tileir.cpu.analysis.streams import streams_of
 from tileir.cpu.emit.record import CheckLevel
 from tileir.cpu.llvm.engine import assembly, host
 from tileir.cpu.memory import cache_policy
-from tileir.cpu.run import library
-from tileir.cpu.run.program import lowered
+from tileir.cpu.run.program import library_text, lowered
 
 X86 = pytest.mark.skipif(not host().triple.startswith("x86_64"), reason="only x86-64 has code that bypasses the cache")
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="protects pages with mprotect of Linux")
@@ -90,7 +89,7 @@ def test_machine_code_bypasses_the_cache() -> None:
 
 @X86
 def test_the_driver_has_a_fence_at_its_end() -> None:
-    assert assembly(library.text(), host()).count("sfence") == 1
+    assert assembly(library_text(), host()).count("sfence") == 1
 
 
 SHORT = program(tile=(4, 128)).replace("[%x, %y]", "[%x, %x]")

@@ -18,7 +18,7 @@ import tileir
 from tileir.analysis import flops
 from tileir.cli import main
 from tileir.cpu.llvm.metadata import CodePlace
-from tileir.cpu.lowering.entry import Instruments
+from tileir.cpu.lowering.functions import Instruments
 from tileir.ops import OPS, extension, floating, functions
 from tileir.runtime.instrumenting import instrumented_program
 from tileir.tools.profile.api import profile_bound
@@ -322,7 +322,7 @@ def test_the_table_shows_the_source_and_notebooks_show_it_too() -> None:
 
 def test_peaks_are_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
     heavy(SHORT)
-    monkeypatch.setattr("tileir.cpu.run.peaks.measured", lambda threads: pytest.fail("measured again"))
+    monkeypatch.setattr("tileir.cpu.run.profiling.measured", lambda threads: pytest.fail("measured again"))
     heavy(SHORT)
 
 

@@ -1,7 +1,6 @@
 """``tileir bench``: time a kernel.
 
-Knows: how often a launch is timed, and what the times say about the machine's limits.
-Does not know: how the command line describes a launch (`launching`), nor how the limits are measured (`cpu.run.peaks`).
+Launches are described as in `launching`; the limits are measured in `cpu.run.profiling`.
 """
 
 from __future__ import annotations
@@ -105,8 +104,8 @@ def _time_rows(first: float, times: Times) -> list[list[str]]:
 
 def _peaks(options: argparse.Namespace) -> dict[str, float]:
     """The machine's limits by unit."""
-    from tileir.cpu.run.peaks import measured
-    from tileir.cpu.run.pool import default_threads
+    from tileir.cpu.run.profiling import measured
+    from tileir.cpu.run.threads import default_threads
 
     found = measured(options.threads or default_threads())
     return {"GFLOP/s": found.flops / 1e9, "GB/s": found.bytes / 1e9}

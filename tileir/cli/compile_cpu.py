@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from tileir.cli import show
 from tileir.cpu.emit.record import CheckLevel
 from tileir.cpu.llvm.engine import Host, assembly, host, object_code, optimized_text
-from tileir.cpu.lowering.entry import LoweredKernel
+from tileir.cpu.lowering.functions import LoweredKernel
 from tileir.cpu.run import explain
 from tileir.cpu.run.program import lowered
 from tileir.ir.diagnostics import place_text

@@ -18,7 +18,7 @@ from tileir import __version__
 from tileir.cache import MAX_BYTES, Cache, default_directory
 from tileir.cli import FINE, contents, show
 from tileir.cpu.llvm.engine import host
-from tileir.cpu.run.pool import default_threads
+from tileir.cpu.run.threads import default_threads
 from tileir.gpu.cuda_driver import cuda_driver
 from tileir.gpu.driver import Driver
 from tileir.gpu.hip_driver import hip_driver

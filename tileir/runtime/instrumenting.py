@@ -1,7 +1,6 @@
 """Kernels compiled with instruments, and those whose code debuggers and `perf` know.
 
-Knows: which lines operations have for them. Does not know: what instruments do (`cpu.lowering.entry`), nor what is done
-with what they tell (`tools.profile`).
+Instruments are those of `cpu.lowering.functions`; what they tell is read by `tools.profile`.
 """
 
 from __future__ import annotations
@@ -13,10 +12,9 @@ from tileir.cache import shared_cache
 from tileir.cpu.emit.record import CheckLevel
 from tileir.cpu.llvm.metadata import CodePlace
 from tileir.cpu.llvm.object_files import NoLines
-from tileir.cpu.lowering.entry import Instruments
-from tileir.cpu.run.instrumented import InstrumentedProgram, instrumented
-from tileir.cpu.run.perf_map import write_names
-from tileir.cpu.run.program import NativeProgram
+from tileir.cpu.lowering.functions import Instruments
+from tileir.cpu.run.profiling import write_names
+from tileir.cpu.run.program import InstrumentedProgram, NativeProgram, instrumented
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.loc import FileLoc, SourceLoc, file_position

@@ -14,8 +14,8 @@ from tileir.cache import shared_cache
 from tileir.cpu.emit.record import CheckLevel
 from tileir.cpu.run.execution import Runner
 from tileir.cpu.run.launch import HostCall, Settings
-from tileir.cpu.run.pool import default_threads
 from tileir.cpu.run.program import NativeProgram, compiled
+from tileir.cpu.run.threads import default_threads
 from tileir.host import extern
 from tileir.host.limits import MAX_ITERATIONS
 from tileir.host.output import Output, write

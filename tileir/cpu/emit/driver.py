@@ -6,7 +6,7 @@
 
 Knows: how threads share tile blocks through the record of the launch (`cpu.emit.record`), and how a trap ends a launch.
 Does not know: threads, nor what a tile block does. The record says where the kernel's code is: one driver serves all
-kernels (`cpu.run.library`), but those that are coroutines or note when tile blocks run.
+kernels (`cpu.run.program`), but those that are coroutines or note when tile blocks run.
 
 A trap lowers the limit to the number of its tile block, so that tile blocks before it, which other threads have begun,
 still run: the trap that counts is that of the first tile block that has one, whatever the threads do. The result is the
@@ -30,8 +30,8 @@ from tileir.cpu.emit.exits import RARE, FunctionAddress, attend, field_of, wante
 from tileir.cpu.emit.record import ABANDONED, SET_ASIDE
 
 KERNEL_ARGUMENTS = [PTR, PTR, I32, I32, I32, PTR]
-"""The types of the arguments of a kernel's function (`cpu.lowering.entry`); of one that runs several tile blocks as one
-an i64 follows, how many."""
+"""The types of the arguments of a kernel's function (`cpu.lowering.functions`); of one that runs several tile blocks as
+one an i64 follows, how many."""
 SEPARATELY = 1
 """The status of joined tile blocks that are to be run one by one."""
 STAMP = 3 * 8

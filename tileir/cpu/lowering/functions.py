@@ -1,25 +1,50 @@
-"""Device functions as LLVM functions, for kernels in which their code would be repeated too often.
+"""Entries and device functions as LLVM functions.
+
+    i32 kernel(ptr arguments, ptr grid, i32 x, i32 y, i32 z, ptr arena)
+
+`arguments` are the slots of a launch's record (`cpu.emit.record`): one per parameter, then one per global of the module
+with its address, then the table of bounds (`cpu.memory.bounds`). `grid` holds three i32 extents. `arena` is the memory
+behind the first line of the thread's arena. The result is 0, the number of the trap site that stopped the block, or
+`ABANDONED`. A kernel that may wait for other tile blocks is a coroutine, which gives its handle: its result stands in
+the first line of the arena.
 
     i32 function(ptr slots, ptr grid extents..., i32 x, y, z, ptr arena, i64 frame, ptr fuel, allocations..., values...)
 
-Knows: how values cross a call. Does not know: which functions are called (`analysis.placement`), what their
-operations mean.
-
-The buffers of a function lie in the arena from `frame` on, behind those of its callers. Its result is 0 or the status
-with which the tile block ends. A tile of several elements is handed over by its address, dense; a view as the numbers
-it is made of; everything else as it is. Results are written where the caller says.
+The code of device functions mostly stands where they are called; where that would repeat too much of it they become
+functions. The buffers of one lie in the arena from `frame` on, behind those of its callers. Its result is 0 or the
+status with which the tile block ends. A tile of several elements is handed over by its address, dense; a view as the
+numbers it is made of; everything else as it is. Results are written where the caller says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from llvmlite import ir
 
 from tileir.analysis.affine import Affines
+from tileir.analysis.effects import reachable
+from tileir.analysis.placement import CallPlacement
+from tileir.cpu.analysis.coarsening import Coarsening, coarsening_of
 from tileir.cpu.analysis.fusion import Fusion
-from tileir.cpu.emit.elements import I1, I32, I64, PTR, memory_type
+from tileir.cpu.analysis.streams import streams_of
+from tileir.cpu.emit.coroutines import Coroutine
+from tileir.cpu.emit.driver import KERNEL_ARGUMENTS, JoinedBlocksRun, add_driver
+from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR, Num, memory_type
 from tileir.cpu.emit.emitter import Emitter, accesses_null
+from tileir.cpu.emit.exits import field_of
+from tileir.cpu.emit.record import (
+    COLUMNS,
+    FUEL,
+    JOINED_COLUMNS,
+    JOINED_NAME,
+    KERNEL_NAME,
+    SLOTS,
+    STATUS,
+    CheckLevel,
+    TrapSite,
+)
 from tileir.cpu.emit.slots import Slot, new_slot
 from tileir.cpu.emit.tiles import (
     Bounds,
@@ -38,9 +63,221 @@ from tileir.cpu.emit.tiles import (
     scalar,
     to_memory,
 )
-from tileir.cpu.lowering.state import JumpTarget, Lowering
+from tileir.cpu.llvm.metadata import DebugLines, PlaceOf
+from tileir.cpu.lowering.panels import reserve_panels
+from tileir.cpu.lowering.safepoints import may_wait
+from tileir.cpu.lowering.state import Counters, JoinedBlocks, JumpTarget, Lowering, NativeRules
 from tileir.ir import types as t
 from tileir.ir.core import Block, Op, Value
+from tileir.ops.module import Entry
+
+# ---------------------------------------------------------------- entries
+
+
+_ARENA = 5
+MOST_JOINED = 1 << 20
+"""Elements of a tile of joined tile blocks at most: they are run without a look at what else goes on."""
+
+
+@dataclass
+class LoweredKernel:
+    """A lowered entry: the LLVM module, what a thread needs, and where it can trap."""
+
+    module: ir.Module
+    arena_size: int
+    traps: list[TrapSite]
+    prints: list[Op]
+    warnings: list[tuple[Op, str]]
+    """What it may warn of, by its numbers."""
+    waiting: list[Op]
+    """The loops in which a tile block may be set aside."""
+    values: dict[Value, Lowered]
+    """The form that each value had when everything was lowered."""
+    joined: JoinedBlocksRun | None = None
+    """Set if the module has a function that runs several tile blocks as one."""
+    drives: bool = False
+    """Whether the module has a driver of its own (`cpu.emit.driver`)."""
+    band: int = COLUMNS
+    """Columns of a band of tile blocks that are not joined."""
+
+    @property
+    def columns(self) -> int:
+        """Tile blocks are numbered in bands of so many columns (`cpu.emit.record`)."""
+        return JOINED_COLUMNS if self.joined is not None and self.joined.axis == 1 else self.band
+
+
+@dataclass(frozen=True)
+class Instruments:
+    """What code does beside running the kernel: say which lines it comes from, count, note when tile blocks ran.
+
+    `place_of` gives the line of an operation, of which `file` is the usual file. `stamps` is the address of a word with
+    the address of the table of tile blocks (`cpu.emit.driver`), 0 while there is none.
+    """
+
+    place_of: PlaceOf | None = None
+    file: str = ""
+    counters: Counters | None = None
+    stamps: int | None = None
+
+    @property
+    def watches_blocks(self) -> bool:
+        """Whether each tile block is looked at by itself."""
+        return self.counters is not None or self.stamps is not None
+
+
+PLAIN = Instruments()
+
+
+def lower_entry(
+    entry: Entry,
+    global_names: Sequence[str],
+    rules: NativeRules,
+    triple: str,
+    layout: str,
+    checks: CheckLevel,
+    instruments: Instruments = PLAIN,
+) -> LoweredKernel:
+    """The LLVM function of `entry`; `global_names` are the globals of its module, in the order of their slots.
+
+    Raises UnsupportedError for an operation without native code.
+    """
+    module = ir.Module(KERNEL_NAME)
+    module.triple, module.data_layout = triple, layout
+    function = _kernel_function(module, waits=may_wait(reachable(entry)))
+    emit = _entry_emitter(function)
+    if instruments.place_of is not None:
+        emit.describe(DebugLines(module, instruments.place_of, entry.sym_name, instruments.file))
+    known = Fusion(entry.body), Affines(entry.body)
+    lowering = _lowering(emit, entry.body, known, global_names, rules, checks)
+    lowering.counters = instruments.counters
+    lowering.streams = streams_of(entry)
+    coarsening = None if instruments.watches_blocks else _coarsening(lowering, entry.body)
+    lowering.joined_first = coarsening is not None
+    _bind_arguments(lowering, entry.body)
+    reserve_panels(lowering, entry)
+    lowering.run(entry.body)
+    _end(emit)
+    joined = None if coarsening is None else _joined(lowering, coarsening, entry.body, global_names)
+    drives = emit.coroutine is not None or instruments.stamps is not None
+    if drives:
+        add_driver(module, instruments.stamps, emit.coroutine is not None)
+    return LoweredKernel(
+        module,
+        emit.arena_size,
+        emit.traps,
+        lowering.prints,
+        lowering.warnings,
+        lowering.waiting,
+        lowering.values,
+        joined,
+        drives,
+        lowering.band,
+    )
+
+
+def _coarsening(lowering: Lowering, body: Block) -> Coarsening | None:
+    """How tile blocks may be run as one; None if they are not."""
+    if lowering.strict or lowering.emit.coroutine is not None:
+        return None
+    found = coarsening_of(body, lowering.fusion, lowering.known, lowering.loads)
+    return None if found is None or 2 * found.largest > MOST_JOINED else found
+
+
+def _joined(single: Lowering, coarsening: Coarsening, body: Block, global_names: Sequence[str]) -> JoinedBlocksRun:
+    """The function that runs several tile blocks as one."""
+    caller = single.emit
+    function = _function(caller.module, JOINED_NAME, ir.FunctionType(I32, [*KERNEL_ARGUMENTS, I64]))
+    emit = _entry_emitter(function)
+    emit.functions = caller.functions
+    emit.describe(caller.lines)
+    lowering = _lowering(emit, body, (single.fusion, single.known), global_names, single.rules, single.checks)
+    lowering.joined = JoinedBlocks(coarsening, function.args[-1])
+    lowering.streams = single.streams
+    _bind_arguments(lowering, body)
+    lowering.run(body)
+    _end(emit)
+    caller.arena_size = max(caller.arena_size, emit.arena_size)
+    return JoinedBlocksRun(coarsening.axis, MOST_JOINED // coarsening.largest)
+
+
+def _kernel_function(module: ir.Module, waits: bool) -> ir.Function:
+    return _function(module, KERNEL_NAME, ir.FunctionType(PTR if waits else I32, KERNEL_ARGUMENTS))
+
+
+def _function(module: ir.Module, name: str, type: ir.FunctionType) -> ir.Function:
+    function = ir.Function(module, type, name)
+    function.args[_ARENA].add_attribute("noalias")
+    accesses_null(function)
+    return function
+
+
+def _entry_emitter(function: ir.Function) -> Emitter:
+    """The emitter of a function, where its first operation goes."""
+    start, exit = function.append_basic_block("start"), function.append_basic_block("exit")
+    builder = ir.IRBuilder(start)
+    status = builder.alloca(I32)
+    builder.store(I32(0), status)
+    coroutine = Coroutine(builder) if function.function_type.return_type == PTR else None
+    return Emitter(function.module, function, builder, function.args[_ARENA], exit, status, coroutine)
+
+
+def _lowering(
+    emit: Emitter,
+    body: Block,
+    known: tuple[Fusion, Affines],
+    global_names: Sequence[str],
+    rules: NativeRules,
+    checks: CheckLevel,
+) -> Lowering:
+    builder = emit.builder
+    arguments, grid, x, y, z = emit.function.args[:_ARENA]
+    extents = [builder.load(builder.gep(grid, [I64(axis)], source_etype=I32), typ=I32) for axis in range(3)]
+    fuel = emit.stack(I64)
+    builder.store(builder.load(builder.gep(arguments, [I64(FUEL - SLOTS)], source_etype=I8), typ=I64), fuel)
+    first = len(body.args)
+    pointers = sum(isinstance(argument.tile.element, t.PointerType) for argument in body.args)
+    return Lowering(
+        emit,
+        *known,
+        rules,
+        [x, y, z],
+        extents,
+        arguments,
+        {name: first + position for position, name in enumerate(global_names)},
+        fuel,
+        checks,
+        bounds_slot=first + len(global_names),
+        bounds_count=pointers + len(global_names),
+        placement=CallPlacement(body),
+    )
+
+
+def _end(emit: Emitter) -> None:
+    """Give the status, where code comes when it ends."""
+    builder = emit.builder
+    builder.position_at_end(emit.exit)
+    status = builder.load(emit.status, typ=I32)
+    if emit.coroutine is None:
+        builder.ret(status)
+    else:
+        builder.store(status, field_of(builder, emit.arena, STATUS))
+        emit.coroutine.end()
+
+
+def _bind_arguments(lowering: Lowering, body: Block) -> None:
+    builder, memories = lowering.builder, 0
+    for position, argument in enumerate(body.args):
+        element = argument.tile.element
+        loaded = builder.load(lowering.slot_address(position), typ=memory_type(element))
+        number = from_memory(builder, element, loaded)
+        if isinstance(element, t.PointerType):
+            number = Num(element, wide=I64(0), base=lowering.given_base(loaded, memories))
+            memories += 1
+        lowering.values[argument] = Scalar(argument.tile, number)
+
+
+# ---------------------------------------------------------------- device functions
+
 
 _COMMON = 8
 """Arguments before the allocations: slots, three extents, three coordinates, the arena; then come frame and fuel."""
@@ -49,7 +286,7 @@ _COMMON = 8
 def call_function(lowering: Lowering, function: Op, arguments: Sequence[Lowered], outputs: Sequence[Value]) -> None:
     """Call the code of a device function, which is made at the first call, and bind the results."""
     emit, builder = lowering.emit, lowering.builder
-    made = _function(lowering, function)
+    made = _device_function(lowering, function)
     cells = [_result_cells(lowering, value.type) for value in outputs]
     places = [cell for group in cells for cell in group]
     with emit.region():
@@ -62,7 +299,7 @@ def call_function(lowering: Lowering, function: Op, arguments: Sequence[Lowered]
         lowering.values[value] = _result(lowering, value.type, group)
 
 
-def _function(lowering: Lowering, function: Op) -> ir.Function:
+def _device_function(lowering: Lowering, function: Op) -> ir.Function:
     """The LLVM function of a device function for as many live allocations as there are here."""
     key = function, len(lowering.allocations)
     if key not in lowering.functions:
@@ -89,7 +326,7 @@ def _made(caller: Lowering, function: Op) -> ir.Function:
     for parameter in body.args:
         taken = [rest.pop(0) for _ in _kinds(parameter.type)]
         lowering.values[parameter] = _value_of(parameter.type, taken, lowering)
-    _run(lowering, body, outputs, rest)
+    _run_body(lowering, body, outputs, rest)
     caller.frames[function] = max(caller.frames.get(function, 0), lowering.emit.arena_size)
     return made
 
@@ -98,7 +335,7 @@ def _callee(caller: Lowering, made: ir.Function, body: Block) -> Lowering:
     """The state in which a function is lowered; what belongs to the kernel is shared."""
     arguments, *numbers = made.args[: _COMMON - 1]
     lowering = Lowering(
-        _emitter(caller.emit, made),
+        _function_emitter(caller.emit, made),
         Fusion(body),
         Affines(body),
         caller.rules,
@@ -121,7 +358,7 @@ def _callee(caller: Lowering, made: ir.Function, body: Block) -> Lowering:
     return lowering
 
 
-def _emitter(caller: Emitter, made: ir.Function) -> Emitter:
+def _function_emitter(caller: Emitter, made: ir.Function) -> Emitter:
     """The emitter of a function, where its first operation goes."""
     start, exit = made.append_basic_block("start"), made.append_basic_block("exit")
     builder = ir.IRBuilder(start)
@@ -135,7 +372,7 @@ def _emitter(caller: Emitter, made: ir.Function) -> Emitter:
     return emit
 
 
-def _run(lowering: Lowering, body: Block, outputs: Sequence[t.Type], places: list[ir.Value]) -> None:
+def _run_body(lowering: Lowering, body: Block, outputs: Sequence[t.Type], places: list[ir.Value]) -> None:
     """The code of the body, and of its end, where results are written to where the caller wants them."""
     emit, builder = lowering.emit, lowering.builder
     results: list[Slot] = [new_slot(emit, type) for type in outputs]

@@ -1,7 +1,4 @@
-"""What the loops of a program do at each iteration: look up from their work, count, and step aside when they wait.
-
-Knows: how iterations are counted, which loops wait for other tile blocks, and what counts as a change in them.
-Does not know: what a safepoint is made of (`cpu.emit.exits`), what the host does there (`cpu.run.launch`).
+"""Calls of the host, and what loops do at each iteration: look up from their work, count, step aside when they wait.
 
 Nothing has changed between two iterations of a loop if it carries the same values, no tile block has changed memory and
 the host was not called: if that holds for every tile block that runs, it holds for ever. An iteration of `for` always
@@ -12,10 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from llvmlite import ir
+
 from tileir.analysis.effects import accesses_of
-from tileir.cpu.emit.elements import I64
-from tileir.cpu.emit.record import HANGS
+from tileir.cpu.emit.elements import I8, I32, I64
+from tileir.cpu.emit.exits import call_host, field_of
+from tileir.cpu.emit.record import ABANDON, ABANDONED, HANDED, HANGS
 from tileir.cpu.emit.slots import Slot
+from tileir.cpu.emit.tiles import Tile, Window, fill, new_buffer
 from tileir.cpu.lowering.state import Lowering
 from tileir.ir.core import Op
 from tileir.ops.control import For, Loop
@@ -66,3 +67,28 @@ def waits(loop: Op) -> bool:
 def may_wait(ops: Iterable[Op]) -> bool:
     """Whether one of the operations is a loop that waits."""
     return any(map(waits, ops))
+
+
+# ---------------------------------------------------------------- operations that the host carries out
+
+
+def hand_over(lowering: Lowering, op: Op, tiles: Sequence[Tile], result: Window | None = None) -> None:
+    """Have the host carry out `op` on `tiles`; the place of its result stands behind them if it has one."""
+    emit, builder = lowering.emit, lowering.builder
+    with emit.region():
+        places = [_written(lowering, tile) for tile in tiles] + ([] if result is None else [result.base])
+        addresses = emit.buffer(8 * max(1, len(places)))
+        for position, place in enumerate(places):
+            builder.store(place, builder.gep(addresses, [I64(8 * position)], source_etype=I8))
+        builder.store(addresses, field_of(builder, emit.arena, HANDED))
+        lowering.prints.append(op)
+        emit.changed()
+        answer = call_host(builder, emit.arena, len(lowering.prints) - 1)
+        emit.leave_if(builder.icmp_unsigned("==", answer, I32(ABANDON)), ABANDONED)
+
+
+def _written(lowering: Lowering, tile: Tile) -> ir.Value:
+    """The address of a dense copy of the tile."""
+    buffer = new_buffer(lowering.emit, tile.type)
+    fill(lowering.emit, buffer, tile)
+    return buffer.base

@@ -1,12 +1,9 @@
-"""The state of an entry while it becomes an LLVM function.
-
-Knows: the form that each value of the program has, where jumps go, and which rule serves which operation.
-Does not know: what an operation means (`cpu.rules`), nor the shape of the function (`cpu.lowering.entry`).
-"""
+"""The state of an entry while it becomes an LLVM function: forms of values, targets of jumps, rules, counters."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import ctypes
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -42,7 +39,6 @@ from tileir.cpu.emit.tiles import (
     scalar,
     wide,
 )
-from tileir.cpu.lowering.counting import Counters, segments
 from tileir.cpu.lowering.cuts import ActiveCount, active_count
 from tileir.cpu.matmul.deferred import Deferral
 from tileir.cpu.matmul.repeated import Repeated
@@ -50,6 +46,64 @@ from tileir.ir import types as t
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ops.integer import CmpI
+
+# ---------------------------------------------------------------- counters
+
+
+def segments(block: Block) -> Iterator[list[Op]]:
+    """The operations of a block in pieces that run from begin to end: control may leave the block in a region."""
+    segment: list[Op] = []
+    for op in block.ops:
+        segment.append(op)
+        if op.regions:
+            yield segment
+            segment = []
+    if segment:
+        yield segment
+
+
+class Counters:
+    """Numbers in memory for the operations `ops`, all 0 at first: how often each segment ran, elements of accesses.
+
+    Operations in the bodies of reductions, scans and generators have no number of their own.
+    """
+
+    def __init__(self, ops: Iterable[Op]) -> None:
+        self._places = {op: 2 * number for number, op in enumerate(ops)}
+        self._numbers = (ctypes.c_int64 * (2 * len(self._places)))()
+        self._first: dict[Op, Op] = {}
+
+    def clear(self) -> None:
+        """Begin again at 0."""
+        ctypes.memset(self._numbers, 0, ctypes.sizeof(self._numbers))
+
+    def of_segment(self, ops: list[Op]) -> int:
+        """The place of the number of a segment."""
+        for op in ops:
+            self._first[op] = ops[0]
+        return self._places[ops[0]]
+
+    def of_access(self, op: Op) -> int:
+        """The place of the number of elements that an operation has accessed."""
+        return self._places[op] + 1
+
+    def add(self, emit: Emitter, place: int, more: ir.Value) -> None:
+        """Add to a number; threads may do so at once."""
+        address = ctypes.addressof(self._numbers) + 8 * place
+        emit.builder.atomic_rmw("add", emit.builder.inttoptr(I64(address), PTR), more, "monotonic")
+
+    def executed(self, op: Op) -> int | None:
+        """How often an operation has run; None for one without a number."""
+        first = self._first.get(op)
+        return None if first is None else self._numbers[self._places[first]]
+
+    def accessed(self, op: Op) -> int:
+        """How many elements of memory an operation has accessed."""
+        return self._numbers[self.of_access(op)]
+
+
+# ---------------------------------------------------------------- rules and state
+
 
 Lower = Callable[["Lowering", Op], None]
 """A rule: emits the code of an operation and binds its results."""
@@ -153,7 +207,7 @@ class Lowering:
     streams: Streams = field(default_factory=dict)
     """Stores that may bypass the cache."""
     prints: list[Op] = field(default_factory=list)
-    """Operations that the host carries out; it is called with a number into this list (`cpu.lowering.host_calls`)."""
+    """Operations that the host carries out; it is called with a number into this list (`cpu.lowering.safepoints`)."""
     warnings: list[tuple[Op, str]] = field(default_factory=list)
     """What the kernel may warn of; the host is called with a number (`cpu.lowering.reports`)."""
     waiting: list[Op] = field(default_factory=list)

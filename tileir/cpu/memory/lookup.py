@@ -1,7 +1,7 @@
 """The library of native functions that look at the rare accesses which no quick question proves harmless.
 
 Knows: their code, and the words in which they are asked. Does not know: when that is necessary (`cpu.memory.checks`),
-nor how the library is compiled, once for all kernels, and found (`cpu.run.library`).
+nor how the library is compiled, once for all kernels, and found (`cpu.run.program`).
 
 All have the type ``i32 (ptr arguments, ptr arena, ptr facts, ptr words, i32 site)``. `arguments` are the slots of the
 launch, `facts` what is known when code is made, `words` what is not, both i64:

@@ -9,7 +9,7 @@ from tileir.cpu.emit.elements import I32, Num
 from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.tiles import ExpressionTile, new_buffer, real, rounded
 from tileir.cpu.lowering.elementwise import element_of, pointwise
-from tileir.cpu.lowering.host_calls import hand_over
+from tileir.cpu.lowering.safepoints import hand_over
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.mathlib.trigonometric import atan2_f64
 from tileir.cpu.memory.loads import load

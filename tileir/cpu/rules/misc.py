@@ -8,8 +8,8 @@ from tileir.cpu.emit.elements import I1, I64, Num
 from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.record import TrapKind
 from tileir.cpu.emit.tiles import NativeTensorView, Tile, address_of, wide
-from tileir.cpu.lowering.host_calls import hand_over
 from tileir.cpu.lowering.reports import Broken, trap_where, warn_if
+from tileir.cpu.lowering.safepoints import hand_over
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.host.printing import formatter
 from tileir.host.promises import broken_promise

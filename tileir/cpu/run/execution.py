@@ -13,9 +13,8 @@ from time import perf_counter
 from tileir.cpu.emit.record import LaunchRecord, block_at
 from tileir.cpu.run.arena import KEPT, Arena, Arenas, give_back, taken
 from tileir.cpu.run.launch import Launch, Settings
-from tileir.cpu.run.pool import Job, Pool
 from tileir.cpu.run.program import NativeProgram
-from tileir.cpu.run.ticker import Ticker
+from tileir.cpu.run.threads import Job, Pool, Ticker
 from tileir.cpu.run.traps import AccessExplanation, TrapReport, report_of, trap_of
 from tileir.cpu.run.waiting import Turns, Waiting
 from tileir.host import limits, running

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from tileir.analysis.effects import access_of
 from tileir.cpu.emit.record import TrapKind, TrapSite
 from tileir.cpu.emit.tiles import ExpressionTile, Scalar, Window
-from tileir.cpu.lowering.entry import LoweredKernel
+from tileir.cpu.lowering.functions import LoweredKernel
 from tileir.ir import types as t
 from tileir.ir.core import Op
 

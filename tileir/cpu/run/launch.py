@@ -2,7 +2,7 @@
 
 Knows: what is done when native code calls (signals, the time that is left, operations of the host), and how every
 thread is told to leave off. Does not know: how tile blocks are shared out (`cpu.run.execution`), when native code is
-asked to call (`cpu.run.ticker`).
+asked to call (`cpu.run.threads`).
 
 The thread that launched is called every now and then, as only there Python handles signals, and an interrupt can end
 the launch. Every thread is called when the launch is to end, and after a trap, when later tile blocks need not go on.

@@ -1,8 +1,7 @@
 """A compiled entry: machine code, and what a launch needs beside it.
 
-Knows: how an entry becomes loaded code, which facts about it are kept with the code, and how its operations are found
-again from these, when one is asked for. Does not know: how tile blocks are run (`cpu.run.execution`), files
-(`tileir.cache`), arrays (`runtime.native`).
+Facts are kept with the code in the cache, from which its operations are found again when one is asked for. What makes
+code is imported only where code is made: a process that finds its code in the cache does not need it.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ import ctypes
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cache as cached
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -21,20 +21,58 @@ from tileir.cpu.emit.record import (
     DRIVER,
     JOINED_NAME,
     KERNEL_NAME,
+    LIBRARY_FUNCTIONS,
     RESUME,
     CheckLevel,
     TrapKind,
     TrapSite,
 )
 from tileir.cpu.llvm.engine import Loaded, data_layout, host, object_code, toolchain
-from tileir.cpu.run.library import loaded_library
+from tileir.cpu.llvm.object_files import CodeMap, code_map
 from tileir.host.background import in_background
 from tileir.ir.bulk import without_collection
 from tileir.ir.core import Op
 from tileir.ops.module import Entry
 
+# ---------------------------------------------------------------- the library of native code that kernels share
+
+
+class LoadedLibrary:
+    """The library in this process; `addresses` are those of the functions that kernels call, in order."""
+
+    def __init__(self, code: bytes) -> None:
+        self._loaded = Loaded(code, host(), (*LIBRARY_FUNCTIONS, DRIVER))
+        self.addresses = tuple(self._loaded.addresses[name] for name in LIBRARY_FUNCTIONS)
+        self.driver = self._loaded.addresses[DRIVER]
+
+
+@cached
+def loaded_library(cache: Cache) -> LoadedLibrary:
+    """The library for this machine, from the cache if it is there; what makes it is imported where it is not."""
+    key = key_of(toolchain(), "library")
+    found = cache.get(key)
+    if found is not None:
+        return LoadedLibrary(found[1])
+    code = object_code(library_text(), host())
+    cache.put(key, (b"", code))
+    return LoadedLibrary(code)
+
+
+def library_text() -> str:
+    """The library in LLVM's language, for this machine. What makes it is imported only where it is made."""
+    from tileir.cpu.emit.driver import add_driver
+    from tileir.cpu.memory.lookup import library
+
+    module = library(host().triple, data_layout(host()))
+    add_driver(module)
+    return str(module)
+
+
+# ---------------------------------------------------------------- programs
+
+
 if TYPE_CHECKING:
-    from tileir.cpu.lowering.entry import Instruments, LoweredKernel
+    from tileir.cpu.lowering.functions import Instruments, LoweredKernel
 
 DRIVER_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
 RESUME_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
@@ -156,7 +194,7 @@ def lowered(
 
     What lowers is imported here, as a process that finds its code in the cache does not need it.
     """
-    from tileir.cpu.lowering.entry import PLAIN, lower_entry
+    from tileir.cpu.lowering.functions import PLAIN, lower_entry
     from tileir.cpu.rules import NATIVE_RULES
 
     return lower_entry(
@@ -201,3 +239,37 @@ def facts_of(kernel: LoweredKernel, ops: Sequence[Op]) -> Facts:
     warnings = [(number[op], message) for op, message in kernel.warnings]
     most, axis = (0, 0) if kernel.joined is None else (kernel.joined.most, kernel.joined.axis)
     return Facts(kernel.arena_size, prints, waiting, warnings, traps, kernel.columns, most, axis, kernel.drives)
+
+
+# ---------------------------------------------------------------- programs with instruments
+
+
+class InstrumentedProgram(NativeProgram):
+    """Native code that says more of itself; `driver`, `resume` and `destroy` may be replaced by what calls them."""
+
+    def __init__(self, source: NativeSource, facts: Facts, code: bytes, cache: Cache) -> None:
+        super().__init__(source, facts, code, cache)
+        self._code = code
+
+    @cached_property
+    def map(self) -> CodeMap:
+        """The functions and lines of the code. Raises `NoLines`."""
+        return code_map(self._code, KERNEL_NAME)
+
+    @cached_property
+    def base(self) -> int:
+        """The address of the first byte that `map` describes."""
+        kernel = next(one for one in self.map.functions if one.name == KERNEL_NAME)
+        return self._loaded.addresses[KERNEL_NAME] - kernel.begin
+
+
+def instrumented(source: NativeSource, cache: Cache, instruments: Instruments) -> InstrumentedProgram:
+    """The program of an entry, as `program.compiled` makes it, with instruments. Nothing is kept: instruments have
+    addresses of this process.
+    """
+    with without_collection():
+        items = source.items()
+        kernel = lowered(items[0], source.global_names, source.checks, instruments)
+        facts, text = facts_of(kernel, operations(items)), str(kernel.module)
+    code = in_background(lambda: object_code(text, host()))
+    return InstrumentedProgram(source, facts, code, cache)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tileir.cache import shared_cache
-from tileir.cpu.run.peaks import kept_peaks
+from tileir.cpu.run.profiling import kept_peaks
 from tileir.runtime.arguments import Argument
 from tileir.runtime.grid import Grid, GridLike, checked_grid
 from tileir.runtime.launch import bind

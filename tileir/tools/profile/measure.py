@@ -22,9 +22,9 @@ from tileir.cpu.emit.driver import STAMP
 from tileir.cpu.emit.record import LINE, block_at
 from tileir.cpu.llvm.metadata import CodePlace
 from tileir.cpu.llvm.object_files import NoLines
-from tileir.cpu.lowering.counting import Counters
-from tileir.cpu.lowering.entry import Instruments
-from tileir.cpu.run.sampling import PERIOD_NS, Histogram, Sampler, require_samples
+from tileir.cpu.lowering.functions import Instruments
+from tileir.cpu.lowering.state import Counters
+from tileir.cpu.run.profiling import PERIOD_NS, Histogram, Sampler, require_samples
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import Coordinates, UnsupportedError
 from tileir.runtime.arguments import Argument

@@ -13,7 +13,7 @@ from typing import Any
 
 from tileir.analysis.effects import access_of, checked_access
 from tileir.analysis.flops import applications, flops_of, flops_of_update
-from tileir.cpu.run.peaks import Peaks
+from tileir.cpu.run.profiling import Peaks
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import Coordinates
 from tileir.ops.control import For, Loop

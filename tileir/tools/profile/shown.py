@@ -10,7 +10,7 @@ import html
 import json
 from pathlib import Path
 
-from tileir.cpu.run.peaks import Peaks
+from tileir.cpu.run.profiling import Peaks
 from tileir.ir.diagnostics import Coordinates
 from tileir.tools.places import ProgramLines
 from tileir.tools.profile.measure import LaunchMeasurement

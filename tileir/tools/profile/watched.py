@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from time import perf_counter_ns
 
 from tileir.cpu.emit.record import BLOCK, SET_ASIDE, WAITING
-from tileir.cpu.run.instrumented import InstrumentedProgram
-from tileir.cpu.run.sampling import Sampler
+from tileir.cpu.run.profiling import Sampler
+from tileir.cpu.run.program import InstrumentedProgram
 
 
 @dataclass(frozen=True)

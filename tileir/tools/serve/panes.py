@@ -23,7 +23,7 @@ from tileir.bytecode.dump import dump
 from tileir.cpu.emit.record import CheckLevel
 from tileir.cpu.llvm.engine import assembly, host, optimized_text
 from tileir.cpu.llvm.metadata import CodePlace
-from tileir.cpu.lowering.entry import Instruments
+from tileir.cpu.lowering.functions import Instruments
 from tileir.cpu.run.program import lowered
 from tileir.ir import core
 from tileir.ir.core import Op

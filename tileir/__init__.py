@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from tileir.runtime.module import Kernel, Module, from_bytecode, parse
     from tileir.runtime.pointer import Pointer
     from tileir.runtime.writing import to_bytecode
-    from tileir.sanitize.launch import sanitize
-    from tileir.sanitize.prove import prove
+    from tileir.sanitize.launch import prove, sanitize
     from tileir.text.printer import to_text
     from tileir.tools.optimise import optimize
     from tileir.tools.profile.api import profile
@@ -76,7 +75,7 @@ _PLACES = {
     "optimize": ("tileir.tools.optimise", "optimize"),
     "parse": ("tileir.runtime.module", "parse"),
     "profile": ("tileir.tools.profile.api", "profile"),
-    "prove": ("tileir.sanitize.prove", "prove"),
+    "prove": ("tileir.sanitize.launch", "prove"),
     "register_extern": ("tileir.host.extern", "register_extern"),
     "register_stand_in": ("tileir.host.standins", "register_stand_in"),
     "sanitize": ("tileir.sanitize.launch", "sanitize"),

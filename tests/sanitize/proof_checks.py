@@ -13,7 +13,7 @@ import tileir
 from tileir.runtime.grid import checked_grid
 from tileir.runtime.launch import bind
 from tileir.runtime.targets import target_named
-from tileir.sanitize.known_launch import kernel_proof
+from tileir.sanitize.launch import kernel_proof
 from tileir.sanitize.proofs.kernel import SUBJECTS
 from tileir.sanitize.proofs.pairs import INSIDE, PROMISES
 from tileir.sanitize.proofs.verdict import Answer, ProofReport, ProofVerdict

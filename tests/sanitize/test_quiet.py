@@ -16,7 +16,7 @@ from tileir.runtime.grid import checked_grid
 from tileir.runtime.launch import bind
 from tileir.runtime.targets import target_named
 from tileir.sanitize import run
-from tileir.sanitize.known_launch import known_launch, quiet_of
+from tileir.sanitize.launch import known_launch, quiet_of
 from tileir.sanitize.proofs import kernel as kernel_proofs
 from tileir.sanitize.proofs import races
 from tileir.sanitize.proofs.verdict import Scope

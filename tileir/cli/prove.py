@@ -17,7 +17,7 @@ from tileir.runtime import argument_words
 from tileir.runtime.given import chosen_kernel, given_values
 from tileir.runtime.grid import Grid
 from tileir.runtime.module import Kernel
-from tileir.sanitize.prove import prove
+from tileir.sanitize.launch import prove
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

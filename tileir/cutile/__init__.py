@@ -20,7 +20,8 @@ from tileir.runtime.targets import TargetName
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from tileir.runtime.options import Check, LaunchOptions, SanitizerOptions
+    from tileir.runtime.options import Check, LaunchOptions
+    from tileir.sanitize.launch import SanitizerOptions
 
 __all__ = [
     "DEFAULT",

@@ -22,7 +22,8 @@ from tileir.runtime.targets import Target, TargetName
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from tileir.runtime.options import Check, LaunchOptions, SanitizerOptions
+    from tileir.runtime.options import Check, LaunchOptions
+    from tileir.sanitize.launch import SanitizerOptions
 
 DEFAULT: TargetName = "cpu"
 """The target of cuTile kernels where none is named."""

@@ -1,8 +1,6 @@
-"""Exploring what the memory model allows a launch to do.
+"""Exploring what the memory model allows a launch to do: `tileir.explore`.
 
-Knows: how the arguments of a launch become memory that is never written, with names and layouts; verdict lines in the
-text of a program.
-Does not know: which executions there are (`explore`). Imports what explores only when something is.
+What explores is imported when something is explored.
 """
 
 from __future__ import annotations
@@ -10,18 +8,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import tileir.explore as _package
+from tileir.analysis.effects import reachable
+from tileir.ir.loc import SourceLoc
+from tileir.ir.types import ElementType, PointerType, TileType, checked_cast
+from tileir.ops.module import Global
+from tileir.runtime.arguments import Argument, ArrayArgument
+from tileir.runtime.grid import GridLike, checked_grid
+from tileir.runtime.launch import bind
+from tileir.runtime.memory import give_memory
+from tileir.runtime.module import Kernel, required_kernel
+from tileir.runtime.options import positive
+from tileir.runtime.targets import target_named
 
 if TYPE_CHECKING:
     from tileir.explore.conditions import VerdictLine
     from tileir.explore.names import ElementLayout, LaunchNames
     from tileir.explore.report import ExplorationReport
-    from tileir.runtime.arguments import Argument
-    from tileir.runtime.grid import GridLike
-    from tileir.runtime.module import Kernel
 
-PACKAGE = _package.__name__
-"""Imported before the function that bears its name is, so that the name means the function ever after."""
 ITERATIONS = 4
 LIMIT = 100_000
 
@@ -64,13 +67,7 @@ def explore(
     from tileir.explore.memory import AnsweringMemory
     from tileir.explore.names import LaunchNames
     from tileir.explore.run import ExploredLaunch
-    from tileir.runtime.grid import checked_grid
     from tileir.runtime.interpreter import rank_zero_tile
-    from tileir.runtime.launch import bind
-    from tileir.runtime.memory import give_memory
-    from tileir.runtime.module import required_kernel
-    from tileir.runtime.options import positive
-    from tileir.runtime.targets import target_named
 
     positive("iterations", iterations)
     positive("limit", limit)
@@ -94,7 +91,6 @@ def launch_line(kernel: Kernel) -> list[str] | None:
 
 
 def _verdict_lines(kernel: Kernel, names: LaunchNames) -> list[VerdictLine]:
-    from tileir.analysis.effects import reachable
     from tileir.explore.conditions import verdict_lines
 
     if kernel.module.source is None:
@@ -108,8 +104,6 @@ def _extent(kernel: Kernel) -> tuple[int, int]:
 
     Nothing for a kernel that debug information places elsewhere.
     """
-    from tileir.ir.loc import SourceLoc
-
     assert kernel.module.source is not None, "asked of a program with a text"
     loc, text = kernel.entry.loc, kernel.module.source.text
     if not isinstance(loc, SourceLoc):
@@ -123,9 +117,6 @@ def _extent(kernel: Kernel) -> tuple[int, int]:
 def _layouts(kernel: Kernel, arguments: Sequence[Argument]) -> dict[str, ElementLayout]:
     """How arrays and globals lie in memory, by the names that messages have."""
     from tileir.explore.names import ElementLayout
-    from tileir.ir.types import ElementType, PointerType, TileType, checked_cast
-    from tileir.ops.module import Global
-    from tileir.runtime.arguments import ArrayArgument
 
     found: dict[str, ElementLayout] = {}
     for parameter, argument in zip(kernel.parameters, arguments):

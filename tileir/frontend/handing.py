@@ -19,8 +19,8 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from tileir.ir.loc import Source
-from tileir.runtime.options import SanitizerOptions
 from tileir.sanitize.findings import Finding
+from tileir.sanitize.launch import SanitizerOptions
 from tileir.sanitize.proofs.verdict import ProofReport
 
 

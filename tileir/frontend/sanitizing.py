@@ -13,9 +13,8 @@ from tileir.frontend.fresh import FreshMemory, unwritten
 from tileir.frontend.handing import Gathered, Handing
 from tileir.frontend.places import calls_to, python_place, source_of
 from tileir.ir.loc import FileLoc, Location
-from tileir.runtime.options import SanitizerOptions
 from tileir.sanitize.findings import Finding
-from tileir.sanitize.launch import SanitizingTarget
+from tileir.sanitize.launch import SanitizerOptions, SanitizingTarget
 from tileir.sanitize.report import SanitizerReport
 
 

@@ -12,6 +12,7 @@ from tileir.fuzz.trials import Trial, trials
 from tileir.passes.row import Exactness
 from tileir.passes.running import Step
 from tileir.runtime.module import Kernel, Module
+from tileir.sanitize.launch import sanitize
 
 TRIALS = 9
 """Inputs for each kernel and step."""
@@ -53,8 +54,6 @@ class Checking:
 
     def _sanitize(self, step: Step, before: Kernel, after: Kernel, trial: Trial) -> None:
         """The sanitizer must find nothing that it does not find before."""
-        from tileir.sanitize.launch import sanitize
-
         first, second = (
             sanitize(one, trial.grid, *trial.arguments, copy=True, output=_ignored, max_iterations=MAX_ITERATIONS)
             for one in (before, after)

@@ -7,15 +7,25 @@ Does not know: where inputs come from (`trials`), nor why somebody asks.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 
 from tileir.fuzz.trials import Trial
+from tileir.interp import machine
+from tileir.interp.api import Options
+from tileir.interp.tracing import TracedMemory
 from tileir.ir.diagnostics import Coordinates, Trap
+from tileir.runtime.grid import GridLike, checked_grid
+from tileir.runtime.interpreter import rank_zero_tile
+from tileir.runtime.launch import bind
+from tileir.runtime.memory import give_memory
 from tileir.runtime.module import Kernel
 from tileir.runtime.options import Check
+from tileir.runtime.targets import target_named
+from tileir.sanitize.launch import sanitize
 
 MAX_ITERATIONS = 1 << 16
 """Iterations of a tile block before a launch counts as one without a result."""
@@ -110,8 +120,6 @@ def launched(kernel: Kernel, trial: Trial, target: str, check: Check = True) -> 
 
 def is_defined(kernel: Kernel, trial: Trial) -> bool:
     """Whether the sanitizer finds nothing wrong."""
-    from tileir.sanitize.launch import sanitize
-
     report = sanitize(kernel, trial.grid, *trial.arguments, copy=True, output=_ignored, max_iterations=MAX_ITERATIONS)
     return report.ok
 
@@ -183,11 +191,25 @@ def _with_block(found: Difference, kernel: Kernel, trial: Trial) -> Difference:
     )
     if array is None:
         return found
-    from tileir.fuzz.last_writer import last_writer
-
     address = array.ctypes.data + sum(at * stride for at, stride in zip(found.index, array.strides))
     before = [one.copy() for one in trial.arrays]
-    block = last_writer(kernel, trial.grid, trial.arguments, address)
+    block = _last_writer(kernel, trial.grid, trial.arguments, address)
     for one, content in zip(trial.arrays, before):
         one[...] = content
     return Difference(found.trial, found.what, found.index, block, found.values)
+
+
+def _last_writer(kernel: Kernel, grid: GridLike, args: Sequence[object], address: int) -> Coordinates | None:
+    """The tile block that writes the byte at `address` last, on the interpreter; None if none does.
+
+    Arrays are changed as by a launch.
+    """
+    arguments = bind(kernel, args, target_named("interp"))
+    storage = kernel.module.globals
+    memory = TracedMemory(address, storage.addresses)
+    give_memory(memory, arguments, storage)
+    options = Options(mode="off", output=lambda text: None)
+    program = machine.prepare(kernel.module, kernel.entry, options)
+    with suppress(Trap):
+        machine.execute(program, checked_grid(grid, kernel.name), list(map(rank_zero_tile, arguments)), memory, options)
+    return memory.writer

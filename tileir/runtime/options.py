@@ -6,7 +6,7 @@ Knows: names and types, and how one that a target does not have is refused. Does
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from tileir.ir.diagnostics import UnsupportedError
@@ -31,22 +31,6 @@ class InterpreterOptions(TypedDict, total=False):
     progress: Progress | None
     seed: int | None
     timeout: float | None
-
-
-class SanitizedOptions(TypedDict, total=False):
-    """Options of the interpreter that leave the order of tile blocks to the sanitizer."""
-
-    max_iterations: int | None
-    output: Output
-    timeout: float | None
-
-
-class SanitizerOptions(TypedDict, total=False):
-    """See `sanitize.launch.sanitize`."""
-
-    checks: str | Sequence[str]
-    schedules: int
-    seed: int
 
 
 class NativeOptions(TypedDict, total=False):

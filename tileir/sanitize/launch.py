@@ -1,35 +1,59 @@
-"""Launching a kernel under the sanitizer.
+"""Launches under the sanitizer, and what is proved of launches without a run: `tileir.sanitize`, `tileir.prove`.
 
-Knows: how the arguments of a launch become watched memory with names and layouts.
-Does not know: what is found (`sanitize`). Imports what runs a kernel only when one is.
+What runs a kernel and what proves something is imported when that is asked for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
-import tileir.sanitize as _package
+import numpy as np
+
+from tileir.analysis.specialisation import ANY_GRID
+from tileir.host.allocation import Allocation
+from tileir.host.coverage import Runs
+from tileir.runtime.arguments import Argument, ArrayArgument, Binder, Parameter, PointerArgument, ScalarArgument
+from tileir.runtime.grid import Grid, GridLike, checked_grid
+from tileir.runtime.launch import bind
+from tileir.runtime.memory import allocation_of, give_memory
+from tileir.runtime.module import Kernel, required_kernel
+from tileir.runtime.options import Check, LaunchOptions, positive, require_known
+from tileir.runtime.targets import Run, target_named
+from tileir.sanitize.findings import chosen_kinds
 
 if TYPE_CHECKING:
-    import numpy as np
     from typing_extensions import Unpack
 
-    from tileir.host.allocation import Allocation
+    from tileir.host.output import Output
     from tileir.interp.api import Options
-    from tileir.runtime.arguments import Argument, ArrayArgument, Binder, Parameter
-    from tileir.runtime.grid import Grid, GridLike
-    from tileir.runtime.module import Kernel
-    from tileir.runtime.options import Check, LaunchOptions, SanitizedOptions, SanitizerOptions
-    from tileir.runtime.targets import Run
+    from tileir.ir.core import Op
+    from tileir.sanitize.proofs.kernel import KernelProof
+    from tileir.sanitize.proofs.launch import KnownArray, KnownLaunch
+    from tileir.sanitize.proofs.pairs import KnownAccess
+    from tileir.sanitize.proofs.verdict import ProofReport
     from tileir.sanitize.report import SanitizerReport
     from tileir.sanitize.session import Layout
 
-    Unwritten = Callable[[Allocation], np.ndarray | None]
+Unwritten = Callable[[Allocation], "np.ndarray | None"]
+"""Masks the bytes of memory that nobody has written yet; None if there are none."""
 
-PACKAGE = _package.__name__
-"""Imported before the function that bears its name is, so that the name means the function ever after."""
+
+class SanitizedOptions(TypedDict, total=False):
+    """Options of the interpreter that leave the order of tile blocks to the sanitizer."""
+
+    max_iterations: int | None
+    output: Output
+    timeout: float | None
+
+
+class SanitizerOptions(TypedDict, total=False):
+    """See `sanitize`."""
+
+    checks: str | Sequence[str]
+    schedules: int
+    seed: int
 
 
 def sanitize(
@@ -81,11 +105,6 @@ def sanitize(
     UnsupportedError
         If the interpreter cannot run it.
     """
-    from tileir.runtime.grid import checked_grid
-    from tileir.runtime.launch import bind
-    from tileir.runtime.module import required_kernel
-    from tileir.runtime.targets import target_named
-
     target = target_named("interp")
     required_kernel(kernel).module.require_valid()
     extents = checked_grid(grid, kernel.name)
@@ -105,14 +124,8 @@ def sanitize_bound(
     options: LaunchOptions | None = None,
     unwritten: Unwritten | None = None,
 ) -> SanitizerReport:
-    """`sanitize` for a checked grid and bound arguments. `unwritten` masks the bytes of memory that nobody has written
-    yet; None if there are none."""
-    from tileir.runtime.arguments import ArrayArgument
+    """`sanitize` for a checked grid and bound arguments."""
     from tileir.runtime.interpreter import rank_zero_tile, settings_of
-    from tileir.runtime.memory import give_memory
-    from tileir.runtime.options import positive
-    from tileir.sanitize.findings import chosen_kinds
-    from tileir.sanitize.known_launch import known_launch, proof_of, quiet_of
     from tileir.sanitize.memory import WatchedMemory
     from tileir.sanitize.run import SanitizedLaunch, sanitized
 
@@ -158,13 +171,9 @@ class SanitizingTarget:
         settings: SanitizerOptions,
         unwritten: Unwritten | None = None,
     ) -> None:
-        """`unwritten`: see `sanitize_bound`."""
-        from tileir.runtime.interpreter import Interpreter
-        from tileir.runtime.options import SanitizerOptions, require_known
-
         require_known(settings, SanitizerOptions, "interp under the sanitizer")
-        self.devices: tuple[str, ...] = Interpreter.devices
-        self._usual = Interpreter()
+        self._usual = target_named("interp")
+        self.devices = self._usual.devices
         self._report = report
         self._own = settings
         self._unwritten = unwritten
@@ -195,3 +204,110 @@ def _layout(argument: ArrayArgument) -> Layout:
 
     array = argument.array
     return Layout(array.address, array.shape, array.strides, array.itemsize)
+
+
+# ---------------------------------------------------------------- proofs
+
+
+def prove(
+    kernel: Kernel, grid: GridLike | None = None, *args: object, run: bool = True, **options: Unpack[SanitizedOptions]
+) -> ProofReport:
+    """Prove that tile blocks do not race and that accesses stay in their arrays, or show where they do not.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    grid : int, sequence of int, or None
+        Number of tile blocks along each axis; None is any grid.
+    *args : object
+        Arguments as for a launch; without them the verdicts are about any.
+    run : bool
+        Whether what is left open or goes wrong, with a grid and arguments, is decided by a run under the sanitizer on
+        copies of the arrays.
+    **options : object
+        Options of the interpreter for that run.
+
+    Returns
+    -------
+    ProofReport
+        The verdicts.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For arguments that the kernel does not take.
+    DiagnosticError
+        If the program is not valid.
+    UnsupportedError
+        If nothing can be said of it.
+    """
+    required_kernel(kernel).module.require_valid()
+    extents = None if grid is None else checked_grid(grid, kernel.name)
+    arguments = bind(kernel, args, target_named("interp")) if args or not kernel.parameters else None
+    proof = kernel_proof(kernel, extents, arguments)
+    ran = None
+    if run and arguments is not None and extents is not None and _is_asked(proof):
+        ran = sanitize_bound(kernel, extents, arguments, copy=True, options={**options})
+    source = kernel.module.source
+    return proof.report(kernel.name, () if source is None else (source,), ran)
+
+
+def _is_asked(proof: KernelProof) -> bool:
+    """Whether a run would tell more than the proof."""
+    from tileir.sanitize.proofs.verdict import Answer
+
+    return any(one.verdict.outcome is not Answer.ABSENT for one in (proof.races, proof.bounds))
+
+
+def kernel_proof(kernel: Kernel, grid: Grid | None, arguments: Sequence[Argument] | None) -> KernelProof:
+    """What is found without a run; kept for other launches that it is the same for."""
+    return proof_of(kernel, known_launch(kernel, grid, arguments), grid is not None)
+
+
+def proof_of(kernel: Kernel, launch: KnownLaunch, launched: bool) -> KernelProof:
+    """As `kernel_proof`; `launched`: about a grid that is known."""
+    from tileir.sanitize.proofs.kernel import proved
+
+    key = ("proof", launch.key, launched)
+    return kernel.prepared(key, lambda: proved(kernel.entry, _accesses(kernel), launch, launched, kernel.prepared))
+
+
+def quiet_of(kernel: Kernel, launch: KnownLaunch) -> frozenset[Op]:
+    """The operations of a launch whose accesses are in no conflict; kept as a proof is."""
+    from tileir.sanitize.proofs.quiet import quiet_ops
+
+    return kernel.prepared(("quiet", launch.key), lambda: quiet_ops(_accesses(kernel), launch))
+
+
+def _accesses(kernel: Kernel) -> list[KnownAccess]:
+    from tileir.sanitize.proofs.pairs import known_accesses
+
+    return kernel.prepared("known accesses", lambda: known_accesses(kernel.entry))
+
+
+def known_launch(kernel: Kernel, grid: Grid | None, arguments: Sequence[Argument] | None) -> KnownLaunch:
+    """What a proof knows of launches: of all on a grid or with arguments that are None."""
+    from tileir.sanitize.proofs.launch import KnownLaunch
+
+    names = [parameter.name for parameter in kernel.parameters]
+    if arguments is None:
+        return KnownLaunch(names, (None,) * len(names), grid or ANY_GRID)
+    found = {index: array for index, argument in enumerate(arguments) if (array := _array(argument)) is not None}
+    return KnownLaunch(names, tuple(map(_integer, arguments)), grid or ANY_GRID, found, given=True)
+
+
+def _integer(argument: Argument) -> int | None:
+    value = argument.value if isinstance(argument, ScalarArgument) else None
+    return int(value) if isinstance(value, np.integer | np.bool_) else None
+
+
+def _array(argument: Argument) -> KnownArray | None:
+    from tileir.sanitize.proofs.launch import KnownArray
+
+    if isinstance(argument, ArrayArgument):
+        return KnownArray(argument.array.address, allocation_of(argument.name, argument.array))
+    if isinstance(argument, PointerArgument) and argument.pointer.size is not None:
+        pointer = argument.pointer
+        return KnownArray(pointer.address, Allocation(argument.name, pointer.address, (Runs(0, pointer.size or 0),)))
+    return None

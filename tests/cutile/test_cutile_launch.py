@@ -178,6 +178,8 @@ class TestArrays:
     def test_a_tensor_whose_storage_was_freed_is_refused_by_name(self):
         torch = pytest.importorskip("torch", reason="torch is not installed")
         out, x = np.zeros(16, np.float32), torch.zeros(16)
+        for _ in range(3):
+            ct.launch(None, (1,), double, (x, out, 16))
         x.untyped_storage().resize_(0)
         with pytest.raises(
             ValueError, match="argument 'x': expected an array whose memory is there, got one at a null"

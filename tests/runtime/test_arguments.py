@@ -294,8 +294,10 @@ def fake():
 @pytest.mark.parametrize("target", ["cpu", "interp"])
 @pytest.mark.parametrize("make", [freed, lambda: freed(3), lambda: freed(4000), fake])
 def test_an_array_without_its_memory_is_refused(make, target):
+    ready = increment()
+    ready.launch(1, torch.zeros(4, dtype=torch.int32), target=target)
     with pytest.raises(ValueError) as caught:
-        increment().launch(1, make(), target=target)
+        ready.launch(1, make(), target=target)
     assert str(caught.value) == (
         "kernel @k, parameter 0 'a' (tile<ptr<i32>>): expected an array whose memory is there, "
         "got one at a null address, as where a tensor's storage was freed"

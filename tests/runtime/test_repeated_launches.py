@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import tileir
+from tileir.cpu.emit.record import ENTRY
 from tileir.ir.storage import DTYPES
 from tileir.ir.types import ELEMENTS
 from tileir.runtime.arguments import ArrayArgument, ScalarArgument
@@ -100,8 +101,8 @@ def test_the_bounds_of_a_memory_begin_at_the_pointer_to_it() -> None:
     kernel = tileir.parse(TEXT)["k"]
     given = (*USUAL[:1], np.zeros((4, 4), np.int8)[1:, ::2], *USUAL[2:-1], tileir.Pointer(64, 8))
     found = NativeArguments(bound(kernel, given), kernel.module.globals).slots
-    memories, table = [found[place] for place in (0, 1, 7, 8, 9)], found[10:-2]
-    assert memories == list(table[::3])
+    memories, table = [found[place] for place in (0, 1, 7, 8, 9)], found[10:-3]
+    assert memories == list(table[::ENTRY])
 
 
 # ---------------------------------------------------------------- arguments
@@ -135,7 +136,7 @@ def test_arrays_and_tensors_of_every_type_that_torch_has_are_bound_alike(name):
     for value in (np.zeros((4, 2), dtype), tensor) * 2:
         (argument,) = bound(kernel, (value,))
         begin, *ends = argument.bounds
-        assert ends == [begin + 8 * dtype.itemsize] * 2 and argument.array.address == argument.bits == begin
+        assert ends == [begin + 8 * dtype.itemsize] * 3 and argument.array.address == argument.bits == begin
 
 
 def test_a_tensor_is_refused_after_a_plain_one_as_before_it(kernel):

@@ -34,6 +34,21 @@ class Runs:
     def shifted(self, distance: int) -> Runs:
         return Runs(self.start + distance, self.length, self.extents, self.strides)
 
+    def nested(self) -> list[Runs]:
+        """The same bytes as runs in which each stride, from the shortest on, leads past all that is repeated along it.
+
+        Dimensions for which that does not hold are written out.
+        """
+        extents, strides, reach, starts = [], [], self.length, [self.start]
+        for n, step in zip(self.extents, self.strides):
+            if step >= reach:
+                extents.append(n)
+                strides.append(step)
+                reach += step * (n - 1)
+            else:
+                starts = [start + step * i for start in starts for i in range(n)]
+        return [Runs(start, self.length, tuple(extents), tuple(strides)) for start in starts]
+
 
 def runs_of(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> tuple[int, Runs]:
     """The runs of an array, and the byte offset of its first element from its lowest byte.
@@ -46,8 +61,11 @@ def runs_of(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> tupl
     length = itemsize
     outer: list[tuple[int, int]] = []
     for step, n in sorted((abs(step), n) for n, step in zip(shape, strides) if n > 1):
-        if step <= length and not outer:
+        times, within = divmod(step, outer[-1][1]) if outer else (0, 0)
+        if not outer and step <= length:
             length += step * (n - 1)
+        elif outer and not within and times <= outer[-1][0]:
+            outer[-1] = outer[-1][0] + times * (n - 1), outer[-1][1]
         else:
             outer.append((n, step))
     return origin, Runs(0, length, tuple(n for n, _ in outer), tuple(step for _, step in outer))

@@ -46,8 +46,8 @@ class Parameter:
         return f"{place}: expected {expected}, got {got}"
 
 
-Bounds = tuple[int, int, int]
-"""The first address of a memory, the end of what may be read, the end of what may be written."""
+Bounds = tuple[int, int, int, int]
+"""The first address of a memory, the end of what may be read, the end of what may be written, the end of all of it."""
 _EVERYWHERE = (1 << 64) - 1
 
 
@@ -93,7 +93,7 @@ class PointerArgument(NamedTuple):
         end = _EVERYWHERE if pointer.size is None else begin + pointer.size
         if not may_be_memory(pointer):
             end = begin
-        return PointerArgument(name, begin, (begin, end, end), pointer)
+        return PointerArgument(name, begin, (begin, end, end, end), pointer)
 
 
 class ScalarArgument(NamedTuple):
@@ -187,7 +187,7 @@ def _pointer_binder(parameter: Parameter, element: t.ElementType, devices: Seque
         plain = plain_memory(value)
         if plain is not None and value.dtype in plain_dtypes:
             begin, end = plain
-            return _new(ArrayArgument, (name, begin, (begin, end, end), value, ()))
+            return _new(ArrayArgument, (name, begin, (begin, end, end, end), value, ()))
         argument = bind_any(value)
         if plain is not None:
             plain_dtypes.add(value.dtype)

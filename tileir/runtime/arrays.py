@@ -10,13 +10,14 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from math import prod
 from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
 
+from tileir.host.coverage import Runs, runs_of
 from tileir.runtime.dlpack import dlpack_array
 
 CPU, GPU, ROCM = "cpu", "cuda", "rocm"
@@ -43,19 +44,25 @@ class Array(NamedTuple):
     owner: object
 
     @property
-    def bounds(self) -> tuple[int, int, int]:
-        """The address, the end of what may be read, the end of what may be written.
+    def bounds(self) -> tuple[int, int, int, int]:
+        """The address, the end of what may be read, the end of what may be written, the end of all of it.
 
-        The gaps of an array that is not contiguous count as its own.
+        Of one with gaps no range may be used: the second and the third are the address too.
         """
         begin = self.address
         if self.contiguous:
             end = begin + prod(self.shape) * self.itemsize
-        elif 0 in self.shape:
-            end = begin
         else:
-            end = begin + self.itemsize + sum((n - 1) * step for n, step in zip(self.shape, self.strides))
-        return begin, end, end if self.writable else begin
+            runs = self.runs
+            end = begin + runs[-1].end
+            if not runs[0].dense:
+                return begin, begin, begin, end
+        return begin, end, end if self.writable else begin, end
+
+    @property
+    def runs(self) -> Sequence[Runs]:
+        """The bytes of its elements, from the address on; strides are not negative."""
+        return _runs(tuple(self.shape), tuple(self.strides), self.itemsize)
 
     @property
     def runs_backwards(self) -> bool:
@@ -71,6 +78,11 @@ class Array(NamedTuple):
     def dtype_name(self) -> str:
         """The element type as its owner calls it."""
         return self.name or str(self.dtype)
+
+
+@lru_cache(1024)
+def _runs(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> Sequence[Runs]:
+    return runs_of(shape, strides, itemsize)[1].nested()
 
 
 def described(value: object, devices: Sequence[str] = (CPU,)) -> Array | None:
@@ -115,8 +127,8 @@ def plain_memory(value: Any) -> tuple[int, int] | None:
     usual = value.is_cpu and value.layout is torch.strided and value.is_contiguous()
     if not usual or value.requires_grad or value.is_neg() or not value.nbytes:
         return None
-    begin = value.data_ptr()
-    return begin, begin + value.nbytes
+    begin = address_of_tensor(value)
+    return (begin, begin + value.nbytes) if begin else None
 
 
 def from_numpy(array: np.ndarray, owner: object = None) -> Array:

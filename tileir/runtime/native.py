@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from tileir.cache import shared_cache
-from tileir.cpu.emit.record import CheckLevel
+from tileir.cpu.emit.record import ENTRY, CheckLevel
 from tileir.cpu.run.execution import Runner
 from tileir.cpu.run.launch import HostCall, Settings
 from tileir.cpu.run.program import NativeProgram, compiled
@@ -84,7 +84,7 @@ class NativeLaunches:
         self.program = program
         globals = len(self._storage.placed)
         memories = globals + sum(isinstance(argument.tile.element, PointerType) for argument in kernel.entry.body.args)
-        self._runner = Runner(self.program, len(kernel.parameters) + globals + 3 * memories + 2)
+        self._runner = Runner(self.program, len(kernel.parameters) + globals + ENTRY * memories + 3)
         self.usual = self.settings({})
 
     def settings(self, options: LaunchOptions) -> Settings:

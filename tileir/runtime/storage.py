@@ -30,10 +30,10 @@ class Placed:
     buffer: np.ndarray
 
     @property
-    def bounds(self) -> tuple[int, int, int]:
-        """The first address, the end of what may be read, and the end of what may be written."""
+    def bounds(self) -> tuple[int, int, int, int]:
+        """The first address, the end of what may be read, the end of what may be written, and that of all of it."""
         end = self.address + self.size
-        return self.address, end, self.address if self.constant else end
+        return self.address, end, self.address if self.constant else end, end
 
 
 class GlobalStorage:

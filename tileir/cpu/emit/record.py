@@ -51,6 +51,8 @@ KERNEL_NAME, JOINED_NAME = "tileir.kernel", "tileir.joined"
 block, and the one that runs several as one (`cpu.analysis.coarsening`)."""
 DRIVER, RESUME, DESTROY = "tileir.driver", "tileir.resume", "tileir.destroy"
 """The native functions that a thread calls (`cpu.emit.driver`)."""
+ENTRY = 4
+"""Words of an entry of the table of bounds, and of any other table of memory."""
 LINE = 64
 COLUMNS, JOINED_COLUMNS = 8, 64
 """Columns of a band in which tile blocks are numbered, and where those of a row are run as one."""

@@ -17,6 +17,7 @@ from tileir.analysis.effects import access_of
 from tileir.analysis.uses import is_visible
 from tileir.cpu.analysis.streams import Unchanged
 from tileir.cpu.emit.elements import I1, I64
+from tileir.cpu.emit.record import ENTRY
 from tileir.cpu.emit.tiles import NativeTensorView, NativeTileView
 from tileir.cpu.lowering.state import Lowering
 from tileir.ir import types as t
@@ -40,7 +41,7 @@ def no_overlap(lowering: Lowering, entry: Entry, found: Unchanged) -> ir.Value:
 def _bounds(lowering: Lowering, entry: Entry, position: int) -> tuple[ir.Value, ir.Value]:
     """The addresses where the array of a parameter begins and ends."""
     memory = sum(isinstance(argument.tile.element, t.PointerType) for argument in entry.body.args[:position])
-    return lowering.slot(position), lowering.slot(lowering.bounds_slot + 3 * memory + 1)
+    return lowering.slot(position), lowering.slot(lowering.bounds_slot + ENTRY * memory + 3)
 
 
 def unchanged_by_block(lowering: Lowering, loop: control.For) -> ir.Value:

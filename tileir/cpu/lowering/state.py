@@ -21,7 +21,7 @@ from tileir.cpu.analysis.reuse import Reuse
 from tileir.cpu.analysis.streams import Streams
 from tileir.cpu.emit.elements import I8, I64, PTR, Num
 from tileir.cpu.emit.emitter import Emitter, Extent
-from tileir.cpu.emit.record import COLUMNS, CheckLevel
+from tileir.cpu.emit.record import COLUMNS, ENTRY, CheckLevel
 from tileir.cpu.emit.slots import Slot
 from tileir.cpu.emit.tiles import (
     Bounds,
@@ -266,7 +266,7 @@ class Lowering:
         """The pointer to a memory of the launch, known by its position in the table of bounds."""
         base = self.builder.inttoptr(address, PTR)
         if self.checked:
-            entry = self.bounds_slot + 3 * memory
+            entry = self.bounds_slot + ENTRY * memory
             self.bounds[id(base)] = Bounds(address, self.slot(entry + 1), self.slot(entry + 2))
         return base
 

@@ -3,11 +3,13 @@
 Knows: the slots in which a launch gives the bounds of each array and global, how addresses are compared with them, and
 how the library is asked about others (`cpu.memory.lookup`). Does not know: accesses (`cpu.memory.checks`).
 
-Each pointer parameter and each global has an entry of three slots: its first address, which is the pointer itself, the
-end of what may be read, the end of what may be written (the first address if nothing may be). A pointer computed from
+Each pointer parameter and each global has an entry of four slots: its first address, which is the pointer itself, the
+end of what may be read, the end of what may be written (the first address if nothing may be), the end of all of it. Of
+an array with gaps, of which no range may be used, the first three are the same. A pointer computed from
 one of them keeps its base (`cpu.emit.elements.Num`), which names its bounds. Together the entries are a table. Behind
-it stand the number of further entries and their address, for arrays that are reached through others. A pointer without
-a base, or one that has left its own memory, is looked up in both and among the allocations of the block.
+it stand the number of further entries and their address, for arrays that are reached through others, and the address
+of the layouts of arrays with gaps (`cpu.memory.lookup`). A pointer without a base, or one that has left its own memory,
+is looked up in all three and among the allocations of the block.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from typing import TYPE_CHECKING
 import llvmlite.binding as llvm
 from llvmlite import ir
 
-from tileir.cpu.emit.elements import I8, I32, I64, PTR, Num
+from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR, Num
 from tileir.cpu.emit.exits import FunctionAddress
 from tileir.cpu.emit.record import LIBRARY, LIBRARY_FUNCTIONS, SLOTS
 from tileir.cpu.memory import lookup
@@ -51,11 +53,42 @@ def range_inside(lowering: Lowering, bounds: Bounds | None, address: ir.Value, s
     """Whether `size` bytes from `address` on lie within the bounds; in any one memory where these are not known."""
     builder = lowering.builder
     if bounds is None:
-        answer = asked(lowering, lookup.HELD, MemoryQuestion(write, 1, 8, 0), (address, size))
-        return builder.icmp_unsigned("!=", answer, I32(0))
+        return box_held(lowering, MemoryQuestion(write, 1, 8, 1), address, (size, I64(1)))
     span, at = builder.sub(bounds.limit(write), bounds.begin), builder.sub(address, bounds.begin)
     starts = builder.icmp_unsigned("<=", at, span)
     return builder.and_(starts, builder.icmp_unsigned("<=", size, builder.sub(span, at)))
+
+
+def box_held(
+    lowering: Lowering, question: MemoryQuestion, address: ir.Value, dimensions: Sequence[ir.Value]
+) -> ir.Value:
+    """An i1: whether all elements of a box lie in one memory; a count and a stride for each dimension.
+
+    A function of the module asks the library, so that little code is made for each box.
+    """
+    builder, count = lowering.builder, len(lowering.allocations)
+    facts = builder.bitcast(question.facts(lowering), PTR)
+    given = (lowering.arguments, lowering.emit.arena, facts, _own_table(lowering), I64(count), address, *dimensions)
+    kept = dict.fromkeys(range(3), (NOT_KEPT,))
+    answer: ir.Value = builder.call(_box_held(lowering.emit.module, len(dimensions)), given, arg_attrs=kept)
+    return answer
+
+
+def _box_held(module: ir.Module, words: int) -> ir.Function:
+    """A function that asks about a box of a dimension for every two words."""
+    function = lookup.declared(module, f"tileir.box_held.{words}", I1, (PTR, PTR, PTR, *[I64] * (3 + words)))
+    if function.blocks:
+        return function
+    arguments, arena, facts, table, count, address, *dimensions = function.args
+    builder = ir.IRBuilder(function.append_basic_block())
+    pairs = zip(dimensions[::2], dimensions[1::2])
+    asking = [table, count, I64(0), I64(0), address, address, *(word for pair in pairs for word in (I64(0), *pair))]
+    cells = builder.alloca(I64, len(asking))
+    for position, word in enumerate(asking):
+        builder.store(word, builder.gep(cells, [I64(position)], source_etype=I64))
+    answer = _answer(builder, lookup.HELD, (arguments, arena, facts, cells, I32(0)))
+    builder.ret(builder.icmp_unsigned("!=", answer, I32(0)))
+    return function
 
 
 class MemoryQuestion:
@@ -92,18 +125,25 @@ def asked(
 ) -> ir.Value:
     """The answer of a function of the library, an i32; `meant` is the allocation that the access is about."""
     emit, builder = lowering.emit, lowering.builder
-    own = [word for one in lowering.allocations for word in (one.begin, one.end, one.writable_end)]
-    table = builder.ptrtoint(written(lowering, "table", own), I64) if own else I64(0)
     about = (I64(0), I64(0)) if meant is None else (meant.begin, meant.end)
-    asking = written(lowering, "words", (table, I64(len(lowering.allocations)), *about, *words))
-    place = LIBRARY + 8 * LIBRARY_FUNCTIONS.index(function) - SLOTS
-    address = builder.load(builder.gep(lowering.arguments, [I64(place)], source_etype=I8), typ=I64)
+    asking = written(lowering, "words", (_own_table(lowering), I64(len(lowering.allocations)), *about, *words))
     facts = builder.bitcast(question.facts(lowering), PTR)
+    return _answer(builder, function, (lowering.arguments, emit.arena, facts, asking, I32(site)))
+
+
+def _own_table(lowering: Lowering) -> ir.Value:
+    """The address of the table of the block's allocations, as an i64."""
+    own = [word for one in lowering.allocations for word in (one.begin, one.end, one.writable_end, one.end)]
+    return lowering.builder.ptrtoint(written(lowering, "table", own), I64) if own else I64(0)
+
+
+def _answer(builder: ir.IRBuilder, function: str, asked: Sequence[ir.Value]) -> ir.Value:
+    place = LIBRARY + 8 * LIBRARY_FUNCTIONS.index(function) - SLOTS
+    address = builder.load(builder.gep(asked[0], [I64(place)], source_etype=I8), typ=I64)
     # A function that kept an address would have LLVM believe that all memory may be the arena's.
     kept = dict.fromkeys(range(4), (NOT_KEPT,))
-    arguments = [lowering.arguments, emit.arena, facts, asking, I32(site)]
     callee = FunctionAddress(builder, address, lookup.FUNCTION)
-    answer: ir.Value = builder.call(callee, arguments, attrs=("nounwind",), arg_attrs=kept)
+    answer: ir.Value = builder.call(callee, asked, attrs=("nounwind",), arg_attrs=kept)
     return answer
 
 

@@ -13,7 +13,7 @@ compared with the bounds of its memory, then each element with all memories.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 from llvmlite import ir
@@ -27,7 +27,7 @@ from tileir.cpu.emit.record import TrapKind, TrapSite
 from tileir.cpu.emit.tiles import Bounds, Fit, NativeTensorView, address_of, distance, row_major, scalar, wide
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory import lookup
-from tileir.cpu.memory.bounds import MemoryQuestion, asked, bounds_of, range_inside, room
+from tileir.cpu.memory.bounds import MemoryQuestion, asked, bounds_of, box_held, range_inside, room
 from tileir.cpu.memory.regions import (
     Box,
     Elements,
@@ -125,6 +125,14 @@ class _Question:
         after = builder.icmp_unsigned("<=", begins, ends)
         return builder.and_(self.aligned(loose), builder.and_(after, self.near(ends)))
 
+    def holds_box(self, span: Span, counts: Sequence[ir.Value], shape: Sequence[int]) -> ir.Value:
+        """Whether so many elements of each dimension of a regular span lie in one memory, which may have gaps."""
+        counts = [count for count, extent in zip(counts, shape) if extent > 1]
+        dimensions = [word for dim in zip(counts, span.steps) for word in dim]
+        question = MemoryQuestion(self.write, self.size, 8, len(counts))
+        held = box_held(self.lowering, question, span.first, dimensions)
+        return self.lowering.builder.and_(span.regular, held)
+
     def holds_lanes(self, where: PointerElements) -> ir.Value:
         """Whether the lanes that are not masked off are aligned and lie in one memory, all together."""
         emit, builder, bounds = self.lowering.emit, self.lowering.builder, self.bounds
@@ -219,16 +227,19 @@ def check_pointers(lowering: Lowering, access: MemoryAccess, box: Box | None = N
         _check_pointer(lowering, access, where)
     else:
         with emit.region():
-            question = _Question.about(lowering, access)
-            if box is not None:
-                fine = may_access(lowering, access, box)
+            question, span, counts = _Question.about(lowering, access), None, list(map(I64, where.type.shape))
+            if box is not None and box.span is not None:
+                fine, counts = may_access(lowering, access, box), list(box.counts)
+                span = replace(box.span, regular=box.regular)
             elif steps_evenly(lowering.known, access.address):
-                whole = span_of_pointers(emit, where.pointers, where.type.shape)
-                fine = builder.and_(whole.regular, question.holds_span(whole, whole.last))
+                span = span_of_pointers(emit, where.pointers, where.type.shape)
+                fine = builder.and_(span.regular, question.holds_span(span, span.last))
             else:
                 fine = question.holds_lanes(where)
             with emit.when(builder.not_(fine), likely=False):
-                question.ask_of_each(where)
+                held = I1(0) if span is None else question.holds_box(span, counts, where.type.shape)
+                with emit.when(builder.not_(held)):
+                    question.ask_of_each(where)
     look_at_marks(lowering, access, where)
 
 
@@ -265,13 +276,22 @@ def fit_of(
         return None
     builder, bounds = lowering.builder, bounds_of(lowering, scalar(lowering.emit, lowering.tile(pointer)))
     first = builder.ptrtoint(view.base, I64)
-    length, fine = _claimed(builder, view, element)
+    length, conditions = _claimed(builder, view, element)
     if element.byte_size > 1:
         loose = builder.and_(first, I64(element.byte_size - 1))
-        fine.append(builder.icmp_unsigned("==", loose, I64(0)))
+        conditions.append(builder.icmp_unsigned("==", loose, I64(0)))
+    fine = reduce(builder.and_, conditions, I1(1))
+    dimensions = [word for dim in zip(view.extents, view.strides) for word in dim]
 
     def usable(write: bool) -> ir.Value:
-        return reduce(builder.and_, fine, range_inside(lowering, bounds, first, length, write))
+        inside = I1(0) if bounds is None else range_inside(lowering, bounds, first, length, write)
+        held = lowering.emit.stack(I1)
+        builder.store(builder.and_(fine, inside), held)
+        likely = None if bounds is None else False
+        with lowering.emit.when(builder.and_(fine, builder.not_(inside)), likely):
+            question = MemoryQuestion.of(write, element, len(view.extents))
+            builder.store(box_held(lowering, question, first, dimensions), held)
+        return builder.load(held, typ=I1)
 
     reads, writes = _uses_of(lowering.fusion.users, result)
     return Fit(bounds, usable(False) if reads else I1(0), usable(True) if writes else I1(0))

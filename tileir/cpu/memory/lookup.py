@@ -9,15 +9,24 @@ launch, `facts` what is known when code is made, `words` what is not, both i64:
     facts   0 BOUNDS_SLOT   1 BOUNDS_COUNT   2 END   3 SIZE   4 BITS   5 RANK, or how many lanes   6 ... extents
     words   0 OWN, the table of the block's allocations   1 how many   2 and 3 MEANT   then, by function:
 
-    held    4 an address   5 how many bytes                         1 if they lie in one memory
+    held    4 its address  5 -                      6 ... dimensions    1 if all elements of a box lie in one memory
     reach   4 -            5 the tensor's address   6 ... dimensions    `site` or `site + 1` (see below) or 0
     box     4 its address  5 the tensor's address   6 ... dimensions    likewise, or `site + 2`
     lanes   4 where the addresses are in the arena   5 where bytes that choose lanes are, 0 for all   `site` or 0
 
-A dimension of a box is the first coordinate, the number of coordinates and the stride. A table of memory is an array of
-entries of three i64: an address, the end of what may be read from there, the end of what may be written; END selects
-one of the two, as the bytes from the beginning of an entry. The result is the number of the trap site, with its
-evidence in the arena: a largest offset beyond 63 bits, an address beyond 64 bits, an element that may not be accessed.
+A dimension of a box is the first coordinate, the number of coordinates and the stride. The result is the number of the
+trap site, with its evidence in the arena: a largest offset beyond 63 bits, an address beyond 64 bits, an element that
+may not be accessed.
+
+A table of memory is an array of entries of four i64: an address, the end of what may be read from there, the end of
+what may be written, the end of all of it. END selects one of the first two, as the bytes from the beginning of an
+entry. Where these are the address itself though there is more, the memory has gaps, and layouts say what belongs to it,
+one after the other:
+
+    0 ... 3 an entry, gaps included   4 LENGTH of a run   5 DIMS   6 ... extent and stride of each, in bytes
+
+A layout is a run of bytes, repeated along each dimension. They come longest stride first, and each leads past all that
+is repeated along those behind it, so that a byte is found by divisions. A word 0 follows the last layout.
 """
 
 from __future__ import annotations
@@ -28,10 +37,10 @@ from contextlib import contextmanager
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR
-from tileir.cpu.emit.record import EVIDENCE, LIBRARY_FUNCTIONS
+from tileir.cpu.emit.record import ENTRY, EVIDENCE, LIBRARY_FUNCTIONS
 
 WORDS = 3
-"""Words of an entry of a table of memory, and of a dimension."""
+"""Words of a dimension."""
 ENDS = END, WRITABLE_END = 8, 16
 HELD, REACH, BOX, LANES = LIBRARY_FUNCTIONS
 FUNCTION = ir.FunctionType(I32, [PTR, PTR, PTR, PTR, I32])
@@ -42,6 +51,7 @@ FARTHEST = 1 << 60
 I128 = ir.IntType(128)
 _BOUNDS_SLOT, _BOUNDS_COUNT, _END, _SIZE, _BITS, _COUNT, _EXTENTS = range(7)
 _OWN, _OWN_COUNT, _MEANT_BEGIN, _MEANT_END, _ADDRESS, _SECOND, _DIMENSIONS = range(7)
+_LENGTH, _DIMS, _FIRST_DIM = range(ENTRY, ENTRY + 3)
 
 
 def library(triple: str, layout: str) -> ir.Module:
@@ -68,24 +78,30 @@ class _Asked:
         return self.load(self.words, number)
 
     def load(self, place: ir.Value, number: int | ir.Value) -> ir.Value:
-        position = I64(number) if isinstance(number, int) else number
-        return self.builder.load(self.builder.gep(place, [position], source_etype=I64), typ=I64)
+        return _word(self.builder, place, number)
 
-    def holds(self, address: ir.Value, length: ir.Value) -> ir.Value:
-        """Whether all bytes lie in one memory of the launch or the tile block."""
+    def holds(self, address: ir.Value, length: ir.Value, rank: ir.Value) -> ir.Value:
+        """Whether all elements of a box of `rank` dimensions lie in one memory of the launch or the tile block.
+
+        From the first to the last of its bytes it has this length.
+        """
         builder, end = self.builder, self.fact(_END)
         first, count = self.fact(_BOUNDS_SLOT), self.fact(_BOUNDS_COUNT)
-        further = builder.add(first, builder.mul(count, I64(WORDS)))
+        further = builder.add(first, builder.mul(count, I64(ENTRY)))
         tables = (
             (builder.ptrtoint(builder.gep(self.arguments, [first], source_etype=I64), I64), count),
             (self.load(self.arguments, builder.add(further, I64(1))), self.load(self.arguments, further)),
             (self.word(_OWN), self.word(_OWN_COUNT)),
         )
-        found: ir.Value = I1(0)
+        layouts = builder.inttoptr(self.load(self.arguments, builder.add(further, I64(2))), PTR)
+        with builder.goto_entry_block():
+            found = builder.alloca(I1)
+        builder.store(builder.call(_in_layouts(self.module), [layouts, self.facts, self.words, address, rank]), found)
         for table, entries in tables:
-            place = builder.inttoptr(table, PTR)
-            found = builder.or_(found, builder.call(_in_table(self.module), [place, entries, end, address, length]))
-        return found
+            with builder.if_then(builder.not_(builder.load(found, typ=I1))):
+                place = builder.inttoptr(table, PTR)
+                builder.store(builder.call(_in_table(self.module), [place, entries, end, address, length]), found)
+        return builder.load(found, typ=I1)
 
     def aligned(self, address: ir.Value) -> ir.Value:
         loose = self.builder.and_(address, self.builder.sub(self.fact(_SIZE), I64(1)))
@@ -104,7 +120,7 @@ class _Asked:
 
     def look_at_lane(self, lane: ir.Value, address: ir.Value, number: int) -> None:
         """Leave if the element at an address may not be accessed."""
-        usable = self.builder.and_(self.aligned(address), self.holds(address, self.fact(_SIZE)))
+        usable = self.builder.and_(self.aligned(address), self.holds(address, self.fact(_SIZE), I64(0)))
         with self.builder.if_then(self.builder.not_(usable)):
             self.leave(number, (lane, address, self.word(_MEANT_BEGIN), self.word(_MEANT_END)))
 
@@ -132,6 +148,15 @@ class _Asked:
             self.leave(0, (builder.trunc(last, I64), builder.trunc(builder.lshr(last, I128(64)), I64)))
         return last
 
+    def holds_box(self) -> ir.Value:
+        """Whether all elements of the box are aligned and lie in one memory."""
+        builder, base = self.builder, self.word(_ADDRESS)
+        span = self.bytes_of(self.total(lambda start, count, stride: _times(builder, count, stride)))
+        near = builder.icmp_unsigned("<", span, I128(FARTHEST))
+        length = builder.add(builder.trunc(span, I64), self.fact(_SIZE))
+        held = self.holds(base, length, self.fact(_COUNT))
+        return builder.and_(near, builder.and_(self.aligned(base), held))
+
     def look_at_reach(self, last: ir.Value) -> None:
         """Leave if the address of the element at the offset `last` is beyond 64 bits."""
         builder, tensor = self.builder, self.word(_SECOND)
@@ -140,14 +165,19 @@ class _Asked:
             self.leave(1, (builder.trunc(last, I64), tensor))
 
 
+def _word(builder: ir.IRBuilder, place: ir.Value, number: int | ir.Value) -> ir.Value:
+    """The i64 at that position from a place on."""
+    position = I64(number) if isinstance(number, int) else number
+    return builder.load(builder.gep(place, [position], source_etype=I64), typ=I64)
+
+
 def _times(builder: ir.IRBuilder, end: ir.Value, stride: ir.Value) -> ir.Value:
     """The offset of the last of some coordinates that end before `end`."""
     return builder.mul(builder.sub(end, I128(1)), stride)
 
 
 def _define_held(asked: _Asked) -> None:
-    found = asked.holds(asked.word(_ADDRESS), asked.word(_SECOND))
-    asked.builder.ret(asked.builder.zext(found, I32))
+    asked.builder.ret(asked.builder.zext(asked.holds_box(), I32))
 
 
 def _define_reach(asked: _Asked) -> None:
@@ -160,13 +190,9 @@ def _define_box(asked: _Asked) -> None:
     with asked.dimensions() as (_, count, _), builder.if_then(builder.icmp_unsigned("==", count, I128(0))):
         builder.ret(I32(0))
     asked.look_at_reach(asked.largest_offset())
-    span = asked.bytes_of(asked.total(lambda start, count, stride: _times(builder, count, stride)))
-    base, size = asked.word(_ADDRESS), asked.fact(_SIZE)
-    near = builder.icmp_unsigned("<", span, I128(FARTHEST))
-    held = asked.holds(base, builder.add(builder.trunc(span, I64), size))
-    with builder.if_then(builder.and_(near, builder.and_(asked.aligned(base), held))):
+    with builder.if_then(asked.holds_box()):
         builder.ret(I32(0))
-    _look_at_elements(asked, base)
+    _look_at_elements(asked, asked.word(_ADDRESS))
     builder.ret(I32(0))
 
 
@@ -224,7 +250,7 @@ def _in_table(module: ir.Module) -> ir.Function:
     table, entries, end, address, length = function.args
     builder = ir.IRBuilder(function.append_basic_block())
     with counted(builder, entries) as entry:
-        place = builder.gep(table, [builder.mul(entry, I64(8 * WORDS))], source_etype=I8)
+        place = builder.gep(table, [builder.mul(entry, I64(8 * ENTRY))], source_etype=I8)
         begin = builder.load(place, typ=I64)
         limit = builder.load(builder.gep(place, [end], source_etype=I8), typ=I64)
         at, span = builder.sub(address, begin), builder.sub(limit, begin)
@@ -233,6 +259,91 @@ def _in_table(module: ir.Module) -> ir.Function:
         with builder.if_then(builder.and_(starts, ends)):
             builder.ret(I1(1))
     builder.ret(I1(0))
+    return function
+
+
+def _in_layouts(module: ir.Module) -> ir.Function:
+    """``in_layouts(layouts, facts, words, address, rank)``: whether all elements of a box lie in one of the layouts."""
+    function = declared(module, "tileir.in_layouts", I1, (PTR, PTR, PTR, I64, I64))
+    if function.blocks:
+        return function
+    layouts, facts, words, address, rank = function.args
+    builder = ir.IRBuilder(function.append_basic_block())
+    end = _word(builder, facts, _END)
+    head, body, after = (function.append_basic_block() for _ in range(3))
+    before = builder.block
+    builder.branch(head)
+    builder.position_at_end(head)
+    layout = builder.phi(PTR)
+    layout.add_incoming(layouts, before)
+    with builder.if_then(builder.icmp_unsigned("==", layout, PTR(None))):
+        builder.ret(I1(0))
+    begin = _word(builder, layout, 0)
+    builder.cbranch(builder.icmp_unsigned("!=", begin, I64(0)), body, after)
+    builder.position_at_end(body)
+    limit = builder.load(builder.gep(layout, [end], source_etype=I8), typ=I64)
+    offset = builder.sub(address, begin)
+    near = builder.icmp_unsigned("<", offset, builder.sub(limit, begin))
+    with builder.if_then(near), builder.if_then(builder.call(_in_layout(module), [layout, facts, words, offset, rank])):
+        builder.ret(I1(1))
+    behind = builder.add(builder.mul(_word(builder, layout, _DIMS), I64(2)), I64(_FIRST_DIM))
+    layout.add_incoming(builder.gep(layout, [behind], source_etype=I64), builder.block)
+    builder.branch(head)
+    builder.position_at_end(after)
+    builder.ret(I1(0))
+    return function
+
+
+def _in_layout(module: ir.Module) -> ir.Function:
+    """``in_layout(layout, facts, words, offset, rank)``: whether all elements of a box from an offset on lie in it.
+
+    Steps along each dimension of the box are split into steps along each of the layout and a rest within a run: the box
+    lies in it if the farthest of each do. Distances count bits, as two elements may share a byte.
+    """
+    function = declared(module, "tileir.in_layout", I1, (PTR, PTR, PTR, I64, I64))
+    layout, facts, words, offset, rank = function.args
+    builder = ir.IRBuilder(function.append_basic_block())
+    dims, split = _word(builder, layout, _DIMS), _split(module)
+    farthest = builder.alloca(I64, size=builder.add(dims, I64(1)))
+    with counted(builder, builder.add(dims, I64(1))) as dim:
+        builder.store(I64(0), builder.gep(farthest, [dim], source_etype=I64))
+    builder.call(split, [layout, farthest, builder.mul(offset, I64(8)), I64(1)])
+    with counted(builder, rank) as dim:
+        place = builder.add(I64(_DIMENSIONS), builder.mul(dim, I64(WORDS)))
+        count, stride = (_word(builder, words, builder.add(place, I64(number))) for number in (1, 2))
+        step, times = builder.mul(stride, _word(builder, facts, _BITS)), builder.sub(count, I64(1))
+        with builder.if_then(builder.icmp_unsigned("!=", times, I64(0))):
+            builder.call(split, [layout, farthest, step, times])
+    with counted(builder, dims) as dim:
+        extent = _word(builder, layout, builder.add(builder.mul(dim, I64(2)), I64(_FIRST_DIM)))
+        with builder.if_then(builder.icmp_unsigned(">=", _word(builder, farthest, dim), extent)):
+            builder.ret(I1(0))
+    last = builder.lshr(_word(builder, farthest, dims), I64(3))
+    end = builder.add(last, _word(builder, facts, _SIZE))
+    builder.ret(builder.icmp_unsigned("<=", end, _word(builder, layout, _LENGTH)))
+    return function
+
+
+def _split(module: ir.Module) -> ir.Function:
+    """``split(layout, farthest, step, times)``: add so many steps, of so many bits each, along each dimension."""
+    function = declared(module, "tileir.split", ir.VoidType(), (PTR, PTR, I64, I64))
+    layout, farthest, step, times = function.args
+    builder = ir.IRBuilder(function.append_basic_block())
+    rest = builder.alloca(I64)
+    builder.store(step, rest)
+
+    def add(dim: ir.Value, steps: ir.Value) -> None:
+        place = builder.gep(farthest, [dim], source_etype=I64)
+        builder.store(builder.add(builder.load(place, typ=I64), builder.mul(steps, times)), place)
+
+    dims = _word(builder, layout, _DIMS)
+    with counted(builder, dims) as dim:
+        stride = _word(builder, layout, builder.add(builder.mul(dim, I64(2)), I64(_FIRST_DIM + 1)))
+        bits, left = builder.mul(stride, I64(8)), builder.load(rest, typ=I64)
+        add(dim, builder.udiv(left, bits))
+        builder.store(builder.urem(left, bits), rest)
+    add(dims, builder.load(rest, typ=I64))
+    builder.ret_void()
     return function
 
 

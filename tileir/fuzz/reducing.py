@@ -121,4 +121,6 @@ def _smaller_arguments(argument: FaultyArray | int) -> Sequence[FaultyArray | in
         return [smaller for smaller in dict.fromkeys((0, 1, argument // 2)) if abs(smaller) < abs(argument)]
     counts = [count for count in dict.fromkeys((1, argument.count // 2)) if 0 < count < argument.count]
     plain = [replace(argument, writable=True)] if not argument.writable else []
+    if argument.layout:
+        plain.append(replace(argument, layout=[]))
     return [*(replace(argument, count=count) for count in counts), *plain]

@@ -32,7 +32,10 @@ ORDERINGS = ("weak", "weak", "weak", "relaxed device", "acquire device")
 
 @dataclass
 class FaultyArray:
-    """An argument: `count` elements filled from the seed of the program; `index` ones hold numbers below `below`."""
+    """An argument: `count` elements filled from the seed of the program; `index` ones hold numbers below `below`.
+
+    One with gaps has a `layout` instead: the extent and the stride, in elements, of each of its dimensions.
+    """
 
     name: str
     element: str
@@ -40,6 +43,22 @@ class FaultyArray:
     below: int | None = None
     at_end: bool = True
     writable: bool = True
+    layout: list[list[int]] = field(default_factory=list)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(extent for extent, _ in self.layout) or (self.count,)
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        return tuple(stride for _, stride in self.layout) or (1,)
+
+    @property
+    def reach(self) -> int:
+        """Elements from the first to the last, gaps included."""
+        if 0 in self.shape:
+            return 0
+        return 1 + sum((extent - 1) * stride for extent, stride in zip(self.shape, self.strides))
 
 
 @dataclass
@@ -83,6 +102,15 @@ class FaultyDraft:
         at_end, writable = self.random.random() < 0.7, self.random.random() < 0.95
         self.arguments.append(FaultyArray(name, element, max(0, count), below, at_end, writable))
         return f"%{name}"
+
+    def space_out(self) -> None:
+        """Leave gaps in the array made last, every now and then: some elements of each so many are its own."""
+        array = self.arguments[-1]
+        assert isinstance(array, FaultyArray)
+        if array.count and self.random.random() < 0.2:
+            pitch = self.random.randint(2, 9)
+            own = self.random.randint(1, pitch - 1)
+            array.layout = [[-(-array.count // pitch), pitch], [own, 1]]
 
     def number(self, value: int) -> str:
         """An i32 parameter with that value, or a constant."""

@@ -43,6 +43,10 @@ def _argument(said: object) -> FaultyArray | int:
         _number(array.count, 0, _MOST)
         if array.below is not None:
             _number(array.below, 1, 1 << 31)
+        for extent, stride in array.layout:
+            _number(extent, 0, _MOST)
+            _number(stride, 1, _MOST)
+        _number(array.reach, 0, _MOST)
         if array.element not in ELEMENTS:
             raise ValueError(f"no element type '{array.element}'; there are {', '.join(ELEMENTS)}")
         return array

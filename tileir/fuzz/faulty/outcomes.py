@@ -44,7 +44,7 @@ def difference(faulty: FaultyProgram) -> str | None:
     expected = outcome(faulty, memories, "interp")
     found = outcome(faulty, memories, "cpu")
     if not (expected.intact and found.intact):
-        return f"bytes beside an array changed (interp {not expected.intact}, cpu {not found.intact})"
+        return f"bytes beside the elements of an array changed (interp {not expected.intact}, cpu {not found.intact})"
     if expected.trap != found.trap:
         return f"{_stops(expected.trap, found.trap)}\ninterp: {expected.trap}\ncpu: {found.trap}"
     if expected.warnings != found.warnings:
@@ -103,14 +103,16 @@ def _reported(caught: list[warnings.WarningMessage]) -> frozenset[tuple[object, 
 
 
 def _memory(array: FaultyArray) -> GuardedArray:
-    return GuardedArray((array.count,), ELEMENTS[array.element], array.at_end)
+    dtype = ELEMENTS[array.element]
+    strides = tuple(stride * dtype.itemsize for stride in array.strides)
+    return GuardedArray(array.shape, strides, dtype, array.at_end)
 
 
 def _fill(memory: np.ndarray, array: FaultyArray, seed: int) -> None:
     """Give an array the numbers that the seed has for it."""
-    values = np.random.default_rng([seed, array.count]).integers(0, array.below or 100, array.count)
+    values = np.random.default_rng([seed, array.count]).integers(0, array.below or 100, memory.shape)
     memory.flags.writeable = True
-    memory[:] = (
+    memory[...] = (
         values.astype(np.int64) if memory.dtype.kind in "iub" else values.astype(np.float32).astype(memory.dtype)
     )
     memory.flags.writeable = array.writable

@@ -6,7 +6,7 @@ Knows: offsets, masks and pointers that lie outside. Does not know: what should 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
+from math import gcd, prod
 
 from tileir.fuzz.faulty.arithmetic import arithmetic
 from tileir.fuzz.faulty.draft import (
@@ -67,6 +67,11 @@ def _affine(draft: FaultyDraft, element: str, writable: bool) -> tuple[str, tupl
     base = draft.array(element, cells)
     array = draft.arguments[-1]
     assert isinstance(array, FaultyArray)
+    apart = gcd(*strides)
+    if apart > 1 and draft.grid == 1 and random.random() < 0.5:
+        array.layout = [[-(-max(0, cells) // apart), apart]]
+    else:
+        draft.space_out()
     array.writable = array.writable or (writable and random.random() < 0.9)
     steps = _steps(draft, shape, strides)
     draft.lines.append("%px, %py, %pz = get_tile_block_id : tile<i32>")
@@ -136,6 +141,7 @@ def gathered(draft: FaultyDraft) -> None:
     cells = random.randint(1, 20)
     index = indices(draft, shape, cells + (random.choice((1, 5, 1 << 29)) if is_wrong(draft) else 0))
     base = draft.array(element, cells)
+    draft.space_out()
     pointer_type = tile(shape, f"ptr<{element}>")
     placed = draft.line(
         f"offset {draft.spread(base, f'ptr<{element}>', shape)}, {index} : "
@@ -174,6 +180,7 @@ def chosen(draft: FaultyDraft) -> None:
     for _ in range(2):
         cells = count - (random.randint(1, count) if is_wrong(draft, 0.3) else 0)
         base = draft.spread(draft.array(element, cells), f"ptr<{element}>", (count,))
+        draft.space_out()
         sides.append(draft.line(f"offset {base}, {lanes} : {type}, tile<{count}xi32> -> {type}"))
     half = draft.spread(draft.number(count // 2), "i32", (count,))
     which = draft.line(f"cmpi less_than {lanes}, {half}, signed : tile<{count}xi32> -> tile<{count}xi1>")
@@ -190,6 +197,7 @@ def carried(draft: FaultyDraft) -> None:
     type, held = f"tile<{count}xptr<{element}>>", f"tile<{count}x{element}>"
     lanes = draft.line(f"iota : tile<{count}xi32>")
     base = draft.spread(draft.array(element, cells), f"ptr<{element}>", (count,))
+    draft.space_out()
     first = draft.line(f"offset {base}, {lanes} : {type}, tile<{count}xi32> -> {type}")
     step = draft.spread(draft.number(count), "i32", (count,))
     zero, end, one = (draft.line(f"constant <i32: {value}> : tile<i32>") for value in (0, turns, 1))

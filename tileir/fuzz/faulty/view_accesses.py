@@ -27,16 +27,19 @@ def _tensor(draft: FaultyDraft, element: str, rank: int, writable: bool) -> tupl
     random = draft.random
     extents = [random.randint(1, 9) for _ in range(rank)]
     strides = [prod(extents[dim + 1 :]) for dim in range(rank)]
-    if random.random() < 0.3:
-        order = random.sample(range(rank), rank)
-        step = 1
+    if random.random() < 0.5:
+        order, step = random.choice((list(reversed(range(rank))), random.sample(range(rank), rank))), 1
         for dim in order:
-            strides[dim], step = step, step * extents[dim]
+            strides[dim], step = step, step * extents[dim] + random.choice((0, 0, 1, 3))
     needed = sum((extent - 1) * stride for extent, stride in zip(extents, strides)) + 1
     count = needed
     base = draft.array(element, count)
     array = draft.arguments[-1]
     assert isinstance(array, FaultyArray)
+    if random.random() < 0.7:
+        array.layout = [[extent, stride] for extent, stride in zip(extents, strides)]
+    else:
+        draft.space_out()
     if writable and random.random() < 0.9:
         array.writable = True
     if is_wrong(draft):
@@ -47,7 +50,10 @@ def _tensor(draft: FaultyDraft, element: str, rank: int, writable: bool) -> tupl
         elif choice == 1:
             strides[dim] += random.choice((1, 3, 1 << 24))
         elif choice == 2:
-            array.count = max(0, array.count - random.choice((1, 2, array.count)))
+            fewer = random.choice((1, 2, array.count))
+            array.count = max(0, array.count - fewer)
+            if array.layout:
+                array.layout[0][0] = max(0, array.layout[0][0] - fewer)
         elif choice == 3:
             by = draft.number(random.choice((1, -1, 5, 1 << 20)))
             base = draft.line(f"offset {base}, {by} : tile<ptr<{element}>>, tile<i32> -> tile<ptr<{element}>>")

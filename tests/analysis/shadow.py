@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from unittest import mock
 
 import numpy as np
@@ -38,12 +38,11 @@ from tileir.analysis.symbols import (
 )
 from tileir.interp import machine, scheduler
 from tileir.interp.api import BlockState, LaunchState
-from tileir.interp.prepare import Preparation
+from tileir.interp.prepare import Observer, Preparation
 from tileir.interp.program import Frame, Region
 from tileir.ir import types as t
 from tileir.ir.attributes import Rounding
 from tileir.ir.core import Block, Op, Value
-from tileir.ir.rules import Rules
 from tileir.ops.control import For, Loop
 from tileir.runtime import interpreter
 from tileir.runtime.arguments import Argument, ArrayArgument, PointerArgument
@@ -77,7 +76,7 @@ class Tally:
     """Elements whose expression does not hold, as arithmetic has wrapped around."""
 
 
-class Shadow:
+class Shadow(Observer):
     """The values of a running tile block so far, and the turns of its loops."""
 
     def __init__(self, kernel: tileir.Kernel, arguments: Sequence[Argument], tally: Tally) -> None:
@@ -217,68 +216,41 @@ class Shadow:
 
     # ------------------------------------------------------------ watching
 
-    def rules(self, table: Rules, takes_block: bool) -> Rules:
-        watched: Rules = Rules()
-        for kind, rule in table.items():
-            watched(kind)(self._rule(rule, takes_block))
-        return watched
+    def pure(self, op: Op, function: Callable[..., object]) -> Callable[..., object]:
+        def run(*values: object) -> object:
+            result = function(*values)
+            results = result if len(op.results) > 1 else (result,)
+            if _is_whole(op):
+                for value, found in zip(op.results, results):  # type: ignore[call-overload]
+                    self.note(value, found)
+            return result
 
-    def _rule(self, rule: Callable[[Op], Callable[..., object]], takes_block: bool) -> Callable[[Op], object]:
-        def watched(op: Op) -> Callable[..., object]:
-            function = rule(op)
+        return run
 
-            def run(*values: object) -> object:
-                result = function(*values)
-                results = result if len(op.results) > 1 else (result,)
-                if not isinstance(op.parent_op, t.Type) and _is_whole(op):
-                    for value, found in zip(op.results, results):  # type: ignore[call-overload]
-                        self.note(value, found)
-                return result
+    effect = pure
 
-            return run
+    def control(self, op: Op, preparation: Preparation, rule: Callable[..., object]) -> Callable[..., object]:
+        control = rule(op, preparation)
 
-        return watched
-
-    def controls(self, table: Rules) -> Rules:
-        watched: Rules = Rules()
-        for kind, rule in table.items():
-            watched(kind)(self._control(rule))
-        return watched
-
-    def _control(self, rule: Callable[..., object]) -> Callable[..., object]:
-        def watched(op: Op, preparation: Preparation) -> Callable[..., object]:
-            control = rule(op, preparation)
-
-            def run(frame: Frame, block: BlockState) -> Generator[None, None, object]:
-                self.turns[op] = -1
-                left = yield from control(frame, block)  # type: ignore[operator]
-                if left is None:
-                    for value, slot in zip(op.results, self.slots[op]):
-                        self.note(value, frame[slot])
-                return left
-
-            return run
-
-        return watched
-
-    def steps(self, table: Rules) -> Rules:
-        watched: Rules = Rules()
-        for kind, rule in table.items():
-            watched(kind)(self._step(rule))
-        return watched
-
-    def _step(self, rule: Callable[..., object]) -> Callable[..., object]:
-        def watched(op: Op, preparation: Preparation) -> Callable[..., object]:
-            step = rule(op, preparation)
-
-            def run(frame: Frame, block: BlockState) -> None:
-                step(frame, block)  # type: ignore[operator]
+        def run(frame: Frame, block: BlockState) -> Generator[None, None, object]:
+            self.turns[op] = -1
+            left = yield from control(frame, block)  # type: ignore[operator]
+            if left is None:
                 for value, slot in zip(op.results, self.slots[op]):
                     self.note(value, frame[slot])
+            return left
 
-            return run
+        return run
 
-        return watched
+    def region(self, op: Op, preparation: Preparation, rule: Callable[..., object]) -> Callable[..., object]:
+        step = rule(op, preparation)
+
+        def run(frame: Frame, block: BlockState) -> None:
+            step(frame, block)  # type: ignore[operator]
+            for value, slot in zip(op.results, self.slots[op]):
+                self.note(value, frame[slot])
+
+        return run
 
     def watched_region(self, region: Region, block: Block) -> Region:
         inner = region.run
@@ -296,16 +268,6 @@ class Shadow:
 
     @contextmanager
     def installed(self) -> Iterator[None]:
-        plain = machine.TABLES
-        tables = replace(
-            plain,
-            pure=self.rules(plain.pure, False),
-            effects=self.rules(plain.effects, True),
-            controls=self.controls(plain.controls),
-            regions=self.steps(plain.regions),
-            compact=Rules(),  # values are arrays
-            compact_effects=Rules(),
-        )
         region, results = Preparation.region, Preparation.results
 
         def watched_region(preparation: Preparation, block: Block) -> Region:
@@ -320,7 +282,6 @@ class Shadow:
             return self.state
 
         with (
-            mock.patch.object(machine, "TABLES", tables),
             mock.patch.object(machine, "BlockState", started),
             mock.patch.object(Preparation, "region", watched_region),
             mock.patch.object(Preparation, "results", watched_results),
@@ -367,7 +328,7 @@ def compared_values() -> Iterator[Tally]:
         def run(grid: Grid, arguments: Sequence[Argument]) -> None:
             shadow = Shadow(kernel, arguments, tally)
             with shadow.installed():
-                program = machine.prepare(kernel.module, kernel.entry, settings)
+                program = machine.prepare(kernel.module, kernel.entry, settings, shadow)
                 interpreter._execute(program, grid, arguments, kernel.module.globals, settings)
 
         return run

@@ -27,6 +27,7 @@ from tileir.analysis.effects import (
 )
 from tileir.host import extern
 from tileir.interp.accesses import CheckedAccess
+from tileir.interp.compact import effects as compact_effects
 from tileir.interp.machine import TABLES
 from tileir.interp.memory import Memory
 from tileir.ir import types as t
@@ -155,7 +156,7 @@ def observed(monkeypatch: pytest.MonkeyPatch) -> set[tuple[type[Op], str]]:
     def verb_of(*values: object) -> str:
         return next(value.verb for value in values if isinstance(value, CheckedAccess))
 
-    for table in (TABLES.pure, TABLES.effects, TABLES.compact_effects):
+    for table in (TABLES.pure, TABLES.effects, compact_effects):
         for op, rule in list(table.items()):
             monkeypatch.setitem(table, op, watch(rule))
     note("resolve", verb_of)

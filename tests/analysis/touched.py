@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from unittest import mock
 
 import numpy as np
@@ -24,17 +24,17 @@ from tileir.analysis.evaluation import Blocks, Program, Unmapped
 from tileir.analysis.extents import Extent
 from tileir.analysis.footprint import Footprint, footprints
 from tileir.analysis.symbols import StorageKind
-from tileir.interp import atomics, machine, views
+from tileir.interp import machine
 from tileir.interp.accesses import CheckedAccess
 from tileir.interp.api import BlockState
-from tileir.interp.memory import Memory, ResolvedElements
-from tileir.interp.tiling import Part, TensorView
+from tileir.interp.memory import Memory
+from tileir.interp.prepare import Observer
 from tileir.ir.core import Op
-from tileir.ir.rules import Rules
 from tileir.ops.pointers import Alloca
 from tileir.runtime import interpreter
 from tileir.runtime.arguments import Argument, ArrayArgument, PointerArgument
 from tileir.runtime.grid import Grid
+from tileir.runtime.memory import give_memory
 
 Coordinates = tuple[int, int, int]
 MOST_BYTES = 1 << 24
@@ -57,7 +57,7 @@ class Tally:
     refuted: int = 0
 
 
-class Watch:
+class Watch(Observer):
     """The memory that each operation touches in each tile block: pairs of addresses and a size in bytes."""
 
     def __init__(self) -> None:
@@ -66,64 +66,20 @@ class Watch:
         self.allocated: dict[Coordinates, list[int]] = defaultdict(list)
         self.ran: set[tuple[Op, Coordinates]] = set()
 
-    def note(self, addresses: np.ndarray, size: int) -> None:
+    def effect(self, op: Op, function: Callable[..., object]) -> Callable[..., object]:
+        def run(block: BlockState, *values: object) -> object:
+            self.now = (op, block.id)
+            self.ran.add(self.now)
+            result = function(block, *values)
+            if isinstance(op, Alloca):
+                self.allocated[block.id].append(int(result))  # type: ignore[call-overload]
+            return result
+
+        return run
+
+    def touches(self, addresses: np.ndarray, access: CheckedAccess) -> None:
         assert self.now is not None
-        self.touched[self.now].append((np.array(addresses, np.uint64).ravel(), size))
-
-    def rules(self, table: Rules) -> Rules:
-        """The rules of effects, which say who is at work."""
-        watched: Rules = Rules()
-        for kind, rule in table.items():
-            watched(kind)(self._rule(rule))
-        return watched
-
-    def _rule(self, rule: Callable[[Op], Callable[..., object]]) -> Callable[[Op], Callable[..., object]]:
-        def watched(op: Op) -> Callable[..., object]:
-            function = rule(op)
-
-            def run(block: BlockState, *values: object) -> object:
-                self.now = (op, block.id)
-                self.ran.add(self.now)
-                result = function(block, *values)
-                if isinstance(op, Alloca):
-                    self.allocated[block.id].append(int(result))  # type: ignore[call-overload]
-                return result
-
-            return run
-
-        return watched
-
-    @contextmanager
-    def installed(self) -> Iterator[None]:
-        # Without compact tiles, of which memory is not asked for the addresses.
-        tables = replace(
-            machine.TABLES, effects=self.rules(machine.TABLES.effects), compact=Rules(), compact_effects=Rules()
-        )
-        resolve, window = Memory.resolve, views.window
-
-        def watched_resolve(
-            memory: Memory, addresses: np.ndarray, access: CheckedAccess, mask: object = None
-        ) -> list[ResolvedElements]:
-            found = resolve(memory, addresses, access, mask)
-            self.note(addresses, access.cell.size)
-            return found
-
-        def watched_window(
-            block: BlockState, tensor: TensorView, part: Part, access: CheckedAccess
-        ) -> np.ndarray | None:
-            found = window(block, tensor, part, access)
-            if found is not None:
-                size = access.cell.size
-                self.note(np.uint64(tensor.base) + part.offsets().view(np.uint64) * np.uint64(size), size)
-            return found
-
-        with (
-            mock.patch.object(machine, "TABLES", tables),
-            mock.patch.object(Memory, "resolve", watched_resolve),
-            mock.patch.object(views, "window", watched_window),
-            mock.patch.object(atomics, "window", watched_window),
-        ):
-            yield
+        self.touched[self.now].append((np.array(addresses, np.uint64).ravel(), access.cell.size))
 
 
 @contextmanager
@@ -136,9 +92,12 @@ def compared_launches() -> Iterator[Tally]:
 
         def run(grid: Grid, arguments: Sequence[Argument]) -> None:
             watch = Watch()
-            with watch.installed():
-                program = machine.prepare(kernel.module, kernel.entry, settings)
-                interpreter._execute(program, grid, arguments, kernel.module.globals, settings)
+            storage = kernel.module.globals
+            memory = Memory((), storage.addresses, watch)
+            give_memory(memory, arguments, storage)
+            values = [interpreter.rank_zero_tile(argument) for argument in arguments]
+            program = machine.prepare(kernel.module, kernel.entry, settings, watch)
+            machine.execute(program, tuple(grid), values, memory, settings, watch)
             Comparison(kernel, tuple(grid), arguments, watch, tally).compare()
 
         return run

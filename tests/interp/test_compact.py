@@ -1,7 +1,6 @@
 """Compact tiles: every result, every fault and every change of memory is that of the rules that know only arrays."""
 
 import random
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,34 +10,32 @@ from tests.interp.interp_kernels import checked, memory_of
 from tileir.examples.checks import EXAMPLES
 from tileir.interp import machine
 from tileir.interp.api import BlockState, LaunchState, Options
-from tileir.interp.compact import CompactTile
+from tileir.interp.compact import CompactPreparation, CompactTile
 from tileir.interp.memory import Memory
-from tileir.interp.prepare import Linker
+from tileir.interp.prepare import UNOBSERVED, Linker, Preparation
 from tileir.interp.prepare import prepare as prepare_with
 from tileir.ir.diagnostics import Trap
-from tileir.ir.rules import Rules
 from tileir.ops.calls import Func
 from tileir.ops.module import Entry
 
-ARRAYS_ONLY = replace(machine.TABLES, compact=Rules(), compact_effects=Rules())
-BOTH = (machine.TABLES, ARRAYS_ONLY)
+BOTH = (CompactPreparation, Preparation)
 
 
 # ---------------------------------------------------------------- values
 
 
-def results_of(text, tables, *values):
-    """What function @f of the program gives, by these rules."""
+def results_of(text, preparation, *values):
+    """What function @f of the program gives, prepared in this way."""
     module = checked(text)
     op = next(item for item in module.items if isinstance(item, Func))
-    function = Linker(module, tables, False).prepare(op)
+    function = Linker(module, machine.TABLES, False, preparation, UNOBSERVED).prepare(op)
     block = BlockState((0, 0, 0), LaunchState("f", (1, 1, 1), Memory(), Options()))
     with np.errstate(all="ignore"):
         return function.body.run_here(function.frame(values), block)
 
 
 def check_values(text, *values):
-    compact, plain = (results_of(text, tables, *values) for tables in BOTH)
+    compact, plain = (results_of(text, preparation, *values) for preparation in BOTH)
     for one, two in zip(compact, plain, strict=True):
         same = not isinstance(one, CompactTile) and one.dtype == two.dtype and np.array_equal(one, two)
         assert same and np.shape(one) == np.shape(two), f"{text}\n{values}\n{one}\n{two}"
@@ -252,7 +249,7 @@ def storing(masked):
     }}"""
 
 
-def outcome(text, tables, arrays, addresses, numbers):
+def outcome(text, preparation, arrays, addresses, numbers):
     """What a launch leaves in copies of the arrays, what it says, and how often it asked for single addresses."""
     module = checked(text)
     entry = next(item for item in module.items if isinstance(item, Entry))
@@ -261,7 +258,7 @@ def outcome(text, tables, arrays, addresses, numbers):
     memory.resolve = lambda *given: (asked.append(1), resolve(*given))[1]
     places = [np.uint64(arrays[name].__array_interface__["data"][0] + shift) for name, shift in addresses]
     values = [*places, *map(np.int32, numbers)]
-    program = prepare_with(module, entry, tables, False)
+    program = prepare_with(module, entry, machine.TABLES, False, kind=preparation)
     try:
         machine.execute(program, (1, 1, 1), values, memory, Options())
     except Trap as trap:
@@ -279,10 +276,10 @@ def check_memory(text, make, numbers, shift=0):
     kept = {name: array.copy() for name, array in arrays.items()}
     addresses = [(name, shift if name == "a" else 0) for name in arrays]
     found = []
-    for tables in BOTH:
+    for preparation in BOTH:
         for name, array in arrays.items():
             array[...] = kept[name]
-        found.append(outcome(text, tables, arrays, addresses, numbers))
+        found.append(outcome(text, preparation, arrays, addresses, numbers))
     compact, plain = found
     assert compact[:2] == plain[:2]
     assert plain[2] > 0 or plain[0] == 0
@@ -404,17 +401,17 @@ def test_products_and_sums_by_pointers_ask_for_boxes_only(monkeypatch):
 
 
 def test_strict_mode_has_arrays_only():
-    text = """experimental$func @f() -> tile<8xi8> {
+    module = checked("""entry @f(%n: tile<i8>) {
       %i = iota : tile<8xi8>
-      %c = constant <i8: 2> : tile<8xi8>
-      %r = muli %i, %c : tile<8xi8>
-      return %r : tile<8xi8>
-    }"""
-    module = checked(text)
-    function = Linker(module, machine.TABLES, True).prepare(next(iter(module.items)))
-    assert not any(isinstance(value, CompactTile) for value in function.template)
-    function = Linker(module, machine.TABLES, False).prepare(next(iter(module.items)))
-    assert any(isinstance(value, CompactTile) for value in function.template)
+      %one = reshape %n : tile<i8> -> tile<1xi8>
+      %all = broadcast %one : tile<1xi8> -> tile<8xi8>
+      %r = addi %i, %all : tile<8xi8>
+      return
+    }""")
+    entry = next(iter(module.items))
+    for mode, compact in (("strict", False), ("default", True)):
+        template = machine.prepare(module, entry, Options(mode=mode)).function.template
+        assert any(isinstance(value, CompactTile) for value in template) is compact
 
 
 def test_addresses_up_to_the_last_one_are_those_of_arrays():

@@ -33,7 +33,7 @@ def chosen_tool(options: argparse.Namespace) -> Target | None:
         return None
     if sum(wanted) + options.sanitize > 1:
         raise UsageError("expected one of --sanitize, --view, --debug and --profile")
-    from tileir.tools.listened import ToolTarget
+    from tileir.tools.interpreted import ToolTarget
 
     if options.profile:
         return ToolTarget(_Profiles(), target_named("cpu"))

@@ -1,8 +1,6 @@
-"""The interpreter's rules for a tile block whose reads are answered, or not yet.
+"""The observer of the explorer: a tile block whose reads are answered, or not yet.
 
-Knows: that PENDING spreads through all that is computed, what an access is to the model, that tokens carry the
-instructions before them, when an iteration of a loop has changed nothing.
-Does not know: what operations compute (the interpreter), nor how a tile block is started (`blocks`).
+PENDING spreads through all that is computed from a read without an answer; tokens carry the instructions before them.
 """
 
 from __future__ import annotations
@@ -18,13 +16,12 @@ from tileir.explore.access import ExploredAccess
 from tileir.explore.blocks import Halt, ReplayedBlock
 from tileir.explore.pending import PENDING, any_pending, joined_tokens
 from tileir.explore.program import ModelProgram
-from tileir.interp.api import BlockState, EffectRule, PureRule
-from tileir.interp.prepare import ControlRule, Preparation, RegionRule, RuleTables
+from tileir.interp.api import BlockState
+from tileir.interp.prepare import ControlRule, Observer, Preparation, RegionRule
 from tileir.interp.program import Control, Exit, Frame, Step, store
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.effects import Effect
-from tileir.ir.rules import Rules
 from tileir.ir.types import TokenType
 from tileir.ops.calls import Call
 from tileir.ops.control import Assert, For, If, Loop
@@ -45,34 +42,35 @@ class LoopLimits:
     kept: frozenset[int] = frozenset()
 
 
-def explored_tables(tables: RuleTables, program: ModelProgram, limits: LoopLimits) -> RuleTables:
-    """The rules of all chapters for a program whose reads are answered."""
-    return RuleTables(
-        pure=_each(tables.pure, _pure),
-        effects=_each(tables.effects, lambda rule: _effect(rule, program)),
-        regions=_each(tables.regions, _region),
-        controls=_controls(tables.controls, program, limits),
-        strict=Rules(),
-    )
+class ExplorerObserver(Observer):
+    """Watches a program whose reads are answered."""
 
+    def __init__(self, program: ModelProgram, limits: LoopLimits) -> None:
+        self._program, self._limits = program, limits
 
-def _each(rules: Rules, change: Callable) -> Rules:
-    changed: Rules = Rules()
-    for op, rule in rules.items():
-        changed(op)(change(rule))
-    return changed
+    def pure(self, op: Op, function: Function) -> Function:
+        gives_token = any(isinstance(result.type, TokenType) for result in op.results)
+        return joined_tokens if gives_token else _spreading(op, function)
 
+    def effect(self, op: Op, function: Function) -> Function:
+        if access_of(op) is not None:
+            return ExploredAccess(self._program, op, function)
+        if own_effect(op) & Effect.HOST:
+            raise UnsupportedError(f"'{op.spec.name}': functions of the host", TARGET, op.loc)
+        if isinstance(op, PrintTko):
+            return lambda block, tiles, token: joined_tokens(token)
+        return _noting(op, _spreading(op, function))
 
-# ------------------------------------------------------------ pure operations and effects
+    def region(self, op: Op, preparation: Preparation, rule: RegionRule) -> Step:
+        return _region(op, preparation, rule)
 
-
-def _pure(rule: PureRule) -> PureRule:
-    def make(op: Op) -> Function:
-        if any(isinstance(result.type, TokenType) for result in op.results):
-            return joined_tokens
-        return _spreading(op, rule(op))
-
-    return make
+    def control(self, op: Op, preparation: Preparation, rule: ControlRule) -> Control:
+        if isinstance(op, Loop):
+            return _loop(op, preparation, self._program, self._limits)
+        if isinstance(op, Call):
+            return _called(op, preparation, rule, self._program)
+        assert isinstance(op, If | For), f"control operation '{op.spec.name}' without a rule here"
+        return _decided(op, preparation, rule, self._program)
 
 
 def _spreading(op: Op, function: Function) -> Function:
@@ -83,19 +81,6 @@ def _spreading(op: Op, function: Function) -> Function:
         return pending if any_pending(values) else function(*values)
 
     return run
-
-
-def _effect(rule: EffectRule, program: ModelProgram) -> EffectRule:
-    def make(op: Op) -> Function:
-        if access_of(op) is not None:
-            return ExploredAccess(program, op, rule(op))
-        if own_effect(op) & Effect.HOST:
-            raise UnsupportedError(f"'{op.spec.name}': functions of the host", TARGET, op.loc)
-        if isinstance(op, PrintTko):
-            return lambda block, tiles, token: joined_tokens(token)
-        return _noting(op, _spreading(op, rule(op)))
-
-    return make
 
 
 def _noting(op: Op, function: Function) -> Function:
@@ -115,38 +100,26 @@ def _noting(op: Op, function: Function) -> Function:
 # ------------------------------------------------------------ regions and control
 
 
-def _region(rule: RegionRule) -> RegionRule:
-    def make(op: Op, preparation: Preparation) -> Step:
-        inside = {value for inner in op.walk() for value in inner.results}
-        inside |= {value for inner in op.walk() for region in inner.regions if region for value in region.args}
-        used = {value for inner in op.walk() for value in inner.operands} - inside
-        needed = [preparation.slot(value) for value in used]
-        step = rule(op, preparation)
-        results = _result_slots(op, preparation)
+def _region(op: Op, preparation: Preparation, rule: RegionRule) -> Step:
+    """The step of a reduction, whose results are pending if anything that it reads is."""
+    inside = {value for inner in op.walk() for value in inner.results}
+    inside |= {value for inner in op.walk() for region in inner.regions if region for value in region.args}
+    used = {value for inner in op.walk() for value in inner.operands} - inside
+    needed = [preparation.slot(value) for value in used]
+    step = rule(op, preparation)
+    results = _result_slots(op, preparation)
 
-        def run(frame: Frame, block: BlockState) -> None:
-            if any_pending(frame[slot] for slot in needed):
-                store(frame, results, [PENDING] * len(results))
-            else:
-                step(frame, block)
+    def run(frame: Frame, block: BlockState) -> None:
+        if any_pending(frame[slot] for slot in needed):
+            store(frame, results, [PENDING] * len(results))
+        else:
+            step(frame, block)
 
-        return run
-
-    return make
+    return run
 
 
 def _result_slots(op: Op, preparation: Preparation) -> list[int]:
     return [slot for slot in map(preparation.slots.of, op.results) if slot is not None]
-
-
-def _controls(rules: Rules[ControlRule], program: ModelProgram, limits: LoopLimits) -> Rules[ControlRule]:
-    changed: Rules[ControlRule] = Rules()
-    changed(If, For)(lambda op, preparation: _decided(op, preparation, rules[type(op)], program))
-    changed(Loop)(lambda op, preparation: _loop(op, preparation, program, limits))
-    changed(Call)(lambda op, preparation: _called(op, preparation, rules[Call], program))
-    missing = {op.spec.name for op in rules} - {op.spec.name for op in changed}
-    assert not missing, f"control operations without a rule here: {missing}"
-    return changed
 
 
 def _decided(op: Op, preparation: Preparation, rule: ControlRule, program: ModelProgram) -> Control:

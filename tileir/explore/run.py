@@ -14,7 +14,7 @@ import numpy as np
 from tileir.explore.blocks import BlockRunner
 from tileir.explore.memory import AnsweringMemory
 from tileir.explore.program import ModelProgram, ProgramChanges, Root
-from tileir.explore.rules import LoopLimits, explored_tables
+from tileir.explore.rules import ExplorerObserver, LoopLimits
 from tileir.explore.search import Reach, Search
 from tileir.interp.api import LaunchState, Options
 from tileir.interp.machine import TABLES
@@ -47,8 +47,8 @@ class ExploredLaunch:
         Raises `UnsupportedError` for what the model does not cover.
         """
         program = ModelProgram(self.entry, changes)
-        tables = explored_tables(TABLES, program, LoopLimits(self.iterations, kept))
-        function = prepare(self.module, self.entry, tables, strict=False).function
+        observer = ExplorerObserver(program, LoopLimits(self.iterations, kept))
+        function = prepare(self.module, self.entry, TABLES, False, observer).function
         state = LaunchState(self.entry.sym_name, self.grid, self.memory, Options(), self.module.source)
         runner = BlockRunner(function, state, self.blocks, self.arguments)
         return Search(program, runner, self.memory.initial, self._reaches(program))

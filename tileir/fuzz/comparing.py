@@ -16,7 +16,8 @@ import numpy as np
 from tileir.fuzz.trials import Trial
 from tileir.interp import machine
 from tileir.interp.api import Options
-from tileir.interp.tracing import TracedMemory
+from tileir.interp.memory import Memory
+from tileir.interp.observer import LastWriter
 from tileir.ir.diagnostics import Coordinates, Trap
 from tileir.runtime.grid import GridLike, checked_grid
 from tileir.runtime.interpreter import rank_zero_tile
@@ -206,10 +207,11 @@ def _last_writer(kernel: Kernel, grid: GridLike, args: Sequence[object], address
     """
     arguments = bind(kernel, args, target_named("interp"))
     storage = kernel.module.globals
-    memory = TracedMemory(address, storage.addresses)
+    watch = LastWriter(address)
+    memory = Memory((), storage.addresses, watch)
     give_memory(memory, arguments, storage)
     options = Options(mode="off", output=lambda text: None)
     program = machine.prepare(kernel.module, kernel.entry, options)
     with suppress(Trap):
         machine.execute(program, checked_grid(grid, kernel.name), list(map(rank_zero_tile, arguments)), memory, options)
-    return memory.writer
+    return watch.writer

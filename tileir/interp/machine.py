@@ -6,7 +6,7 @@ Does not know: what arguments a user may give (`runtime`): values come as tiles 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Iterable, Sequence
 from functools import cache
 
 import numpy as np
@@ -16,8 +16,6 @@ from tileir.host.kernel_warnings import issue
 from tileir.interp import (
     atomics,
     calls,
-    compact_accesses,
-    compact_rules,
     control,
     conversion,
     core,
@@ -36,10 +34,11 @@ from tileir.interp import (
     views,
 )
 from tileir.interp.api import BlockState, LaunchState, Options
+from tileir.interp.compact import CompactPreparation
 from tileir.interp.memory import Memory
-from tileir.interp.prepare import RuleTables
+from tileir.interp.prepare import UNOBSERVED, Observer, Preparation, RuleTables
 from tileir.interp.prepare import prepare as prepare_with
-from tileir.interp.program import PreparedProgram
+from tileir.interp.program import Flow, PreparedProgram
 from tileir.interp.scheduler import Running, coordinates, run_all
 from tileir.interp.watch import Watch
 from tileir.ir.core import Module
@@ -77,40 +76,65 @@ TABLES = RuleTables(
     regions=joined(extension.regions, reduction.regions),
     controls=joined(calls.controls, control.controls),
     strict=joined(conversion.strict, core.strict, division.strict, integer.strict),
-    compact=compact_rules.pure,
-    compact_effects=compact_accesses.effects,
 )
 _LARGEST_RAISED = 1 << 24
 
 
-def prepare(module: Module, entry: Entry, options: Options) -> PreparedProgram:
-    """The entry of a verified module, ready to run any number of times with these options' mode.
+def prepare(module: Module, entry: Entry, options: Options, observer: Observer = UNOBSERVED) -> PreparedProgram:
+    """The entry of a verified module, ready to run any number of times with these options' mode and this observer.
 
     Raises `UnsupportedError` for a host function that is not registered and for recursive calls.
     """
-    return prepare_with(module, entry, TABLES, options.strict)
+    plain = options.strict or observer is not UNOBSERVED
+    return prepare_with(module, entry, TABLES, options.strict, observer, Preparation if plain else CompactPreparation)
 
 
 def execute(
-    program: PreparedProgram, grid: Coordinates, arguments: Sequence[object], memory: Memory, options: Options
+    program: PreparedProgram,
+    grid: Coordinates,
+    arguments: Sequence[object],
+    memory: Memory,
+    options: Options,
+    observer: Observer = UNOBSERVED,
+    blocks: Iterable[Coordinates] | None = None,
 ) -> None:
-    """Run every tile block of the grid. Raises `Trap`; warnings are issued when the launch ends, however it ends."""
+    """Run the tile blocks of the grid, or only `blocks`.
+
+    Raises `Trap`; warnings are issued when the launch ends, however it ends.
+    """
     _keep_freed_memory()
     launch = LaunchState(program.name, grid, memory, options, program.source)
     function = program.function
 
     def start(block: Coordinates) -> Running:
         state = BlockState(block, launch)
-        return state, function.body.run(function.frame(arguments), state)
+        flow = function.body.run(function.frame(arguments), state)
+        return state, flow if observer is UNOBSERVED else _observed(flow, state, observer)
 
     try:
         running.begin(launch)
         with np.errstate(all="ignore"):
-            run_all(coordinates(grid), start, Watch(launch), options.seed)
+            run_all(coordinates(grid) if blocks is None else blocks, start, Watch(launch), options.seed)
     finally:
         running.end(launch)
         for warning in launch.warnings.values():
             issue(warning)
+
+
+def _observed(flow: Flow, block: BlockState, observer: Observer) -> Generator[None, None, None]:
+    """A tile block that tells an observer when it begins, runs and ends."""
+    observer.block = block
+    observer.block_begins(block)
+    while True:
+        observer.block = block
+        try:
+            next(flow)
+        except StopIteration:
+            break
+        finally:
+            observer.block = None
+        yield
+    observer.block_ends(block)
 
 
 def run(

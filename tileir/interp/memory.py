@@ -40,16 +40,52 @@ class ResolvedElements(NamedTuple):
     lanes: np.ndarray | None = None
 
 
+class MemoryObserver:
+    """Is told what every access touches; this one does nothing with it."""
+
+    boxes = True
+    """Whether an access to a strided box of elements may be told as one."""
+
+    def touches(self, addresses: np.ndarray, access: CheckedAccess) -> None:
+        """The elements at these addresses are accessed; they have been found in memory."""
+
+    def touches_box(self, address: int, shape: Sequence[int], strides: Sequence[int], access: CheckedAccess) -> None:
+        """A box of elements from `address` on is accessed; strides count bytes."""
+        self.touches(box_addresses(address, shape, strides), access)
+
+    def allocates(self, address: int, size: int) -> None:
+        """Storage of an `alloca` begins to live."""
+
+    def frees(self, address: int) -> None:
+        """Storage of an `alloca` is given up."""
+
+
+UNWATCHED = MemoryObserver()
+
+
+def box_addresses(address: int, shape: Sequence[int], strides: Sequence[int]) -> np.ndarray:
+    """The addresses of the elements of a box, as uint64 of its shape."""
+    found = np.array(address, np.uint64)
+    for extent, stride in zip(shape, strides):
+        found = np.add.outer(found, np.arange(extent, dtype=np.uint64) * np.uint64(stride))
+    return found
+
+
 class Memory(AddressSpace):
     """All memory that one launch may use, with the storage that its tile blocks take."""
 
-    def __init__(self, allocations: Iterable[Allocation] = (), globals: dict[str, int] | None = None) -> None:
+    def __init__(
+        self,
+        allocations: Iterable[Allocation] = (),
+        globals: dict[str, int] | None = None,
+        observer: MemoryObserver = UNWATCHED,
+    ) -> None:
+        """`observer` is told what every access touches."""
         super().__init__(allocations)
+        self.observer = observer
         self.globals: dict[str, int] = {} if globals is None else globals
         self.changes = 0
         """How often memory has been changed, or something else that a tile block may wait for."""
-        self.read_unwritten = False
-        """An access has read storage of an `alloca` that nothing was written to (`unwritten` looks for that)."""
         self._storage: dict[int, Allocation] = {}
         self._storage_bytes = 0
         self._freed: deque[Allocation] = deque()
@@ -72,11 +108,13 @@ class Memory(AddressSpace):
         self.add(allocation)
         self._storage[base] = allocation
         self._storage_bytes += size
+        self.observer.allocates(base, size)
         return base
 
     def free(self, base: int) -> None:
         """End the life of the storage at `base`. Its address is not given out again for a while."""
         allocation = self._storage.pop(base)
+        self.observer.frees(base)
         allocation.live = False
         self._storage_bytes -= allocation.size
         self._freed.append(allocation)
@@ -145,7 +183,10 @@ class Memory(AddressSpace):
         ``mask`` is the mask that chose the addresses: a fault needs it to name the tile element.
         """
         found = self._one(int(addresses), access) if addresses.ndim == 0 else self._together(addresses, access)
-        return self._apart(addresses, access, mask) if found is None else [found]
+        parts = self._apart(addresses, access, mask) if found is None else [found]
+        if self.observer is not UNWATCHED:
+            self.observer.touches(addresses, access)
+        return parts
 
     def _usable(self, low: int, high: int, access: CheckedAccess) -> Allocation | None:
         """The allocation that holds all bytes from `low` up to `high` and may be used, if it has no gaps."""
@@ -209,6 +250,8 @@ class Memory(AddressSpace):
         Strides count bytes and are not negative. None if any of it may not be accessed: then `load` and `store` of the
         single addresses say why.
         """
+        if not self.observer.boxes:
+            return None
         size = access.cell.size
         span = size
         for n, step in zip(shape, strides):
@@ -222,7 +265,13 @@ class Memory(AddressSpace):
         if not (allocation.open(access.write) or box_covered(allocation, offset, shape, strides, size, access.write)):
             return None
         self.changes += access.write
+        if self.observer is not UNWATCHED:
+            self.observer.touches_box(address, shape, strides, access)
         return np.ndarray(shape, access.cell.raw, allocation.bytes, offset, strides)
+
+    def writable_bytes(self) -> list[np.ndarray]:
+        """The bytes of every allocation that a kernel may write, in place."""
+        return [one.bytes for one in self._sorted if one.writable and one.live]
 
 
 def _places(
@@ -240,3 +289,35 @@ def _places(
     lanes, offsets = lanes[covered], offsets[covered]
     found[lanes] = True
     return ResolvedElements(flat, (offsets + (allocation.base - first)) >> cell.shift, lanes)
+
+
+class UnwrittenReads(MemoryObserver):
+    """Notices reads of `alloca` storage that nothing was written to (spec: undefined#catalogue)."""
+
+    def __init__(self) -> None:
+        self.found = False
+        """An access has read such storage; whoever reports it sets this back."""
+        self._fresh: dict[int, np.ndarray] = {}
+        """For each live storage, by its address, a mask of the bytes that nothing was written to."""
+
+    def allocates(self, address: int, size: int) -> None:
+        self._fresh[address] = np.ones(size, np.bool_)
+
+    def frees(self, address: int) -> None:
+        del self._fresh[address]
+
+    def touches_box(self, address: int, shape: Sequence[int], strides: Sequence[int], access: CheckedAccess) -> None:
+        if self._fresh:
+            super().touches_box(address, shape, strides, access)
+
+    def touches(self, addresses: np.ndarray, access: CheckedAccess) -> None:
+        """An update reads and writes."""
+        flat, size = np.asarray(addresses).ravel(), access.cell.size
+        for base, fresh in self._fresh.items():
+            offsets = (flat - np.uint64(base)).astype(np.int64)
+            inside = offsets[(offsets >= 0) & (offsets < fresh.size)]
+            touched = np.add.outer(inside, np.arange(size))
+            if access.verb != "store" and fresh[touched].any():
+                self.found = True
+            if access.write:
+                fresh[touched] = False

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 
 from tileir.interp.api import BlockState
-from tileir.interp.compact import CompactTile
 from tileir.interp.program import Fetch, Frame, Step
 
 Input = int | tuple[int, ...]
@@ -42,18 +41,6 @@ def effect_step(function: Function, inputs: Sequence[Input], outputs: tuple[int,
     """The step of ``function(block, *values)``."""
     values = _fetch_inputs(inputs)
     return _storing(lambda frame, block: function(block, *values(frame)), outputs)
-
-
-def expanding_step(slots: tuple[int, ...]) -> Step:
-    """The step that puts arrays in place of compact tiles."""
-
-    def step(frame: Frame, block: BlockState) -> None:
-        for slot in slots:
-            value = frame[slot]
-            if isinstance(value, CompactTile):
-                frame[slot] = value.expanded()
-
-    return step
 
 
 def _all_single(inputs: Sequence[Input]) -> bool:

@@ -11,9 +11,8 @@ import numpy as np
 
 from tileir.interp import machine
 from tileir.interp.api import Options
-from tileir.interp.memory import Memory
+from tileir.interp.memory import UNWATCHED, Memory, UnwrittenReads
 from tileir.interp.program import PreparedProgram
-from tileir.interp.unwritten import TrackingMemory
 from tileir.runtime.arguments import Argument, Binder, Parameter, ScalarArgument, binder
 from tileir.runtime.arrays import CPU
 from tileir.runtime.grid import Grid
@@ -79,7 +78,7 @@ def settings_of(check: Check, options: LaunchOptions) -> Options:
 def _execute(
     program: PreparedProgram, grid: Grid, arguments: Sequence[Argument], storage: GlobalStorage, settings: Options
 ) -> None:
-    memory = (TrackingMemory if settings.strict else Memory)((), storage.addresses)
+    memory = Memory((), storage.addresses, UnwrittenReads() if settings.strict else UNWATCHED)
     give_memory(memory, arguments, storage)
     machine.execute(program, grid, [rank_zero_tile(argument) for argument in arguments], memory, settings)
 

@@ -147,14 +147,14 @@ def sanitize_bound(
     quiet = quiet_of(kernel, known)
     fresh = [] if unwritten is None else memory.unwritten(unwritten)
     launch = SanitizedLaunch(kernel.module, kernel.entry, grid, values, memory, layouts, settings, quiet, fresh)
-    before = [one.copy() for one in memory.written()] if copy else []
+    before = [one.copy() for one in memory.writable_bytes()] if copy else []
     try:
         report = sanitized(launch, kinds, schedules, seed, uninitialized)
         return replace(
             report, prove=lambda: (proof_of(kernel, known, True).report(kernel.name, report.sources, report),)
         )
     finally:
-        for one, content in zip(memory.written(), before):
+        for one, content in zip(memory.writable_bytes(), before):
             one[...] = content
 
 

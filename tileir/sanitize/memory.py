@@ -74,10 +74,6 @@ class WatchedMemory(Memory):
         found = ((one, of(one)) for one in self._sorted if one.writable)
         return [(one, mask) for one, mask in found if mask is not None]
 
-    def written(self) -> Iterable[np.ndarray]:
-        """The bytes of every allocation that a kernel may write, in place."""
-        return [one.bytes for one in self._sorted if one.writable and one.live]
-
     # ------------------------------------------------------------ alloca
 
     def allocate(self, size: int, alignment: int, owner: Coordinates | None) -> int:

@@ -28,7 +28,7 @@ from tileir.sanitize.memory import WatchedMemory
 from tileir.sanitize.report import SanitizerReport
 from tileir.sanitize.session import Layout, Session
 from tileir.sanitize.shadow import LARGEST_CELL
-from tileir.sanitize.watch import watched_tables
+from tileir.sanitize.watch import SanitizerObserver
 
 WAITING = 1 << 10
 """Iterations of `loop` without a change of memory after which a tile block counts as waiting."""
@@ -62,7 +62,7 @@ def sanitized(
     """
     orders = _orders(launch, schedules, seed)
     session = Session(launch.memory, launch.layouts, kinds, _quiet(launch, len(orders)))
-    function = prepare(launch.module, launch.entry, watched_tables(TABLES, session), strict=True).function
+    function = prepare(launch.module, launch.entry, TABLES, True, SanitizerObserver(session)).function
     before = _contents(launch.memory) if len(orders) > 1 else []
     after: list[np.ndarray] = []
     for position, order in enumerate(orders):
@@ -196,17 +196,17 @@ def _mark_unwritten(launch: SanitizedLaunch, names: Sequence[str]) -> None:
 
 
 def _contents(memory: WatchedMemory) -> list[np.ndarray]:
-    return [one.copy() for one in memory.written()]
+    return [one.copy() for one in memory.writable_bytes()]
 
 
 def _restore(memory: WatchedMemory, contents: list[np.ndarray]) -> None:
-    for one, before in zip(memory.written(), contents):
+    for one, before in zip(memory.writable_bytes(), contents):
         one[...] = before
 
 
 def _compare(launch: SanitizedLaunch, session: Session, first: list[np.ndarray]) -> None:
     """Report arrays that end up different from what the first order has left."""
-    for one, expected in zip(launch.memory.written(), first):
+    for one, expected in zip(launch.memory.writable_bytes(), first):
         different = np.flatnonzero(one != expected)
         if different.size:
             _report_order(session, one.__array_interface__["data"][0] + int(different[0]), int(different.size))

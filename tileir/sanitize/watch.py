@@ -1,9 +1,4 @@
-"""The interpreter's rules with the sanitizer around them.
-
-Knows: that every operation declared to access memory is watched in one place, that tokens carry clocks, and that
-marks spread through everything else.
-Does not know: what is wrong with an access (`races`), how marks spread (`taint`).
-"""
+"""The observer of the sanitizer: accesses are watched in one place, tokens carry clocks, and marks spread."""
 
 from __future__ import annotations
 
@@ -14,12 +9,11 @@ from typing import cast
 import numpy as np
 
 from tileir.analysis.effects import checked_access
-from tileir.interp.api import BlockState, EffectRule, Fault, PureRule, StrictCheck, StrictRule
-from tileir.interp.prepare import ControlRule, Preparation, RegionRule, RuleTables
+from tileir.interp.api import BlockState, Fault, StrictCheck
+from tileir.interp.prepare import ControlRule, Observer, Preparation, RegionRule
 from tileir.interp.program import Control, Exit, Frame, Step
 from tileir.ir.core import Op
 from tileir.ir.effects import AccessTrait
-from tileir.ir.rules import Rules
 from tileir.ir.storage import dtype_of
 from tileir.ir.types import TileType, TokenType
 from tileir.ops.control import Assert, For, If
@@ -35,40 +29,17 @@ Function = Callable[..., object]
 Flow = Generator[None, None, Exit | None]
 
 
-def watched_tables(tables: RuleTables, session: Session) -> RuleTables:
-    """The rules of all chapters, watched by a session."""
-    return RuleTables(
-        pure=_each(tables.pure, lambda rule: _pure(rule, session)),
-        effects=_each(tables.effects, lambda rule: _effect(rule, session)),
-        regions=_each(tables.regions, lambda rule: _region(rule, session)),
-        controls=_each(tables.controls, lambda rule: _control(rule, session)),
-        strict=_each(tables.strict, lambda rule: _strict(rule, session)),
-    )
+class SanitizerObserver(Observer):
+    """Watches a launch for a session: accesses to memory, tokens, and marks that spread through everything else."""
 
+    def __init__(self, session: Session) -> None:
+        self._session = session
 
-def _each(rules: Rules, change: Callable) -> Rules:
-    changed: Rules = Rules()
-    for op, rule in rules.items():
-        changed(op)(change(rule))
-    return changed
+    def pure(self, op: Op, function: Function) -> Function:
+        return _joined_tokens if _gives_token(op) else _spreading(op, function, self._session)
 
-
-# ------------------------------------------------------------ pure operations and effects
-
-
-def _pure(rule: PureRule, session: Session) -> PureRule:
-    def make(op: Op) -> Function:
-        function = rule(op)
-        if _gives_token(op):
-            return _joined_tokens
-        return _spreading(op, function, session)
-
-    return make
-
-
-def _effect(rule: EffectRule, session: Session) -> EffectRule:
-    def make(op: Op) -> Function:
-        function = rule(op)
+    def effect(self, op: Op, function: Function) -> Function:
+        session = self._session
         if op.spec.trait(AccessTrait) is not None:
             return WatchedAccess(session, Site(op, checked_access(op)), function)
         if isinstance(op, PrintTko):
@@ -82,7 +53,63 @@ def _effect(rule: EffectRule, session: Session) -> EffectRule:
 
         return run
 
-    return make
+    def strict(self, op: Op, check: StrictCheck) -> StrictCheck:
+        session = self._session
+
+        def run(*values: object) -> None:
+            try:
+                check(*cast(tuple[object, ...], plain(values)))
+            except Fault as fault:
+                if not session.running:
+                    raise
+                session.fault(op, fault)
+
+        return run
+
+    def control(self, op: Op, preparation: Preparation, rule: ControlRule) -> Control:
+        session = self._session
+        deciding = {If: ["condition"], For: ["lower", "upper", "step"]}.get(type(op), [])
+        slots = [preparation.slot(getattr(op, name)) for name in deciding]
+        control = rule(op, preparation)
+
+        def run(frame: Frame, block: BlockState) -> Flow:
+            for slot in slots:
+                value = frame[slot]
+                if isinstance(value, Marked):
+                    session.decided(value, op, "branch")
+                    frame[slot] = value.value
+            return control(frame, block)
+
+        return run
+
+    def region(self, op: Op, preparation: Preparation, rule: RegionRule) -> Step:
+        return _reduced(op, preparation, rule) if isinstance(op, Reduce | Scan) else rule(op, preparation)
+
+
+def _reduced(op: Reduce | Scan, preparation: Preparation, rule: RegionRule) -> Step:
+    """The step of a reduction or scan, through which marks spread."""
+    sources = [preparation.slot(value) for value in op.sources]
+    step = rule(op, preparation)
+    results = [slot for slot in map(preparation.slots.of, op.results) if slot is not None]
+
+    def run(frame: Frame, block: BlockState) -> None:
+        values = [frame[slot] for slot in sources]
+        if not is_marked(values):
+            step(frame, block)
+            return
+
+        def again(tiles: list[object]) -> list[object]:
+            for slot, tile in zip(sources, tiles):
+                frame[slot] = tile
+            step(frame, block)
+            return [frame[slot] for slot in results]
+
+        found = reduced(op, again, values, again([plain(value) for value in values]))
+        for slots, contents in ((sources, values), (results, found)):
+            for slot, content in zip(slots, contents):
+                frame[slot] = content
+
+    return run
 
 
 def _spreading(op: Op, function: Function, session: Session) -> Function:
@@ -112,25 +139,6 @@ def _survived(op: Op, fault: Fault, values: tuple[object, ...], session: Session
     return zeros[0] if len(zeros) == 1 else zeros or None
 
 
-def _strict(rule: StrictRule, session: Session) -> StrictRule:
-    def make(op: Op) -> StrictCheck | None:
-        check = rule(op)
-        if check is None:
-            return None
-
-        def run(*values: object) -> None:
-            try:
-                check(*cast(tuple[object, ...], plain(values)))
-            except Fault as fault:
-                if not session.running:
-                    raise
-                session.fault(op, fault)
-
-        return run
-
-    return make
-
-
 def _arrive(op: Op, session: Session, values: tuple[object, ...]) -> None:
     role = "assert" if isinstance(op, Assert) else "address"
     for value in flattened(values):
@@ -156,55 +164,3 @@ def _printing(function: Function) -> Function:
         return union((token,))
 
     return run
-
-
-# ------------------------------------------------------------ regions and control
-
-
-def _control(rule: ControlRule, session: Session) -> ControlRule:
-    def make(op: Op, preparation: Preparation) -> Control:
-        deciding = {If: ["condition"], For: ["lower", "upper", "step"]}.get(type(op), [])
-        slots = [preparation.slot(getattr(op, name)) for name in deciding]
-        control = rule(op, preparation)
-
-        def run(frame: Frame, block: BlockState) -> Flow:
-            for slot in slots:
-                value = frame[slot]
-                if isinstance(value, Marked):
-                    session.decided(value, op, "branch")
-                    frame[slot] = value.value
-            return control(frame, block)
-
-        return run
-
-    return make
-
-
-def _region(rule: RegionRule, session: Session) -> RegionRule:
-    def make(op: Op, preparation: Preparation) -> Step:
-        if not isinstance(op, Reduce | Scan):
-            return rule(op, preparation)
-        sources = [preparation.slot(value) for value in op.sources]
-        step = rule(op, preparation)
-        results = [slot for slot in map(preparation.slots.of, op.results) if slot is not None]
-
-        def run(frame: Frame, block: BlockState) -> None:
-            values = [frame[slot] for slot in sources]
-            if not is_marked(values):
-                step(frame, block)
-                return
-
-            def again(tiles: list[object]) -> list[object]:
-                for slot, tile in zip(sources, tiles):
-                    frame[slot] = tile
-                step(frame, block)
-                return [frame[slot] for slot in results]
-
-            found = reduced(op, again, values, again([plain(value) for value in values]))
-            for slots, contents in ((sources, values), (results, found)):
-                for slot, content in zip(slots, contents):
-                    frame[slot] = content
-
-        return run
-
-    return make

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tileir.interp.api import BlockState, Options
-from tileir.interp.memory import Memory
+from tileir.interp.api import BlockState
+from tileir.interp.observer import Listener, Values
 from tileir.ir.core import Op, Value
 from tileir.ir.diagnostics import Coordinates, Trap
 from tileir.ir.effects import AccessTrait
@@ -25,7 +25,7 @@ from tileir.runtime.arguments import Argument
 from tileir.runtime.grid import Grid
 from tileir.runtime.module import Kernel
 from tileir.tools.debug.expressions import ExpressionError, evaluate
-from tileir.tools.listened import BoundLaunch, Listener, Values, placed, run_listened
+from tileir.tools.interpreted import BoundLaunch, placed, run_listened
 from tileir.tools.naming import named, value_names
 from tileir.tools.places import LinePlace, ProgramLines
 from tileir.tools.view.pictures import values_of
@@ -86,18 +86,6 @@ class _Quit(BaseException):
     """The run is to end."""
 
 
-class _DebuggedMemory(Memory):
-    """Memory whose content can be set back."""
-
-    @staticmethod
-    def of(globals: dict[str, int]) -> _DebuggedMemory:
-        return _DebuggedMemory((), globals)
-
-    def written(self) -> list[np.ndarray]:
-        """The bytes of all that a kernel may write, in place."""
-        return [one.bytes for one in self._sorted if one.writable and one.live]
-
-
 Front = Callable[["DebugSession", Stop], None]
 """Is called where the run stops; when it returns, the run goes on as it has said."""
 
@@ -116,7 +104,7 @@ class DebugSession(Listener):
         """A checked launch; `blocks` are the tile blocks that run, all by default."""
         super().__init__()
         self._front = front
-        self._bind: Callable[[], BoundLaunch] = lambda: placed(kernel, grid, arguments, _DebuggedMemory.of)
+        self._bind: Callable[[], BoundLaunch] = lambda: placed(kernel, grid, arguments)
         self.launch = self._bind()
         self.lines = ProgramLines(kernel.module)
         for op in kernel.module.walk():
@@ -145,7 +133,7 @@ class DebugSession(Listener):
         while True:
             self._restart()
             try:
-                run_listened(self.launch, self, Options(), self._blocks)
+                run_listened(self.launch, self, self._blocks)
                 return
             except _Again:
                 continue
@@ -173,9 +161,7 @@ class DebugSession(Listener):
             one.last = self._content(one.text)
 
     def _written(self) -> list[np.ndarray]:
-        memory = self.launch.memory
-        assert isinstance(memory, _DebuggedMemory)
-        return memory.written()
+        return self.launch.memory.writable_bytes()
 
     # ------------------------------------------------------------ what is heard
 

@@ -20,7 +20,7 @@ from tileir.runtime.module import Kernel
 from tileir.tools.debug.expressions import ExpressionError
 from tileir.tools.debug.session import Breakpoint, DebugSession, Stop
 from tileir.tools.debug.showing import shown
-from tileir.tools.listened import bound_arguments
+from tileir.tools.interpreted import bound_arguments
 
 _ALIASES = {
     "b": "break",

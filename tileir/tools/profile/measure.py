@@ -153,7 +153,7 @@ class _Measuring:
         self._first = profiled.counting.settings(options)
         memory = WatchedMemory((), kernel.module.globals.addresses)
         give_memory(memory, arguments, kernel.module.globals)
-        self._memory = memory.written()
+        self._memory = memory.writable_bytes()
         self._before = [one.copy() for one in self._memory]
         self._found = LaunchMeasurement(profiled.ops, profiled.counters, self._settings.threads)
 

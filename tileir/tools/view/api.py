@@ -11,19 +11,18 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from tileir.interp.api import Options
 from tileir.ir.diagnostics import Coordinates, Trap, UnsupportedError
 from tileir.runtime.arguments import Argument
 from tileir.runtime.grid import Grid, GridLike
 from tileir.runtime.module import Kernel
 from tileir.sanitize.findings import Finding
 from tileir.sanitize.launch import sanitize_bound
-from tileir.tools.listened import bound_arguments, placed, run_listened
+from tileir.tools.interpreted import bound_arguments, placed, run_listened
 from tileir.tools.places import ProgramLines
 from tileir.tools.profile.measure import MOST_TRACED, LaunchMeasurement, measured_launch
 from tileir.tools.view.data import ArrayValues, page_data
 from tileir.tools.view.page import embedded, page
-from tileir.tools.view.record import Recorder, TouchingMemory, usually_watched
+from tileir.tools.view.record import Recorder, usually_watched
 
 PATIENCE, SAMPLED = 10.0, 0.2
 """Seconds that a launch on native code may take, and those for which samples are taken of it."""
@@ -110,22 +109,16 @@ def view_bound(
     """`view` for a checked grid and bound arguments."""
     notes: list[str] = []
     timed = _timed(kernel, grid, arguments, notes) if time else None
-    memories: list[TouchingMemory] = []
-
-    def memory(globals: dict[str, int]) -> TouchingMemory:
-        memories.append(TouchingMemory(globals))
-        return memories[0]
-
-    launch = placed(kernel, grid, arguments, memory)
+    launch = placed(kernel, grid, arguments)
     size = sum(prod(one.array.shape) for one in launch.arrays)
     wanted = size <= MOST_SANITIZED if findings is None else findings
     found: list[Finding] = list(sanitize_bound(kernel, grid, arguments, copy=True)) if wanted else []
     chosen = usually_watched(grid) if blocks is None else [_inside(block, grid) for block in blocks]
-    recorder = Recorder(launch, memories[0], frozenset(chosen))
+    recorder = Recorder(launch, frozenset(chosen))
     before = [ArrayValues.of(picture) for picture in recorder.record.pictures]
     trap = None
     try:
-        run_listened(launch, recorder, Options())
+        run_listened(launch, recorder)
     except Trap as error:
         trap = error
     lines = ProgramLines(kernel.module)

@@ -17,13 +17,14 @@ import numpy as np
 from tileir.analysis.effects import checked_access
 from tileir.interp.accesses import CheckedAccess
 from tileir.interp.api import BlockState
-from tileir.interp.memory import Memory, ResolvedElements
+from tileir.interp.memory import box_addresses
+from tileir.interp.observer import Listener, Values
 from tileir.interp.scheduler import coordinates
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import Coordinates
 from tileir.ir.effects import AccessTrait
 from tileir.ir.types import TileType
-from tileir.tools.listened import BoundLaunch, Listener, Values
+from tileir.tools.interpreted import BoundLaunch
 from tileir.tools.view.pictures import Picture, Rectangle
 
 MOST_RECORDS = 300_000
@@ -34,32 +35,6 @@ FEW_BLOCKS = 16
 """Of so many tile blocks all have their values kept."""
 CORNER = 8
 """Rows and columns of a tile that are kept."""
-
-
-class TouchingMemory(Memory):
-    """Memory that notes what the operation that runs has touched: boxes and single elements."""
-
-    def __init__(self, globals: dict[str, int]) -> None:
-        super().__init__((), globals)
-        self.boxes: list[tuple[int, tuple[int, ...], tuple[int, ...], int]] = []
-        self.elements: list[np.ndarray] = []
-        self.single = False
-        """Whether the rows of boxes are taken one by one, so that a box tells too much."""
-
-    def window(
-        self, address: int, shape: Sequence[int], strides: Sequence[int], access: CheckedAccess
-    ) -> np.ndarray | None:
-        found = None if self.single else super().window(address, shape, strides, access)
-        if found is not None:
-            self.boxes.append((address, tuple(shape), tuple(strides), access.cell.size))
-        return found
-
-    def resolve(
-        self, addresses: np.ndarray, access: CheckedAccess, mask: np.ndarray | None = None
-    ) -> list[ResolvedElements]:
-        parts = super().resolve(addresses, access, mask)
-        self.elements.append(np.ravel(addresses))
-        return parts
 
 
 @dataclass
@@ -124,12 +99,14 @@ class RecordedLaunch:
 class Recorder(Listener):
     """Makes the record of a launch; keeps values of the tile blocks `watched`."""
 
-    def __init__(self, launch: BoundLaunch, memory: TouchingMemory, watched: Collection[Coordinates]) -> None:
+    def __init__(self, launch: BoundLaunch, watched: Collection[Coordinates]) -> None:
         super().__init__()
         ops = [op for item in launch.kernel.module.items for op in item.walk()]
         pictures = [Picture.of(one.name, one.array) for one in launch.arrays]
         self.record = RecordedLaunch(ops, pictures, per_op=[OpRecord() for _ in ops])
-        self._memory, self._watched = memory, watched
+        self._watched = watched
+        self._boxes: list[tuple[int, tuple[int, ...], tuple[int, ...], int]] = []
+        self._elements: list[np.ndarray] = []
         self._number = {op: number for number, op in enumerate(ops)}
         self._blocks: dict[Coordinates, int] = {}
         self._turns: Counter[tuple[int, int]] = Counter()
@@ -148,8 +125,8 @@ class Recorder(Listener):
         self.record.blocks[self._blocks[block.id]].seconds = perf_counter() - self._begin.pop(block.id)
 
     def before(self, op: Op, values: Values) -> None:
-        self._memory.boxes, self._memory.elements = [], []
-        self._memory.single = op in self._single
+        self._boxes, self._elements = [], []
+        self.boxes = op not in self._single
 
     def after(self, op: Op, values: Values, results: Values) -> None:
         assert self.block is not None, "an operation runs in a tile block"
@@ -165,15 +142,21 @@ class Recorder(Listener):
 
     # ------------------------------------------------------------ memory
 
+    def touches(self, addresses: np.ndarray, access: CheckedAccess) -> None:
+        self._elements.append(np.ravel(addresses))
+
+    def touches_box(self, address: int, shape: Sequence[int], strides: Sequence[int], access: CheckedAccess) -> None:
+        self._boxes.append((address, tuple(shape), tuple(strides), access.cell.size))
+
     def _touched(self, op: Op, number: int, block: int, turn: int) -> None:
         access = checked_access(op)
         size = 0
         count = 0
-        for address, shape, strides, itemsize in self._memory.boxes:
+        for address, shape, strides, itemsize in self._boxes:
             elements = int(np.prod(shape))
             count, size = count + elements, itemsize
             self._box(block, number, turn, address, shape, strides)
-        for addresses in self._memory.elements:
+        for addresses in self._elements:
             count += addresses.size
             self._single_elements(block, number, turn, addresses)
         size = size or self._size(op)
@@ -197,11 +180,7 @@ class Recorder(Listener):
         if rectangles is not None:
             self._note(block, op, number, turn, rectangles, True)
             return
-        addresses = np.uint64(address) + sum(
-            np.arange(extent, dtype=np.uint64).reshape((-1,) + (1,) * (len(shape) - dim - 1)) * np.uint64(stride)
-            for dim, (extent, stride) in enumerate(zip(shape, strides))
-        )
-        self._note(block, op, number, turn, *picture.elements(np.asarray(addresses)))
+        self._note(block, op, number, turn, *picture.elements(box_addresses(address, shape, strides)))
 
     def _single_elements(self, block: int, op: int, turn: int, addresses: np.ndarray) -> None:
         for number, picture in enumerate(self.record.pictures):

@@ -175,6 +175,20 @@ class TestArrays:
         with pytest.raises(ValueError, match="argument 'x': expected an array without negative strides"):
             ct.launch(None, (1,), double, (out[::-1], out, 16))
 
+    def test_a_number_with_code_of_its_own_counts_as_the_number_that_it_is(self):
+        class Resizing(int):
+            def __int__(self):
+                x.resize(1 << 20, refcheck=False)
+                return 7
+
+        @ct.kernel
+        def fill(x, n):
+            ct.store(x, (0,), ct.full((4,), n, ct.int32))
+
+        x = np.zeros(4, np.int32)
+        ct.launch(None, (1,), fill, (x, Resizing(5)))
+        assert x.tolist() == [5] * 4
+
     def test_a_tensor_whose_storage_was_freed_is_refused_by_name(self):
         torch = pytest.importorskip("torch", reason="torch is not installed")
         out, x = np.zeros(16, np.float32), torch.zeros(16)

@@ -304,6 +304,36 @@ def test_an_array_without_its_memory_is_refused(make, target):
     )
 
 
+class Resizing:
+    """A number that moves an array when it is asked for."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __index__(self):
+        self.array.resize(1 << 20, refcheck=False)
+        return 1
+
+
+class ResizingInt32(Resizing, np.int32):
+    def __new__(cls, array):
+        return np.int32.__new__(cls, 1)
+
+
+@pytest.mark.parametrize("number", [Resizing, ResizingInt32])
+@pytest.mark.parametrize("target", ["cpu", "interp"])
+def test_an_array_is_looked_at_after_the_numbers_whose_own_code_may_move_it(number, target):
+    text = """entry @k(%a: tile<ptr<i32>>, %n: tile<i32>) {
+      %u = store_ptr_tko weak %a, %n : tile<ptr<i32>>, tile<i32> -> token
+      return
+    }"""
+    ready = tileir.parse(text)["k"]
+    for _ in range(3):
+        array = np.zeros(4, np.int32)
+        ready.launch(1, array, number(array), target=target)
+        assert array.size == 1 << 20 and array[0] == 1
+
+
 class TestPointer:
     def test_it_stands_for_the_memory_at_its_address(self):
         array = np.arange(4, dtype=np.int32)

@@ -121,6 +121,8 @@ class LeafParameter:
     # ------------------------------------------------------------ numbers
 
     def _scalar(self, value: bool | int | float, binding: Binding) -> Key:
+        if type(value) not in _NUMBERS:  # code of its own may move an array that has been looked at
+            value = int.__int__(value) if isinstance(value, int) else float.__float__(value)
         key, make = self._kind_of(value)
         try:
             with np.errstate(over="ignore"):

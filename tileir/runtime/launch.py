@@ -6,9 +6,10 @@ Knows: the order of the checks. Does not know: any of them in detail, nor how a 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tileir.ir import core
+from tileir.ir import types as t
 from tileir.ir.shown import shown
 from tileir.runtime.arguments import Argument, Binder
 from tileir.runtime.grid import GridLike, checked_grid
@@ -87,15 +88,24 @@ def bind(kernel: Kernel, args: Sequence[object], target: Target) -> list[Argumen
     return _bound(kernel, _binders(kernel, target), args)
 
 
-def _binders(kernel: Kernel, target: Target) -> Sequence[Binder]:
-    make = lambda: [target.binder(parameter) for parameter in kernel.parameters]  # noqa: E731
+def _binders(kernel: Kernel, target: Target) -> Sequence[tuple[int, Binder]]:
+    """Return binders and the positions of what they bind: numbers first, as code of their own may move arrays."""
+
+    def make() -> list[tuple[int, Binder]]:
+        binders = [(parameter.index, target.binder(parameter)) for parameter in kernel.parameters]
+        types = [t.checked_cast(parameter.type, t.TileType) for parameter in kernel.parameters]
+        return sorted(binders, key=lambda binder: isinstance(types[binder[0]].element, t.PointerType))
+
     return kernel.prepared(("binders", target.name), make)
 
 
-def _bound(kernel: Kernel, binders: Sequence[Binder], args: Sequence[object]) -> list[Argument]:
+def _bound(kernel: Kernel, binders: Sequence[tuple[int, Binder]], args: Sequence[object]) -> list[Argument]:
     if len(args) != len(binders):
         raise TypeError(f"kernel @{shown(kernel.name)}: expected {_signature(kernel)}, got {len(args)}")
-    return [bind_one(value) for bind_one, value in zip(binders, args)]
+    bound: list[Any] = [None] * len(args)
+    for position, bind_one in binders:
+        bound[position] = bind_one(args[position])
+    return bound
 
 
 def _signature(kernel: Kernel) -> str:

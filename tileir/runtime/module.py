@@ -120,7 +120,7 @@ class Kernel(Prepared):
         self.module = module
         self.entry = entry
         self.name: str = entry.sym_name
-        self.ready: dict[tuple[str, bool] | None, tuple[Sequence[Binder], Run]] = {}
+        self.ready: dict[tuple[str, bool] | None, tuple[Sequence[tuple[int, Binder]], Run]] = {}
         """What launches without options have made ready, by target and check (`launch.launch_kernel`)."""
 
     @cached_property

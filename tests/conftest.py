@@ -56,6 +56,7 @@ def _use_own_cache(config: pytest.Config) -> None:
     patch = pytest.MonkeyPatch()
     folder = tempfile.TemporaryDirectory(prefix="tileir-tests-", ignore_cleanup_errors=True)
     patch.setenv("TILEIR_CACHE_DIR", folder.name)
+    patch.setenv("TRITON_CACHE_DIR", os.path.join(folder.name, "triton"))
     config.add_cleanup(patch.undo)
     config.add_cleanup(folder.cleanup)
 

@@ -8,6 +8,7 @@ Does not know: targets of kernels. Opt-in, and lasts until the process ends; it 
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 from functools import cache
 
@@ -29,6 +30,8 @@ def cuda_as_cpu() -> bool:
     when_imported("torch", take_cuda_for_cpu)
     when_imported("torch", answer_torch_cuda)
     when_imported("cuda.tile", answer_library)
+    # Triton's driver for NVIDIA asks torch whether there is a device, and is told so.
+    os.environ.setdefault("TRITON_DEFAULT_BACKEND", "cpu")
     # Last of all: a cupy that is installed is found before.
     sys.meta_path.append(CupyFinder())
     return True

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeVar
 
+from tileir.ir.shown import type_name
+
 FIRST_COLUMN = 0
 """The number that cuTile gives the first column of a line."""
 Error = TypeVar("Error", TypeError, ValueError, OverflowError)
@@ -36,11 +38,6 @@ class Place:
 def worded(kind: type[Error], cutile: str, ours: str) -> Error:
     """An error of a launch: cuTile's text, if it has one, and what can be said better."""
     return kind(f"{cutile} ({ours})" if cutile else ours)
-
-
-def type_name(value: object) -> str:
-    kind = type(value)
-    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
 
 
 def cutile_type_name(value: object) -> str:

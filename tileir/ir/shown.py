@@ -40,3 +40,9 @@ def _escaped(char: str) -> str:
 
 def _bytes(char: str) -> bytes:
     return char.encode("utf-8", "surrogateescape" if "\udc80" <= char <= "\udcff" else "surrogatepass")
+
+
+def type_name(value: object) -> str:
+    """The name of the type of a value, with its module unless that is Python's own."""
+    kind = type(value)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"

@@ -11,7 +11,6 @@ from tileir.host.address_space import AddressSpace
 from tileir.host.allocation import Allocation
 from tileir.host.coverage import Runs, runs_of
 from tileir.runtime.arguments import Argument, ArrayArgument, PointerArgument
-from tileir.runtime.arrays import Array
 from tileir.runtime.mappings import mapping_at
 from tileir.runtime.pointer import may_be_memory
 from tileir.runtime.storage import GlobalStorage
@@ -25,14 +24,19 @@ def give_memory(space: AddressSpace, arguments: Sequence[Argument], storage: Glo
     for argument in arguments:
         if isinstance(argument, ArrayArgument):
             for lent in (argument, *argument.reaches):
-                space.add(allocation_of(lent.name, lent.array))
+                space.add(allocation_of(lent))
     for argument in arguments:
         if isinstance(argument, PointerArgument):
             _add_pointer(space, argument)
 
 
-def allocation_of(name: str, array: Array) -> Allocation:
-    """The memory of an array."""
+def allocation_of(argument: ArrayArgument) -> Allocation:
+    """The memory of an array, or what the launch may use around it."""
+    name, array = argument.name, argument.array
+    begin, _, _, end = argument.bounds
+    if (begin, end) != (array.address, array.bounds[3]):
+        whole = (Runs(0, end - begin),)
+        return Allocation(name, begin, whole, origin=array.address, writable=array.writable, keep=array)
     if array.contiguous:
         size = array.itemsize
         for extent in array.shape:

@@ -306,7 +306,7 @@ def _array(argument: Argument) -> KnownArray | None:
     from tileir.sanitize.proofs.launch import KnownArray
 
     if isinstance(argument, ArrayArgument):
-        return KnownArray(argument.array.address, allocation_of(argument.name, argument.array))
+        return KnownArray(argument.array.address, allocation_of(argument))
     if isinstance(argument, PointerArgument) and argument.pointer.size is not None:
         pointer = argument.pointer
         return KnownArray(pointer.address, Allocation(argument.name, pointer.address, (Runs(0, pointer.size or 0),)))

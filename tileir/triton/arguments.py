@@ -1,0 +1,167 @@
+"""Arguments as Triton gives them to a launch: constants that are compiled in, tuples, descriptors, tensors, numbers."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from tileir.ir import types as t
+from tileir.ir.shown import shown, type_name
+from tileir.ir.storage import DTYPES
+from tileir.runtime.arguments import Argument, ArrayArgument, PointerArgument, ScalarArgument
+from tileir.runtime.arrays import CPU, described
+from tileir.runtime.module import Kernel
+from tileir.runtime.pointer import Pointer
+
+Signature = Any
+"""A type in Triton's words, such as ``*fp32``, or a tuple of these."""
+Bind = Callable[[Any], Argument]
+Error = TypeVar("Error", TypeError, ValueError)
+CONSTEXPR, DESCRIPTOR = "constexpr", "tensordesc"
+_new = tuple.__new__
+"""Makes a named tuple in half the time, as in `runtime.arguments`."""
+
+
+class KernelArguments:
+    """Makes the arguments of a Tile IR kernel of those that Triton gives, which have these types by name."""
+
+    def __init__(self, kernel: Kernel, signature: Mapping[Any, Signature]) -> None:
+        self._signature = [(str(name), kind) for name, kind in signature.items()]
+        self._passed = [index for index, (_, kind) in enumerate(self._signature) if kind != CONSTEXPR]
+        names = [name for index in self._passed for name in _names(*self._signature[index])]
+        parameters = kernel.parameters
+        assert len(names) == len(parameters), "the importer makes a parameter for each"
+        self._binders = [_binder(kernel.name, name, one.type) for name, one in zip(names, parameters)]
+        self._plain = all(isinstance(kind, str) and not kind.startswith(DESCRIPTOR) for _, kind in self._signature)
+
+    def bind(self, arguments: Sequence[object]) -> list[Argument]:
+        """Raises TypeError or ValueError naming kernel and argument."""
+        if self._plain:
+            return [bind(arguments[index]) for bind, index in zip(self._binders, self._passed)]
+        values = [value for index in self._passed for value in _values(self._signature[index][1], arguments[index])]
+        return [bind(value) for bind, value in zip(self._binders, values)]
+
+
+def _names(name: str, kind: Signature) -> Iterator[str]:
+    """The name of each parameter that an argument becomes."""
+    if isinstance(kind, tuple):
+        for index, part in enumerate(kind):
+            yield from _names(f"{name}[{index}]", part)
+    elif kind.startswith(DESCRIPTOR):
+        rank = _rank(kind)
+        yield f"{name}.base"
+        yield from (f"{name}.{word}[{axis}]" for word in ("shape", "strides") for axis in range(rank))
+    elif kind != CONSTEXPR:
+        yield name
+
+
+def _rank(kind: str) -> int:
+    """The rank of a descriptor: ``tensordesc<fp16[64, 32]>``."""
+    return kind.partition("[")[2].partition("]")[0].count(",") + 1
+
+
+def _values(kind: Signature, value: Any) -> Iterator[object]:
+    """The values that an argument becomes, likewise."""
+    if isinstance(kind, tuple):
+        for part, one in zip(kind, value):
+            yield from _values(part, one)
+    elif kind.startswith(DESCRIPTOR):
+        if value.padding != "zero":
+            raise ValueError("a tensor descriptor of the host: expected padding 'zero', got 'nan'")
+        yield from (value.base, *value.shape, *value.strides)
+    elif kind != CONSTEXPR:
+        yield value
+
+
+# ---------------------------------------------------------------- one argument
+
+
+def _binder(kernel: str, name: str, type: t.Type) -> Bind:
+    element = t.checked_cast(type, t.TileType).element
+    if isinstance(element, t.PointerType):
+        return _pointer_binder(kernel, name)
+    return _float_binder(kernel, name, element) if element.is_float else _integer_binder(kernel, name, element)
+
+
+def _fault(kind: type[Error], kernel: str, name: str, expected: str, got: str) -> Error:
+    return kind(f"kernel '{shown(kernel)}', argument '{name}': expected {expected}, got {got}")
+
+
+class HostArray:
+    """An array of NumPy, or of any library that lends its memory, as an argument that Triton takes.
+
+    Raises TypeError for what lends no memory of this process.
+    """
+
+    def __init__(self, value: object) -> None:
+        array = described(value)
+        if array is None or array.device != CPU or array.dtype is None:
+            raise TypeError(f"expected an array in the memory of this process, got {type_name(value)}")
+        self.array = array
+        self.dtype = array.dtype
+        self.shape = array.shape
+
+    def data_ptr(self) -> int:
+        return self.array.address
+
+    def stride(self) -> tuple[int, ...]:
+        return tuple(step // self.array.itemsize for step in self.array.strides)
+
+
+def _pointer_binder(kernel: str, name: str) -> Bind:
+    def bind(value: Any) -> Argument:
+        """A tensor may be used as far as its storage reaches: kernels step from one to its neighbour there."""
+        try:
+            storage, on_cpu = value.untyped_storage(), value.is_cpu
+        except AttributeError:
+            return _other_pointer(kernel, name, value)
+        if not on_cpu:
+            raise _fault(ValueError, kernel, name, "a tensor on the CPU", f"one on {value.device}")
+        begin = storage.data_ptr()
+        end = begin + storage.nbytes()
+        return _new(ArrayArgument, (name, value.data_ptr(), (begin, end, end, end), value, ()))
+
+    return bind
+
+
+def _other_pointer(kernel: str, name: str, value: Any) -> Argument:
+    """An array that is wrapped, a tensor that Triton has wrapped to read its memory as another type, an address."""
+    if isinstance(value, HostArray):
+        return ArrayArgument.of(name, value.array)
+    base = getattr(value, "base", None)
+    if hasattr(base, "untyped_storage"):
+        return _pointer_binder(kernel, name)(base)
+    if isinstance(value, int):
+        return PointerArgument.of(name, Pointer(value))
+    raise _fault(TypeError, kernel, name, "a tensor", type_name(value))
+
+
+def _integer_binder(kernel: str, name: str, element: t.ElementType) -> Bind:
+    mask, dtype = (1 << element.bits) - 1, DTYPES[element]
+
+    def bind(value: Any) -> Argument:
+        """The low bits of an integer, as C takes it."""
+        try:
+            bits = operator.index(value) & mask
+        except TypeError:
+            raise _fault(TypeError, kernel, name, "an integer", type_name(value)) from None
+        return _new(ScalarArgument, (name, bits, dtype, ()))
+
+    return bind
+
+
+def _float_binder(kernel: str, name: str, element: t.ElementType) -> Bind:
+    number = DTYPES[element].type
+
+    def bind(value: Any) -> Argument:
+        """A number rounded to the parameter's type; what is too large becomes infinite, as in C."""
+        try:
+            with np.errstate(over="ignore"):
+                return ScalarArgument.of(name, number(value))
+        except (TypeError, ValueError):
+            raise _fault(TypeError, kernel, name, "a number", type_name(value)) from None
+
+    return bind

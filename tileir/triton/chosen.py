@@ -1,0 +1,51 @@
+"""Where Triton's kernels run: what its driver keeps of that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tileir.cuda_as_cpu import was_asked_for
+from tileir.frontend.children import Choice, handed_on
+from tileir.frontend.sanitizing import SanitizerSession
+from tileir.runtime.options import Check, LaunchOptions
+from tileir.runtime.targets import Target, TargetName, target_named
+
+if TYPE_CHECKING:
+    from tileir.runtime.module import Kernel
+
+DEFAULT: TargetName = "cpu"
+"""The target of kernels where none is named."""
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """Where kernels run, and how. `told` is told each kernel that is about to be launched."""
+
+    target: Target
+    check: Check = True
+    options: LaunchOptions = field(default_factory=LaunchOptions)
+    session: SanitizerSession | None = None
+    told: Callable[[Kernel], object] | None = None
+    children: bool = False
+    """Whether Python processes that are started while this is chosen choose the same."""
+    _until_end: ExitStack = field(default_factory=ExitStack)
+
+    def begin(self) -> None:
+        if self.children:
+            handing = None if self.session is None else self.session.handing
+            choice = Choice(self.target.name, was_asked_for(), self.check, self.options, handing)
+            self._until_end.enter_context(handed_on("triton", choice))
+        if self.session is not None:
+            self.session.fresh.install()
+            self._until_end.callback(self.session.fresh.remove)
+
+    def end(self) -> None:
+        self._until_end.close()
+
+
+def usual() -> Chosen:
+    """Native code, with the usual checks."""
+    return Chosen(target_named(DEFAULT))

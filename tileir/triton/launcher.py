@@ -1,0 +1,87 @@
+"""Launches of a kernel as Triton makes them, on the target that its driver has chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tileir.frontend.places import at_python_line
+from tileir.frontend.tracebacks import trimmed
+from tileir.ir.diagnostics import Trap
+from tileir.runtime.grid import checked_grid
+from tileir.runtime.targets import Run
+from tileir.triton.arguments import KernelArguments
+from tileir.triton.program import loaded_kernel
+
+if TYPE_CHECKING:
+    from tileir.triton.chosen import Chosen
+
+Hook = Callable[[object], object]
+
+
+class Chooser(Protocol):
+    """Triton's driver, as far as launches need it."""
+
+    chosen: Chosen
+
+
+class TritonKernel:
+    """A kernel that Triton has loaded; it is made ready for a target when it is first launched there."""
+
+    def __init__(self, name: str, content: bytes) -> None:
+        self.kernel = loaded_kernel(content, name)
+        self._runs: dict[Chosen, Run] = {}
+
+    def run_on(self, chosen: Chosen) -> Run:
+        found = self._runs.get(chosen)
+        if found is None:
+            found = self._runs[chosen] = chosen.target.prepare(self.kernel, chosen.check, chosen.options)
+        return found
+
+
+class Launcher:
+    """What Triton calls to launch one kernel, of which it has made a `TritonKernel`."""
+
+    def __init__(self, driver: Chooser, source: Any, metadata: Any) -> None:
+        self._driver, self._name, self._signature = driver, metadata.name, source.signature
+        function = getattr(source, "fn", None)
+        self._file: str = metadata.name if function is None else function.file_name
+        self._arguments: KernelArguments | None = None
+
+    def __call__(
+        self,
+        x: int,
+        y: int,
+        z: int,
+        stream: object,
+        loaded: TritonKernel,
+        packed_metadata: object,
+        launch_metadata: object,
+        enter: Hook | None,
+        leave: Hook | None,
+        /,
+        *arguments: object,
+    ) -> None:
+        __tracebackhide__ = True
+        if enter is not None:
+            enter(launch_metadata)
+        try:
+            self._launch((x, y, z), loaded, arguments)
+        except Trap as trap:
+            raise trimmed(at_python_line(trap, self._file)) from None
+        except Exception as error:
+            raise trimmed(error)  # noqa: B904 - it is the same error
+        if leave is not None:
+            leave(launch_metadata)
+
+    def _launch(self, grid: tuple[int, int, int], loaded: TritonKernel, arguments: tuple[object, ...]) -> None:
+        chosen = self._driver.chosen
+        if 0 in grid:
+            return
+        if chosen.told is not None:
+            chosen.told(loaded.kernel)
+        taken = self._arguments
+        if taken is None:
+            taken = self._arguments = KernelArguments(loaded.kernel, self._signature)
+        bound = taken.bind(arguments)
+        loaded.run_on(chosen)(checked_grid(grid, self._name), bound)

@@ -1,0 +1,56 @@
+"""What is changed in Triton where its own mechanism for backends leaves no room."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, wraps
+from typing import Any
+
+
+@cache
+def patch_triton() -> None:
+    """Change Triton, once."""
+    from triton.compiler import compiler
+    from triton.runtime.autotuner import Autotuner
+
+    compiler.AsmDict = _asm_dict(compiler.AsmDict)
+    Autotuner.prune_configs = _distinct(Autotuner.prune_configs)
+
+
+def _asm_dict(original: Any) -> type:
+    """What ``kernel.asm`` is: native code is made when it is asked for, as it takes as long as compiling a kernel."""
+
+    class AsmDict(original):
+        def __missing__(self, key: str) -> str:
+            if key not in ("llvm", "asm") or "tileir" not in self:
+                return str(super().__missing__(key))
+            from tileir.triton.program import native_code
+
+            self[key] = native_code(self["tileir"], key)
+            return str(self[key])
+
+    return AsmDict
+
+
+def _distinct(prune: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
+    """`prune_configs` of a tuner: of configurations that a kernel on the CPU cannot tell apart, the first."""
+
+    @wraps(prune)
+    def pruned(tuner: Any, *args: Any, **kwargs: Any) -> list[Any]:
+        from triton.runtime import driver
+
+        found = prune(tuner, *args, **kwargs)
+        if driver.active.get_current_target().backend != "cpu":
+            return found
+        distinct: dict[object, Any] = {}
+        for config in found:
+            distinct.setdefault(_meaning(config, tuner.arg_names), config)
+        return list(distinct.values())
+
+    return pruned
+
+
+def _meaning(config: Any, parameters: list[str]) -> object:
+    """What of a configuration reaches the kernel: parameters of it, no hints."""
+    passed = {name: value for name, value in config.all_kwargs().items() if name in parameters}
+    return tuple(passed.items()), config.pre_hook, config.ir_override

@@ -1,0 +1,138 @@
+"""Switching Triton's kernels to another target than native code, and back.
+
+The choice is an attribute of Triton's driver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from tileir.frontend.handing import Handing
+from tileir.frontend.sanitizing import SanitizerSession
+from tileir.ir.diagnostics import UnsupportedError
+from tileir.runtime.arrays import CPU
+from tileir.runtime.options import Check, LaunchOptions, check_level
+from tileir.runtime.targets import Target, TargetName, target_named
+from tileir.triton.chosen import DEFAULT, Chosen, usual
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from tileir.runtime.module import Kernel
+    from tileir.sanitize.launch import SanitizerOptions
+    from tileir.triton.driver import CpuDriver
+
+
+def enable(
+    target: TargetName | str = DEFAULT,
+    *,
+    children: bool | None = None,
+    sanitize: bool | SanitizerOptions | Handing = False,
+    check: Check = True,
+    instead: Target | None = None,
+    told: Callable[[Kernel], object] | None = None,
+    **options: Unpack[LaunchOptions],
+) -> SanitizerSession | None:
+    """Let Triton's kernels run on `target`, from now on; where there is a GPU, in place of that.
+
+    With ``children`` Python processes that are started while it is enabled use the target too; they do what they did
+    before if it is None. With ``sanitize``, which takes target ``interp``, kernels run under the sanitizer, and the
+    session that is given has the report; instead of True it may be ``checks``, ``schedules`` and ``seed`` as a
+    dictionary, or in a child process what its parent hands on. With ``instead`` kernels of this process run on that
+    target, which is not one of those with a name. ``check`` and ``options`` are those of a launch on the target:
+    ``threads``, ``output``, ... `told` is told each kernel that is about to be launched.
+
+    Raises `UnsupportedError` if the target or triton is not there, ValueError for a `check` that there is not.
+    """
+    session = _session(target, sanitize)
+    used: Target = instead or (target_named(target) if session is None else session.target)
+    if CPU not in used.devices:
+        raise UnsupportedError(
+            "Triton's kernels run here on the memory of this process: expected cpu or interp", target
+        )
+    driver = _driver(target)
+    children = driver.chosen.children if children is None else children
+    driver.choose(Chosen(used, check_level(check), options, session, told, children))
+    return session
+
+
+def _session(target: str, sanitize: bool | SanitizerOptions | Handing) -> SanitizerSession | None:
+    if isinstance(sanitize, Handing):
+        return SanitizerSession(target, sanitize.options, sanitize)
+    if isinstance(sanitize, bool):
+        return SanitizerSession(target, {}) if sanitize else None
+    return SanitizerSession(target, sanitize)
+
+
+def _driver(target: str) -> CpuDriver:
+    """Triton's driver for the CPU, which is made the active one."""
+    try:
+        from triton.runtime import driver as drivers
+
+        from tileir.triton.driver import CpuDriver
+    except ImportError as error:
+        raise UnsupportedError(f"needs the package triton (pip install 'tileir[triton]'): {error}", target) from error
+    driver = active()
+    if driver is None:
+        driver = CpuDriver()
+        drivers.set_active(driver)
+    return driver
+
+
+def active() -> CpuDriver | None:
+    """Triton's driver, if that is the one for the CPU."""
+    from triton.runtime import driver as drivers
+
+    from tileir.triton.driver import CpuDriver
+
+    try:
+        return drivers.active if isinstance(drivers.active, CpuDriver) else None
+    except RuntimeError:  # several are active, or none
+        return None
+
+
+def disable() -> None:
+    """Let kernels run as native code again; where there is a GPU, on that."""
+    from triton.runtime import driver as drivers
+
+    from tileir.triton.driver import CpuDriver
+
+    driver = active()
+    if driver is not None:
+        driver.choose(usual())
+        if not CpuDriver.is_active():
+            drivers.reset_active()
+
+
+def enabled() -> str | None:
+    """The target that Triton's kernels run on; None where that is a GPU of Triton's own."""
+    driver = active()
+    return None if driver is None else driver.chosen.target.name
+
+
+@contextmanager
+def on(
+    target: TargetName | str = DEFAULT,
+    *,
+    children: bool | None = None,
+    sanitize: bool | SanitizerOptions = False,
+    check: Check = True,
+    instead: Target | None = None,
+    told: Callable[[Kernel], object] | None = None,
+    **options: Unpack[LaunchOptions],
+) -> Iterator[SanitizerSession | None]:
+    """Run launches on `target` within the block; see `enable`. Afterwards they run where they ran before.
+
+    With ``sanitize`` the block is given a session, whose ``report`` has the findings of all launches so far.
+    """
+    before = active()
+    chosen = None if before is None else before.chosen
+    session = enable(target, children=children, sanitize=sanitize, check=check, instead=instead, told=told, **options)
+    try:
+        yield session
+    finally:
+        disable()
+        if before is not None and chosen is not None:
+            before.choose(chosen)

@@ -7,6 +7,7 @@ from tileir.ir.core import Block
 from tileir.text.parser import parse
 
 IDS = "get_tile_block_id : tile<i32>"
+F32 = "constant <f32: 1.0> : tile<f32>"
 
 
 @pytest.mark.parametrize(
@@ -121,6 +122,19 @@ def test_values_of_another_entry_are_not_visible() -> None:
 def test_results_of_a_faulty_statement_cause_no_further_faults(faulty: str, code: str) -> None:
     rest = "%y = absi %x : tile<8xi32>\n%w = addi %x, «%y» : tile<4xi32>"
     check_faults(entry(f"{faulty}\n{rest}", "%a: tile<i32>"), code, "E0111")
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        f"%x = absi %a : tile<i32>\n«%x» = {F32}\n%y = absf %x : tile<f32>\n%z = absi %x : tile<i32>",
+        f"if %c {{\n «%a» = {F32}\n %y = absf %a : tile<f32>\n}}",
+        f"%x = absi %a : tile<i32>\n«%x»:3 = {IDS}\n%y = absi %x#2 : tile<i32>",
+        f"%x:3 = {IDS}\n«%x» = {F32}\n%y = absf %x : tile<f32>\n%z = absf %x#1 : tile<f32>",
+    ],
+)
+def test_uses_of_a_name_defined_twice_cause_no_further_faults(again: str) -> None:
+    check_faults(entry(again, "%a: tile<i32>, %c: tile<i1>"), "E0110")
 
 
 def test_uses_before_a_faulty_definition_cause_no_faults() -> None:

@@ -246,15 +246,18 @@ class ValueReader(Reader):
         return forward.value
 
     def poison(self, names: list[ResultName]) -> None:
-        """Define the results of a faulty statement, so that their uses cause no faults."""
+        """Define the results of a faulty statement anew, so that their uses cause no faults."""
         for result in names:
-            name = result.name
-            if name not in self.values:
+            name, value = result.name, Value(POISON, self._nowhere, 0)
+            if name in self.values:
+                members = [f"{name}#{index}" for index in range(self.scope.packs.get(name, 0))]
+                self.values.update((one, value) for one in (name, *members) if one in self.values)
+            else:
                 uses = [use for use in self.scope.forward if use.partition("#")[0] == name]
                 for later in uses:
                     del self.scope.forward[later]
-                self.define(name, Value(POISON, self._nowhere, 0), result.begin)
-                self.scope.packs[name] = result.size
+                self.define(name, value, result.begin)
+            self.scope.packs[name] = max(result.size, self.scope.packs.get(name, 0))
 
     # ------------------------------------------------------------ scopes
 

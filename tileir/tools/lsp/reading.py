@@ -179,6 +179,8 @@ class NamingParser(Parser):
         for name in names:
             if name.begin in self.reading.definitions:
                 self.reading.definitions[name.begin].size = name.size
+            else:  # it was defined before
+                self.reading.named[self.values[name.name]] = self._known[self.scope][name.name]
 
     # ------------------------------------------------------------ statements and symbols
 

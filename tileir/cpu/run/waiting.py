@@ -118,15 +118,13 @@ class Turns:
         wanted, sleep = 1, 0.0
         while not self._launch.cut_short:
             more = self._begin(wanted)
-            if not self.aside:
-                if not more:
-                    return
-                wanted = 1
-            elif self._round():
+            if not self.aside and not more:
+                return
+            if self.aside and self._round():
                 self._shared.changed()
                 wanted, sleep = 1, 0.0
             elif more and not self._shared.full:
-                wanted = len(self.aside)
+                wanted = max(1, len(self.aside))
             else:
                 self._shared.unchanged(self)
                 time.sleep(sleep)

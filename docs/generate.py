@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 
 from exploration import page as exploration_page
+from limits import page as limits_page
 from operation_examples import example, output
 from optimisation import page as optimise_page
 from pictures import PICTURES, drawn
@@ -127,6 +128,7 @@ PAGES = {
     "docs/operations.md": operations_page,
     "docs/diagnostics.md": diagnostics_page,
     "docs/explore.md": exploration_page,
+    "docs/limits.md": limits_page,
     "docs/optimise.md": optimise_page,
     "README.md": readme_page,
     "editors/vscode/syntaxes/tileir.tmLanguage.json": grammar_page,

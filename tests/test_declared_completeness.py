@@ -8,7 +8,7 @@ import pytest
 
 import tileir
 from tileir import ops
-from tileir.analysis.exits import EXITS
+from tileir.analysis.structure import EXITS
 from tileir.interp.machine import TABLES
 from tileir.ir.core import Op
 from tileir.ir.spec import Placement

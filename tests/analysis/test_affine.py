@@ -7,9 +7,8 @@ import pickle
 import pytest
 
 import tileir
-from tileir.analysis import axes
-from tileir.analysis.affine import Affines
-from tileir.analysis.axes import AxisInfo
+from tileir.analysis import affine
+from tileir.analysis.affine import Affines, AxisInfo
 from tileir.analysis.expressions import number, of
 from tileir.analysis.ranges import MAX_GRID, Range
 from tileir.analysis.symbols import BlockId, Kind, Lane, ScalarParameter, function
@@ -156,8 +155,8 @@ def test_pointers_that_a_loop_carries(step: str, uniform: bool) -> None:
     argument = result.op.regions[0].args[1]
     move = known.move(argument)
     assert move is not None and move.is_uniform == uniform
-    assert axes.is_even(known.of(argument), (8,))
-    assert axes.unit_dimension(known.of(argument), (8,), 4) == (0 if uniform else None)
+    assert affine.is_even(known.of(argument), (8,))
+    assert affine.unit_dimension(known.of(argument), (8,), 4) == (0 if uniform else None)
 
 
 def test_numbers_that_wrap_twice_are_not_even() -> None:
@@ -172,8 +171,8 @@ def test_numbers_that_wrap_twice_are_not_even() -> None:
         "%back = subi %lanes, %far : tile<128xi32>",
         "%b = offset %a, %back : tile<128xptr<f32>>, tile<128xi32> -> tile<128xptr<f32>>",
     )
-    assert not axes.is_even(known.of(at), (128,))
-    assert axes.is_even(known.of(at.op.operands[0]), (128,))
+    assert not affine.is_even(known.of(at), (128,))
+    assert affine.is_even(known.of(at.op.operands[0]), (128,))
 
 
 def test_expressions_can_be_pickled() -> None:

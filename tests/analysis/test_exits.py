@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tileir
-from tileir.analysis.exits import EXITS, target_of
+from tileir.analysis.structure import EXITS, target_of
 from tileir.ir.core import Op
 
 PROGRAM = """

@@ -8,8 +8,7 @@ import random
 import numpy as np
 import pytest
 
-from tileir.analysis.extents import common, empty, extent
-from tileir.analysis.reach import Term, reached
+from tileir.analysis.extents import Term, common, empty, extent, reached
 
 SPAN = 4096
 

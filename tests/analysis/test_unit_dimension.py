@@ -7,8 +7,7 @@ from importlib.resources import files
 import pytest
 
 import tileir
-from tileir.analysis.affine import Affines
-from tileir.analysis.axes import unit_dimension
+from tileir.analysis.affine import Affines, unit_dimension
 from tileir.ops.pointers import LoadPtr
 
 POINTERS = """entry @k(%base: tile<ptr<f32>>, %stride: tile<i32>) {

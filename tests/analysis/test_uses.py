@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 import tileir
-from tileir.analysis.loops import carried_arguments, enclosing_loop
-from tileir.analysis.uses import Uses, ancestor_in, home_of, last_uses
+from tileir.analysis.structure import Uses, ancestor_in, carried_arguments, enclosing_loop, home_of, last_uses
 from tileir.ir.core import Op
 from tileir.ops.module import Entry
 

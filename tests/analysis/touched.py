@@ -18,7 +18,6 @@ from unittest import mock
 import numpy as np
 
 import tileir
-from tileir.analysis.bounds_code import LaunchBounds
 from tileir.analysis.disjoint import Proved, Refuted, Verdict, disjoint
 from tileir.analysis.evaluation import Blocks, Program, Unmapped
 from tileir.analysis.extents import Extent
@@ -125,22 +124,10 @@ class Comparison:
 
     def compare(self) -> None:
         self._compare_blocks(None)
-        self._compare_bounds()
         self._compare_verdicts()
         blocks = sorted({block for _, block in self.watch.ran})
         for block in blocks[:: max(1, len(blocks) // 8)]:
             self._compare_blocks(tuple((at, at + 1) for at in block))  # type: ignore[arg-type]
-
-    def _compare_bounds(self) -> None:
-        """The code for bounds gives those of the extents."""
-        for trust in (False, True):
-            bounds = LaunchBounds(self.program, trust)(self.numbers, self.grid)
-            for found, extent in zip(bounds, self.program.extents(self.numbers, self.grid, trust=trust)):
-                if isinstance(extent, Unmapped):
-                    assert found is None, extent
-                else:
-                    assert found is not None, extent
-                    assert found == (extent.low, extent.high) or (extent.empty and found[0] >= found[1]), extent
 
     def _compare_blocks(self, blocks: Blocks | None) -> None:
         trusting = self.program.extents(self.numbers, self.grid, blocks)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tileir import ops
-from tileir.analysis.exits import EXITS
+from tileir.analysis.structure import EXITS
 from tileir.cpu.rules import RULES
 from tileir.interp.machine import TABLES
 from tileir.ir.core import Op

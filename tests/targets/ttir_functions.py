@@ -13,7 +13,7 @@ import numpy as np
 import tileir
 from tests import ttir_machine
 from tests.ttir_machine import Allocation, allocation
-from tileir.analysis.exits import RegionExit
+from tileir.analysis.structure import RegionExit
 from tileir.gpu.arch import arch_named
 from tileir.gpu.compiler import Artifacts, CompileOptions, compile_ttir
 from tileir.gpu.ttir.forms import tile_type

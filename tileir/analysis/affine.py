@@ -6,20 +6,28 @@
     known = Affines(kernel.entry.body)
     known.of(row).form, known.range(row), known.axes(row)
 
-Knows: all that can be asked of a value: its expression of parameters, tile block ids, turns of loops and the index of
-an element; bounds and divisors; how neighbours in a tile differ.
-Does not know: how that is found (`analysis.walk`), nor what operations do to memory (`analysis.footprint`).
+Of the addresses ``base + 4 * stride * lane_0 + 4 * lane_1`` of a tile of 16 x 64 elements of f32 each row is 64
+neighbours in memory:
+
+    steps            (4 * stride, 4)
+    contiguity       (1, 64)           groups of so many along a dimension rise by one element
+    divisibility     (4, 16)           the first of each group is a multiple of this, if the base is one of 16
+    constancy        (1, 1)            groups of so many are equal
+
+(the three of Triton's AxisInfo).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from tileir.analysis import ranges
-from tileir.analysis.axes import AxisInfo, axes
-from tileir.analysis.carried import Progress
-from tileir.analysis.expressions import Symbol
-from tileir.analysis.forms import Affine
-from tileir.analysis.ranges import Range
-from tileir.analysis.walk import Visitor, Walk
+from tileir.analysis.expressions import Expression, Known, Symbol, of
+from tileir.analysis.forms import Affine, mentions_lanes
+from tileir.analysis.ranges import Range, power_in
+from tileir.analysis.symbols import Function, Kind, Lane
+from tileir.analysis.walk import Progress, Visitor, Walk
 from tileir.ir.attributes import Signedness
 from tileir.ir.core import Block, Value
 from tileir.ir.types import PointerType
@@ -59,3 +67,166 @@ class Affines:
         element = value.tile.element
         unit = element.pointee.alignment if isinstance(element, PointerType) else 1
         return axes(self.of(value).form, value.tile.shape, self._walk.promises.range, unit)
+
+
+# ---------------------------------------------------------------- neighbours in a tile
+
+
+MOST = 1 << 62
+
+
+def lane_steps(form: Expression, shape: Sequence[int]) -> tuple[Expression | None, ...]:
+    """The difference of neighbours along each dimension, where it is the same all over the tile."""
+    found = (form.step(Lane(dim, extent)) for dim, extent in enumerate(shape))
+    return tuple(None if step is None or mentions_lanes(step) else step for step in found)
+
+
+def is_uniform(affine: Affine) -> bool:
+    """Whether all elements are equal, whether arithmetic wraps around or not."""
+    return not mentions_lanes(affine.form) and not any(mentions_lanes(need.form) for need in affine.needs)
+
+
+def is_uniform_along(affine: Affine, dim: int, shape: Sequence[int]) -> bool:
+    """Whether all elements along a dimension are equal, likewise."""
+    return not any(_mentions(form, Lane(dim, shape[dim])) for form in (affine.form, *(n.form for n in affine.needs)))
+
+
+def is_even(affine: Affine, shape: Sequence[int]) -> bool:
+    """Whether each element is the first plus a multiple of its index, modulo a power of two.
+
+    Elements may be kept in fewer bits on the way, but only once, and rising with the tile: then it shows at the first
+    and the last element whether anything has wrapped around, if no step is negative.
+    """
+    wrapping = [need.form for need in affine.needs if mentions_lanes(need.form)]
+    rising = [_rise_with(kept, affine.form, shape) for kept in wrapping]
+    return len(wrapping) <= 1 and None not in lane_steps(affine.form, shape) and all(rising)
+
+
+def _rise_with(kept: Expression, form: Expression, shape: Sequence[int]) -> bool:
+    """Whether no step of `kept` is negative where no step of `form` is."""
+    return all(
+        step is not None and (_is_no_less(step) or (whole is not None and _is_multiple(whole, step)))
+        for step, whole in zip(lane_steps(kept, shape), lane_steps(form, shape))
+    )
+
+
+def _is_no_less(step: Expression) -> bool:
+    return step.is_constant and step.constant >= 0
+
+
+def _is_multiple(whole: Expression, part: Expression) -> bool:
+    """Whether `whole` is a positive number of times `part`, which is not 0."""
+    product, factor = next(iter(part.terms.items()), (None, part.constant))
+    times = (whole.constant if product is None else whole.terms.get(product, 0)) // factor
+    return times > 0 and part * times == whole
+
+
+def is_even_along(affine: Affine, dim: int, shape: Sequence[int]) -> bool:
+    """Whether each element along a dimension is the first there plus a multiple of its index, likewise."""
+    lane = Lane(dim, shape[dim])
+    wrapping = [need for need in affine.needs if _mentions(need.form, lane)]
+    forms = (affine.form, *(need.form for need in wrapping))
+    return len(wrapping) <= 1 and all(form.step(lane) is not None for form in forms)
+
+
+def unit_dimension(affine: Affine, shape: Sequence[int], unit: int) -> int | None:
+    """The last dimension along which the elements rise by `unit`."""
+    rising = [dim for dim, step in enumerate(lane_steps(affine.form, shape)) if step is not None and _is(step, unit)]
+    return rising[-1] if rising else None
+
+
+def _mentions(form: Expression, lane: Lane) -> bool:
+    return form.mentions(lambda symbol: symbol == lane)
+
+
+def _is(step: Expression, unit: int) -> bool:
+    return step.is_constant and step.constant == unit
+
+
+# ---------------------------------------------------------------- groups of neighbours
+
+
+@dataclass(frozen=True)
+class AxisInfo:
+    """Along one dimension of `extent` elements: sizes of groups, all powers of two."""
+
+    contiguity: int
+    divisibility: int
+    constancy: int
+
+
+def axes(form: Expression, shape: Sequence[int], known: Known, unit: int = 1) -> tuple[AxisInfo, ...]:
+    """The groups of neighbours along each dimension; `known` are the ranges of symbols, `unit` the size of an element
+    that addresses point to."""
+    return tuple(_Dimension(Lane(dim, extent), known, unit).axis(form) for dim, extent in enumerate(shape))
+
+
+@dataclass(frozen=True)
+class _Dimension:
+    """One dimension, along which the index is `lane`."""
+
+    lane: Lane
+    known: Known
+    unit: int
+
+    def axis(self, form: Expression) -> AxisInfo:
+        constancy = self.constancy(form)
+        contiguity = self.contiguity(form, self.unit)
+        return AxisInfo(contiguity, self.divisibility(form, max(contiguity, constancy)), constancy)
+
+    def constancy(self, form: Expression) -> int:
+        """Elements in groups of so many are equal."""
+        return min((self._constancy(symbol) for symbol in form.symbols()), default=self.lane.extent)
+
+    def _constancy(self, symbol: Symbol) -> int:
+        if symbol == self.lane:
+            return 1
+        if isinstance(symbol, Function) and not symbol.needs:
+            return self._of_function(symbol)
+        return self.lane.extent if self._stays(symbol) else 1
+
+    def _of_function(self, symbol: Function) -> int:
+        a, b = symbol.arguments
+        together = min(self.constancy(a), self.constancy(b))
+        if symbol.kind is Kind.FLOOR and b.is_constant and b.constant > 0:
+            # A group that starts at a multiple of its size stays within one multiple of the divisor.
+            group = min(self.contiguity(a, 1), power_in(b.constant))
+            return max(together, min(group, self.divisibility(a, group)))
+        return together
+
+    def contiguity(self, form: Expression, unit: int) -> int:
+        """Elements in groups of so many rise by `unit` each."""
+        rising, rest = form.split(lambda product, factor: self._moves(product))
+        if len(rising.terms) != 1:
+            return 1
+        ((product, factor),) = rising.terms.items()
+        if factor != unit or len(product) != 1:
+            return 1
+        return min(self._run(product[0]), self.constancy(rest))
+
+    def _run(self, symbol: Symbol) -> int:
+        """The contiguity of one symbol."""
+        if symbol == self.lane:
+            return self.lane.extent
+        if isinstance(symbol, Function) and symbol.kind is Kind.MODULO and symbol.arguments[1].is_constant:
+            a, b = symbol.arguments
+            group = min(self.contiguity(a, 1), power_in(b.constant))
+            return 1 if symbol.needs else min(group, self.divisibility(a, group))
+        return 1
+
+    def divisibility(self, form: Expression, group: int) -> int:
+        """The first elements of groups of `group` are multiples of this."""
+        found = power_in(form.constant)
+        for product, factor in form.terms.items():
+            part = power_in(factor)
+            for symbol in product:
+                part *= group if symbol == self.lane else self.known(symbol).divisor
+            found = min(found, part)
+        return min(found, MOST)
+
+    def _moves(self, product: tuple[Symbol, ...]) -> bool:
+        return not all(map(self._stays, product))
+
+    def _stays(self, symbol: Symbol) -> bool:
+        """Whether the symbol is the same for all elements along the dimension."""
+        return not of(symbol).mentions(lambda part: part == self.lane)

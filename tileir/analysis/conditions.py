@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 from tileir.analysis.expressions import Expression, TooLarge, number
 from tileir.analysis.forms import NOTHING, Affine, Forms, Needs, Reading, relaned
-from tileir.analysis.layout import permuted, reshaped
 from tileir.analysis.symbols import Either, NoWrap, Unknown
+from tileir.analysis.values import permuted, reshaped
 from tileir.ir.attributes import Predicate, Signedness
 from tileir.ir.core import Op, Value
 from tileir.ir.rules import Rules

@@ -1,18 +1,19 @@
 """Effects of operations beside computing their results, and their accesses to memory.
 
-Knows: how to read that from the declarations (`ir.effects`), with what is inside regions and functions.
-Does not know: where in memory an access goes, nor what order tokens ask for.
+Read from the declarations (`ir.effects`), with what is inside regions and functions.
 
     effects_of(op) & Effect.READ        what an operation does, with all that is in its regions and callees
     access_of(op).address, .mask        how one operation accesses memory; None if it does not
+    morally_strong(one, other)          whether two overlapping accesses may happen at once without a race
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
+from typing import Protocol
 
 from tileir.ir.attributes import DenseElements, MemoryOrdering, MemoryScope
 from tileir.ir.core import Block, Op, Value
@@ -262,3 +263,29 @@ def token_operands(op: Op) -> list[Value]:
 def token_results(op: Op) -> list[Value]:
     """The tokens that an operation gives."""
     return [value for value in op.results if isinstance(value.type, TokenType)]
+
+
+# ---------------------------------------------------------------- accesses at once (spec: memory-model#moral-strength)
+
+
+class ScopedAccess(Protocol):
+    """An access by a tile block: `strong` unless weak, `scope` None if weak, `size` in bytes of each element."""
+
+    @property
+    def block(self) -> Hashable: ...
+    @property
+    def strong(self) -> bool: ...
+    @property
+    def scope(self) -> MemoryScope | None: ...
+    @property
+    def size(self) -> int: ...
+
+
+def scopes_include(one: ScopedAccess, other: ScopedAccess) -> bool:
+    """Whether the scope of each includes the tile block of the other (spec: memory-model#orderings)."""
+    return one.block == other.block or MemoryScope.TL_BLK not in (one.scope, other.scope)
+
+
+def morally_strong(one: ScopedAccess, other: ScopedAccess) -> bool:
+    """Whether two overlapping accesses that no token orders may happen at once."""
+    return one.strong and other.strong and one.size == other.size and scopes_include(one, other)

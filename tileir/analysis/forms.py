@@ -4,7 +4,8 @@ In i32, ``block_x * 128 + iota`` is known as the expression ``128 * block_x + la
 *congruent* modulo 2^32: sums and products need no more than that. Who needs the number itself reads it as signed or as
 unsigned: the reading is the expression, on the condition that it fits (`NoWrap`) unless its bounds show that it does.
 
-Knows: readings and their conditions; views. Does not know: operations (`analysis.arithmetic`, `analysis.layout`).
+What a program promises of a number (`assume`) holds for the symbol that it is; who must not rely on it asks for
+`Symbol.range` instead.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ from dataclasses import dataclass
 from functools import reduce
 
 from tileir.analysis import ranges
-from tileir.analysis.expressions import Expression, TooLarge, number
+from tileir.analysis.expressions import Expression, Symbol, TooLarge, number
 from tileir.analysis.ranges import Range
-from tileir.analysis.symbols import Lane, NoWrap
-from tileir.ir.attributes import Overflow, Signedness
-from tileir.ir.core import Op, Value
+from tileir.analysis.structure import home_of
+from tileir.analysis.symbols import RANGES, Either, Function, Lane, NoWrap
+from tileir.ir.attributes import AssumePredicate, Bounded, DivBy, Overflow, Signedness
+from tileir.ir.core import Block, Op, Value
 from tileir.ir.types import PointerType, TensorViewType, TileType, TileViewType, Type
+from tileir.ops.misc import Assume
 
 Needs = frozenset[NoWrap]
 NOTHING: Needs = frozenset()
@@ -189,3 +192,68 @@ def mapped(affine: Affine, index: tuple[Expression, ...]) -> Affine | None:
         return Affine(relaned(affine.form, index), affine.bits, needs, affine.promised)
     except TooLarge:
         return None
+
+
+# ---------------------------------------------------------------- promises
+
+
+ANYTHING = Range(1, -(1 << 64), 1 << 64)
+
+
+class Promises:
+    """The ranges of symbols, with what is promised."""
+
+    def __init__(self) -> None:
+        self._promised: dict[Symbol, Range] = {}
+
+    def note(self, op: Assume, form: Form, entry: Block) -> None:
+        """Rely on a promise about `form` if it holds everywhere and says something of a symbol."""
+        address = form.base if isinstance(form, Tensor) else form
+        if isinstance(address, Affine) and not address.needs and op.parent in (entry, _home(op.value)):
+            found = _promised(op.predicate, address.exact(Signedness.SIGNED))
+            symbol = _only_symbol(address.form)
+            if symbol is not None:
+                offset = ranges.constant(address.form.constant)
+                before = self._promised.get(symbol, symbol.range)
+                self._promised[symbol] = ranges.intersection(before, ranges.subtract(found, offset))
+
+    def of(self, symbol: Symbol) -> Range | None:
+        """The bounds of a symbol that a promise is about."""
+        return self._promised.get(symbol)
+
+    def range(self, symbol: Symbol) -> Range:
+        """Bounds of a symbol, from promises about it or about those that it is made of."""
+        found = symbol.range
+        if isinstance(symbol, Function) and all(need.promised or need.holds(self.range) for need in symbol.needs):
+            a, b = (argument.range_if(self.range) for argument in symbol.arguments)
+            computed = RANGES[symbol.kind](a, b)
+            found = found if computed is None else ranges.intersection(computed, found)
+        elif isinstance(symbol, Either):
+            found = ranges.union(*(choice.range_if(self.range) for choice in symbol.choices))
+        promised = self._promised.get(symbol)
+        return found if promised is None else ranges.intersection(found, promised)
+
+
+def _home(value: Value) -> Block | None:
+    """The block in which a number is made that promises only hand on."""
+    while isinstance(value.op, Assume):
+        value = value.op.value
+    return home_of(value)
+
+
+def _promised(predicate: AssumePredicate, exact: bool) -> Range:
+    """The range that a promise gives an expression; bounds only if the number is the expression itself."""
+    if isinstance(predicate, DivBy) and predicate.every in (None, 1):
+        return Range(ranges.power_in(predicate.divisor), ANYTHING.low, ANYTHING.high)
+    if isinstance(predicate, Bounded) and exact:
+        low, high = predicate.lower, predicate.upper
+        return Range(1, ANYTHING.low if low is None else low, ANYTHING.high if high is None else high)
+    return ANYTHING
+
+
+def _only_symbol(form: Expression) -> Symbol | None:
+    """The symbol of a sum of it and a constant."""
+    if list(form.terms.values()) != [1]:
+        return None
+    (product,) = form.terms
+    return product[0] if len(product) == 1 else None

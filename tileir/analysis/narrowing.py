@@ -1,23 +1,71 @@
-"""One access, with the numbers that its symbols can be where it touches memory.
+"""Footprints with numbers in the place of what is known, and with the numbers that their symbols can be.
 
-A store of rows ``128 * block_x + lane_0`` that a mask or a view keeps below 1000 has a coordinate from 0 to 999,
-however many tile blocks there are. Where such a bound is right only if some arithmetic does not wrap around, that is
-noted.
-
-Knows: ranges of symbols as guards narrow them, conditions that are assumed. Does not know: other accesses
-(`analysis.disjoint`).
+Arguments and extents of the grid are put in first, so that expressions simplify: quotients by an argument become
+quotients by a constant. Then guards bound the symbols: a store of rows ``128 * block_x + lane_0`` that a mask or a view
+keeps below 1000 has a coordinate from 0 to 999, however many tile blocks there are. Where such a bound is right only if
+some arithmetic does not wrap around, that is noted.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import reduce
 
-from tileir.analysis.expressions import Expression, Symbol, number, of
+from tileir.analysis.expressions import ZERO, Expression, Symbol, number, of
+from tileir.analysis.extents import Term
 from tileir.analysis.footprint import Coordinate, Footprint, with_coordinate
 from tileir.analysis.ranges import Range, multiply
-from tileir.analysis.reach import Term
-from tileir.analysis.specialisation import Grid
-from tileir.analysis.symbols import BlockId, Lane, NoWrap
+from tileir.analysis.symbols import BlockId, GridExtent, Lane, NoWrap, ScalarParameter, Turn
+
+Grid = tuple[int | None, int | None, int | None]
+"""Extents along the axes; None may be any."""
+
+ANY_GRID: Grid = (None, None, None)
+
+
+def specialised(footprint: Footprint, arguments: Sequence[int | None] | None, grid: Grid) -> Footprint:
+    """The footprint for these arguments, one per parameter (None: any), and this grid. May raise `TooLarge`."""
+
+    def given(symbol: Symbol) -> Expression | None:
+        if isinstance(symbol, ScalarParameter) and arguments is not None:
+            value = arguments[symbol.index]
+            return None if value is None else number(_signed(value, symbol.bits))
+        if isinstance(symbol, GridExtent):
+            extent = grid[symbol.axis]
+            return None if extent is None else number(extent)
+        return ZERO if isinstance(symbol, BlockId) and grid[symbol.axis] == 1 else None
+
+    return _changed(footprint, given)
+
+
+def _signed(value: int, bits: int) -> int:
+    half = 1 << (bits - 1)
+    return (int(value) + half) % (1 << bits) - half
+
+
+def _changed(footprint: Footprint, given: Callable[[Symbol], Expression | None]) -> Footprint:
+    made = {one: Coordinate(one.dim, one.form.substituted(given)) for one in footprint.coordinates}
+
+    def replaced(symbol: Symbol) -> Expression | None:
+        return of(made[symbol]) if isinstance(symbol, Coordinate) else given(symbol)
+
+    def change(form: Expression) -> Expression:
+        return form.substituted(replaced)
+
+    turns = [of(turn).substituted(given) for turn in footprint.loops]
+    return replace(
+        footprint,
+        form=change(footprint.form),
+        coordinates=tuple(made.values()),
+        guards=tuple(guard.of(change) for guard in footprint.guards),
+        needs=frozenset(need.of(change(need.form)) for need in footprint.needs),
+        kept_inside=tuple((made[one], change(limit)) for one, limit in footprint.kept_inside),
+        loops=tuple(symbol for turn in turns for symbol in turn.symbols() if isinstance(symbol, Turn)),
+    )
+
+
+# ---------------------------------------------------------------- what guards leave of each symbol
 
 
 class NarrowedFootprint:

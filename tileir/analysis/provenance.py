@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from tileir.analysis.effects import MemoryAccess, access_of, accesses_of, callee_of, own_effect, reachable
-from tileir.analysis.exits import EXITS, RegionExit, target_of
-from tileir.analysis.loops import carried_arguments
+from tileir.analysis.structure import EXITS, RegionExit, carried_arguments, target_of
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value
 from tileir.ir.effects import Effect

@@ -3,9 +3,9 @@
     for %i = (%0 to %n, step %1) iter_values(%at = %start) {      %at is start + 64 * turn in every turn
       %next = offset %at, %16 : ...                                as each turn moves it by 16 elements of 4 bytes
 
-Knows: what arrives where: the order of operations, the condition under which each runs, regions and their exits, calls,
-and values that loops carry, which are sought by a look at the body with a symbol in their place (`analysis.carried`).
-Does not know: what an operation computes (`analysis.arithmetic`, `analysis.layout`, `analysis.sources`).
+It knows what arrives where: the order of operations, the condition under which each runs, regions and their exits,
+calls. To find how a loop moves what it carries, the body is looked at once with a symbol for each carried value: what
+the next turn is given, less that symbol, is the step.
 """
 
 from __future__ import annotations
@@ -13,24 +13,89 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from tileir.analysis import arithmetic, layout, ranges, sources
-from tileir.analysis.carried import Carried, Progress, progress
+from tileir.analysis import ranges, values
 from tileir.analysis.conditions import TRUE, UNKNOWN, Condition, condition
 from tileir.analysis.effects import callee_of
-from tileir.analysis.exits import exits_from
 from tileir.analysis.expressions import ZERO, Expression, Symbol, TooLarge, of
-from tileir.analysis.forms import Affine, Forms, Reading, is_integer, lanes, width
-from tileir.analysis.loops import carried_arguments
-from tileir.analysis.promises import Promises
+from tileir.analysis.forms import Affine, Forms, Needs, Promises, Reading, is_integer, lanes, mentions_lanes, width
+from tileir.analysis.structure import carried_arguments, exits_from
 from tileir.analysis.symbols import Either, Storage, StorageKind, Turn, Unknown, ceiling, largest
 from tileir.ir import types as t
 from tileir.ir.attributes import Signedness
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import place_text
-from tileir.ir.rules import joined
 from tileir.ops import calls, control, core, misc, pointers
 
-RULES = joined(arithmetic.rules, layout.rules, sources.rules)
+
+class Carried(Symbol):
+    """A value that a loop carries while its step is sought; `index` says which element."""
+
+    __slots__ = ("index", "number")
+    __match_args__ = ("number", "index")
+
+    def __init__(self, number: int, index: tuple[Expression, ...]) -> None:
+        super().__init__((9, number, *(part.key for part in index)), ranges.signed(65))
+        self.number = number
+        self.index = index
+
+    def inner(self) -> tuple[Expression, ...]:
+        return self.index
+
+    def replaced(self, inner: tuple[Expression, ...]) -> Expression:
+        return of(Carried(self.number, inner))
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The way of a carried value: ``start + step * turns`` after some turns; without a `step` it has moved by a
+    number that is the same for all elements. `needs` are the conditions of one turn."""
+
+    start: Affine
+    step: Expression | None
+    needs: Needs
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether all elements move by the same distance, whether arithmetic wraps around or not."""
+        forms = (need.form for need in self.needs)
+        return not any(map(mentions_lanes, forms)) and (self.step is None or not mentions_lanes(self.step))
+
+    def after(self, turns: Expression, moved: Expression) -> Affine | None:
+        """After `turns`, or having moved by `moved` where there is no step."""
+        try:
+            form = self.start.form + (moved if self.step is None else self.step * turns)
+            needs = (need.of(need.form.substituted(lambda symbol: _filled(symbol, form))) for need in self.needs)
+            return Affine(form, self.start.bits, self.start.needs.union(needs))
+        except TooLarge:
+            return None
+
+
+def _filled(symbol: Symbol, form: Expression) -> Expression | None:
+    """The carried value itself in the place of its symbol."""
+    return form if isinstance(symbol, Carried) else None
+
+
+def progress(
+    start: Affine, carried: Carried, nexts: Sequence[Affine], varies: Callable[[Symbol], bool]
+) -> Progress | None:
+    """The progress of a value that is the symbol `carried` in the body, from what the jumps to the next turn hand on.
+
+    ``varies``: whether a symbol is another number in each turn. None if no more can be said than the type does.
+    """
+    needs: Needs = frozenset().union(*(found.needs for found in nexts))
+    steps = [found.form - of(carried) for found in nexts]
+    others = (form for form in (*steps, *(need.form for need in needs)))
+    if any(form.mentions(lambda symbol: isinstance(symbol, Carried) and symbol != carried) for form in others):
+        return None
+    if any(step.mentions(lambda symbol: isinstance(symbol, Carried)) for step in steps):
+        return None
+    if all(step == steps[0] and not step.mentions(varies) for step in steps):
+        return Progress(start, steps[0] if steps else ZERO, needs)
+    return None if any(map(mentions_lanes, steps)) else Progress(start, None, needs)
+
+
+# ---------------------------------------------------------------- the walk
+
 
 MOST_ENTERED = 1 << 12
 """Operations looked at after which calls are not entered any more, unless what they run is to be visited."""
@@ -78,7 +143,7 @@ class Walk:
         self._turns: dict[int, Turn] = {}
         for index, argument in enumerate(body.args):
             if is_integer(argument.type):
-                found = sources.parameter(argument, index) if argument.tile.rank == 0 else None
+                found = values.parameter(argument, index) if argument.tile.rank == 0 else None
                 self.known.bind(argument, found or self._unknown(argument, ProgramPoint()))
         self._run(body, ProgramPoint())
 
@@ -109,7 +174,7 @@ class Walk:
         return point
 
     def _plain(self, op: Op, point: ProgramPoint) -> None:
-        rule = RULES.get(type(op))
+        rule = values.rules.get(type(op))
         try:
             found = None if rule is None or not self._is_given(op) else rule(op, self.known)
         except TooLarge:

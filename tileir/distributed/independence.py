@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from math import gcd
 
 from tileir.analysis.effects import MemoryAccess, reachable
-from tileir.analysis.extents import Extent, common
+from tileir.analysis.extents import Extent, TooHard, common
 from tileir.analysis.footprint import Footprint
-from tileir.analysis.reach import TooHard
+from tileir.analysis.structure import Uses
 from tileir.analysis.symbols import StorageKind
-from tileir.analysis.uses import Uses
 from tileir.distributed.footprints import BandFootprint, GridFootprints, refused
 from tileir.ir.attributes import AtomicMode, MemoryOrdering
 from tileir.ir.core import Op

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from tileir.analysis.strength import morally_strong
+from tileir.analysis.effects import morally_strong
 from tileir.explore.blocks import Answers
 from tileir.explore.events import AccessInstruction, ElementEvent, ElementKey, MemoryCell, ModelAccess
 

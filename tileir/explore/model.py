@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from tileir.analysis.strength import scopes_include
+from tileir.analysis.effects import scopes_include
 from tileir.explore.events import MemoryCell
 from tileir.explore.graph import INITIAL, ExecutionGraph, members
 

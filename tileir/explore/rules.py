@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tileir.analysis.effects import access_of, accesses_of, own_effect, reachable
-from tileir.analysis.exits import RegionExit, exits_from
+from tileir.analysis.structure import RegionExit, exits_from
 from tileir.explore.access import ExploredAccess
 from tileir.explore.blocks import Halt, ReplayedBlock
 from tileir.explore.pending import PENDING, any_pending, joined_tokens

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator
 
 import numpy as np
 
-from tileir.analysis.exits import RegionExit
+from tileir.analysis.structure import RegionExit
 from tileir.host import undefined
 from tileir.host.assertions import assertion_text
 from tileir.interp.api import BlockState, EffectRule

@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tileir.analysis.exits import RegionExit
+from tileir.analysis.structure import RegionExit
 from tileir.interp.api import BlockState
 from tileir.interp.faults import Fault
 from tileir.ir.core import Op

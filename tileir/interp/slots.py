@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from tileir.analysis.uses import last_uses
+from tileir.analysis.structure import last_uses
 from tileir.host import limits
 from tileir.interp.program import NOTHING, Frame
 from tileir.ir.core import Block, Op, Value

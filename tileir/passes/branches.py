@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tileir.analysis.exits import exits_from
-from tileir.analysis.loops import carried_arguments
-from tileir.analysis.uses import home_of
+from tileir.analysis.structure import carried_arguments, exits_from, home_of
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.types import I1, TileType
 from tileir.ops.control import Break, Continue, For, If, Loop, Return, Yield

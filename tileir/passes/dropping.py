@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tileir.analysis.effects import token_operands, token_results
-from tileir.analysis.exits import target_of
+from tileir.analysis.structure import target_of
 from tileir.ir.core import Block, Module, Op, Value
 from tileir.ir.types import TOKEN
 from tileir.ops.control import Break, Continue, For, If, Loop, Yield

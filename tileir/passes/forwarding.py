@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tileir.analysis.effects import MemoryAccess, access_of, effects_of, token_operands, token_results
-from tileir.analysis.exits import exits_from
-from tileir.analysis.uses import Uses
+from tileir.analysis.structure import Uses, exits_from
 from tileir.ir.attributes import MemoryOrdering
 from tileir.ir.core import Block, Module, Op, Value
 from tileir.ir.effects import Effect

@@ -5,7 +5,7 @@ Knows: that the product may have no other use. Does not know: the patterns (`rul
 
 from __future__ import annotations
 
-from tileir.analysis.uses import Uses
+from tileir.analysis.structure import Uses
 from tileir.ir.core import Module, Op, Value
 from tileir.passes.pattern import Bound, PatternRow, build
 from tileir.passes.rebuilding import Rebuilding, fused

@@ -15,8 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tileir.analysis.effects import own_effect
-from tileir.analysis.exits import exits_from
-from tileir.analysis.uses import home_of
+from tileir.analysis.structure import exits_from, home_of
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.effects import Effect
 from tileir.ir.types import TOKEN

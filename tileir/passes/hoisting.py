@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tileir.analysis.effects import accesses_of, effects_of
-from tileir.analysis.uses import home_of
+from tileir.analysis.structure import home_of
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.effects import Effect
 from tileir.ir.types import TileType

@@ -11,7 +11,7 @@ from itertools import product
 
 from tileir.analysis import ranges
 from tileir.analysis.affine import Affines
-from tileir.analysis.uses import Uses
+from tileir.analysis.structure import Uses
 from tileir.ir import types as t
 from tileir.ir.attributes import AssumePredicate, Bounded, DivBy, Overflow
 from tileir.ir.core import Module, Op, Value

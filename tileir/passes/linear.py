@@ -18,9 +18,8 @@ from dataclasses import dataclass
 from tileir.analysis import ranges
 from tileir.analysis.affine import Affines
 from tileir.analysis.forms import Affine, Needs
-from tileir.analysis.loops import carried_arguments
+from tileir.analysis.structure import carried_arguments, home_of
 from tileir.analysis.symbols import Lane
-from tileir.analysis.uses import home_of
 from tileir.ir.attributes import Overflow, Signedness
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.rules import Rules

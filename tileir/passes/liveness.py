@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from tileir.analysis.exits import exits_from
+from tileir.analysis.structure import exits_from
 from tileir.ir.core import Module, Op, Value
 from tileir.ir.traits import SYMBOL
 from tileir.ops.calls import Call

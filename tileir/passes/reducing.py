@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from tileir.analysis.uses import Uses
+from tileir.analysis.structure import Uses
 from tileir.ir.core import Block, Module, Op, Value
 from tileir.ir.fields import AttrKind
 from tileir.ir.types import TOKEN, FunctionType, TileType, Type

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from tileir.analysis.uses import Uses
+from tileir.analysis.structure import Uses
 from tileir.ir.core import Block, Module
 from tileir.ir.types import ElementType, TileType
 from tileir.ops.core import Constant

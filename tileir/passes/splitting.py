@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tileir.analysis.uses import home_of
+from tileir.analysis.structure import home_of
 from tileir.ir.attributes import IntegerAttr, Predicate, Signedness
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.types import I1

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
-from tileir.analysis.specialisation import ANY_GRID
+from tileir.analysis.narrowing import ANY_GRID
 from tileir.host.allocation import Allocation
 from tileir.host.coverage import Runs
 from tileir.runtime.arguments import Argument, ArrayArgument, Binder, Parameter, PointerArgument, ScalarArgument

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tileir.analysis.strength import morally_strong, scopes_include
+from tileir.analysis.effects import morally_strong, scopes_include
 from tileir.interp.api import Coordinates
 from tileir.sanitize.clocks import AccessEvent, Past, Site, union
 from tileir.sanitize.shadow import Cells, Shadow, Touched, TouchedElements

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from tileir.analysis.exits import TARGETS
+from tileir.analysis.structure import TARGETS
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.types import TensorViewType, TileViewType, Type
 from tileir.ops.calls import Func

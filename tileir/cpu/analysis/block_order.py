@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tileir.analysis.uses import home_of
+from tileir.analysis.structure import home_of
 from tileir.cpu.emit.record import COLUMNS
 from tileir.ir.core import Op, Value
 from tileir.ops import core

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from tileir.analysis import axes
+from tileir.analysis import affine
 from tileir.analysis.affine import Affines
 from tileir.analysis.effects import MemoryAccess
 from tileir.ir import types as t
@@ -75,7 +75,7 @@ class Cuts:
 
     def static_steps(self, pointers: Value) -> list[int | None]:
         """The bytes between neighbours along each dimension, where they are known."""
-        found = axes.steps(self._known.of(pointers).form, pointers.tile.shape)
+        found = affine.lane_steps(self._known.of(pointers).form, pointers.tile.shape)
         return [step.constant if step is not None and step.is_constant else None for step in found]
 
     def _has_neighbours(self, pointers: Value) -> bool:
@@ -109,22 +109,22 @@ class Cuts:
         if op.comparison_predicate not in _LESS or op.lhs.tile.number.bits < 8:
             return None
         left, right = sides_of(op)
-        extents, affine = left.tile.shape, self._known.of(left)
-        if not axes.is_uniform(self._known.of(right)):
+        extents, found = left.tile.shape, self._known.of(left)
+        if not affine.is_uniform(self._known.of(right)):
             return None
-        if axes.is_uniform(affine):
+        if affine.is_uniform(found):
             return frozenset([CutTerm(op, None)])
         dim = self._rises(op)
-        if dim is None or not axes.is_even(affine, extents) or extents[dim] > 1 << (left.tile.number.bits - 1):
+        if dim is None or not affine.is_even(found, extents) or extents[dim] > 1 << (left.tile.number.bits - 1):
             return None
-        if not all(axes.is_uniform_along(affine, other, extents) for other in range(len(extents)) if other != dim):
+        if not all(affine.is_uniform_along(found, other, extents) for other in range(len(extents)) if other != dim):
             return None
         return frozenset([CutTerm(op, dim)])
 
     def _rises(self, op: integer.CmpI) -> int | None:
         """The only dimension along which the lesser side changes: by 1."""
         left, _ = sides_of(op)
-        steps = axes.steps(self._known.of(left).form, left.tile.shape)
+        steps = affine.lane_steps(self._known.of(left).form, left.tile.shape)
         constants = [step.constant if step is not None and step.is_constant else None for step in steps]
         moving = [dim for dim, extent in enumerate(left.tile.shape) if extent > 1 and constants[dim] != 0]
         return moving[0] if len(moving) == 1 and constants[moving[0]] == 1 else None

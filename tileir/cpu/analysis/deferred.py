@@ -9,7 +9,7 @@ Knows: which products these are. Does not know: how many iterations are put toge
 
 from __future__ import annotations
 
-from tileir.analysis.loops import carried_arguments, enclosing_loop
+from tileir.analysis.structure import carried_arguments, enclosing_loop
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.ir.core import Op, Value
 from tileir.ops import control, core, matmul

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tileir.analysis.uses import Uses, home_of
+from tileir.analysis.structure import Uses, home_of
 from tileir.ir import types as t
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.traits import ELEMENTWISE

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import cast
 
 from tileir.analysis.effects import MemoryAccess, access_of
-from tileir.analysis.uses import home_of
+from tileir.analysis.structure import home_of
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.loads import LoadPlacement, Loads, is_box
 from tileir.ir import types as t

@@ -14,7 +14,7 @@ import enum
 from bisect import bisect_right
 from dataclasses import dataclass
 
-from tileir.analysis import axes
+from tileir.analysis import affine
 from tileir.analysis.affine import Affines
 from tileir.analysis.effects import MemoryAccess, access_of, own_effect
 from tileir.cpu.analysis.cuts import Cuts
@@ -175,7 +175,7 @@ def _moves_tile_of_bytes(access: MemoryAccess) -> bool:
 def steps_evenly(known: Affines, pointers: Value) -> bool:
     """Whether the addresses are a start plus a multiple of each index; whether they wrap around shows at the corners
     of the tile, when the code runs (`cpu.memory.regions`)."""
-    return axes.is_even(known.of(pointers), pointers.tile.shape)
+    return affine.is_even(known.of(pointers), pointers.tile.shape)
 
 
 def _is_through_pointers(access: MemoryAccess) -> bool:

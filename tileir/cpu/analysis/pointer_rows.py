@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tileir.analysis import axes
+from tileir.analysis import affine
 from tileir.analysis.affine import Affines
 from tileir.analysis.effects import MemoryAccess
 from tileir.cpu.analysis.cuts import DEEPEST, WHOLE, Cut, Cuts
@@ -38,9 +38,9 @@ def row_access(known: Affines, cuts: Cuts, access: MemoryAccess) -> RowAccess | 
     """How a weak access through pointers moves rows; None if it is not seen to."""
     pointers = access.address.tile
     pointee = pointers.pointer.pointee
-    affine, size = known.of(access.address), pointee.byte_size
-    dim = axes.unit_dimension(affine, pointers.shape, size)
-    if dim is None or pointers.shape[dim] * size < LEAST or not axes.is_even_along(affine, dim, pointers.shape):
+    found, size = known.of(access.address), pointee.byte_size
+    dim = affine.unit_dimension(found, pointers.shape, size)
+    if dim is None or pointers.shape[dim] * size < LEAST or not affine.is_even_along(found, dim, pointers.shape):
         return None
     if access.writes and any(extent > 1 for extent in pointers.shape[dim + 1 :]):
         return None  # elements that share a place are written in row-major order
@@ -66,7 +66,7 @@ def _ends(known: Affines, cuts: Cuts, mask: Value, dim: int, depth: int) -> Cut 
 
 def _is_uniform(known: Affines, value: Value, dim: int, depth: int) -> bool:
     """Whether the elements of a tile of integers are equal along a dimension."""
-    if axes.is_uniform_along(known.of(value), dim, value.tile.shape):
+    if affine.is_uniform_along(known.of(value), dim, value.tile.shape):
         return True
     op = value.op
     return (

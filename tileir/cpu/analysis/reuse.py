@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tileir.analysis.uses import home_of
+from tileir.analysis.structure import home_of
 from tileir.cpu.analysis.fusion import ALIASES, FREE, INDEX_MAPPING, Fusion, fusible
 from tileir.cpu.analysis.loads import Readers
 from tileir.ir import types as t

@@ -15,7 +15,7 @@ from math import prod
 from llvmlite import ir
 
 from tileir.analysis.effects import access_of, effects_of, reachable
-from tileir.analysis.loops import carried_arguments
+from tileir.analysis.structure import carried_arguments
 from tileir.cpu.analysis.deferred import DeferredProduct, deferred_products, first_sums, is_zero
 from tileir.cpu.emit.algebra import call_intrinsic
 from tileir.cpu.emit.elements import I1, I64, memory_type

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from llvmlite import ir
 
 from tileir.analysis.effects import access_of
-from tileir.analysis.uses import is_visible
+from tileir.analysis.structure import is_visible
 from tileir.cpu.analysis.streams import Unchanged
 from tileir.cpu.emit.elements import I1, I64
 from tileir.cpu.emit.record import ENTRY

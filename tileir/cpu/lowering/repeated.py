@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import prod
 
-from tileir.analysis.uses import is_visible
+from tileir.analysis.structure import is_visible
 from tileir.cpu.analysis.block_order import band_of
 from tileir.cpu.llvm.engine import host
 from tileir.cpu.lowering.kept import is_shared, kept_view, load_of, stays_in_array, unchanged_by_block

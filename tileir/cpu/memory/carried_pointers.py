@@ -2,15 +2,15 @@
 
 Knows: the slot of such a value: the distance moved so far, beside the expression it started from. The pointers are then
 computed where they are used, as if they were not carried, so that LLVM sees neighbours in memory.
-Does not know: how it is recognised (`analysis.carried`), nor other carried values (`cpu.emit.slots`).
+Does not know: how it is recognised (`analysis.walk`), nor other carried values (`cpu.emit.slots`).
 """
 
 from __future__ import annotations
 
 from llvmlite import ir
 
-from tileir.analysis.carried import Progress
-from tileir.analysis.loops import carried_arguments
+from tileir.analysis.structure import carried_arguments
+from tileir.analysis.walk import Progress
 from tileir.cpu.emit.elements import I64, Num
 from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.slots import Slot, new_slot

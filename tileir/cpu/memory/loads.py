@@ -13,7 +13,7 @@ from functools import partial
 
 from llvmlite import ir
 
-from tileir.analysis import axes
+from tileir.analysis import affine
 from tileir.analysis.effects import MemoryAccess
 from tileir.cpu.analysis.loads import LoadPlacement
 from tileir.cpu.emit.driver import SEPARATELY
@@ -263,7 +263,7 @@ def _read_now(lowering: Lowering, value: Value | None) -> Tile | None:
 def _read(lowering: Lowering, access: MemoryAccess, result: Value, elements: ExpressionTile) -> Tile:
     """Read the tile now; for a matrix product in the order of memory, which is as good as any other for it."""
     pointers = access.address.tile
-    fast = axes.unit_dimension(lowering.known.of(access.address), pointers.shape, pointers.pointer.pointee.byte_size)
+    fast = affine.unit_dimension(lowering.known.of(access.address), pointers.shape, pointers.pointer.pointee.byte_size)
     users = lowering.fusion.users(result)
     if fast is None or not all(isinstance(user, matmul.MmaF | matmul.MmaI) for user in users):
         return materialized(lowering.emit, elements)

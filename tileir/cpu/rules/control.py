@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from llvmlite import ir
 
 from tileir.analysis.effects import allocations_in, reachable
-from tileir.analysis.loops import carried_arguments
 from tileir.analysis.placement import LARGEST_KERNEL
+from tileir.analysis.structure import carried_arguments
 from tileir.cpu.emit.elements import I8, I64
 from tileir.cpu.emit.emitter import Index
 from tileir.cpu.emit.record import TrapKind, TrapSite

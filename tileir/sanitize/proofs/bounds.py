@@ -17,9 +17,8 @@ from tileir.analysis.evaluation import Program, Unmapped
 from tileir.analysis.expressions import TooLarge
 from tileir.analysis.extents import Extent
 from tileir.analysis.footprint import Footprint
-from tileir.analysis.narrowing import NarrowedFootprint
+from tileir.analysis.narrowing import NarrowedFootprint, specialised
 from tileir.analysis.ranges import MAX_GRID
-from tileir.analysis.specialisation import specialised
 from tileir.analysis.symbols import StorageKind
 from tileir.ir.diagnostics import place_text
 from tileir.sanitize.clocks import Site

@@ -18,7 +18,7 @@ import numpy as np
 
 from tileir.analysis.effects import reachable
 from tileir.analysis.extents import Extent
-from tileir.analysis.specialisation import Grid
+from tileir.analysis.narrowing import Grid
 from tileir.host.allocation import Allocation
 from tileir.ops.core import GetTileBlockId
 from tileir.ops.module import Entry

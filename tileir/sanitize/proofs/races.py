@@ -14,7 +14,7 @@ from math import inf
 
 from tileir.analysis.disjoint import Proved, Refuted, Undecided
 from tileir.analysis.footprint import Footprint
-from tileir.analysis.specialisation import Grid
+from tileir.analysis.narrowing import Grid
 from tileir.analysis.symbols import NoWrap, StorageKind
 from tileir.ir.diagnostics import place_text
 from tileir.sanitize.clocks import Site

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from tileir.analysis.disjoint import Block, Proved, Refuted, shared_byte
 from tileir.analysis.expressions import TooLarge
 from tileir.analysis.footprint import Footprint
-from tileir.analysis.specialisation import specialised
+from tileir.analysis.narrowing import specialised
 from tileir.analysis.symbols import Function, Turn
 from tileir.sanitize.proofs.launch import KnownLaunch
 from tileir.sanitize.proofs.pairs import PROMISES, KnownAccess, PairResult, same_memory

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tileir.analysis.specialisation import ANY_GRID, Grid
+from tileir.analysis.narrowing import ANY_GRID, Grid
 from tileir.ir.loc import Source
 from tileir.ir.shown import shown
 from tileir.sanitize.findings import Finding

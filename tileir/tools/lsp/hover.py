@@ -10,7 +10,7 @@ import re
 
 from lsprotocol import types as lsp
 
-from tileir.analysis.axes import axes
+from tileir.analysis.affine import axes
 from tileir.analysis.forms import Affine
 from tileir.analysis.ranges import MAX_DIVISOR, Range
 from tileir.analysis.walk import Walk

@@ -8,8 +8,7 @@ from functools import reduce
 from operator import or_
 
 from tileir.analysis.effects import access_of, own_effect, token_operands, token_results
-from tileir.analysis.exits import EXITS, RegionExit, target_of
-from tileir.analysis.loops import carried_arguments
+from tileir.analysis.structure import EXITS, RegionExit, carried_arguments, target_of
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.effects import Effect
 from tileir.ops import control

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tileir.analysis.effects import access_of
-from tileir.analysis.loops import LOOPS, enclosing_loop
-from tileir.analysis.uses import Uses, home_of
+from tileir.analysis.structure import LOOPS, Uses, enclosing_loop, home_of
 from tileir.gpu.arch import Arch
 from tileir.gpu.compiler import AS_THE_KERNEL_HAS_IT, CompileOptions, RequestedOptions
 from tileir.ir import types as t

@@ -19,8 +19,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tileir.analysis.loops import enclosing_loop
 from tileir.analysis.ranges import Range
+from tileir.analysis.structure import enclosing_loop
 from tileir.gpu.extents import extent_of
 from tileir.gpu.ttir.analysis.hints import allows_tma, bytes_of
 from tileir.gpu.ttir.forms import LoweredTensorView, LoweredTileView, stored

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from tileir.analysis.exits import EXITS, RegionExit
+from tileir.analysis.structure import EXITS, RegionExit
 from tileir.gpu.ttir.forms import flat_types, flattened
 from tileir.gpu.ttir.ir.builder import Builder
 from tileir.gpu.ttir.ir.code import I32, I64, TtirBlock, TtirType, TtirValue

@@ -6,8 +6,8 @@ multiply, so the code that calls stand for is measured before there is any.
 
 from __future__ import annotations
 
-from tileir.analysis.exits import RegionExit
 from tileir.analysis.placement import CodeSizes
+from tileir.analysis.structure import RegionExit
 from tileir.gpu.ttir.lib.regions import bind_left, run
 from tileir.gpu.ttir.lowering import Lower, TtirLowering
 from tileir.ir.rules import Rules

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tileir.analysis.exits import RegionExit
+from tileir.analysis.structure import RegionExit
 from tileir.gpu.ttir.analysis.hints import loop_stages, takes_up_products
 from tileir.gpu.ttir.ir.code import ConstantBits, TtirAttribute
 from tileir.gpu.ttir.lib.mailbox_writes import post_failure, where

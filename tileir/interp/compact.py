@@ -14,9 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from tileir.analysis.exits import EXITS, RegionExit, target_of
-from tileir.analysis.loops import carried_arguments
 
+from tileir.analysis.structure import EXITS, RegionExit, carried_arguments, target_of
 from tileir.interp.accesses import CheckedAccess
 from tileir.interp.api import BlockState
 from tileir.interp.cells import CELLS, Cell

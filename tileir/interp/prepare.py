@@ -12,11 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tileir.analysis.effects import access_of, allocations_in, ordering_of
-<<<<<<< HEAD
-from tileir.analysis.exits import EXITS
-=======
-from tileir.analysis.structure import EXITS, RegionExit, carried_arguments, target_of
->>>>>>> e945795 (Merge the slips of analysis into chapters)
+from tileir.analysis.structure import EXITS
 from tileir.host import undefined
 from tileir.interp.api import BlockState, EffectRule, PureRule, StrictCheck, StrictRule
 from tileir.interp.faults import Fault

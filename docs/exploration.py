@@ -13,7 +13,7 @@ import tileir
 from tileir.examples import FOLDER as EXAMPLES
 from tileir.explore.launch import launch_line
 from tileir.explore.report import ExplorationReport
-from tileir.runtime.given import given_values
+from tileir.runtime.cli_arguments import given_values
 from tileir.runtime.module import Kernel
 
 FOLDER = Path(__file__).parent

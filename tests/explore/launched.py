@@ -8,7 +8,7 @@ import tileir
 from tests.explore.programs import Program, text
 from tileir.explore.launch import launch_line
 from tileir.explore.report import ExplorationReport
-from tileir.runtime.given import given_values
+from tileir.runtime.cli_arguments import given_values
 from tileir.runtime.module import Kernel, Module
 
 

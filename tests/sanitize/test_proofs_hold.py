@@ -20,7 +20,7 @@ from tileir import cutile
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES
 from tileir.host import extern
-from tileir.runtime.given import given_values
+from tileir.runtime.cli_arguments import given_values
 from tileir.sanitize.proofs.verdict import Answer
 
 TRIES = int(os.environ.get("TILEIR_FUZZ_TRIES", 8))

@@ -13,8 +13,8 @@ from tileir.cli.launching import add_kernel
 from tileir.cli.options import add_gpu_options, add_level, add_optimize, add_output, gpu_options_of
 from tileir.gpu.arch import GPUS, WAVES
 from tileir.gpu.compiler import RequestedOptions
+from tileir.runtime.cli_arguments import chosen_kernel
 from tileir.runtime.exact import exact_module
-from tileir.runtime.given import chosen_kernel
 
 CPU = "cpu"
 AMD = "AMD"

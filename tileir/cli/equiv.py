@@ -13,8 +13,8 @@ from tileir.cli.options import add_level, chosen_target
 from tileir.fuzz.comparing import Comparison, compare
 from tileir.fuzz.trials import Trial, trials
 from tileir.passes.algebraic import algebraic
-from tileir.runtime import argument_words
-from tileir.runtime.given import given_values
+from tileir.runtime import cli_arguments
+from tileir.runtime.cli_arguments import given_values
 from tileir.runtime.module import Kernel, Module
 
 TRIALS = 24
@@ -38,7 +38,7 @@ behaviour say nothing. With --algebraic sums may be taken in any order and be sp
 lost term still shows; arrays of floats are i32 then. Without --grid, inputs are generated for every entry of A: small
 numbers, then edge values, then arrays that are given for several parameters.
 
-{argument_words.GRAMMAR}
+{cli_arguments.GRAMMAR}
 examples:
   tileir equiv kernel.mlir optimised.tileirbc
   tileir equiv --ulps 4 plain.mlir fused.mlir

@@ -14,8 +14,8 @@ from tileir.cli import FAULT, FINE, UsageError, files, show
 from tileir.cli.launching import add_kernel, checked, require_arguments, suggestion
 from tileir.cli.options import add_level, chosen_target
 from tileir.explore.launch import ITERATIONS, LIMIT, explore, launch_line
-from tileir.runtime import argument_words
-from tileir.runtime.given import chosen_kernel, given_values
+from tileir.runtime import cli_arguments
+from tileir.runtime.cli_arguments import chosen_kernel, given_values
 from tileir.runtime.module import Kernel
 
 
@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--html", metavar="FILE", help="write the report as a page with drawings")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.epilog = f"""\
-{argument_words.GRAMMAR}
+{cli_arguments.GRAMMAR}
 Without --grid the launch is that of a comment in front of the kernel, such as
   // launch: --grid 2 x=i32[1]:zeros
 

@@ -1,7 +1,7 @@
 """A launch as the words of a command line describe it: ``tileir run`` and ``tileir bench``.
 
 Knows: which kernel, which grid and which values the options and arguments mean, and that they fit together.
-Does not know: the values that words describe (`runtime.given`), nor what is done with a launch.
+Does not know: the values that words describe (`runtime.cli_arguments`), nor what is done with a launch.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from tileir.cli.progress import clear_line
 from tileir.host import child
 from tileir.ir.diagnostics import Trap
 from tileir.ir.shown import shown
-from tileir.runtime import argument_words
-from tileir.runtime.given import Given, chosen_kernel
+from tileir.runtime import cli_arguments
+from tileir.runtime.cli_arguments import Given, chosen_kernel
 from tileir.runtime.grid import Grid, checked_grid
 from tileir.runtime.launch import bind, launch_kernel
 from tileir.runtime.module import Kernel
@@ -84,7 +84,7 @@ def require_arguments(kernel: Kernel, file: str, verb: str, words: Sequence[str]
 
 def _require(kernel: Kernel, file: str, verb: str, words: Sequence[str], grid: str | None, lacks_grid: bool) -> None:
     names = [parameter.name for parameter in kernel.parameters]
-    lacking = argument_words.missing(words, names)
+    lacking = cli_arguments.missing(words, names)
     if lacking or lacks_grid:
         given = _parts(grid is not None, [name for name in names if words and name not in lacking])
         got = f"only {given}" if given else "none"

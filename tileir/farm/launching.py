@@ -1,7 +1,7 @@
 """The kind of job ``launch``: a kernel on arguments that words describe.
 
 Knows: the spec of such a job, how it is made from a line of a job file, and its answer. Does not know: the words
-(`runtime.argument_words`), nor workers.
+(`runtime.cli_arguments`), nor workers.
 
     {"kernel": "add", "grid": [8], "arguments": ["x=f32[1024]:randn", "y=f32[1024]", "1024"], "target": "cpu",
      "seed": 0, "check": true, "options": {"threads": 1}, "keep": ["y"], "parameters": ["x", "y", "n"],
@@ -25,7 +25,7 @@ import numpy as np
 from tileir.farm.job import FarmJob, Json, WorkResult
 from tileir.ir.usage import UsageError
 from tileir.runtime import fill
-from tileir.runtime.given import Given, chosen_kernel, given_values
+from tileir.runtime.cli_arguments import Given, chosen_kernel, given_values
 from tileir.runtime.launch import launch_kernel
 from tileir.runtime.module import Module, from_content
 from tileir.runtime.options import LaunchOptions, check_level

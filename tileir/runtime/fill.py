@@ -1,7 +1,4 @@
-"""Arrays and numbers made from the argument words of ``tileir run``.
-
-Knows: how every element type is filled, and how a result is summed up.
-Does not know: the grammar of the words (`argument_words`).
+"""Arrays and numbers for the arguments of ``tileir run``, and what is told of the results.
 
 Floats are made as f64 and rounded to nearest, so that a fill means the same for every type; the same seed gives the
 same arrays. f4E2M1FN lies in memory two to a byte: its arrays are bytes, half as many along the last dimension.
@@ -26,7 +23,6 @@ from tileir.ir.usage import UsageError
 from tileir.numerics import nibbles
 from tileir.numerics.conversion import float_to_float
 from tileir.numerics.formats import widened
-from tileir.runtime.argument_words import ArrayWord, FileWord, ScalarWord
 
 Array = np.ndarray
 _NPY, _ZIP = b"\x93NUMPY", b"PK"
@@ -36,6 +32,37 @@ _UNREADABLE = (
     tokenize.TokenError, zipfile.BadZipFile,
 )  # fmt: skip
 """The exceptions of NumPy for files that are damaged or lie."""
+
+
+@dataclass(frozen=True)
+class Fill:
+    """The contents of an array: `how` is a word of `cli_arguments.GRAMMAR` or ``value``; `numbers` what they need."""
+
+    how: str
+    numbers: tuple[int | float, ...] = ()
+
+
+@dataclass(frozen=True)
+class ArrayWord:
+    element: t.ElementType
+    shape: tuple[int, ...]
+    fill: Fill
+
+
+@dataclass(frozen=True)
+class FileWord:
+    path: str
+
+
+@dataclass(frozen=True)
+class ScalarWord:
+    """A number; `element` is None where the parameter gives its type."""
+
+    element: t.ElementType | None
+    value: int | float
+
+
+Word = ArrayWord | FileWord | ScalarWord
 
 
 def array(word: ArrayWord, random: np.random.Generator) -> Array:

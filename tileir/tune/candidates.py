@@ -16,9 +16,9 @@ from typing import Any, cast
 import numpy as np
 
 from tileir.ir.usage import UsageError
-from tileir.runtime import argument_words, fill
-from tileir.runtime.argument_words import ArrayWord, FileWord
-from tileir.runtime.given import chosen_kernel, given_values
+from tileir.runtime import cli_arguments, fill
+from tileir.runtime.cli_arguments import chosen_kernel, given_values
+from tileir.runtime.fill import ArrayWord, FileWord
 from tileir.runtime.launch import launch_kernel
 from tileir.runtime.module import Kernel, Module
 from tileir.runtime.options import Check, LaunchOptions
@@ -132,9 +132,9 @@ def _scalars(task: TuneTask, point: Point) -> tuple[list[str], dict[str, object]
     words = [substituted(word, names, "an argument") for word in task.arguments]
     module = Module.of(parse(substituted(task.program, names), "<template>"))
     kernel = chosen_kernel(module, task.kernel)
-    found = argument_words.assigned(words, [parameter.name for parameter in kernel.parameters])
+    found = cli_arguments.assigned(words, [parameter.name for parameter in kernel.parameters])
     pairs = zip(kernel.parameters, found)
-    return words, {one.name: word.value for one, word in pairs if isinstance(word, argument_words.ScalarWord)}
+    return words, {one.name: word.value for one, word in pairs if isinstance(word, fill.ScalarWord)}
 
 
 @contextmanager
@@ -216,7 +216,7 @@ def _cutile_kernel(task: TuneTask, names: Mapping[str, PointValue]) -> Any:
 def cutile_values(words: Sequence[str], seed: int) -> list[object]:
     random = np.random.default_rng(abs(seed))
     values: list[object] = []
-    for word in map(argument_words.parsed, words):
+    for word in map(cli_arguments.parsed, words):
         if isinstance(word, ArrayWord):
             values.append(fill.array(word, random))
         else:

@@ -16,9 +16,8 @@ from tileir.ir.loc import Location, SourceLoc, file_position
 from tileir.ir.shown import shown_lines
 from tileir.ir.storage import dtype_of
 from tileir.ir.usage import UsageError
-from tileir.runtime.argument_words import ArrayWord, FileWord, assigned
-from tileir.runtime.fill import shown
-from tileir.runtime.given import Given, given_values
+from tileir.runtime.cli_arguments import Given, assigned, given_values
+from tileir.runtime.fill import ArrayWord, FileWord, shown
 from tileir.runtime.grid import checked_grid
 from tileir.runtime.module import Kernel
 from tileir.sanitize.launch import sanitize

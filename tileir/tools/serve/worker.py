@@ -20,7 +20,7 @@ from tileir.ir.diagnostics import Diagnostic, DiagnosticError, Trap, Unsupported
 from tileir.ir.loc import FileLoc, SourceLoc, file_position
 from tileir.ir.shown import shown_lines
 from tileir.ir.usage import UsageError
-from tileir.runtime.given import chosen_kernel
+from tileir.runtime.cli_arguments import chosen_kernel
 from tileir.runtime.module import Kernel, Module, parse
 from tileir.tools.serve.launches import ran, sanitized
 from tileir.tools.serve.limits import ServeLimits, bound_this_process

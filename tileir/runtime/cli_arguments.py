@@ -1,17 +1,19 @@
-"""Kernel arguments as words after ``tileir run FILE``: ``x=f32[64,64]:randn``, ``@a.npy``, ``i32:7``.
-
-Knows: the grammar of these words, and which parameter each belongs to.
-Does not know: how arrays are filled (`fill`), nor how a kernel is launched.
-"""
+"""Arguments of a launch from words of the command line: ``x=f32[64,64]:randn``, ``@a.npy``, ``i32:7``."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from tileir.ir import types as t
 from tileir.ir.usage import UsageError
+from tileir.runtime import fill
+from tileir.runtime.arguments import Parameter
+from tileir.runtime.fill import ArrayWord, FileWord, Fill, ScalarWord, Word
+from tileir.runtime.module import Kernel, Module
 
 GRAMMAR = """\
 arguments, in the order of the kernel's parameters or as NAME=...:
@@ -29,37 +31,6 @@ _NAME = re.compile(r"([A-Za-z_$.][\w$.\-]*|\d+)=(.*)", re.DOTALL)
 _ARRAY = re.compile(r"(\w+)\[([^\]]*)\](?::(.*))?", re.DOTALL)
 _SCALAR = re.compile(r"([A-Za-z]\w*):(.*)", re.DOTALL)
 _FILLS = ("zeros", "ones", "arange", "rand", "randn")
-
-
-@dataclass(frozen=True)
-class Fill:
-    """The contents of an array: `how` is one of the words above or ``value``; `numbers` what they need."""
-
-    how: str
-    numbers: tuple[int | float, ...] = ()
-
-
-@dataclass(frozen=True)
-class ArrayWord:
-    element: t.ElementType
-    shape: tuple[int, ...]
-    fill: Fill
-
-
-@dataclass(frozen=True)
-class FileWord:
-    path: str
-
-
-@dataclass(frozen=True)
-class ScalarWord:
-    """A number; `element` is None where the parameter gives its type."""
-
-    element: t.ElementType | None
-    value: int | float
-
-
-Word = ArrayWord | FileWord | ScalarWord
 
 
 def assigned(words: Sequence[str], parameters: Sequence[str]) -> list[Word]:
@@ -181,3 +152,69 @@ def _float(text: str, word: str, element: t.ElementType | None) -> float:
             raise UsageError(f"'{word}': expected a number, got '{text}'") from None
         forms = "a number, an array such as f32[64,64]:randn or a file such as @a.npy"
         raise UsageError(f"expected {forms}, got '{word}'\n  hint: see 'tileir run --help'") from None
+
+
+# ---------------------------------------------------------------- values
+
+
+@dataclass(frozen=True)
+class Given:
+    """The argument of a parameter. `before` is the checksum of an array before the launch, None for a scalar."""
+
+    name: str
+    element: t.ElementType
+    value: np.ndarray | int | float
+    before: str | None
+
+    @property
+    def array(self) -> np.ndarray:
+        assert isinstance(self.value, np.ndarray)
+        return self.value
+
+
+def chosen_kernel(module: Module, name: str | None) -> Kernel:
+    kernels = module.kernels
+    if name is None and len(kernels) == 1:
+        return next(iter(kernels.values()))
+    found = kernels.get(name.removeprefix("@")) if name is not None else None
+    if found is None:
+        known = ", ".join(kernels) or "none"
+        said = "say which kernel with --kernel" if name is None else f"no kernel '{name}'"
+        raise UsageError(f"{said}; the program has {known}")
+    return found
+
+
+def given_values(kernel: Kernel, words: Sequence[str], seed: int, names: Sequence[str] | None = None) -> list[Given]:
+    """The argument of each parameter; the words call the parameters by `names`, by default their own."""
+    names = [parameter.name for parameter in kernel.parameters] if names is None else names
+    parameters = [replace(parameter, name=name) for parameter, name in zip(kernel.parameters, names)]
+    found = assigned(words, names)
+    random = np.random.default_rng(abs(seed))
+    return [_value(parameter, word, random) for parameter, word in zip(parameters, found)]
+
+
+def _value(parameter: Parameter, word: Word, random: np.random.Generator) -> Given:
+    element, is_pointer = _element_of(parameter)
+    if isinstance(word, ArrayWord):
+        array = fill.array(word, random)
+        return Given(parameter.name, word.element, array, fill.checksum(array))
+    if isinstance(word, FileWord):
+        array = fill.loaded(word, element)
+        return Given(parameter.name, element, array, fill.checksum(array))
+    if is_pointer:
+        raise UsageError(
+            f"parameter '{parameter.name}' is a {parameter.type!r}: expected an array such as "
+            f"{element.name}[64]:zeros, got a number"
+        )
+    try:
+        return Given(parameter.name, element, fill.scalar(word, element), None)
+    except UsageError as error:
+        raise UsageError(f"parameter '{parameter.name}': {error}") from None
+
+
+def _element_of(parameter: Parameter) -> tuple[t.ElementType, bool]:
+    """The element type of a parameter or of what it points to, and whether it is a pointer."""
+    ty = parameter.type
+    if isinstance(ty, t.TileType):
+        return (ty.element.pointee, True) if isinstance(ty.element, t.PointerType) else (ty.element, False)
+    raise UsageError(f"parameter '{parameter.name}': a launch cannot pass a {ty!r}")

@@ -18,7 +18,7 @@ from tileir.farm.driver import drive
 from tileir.farm.executors import processes
 from tileir.farm.launching import launch_job
 from tileir.farm.store import JobStore
-from tileir.runtime.module import parse
+from tileir.runtime.loading import parse
 
 EMPTY = "entry @empty(%n: tile<i32>) { }"
 

@@ -20,9 +20,8 @@ from table import figure
 import tileir
 from tileir.cpu.run.profiling import Histogram, Sampler
 from tileir.examples.checks import EXAMPLES
-from tileir.runtime.launch import bind
+from tileir.runtime.module import bind, target_named
 from tileir.runtime.options import LaunchOptions
-from tileir.runtime.targets import target_named
 from tileir.tools.profile.measure import ProfiledKernel
 
 RUNS, SECONDS = 9, 0.1

@@ -16,11 +16,10 @@ if TYPE_CHECKING:
     from tileir.host.kernel_warnings import KernelWarning
     from tileir.host.standins import register_stand_in
     from tileir.ir.diagnostics import Diagnostic, DiagnosticError, LaunchTimeout, Report, Trap, UnsupportedError
-    from tileir.runtime.launch import launch
-    from tileir.runtime.loading import load
-    from tileir.runtime.module import Kernel, Module, from_bytecode, parse
+    from tileir.runtime.loading import from_bytecode, load, parse
+    from tileir.runtime.module import Kernel, Module, launch
     from tileir.runtime.pointer import Pointer
-    from tileir.runtime.writing import to_bytecode
+    from tileir.runtime.serialisation import to_bytecode
     from tileir.sanitize.launch import prove, sanitize
     from tileir.text.printer import to_text
     from tileir.tools.optimise import optimize
@@ -69,17 +68,17 @@ _PLACES = {
     "Module": ("tileir.runtime.module", "Module"),
     "Pointer": ("tileir.runtime.pointer", "Pointer"),
     "explore": ("tileir.explore.launch", "explore"),
-    "from_bytecode": ("tileir.runtime.module", "from_bytecode"),
-    "launch": ("tileir.runtime.launch", "launch"),
+    "from_bytecode": ("tileir.runtime.loading", "from_bytecode"),
+    "launch": ("tileir.runtime.module", "launch"),
     "load": ("tileir.runtime.loading", "load"),
     "optimize": ("tileir.tools.optimise", "optimize"),
-    "parse": ("tileir.runtime.module", "parse"),
+    "parse": ("tileir.runtime.loading", "parse"),
     "profile": ("tileir.tools.profile.api", "profile"),
     "prove": ("tileir.sanitize.launch", "prove"),
     "register_extern": ("tileir.host.extern", "register_extern"),
     "register_stand_in": ("tileir.host.standins", "register_stand_in"),
     "sanitize": ("tileir.sanitize.launch", "sanitize"),
-    "to_bytecode": ("tileir.runtime.writing", "to_bytecode"),
+    "to_bytecode": ("tileir.runtime.serialisation", "to_bytecode"),
     "tuned": ("tileir.tune.record", "tuned"),
     "to_text": ("tileir.text.printer", "to_text"),
     "verify": ("tileir.verify", "verify"),

@@ -15,9 +15,8 @@ from tileir.host import extern
 from tileir.ir.effects import AccessTrait
 from tileir.runtime.grid import checked_grid
 from tileir.runtime.instrumenting import instrumented_program
-from tileir.runtime.launch import bind
+from tileir.runtime.module import bind, target_named
 from tileir.runtime.native import NativeLaunches
-from tileir.runtime.targets import target_named
 from tileir.tools.profile.report import bytes_of
 
 EVERY = 4

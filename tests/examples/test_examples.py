@@ -11,14 +11,13 @@ import tileir
 from tileir.cli import main
 from tileir.examples import FOLDER, Example
 from tileir.examples.checks import EXAMPLES, largest_error
-from tileir.runtime.staging import placed
-from tileir.runtime.targets import DEFAULT, names, target_named
+from tileir.runtime.module import DEFAULT_TARGET, placed, target_named, target_names
 
 PROGRAMS = sorted(FOLDER.glob("*.mlir"))
 COMMAND = re.compile(r"^// +tileir (.*)$", re.MULTILINE)
 
 
-def check(example: Example, target: str = DEFAULT, **options) -> None:
+def check(example: Example, target: str = DEFAULT_TARGET, **options) -> None:
     arguments = example.arguments(example.sizes, np.random.default_rng(1))
     answer = example.answer(arguments)
     lines: list[str] = []
@@ -34,7 +33,7 @@ def check(example: Example, target: str = DEFAULT, **options) -> None:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
-@pytest.mark.parametrize("target", names())
+@pytest.mark.parametrize("target", target_names())
 def test_every_target_gives_what_numpy_gives(example: Example, target: str) -> None:
     try:
         target_named(target)

@@ -124,7 +124,7 @@ def test_jobs_on_ray_end_as_on_this_machine(tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="needs ray: pip install 'tileir[ray]'")
     from tests.farm.test_farm_command import DOUBLE
     from tileir.farm.launching import launch_job
-    from tileir.runtime.module import parse
+    from tileir.runtime.loading import parse
 
     module = parse(DOUBLE)
     jobs = [launch_job(module, {"grid": 1, "arguments": ["f32[16]:randn", "16"], "seed": seed}) for seed in range(30)]

@@ -21,7 +21,7 @@ from tileir.farm.job import Attempt, Ending, FarmJob, JobLimits
 from tileir.farm.launching import launch_job
 from tileir.farm.templates import MOST, Templates, templates
 from tileir.host import child
-from tileir.runtime.module import parse
+from tileir.runtime.loading import parse
 
 pytestmark = pytest.mark.skipif(not child.POSSIBLE, reason="this system cannot copy a process")
 LIMITS = JobLimits(seconds=5.0)

@@ -22,8 +22,7 @@ from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, 
 from tileir.runtime.arguments import ArrayArgument, ScalarArgument
 from tileir.runtime.arrays import described
 from tileir.runtime.gpu import Gpu
-from tileir.runtime.launch import bind
-from tileir.runtime.staging import placed
+from tileir.runtime.module import bind, placed
 
 NO_GLOBALS = {}.__getitem__
 

@@ -111,7 +111,7 @@ class TestCalls(SharedDriverCalls):
         ],
     )
     def test_a_runtime_without_a_gpu(self, library, environment, words):
-        script = "import tileir\nfrom tileir.runtime.targets import available\nprint(available()['hip'])"
+        script = "import tileir\nfrom tileir.runtime.module import available_targets\nprint(available_targets()['hip'])"
         assert ran(["-c", script], library, **environment).stdout.strip() == f"not available: {words}"
 
     def test_the_command_lists_devices(self, library):

@@ -17,11 +17,10 @@ from tests.gpu import hip_standin
 from tests.gpu.hip_standin import HipStandin
 from tests.runtime.test_gpu_arrays import DLPack
 from tileir.examples.checks import EXAMPLES, largest_error
-from tileir.runtime import targets
 from tileir.runtime.arrays import _torch_device
 from tileir.runtime.gpu import Gpu
 from tileir.runtime.gpu_routes import OpenRoute
-from tileir.runtime.staging import placed
+from tileir.runtime.module import placed, target_named
 
 pytestmark = pytest.mark.skipif(
     hip_standin.reason_not_to_build() is not None, reason=str(hip_standin.reason_not_to_build())
@@ -66,7 +65,7 @@ def target(hip, monkeypatch) -> Gpu:
     """The target, whose driver is that of the standin."""
     found = Gpu("hip", "", hip.driver, OpenRoute)
     monkeypatch.setattr(
-        "tileir.runtime.launch.target_named", lambda name: found if name == "hip" else targets.target_named(name)
+        "tileir.runtime.module.target_named", lambda name: found if name == "hip" else target_named(name)
     )
     monkeypatch.delitem(sys.modules, "torch", raising=False)
     hip.launches.clear()
@@ -156,7 +155,7 @@ class TestLaunches:
         kernel = tileir.parse(SCALE)["k"]
         for address, count in [(memory.address, 160), (memory.address + 4, 160), (memory.address, 161)]:
             kernel.launch(1, tileir.Pointer(address), 1.0, count, target="hip")
-        prepared = kernel.prepared(("hip", True), lambda: None)
+        prepared = kernel.memo(("hip", True), lambda: None)
         assert len(prepared._launchers) == 3
 
     def test_warps_are_waves(self, target, memory, hip):

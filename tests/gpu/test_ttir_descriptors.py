@@ -16,8 +16,7 @@ from tileir.gpu.compiler import compile_ttir
 from tileir.gpu.extents import evaluated
 from tileir.gpu.ttir.analysis.hints import options_for
 from tileir.gpu.ttir.lowering import ParameterFacts
-from tileir.runtime.launch import bind
-from tileir.runtime.targets import target_named
+from tileir.runtime.module import bind, target_named
 
 SMALL = (64, 64, 32)
 """Two tiles of 4096 bytes: just enough."""

@@ -16,7 +16,7 @@ from tileir.gpu.arch import arch_named
 from tileir.gpu.object_files import cubin_kernels
 from tileir.runtime.gpu import Gpu
 from tileir.runtime.gpu_routes import VendorRoute
-from tileir.runtime.launch import bind
+from tileir.runtime.module import bind
 
 needs_tileiras = pytest.mark.skipif(vendor.program() is None, reason="needs tileiras: pip install nvidia-cuda-tileiras")
 SM_90 = arch_named("sm_90")

@@ -25,7 +25,7 @@ from tileir.runtime.arrays import CPU
 from tileir.runtime.gpu_routes import source_of
 from tileir.runtime.grid import Grid
 from tileir.runtime.interpreter import Interpreter
-from tileir.runtime.targets import Run
+from tileir.runtime.module import Run
 
 ARCHS = ("sm_80", "sm_90", "sm_100")
 

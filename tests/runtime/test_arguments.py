@@ -13,9 +13,8 @@ from tileir.ir import types as t
 from tileir.ir.storage import DTYPES
 from tileir.runtime.arguments import ScalarArgument
 from tileir.runtime.arrays import TORCH_DTYPES, described
-from tileir.runtime.launch import bind
+from tileir.runtime.module import bind, target_named
 from tileir.runtime.scalars import DoesNotFit, scalar
-from tileir.runtime.targets import target_named
 
 try:
     import torch

@@ -9,7 +9,7 @@ import pytest
 
 import tileir
 from tileir.runtime.grid import MAX_EXTENT, checked_grid
-from tileir.runtime.targets import available, target_named
+from tileir.runtime.module import available_targets, target_named
 
 TWO = """
 cuda_tile.module @demo {
@@ -188,7 +188,7 @@ class TestTargets:
             tileir.parse(TWO)["second"].launch(1, target="nowhere")
 
     def test_all_are_listed_with_a_description(self):
-        assert "reference interpreter" in available()["interp"]
+        assert "reference interpreter" in available_targets()["interp"]
         assert target_named("interp").name == "interp"
 
     def test_an_option_that_the_target_lacks(self):

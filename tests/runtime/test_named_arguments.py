@@ -69,7 +69,8 @@ def test_a_parameter_called_like_an_option_is_given_by_position() -> None:
 
 def test_the_options_in_the_signature_are_those_of_a_launch() -> None:
     tree = ast.parse(inspect.getsource(module))
-    (launch, _) = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == "launch"]
+    (kernel,) = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Kernel"]
+    launch, _ = [node for node in ast.walk(kernel) if isinstance(node, ast.FunctionDef) and node.name == "launch"]
     assert {one.arg for one in launch.args.kwonlyargs} == {"target", "check", *LaunchOptions.__annotations__}
 
 

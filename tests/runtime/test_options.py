@@ -6,6 +6,7 @@ from typing import get_args
 
 import pytest
 
+from tileir.runtime.module import TargetName, target_names
 from tileir.runtime.options import (
     GpuOptions,
     InterpreterOptions,
@@ -14,13 +15,12 @@ from tileir.runtime.options import (
     VendorOptions,
     require_known,
 )
-from tileir.runtime.targets import TargetName, names
 
 BY_TARGET = (InterpreterOptions, NativeOptions, GpuOptions, VendorOptions)
 
 
 def test_every_target_has_its_name_among_those_that_are_typed() -> None:
-    assert names() == get_args(TargetName)
+    assert target_names() == get_args(TargetName)
 
 
 def test_launch_options_are_those_of_all_targets() -> None:

@@ -23,10 +23,9 @@ from tileir.ir.storage import DTYPES
 from tileir.ir.types import ELEMENTS
 from tileir.runtime.arguments import ArrayArgument, ScalarArgument
 from tileir.runtime.arrays import described
-from tileir.runtime.launch import bind
+from tileir.runtime.module import bind, target_named
 from tileir.runtime.native_memory import NativeArguments
 from tileir.runtime.scalars import scalar
-from tileir.runtime.targets import target_named
 
 TEXT = """
 cuda_tile.module @m {

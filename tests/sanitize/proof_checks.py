@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 
 import tileir
 from tileir.runtime.grid import checked_grid
-from tileir.runtime.launch import bind
-from tileir.runtime.targets import target_named
+from tileir.runtime.module import bind, target_named
 from tileir.sanitize.launch import kernel_proof
 from tileir.sanitize.proofs.kernel import SUBJECTS
 from tileir.sanitize.proofs.pairs import INSIDE, PROMISES

@@ -13,8 +13,7 @@ from tests.sanitize.corpus_programs import Case, cases
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES
 from tileir.runtime.grid import checked_grid
-from tileir.runtime.launch import bind
-from tileir.runtime.targets import target_named
+from tileir.runtime.module import bind, target_named
 from tileir.sanitize import run
 from tileir.sanitize.launch import known_launch, quiet_of
 from tileir.sanitize.proofs import kernel as kernel_proofs

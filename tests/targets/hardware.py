@@ -47,10 +47,10 @@ def gpus() -> tuple[str, ...]:
 
 def _is_there(name: str) -> bool:
     import tileir
-    from tileir.runtime import targets
+    from tileir.runtime.module import target_named
 
     try:
-        targets.target_named(name)
+        target_named(name)
     except tileir.UnsupportedError:
         return False
     return True
@@ -105,18 +105,18 @@ def opened(name: str, request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
     """The device of a case, which must still be usable in the end."""
     from tests.gpu.hardware.hardware_device import Device
     from tests.gpu.hardware.hardware_standin import machine
-    from tileir.runtime import targets
+    from tileir.runtime.module import DeviceTarget, target_named
 
     if name == REHEARSAL:
         found = machine()
         monkeypatch.setattr(
-            "tileir.runtime.launch.target_named",
-            lambda asked: found.target if asked == found.name else targets.target_named(asked),
+            "tileir.runtime.module.target_named",
+            lambda asked: found.target if asked == found.name else target_named(asked),
         )
         yield found
         return
-    gpu = targets.target_named(name)
-    assert isinstance(gpu, targets.DeviceTarget)
+    gpu = target_named(name)
+    assert isinstance(gpu, DeviceTarget)
     yield Device(gpu, gpu.driver.device().arch.name)  # type: ignore[attr-defined]
     _require_gpu(request.node.nodeid)
 
@@ -125,10 +125,10 @@ def _require_gpu(test: str) -> None:
     """After an access to memory that is not there, for example, nothing works any more in this process. One of several
     processes ends and is replaced by a new one; otherwise the test run ends."""
     import tileir
-    from tileir.runtime import targets
+    from tileir.runtime.module import DeviceTarget, target_named
 
-    gpu = targets.target_named(gpus()[0])
-    assert isinstance(gpu, targets.DeviceTarget)
+    gpu = target_named(gpus()[0])
+    assert isinstance(gpu, DeviceTarget)
     try:
         gpu.finish()
     except (tileir.Trap, tileir.UnsupportedError) as fault:

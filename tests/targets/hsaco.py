@@ -21,8 +21,7 @@ from tileir.gpu.executable import kernels_of
 from tileir.gpu.mailbox import Mail
 from tileir.gpu.ttir.analysis.hints import options_for
 from tileir.runtime.arguments import Argument
-from tileir.runtime.launch import bind
-from tileir.runtime.targets import target_named
+from tileir.runtime.module import bind, target_named
 
 
 @cache

@@ -37,8 +37,7 @@ from tileir.ir import types as t
 from tileir.ops.calls import Func
 from tileir.runtime.arguments import Argument, ArrayArgument, PointerArgument
 from tileir.runtime.arrays import Array
-from tileir.runtime.launch import bind
-from tileir.runtime.targets import target_named
+from tileir.runtime.module import bind, target_named
 
 
 def lowered(

@@ -398,8 +398,7 @@ def test_code_with_lines_is_the_same_code() -> None:
 
 
 def test_a_bound_launch_may_measure_peaks_again() -> None:
-    from tileir.runtime.launch import bind
-    from tileir.runtime.targets import target_named
+    from tileir.runtime.module import bind, target_named
 
     kernel = steps()
     arguments = bind(kernel, (np.zeros(16, np.float32), 3), target_named("cpu"))

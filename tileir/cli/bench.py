@@ -19,9 +19,7 @@ from tileir.cli.launching import add_launch, add_settings, checked, launched_ker
 from tileir.cli.options import add_level, check_of, chosen_target
 from tileir.runtime import cli_arguments
 from tileir.runtime.cli_arguments import given_values
-from tileir.runtime.launch import launch_kernel
-from tileir.runtime.staging import placed
-from tileir.runtime.targets import DeviceTarget
+from tileir.runtime.module import DeviceTarget, launch_kernel, placed
 
 MIN_SECONDS = 0.2
 """Seconds for which launches are timed if the number of runs is not given."""

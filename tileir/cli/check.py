@@ -18,7 +18,8 @@ from tileir.cli import FAULT, FINE, files, show
 from tileir.cli.kinds import require_program
 from tileir.cli.options import add_level
 from tileir.ir.diagnostics import Diagnostic, DiagnosticError, Report
-from tileir.runtime.module import Module, from_content
+from tileir.runtime.loading import from_content
+from tileir.runtime.module import Module
 from tileir.verify import verify
 
 _DIVIDER = re.compile(rb"(?m)^[ \t]*// -----[^\n]*$")

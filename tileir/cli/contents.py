@@ -15,7 +15,7 @@ from tileir.ir.versions import NEWEST
 from tileir.ops.calls import Func
 from tileir.ops.module import Global
 from tileir.runtime.module import Module
-from tileir.runtime.writing import lowest_version
+from tileir.runtime.serialisation import lowest_version
 
 _COLUMNS: dict[str, Justify] = {"parameter": "left", "type": "left", "takes": "left", "inferred": "left"}
 

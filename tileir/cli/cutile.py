@@ -21,7 +21,7 @@ from tileir.cutile.switch import DEFAULT, enabled_for_script
 from tileir.frontend.script import run_script
 from tileir.host import child
 from tileir.ir.diagnostics import Trap
-from tileir.runtime.targets import Target
+from tileir.runtime.module import Target
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

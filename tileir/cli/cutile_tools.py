@@ -16,8 +16,7 @@ from pathlib import Path
 from tileir.cli import UsageError, files
 from tileir.runtime.arguments import Argument
 from tileir.runtime.grid import Grid
-from tileir.runtime.module import Kernel
-from tileir.runtime.targets import Target, target_named
+from tileir.runtime.module import Kernel, Target, target_named
 
 
 def add_tools(parser: argparse.ArgumentParser) -> None:

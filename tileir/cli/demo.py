@@ -26,10 +26,8 @@ from tileir.cli.tables import Coloured, Justify
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES, largest_error
 from tileir.runtime.grid import GridLike, checked_grid
-from tileir.runtime.module import Kernel
+from tileir.runtime.module import Kernel, Target, placed
 from tileir.runtime.options import LaunchOptions
-from tileir.runtime.staging import placed
-from tileir.runtime.targets import Target
 
 Arguments = dict[str, np.ndarray | np.generic]
 

@@ -15,8 +15,9 @@ from pathlib import Path
 from tileir.cli import UsageError
 from tileir.cli.kinds import require_program
 from tileir.ir.versions import NEWEST
-from tileir.runtime.loading import read_stream
-from tileir.runtime.module import Module, from_content
+from tileir.runtime.loading import from_content
+from tileir.runtime.module import Module
+from tileir.runtime.reading import read_stream
 from tileir.verify import verify
 
 STANDARD_INPUT = "<stdin>"

@@ -24,7 +24,7 @@ from tileir.gpu.driver import Driver
 from tileir.gpu.hip_driver import hip_driver
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.versions import VERSIONS
-from tileir.runtime.targets import available
+from tileir.runtime.module import available_targets
 
 _PACKAGES = ("numpy", "ml_dtypes", "rich", "torch", "cuda-tile", "nvidia-cuda-tileiras", "triton", "cuda-bindings")
 
@@ -59,7 +59,7 @@ def _facts() -> dict[str, str | dict[str, str]]:
         "Python": f"{platform.python_version()} ({sys.executable})",
         "platform": f"{platform.platform()}, {os.cpu_count()} processors",
         "language versions": ", ".join(VERSIONS),
-        "targets": available(),
+        "targets": available_targets(),
         "packages": {name: _version(name) for name in _PACKAGES},
         "GPUs of NVIDIA": _gpus(cuda_driver),
         "GPUs of AMD": _gpus(hip_driver),

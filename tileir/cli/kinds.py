@@ -10,7 +10,7 @@ import shlex
 
 from tileir.cli import UsageError
 from tileir.ir.shown import shown
-from tileir.runtime.module import MAGIC
+from tileir.runtime.reading import MAGIC
 
 _PYTHON = re.compile(rb"\s*(?:#[^\n]*\n\s*)*(?:import |from [\w.]+ import |\"\"\"|@|def |class )")
 _LONGEST_HEAD = 4096

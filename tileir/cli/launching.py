@@ -20,10 +20,8 @@ from tileir.ir.shown import shown
 from tileir.runtime import cli_arguments
 from tileir.runtime.cli_arguments import Given, chosen_kernel
 from tileir.runtime.grid import Grid, checked_grid
-from tileir.runtime.launch import bind, launch_kernel
-from tileir.runtime.module import Kernel
+from tileir.runtime.module import DeviceTarget, Kernel, Target, bind, launch_kernel
 from tileir.runtime.options import Check, LaunchOptions
-from tileir.runtime.targets import DeviceTarget, Target
 
 T = TypeVar("T")
 _ALSO = {"view": " -o launch.html"}

@@ -10,8 +10,8 @@ import argparse
 from tileir.cli import UsageError
 from tileir.gpu.arch import MAX_STAGES, MAX_WARPS
 from tileir.ir.versions import NEWEST, VERSIONS
+from tileir.runtime.module import DEFAULT_TARGET, Target, target_named, target_names
 from tileir.runtime.options import Check, LaunchOptions, positive, power_of_two, seconds
-from tileir.runtime.targets import DEFAULT, Target, names, target_named
 
 
 def add_level(parser: argparse.ArgumentParser) -> None:
@@ -30,8 +30,8 @@ def add_output(parser: argparse.ArgumentParser, what: str, required: bool = Fals
 
 
 def add_target(parser: argparse.ArgumentParser) -> None:
-    text = f"where to run (default: {DEFAULT}); 'tileir info' lists the targets"
-    parser.add_argument("--target", default=DEFAULT, help=text)
+    text = f"where to run (default: {DEFAULT_TARGET}); 'tileir info' lists the targets"
+    parser.add_argument("--target", default=DEFAULT_TARGET, help=text)
 
 
 def add_checks(parser: argparse.ArgumentParser) -> None:
@@ -97,6 +97,6 @@ def gpu_options_of(options: argparse.Namespace) -> LaunchOptions:
 
 def chosen_target(name: str) -> Target:
     """The target of that name. Raises `UnsupportedError` if it cannot be used here."""
-    if name not in names():
-        raise UsageError(f"no target '{name}'; there are {', '.join(names())}")
+    if name not in target_names():
+        raise UsageError(f"no target '{name}'; there are {', '.join(target_names())}")
     return target_named(name)

@@ -14,7 +14,7 @@ from tileir.cli.options import add_level, chosen_target
 from tileir.cli.progress import progress_line
 from tileir.runtime import cli_arguments
 from tileir.runtime.cli_arguments import given_values
-from tileir.runtime.launch import bind
+from tileir.runtime.module import bind
 from tileir.runtime.options import LaunchOptions
 from tileir.tools.profile.api import SECONDS, profile_bound
 from tileir.tools.profile.table import text

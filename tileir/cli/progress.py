@@ -12,8 +12,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING, TextIO
 
 from tileir.ir.shown import shown
+from tileir.runtime.module import DeviceTarget, Target
 from tileir.runtime.options import LaunchOptions
-from tileir.runtime.targets import DeviceTarget, Target
 
 if TYPE_CHECKING:
     from rich.console import Console

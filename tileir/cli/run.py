@@ -38,10 +38,8 @@ from tileir.ir.shown import shown
 from tileir.runtime import cli_arguments, fill
 from tileir.runtime.cli_arguments import Given, given_values
 from tileir.runtime.grid import Grid
-from tileir.runtime.module import Kernel
+from tileir.runtime.module import Kernel, Target, placed
 from tileir.runtime.options import Check, LaunchOptions
-from tileir.runtime.staging import placed
-from tileir.runtime.targets import Target
 
 _COLUMNS: dict[str, Justify] = {
     "array": "left",

@@ -10,7 +10,8 @@ import webbrowser
 
 from tileir.cli import FINE, UsageError, files
 from tileir.examples import FOLDER
-from tileir.runtime.module import MAGIC, from_bytecode
+from tileir.runtime.loading import from_bytecode
+from tileir.runtime.reading import MAGIC
 from tileir.text.printer import to_text
 from tileir.tools.serve.page import page
 from tileir.tools.serve.server import PageServer

@@ -15,7 +15,7 @@ from tileir.cutile.launch import installed
 from tileir.cutile.switch import DEFAULT, disable, enable
 from tileir.frontend.plugin import Plugin
 from tileir.frontend.sanitizing import SanitizerSession
-from tileir.runtime.targets import TargetName
+from tileir.runtime.module import TargetName
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

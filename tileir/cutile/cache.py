@@ -19,9 +19,8 @@ from tileir.ir.bulk import without_collection
 from tileir.ir.diagnostics import DiagnosticError, Trap
 from tileir.runtime.arguments import read_only
 from tileir.runtime.grid import Grid
-from tileir.runtime.module import Kernel
+from tileir.runtime.module import Kernel, Run, Target
 from tileir.runtime.options import Check, LaunchOptions
-from tileir.runtime.targets import Run, Target
 
 if TYPE_CHECKING:
     from cuda.tile import kernel as TileKernel

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tileir.cutile.export import newest_version
 from tileir.runtime.module import Kernel
-from tileir.runtime.writing import to_bytecode
+from tileir.runtime.serialisation import to_bytecode
 from tileir.text.printer import to_text
 
 _LONGEST_NAME = 64

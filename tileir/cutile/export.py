@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from tileir.bytecode.versions import SUPPORTED
 from tileir.cutile.promises import drop_promises_of_single_strides
 from tileir.ir.versions import version_text
-from tileir.runtime.module import Kernel, from_bytecode
+from tileir.runtime.loading import from_bytecode
+from tileir.runtime.module import Kernel
 
 if TYPE_CHECKING:
     from cuda.tile import kernel as TileKernel

@@ -28,8 +28,8 @@ from tileir.frontend.sanitizing import SanitizerSession
 from tileir.frontend.tracebacks import trimmed
 from tileir.ir.diagnostics import LaunchTimeout
 from tileir.runtime.grid import Grid
+from tileir.runtime.module import DeviceTarget, Target, target_named
 from tileir.runtime.options import Check, LaunchOptions
-from tileir.runtime.targets import DeviceTarget, Target, target_named
 
 if TYPE_CHECKING:
     from cuda.tile import kernel as TileKernel

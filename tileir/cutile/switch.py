@@ -16,8 +16,8 @@ from tileir.cutile.launch import LaunchReplacement, installed
 from tileir.frontend.handing import Handing
 from tileir.frontend.sanitizing import SanitizerSession
 from tileir.ir.diagnostics import UnsupportedError
+from tileir.runtime.module import Target, TargetName
 from tileir.runtime.options import check_level
-from tileir.runtime.targets import Target, TargetName
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

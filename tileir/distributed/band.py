@@ -16,8 +16,7 @@ from tileir.distributed.boxes import ByteBox, lazy_array
 from tileir.distributed.rectangles import Rectangle, slices
 from tileir.distributed.stored import StoredPiece
 from tileir.ir.diagnostics import Trap
-from tileir.runtime.launch import launch_kernel
-from tileir.runtime.module import Kernel, Module
+from tileir.runtime.module import Kernel, Module, launch_kernel
 from tileir.runtime.options import Check, LaunchOptions
 
 _KERNELS = 8

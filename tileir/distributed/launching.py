@@ -25,11 +25,8 @@ from tileir.distributed.tasks import tasks_of
 from tileir.passes.banding import banded
 from tileir.runtime.arguments import ArrayArgument
 from tileir.runtime.grid import GridLike, checked_grid
-from tileir.runtime.launch import bind
-from tileir.runtime.module import Kernel, Module
-from tileir.runtime.naming import CallForms
-from tileir.runtime.options import Check, LaunchOptions
-from tileir.runtime.targets import DEFAULT, target_named
+from tileir.runtime.module import DEFAULT_TARGET, Kernel, Module, bind, target_named
+from tileir.runtime.options import CallForms, Check, LaunchOptions
 from tileir.tools.optimise import optimize
 
 BANDS_PER_WORKER = 4
@@ -41,7 +38,7 @@ def launch(
     grid: GridLike,
     *args: object,
     client: Any = None,
-    target: str = DEFAULT,
+    target: str = DEFAULT_TARGET,
     check: Check = True,
     bands: int | None = None,
     memory: int | None = None,

@@ -14,11 +14,9 @@ from tileir.ir.types import ElementType, PointerType, TileType, checked_cast
 from tileir.ops.module import Global
 from tileir.runtime.arguments import Argument, ArrayArgument
 from tileir.runtime.grid import GridLike, checked_grid
-from tileir.runtime.launch import bind
 from tileir.runtime.memory import give_memory
-from tileir.runtime.module import Kernel, required_kernel
+from tileir.runtime.module import Kernel, bind, required_kernel, target_named
 from tileir.runtime.options import positive
-from tileir.runtime.targets import target_named
 
 if TYPE_CHECKING:
     from tileir.explore.conditions import VerdictLine

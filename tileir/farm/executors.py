@@ -81,7 +81,7 @@ def opened(place: str, count: int | None = None) -> Iterator[Workers]:
 def _warm_up() -> None:
     """Launch once, which imports and makes ready all that a launch needs: jobs are copies of this process."""
     from tileir.farm.launching import launch_job, launched
-    from tileir.runtime.module import parse
+    from tileir.runtime.loading import parse
 
     job = launch_job(parse("entry @nothing() { }"), {"grid": 1, "options": {"threads": 1}})
     launched({**job.spec}, job.content)

@@ -26,17 +26,15 @@ from tileir.farm.job import FarmJob, Json, WorkResult
 from tileir.ir.usage import UsageError
 from tileir.runtime import fill
 from tileir.runtime.cli_arguments import Given, chosen_kernel, given_values
-from tileir.runtime.launch import launch_kernel
-from tileir.runtime.module import Module, from_content
+from tileir.runtime.loading import from_content
+from tileir.runtime.module import DEFAULT_TARGET, DeviceTarget, Module, launch_kernel, placed, target_named
+from tileir.runtime.module import target_names as target_names
 from tileir.runtime.options import LaunchOptions, check_level
-from tileir.runtime.staging import placed
-from tileir.runtime.targets import DEFAULT, DeviceTarget, target_named
-from tileir.runtime.targets import names as target_names
-from tileir.runtime.writing import to_bytecode
+from tileir.runtime.serialisation import to_bytecode
 from tileir.text.printer import to_text
 
 DEFAULTS: dict[str, Json] = {
-    "kernel": None, "arguments": [], "target": DEFAULT, "seed": 0, "check": True, "options": {}, "keep": [],
+    "kernel": None, "arguments": [], "target": DEFAULT_TARGET, "seed": 0, "check": True, "options": {}, "keep": [],
 }  # fmt: skip
 """The fields of a spec that may be left out. ``grid`` may not."""
 _DIGESTED = 1 << 20

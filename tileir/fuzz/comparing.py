@@ -21,11 +21,9 @@ from tileir.interp.observer import LastWriter
 from tileir.ir.diagnostics import Coordinates, Trap
 from tileir.runtime.grid import GridLike, checked_grid
 from tileir.runtime.interpreter import rank_zero_tile
-from tileir.runtime.launch import bind
 from tileir.runtime.memory import give_memory
-from tileir.runtime.module import Kernel
+from tileir.runtime.module import Kernel, bind, target_named
 from tileir.runtime.options import Check
-from tileir.runtime.targets import target_named
 from tileir.sanitize.launch import sanitize
 
 MAX_ITERATIONS = 1 << 16

@@ -26,8 +26,8 @@ from tileir.fuzz.faulty.launch_line import MARK, with_launch_read
 from tileir.fuzz.faulty.programs import program as faulty_program
 from tileir.ir import types as t
 from tileir.ir.core import Module
+from tileir.runtime.loading import from_content
 from tileir.runtime.module import Module as LoadedModule
-from tileir.runtime.module import from_content
 
 SOURCES = ("valid", "faulty")
 """Programs without faults on all engines, and programs that access memory wrongly on the interpreter and natively."""

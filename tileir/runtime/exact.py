@@ -16,12 +16,12 @@ from tileir.runtime.module import Kernel, Module
 
 def exact_kernel(kernel: Kernel) -> Kernel:
     """The kernel of a verified module after rewrites that are exact, in a module of its own with what it needs."""
-    return kernel.prepared("exact", lambda: _rewritten(kernel.module, kernel)[kernel.name])
+    return kernel.memo("exact", lambda: _rewritten(kernel.module, kernel)[kernel.name])
 
 
 def exact_module(module: Module) -> Module:
     """A verified module after rewrites that are exact."""
-    return module.prepared("exact", lambda: _rewritten(module, None))
+    return module.memo("exact", lambda: _rewritten(module, None))
 
 
 def _rewritten(module: Module, kernel: Kernel | None) -> Module:

@@ -31,7 +31,7 @@ from tileir.runtime.arguments import Argument, Binder, Parameter
 from tileir.runtime.arrays import GPU, ROCM, Array
 from tileir.runtime.gpu_binding import Ready, gathered, gpu_binder
 from tileir.runtime.grid import Grid
-from tileir.runtime.module import Kernel, Module
+from tileir.runtime.module import Kernel, Module, Run
 from tileir.runtime.options import (
     Check,
     GpuOptions,
@@ -46,7 +46,6 @@ from tileir.runtime.options import (
 )
 from tileir.runtime.storage import alignment_of, memory_image
 from tileir.runtime.streams import current_stream, stream_number
-from tileir.runtime.targets import Run
 
 _LOW_BITS = 15
 """A number without these bits is a multiple of 16, which lets code load and store more at a time."""
@@ -114,7 +113,7 @@ class Gpu:
         """
         refuse_strict(check, self.name)
         key = self.name, optimizes(options)
-        prepared = kernel.prepared(key, lambda: _GpuKernel(kernel, self.driver, self._route(kernel, key[1])))
+        prepared = kernel.memo(key, lambda: _GpuKernel(kernel, self.driver, self._route(kernel, key[1])))
         settings = self._settings(options) if options else prepared.usual
 
         def run(grid: Grid, arguments: Sequence[Argument]) -> None:
@@ -237,7 +236,7 @@ class _GpuKernel:
 
         def global_address(name: str) -> int:
             key = "globals on GPU", id(driver), device.ordinal
-            return kernel.module.prepared(key, lambda: _globals(kernel.module, driver))[name].address
+            return kernel.module.memo(key, lambda: _globals(kernel.module, driver))[name].address
 
         return KernelLauncher(driver, executable, library, sites, len(kernel.parameters), global_address, kernel.name)
 

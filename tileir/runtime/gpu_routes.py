@@ -75,10 +75,10 @@ class VendorRoute:
 
     def code(self, driver: Driver, device: GpuDevice, variant: CodeVariant) -> tuple[Executable, Library, Sequence[Op]]:
         module = exact_module(self._kernel.module) if self._rewrites else self._kernel.module
-        cubin = module.prepared(("tileiras", device.arch), lambda: vendor_cubin(module, device.arch))
+        cubin = module.memo(("tileiras", device.arch), lambda: vendor_cubin(module, device.arch))
         made = vendor.executable(cubin, self._kernel.name, len(self._kernel.parameters))
         key = "tileiras library", id(driver), device.ordinal
-        return made, module.prepared(key, lambda: Library(driver, cubin, f"module @{shown(_name(module))}")), ()
+        return made, module.memo(key, lambda: Library(driver, cubin, f"module @{shown(_name(module))}")), ()
 
 
 def vendor_cubin(module: Module, arch: Arch) -> bytes:

@@ -17,7 +17,7 @@ from tileir.runtime.arguments import Argument, Binder, Parameter, ScalarArgument
 from tileir.runtime.arrays import CPU
 from tileir.runtime.grid import Grid
 from tileir.runtime.memory import give_memory
-from tileir.runtime.module import Kernel
+from tileir.runtime.module import Kernel, Run
 from tileir.runtime.options import (
     Check,
     InterpreterOptions,
@@ -30,7 +30,6 @@ from tileir.runtime.options import (
     writer,
 )
 from tileir.runtime.storage import GlobalStorage
-from tileir.runtime.targets import Run
 
 
 class Interpreter:
@@ -47,7 +46,7 @@ class Interpreter:
     def prepare(self, kernel: Kernel, check: Check, options: LaunchOptions) -> Run:
         """Options: see `interp.api.Options`."""
         settings = settings_of(check, options)
-        program = kernel.prepared(
+        program = kernel.memo(
             ("interp", settings.strict), lambda: machine.prepare(kernel.module, kernel.entry, settings)
         )
         storage = kernel.module.globals

@@ -1,21 +1,14 @@
-"""Loading a program from wherever it is: a file, text, bytes.
-
-Knows: how the three are told apart, and what can be wrong with a file.
-Does not know: how text or bytecode is read.
-"""
+"""The public ways to load a program: from a file, text or bytes."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import IO
 
-from tileir.ir.diagnostics import Diagnostic, DiagnosticError
-from tileir.runtime.module import Module, cannot_begin, from_content, from_text
+from tileir.ir.versions import NEWEST
+from tileir.runtime import reading
+from tileir.runtime.module import Module
 
-MAX_BYTES = 1 << 30
-"""More is refused; a program of this size would take days to read."""
-MAX_PART = 1 << 24
 MAX_PATH = 4096
 
 
@@ -44,11 +37,11 @@ def load(source: str | os.PathLike[str] | bytes) -> Module:
     if isinstance(source, bytes | bytearray | memoryview):
         return from_content(bytes(source), "<bytes>")
     if isinstance(source, str) and not _is_path(source):
-        return from_text(source)
+        return Module.of(reading.read_text(source, "<string>"))
     if not isinstance(source, str | os.PathLike):
         raise TypeError(f"source: expected a path, program text or bytes, got {type(source).__name__}")
     path = Path(source)
-    return from_content(read_file(path), str(path))
+    return from_content(reading.read_file(path), str(path))
 
 
 def _is_path(text: str) -> bool:
@@ -57,33 +50,66 @@ def _is_path(text: str) -> bool:
     return os.path.exists(text) or not any(mark in text for mark in ("{", "}", "//"))
 
 
-def read_file(path: Path) -> bytes:
-    """The content of a file. Raises `DiagnosticError` E0001, E0002 or E0004."""
-    try:
-        if path.is_dir():
-            raise _failure("E0002", f"cannot read '{path}': expected a file, got a directory")
-        with path.open("rb") as file:
-            return read_stream(file, str(path))
-    except (OSError, ValueError) as error:  # a name that no file can have is a ValueError
-        reason = getattr(error, "strerror", None) or str(error)
-        raise _failure("E0001", f"cannot read '{path}': {reason.lower()}") from None
+def parse(text: str, filename: str = "<string>", first_line: int = 1, *, level: str = NEWEST) -> Module:
+    """Read a program from text. It is not verified.
 
+    Parameters
+    ----------
+    text : str
+        The program.
+    filename : str
+        Its name in messages.
+    first_line : int
+        Number of its first line in the file.
+    level : str
+        Language version, for what is wrong beside the faults of the text.
 
-def read_stream(file: IO[bytes], name: str) -> bytes:
-    """All that is in a file, which may be endless; the beginning will do if it is none of a program.
+    Returns
+    -------
+    Module
+        The program.
 
-    Raises `DiagnosticError` E0004.
+    Raises
+    ------
+    DiagnosticError
+        With every fault of the text, and with what else is wrong in what could be read.
+    TypeError
+        For what is no text.
     """
-    parts, size = [], 0
-    while part := file.read(min(MAX_PART, MAX_BYTES + 1 - size)):
-        parts.append(part)
-        size += len(part)
-        if len(parts) == 1 and cannot_begin(part):
-            break
-    if size > MAX_BYTES:
-        raise _failure("E0004", f"cannot read '{name}': expected at most {MAX_BYTES} bytes, got more")
-    return b"".join(parts)
+    if not isinstance(text, str):
+        raise TypeError(f"text: expected a string, got {type(text).__name__}; tileir.load takes files and bytes")
+    return Module.of(reading.read_tile_ir(text, filename, first_line, level))
 
 
-def _failure(code: str, message: str) -> DiagnosticError:
-    return DiagnosticError([Diagnostic(code, message)])
+def from_bytecode(data: bytes, filename: str = "<bytecode>") -> Module:
+    """Read a program from bytecode. It is not verified.
+
+    Parameters
+    ----------
+    data : bytes
+        The content of a bytecode file.
+    filename : str
+        Its name in messages.
+
+    Returns
+    -------
+    Module
+        The program.
+
+    Raises
+    ------
+    DiagnosticError
+        With the path into the file and the byte offset of what is wrong.
+    TypeError
+        For what is no bytes.
+    """
+    from tileir.bytecode import decode
+
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise TypeError(f"data: expected bytes, got {type(data).__name__}; tileir.load takes files and text")
+    return Module.of(decode(bytes(data), filename))
+
+
+def from_content(content: bytes, filename: str, first_line: int = 1, *, level: str = NEWEST) -> Module:
+    """Load the content of a file, text or bytecode. Raises `DiagnosticError`, for text as `parse` does."""
+    return Module.of(reading.read_content(content, filename, first_line, level))

@@ -1,44 +1,68 @@
-"""Modules and kernels as Python sees them.
+"""Loaded programs, their kernels, the targets that run them, and how a launch comes together.
 
-Knows: how a program is made of text or bytecode, and what belongs to a loaded module: its kernels, its globals, whether
-it has been verified.
-Does not know: files (`loading`), how a kernel is launched (`launch`).
+These are one file because each is told of the others: a kernel launches on a target, a target prepares a kernel.
 """
 
 from __future__ import annotations
 
-import codecs
-import math
 import operator
-from collections.abc import Callable, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache, cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast, runtime_checkable
 
 from tileir.ir import core
-from tileir.ir.diagnostics import Diagnostic, DiagnosticError
-from tileir.ir.loc import SourceLoc, file_position
+from tileir.ir import types as t
+from tileir.ir.bulk import without_collection
+from tileir.ir.diagnostics import DiagnosticError, UnsupportedError
 from tileir.ir.shown import shown
-from tileir.ir.types import FunctionType
-from tileir.ir.versions import NEWEST
 from tileir.ops.module import Entry
-from tileir.runtime.prepared import Prepared
-from tileir.runtime.targets import DEFAULT, Run, TargetName
+from tileir.runtime.grid import Grid, GridLike, checked_grid
 
 if TYPE_CHECKING:
+    import numpy as np
+    from typing_extensions import Unpack
+
     from tileir.analysis.provenance import Writes
     from tileir.host.output import Output
     from tileir.interp.api import Mode
-    from tileir.runtime.arguments import Binder, Parameter
-    from tileir.runtime.grid import GridLike
+    from tileir.runtime.arguments import Argument, Binder, Parameter
+    from tileir.runtime.arrays import Array
     from tileir.runtime.options import Check, LaunchOptions, Progress
-    from tileir.runtime.pickling import Surroundings
+    from tileir.runtime.serialisation import Surroundings
     from tileir.runtime.storage import GlobalStorage
 
-MAGIC = b"\x7fTileIR\x00"
-_NUL = b"\x00"
+TargetName = Literal["interp", "cpu", "cuda", "cuda:tileiras", "hip"]
+DEFAULT_TARGET: TargetName = "cpu"
+"""The target of launches that name none: native code."""
+
+Run = Callable[[Grid, "Sequence[Argument]"], None]
+"""Runs a prepared kernel over a grid, to the end if the target is no GPU; raises `Trap`."""
 
 
-class Module(Prepared, core.Module):
+_UNMADE = object()
+T = TypeVar("T")
+
+
+class Memo:
+    """Keeps work that is done once for an object in its dictionary."""
+
+    __slots__ = ()
+
+    def memo(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gives, made on first use under a `key` of its own."""
+        found = self._memo.get(key, _UNMADE)
+        if found is _UNMADE:
+            found = self._memo[key] = make()
+        return cast(T, found)
+
+    @cached_property
+    def _memo(self) -> dict[Hashable, object]:
+        return {}
+
+
+class Module(Memo, core.Module):
     """A loaded program: ``module["name"]`` is a kernel of it.
 
     Its globals live as long as it does and keep their contents from launch to launch.
@@ -91,7 +115,7 @@ class Module(Prepared, core.Module):
 
     def __reduce__(self) -> tuple[Callable[..., Module], tuple[object, ...]]:
         """As bytecode, or text where there is none; the globals of a copy hold their initial values."""
-        from tileir.runtime.pickling import packed
+        from tileir.runtime.serialisation import packed
 
         return _unpickled, packed(self)
 
@@ -101,7 +125,7 @@ class Module(Prepared, core.Module):
         return f"<tileir module @{shown(name)}, kernels: {kernels}>"
 
 
-class Kernel(Prepared):
+class Kernel(Memo):
     """An entry of a loaded module, ready to be launched.
 
     Attributes
@@ -128,7 +152,7 @@ class Kernel(Prepared):
         """The parameters in order, with names and types."""
         from tileir.runtime.arguments import Parameter
 
-        signature: FunctionType = self.entry.function_type
+        signature: t.FunctionType = self.entry.function_type
         names = _parameter_names(self.entry, len(signature.inputs))
         return tuple(
             Parameter(self.name, index, name, ty, lambda: self.writes)
@@ -167,7 +191,7 @@ class Kernel(Prepared):
 
     else:
 
-        def launch(self, grid, *args, target=DEFAULT, check=True, **keywords):
+        def launch(self, grid, *args, target=DEFAULT_TARGET, check=True, **keywords):
             """Run the kernel for every tile block of a grid; arrays are written in place.
 
             Parameters
@@ -201,20 +225,13 @@ class Kernel(Prepared):
             """
             if keywords:
                 args, keywords = self._separated(args, keywords)
-            self._launch(self, grid, args, target, check, keywords)
+            launch_kernel(self, grid, args, target, check, keywords)
 
     @cached_property
     def _separated(self) -> Callable[..., tuple[Sequence[object], LaunchOptions]]:
-        from tileir.runtime.naming import CallForms
+        from tileir.runtime.options import CallForms
 
         return CallForms(self.name, [parameter.name for parameter in self.parameters]).separated
-
-    @cached_property
-    def _launch(self) -> Callable[..., None]:
-        """Looked up once: an import takes a tenth of the time of a launch."""
-        from tileir.runtime.launch import launch_kernel
-
-        return launch_kernel
 
     def __reduce__(self) -> tuple[Callable[..., Kernel], tuple[object, ...]]:
         return operator.getitem, (self.module, self.name)
@@ -240,133 +257,206 @@ def _parameter_names(entry: Entry, count: int) -> list[str]:
     return [f"arg{index}" for index in range(count)]
 
 
-def parse(text: str, filename: str = "<string>", first_line: int = 1, *, level: str = NEWEST) -> Module:
-    """Read a program from text. It is not verified.
-
-    Parameters
-    ----------
-    text : str
-        The program.
-    filename : str
-        Its name in messages.
-    first_line : int
-        Number of its first line in the file.
-    level : str
-        Language version, for what is wrong beside the faults of the text.
-
-    Returns
-    -------
-    Module
-        The program.
-
-    Raises
-    ------
-    DiagnosticError
-        With every fault of the text, and with what else is wrong in what could be read.
-    TypeError
-        For what is no text.
-    """
-    from tileir.text.parser import parse as parse_text
-
-    if not isinstance(text, str):
-        raise TypeError(f"text: expected a string, got {type(text).__name__}; tileir.load takes files and bytes")
-    try:
-        return Module.of(parse_text(text, filename, first_line))
-    except DiagnosticError as error:
-        raise _with_violations(error, level) from None
-
-
-def _with_violations(error: DiagnosticError, level: str) -> DiagnosticError:
-    """The faults of a text with those that the verifier finds in the rest of it, in the order of the text."""
-    from tileir.verify import verify_partial
-
-    if error.partial is None:
-        return error
-    found = [*error.diagnostics, *verify_partial(error.partial, level)]
-    return DiagnosticError(sorted(found, key=_offset), error.source)
-
-
-def _offset(diagnostic: Diagnostic) -> float:
-    place = file_position(diagnostic.loc)
-    return place.offset if isinstance(place, SourceLoc) else math.inf
-
-
-def from_bytecode(data: bytes, filename: str = "<bytecode>") -> Module:
-    """Read a program from bytecode. It is not verified.
-
-    Parameters
-    ----------
-    data : bytes
-        The content of a bytecode file.
-    filename : str
-        Its name in messages.
-
-    Returns
-    -------
-    Module
-        The program.
-
-    Raises
-    ------
-    DiagnosticError
-        With the path into the file and the byte offset of what is wrong.
-    TypeError
-        For what is no bytes.
-    """
-    from tileir.bytecode import decode
-
-    if not isinstance(data, bytes | bytearray | memoryview):
-        raise TypeError(f"data: expected bytes, got {type(data).__name__}; tileir.load takes files and text")
-    return Module.of(decode(bytes(data), filename))
-
-
-def from_content(content: bytes, filename: str, first_line: int = 1, *, level: str = NEWEST) -> Module:
-    """A module from the content of a file, text or bytecode, or from the part of a text that begins at `first_line`.
-
-    Raises `DiagnosticError`, for text as `from_text` does.
-    """
-    if content.startswith(MAGIC[:1]):  # which no text begins with, though the file may be cut short or damaged
-        return from_bytecode(content, filename)
-    return from_text(_decoded(content, filename), filename, first_line, level=level)
-
-
-def from_text(text: str, filename: str = "<string>", first_line: int = 1, *, level: str = NEWEST) -> Module:
-    """A module from text: Tile IR, or TTIR as Triton writes it. Raises `DiagnosticError`, as `parse` does."""
-    if "tt.func" not in text:
-        return parse(text, filename, first_line, level=level)
-    from tileir.triton.importer.entry import imported, is_ttir
-
-    if not is_ttir(text):
-        return parse(text, filename, first_line, level=level)
-    return Module.of(imported(text, filename, first_line))
-
-
 def _unpickled(content: bytes, around: Surroundings) -> Module:
-    from tileir.runtime.pickling import put_back
+    from tileir.runtime.reading import read_content
+    from tileir.runtime.serialisation import put_back
 
-    module = from_content(content, around.source.name if around.source else "<pickle>")
+    module = Module.of(read_content(content, around.source.name if around.source else "<pickle>"))
     put_back(module, around)
     return module
 
 
-def cannot_begin(content: bytes) -> bool:
-    """Whether no program begins like this, in text or bytecode."""
-    if content.startswith(MAGIC):
-        return False
-    try:
-        codecs.getincrementaldecoder("utf-8-sig")().decode(content)
-    except UnicodeDecodeError:
-        return True
-    return content.startswith(_NUL)
+# ---------------------------------------------------------------- targets
 
 
-def _decoded(content: bytes, filename: str) -> str:
-    """The text in UTF-8 `content`, without a byte order mark."""
+class Target(Protocol):
+    """A place where kernels run."""
+
+    name: str
+    description: str
+    devices: tuple[str, ...]
+    """The devices whose memory it uses, by the names of `arrays.Array.device`."""
+    gives_output: bool
+    """Whether what kernels print goes to the option ``output``; otherwise it goes to standard output."""
+
+    def binder(self, parameter: Parameter) -> Binder:
+        """The function that makes a run's argument of a Python value. Raises TypeError for a parameter that a launch
+        cannot pass."""
+
+    def prepare(self, kernel: Kernel, check: Check, options: LaunchOptions) -> Run:
+        """Make a kernel of a verified module ready to run. Cheap when it has been done before with the same options.
+
+        Raises TypeError for an option that the target does not have, `UnsupportedError` for what it cannot run.
+        """
+
+
+@runtime_checkable
+class DeviceTarget(Target, Protocol):
+    """A target whose memory is not that of this process, and whose launches return before kernels have run."""
+
+    def placed(self, array: np.ndarray) -> Array:
+        """A copy of an array there, as long as it is referred to."""
+
+    def fetch(self, placed: Array, array: np.ndarray) -> None:
+        """Copy what was placed back, when all launches are done. Raises Trap for a fault of one."""
+
+    def finish(self) -> None:
+        """Wait until all launches are done. Raises Trap for a fault of one."""
+
+    def seconds(self, action: Callable[[], object]) -> float:
+        """Measure the device's time for what `action` launches, in seconds."""
+
+
+_IMPLEMENTATIONS: dict[TargetName, tuple[str, str]] = {
+    "interp": ("tileir.runtime.interpreter", "Interpreter"),
+    "cpu": ("tileir.runtime.native", "Native"),
+    "cuda": ("tileir.runtime.gpu_routes", "open_target"),
+    "cuda:tileiras": ("tileir.runtime.gpu_routes", "vendor_target"),
+    "hip": ("tileir.runtime.gpu_routes", "amd_target"),
+}
+"""The module of each target, and what in it makes the target; it raises ImportError if something is not installed."""
+
+
+@cache
+def target_named(name: str) -> Target:
+    """The target of that name. Raises `UnsupportedError` if there is none, or if it cannot be used here."""
+    implementation = _IMPLEMENTATIONS.get(cast(TargetName, name))
+    if implementation is None:
+        raise UnsupportedError(f"no such target: expected one of {', '.join(_IMPLEMENTATIONS)}", name)
     try:
-        text, place = content.decode("utf-8-sig"), 0
-        if not content.startswith(_NUL):
-            return text
-    except UnicodeDecodeError as error:
-        place = error.start
-    what = f"expected text in UTF-8 or Tile IR bytecode, got byte {content[place]:#04x} at offset {place}"
-    raise DiagnosticError([Diagnostic("E0003", f"{filename}: {what}")])
+        module, name_of_maker = implementation
+        with without_collection():
+            target: Target = getattr(import_module(module), name_of_maker)()
+    except ImportError as error:
+        raise UnsupportedError(f"not available: {error}", name) from error
+    return target
+
+
+def target_names() -> tuple[str, ...]:
+    """The names of all targets, also of those that cannot be used here."""
+    return tuple(_IMPLEMENTATIONS)
+
+
+def available_targets() -> dict[str, str]:
+    """Every target by name, with a line that says what it is or why it cannot be used."""
+    return {name: _status(name) for name in _IMPLEMENTATIONS}
+
+
+def _status(name: str) -> str:
+    try:
+        return target_named(name).description
+    except UnsupportedError as error:
+        return error.what
+
+
+@contextmanager
+def placed(target: Target, values: Sequence[object]) -> Iterator[list[object]]:
+    """The values, arrays where the target has its memory; what they hold there at the end is put into those given.
+
+    Raises Trap for a fault of what was launched meanwhile.
+    """
+    import numpy as np
+
+    if not isinstance(target, DeviceTarget):
+        yield list(values)
+        return
+    copies = {at: target.placed(value) for at, value in enumerate(values) if isinstance(value, np.ndarray)}
+    yield [copies.get(at, value) for at, value in enumerate(values)]
+    for at, copy in copies.items():
+        target.fetch(copy, cast("np.ndarray", values[at]))
+
+
+# ---------------------------------------------------------------- launches
+
+
+def launch(
+    module: core.Module,
+    name: str,
+    grid: GridLike,
+    args: Sequence[object] | Mapping[str, object] = (),
+    target: TargetName | str = DEFAULT_TARGET,
+    check: Check = True,
+    **options: Unpack[LaunchOptions],
+) -> None:
+    """Run a kernel of a program; see `Kernel.launch`.
+
+    Parameters
+    ----------
+    module : Module
+        The program.
+    name : str
+        The kernel.
+    grid : int or sequence of int
+        Number of tile blocks along each axis.
+    args : sequence or mapping
+        The arguments, in the order of the parameters or by their names.
+    target : str
+        Where to run.
+    check : bool or "strict"
+        How much of what a kernel must not do is looked for.
+    **options : object
+        Options of the target.
+
+    Raises
+    ------
+    KeyError
+        If there is no such kernel; otherwise as `Kernel.launch`.
+    """
+    kernel = Module.of(module)[name]
+    if isinstance(args, Mapping):
+        from tileir.runtime.options import in_order
+
+        args = in_order(name, [parameter.name for parameter in kernel.parameters], (), args)
+    kernel.launch(grid, *args, target=target, check=check, **options)
+
+
+def launch_kernel(
+    kernel: Kernel, grid: GridLike, args: Sequence[object], target: str, check: Check, options: LaunchOptions
+) -> None:
+    """Check the program, the grid and the arguments, in this order, and run."""
+    key = (target, check) if type(check) is bool and not options else None
+    ready = kernel.ready.get(key)
+    if ready is not None:
+        binders, run = ready
+        run(checked_grid(grid, kernel.name), _bound(kernel, binders, args))
+        return
+    chosen = target_named(target)
+    kernel.module.require_valid()
+    extents = checked_grid(grid, kernel.name)
+    binders = _binders(kernel, chosen)
+    arguments = _bound(kernel, binders, args)
+    run = chosen.prepare(kernel, check, options)
+    if key is not None:
+        kernel.ready[key] = binders, run
+    run(extents, arguments)
+
+
+def bind(kernel: Kernel, args: Sequence[object], target: Target) -> list[Argument]:
+    """The arguments of a launch for `target`. Raises TypeError or ValueError naming kernel and parameter."""
+    return _bound(kernel, _binders(kernel, target), args)
+
+
+def _binders(kernel: Kernel, target: Target) -> Sequence[tuple[int, Binder]]:
+    """Return binders and the positions of what they bind: numbers first, as code of their own may move arrays."""
+
+    def make() -> list[tuple[int, Binder]]:
+        binders = [(parameter.index, target.binder(parameter)) for parameter in kernel.parameters]
+        types = [t.checked_cast(parameter.type, t.TileType) for parameter in kernel.parameters]
+        return sorted(binders, key=lambda binder: isinstance(types[binder[0]].element, t.PointerType))
+
+    return kernel.memo(("binders", target.name), make)
+
+
+def _bound(kernel: Kernel, binders: Sequence[tuple[int, Binder]], args: Sequence[object]) -> list[Argument]:
+    if len(args) != len(binders):
+        raise TypeError(f"kernel @{shown(kernel.name)}: expected {_signature(kernel)}, got {len(args)}")
+    bound: list[Any] = [None] * len(args)
+    for position, bind_one in binders:
+        bound[position] = bind_one(args[position])
+    return bound
+
+
+def _signature(kernel: Kernel) -> str:
+    count = len(kernel.parameters)
+    names = ", ".join(f"{shown(parameter.name)}: {parameter.type!r}" for parameter in kernel.parameters)
+    return f"{count} argument{'' if count == 1 else 's'} ({names})" if count else "no arguments"

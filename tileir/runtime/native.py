@@ -29,7 +29,7 @@ from tileir.ops.misc import PrintTko
 from tileir.runtime.arguments import Argument, Binder, Parameter, binder
 from tileir.runtime.arrays import CPU
 from tileir.runtime.grid import Grid
-from tileir.runtime.module import Kernel
+from tileir.runtime.module import Kernel, Run
 from tileir.runtime.native_memory import NativeArguments
 from tileir.runtime.native_source import source_of
 from tileir.runtime.options import (
@@ -45,7 +45,6 @@ from tileir.runtime.options import (
     seconds,
     writer,
 )
-from tileir.runtime.targets import Run
 
 NO_OPTIONS: LaunchOptions = {}
 _LEVELS = {False: CheckLevel.OFF, True: CheckLevel.ON, "strict": CheckLevel.STRICT}
@@ -114,7 +113,7 @@ class NativeLaunches:
 def _launches(kernel: Kernel, checks: CheckLevel, options: LaunchOptions = NO_OPTIONS) -> NativeLaunches:
     """Compiled on first use."""
     make = _maker(options) if options else program_of
-    return kernel.prepared(("cpu", checks, make), lambda: NativeLaunches(kernel, make(kernel, checks)))
+    return kernel.memo(("cpu", checks, make), lambda: NativeLaunches(kernel, make(kernel, checks)))
 
 
 def _maker(options: LaunchOptions) -> Callable[[Kernel, CheckLevel], NativeProgram]:

@@ -16,11 +16,9 @@ from tileir.host.allocation import Allocation
 from tileir.host.coverage import Runs
 from tileir.runtime.arguments import Argument, ArrayArgument, Binder, Parameter, PointerArgument, ScalarArgument
 from tileir.runtime.grid import Grid, GridLike, checked_grid
-from tileir.runtime.launch import bind
 from tileir.runtime.memory import allocation_of, give_memory
-from tileir.runtime.module import Kernel, required_kernel
+from tileir.runtime.module import Kernel, Run, bind, required_kernel, target_named
 from tileir.runtime.options import Check, LaunchOptions, positive, require_known
-from tileir.runtime.targets import Run, target_named
 from tileir.sanitize.findings import chosen_kinds
 
 if TYPE_CHECKING:
@@ -270,20 +268,20 @@ def proof_of(kernel: Kernel, launch: KnownLaunch, launched: bool) -> KernelProof
     from tileir.sanitize.proofs.kernel import proved
 
     key = ("proof", launch.key, launched)
-    return kernel.prepared(key, lambda: proved(kernel.entry, _accesses(kernel), launch, launched, kernel.prepared))
+    return kernel.memo(key, lambda: proved(kernel.entry, _accesses(kernel), launch, launched, kernel.memo))
 
 
 def quiet_of(kernel: Kernel, launch: KnownLaunch) -> frozenset[Op]:
     """The operations of a launch whose accesses are in no conflict; kept as a proof is."""
     from tileir.sanitize.proofs.quiet import quiet_ops
 
-    return kernel.prepared(("quiet", launch.key), lambda: quiet_ops(_accesses(kernel), launch))
+    return kernel.memo(("quiet", launch.key), lambda: quiet_ops(_accesses(kernel), launch))
 
 
 def _accesses(kernel: Kernel) -> list[KnownAccess]:
     from tileir.sanitize.proofs.pairs import known_accesses
 
-    return kernel.prepared("known accesses", lambda: known_accesses(kernel.entry))
+    return kernel.memo("known accesses", lambda: known_accesses(kernel.entry))
 
 
 def known_launch(kernel: Kernel, grid: Grid | None, arguments: Sequence[Argument] | None) -> KnownLaunch:

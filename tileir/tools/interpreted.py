@@ -13,11 +13,9 @@ from tileir.ir.diagnostics import Coordinates
 from tileir.runtime.arguments import Argument, ArrayArgument, Binder, Parameter
 from tileir.runtime.grid import Grid, GridLike, checked_grid
 from tileir.runtime.interpreter import Interpreter, rank_zero_tile
-from tileir.runtime.launch import bind
 from tileir.runtime.memory import give_memory
-from tileir.runtime.module import Kernel, required_kernel
+from tileir.runtime.module import Kernel, Run, Target, bind, required_kernel, target_named
 from tileir.runtime.options import Check, LaunchOptions
-from tileir.runtime.targets import Run, Target, target_named
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,8 @@ from tileir.ir.diagnostics import UnsupportedError
 from tileir.passes import running
 from tileir.passes.pipeline import LEVELS, PASSES, passes_of
 from tileir.passes.running import Context, Pass, Watcher
-from tileir.runtime import targets
 from tileir.runtime.exact import evaluated
-from tileir.runtime.module import Module
+from tileir.runtime.module import Module, target_names
 
 DEFAULT_LEVEL = 2
 
@@ -82,8 +81,8 @@ def watched(
 
 def _chosen(level: int, passes: str | Sequence[str] | None, target: str | None) -> Sequence[Pass]:
     """The passes to run. Raises ValueError."""
-    if target is not None and target not in targets.names():
-        raise ValueError(f"target: expected one of {', '.join(targets.names())}, got {target!r}")
+    if target is not None and target not in target_names():
+        raise ValueError(f"target: expected one of {', '.join(target_names())}, got {target!r}")
     if passes is None:
         if level not in range(len(LEVELS)):
             raise ValueError(f"level: expected 0 to {len(LEVELS) - 1}, got {level!r}")

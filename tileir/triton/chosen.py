@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from tileir.cuda_as_cpu import was_asked_for
 from tileir.frontend.children import Choice, handed_on
 from tileir.frontend.sanitizing import SanitizerSession
+from tileir.runtime.module import Target, TargetName, target_named
 from tileir.runtime.options import Check, LaunchOptions
-from tileir.runtime.targets import Target, TargetName, target_named
 
 if TYPE_CHECKING:
     from tileir.runtime.module import Kernel

@@ -9,7 +9,7 @@ from tileir.frontend.places import at_python_line
 from tileir.frontend.tracebacks import trimmed
 from tileir.ir.diagnostics import Trap
 from tileir.runtime.grid import checked_grid
-from tileir.runtime.targets import Run
+from tileir.runtime.module import Run
 from tileir.triton.arguments import KernelArguments
 from tileir.triton.program import loaded_kernel
 

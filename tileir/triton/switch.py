@@ -13,8 +13,8 @@ from tileir.frontend.handing import Handing
 from tileir.frontend.sanitizing import SanitizerSession
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.runtime.arrays import CPU
+from tileir.runtime.module import Target, TargetName, target_named
 from tileir.runtime.options import Check, LaunchOptions, check_level
-from tileir.runtime.targets import Target, TargetName, target_named
 from tileir.triton.chosen import DEFAULT, Chosen, usual
 
 if TYPE_CHECKING:

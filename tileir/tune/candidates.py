@@ -19,11 +19,8 @@ from tileir.ir.usage import UsageError
 from tileir.runtime import cli_arguments, fill
 from tileir.runtime.cli_arguments import chosen_kernel, given_values
 from tileir.runtime.fill import ArrayWord, FileWord
-from tileir.runtime.launch import launch_kernel
-from tileir.runtime.module import Kernel, Module
+from tileir.runtime.module import DeviceTarget, Kernel, Module, launch_kernel, placed, target_named
 from tileir.runtime.options import Check, LaunchOptions
-from tileir.runtime.staging import placed
-from tileir.runtime.targets import DeviceTarget, target_named
 from tileir.text.parser import parse
 from tileir.tools.optimise import optimize
 from tileir.tune.declared import DeclaredSearch, declared_search

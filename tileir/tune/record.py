@@ -19,9 +19,8 @@ import numpy as np
 from tileir.cache import default_directory
 from tileir.farm.executors import default_count
 from tileir.ir.usage import UsageError
-from tileir.runtime.launch import launch_kernel
-from tileir.runtime.naming import CallForms
-from tileir.runtime.options import Check, LaunchOptions
+from tileir.runtime.module import launch_kernel
+from tileir.runtime.options import CallForms, Check, LaunchOptions
 from tileir.tune.candidates import TuneTask, grid_of, kernel_of, options_of, parameters_of
 from tileir.tune.space import CONSTANT, Point
 

@@ -22,7 +22,7 @@ from tileir.farm.isolation import attempt
 from tileir.farm.job import Ending, FarmJob, JobLimits, Json
 from tileir.farm.store import JobStore
 from tileir.ir.usage import UsageError
-from tileir.runtime.targets import DeviceTarget, target_named
+from tileir.runtime.module import DeviceTarget, target_named
 from tileir.tune.candidates import TuneTask
 from tileir.tune.record import TuneRecord, machine, ordered
 from tileir.tune.search import SpaceSearch, name_of

@@ -16,7 +16,7 @@ import pytest
 import tileir
 from tests.differential import Outcome, assert_same, outcome
 from tileir.runtime.arrays import Array
-from tileir.runtime.targets import DeviceTarget
+from tileir.runtime.module import DeviceTarget
 
 GAP = 1 << 12
 """Bytes between two arrays."""

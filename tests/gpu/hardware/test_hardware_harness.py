@@ -10,7 +10,7 @@ import pytest
 import tileir
 from tests.gpu.hardware.hardware_device import Device, Lent
 from tests.gpu.hardware.hardware_standin import MachineDriver, machine
-from tileir.runtime.targets import target_named
+from tileir.runtime.module import target_named
 
 STORE = """entry @k(%x: tile<ptr<i64>>, %at: tile<i32>) {
   %here = ptr_to_int %x : tile<ptr<i64>> -> tile<i64>
@@ -25,7 +25,7 @@ def rehearsal(monkeypatch: pytest.MonkeyPatch) -> Device:
     """The stand-in, also where there is a GPU."""
     found = machine()
     known = {found.name: found.target, "interp": target_named("interp")}
-    monkeypatch.setattr("tileir.runtime.launch.target_named", known.__getitem__)
+    monkeypatch.setattr("tileir.runtime.module.target_named", known.__getitem__)
     return found
 
 

@@ -16,7 +16,7 @@ from tests.differential import outcome
 from tests.gpu.hardware.hardware_device import Device
 from tileir.cli import main
 from tileir.examples import FOLDER
-from tileir.runtime.targets import target_named
+from tileir.runtime.module import target_named
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -141,7 +141,7 @@ kernel = tileir.parse('''entry @k(%x: tile<ptr<i32>>) {{
   %t = store_ptr_tko weak %x, %one : tile<ptr<i32>>, tile<i32> -> token
   return
 }}''')["k"]
-from tileir.runtime.targets import target_named
+from tileir.runtime.module import target_named
 for _ in range(2):
     try:
         kernel.launch(1, tileir.Pointer(64), target={gpu.name!r})

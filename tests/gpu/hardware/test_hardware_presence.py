@@ -6,7 +6,7 @@ import pytest
 
 import tileir
 from tests.gpu.hardware.hardware_device import Device
-from tileir.runtime.targets import target_named
+from tileir.runtime.module import target_named
 
 
 def test_there_is_a_gpu() -> None:

@@ -12,10 +12,8 @@ from tileir.cache import shared_cache
 from tileir.cpu.run.profiling import kept_peaks
 from tileir.runtime.arguments import Argument
 from tileir.runtime.grid import Grid, GridLike, checked_grid
-from tileir.runtime.launch import bind
-from tileir.runtime.module import Kernel, required_kernel
+from tileir.runtime.module import Kernel, bind, required_kernel, target_named
 from tileir.runtime.options import LaunchOptions, seconds
-from tileir.runtime.targets import target_named
 from tileir.tools.places import ProgramLines
 from tileir.tools.profile.measure import measured_launch
 from tileir.tools.profile.shown import LaunchProfile, profile_of

@@ -127,7 +127,7 @@ def measured_launch(
     """
     if traced and prod(grid) > MOST_TRACED:
         raise UnsupportedError(f"a trace of more than {MOST_TRACED} tile blocks", "cpu")
-    profiled = kernel.prepared("profile", lambda: ProfiledKernel(kernel))
+    profiled = kernel.memo("profile", lambda: ProfiledKernel(kernel))
     first: LaunchOptions = {**options, "output": _ignored} if keep else options
     measuring = _Measuring(profiled, kernel, grid, arguments, first)
     try:

@@ -21,7 +21,8 @@ from tileir.ir.loc import FileLoc, SourceLoc, file_position
 from tileir.ir.shown import shown_lines
 from tileir.ir.usage import UsageError
 from tileir.runtime.cli_arguments import chosen_kernel
-from tileir.runtime.module import Kernel, Module, parse
+from tileir.runtime.loading import parse
+from tileir.runtime.module import Kernel, Module
 from tileir.tools.serve.launches import ran, sanitized
 from tileir.tools.serve.limits import ServeLimits, bound_this_process
 from tileir.tools.serve.linked import PROGRAM, LinkedText

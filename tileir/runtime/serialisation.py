@@ -1,10 +1,4 @@
-"""Modules as values that travel: to other processes, and as copies.
-
-Knows: that a program travels as bytecode, or as text where it has no bytecode, and what of a module is in neither: its
-name, the text it was read from, places in it, names of arguments. Does not know: what is in a program.
-
-Globals do not travel: those of a copy hold their initial values.
-"""
+"""Programs as bytecode for users, and as values that travel to other processes."""
 
 from __future__ import annotations
 
@@ -13,10 +7,52 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tileir.bytecode import encode
+from tileir.bytecode.versions import lowest_version as lowest_expressing
+from tileir.bytecode.versions import needs
 from tileir.ir.core import Block, Module, Op
 from tileir.ir.diagnostics import DiagnosticError
 from tileir.ir.loc import Location, Source
+from tileir.ir.versions import VERSIONS, version_text
 from tileir.text.printer import to_text
+from tileir.verify import verify
+
+
+def to_bytecode(module: Module, version: str | None = None, *, strict: bool = False) -> bytes:
+    """Write a program, which should be valid, as bytecode.
+
+    Parameters
+    ----------
+    module : Module
+        The program.
+    version : str or None
+        ``"13.1"`` to ``"13.5"``; None is the lowest that can express the program and whose rules it keeps.
+    strict : bool
+        Whether a location that can only be kept in part is an error.
+
+    Returns
+    -------
+    bytes
+        The content of a bytecode file.
+
+    Raises
+    ------
+    DiagnosticError
+        With everything that the version cannot express, or that has no bytecode at all.
+    TypeError
+        For what is no module.
+    """
+    Module.required(module)
+    return encode(module, version or lowest_version(module), strict=strict)
+
+
+def lowest_version(module: Module) -> str:
+    """The lowest version that can express `module` and whose rules it keeps; of an invalid one, the first of these."""
+    lowest = version_text(lowest_expressing(needs(module)))
+    candidates = VERSIONS[VERSIONS.index(lowest) :]
+    return next((version for version in candidates if verify(module, version).ok), lowest)
+
+
+# ---------------------------------------------------------------- pickling
 
 
 @dataclass(frozen=True)

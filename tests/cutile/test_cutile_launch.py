@@ -196,7 +196,7 @@ class TestArrays:
             ct.launch(None, (1,), double, (x, out, 16))
         x.untyped_storage().resize_(0)
         with pytest.raises(
-            ValueError, match="argument 'x': expected an array whose memory is there, got one at a null"
+            ValueError, match="argument 'x': expected an array whose memory is there, got one whose storage"
         ):
             ct.launch(None, (1,), double, (x, out, 16))
 

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 import warnings
 
 import numpy as np
@@ -264,6 +265,26 @@ class TestGlobals:
         assert out[0] == 40
         with pytest.raises(tileir.Trap, match="store of i32 at byte offset 0 of '@table': the memory is constant"):
             globals_module["write"].launch(1, target="interp")
+
+    def test_their_number_needs_no_room_on_the_stack_of_the_caller(self):
+        count = 20_000
+        items = "\n".join(f"global @g{number} <i32: {number}> : tile<1xi32>" for number in range(count))
+        text = f"""cuda_tile.module @m {{ {items}
+          entry @k(%p: tile<ptr<i32>>) {{
+            %last = get_global @g{count - 1} : tile<ptr<i32>>
+            %x, %t = load_ptr_tko weak %last : tile<ptr<i32>> -> tile<i32>, token
+            %u = store_ptr_tko weak %p, %x : tile<ptr<i32>>, tile<i32> -> token
+            return
+          }} }}"""
+        kernel, found = tileir.parse(text)["k"], np.zeros(3, np.int32)
+        usual = threading.stack_size(512 << 10)
+        try:
+            caller = threading.Thread(target=lambda: [kernel.launch(1, found[at:]) for at in range(3)])
+            caller.start()
+        finally:
+            threading.stack_size(usual)
+        caller.join()
+        assert found.tolist() == [count - 1] * 3
 
     def test_past_the_end_is_a_trap(self, globals_module):
         with pytest.raises(tileir.Trap, match="load of i32 at byte offset 16 of '@table'"):

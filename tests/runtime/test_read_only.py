@@ -128,6 +128,22 @@ def test_a_mapped_file_is_shared_by_processes(tmp_path):
     worker.join()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="files that are mapped cannot be cut")
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(("mode", "offset", "left"), [("r", 0, 0), ("r", 0, 12), ("r+", 8192, 8196), ("c", 4096, 5000)])
+def test_a_mapped_file_that_was_cut_is_refused(mode, offset, left, target, tmp_path):
+    path, kernel, out = tmp_path / "x.bin", tileir.parse(COPY)["k"], np.zeros(1, np.int32)
+    np.arange(4096, dtype=np.int32).tofile(path)
+    array = np.memmap(path, np.int32, mode, offset)
+    for part in (array, array[1:]):
+        kernel.launch(1, part, out, target=target)
+    with open(path, "r+b") as file:
+        file.truncate(left)
+    for part in (array, array[1:], array[:4].reshape(2, 2)):
+        with pytest.raises(ValueError, match=r"parameter 0 'x' .*: expected an array whose memory is there, got one"):
+            kernel.launch(1, part, out, target=target)
+
+
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(
     ("make", "words"),

@@ -202,7 +202,7 @@ _GRADIENT = (
 )
 
 
-GONE = "an array whose memory is there", "one at a null address, as where a tensor's storage was freed"
+GONE = "an array whose memory is there", "one whose storage was freed, or whose file was cut"
 """What is expected instead of an array that is gone, and what it is."""
 
 

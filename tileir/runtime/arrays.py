@@ -8,6 +8,7 @@ Does not know: which arrays a kernel takes (`arguments`).
 from __future__ import annotations
 
 import ctypes
+import mmap
 import sys
 from collections.abc import Sequence
 from functools import cache, lru_cache
@@ -150,7 +151,12 @@ def from_numpy(array: np.ndarray, owner: object = None) -> Array:
 
 
 def _address(array: np.ndarray, lends: bool) -> int:
-    """Address of the elements. Memory that the array lends is found several times faster than the array tells it."""
+    """Address of the elements; 0 if they were in a file that has been cut.
+
+    Memory that the array lends is found several times faster than the array tells it.
+    """
+    if isinstance(array, np.memmap) and _is_cut(array):
+        return 0
     if lends and array.size:
         try:
             return ctypes.addressof(ctypes.c_char.from_buffer(array))  # type: ignore[arg-type]
@@ -158,6 +164,16 @@ def _address(array: np.ndarray, lends: bool) -> int:
             pass
     address: int = array.__array_interface__["data"][0]
     return address
+
+
+def _is_cut(array: np.memmap) -> bool:
+    """Whether the file is shorter than what was mapped of it: the memory behind its end is gone."""
+    memory: object = array
+    while isinstance(memory, np.ndarray):
+        memory = memory.base
+    if not isinstance(memory, mmap.mmap):
+        return False
+    return memory.size() < array.offset // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY + len(memory)
 
 
 TORCH_DTYPES: dict[str, np.dtype] = {

@@ -36,7 +36,7 @@ from tileir.gpu.program import aligned_facts  # noqa: E402
 from tileir.gpu.program import compiled as by_triton  # noqa: E402
 from tileir.ir.diagnostics import UnsupportedError  # noqa: E402
 from tileir.runtime.gpu_routes import source_of, vendor_cubin  # noqa: E402
-from tileir.runtime.native_source import source_of as native_source  # noqa: E402
+from tileir.runtime.native import source_of as native_source  # noqa: E402
 
 KERNELS = ROOT / "bench" / "kernels"
 EXAMPLES = ROOT / "examples"

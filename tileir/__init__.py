@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from tileir.host.kernel_warnings import KernelWarning
     from tileir.host.standins import register_stand_in
     from tileir.ir.diagnostics import Diagnostic, DiagnosticError, LaunchTimeout, Report, Trap, UnsupportedError
+    from tileir.runtime.arguments import Pointer
     from tileir.runtime.loading import from_bytecode, load, parse
     from tileir.runtime.module import Kernel, Module, launch
-    from tileir.runtime.pointer import Pointer
     from tileir.runtime.serialisation import to_bytecode
     from tileir.sanitize.launch import prove, sanitize
     from tileir.text.printer import to_text
@@ -66,7 +66,7 @@ _PLACES = {
     "Kernel": ("tileir.runtime.module", "Kernel"),
     "KernelWarning": ("tileir.host.kernel_warnings", "KernelWarning"),
     "Module": ("tileir.runtime.module", "Module"),
-    "Pointer": ("tileir.runtime.pointer", "Pointer"),
+    "Pointer": ("tileir.runtime.arguments", "Pointer"),
     "explore": ("tileir.explore.launch", "explore"),
     "from_bytecode": ("tileir.runtime.loading", "from_bytecode"),
     "launch": ("tileir.runtime.module", "launch"),

@@ -14,9 +14,8 @@ from tileir.cpu.lowering.state import Counters
 from tileir.host import extern
 from tileir.ir.effects import AccessTrait
 from tileir.runtime.grid import checked_grid
-from tileir.runtime.instrumenting import instrumented_program
 from tileir.runtime.module import bind, target_named
-from tileir.runtime.native import NativeLaunches
+from tileir.runtime.native import NativeLaunches, instrumented_program
 from tileir.tools.profile.report import bytes_of
 
 EVERY = 4

@@ -24,7 +24,7 @@ from tileir.ir.types import ELEMENTS
 from tileir.runtime.arguments import ArrayArgument, ScalarArgument
 from tileir.runtime.arrays import described
 from tileir.runtime.module import bind, target_named
-from tileir.runtime.native_memory import NativeArguments
+from tileir.runtime.native import NativeArguments
 from tileir.runtime.scalars import scalar
 
 TEXT = """

@@ -20,7 +20,7 @@ from tileir.cli import main
 from tileir.cpu.llvm.metadata import CodePlace
 from tileir.cpu.lowering.functions import Instruments
 from tileir.ops import OPS, extension, floating, functions
-from tileir.runtime.instrumenting import instrumented_program
+from tileir.runtime.native import instrumented_program
 from tileir.tools.profile.api import profile_bound
 from tileir.tools.profile.shown import LaunchProfile
 from tileir.tools.profile.trace import thread_of

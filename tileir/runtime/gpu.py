@@ -1,16 +1,13 @@
-"""Parts that the GPU targets share: from the arguments of a launch to the driver, and from the driver back.
-
-Knows: which device and which stream a launch goes to, what its code may rely on, and what becomes of what tile blocks
-leave for the host. Does not know: how code is made (`runtime.gpu_routes`), nor how a cubin is launched (`gpu.launch`).
-"""
+"""What the GPU targets share: from the arguments of a launch to the driver, and from the driver back."""
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -28,9 +25,10 @@ from tileir.ir.diagnostics import Trap
 from tileir.ir.shown import shown
 from tileir.ops.module import Global
 from tileir.runtime.arguments import Argument, Binder, Parameter
-from tileir.runtime.arrays import GPU, ROCM, Array
+from tileir.runtime.arrays import GPU, ROCM, Array, is_for_rocm
 from tileir.runtime.gpu_binding import Ready, gathered, gpu_binder
 from tileir.runtime.grid import Grid
+from tileir.runtime.memory import alignment_of, memory_image
 from tileir.runtime.module import Kernel, Module, Run
 from tileir.runtime.options import (
     Check,
@@ -44,8 +42,6 @@ from tileir.runtime.options import (
     require_known,
     writer,
 )
-from tileir.runtime.storage import alignment_of, memory_image
-from tileir.runtime.streams import current_stream, stream_number
 
 _LOW_BITS = 15
 """A number without these bits is a multiple of 16, which lets code load and store more at a time."""
@@ -293,3 +289,54 @@ def _globals(module: Module, driver: Driver) -> dict[str, DeviceMemory]:
         if isinstance(item, Global):
             found[item.sym_name] = DeviceMemory(driver, memory_image(item.value).tobytes(), alignment_of(item))
     return found
+
+
+# ---------------------------------------------------------------- streams
+
+
+DEFAULT_STREAM = 0
+"""The default stream of the device, which waits for all others that are not made otherwise."""
+
+
+def current_stream(ordinal: int, vendor: Vendor) -> int:
+    """The stream that torch's work on device `ordinal` of the vendor goes to now; CuPy's if torch does not use such."""
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_initialized() and is_for_rocm(torch) is (vendor is Vendor.AMD):
+        stream: int = _torch_stream(torch, ordinal)
+        return stream
+    cupy = sys.modules.get("cupy")
+    if cupy is None or is_for_rocm(cupy) is not (vendor is Vendor.AMD):
+        return DEFAULT_STREAM
+    return int(cupy.cuda.get_current_stream().ptr)
+
+
+def _torch_stream(torch: Any, ordinal: int) -> int:
+    """The current stream, by the function that compiled code of torch calls: ten times faster than the public one."""
+    quick = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+    return int(torch.cuda.current_stream(ordinal).cuda_stream if quick is None else quick(ordinal))
+
+
+def stream_number(stream: object) -> int:
+    """The driver's number of a stream: an integer, or a stream of torch, CuPy, Numba, cuda-core or the bindings.
+
+    Raises TypeError for anything else.
+    """
+    number = _number(stream)
+    if number is None or not 0 <= number < 1 << 64:
+        expected = "the number of a stream, or a stream of torch, CuPy or any library with __cuda_stream__"
+        raise TypeError(f"stream: expected {expected}, got {stream!r}")
+    return number
+
+
+def _number(stream: Any) -> int | None:
+    if isinstance(stream, bool):
+        return None
+    if isinstance(stream, int):
+        return stream
+    if hasattr(stream, "__cuda_stream__"):
+        protocol = stream.__cuda_stream__
+        return int((protocol() if callable(protocol) else protocol)[1])
+    for attribute in ("cuda_stream", "ptr"):
+        if isinstance(getattr(stream, attribute, None), int):
+            return int(getattr(stream, attribute))
+    return int(stream) if hasattr(stream, "__int__") and not isinstance(stream, str | float) else None

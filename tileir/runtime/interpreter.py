@@ -16,7 +16,7 @@ from tileir.interp.program import PreparedProgram
 from tileir.runtime.arguments import Argument, Binder, Parameter, ScalarArgument, binder
 from tileir.runtime.arrays import CPU
 from tileir.runtime.grid import Grid
-from tileir.runtime.memory import give_memory
+from tileir.runtime.memory import GlobalStorage, give_memory
 from tileir.runtime.module import Kernel, Run
 from tileir.runtime.options import (
     Check,
@@ -29,7 +29,6 @@ from tileir.runtime.options import (
     seconds,
     writer,
 )
-from tileir.runtime.storage import GlobalStorage
 
 
 class Interpreter:

@@ -1,19 +1,90 @@
-"""The memory of a launch: what its arguments and the globals of its module let a kernel use.
-
-Knows: how arguments are described as pieces of memory. Does not know: who accesses it, nor how.
-"""
+"""The memory of a launch: globals of the module, arrays, and what raw addresses stand for (spec: memory#globals)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
 
 from tileir.host.address_space import AddressSpace
 from tileir.host.allocation import Allocation
 from tileir.host.coverage import Runs, runs_of
-from tileir.runtime.arguments import Argument, ArrayArgument, PointerArgument
-from tileir.runtime.mappings import mapping_at
-from tileir.runtime.pointer import may_be_memory
-from tileir.runtime.storage import GlobalStorage
+from tileir.host.limits import MAX_GLOBALS
+from tileir.ir import types as t
+from tileir.ir.attributes import DenseElements
+from tileir.ir.core import Op
+from tileir.ir.diagnostics import UnsupportedError
+from tileir.numerics import nibbles
+from tileir.ops.module import Global
+from tileir.runtime.arguments import Argument, ArrayArgument, PointerArgument, may_be_memory
+
+
+@dataclass(frozen=True)
+class Placed:
+    """One global in memory: `size` bytes at `address`. `buffer` is the memory, and more for the alignment."""
+
+    address: int
+    size: int
+    constant: bool
+    buffer: np.ndarray
+
+    @property
+    def bounds(self) -> tuple[int, int, int, int]:
+        """The first address, the end of what may be read, the end of what may be written, and that of all of it."""
+        end = self.address + self.size
+        return self.address, end, self.address if self.constant else end, end
+
+
+class GlobalStorage:
+    """The globals of a module by name, initialised once."""
+
+    def __init__(self, items: Iterable[Op]) -> None:
+        """Raises UnsupportedError if they take more than there may be."""
+        globals = [item for item in items if isinstance(item, Global)]
+        _require_room(globals)
+        self.placed = {item.sym_name: _placed(item) for item in globals}
+        self.addresses = {name: placed.address for name, placed in self.placed.items()}
+        self.bounds = tuple(word for placed in self.placed.values() for word in placed.bounds)
+        """Those of each, one after the other."""
+
+
+def alignment_of(op: Global) -> int:
+    """Alignment of a global in bytes: a power of two."""
+    return max(op.value.element.alignment, 1 << max(0, op.alignment - 1).bit_length())
+
+
+def _require_room(globals: Sequence[Global]) -> None:
+    taken = 0
+    for op in globals:
+        taken += op.value.type.count * op.value.element.byte_size + alignment_of(op)
+        if taken > MAX_GLOBALS:
+            what = f"globals of {taken} bytes and more with their alignment: the limit of a module is {MAX_GLOBALS}"
+            raise UnsupportedError(what, "host", op.loc)
+
+
+def _placed(op: Global) -> Placed:
+    image = memory_image(op.value)
+    alignment = alignment_of(op)
+    buffer = np.zeros(max(1, image.size) + alignment - 1, np.uint8)
+    start: int = buffer.__array_interface__["data"][0]
+    skip = -start % alignment
+    buffer[skip : skip + image.size] = image
+    return Placed(start + skip, image.size, op.constant, buffer)
+
+
+def memory_image(value: DenseElements) -> np.ndarray:
+    """The bytes of the elements as they lie in memory: as in the attribute, but f4E2M1FN two to a byte."""
+    data = np.frombuffer(value.data, np.uint8)
+    if value.is_splat:
+        data = np.tile(data, value.type.count)
+    if value.type.element is not t.F4E2M1FN:
+        return data
+    return nibbles.packed(data)
+
+
+# ---------------------------------------------------------------- a launch
 
 
 def give_memory(space: AddressSpace, arguments: Sequence[Argument], storage: GlobalStorage) -> None:
@@ -63,3 +134,29 @@ def _add_pointer(space: AddressSpace, argument: PointerArgument) -> None:
             space.add_unbounded(
                 Allocation(argument.name, pointer.address, runs, writable=mapping.writable, keep=pointer)
             )
+
+
+# ---------------------------------------------------------------- raw addresses
+
+
+PROC_MAPS = "/proc/self/maps"
+"""The mappings of this process, where the system has such a table."""
+
+
+class Mapping(NamedTuple):
+    """Mapped memory from `start` up to `end`."""
+
+    start: int
+    end: int
+    writable: bool
+
+
+def mapping_at(address: int) -> Mapping | None:
+    """The readable mapping that holds `address`; None if there is none. Raises OSError where it cannot be known."""
+    with open(PROC_MAPS, encoding="ascii", errors="replace") as table:
+        for line in table:
+            extent, access = line.split(maxsplit=2)[:2]
+            start, end = (int(bound, 16) for bound in extent.split("-"))
+            if start <= address < end:
+                return Mapping(start, end, "w" in access) if "r" in access else None
+    return None

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from tileir.interp.api import Mode
     from tileir.runtime.arguments import Argument, Binder, Parameter
     from tileir.runtime.arrays import Array
+    from tileir.runtime.memory import GlobalStorage
     from tileir.runtime.options import Check, LaunchOptions, Progress
     from tileir.runtime.serialisation import Surroundings
-    from tileir.runtime.storage import GlobalStorage
 
 TargetName = Literal["interp", "cpu", "cuda", "cuda:tileiras", "hip"]
 DEFAULT_TARGET: TargetName = "cpu"
@@ -97,7 +97,7 @@ class Module(Memo, core.Module):
     @cached_property
     def globals(self) -> GlobalStorage:
         """The memory of the globals, initialised when first asked for."""
-        from tileir.runtime.storage import GlobalStorage
+        from tileir.runtime.memory import GlobalStorage
 
         return GlobalStorage(self.items)
 

@@ -1,37 +1,48 @@
-"""The target ``cpu``: native code on the memory of this process.
-
-Knows: how arguments become the slots that native code reads, and the options of the target. Does not know: how code is
-made (`cpu.run.program`) or run (`cpu.run.execution`).
-"""
+"""The target ``cpu``: native code on the memory of this process."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import ctypes
+import os
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from itertools import chain
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from tileir.analysis.effects import MemoryAccess
 from tileir.cache import shared_cache
 from tileir.cpu.emit.record import ENTRY, CheckLevel
 from tileir.cpu.run.execution import Runner
 from tileir.cpu.run.launch import HostCall, Settings
-from tileir.cpu.run.program import NativeProgram, compiled
+from tileir.cpu.run.program import NativeProgram, NativeSource, compiled
 from tileir.cpu.run.threads import default_threads
 from tileir.host import extern
+from tileir.host.access_faults import AccessFault, DescribedAccess
+from tileir.host.address_space import AddressSpace
+from tileir.host.allocation import Allocation
+from tileir.host.coverage import Runs
 from tileir.host.limits import MAX_ITERATIONS
 from tileir.host.output import Output, write
 from tileir.host.printing import formatter
+from tileir.ir import types as t
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import UnsupportedError
+from tileir.ir.digest import items_digest
+from tileir.ir.loc import FileLoc, SourceLoc, file_position
 from tileir.ir.shown import shown
 from tileir.ir.types import PointerType
+from tileir.ops.calls import Func
 from tileir.ops.extension import ExternElementwise
 from tileir.ops.misc import PrintTko
-from tileir.runtime.arguments import Argument, Binder, Parameter, binder
+from tileir.ops.module import Entry
+from tileir.runtime.arguments import Argument, ArrayArgument, Binder, Parameter, binder
 from tileir.runtime.arrays import CPU
+from tileir.runtime.exact import exact_kernel
 from tileir.runtime.grid import Grid
-from tileir.runtime.module import Kernel, Run
-from tileir.runtime.native_memory import NativeArguments
-from tileir.runtime.native_source import source_of
+from tileir.runtime.memory import GlobalStorage, give_memory
+from tileir.runtime.module import Kernel, Module, Run
 from tileir.runtime.options import (
     Check,
     LaunchOptions,
@@ -45,6 +56,12 @@ from tileir.runtime.options import (
     seconds,
     writer,
 )
+
+if TYPE_CHECKING:
+    from tileir.cpu.llvm.metadata import CodePlace
+    from tileir.cpu.lowering.functions import Instruments
+    from tileir.cpu.run.program import InstrumentedProgram
+    from tileir.cpu.run.traps import FaultyAccess
 
 NO_OPTIONS: LaunchOptions = {}
 _LEVELS = {False: CheckLevel.OFF, True: CheckLevel.ON, "strict": CheckLevel.STRICT}
@@ -120,23 +137,8 @@ def _maker(options: LaunchOptions) -> Callable[[Kernel, CheckLevel], NativeProgr
     """What makes the program of a launch. Raises TypeError for options that are no bool."""
     rewrites = optimizes(options)
     if flag("debug_info", options.get("debug_info")):
-        from tileir.runtime.instrumenting import described_program
-
         return described_program
     return program_of if rewrites else plain_program_of
-
-
-def program_of(kernel: Kernel, checks: CheckLevel = CheckLevel.ON) -> NativeProgram:
-    """The compiled kernel, from the cache if it is there. Raises UnsupportedError for what has no native code.
-
-    It is rewritten exactly before, but for strict checks, which look for what rewrites leave out.
-    """
-    return compiled(source_of(kernel, checks, rewrites=checks is not CheckLevel.STRICT), shared_cache())
-
-
-def plain_program_of(kernel: Kernel, checks: CheckLevel = CheckLevel.ON) -> NativeProgram:
-    """The kernel compiled as it is, likewise."""
-    return compiled(source_of(kernel, checks, rewrites=False), shared_cache())
 
 
 def _host(output: Output) -> HostCall:
@@ -160,3 +162,154 @@ def _require_registered(program: NativeProgram) -> None:
         if isinstance(op, ExternElementwise) and not extern.is_registered(op.symbol):
             what = f"'{op.spec.name}': no host function is registered as '{shown(op.symbol)}'"
             raise UnsupportedError(what, Native.name, op.loc)
+
+
+# ---------------------------------------------------------------- arguments and memory
+
+
+class NativeArguments:
+    """Arguments of a launch for native code.
+
+    `slots` are the low 8 bytes of each argument, the address of each global, and the bounds of all memory.
+    """
+
+    __slots__ = ("_arguments", "_further", "_layouts", "_storage", "slots")
+
+    def __init__(self, arguments: Sequence[Argument], storage: GlobalStorage) -> None:
+        self._arguments, self._storage = arguments, storage
+        table: list[int] = []
+        further: list[int] = []
+        spaced: list[ArrayArgument] = []
+        for argument in arguments:
+            if argument.bounds:
+                table += argument.bounds
+                if argument.bounds[1] != argument.bounds[3]:
+                    spaced.append(cast(ArrayArgument, argument))
+                for lent in argument.reaches:
+                    further += lent.bounds
+                    if lent.bounds[1] != lent.bounds[3]:
+                        spaced.append(lent)
+        self._further = _words(further)
+        self._layouts = _words([*chain(*map(_layouts, spaced)), 0]) if spaced else None
+        self.slots = (
+            *[argument.bits for argument in arguments],
+            *storage.addresses.values(),
+            *table,
+            *storage.bounds,
+            len(further) // ENTRY,
+            0 if self._further is None else ctypes.addressof(self._further),
+            0 if self._layouts is None else ctypes.addressof(self._layouts),
+        )
+
+    def access_fault(self, access: FaultyAccess) -> AccessFault:
+        """The fault of the access, in the words that serve all targets."""
+        space = AddressSpace()
+        give_memory(space, self._arguments, self._storage)
+        if access.meant is not None:
+            begin, end = access.meant
+            space.add(Allocation("alloca", begin, (Runs(0, end - begin),), owner=access.block))
+        return space.fault_at(access.address, *_described(access))
+
+
+def _words(numbers: Sequence[int]) -> ctypes.Array[ctypes.c_uint64] | None:
+    return (ctypes.c_uint64 * len(numbers))(*numbers) if numbers else None
+
+
+def _layouts(argument: ArrayArgument) -> Iterator[int]:
+    """The words of the layouts of an array with gaps (`cpu.memory.lookup`)."""
+    array = argument.array
+    for run in array.runs:
+        begin, end = array.address + run.start, array.address + run.end
+        yield from (begin, end, end if array.writable else begin, end, run.length, len(run.extents))
+        for dimension in zip(reversed(run.extents), reversed(run.strides)):
+            yield from dimension
+
+
+def _described(access: FaultyAccess) -> tuple[DescribedAccess, tuple[int, ...]]:
+    """The access in the words of a message, and the index of the tile element."""
+    made = MemoryAccess.of(access.op)
+    through = made.address.type
+    if isinstance(through, t.TileType):
+        element, shape = t.checked_cast(through.element, t.PointerType).pointee, through.shape
+    else:
+        moved = made.result if made.value is None else made.value
+        assert moved is not None
+        element, shape = moved.tile.number, moved.tile.shape
+    verb = "update" if made.updates else "store" if made.writes else "load"
+    index = tuple(int(at) for at in np.unravel_index(access.lane, shape)) if shape else ()
+    return DescribedAccess(element, access.block, verb), index
+
+
+# ---------------------------------------------------------------- programs
+
+
+def source_of(kernel: Kernel, checks: CheckLevel, rewrites: bool) -> NativeSource:
+    """The source of the code of a kernel, which is rewritten exactly if `rewrites` is set."""
+
+    def items() -> tuple[Entry, list[Func]]:
+        made = exact_kernel(kernel) if rewrites else kernel
+        return made.entry, _functions(made.module)
+
+    digest = items_digest([kernel.entry, *_functions(kernel.module)])
+    return NativeSource(kernel.name, digest, tuple(kernel.module.globals.addresses), checks, items, rewrites)
+
+
+def _functions(module: Module) -> list[Func]:
+    return [item for item in module.items if isinstance(item, Func)]
+
+
+def program_of(kernel: Kernel, checks: CheckLevel = CheckLevel.ON) -> NativeProgram:
+    """The compiled kernel, from the cache if it is there. Raises UnsupportedError for what has no native code.
+
+    It is rewritten exactly before, but for strict checks, which look for what rewrites leave out.
+    """
+    return compiled(source_of(kernel, checks, rewrites=checks is not CheckLevel.STRICT), shared_cache())
+
+
+def plain_program_of(kernel: Kernel, checks: CheckLevel = CheckLevel.ON) -> NativeProgram:
+    """The kernel compiled as it is, likewise."""
+    return compiled(source_of(kernel, checks, rewrites=False), shared_cache())
+
+
+def instrumented_program(
+    kernel: Kernel, instruments: Instruments, checks: CheckLevel = CheckLevel.ON
+) -> InstrumentedProgram:
+    """The kernel as it is, compiled with instruments; it is not kept in the cache."""
+    from tileir.cpu.run.program import instrumented
+
+    return instrumented(source_of(kernel, checks, rewrites=False), shared_cache(), instruments)
+
+
+def described_program(kernel: Kernel, checks: CheckLevel = CheckLevel.ON) -> NativeProgram:
+    """The compiled kernel, whose lines debuggers and `perf` know. Raises UnsupportedError where they cannot.
+
+    LLVM's loader tells GDB of the code by itself.
+    """
+    from tileir.cpu.llvm.object_files import NoLines
+    from tileir.cpu.lowering.functions import Instruments
+    from tileir.cpu.run.profiling import write_names
+
+    source = kernel.module.source
+    file = _path(source.name) if source is not None else f"{kernel.name}.tileirbc"
+    program = instrumented_program(kernel, Instruments(_place_of, file), checks)
+    try:
+        write_names(kernel.name, program.map, program.base)
+    except NoLines as error:
+        raise UnsupportedError(f"debug_info: {error}", "cpu") from None
+    return program
+
+
+def _place_of(op: Op) -> CodePlace | None:
+    """The place of an operation in its file: the Python file, for what was made of one."""
+    from tileir.cpu.llvm.metadata import CodePlace
+
+    place = file_position(op.loc)
+    if isinstance(place, SourceLoc):
+        return CodePlace(_path(place.source.name), *place.source.position(place.offset))
+    return CodePlace(_path(place.file), place.line, place.column) if isinstance(place, FileLoc) else None
+
+
+@cache
+def _path(name: str) -> str:
+    """The name of a file, such that a debugger finds it from anywhere."""
+    return os.path.abspath(name) if os.path.exists(name) else name

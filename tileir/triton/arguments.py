@@ -11,10 +11,9 @@ import numpy as np
 from tileir.ir import types as t
 from tileir.ir.shown import shown, type_name
 from tileir.ir.storage import DTYPES
-from tileir.runtime.arguments import Argument, ArrayArgument, PointerArgument, ScalarArgument
+from tileir.runtime.arguments import Argument, ArrayArgument, Pointer, PointerArgument, ScalarArgument
 from tileir.runtime.arrays import CPU, described
 from tileir.runtime.module import Kernel
-from tileir.runtime.pointer import Pointer
 
 Signature = Any
 """A type in Triton's words, such as ``*fp32``, or a tuple of these."""

@@ -29,10 +29,9 @@ from tileir.ir.core import Op
 from tileir.ir.diagnostics import Coordinates, UnsupportedError
 from tileir.runtime.arguments import Argument
 from tileir.runtime.grid import Grid
-from tileir.runtime.instrumenting import instrumented_program
 from tileir.runtime.memory import give_memory
 from tileir.runtime.module import Kernel
-from tileir.runtime.native import NativeLaunches
+from tileir.runtime.native import NativeLaunches, instrumented_program
 from tileir.runtime.options import LaunchOptions
 from tileir.sanitize.memory import WatchedMemory
 from tileir.tools.profile.watched import Watcher

@@ -19,8 +19,7 @@ from tests.analysis.generated_indices import Generator
 from tests.golden.arguments import arguments, programs, runs
 from tileir.examples.checks import EXAMPLES
 from tileir.fuzz.builder import ProgramBuilder
-from tileir.fuzz.data import arrays
-from tileir.fuzz.draft import STORED
+from tileir.fuzz.draft import STORED, arrays
 from tileir.ir import types as t
 
 SCRIPTS = sorted((Path(tileir.examples.__file__).parent / "cutile").glob("*.py"))

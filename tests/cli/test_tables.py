@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tileir.cli import show
-from tileir.cli.tables import Coloured
+from tileir.cli.show import Coloured
 
 TABLES = {
     "numbers": ({"a": "left", "count": "right", "": "left"}, [["x", "12", ""], ["long name", "1", ""]]),

@@ -16,10 +16,8 @@ from tileir.cli import main
 from tileir.fuzz import jobs, reducing
 from tileir.fuzz.faulty import outcomes
 from tileir.fuzz.faulty.draft import FaultyArray, FaultyProgram
-from tileir.fuzz.faulty.guarded import GuardedArray
-from tileir.fuzz.faulty.launch_line import with_launch_line, with_launch_read
-from tileir.fuzz.faulty.outcomes import FaultyOutcome
-from tileir.fuzz.faulty.programs import program
+from tileir.fuzz.faulty.outcomes import FaultyOutcome, GuardedArray
+from tileir.fuzz.faulty.programs import program, with_launch_line, with_launch_read
 from tileir.host import child
 
 pytestmark = pytest.mark.skipif(not child.POSSIBLE, reason="this system cannot copy a process")

@@ -18,11 +18,11 @@ import pytest
 import tileir
 from tileir.cli import main
 from tileir.farm.job import Attempt, Ending
-from tileir.fuzz import assembling, engines
-from tileir.fuzz.buckets import findings_in, signature
+from tileir.fuzz import engines
 from tileir.fuzz.builder import ASKED, WEIGHED, ProgramBuilder
 from tileir.fuzz.engines import EngineFinding, Reference
 from tileir.fuzz.jobs import ProgramGrammar, program_of
+from tileir.fuzz.reducing import findings_in, signature
 from tileir.host import child
 from tileir.ops import OPS, integer
 
@@ -216,11 +216,11 @@ def test_an_assembler_that_fails_is_a_finding(
     listing = "print('13.1 13.3') if '--list-versions' in sys.argv else None"
     script.write_text(f"#!{sys.executable}\nimport os, sys, time\n{listing}\nif len(sys.argv) > 2: {body}\n")
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setattr(assembling, "require_program", lambda: script)
-    monkeypatch.setattr(assembling, "SECONDS", 1.0)
-    monkeypatch.setattr(assembling, "newest_version", assembling.newest_version.__wrapped__)
-    assert assembling.newest_version() == "13.3"
-    assert assembling.assembler_finding(tileir.parse("entry @k() { }"), 3) == finding
+    monkeypatch.setattr(engines, "require_program", lambda: script)
+    monkeypatch.setattr(engines, "SECONDS", 1.0)
+    monkeypatch.setattr(engines, "newest_version", engines.newest_version.__wrapped__)
+    assert engines.newest_version() == "13.3"
+    assert engines.assembler_finding(tileir.parse("entry @k() { }"), 3) == finding
 
 
 def test_alike_findings_have_one_signature() -> None:

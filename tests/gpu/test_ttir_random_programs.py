@@ -17,8 +17,7 @@ import tileir
 from tests.differential import assert_same, outcome
 from tests.targets import ttir
 from tileir.fuzz.builder import ProgramBuilder
-from tileir.fuzz.data import arrays
-from tileir.fuzz.draft import STORED
+from tileir.fuzz.draft import STORED, arrays
 from tileir.ir import types as t
 
 T = TypeVar("T")

@@ -13,12 +13,8 @@ import pytest
 import tileir
 from tileir.analysis.extents import extent
 from tileir.analysis.footprint import op_footprints
-from tileir.distributed.boxes import ByteBox
-from tileir.distributed.cuts import bands_of, cuts_of
-from tileir.distributed.footprints import GridFootprints
-from tileir.distributed.independence import _Touch
-from tileir.distributed.plan import BandPlan, PlaceRules, planned
-from tileir.distributed.rectangles import (
+from tileir.distributed.boxes import (
+    ByteBox,
     any_meet,
     bytes_of,
     hull_of,
@@ -28,6 +24,8 @@ from tileir.distributed.rectangles import (
     shape_of,
     slices,
 )
+from tileir.distributed.footprints import GridFootprints, bands_of, cuts_of
+from tileir.distributed.plan import BandPlan, PlaceRules, _Touch, planned
 from tileir.examples.checks import EXAMPLES
 from tileir.ir.attributes import AtomicMode
 

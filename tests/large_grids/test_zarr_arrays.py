@@ -16,7 +16,7 @@ import pytest
 
 import tileir
 from tests.large_grids.test_distributed_launch import COUNT, of_product, on_one_machine, rows
-from tileir.distributed import launch, stored
+from tileir.distributed import array_kinds, launch
 from tileir.examples.checks import EXAMPLES
 from tileir.farm.executors import processes
 from tileir.host import child
@@ -47,14 +47,14 @@ def test_rows_are_read_and_written_where_they_are(chunks: tuple[int, int], tmp_p
     assert found == (given, out) and out[...].tobytes() == on_one_machine(kernel, x).tobytes()
 
 
-def seen_pieces(monkeypatch: pytest.MonkeyPatch) -> list[stored.StoredPiece]:
+def seen_pieces(monkeypatch: pytest.MonkeyPatch) -> list[array_kinds.StoredPiece]:
     """The pieces of the bands of launches from now on."""
     from tileir.distributed import tasks
 
-    seen: list[stored.StoredPiece] = []
+    seen: list[array_kinds.StoredPiece] = []
 
-    def noted(*fields: Any) -> stored.StoredPiece:
-        seen.append(stored.StoredPiece(*fields))
+    def noted(*fields: Any) -> array_kinds.StoredPiece:
+        seen.append(array_kinds.StoredPiece(*fields))
         return seen[-1]
 
     monkeypatch.setattr(tasks, "StoredPiece", noted)

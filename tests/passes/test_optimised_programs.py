@@ -17,8 +17,7 @@ from tests.observe import observe
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES
 from tileir.fuzz.builder import ProgramBuilder
-from tileir.fuzz.data import arrays
-from tileir.fuzz.draft import STORED
+from tileir.fuzz.draft import STORED, arrays
 from tileir.host import extern
 from tileir.ir import types as t
 from tileir.ir.compare import identical

@@ -21,9 +21,8 @@ from tileir.cpu.llvm.metadata import CodePlace
 from tileir.cpu.lowering.functions import Instruments
 from tileir.ops import OPS, extension, floating, functions
 from tileir.runtime.native import instrumented_program
-from tileir.tools.profile.api import profile_bound
-from tileir.tools.profile.shown import LaunchProfile
-from tileir.tools.profile.trace import thread_of
+from tileir.tools.profile.api import LaunchProfile, profile_bound
+from tileir.tools.profile.report import thread_of
 
 EXAMPLES = Path(tileir.__file__).parent / "examples"
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="native code has no lines here")

@@ -1,8 +1,4 @@
-"""Attributes on the wire (spec: bytecode-instructions#attributes), in both directions.
-
-Knows: the encoding of each kind of declared attribute, and of each tagged (self-describing) attribute.
-Does not know: which operation has which attribute; that comes from the declarations (`layout`).
-"""
+"""Attributes on the wire (spec: bytecode-instructions#attributes), in both directions."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Constants that a call gives to code that is linked in (spec: bytecode-samples#preview), in both directions.
-
-Knows: the tags of integers, strings, types and tuples. Does not know: attributes of other kinds (`attributes`), nor the
-expressions over variables that libraries have in the same place.
-"""
+"""Constants that a call gives to code that is linked in (spec: bytecode-samples#preview), in both directions."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The debug section (spec: bytecode-debug#top), in both directions.
-
-Knows: the layout of every debug record, as data, and the lists that give each operation of a function its location.
-Does not know: which operation comes when; it hands locations out, and takes them, in decode order.
-"""
+"""The debug section (spec: bytecode-debug#top), in both directions; locations go in and out in decode order."""
 
 from __future__ import annotations
 

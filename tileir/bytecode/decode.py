@@ -1,8 +1,4 @@
-"""Reading a bytecode file: producer, globals, functions (spec: bytecode-errors#reader).
-
-Knows: the entries of the global and function sections, and how the parts of a file make a module.
-Does not know: what is inside a function body (`instruction_reader`), nor the rules of the language (`verify`).
-"""
+"""Reading a bytecode file: producer, globals, functions (spec: bytecode-errors#reader)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """The elements of a constant on the wire (spec: bytecode#raw-data).
 
-Knows: how wire elements differ from those of `ir.attributes.DenseElements`: i1 is packed into bits, tf32 takes three
-bytes, and the upper half of a four-bit element is noise. All other elements are laid out alike.
-Does not know: tables and indices.
+They differ from those of `ir.attributes.DenseElements`: i1 is packed into bits, tf32 takes three bytes, and the upper
+half of a four-bit element is noise. All other elements are laid out alike.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""The annotated dump: every byte of a file with its offset and its meaning.
+"""The annotated dump: every byte of a file with its offset and its meaning, as the reader itself tells a `wire.Trace`.
 
-Knows: how spans of bytes and their meanings are set out as text; they come from the reader itself, which tells a
-`wire.Trace` what it reads. A damaged file is shown too: what could be read, the fault at its place, and the rest raw.
-Does not know: the format.
+A damaged file is shown too: what could be read, the fault at its place, and the rest raw.
 """
 
 from __future__ import annotations

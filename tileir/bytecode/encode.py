@@ -1,8 +1,5 @@
 """Writing a bytecode file (spec: bytecode-errors#writer).
 
-Knows: how a module, its globals and its entries are laid out, and how the layout of an instruction is followed.
-Does not know: any operation; the layouts (`layout`) come from the declarations.
-
 Not kept: the name of the module, the order between globals and entries, attributes that no declaration knows, and
 locations without a debug scope.
 """

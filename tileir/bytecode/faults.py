@@ -1,9 +1,4 @@
-"""Faults of bytecode: the codes, one per category, and the exception that gathers the path to the faulty field.
-
-Knows: the category of every structural error (spec: bytecode-errors#errors) and how a fault becomes a diagnostic.
-Does not know: where faults are found; every reader raises `BytecodeFault` at the field, and each level around adds its
-name.
-"""
+"""Faults of bytecode: the codes, one per category, and the exception that gathers the path to the faulty field."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""The head of an instruction: opcode, result types, flags and attributes (spec: bytecode-instructions#format).
+"""Read the heads of instructions: opcode, flags, attributes and result types (spec: bytecode-instructions#top).
 
-Knows: how heads are decoded, and that one of the same bytes says the same again: such a head is found by its bytes.
-Does not know: any operation; the layouts (`layout`) come from the declarations. Operands and regions, which follow.
+A head with the bytes of an earlier one says the same again, and is found by its bytes.
 """
 
 from __future__ import annotations

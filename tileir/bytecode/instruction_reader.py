@@ -1,9 +1,4 @@
-"""Reading the body of a function: instructions, regions and value numbers (spec: bytecode-instructions#format).
-
-Knows: which values are visible where, how operands and regions are read and where instructions stand.
-Does not know: any operation; the layouts (`layout`) come from the declarations. The heads of instructions
-(`head_reader`).
-"""
+"""Read function bodies: which values are visible where, operands, regions, and where instructions stand."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Writing the body of a function: instructions, regions and value numbers (spec: bytecode-instructions#format).
-
-Knows: how the layout of an instruction is followed, and how values are numbered.
-Does not know: any operation; the layouts (`layout`) come from the declarations.
-"""
+"""Writing the body of a function: instructions, regions and value numbers (spec: bytecode-instructions#format)."""
 
 from __future__ import annotations
 

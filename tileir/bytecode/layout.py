@@ -1,8 +1,5 @@
 """The shape of an instruction in files of one version, derived from the declaration of the operation
 (spec: bytecode-instructions#fields).
-
-Knows: which declared fields stand in the stream, in which order, and what an absent one means.
-Does not know: how a field is encoded (`attributes`, `wire`). Nothing here is about a particular operation.
 """
 
 from __future__ import annotations

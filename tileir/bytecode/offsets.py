@@ -1,7 +1,4 @@
-"""Tables of entries of unequal length, which strings, types, constants and debug records share.
-
-Knows: how entries are found by their offsets, counted and numbered. Does not know: what is in an entry.
-"""
+"""Tables of entries of unequal length, which strings, types, constants and debug records share."""
 
 from __future__ import annotations
 

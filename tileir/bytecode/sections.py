@@ -1,8 +1,4 @@
-"""The file around the sections (spec: bytecode#file): magic, version, section headers, end marker.
-
-Knows: which sections exist, their alignment, which must be there and in which order they are written.
-Does not know: what a section holds.
-"""
+"""The file around the sections (spec: bytecode#file): magic, version, section headers, end marker."""
 
 from __future__ import annotations
 

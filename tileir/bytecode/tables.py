@@ -1,8 +1,4 @@
-"""Tables of strings and constants (spec: bytecode#strings, spec: bytecode#constants), and all tables of a file.
-
-Knows: what the rest of a file refers to by index. Constants are decoded when first used, strings at once.
-Does not know: what is in a type (`types`) nor how the elements of a constant are laid out (`dense`).
-"""
+"""Tables of strings and constants (spec: bytecode#strings, spec: bytecode#constants), and all tables of a file."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The type section (spec: bytecode#types), in both directions.
-
-Knows: the layout of every type, as data: its tag, its first version, its fields in stream order, its optional field.
-Does not know: the invariants of types (`ir.types`), which are checked when a type is built.
-"""
+"""The type section (spec: bytecode#types), in both directions."""
 
 from __future__ import annotations
 

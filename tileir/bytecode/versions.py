@@ -1,7 +1,6 @@
 """Versions of the format: which exist, and which one a module needs.
 
-Knows: how the versions of declared operations, fields and types add up to the version of a module.
-Does not know: how any of them is encoded. A version is a pair (major, minor).
+A version is a pair (major, minor).
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Primitive encodings of bytecode (spec: bytecode#primitives): bytes, varints, fixed-width arrays, padding.
-
-Knows: how one number or array is laid out, and the bounds of the part of the file it stands in. Every fault carries
-the byte offset from the start of the file.
-Does not know: what the numbers mean.
-"""
+"""Primitive encodings of bytecode (spec: bytecode#primitives): bytes, varints, fixed-width arrays, padding."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Long tiles that a kernel prints to a terminal, with their middle left out.
-
-Knows: the layout of a printed tile, nested brackets with ``, `` between elements (spec: misc#print_tko).
-Does not know: what prints.
-"""
+"""Long tiles that a kernel prints to a terminal, with their middle left out."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""``tileir as``: text to bytecode.
-
-Knows: the versions that can be asked for. Does not know: the encoding (`bytecode`).
-"""
+"""``tileir as``: text to bytecode."""
 
 from __future__ import annotations
 

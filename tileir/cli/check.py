@@ -1,8 +1,4 @@
-"""``tileir check``: parse and verify programs, show every fault.
-
-Knows: several files, chunks of one file, the text and JSON forms of what was found.
-Does not know: the rules (`text`, `verify`).
-"""
+"""``tileir check``: parse and verify programs, show every fault."""
 
 from __future__ import annotations
 
@@ -15,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tileir.cli import FAULT, FINE, files, show
-from tileir.cli.kinds import require_program
+from tileir.cli.files import require_program
 from tileir.cli.options import add_level
 from tileir.ir.diagnostics import Diagnostic, DiagnosticError, Report
 from tileir.runtime.loading import from_content

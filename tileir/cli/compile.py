@@ -1,7 +1,4 @@
-"""``tileir compile``: code of a kernel for this processor or for a GPU, to look at or to keep.
-
-Knows: which options go together. Does not know: how code is made and explained (`compile_cpu`, `compile_gpu`).
-"""
+"""``tileir compile``: code of a kernel for this processor or for a GPU, to look at or to keep."""
 
 from __future__ import annotations
 

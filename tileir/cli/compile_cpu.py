@@ -1,8 +1,4 @@
-"""``tileir compile --target cpu``: native code of a kernel.
-
-Knows: the forms of the code, and how what the compiler did is put into words.
-Does not know: options (`compile`), how code is made (`cpu`).
-"""
+"""``tileir compile --target cpu``: native code of a kernel."""
 
 from __future__ import annotations
 

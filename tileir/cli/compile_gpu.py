@@ -1,8 +1,4 @@
-"""``tileir compile --target sm_90``: code of a kernel for a GPU.
-
-Knows: which part makes which form of the code, and how what the compiler did is put into words.
-Does not know: options (`compile`), how code is made (`gpu`).
-"""
+"""``tileir compile --target sm_90``: code of a kernel for a GPU."""
 
 from __future__ import annotations
 

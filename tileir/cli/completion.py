@@ -1,7 +1,4 @@
-"""``tileir completion``: a script that completes verbs and options in a shell.
-
-Knows: the verbs as one parser. Does not know: any shell, which the package shtab does.
-"""
+"""``tileir completion``: a script that completes verbs and options in a shell."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""``tileir cutile``: run a cuTile Python script with its kernels on a target.
-
-Knows: the options of the verb. Does not know: how a script is run (`frontend.script`).
-"""
+"""``tileir cutile``: run a cuTile Python script with its kernels on a target."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """``tileir cutile --view``, ``--debug`` and ``--profile``: launches of a script are pictured, stepped through or
 profiled.
-
-Knows: where the pages go, and how a launch is handed to a tool. Does not know: the tools (`tools.view`, `tools.debug`,
-`tools.profile`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""``tileir debug``: step through a launch.
-
-Knows: the options of the verb. Does not know: how a launch is described (`launching`), nor how it is debugged
-(`tools.debug`).
-"""
+"""``tileir debug``: step through a launch."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""``tileir demo``: run the example programs on real arrays and compare with NumPy.
-
-Knows: how the examples are run one after the other and how their results are shown.
-Does not know: the examples (`examples.checks`), nor how a kernel is launched (`runtime`).
-"""
+"""``tileir demo``: run the example programs on real arrays and compare with NumPy."""
 
 from __future__ import annotations
 
@@ -22,7 +18,7 @@ import tileir
 from tileir.cli import FAULT, FINE, UsageError, files, show
 from tileir.cli.launching import launch
 from tileir.cli.options import add_target, chosen_target
-from tileir.cli.tables import Coloured, Justify
+from tileir.cli.show import Coloured, Justify
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES, largest_error
 from tileir.runtime.grid import GridLike, checked_grid

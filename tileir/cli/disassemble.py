@@ -1,8 +1,4 @@
-"""``tileir dis``: bytecode to text.
-
-Knows: the forms that can be printed. Does not know: the encoding (`bytecode`), nor how text is made
-(`text.printer`).
-"""
+"""``tileir dis``: bytecode to text."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""``tileir equiv``: whether two programs do the same on generated or given inputs.
-
-Knows: which kernels are compared, and what is said. Does not know: how they are compared (`fuzz.comparing`).
-"""
+"""``tileir equiv``: whether two programs do the same on generated or given inputs."""
 
 from __future__ import annotations
 

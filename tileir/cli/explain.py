@@ -1,8 +1,4 @@
-"""``tileir explain``: what a diagnostic code, a finding or an operation means.
-
-Knows: how the explanations are shown. Does not know: where they are, nor what they say (`tileir/explain`,
-`text.reference`).
-"""
+"""``tileir explain``: what a diagnostic code, a finding or an operation means."""
 
 from __future__ import annotations
 

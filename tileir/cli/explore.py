@@ -1,8 +1,4 @@
-"""``tileir explore``: all outcomes of a small kernel that the memory model allows.
-
-Knows: the options of the verb and the forms of the report. Does not know: how a launch is described (`launching`),
-which executions there are (`explore`).
-"""
+"""``tileir explore``: all outcomes of a small kernel that the memory model allows."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""``tileir farm``: many launches on many workers, with a store of what came of them.
-
-Knows: what the verb does with a store, and the lines of a job file. Does not know: how jobs are kept (`farm.store`) and
-run (`farm.driver`).
-"""
+"""``tileir farm``: many launches on many workers, with a store of what came of them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""``tileir fuzz``: programs made from seeds, on engines that must agree on them.
-
-Knows: the options, which seeds are tried, and what is said. Does not know: programs and engines (`fuzz`), nor how jobs
-are run (`farm`).
-"""
+"""``tileir fuzz``: programs made from seeds, on engines that must agree on them."""
 
 from __future__ import annotations
 
@@ -22,18 +18,19 @@ from tileir.farm.driver import drive
 from tileir.farm.executors import opened
 from tileir.farm.job import Attempt, FarmJob, JobLimits
 from tileir.farm.store import WAITING, JobStore
-from tileir.fuzz.buckets import (
+from tileir.fuzz.builder import WEIGHED
+from tileir.fuzz.engines import ENGINES, VENDORS, default_engines, engine_of
+from tileir.fuzz.faulty.programs import MARK, with_launch_read
+from tileir.fuzz.jobs import SOURCES, SWARM, ProgramGrammar, program_job, seed_job
+from tileir.fuzz.reducing import (
     Bucket,
     bucket_name,
     findings_in,
     operation_names,
+    program_in,
+    reduced_program,
     write_bucket,
 )
-from tileir.fuzz.builder import WEIGHED
-from tileir.fuzz.engines import ENGINES, VENDORS, default_engines, engine_of
-from tileir.fuzz.faulty.launch_line import MARK, with_launch_read
-from tileir.fuzz.jobs import SOURCES, SWARM, ProgramGrammar, program_job, seed_job
-from tileir.fuzz.reducing import program_in, reduced_program
 from tileir.fuzz.shrinking import operation_count
 from tileir.gpu import vendor
 from tileir.ir.versions import NEWEST

@@ -1,7 +1,4 @@
-"""``tileir help``: what a verb does and takes.
-
-Knows: nothing but the verbs' own help.
-"""
+"""``tileir help``: what a verb does and takes."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""``tileir info``: versions and targets, or what is in a program.
-
-Knows: what to ask for when something is reported as not working. Does not know: how a target works, nor what is said of
-a program (`contents`).
-"""
+"""``tileir info``: versions, targets, the cache; or the entries of a program and what each takes."""
 
 from __future__ import annotations
 
@@ -16,15 +12,79 @@ from importlib.metadata import PackageNotFoundError, version
 
 from tileir import __version__
 from tileir.cache import MAX_BYTES, Cache, default_directory
-from tileir.cli import FINE, contents, show
+from tileir.cli import FINE, files, show
+from tileir.cli.show import Justify
+from tileir.cli.signature import Signature
 from tileir.cpu.llvm.engine import host
 from tileir.cpu.run.threads import default_threads
 from tileir.gpu.cuda_driver import cuda_driver
 from tileir.gpu.driver import Driver
 from tileir.gpu.hip_driver import hip_driver
 from tileir.ir.diagnostics import UnsupportedError
-from tileir.ir.versions import VERSIONS
-from tileir.runtime.module import available_targets
+from tileir.ir.shown import shown
+from tileir.ir.versions import NEWEST, VERSIONS
+from tileir.ops.calls import Func
+from tileir.ops.module import Global
+from tileir.runtime.module import Module, available_targets
+from tileir.runtime.serialisation import lowest_version
+
+_COLUMNS: dict[str, Justify] = {"parameter": "left", "type": "left", "takes": "left", "inferred": "left"}
+
+
+def show_program(file: str, as_json: bool) -> int:
+    """Describe the program in a file. Raises `DiagnosticError`."""
+    module = files.verified(file, NEWEST)
+    if as_json:
+        print(json.dumps(_as_data(module), indent=2))
+        return FINE
+    counts = [f"{len(module.kernels)} kernels" if len(module.kernels) != 1 else "1 kernel", *_others(module)]
+    show.line(f"{files.display_name(file)}: {', '.join(counts)}; bytecode from version {lowest_version(module)} on")
+    for kernel in module.kernels.values():
+        _show_kernel(Signature(kernel), file, len(module.kernels) > 1)
+    return FINE
+
+
+def _others(module: Module) -> list[str]:
+    numbers = [(sum(isinstance(item, cls) for item in module.items), name) for cls, name in _ITEMS]
+    return [show.counted(number, name) for number, name in numbers if number]
+
+
+_ITEMS = ((Global, "global"), (Func, "function"))
+
+
+def _show_kernel(signature: Signature, file: str, several: bool) -> None:
+    also = "".join(f"; {effect}" for effect in signature.effects)
+    show.line(f"\n@{shown(signature.kernel.name)}: axes of the grid it looks at: {signature.axes}{also}")
+    rows: list[list[str]] = [
+        [one.name, repr(one.parameter.type), one.argument, ", ".join(one.uses)] for one in signature.parameters
+    ]
+    if rows:
+        show.print_table(show.table(_COLUMNS, rows))
+    show.line(f"{'' if rows else chr(10)}{signature.command('run', file, several)}")
+
+
+def _as_data(module: Module) -> dict[str, object]:
+    return {
+        "lowest_version": lowest_version(module),
+        "globals": [item.sym_name for item in module.items if isinstance(item, Global)],
+        "functions": [item.sym_name for item in module.items if isinstance(item, Func)],
+        "kernels": [_kernel_data(Signature(kernel)) for kernel in module.kernels.values()],
+    }
+
+
+def _kernel_data(signature: Signature) -> dict[str, object]:
+    parameters = [
+        {"name": one.parameter.name, "type": repr(one.parameter.type), "inferred": list(one.uses)}
+        for one in signature.parameters
+    ]
+    return {
+        "name": signature.kernel.name,
+        "grid_axes": signature.axes.split(", ") if signature.axes != "none" else [],
+        "effects": signature.effects,
+        "parameters": parameters,
+        "example": ["--grid", "1", *signature.words],
+    }
+
 
 _PACKAGES = ("numpy", "ml_dtypes", "rich", "torch", "cuda-tile", "nvidia-cuda-tileiras", "triton", "cuda-bindings")
 
@@ -43,7 +103,7 @@ examples:
 
 def run(options: argparse.Namespace) -> int:
     if options.file is not None:
-        return contents.show_program(options.file, options.json)
+        return show_program(options.file, options.json)
     facts = _facts()
     if options.json:
         print(json.dumps(facts, indent=2))

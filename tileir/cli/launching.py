@@ -1,8 +1,4 @@
-"""A launch as the words of a command line describe it: ``tileir run`` and ``tileir bench``.
-
-Knows: which kernel, which grid and which values the options and arguments mean, and that they fit together.
-Does not know: the values that words describe (`runtime.cli_arguments`), nor what is done with a launch.
-"""
+"""A launch as the words of a command line describe it: ``tileir run`` and ``tileir bench``."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""``tileir lsp``: the language server that editors start.
-
-Knows: how it is started. Does not know: what it answers (`tools.lsp`).
-"""
+"""``tileir lsp``: the language server that editors start."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Options that several verbs have.
-
-Knows: language levels, outputs, targets, checks and limits as options. Does not know: any verb.
-"""
+"""Options that several verbs have."""
 
 from __future__ import annotations
 

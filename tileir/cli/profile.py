@@ -1,8 +1,4 @@
-"""``tileir profile``: where the time of a launch goes, by line.
-
-Knows: the options of the verb, and where its files go. Does not know: how a launch is described (`launching`), nor how
-it is profiled (`tools.profile`).
-"""
+"""``tileir profile``: where the time of a launch goes, by line."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Progress of a launch that takes long, on a line of the terminal that is taken back at the end.
-
-Knows: when there is something to show, and where. Does not know: how a launch tells of its progress.
-"""
+"""Progress of a launch that takes long, on a line of the terminal that is taken back at the end."""
 
 from __future__ import annotations
 

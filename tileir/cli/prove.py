@@ -1,8 +1,4 @@
-"""``tileir prove``: what holds of a kernel for every run, and what does not.
-
-Knows: the options of the verb and the forms of the report. Does not know: how a launch is described (`launching`), nor
-how anything is proved (`sanitize.proofs`).
-"""
+"""``tileir prove``: what holds of a kernel for every run, and what does not."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""``tileir reduce``: shrink a program while a command still fails on it.
-
-Knows: how the command is run, and what counts as failing. Does not know: how a program is made smaller
-(`fuzz.shrinking`).
-"""
+"""``tileir reduce``: shrink a program while a command still fails on it."""
 
 from __future__ import annotations
 

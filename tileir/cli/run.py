@@ -1,8 +1,4 @@
-"""``tileir run``: run a kernel on arrays and look at the results.
-
-Knows: which arrays are printed and saved, and the table of results.
-Does not know: how the command line describes a launch (`launching`), nor how a kernel is launched (`runtime`).
-"""
+"""``tileir run``: run a kernel on arrays and look at the results."""
 
 from __future__ import annotations
 
@@ -33,7 +29,7 @@ from tileir.cli.launching import (
 )
 from tileir.cli.options import add_level, check_of, chosen_target
 from tileir.cli.progress import progress_line
-from tileir.cli.tables import Coloured, Justify
+from tileir.cli.show import Coloured, Justify
 from tileir.ir.shown import shown
 from tileir.runtime import cli_arguments, fill
 from tileir.runtime.cli_arguments import Given, given_values

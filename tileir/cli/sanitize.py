@@ -1,8 +1,4 @@
-"""``tileir sanitize``: run a kernel under the sanitizer and show what it found.
-
-Knows: the options of the verb and the forms of the report. Does not know: how a launch is described (`launching`),
-nor what is found (`sanitize`).
-"""
+"""``tileir sanitize``: run a kernel under the sanitizer and show what it found."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""``tileir serve``: a page on this machine with every stage of a program.
-
-Knows: the options of the verb. Does not know: the server and its page (`tools.serve`).
-"""
+"""``tileir serve``: a page on this machine with every stage of a program."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""What a kernel takes, and a command that launches it.
-
-Knows: how parameters are put in words, and which memory a launch of one tile block needs, as far as it can be told.
-Does not know: the analysis behind that (`analysis.footprint`), nor how a command line is read (`launching`).
-"""
+"""What a kernel takes, and a command that launches it."""
 
 from __future__ import annotations
 

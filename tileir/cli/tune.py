@@ -1,7 +1,4 @@
-"""``tileir tune``: search for the fastest configuration of a template or of a cuTile function.
-
-Knows: the options, and how a record is shown and written. Does not know: how is searched and timed (`tune`).
-"""
+"""``tileir tune``: search for the fastest configuration of a template or of a cuTile function."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""``tileir view``: a picture of a launch, as a page.
-
-Knows: the options of the verb. Does not know: how a launch is described (`launching`), nor how it is pictured
-(`tools.view`).
-"""
+"""``tileir view``: a picture of a launch, as a page."""
 
 from __future__ import annotations
 

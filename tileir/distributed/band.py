@@ -1,7 +1,4 @@
-"""One band on a worker: its boxes are put into arrays, the kernel runs, what it may have changed goes back.
-
-Knows: how arrays come about on a worker. Does not know: bands and proofs (`plan`), nor how work gets here.
-"""
+"""One band on a worker: its boxes are put into arrays, the kernel runs, what it may have changed goes back."""
 
 from __future__ import annotations
 
@@ -12,9 +9,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from tileir.distributed.boxes import ByteBox, lazy_array
-from tileir.distributed.rectangles import Rectangle, slices
-from tileir.distributed.stored import StoredPiece
+from tileir.distributed.array_kinds import StoredPiece
+from tileir.distributed.boxes import ByteBox, Rectangle, lazy_array, slices
 from tileir.ir.diagnostics import Trap
 from tileir.runtime.module import Kernel, Module, launch_kernel
 from tileir.runtime.options import Check, LaunchOptions

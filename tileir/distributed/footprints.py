@@ -1,23 +1,72 @@
-"""Bytes that bands of tile blocks touch, by parameter.
-
-Knows: which boxes a band must be given, and which it may change. Does not know: whether bands may run apart
-(`independence`), and which bands there are (`plan`).
-"""
+"""The bytes that bands of a grid touch, where a grid may be cut, and the pieces of arrays that a band needs."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations, product
+from math import prod
+from typing import Any
 
 from tileir.analysis.evaluation import Blocks, Program, Unmapped
 from tileir.analysis.extents import Extent
 from tileir.analysis.footprint import Footprint
 from tileir.analysis.symbols import StorageKind
-from tileir.distributed.boxes import ByteBox, box_of
-from tileir.distributed.cuts import Grid, Range
+from tileir.distributed.boxes import ByteBox, Rectangle, box_of, bytes_of, hull_of, rectangle_around
 from tileir.ir.attributes import AtomicMode
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import UnsupportedError
+
+Grid = tuple[int, int, int]
+Cut = tuple[int, int, int]
+"""Bands along each axis."""
+Range = tuple[int, int]
+Boundary = Callable[[int, int], bool]
+"""Whether the grid may be cut before a tile block: the axis, and the number of the tile block along it."""
+
+
+def cuts_of(grid: Grid, count: int) -> list[Cut]:
+    """The cuts with the most bands that are no more than `count`, along two axes at most; then, with the most bands
+    first, those along one axis alone that have fewer. Of those with the same number the first cut most along x."""
+    pairs = {
+        _cut({one: first, other: min(count // first, grid[other])})
+        for one, other in combinations(range(3), 2)
+        for first in range(1, min(count, grid[one]) + 1)
+    }
+    most = max(map(prod, pairs))
+    alone = {_cut({axis: min(count, grid[axis])}) for axis in range(3) if grid[axis] > 1}
+    return sorted({cut for cut in pairs if prod(cut) == most} | alone, key=lambda cut: (prod(cut), cut), reverse=True)
+
+
+def _cut(counts: dict[int, int]) -> Cut:
+    x, y, z = (counts.get(axis, 1) for axis in range(3))
+    return x, y, z
+
+
+def bands_of(grid: Grid, cut: Cut, allowed: Boundary | None = None) -> Iterator[Blocks]:
+    """The tile blocks of each band, the first axis changing fastest."""
+    ranges = [list(_ranges(axis, grid[axis], cut[axis], allowed)) for axis in range(3)]
+    for z, y, x in product(*reversed(ranges)):
+        yield x, y, z
+
+
+def _ranges(axis: int, extent: int, count: int, allowed: Boundary | None) -> Iterator[Range]:
+    """The numbers below `extent` in at most `count` runs of about the same length, cut where that is allowed."""
+    wanted = [at * extent // count for at in range(1, count)]
+    if allowed is not None:
+        # Behind the next boundary that is wanted, that one finds it.
+        found = (_nearest(axis, at, extent, extent // count + 1, allowed) for at in wanted)
+        wanted = sorted({at for at in found if at is not None})
+    return zip([0, *wanted], [*wanted, extent])
+
+
+def _nearest(axis: int, wanted: int, extent: int, within: int, allowed: Boundary) -> int | None:
+    """The boundary that is allowed next to one that is wanted; None if there is none."""
+    for distance in range(within + 1):
+        for at in (wanted - distance, wanted + distance):
+            if 0 < at < extent and allowed(axis, at):
+                return at
+    return None
 
 
 def refused(op: Op, why: str) -> UnsupportedError:
@@ -112,3 +161,28 @@ def _note(boxes: dict[int, list[ByteBox]], parameter: int, box: ByteBox) -> None
     known = boxes.setdefault(parameter, [])
     if box not in known:
         known.append(box)
+
+
+@dataclass(frozen=True)
+class BandPiece:
+    """What one band is given of an array, and what it gives back; None for nothing."""
+
+    given: Rectangle | None
+    written: Rectangle | None
+
+
+def pieces_of(array: Any, at: int, bands: Sequence[BandFootprint]) -> list[BandPiece]:
+    """The pieces of each band of the array of parameter `at`."""
+    return [_piece(array, at, band) for band in bands]
+
+
+def _piece(array: Any, at: int, band: BandFootprint) -> BandPiece:
+    shape, size = array.shape, array.dtype.itemsize
+    reads, writes = (
+        [rectangle_around(box, shape, size) for box in boxes.get(at, ())] for boxes in (band.reads, band.writes)
+    )
+    written = hull_of(writes)
+    if written is not None and not (len(writes) == 1 and band.writes[at][0] == bytes_of(written, shape, size)):
+        # What lies between is given back unchanged.
+        reads.append(written)
+    return BandPiece(hull_of(reads), written)

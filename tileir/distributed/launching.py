@@ -1,8 +1,4 @@
-"""Launches over workers: NumPy arrays, arrays in files, arrays of Dask and of Zarr.
-
-Knows: what a launch takes, and the order of its steps. Does not know: how bands are found (`plan`), what they are sent
-(`tasks`) and give back (`returned`), what happens on a worker (`band`).
-"""
+"""Launches over workers: NumPy arrays, arrays in files, arrays of Dask and of Zarr."""
 
 from __future__ import annotations
 
@@ -13,15 +9,13 @@ from typing import Any, cast
 
 import numpy as np
 
+from tileir.distributed.array_kinds import is_array, is_dask, is_file, require_separate, reserve_files, rules_for
 from tileir.distributed.band import BandWork, run_band
 from tileir.distributed.boxes import lazy_array
-from tileir.distributed.places import is_array, is_dask, is_file, require_separate, reserve_files, rules_for
 from tileir.distributed.plan import BandPlan, planned
-from tileir.distributed.returned import given_back, take_back
-from tileir.distributed.sending import sender_of
-from tileir.distributed.sent import SentArrays
-from tileir.distributed.sharing import shared_files
-from tileir.distributed.tasks import tasks_of
+from tileir.distributed.sending import SentArrays, sender_of
+from tileir.distributed.shared_memory import shared_files
+from tileir.distributed.tasks import given_back, take_back, tasks_of
 from tileir.passes.banding import banded
 from tileir.runtime.arguments import ArrayArgument
 from tileir.runtime.grid import GridLike, checked_grid

@@ -1,7 +1,4 @@
-"""Workers of a launch: an executor, or a Dask client, which also holds arrays.
-
-Knows: how work is sent again when a worker or the scheduler was lost. Does not know: what the work is.
-"""
+"""Send bands to workers: each with the pieces of arrays that it touches."""
 
 from __future__ import annotations
 
@@ -10,12 +7,17 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from tileir.distributed.array_kinds import is_dask, is_stored
 from tileir.distributed.band import BandResult, without_parts
+from tileir.distributed.footprints import BandPiece, pieces_of
+from tileir.distributed.plan import BandPlan
 from tileir.farm.executors import default_count, handed_over, processes
 
 LOSSES = 20
@@ -164,3 +166,23 @@ def sender_of(client: Any) -> Iterator[Sender]:
                 executor.shutdown(wait=False, cancel_futures=True)
     else:
         raise TypeError(f"client: expected a Client of Dask, an Executor or None, got {type(client).__name__}")
+
+
+@dataclass(frozen=True)
+class SentArrays:
+    """The `arrays` of a launch that has been planned, and the `names` of all parameters, by position.
+
+    `shared` are arrays in memory that workers of this machine have as files.
+    """
+
+    plan: BandPlan
+    arrays: dict[int, Any]
+    names: Sequence[str]
+    sender: Sender
+    shared: dict[int, np.memmap]
+
+    @cached_property
+    def pieces(self) -> dict[int, list[BandPiece]]:
+        """Of arrays of Dask and of Zarr, what each band has."""
+        found = {at: value for at, value in self.arrays.items() if is_dask(value) or is_stored(value)}
+        return {at: pieces_of(value, at, self.plan.bands) for at, value in found.items()}

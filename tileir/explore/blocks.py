@@ -1,28 +1,48 @@
 """One tile block, run as far as the answers to its reads are known.
 
-Knows: which accesses a tile block makes, given what some of its reads return; what it might still write; how it ended.
-Does not know: which answers are consistent (`model`), nor which are tried (`search`).
-
-A read without an answer gives PENDING, and so does all that is computed of it: an access whose operands are pending is
-not made yet. So an access is made as soon as nothing that it depends on is open, in whatever order the program text
+A read without an answer gives PENDING, and so does all that is computed from it: an access whose operands are pending
+is not made yet. So an access is made as soon as nothing that it depends on is open, in whatever order the program text
 has them: what depends on no read of its tile block may be read by others before that read is answered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import enum
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from tileir.explore.events import AccessInstruction, ElementKey, ExecutedOp, PromisedStore, Tokens
 from tileir.explore.memory import AnsweringMemory
-from tileir.explore.pending import Pending
 from tileir.interp.api import BlockState, LaunchState
 from tileir.interp.program import PreparedFunction
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import Coordinates, Trap
 from tileir.ir.loc import UNKNOWN, Location
+
+
+class Pending(enum.Enum):
+    """The only value of its type."""
+
+    PENDING = enum.auto()
+
+
+PENDING = Pending.PENDING
+
+
+def any_pending(values: Iterable[object]) -> bool:
+    """Whether a value, or a member of a variadic one, is pending."""
+    return any(value is PENDING or (type(value) is tuple and any(one is PENDING for one in value)) for value in values)
+
+
+def joined_tokens(*tokens: object) -> frozenset | Pending:
+    """The instructions before any of the tokens; those that are no sets stand for none."""
+    flat = [one for token in tokens for one in (token if type(token) is tuple else (token,))]
+    if any(one is PENDING for one in flat):
+        return PENDING
+    return frozenset().union(*(one for one in flat if isinstance(one, frozenset)))
+
 
 Answers = frozenset[tuple[ElementKey, int]]
 """What elements of reads of one tile block return."""

@@ -1,8 +1,4 @@
-"""Changes that make a program more ordered: an ordering, a scope or a token.
-
-Knows: which changes an access can have, what each costs, how they are said.
-Does not know: which of them make a program right (`mends`).
-"""
+"""Changes that make a program more ordered: an ordering, a scope or a token."""
 
 from __future__ import annotations
 

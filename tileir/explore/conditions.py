@@ -1,14 +1,9 @@
 """Verdict lines: what a program says about its outcomes in comments.
 
-    // launch: --grid 2 x=i32[1]:zeros y=i32[1]:zeros
-    // forbidden: 1:%flag = 1 and 1:%data = 0
-    // exists: x = 2 or not (y != 0 and out[3] = 1)
-    // never: race or deadlock
-
-Knows: how such lines are read, and when a condition holds of one execution. ``1:%flag`` is the value that an access of
-tile block 1 gave last, by the name of its result; ``x`` and ``out[3]`` are what memory holds in the end; ``race``,
-``deadlock``, ``assert`` and ``trap`` are what has gone wrong.
-Does not know: executions (`results`).
+// launch: --grid 2 x=i32[1]:zeros y=i32[1]:zeros
+// forbidden: 1:%flag = 1 and 1:%data = 0
+// exists: x = 2 or not (y != 0 and out[3] = 1)
+// never: race or deadlock
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Events of the memory model (spec: memory-model#events): what one element of one access does to memory.
-
-Knows: how the executions of an operation are told apart, and what an access of a tile block is to the model.
-Does not know: how a tile block runs (`blocks`), nor which executions are consistent (`model`).
-"""
+"""Events of the memory model (spec: memory-model#events): what one element of one access does to memory."""
 
 from __future__ import annotations
 

@@ -1,9 +1,5 @@
 """The exploration of a launch, from its program to the report.
 
-Knows: how many executions are looked at, which waiting loops need an iteration that finds nothing, in what order faults
-are told.
-Does not know: how executions are found (`search`), what an outcome is (`results`).
-
 An iteration of a `loop` that writes nothing and hands on what it was given adds no outcome: an execution without it
 exists as well, in which less is ordered. Such iterations are left out, and the reads that would end them wait for
 another write. What they could add is a race of their own reads. So of a loop whose iteration does more than one strong
@@ -17,9 +13,9 @@ from collections.abc import Sequence
 
 from tileir.explore.conditions import VerdictLine
 from tileir.explore.graph import members
-from tileir.explore.mends import mends_of
 from tileir.explore.names import LaunchNames
 from tileir.explore.program import ModelProgram, ProgramChanges
+from tileir.explore.repairs import mends_of
 from tileir.explore.report import ExplorationReport
 from tileir.explore.results import Collection
 from tileir.explore.run import ExploredLaunch

@@ -1,9 +1,4 @@
-"""Memory that is never written: what an access finds there is handed in, what it would leave is kept.
-
-Knows: the cells that the lanes of one access have, the contents before the launch, storage of `alloca` that lies at the
-same address whenever a tile block is run again.
-Does not know: which write a read is answered from (`graph`), how an operation finds its elements (the interpreter).
-"""
+"""Memory that is never written: what an access finds there is handed in, what it would leave is kept."""
 
 from __future__ import annotations
 

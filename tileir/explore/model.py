@@ -1,11 +1,8 @@
 """The axioms of the memory model (spec: memory-model#axioms) and its data races, on execution graphs.
 
-Knows: observation, synchronises-with, happens-before, causality; when a graph is consistent; which pairs race.
-Does not know: how graphs come about (`search`). The out-of-thin-air rule is kept there: an event is only added once all
-that it depends on has been read.
-
-Coherence is a total order of the writes of each cell, also of writes that race. Accesses of different sizes have
-different cells here; `mixed` finds those that overlap.
+There are no values out of thin air: the search only adds an event once all that it depends on has been read. Coherence
+is a total order of the writes of each cell, also of writes that race. Accesses of different sizes have different cells
+here; `mixed` finds those that overlap.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Names that a reader of a program knows: of values, tile blocks and memory.
-
-Knows: the names of results in the text of a program, names of parameters, indices in arrays.
-Does not know: what a value is.
-"""
+"""Names that a reader of a program knows: of values, tile blocks and memory."""
 
 from __future__ import annotations
 

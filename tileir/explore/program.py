@@ -1,9 +1,4 @@
-"""A program as the memory model sees it: its accesses, with the changes that a mend would make.
-
-Knows: the number of each operation, ordering and scope of each access, tokens that are added, which memory an access
-may reach.
-Does not know: how a tile block runs (`blocks`), nor which changes are worth a try (`mends`).
-"""
+"""A program as the memory model sees it: its accesses, with the changes that a mend would make."""
 
 from __future__ import annotations
 

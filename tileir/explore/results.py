@@ -1,8 +1,4 @@
-"""What the executions of a launch come to: outcomes, faults, verdicts.
-
-Knows: when two executions have the same outcome, what is a fault, whether a verdict line holds.
-Does not know: how executions are found (`search`), the forms of a report (`report`).
-"""
+"""What the executions of a launch come to: outcomes, faults, verdicts."""
 
 from __future__ import annotations
 
@@ -14,8 +10,8 @@ import numpy as np
 
 from tileir.explore.changes import Mend
 from tileir.explore.conditions import Number, VerdictLine
-from tileir.explore.cycles import is_interleaving
 from tileir.explore.events import ElementEvent
+from tileir.explore.graph import is_interleaving
 from tileir.explore.model import Conflicting
 from tileir.explore.names import LaunchNames
 from tileir.explore.search import Execution

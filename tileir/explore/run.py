@@ -1,8 +1,4 @@
-"""One launch made ready for the search.
-
-Knows: how a program, its arguments and its memory become tile blocks that can be run again and again.
-Does not know: which executions there are (`search`), what arguments a user may give (`runtime`).
-"""
+"""One launch made ready for the search."""
 
 from __future__ import annotations
 

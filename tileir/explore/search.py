@@ -1,8 +1,5 @@
 """The enumeration of all consistent executions of a launch (spec: race-detector#enumerator).
 
-Knows: in which order events are added, which choices each has, and when an execution is complete or stuck.
-Does not know: which graphs are consistent (`model`), what is told of an execution (`results`).
-
 Partial-order reduction by reads-from, as in stateless model checkers for weak memory (GenMC, Nidhugg): what is
 enumerated is not the order in which tile blocks take turns, but for each read the write that it reads from, and for
 each write its place in the coherence order of its cell. Events are added one at a time, in an order that depends on the

@@ -1,29 +1,116 @@
-"""A report as a person reads it in a terminal.
-
-Knows: the layout: outcomes, faults with both places, executions as lists of events, mends, verdicts, one summary line.
-Does not know: the words (`words`), which outcomes are shown (`outcomes`), which arrows matter (`view`).
-"""
+"""Text of exploration: outcomes, executions and races in words."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from tileir.explore.outcomes import merged_outcomes, shown_values, surprises
-from tileir.explore.results import Exploration, FaultFound, LineVerdict
+from tileir.explore.changes import Mend
+from tileir.explore.conditions import Number
+from tileir.explore.events import ElementEvent
+from tileir.explore.results import Exploration, FaultFound, LineVerdict, OutcomeFound
 from tileir.explore.search import Execution
 from tileir.explore.view import ShownExecution
-from tileir.explore.words import (
-    WHY,
-    count_text,
-    fault_message,
-    left_out_text,
-    mend_title,
-    values_text,
-    verdict_text,
-)
 from tileir.ir.diagnostics import place_text, shown_place
 from tileir.ir.shown import shown
+
+WHY = {
+    "token": "both are in one tile block, and no token leads from one to the other",
+    "lanes": "two elements of one weak access have the same address",
+    "scope": "the scope of one does not include the tile block of the other",
+    "sizes": "they overlap only in part",
+    "order": "at least one is weak, and no release that an acquire reads from, with tokens on both sides, lies between",
+}
+"""Why nothing orders the two accesses of a race."""
+
+
+def count_text(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def values_text(values: dict[str, Number]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in values.items()) or "nothing to tell apart"
+
+
+def verb(event: ElementEvent) -> str:
+    return "update" if event.updates else "store" if event.writes else "load"
+
+
+def fault_message(fault: FaultFound, report: Exploration) -> str:
+    if fault.kind == "race":
+        one, other = fault.events
+        return f"{verb(one)} and {verb(other)} of {report.names.cell(one.cell)} have no order"
+    if fault.kind == "deadlock":
+        return "a tile block waits for what no other can do any more"
+    return fault.message
+
+
+def verdict_text(verdict: LineVerdict) -> str:
+    holds = "holds" if verdict.holds else "DOES NOT HOLD"
+    return f"line {verdict.line.line}: {verdict.line}: {holds}: {verdict.reason}"
+
+
+def mend_title(mend: Mend, number: int) -> str:
+    if number:
+        return "another of the same weight:"
+    return "the weakest mend:" if mend.weakest else "a mend of which nothing can be left out:"
+
+
+def left_out_text(report: Exploration) -> Iterator[str]:
+    """What was not explored."""
+    if report.cut:
+        yield (
+            f"not all: {count_text(report.cut, 'execution')} left where a loop had {report.iterations} iterations; "
+            "a larger --iterations explores more"
+        )
+    if not report.exhaustive:
+        yield f"not all: stopped after {count_text(report.executions, 'execution')}; a larger --limit explores more"
+
+
+class ShownOutcome(NamedTuple):
+    """Outcomes with the same values shown: how many executions, and whether no interleaving has them."""
+
+    values: dict[str, Number]
+    executions: int
+    surprising: bool
+
+
+def shown_names(report: Exploration) -> list[str]:
+    """The values that are shown: those of verdict lines, else all that differ between outcomes, else all."""
+    asked = dict.fromkeys(name for line in report.lines for name in line.condition.names)
+    if asked:
+        return list(asked)
+    names = dict.fromkeys(name for outcome in report.outcomes for name in outcome.values)
+    differing = [name for name in names if len({outcome.values.get(name) for outcome in report.outcomes}) > 1]
+    return sorted(differing or names)
+
+
+def shown_values(outcome: OutcomeFound, report: Exploration) -> dict[str, Number]:
+    return {name: outcome.values[name] for name in shown_names(report) if name in outcome.values}
+
+
+def merged_outcomes(report: Exploration) -> list[ShownOutcome]:
+    """The outcomes by the values shown, in their order."""
+    found: dict[tuple[tuple[str, Number], ...], ShownOutcome] = {}
+    for outcome in report.outcomes:
+        values = shown_values(outcome, report)
+        key = tuple(values.items())
+        _, count, surprising = found.get(key, (values, 0, True))
+        found[key] = ShownOutcome(values, count + outcome.executions, surprising and outcome.surprising)
+    return [found[key] for key in sorted(found)]
+
+
+def surprises(report: Exploration) -> list[OutcomeFound]:
+    """For each shown outcome that no interleaving has, the first that is so."""
+    merged = {tuple(one.values.items()) for one in merged_outcomes(report) if one.surprising}
+    found: dict[tuple[tuple[str, Number], ...], OutcomeFound] = {}
+    for outcome in report.outcomes:
+        key = tuple(shown_values(outcome, report).items())
+        if key in merged:
+            found.setdefault(key, outcome)
+    return list(found.values())
+
 
 RULE = "=" * 66
 MOST_OUTCOMES = 24

@@ -1,8 +1,4 @@
-"""Driving a store: its jobs go to workers, what comes of them into the store.
-
-Knows: how many jobs are under way, what is tried again, and that workers may be lost. Does not know: what a job does
-(`isolation` runs it), nor what workers are (`executors`).
-"""
+"""Driving a store: its jobs go to workers, what comes of them into the store."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The workers of a farm: processes of this machine, a Dask cluster, a Ray cluster.
-
-Knows: how each is opened as a `concurrent.futures.Executor`, and how many workers it has. Does not know: jobs.
-"""
+"""The workers of a farm: processes of this machine, a Dask cluster, a Ray cluster."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""One attempt at a job, in a process of its own: what it does there costs only itself.
-
-Knows: how the process is made, limited, watched and ended, and what its end means. Does not know: the work.
-"""
+"""One attempt at a job, in a process of its own: what it does there costs only itself."""
 
 from __future__ import annotations
 

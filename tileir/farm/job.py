@@ -1,8 +1,4 @@
-"""Jobs as values: what is to be done, the name that follows from it, and how one attempt ended.
-
-Knows: the parts of a job, its key, the limits of an attempt. Does not know: what a kind of job does (`kinds`), how it
-is run (`isolation`), where it is kept (`store`).
-"""
+"""Jobs as values: what is to be done, the name that follows from it, and how one attempt ended."""
 
 from __future__ import annotations
 

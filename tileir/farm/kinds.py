@@ -1,7 +1,6 @@
 """The kinds of jobs.
 
-Knows: the function that does the work of each kind, and the one that makes ready what jobs on one program begin with.
-Does not know: what they do. The module of a function is imported by the process that needs it.
+The module of a function is imported by the process that needs it.
 """
 
 from __future__ import annotations

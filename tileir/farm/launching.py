@@ -1,8 +1,5 @@
 """The kind of job ``launch``: a kernel on arguments that words describe.
 
-Knows: the spec of such a job, how it is made from a line of a job file, and its answer. Does not know: the words
-(`runtime.cli_arguments`), nor workers.
-
     {"kernel": "add", "grid": [8], "arguments": ["x=f32[1024]:randn", "y=f32[1024]", "1024"], "target": "cpu",
      "seed": 0, "check": true, "options": {"threads": 1}, "keep": ["y"], "parameters": ["x", "y", "n"],
      "files": {"a.npy": SHA-256}}

@@ -1,7 +1,6 @@
 """The jobs of a farm and what came of them, in one SQLite file.
 
-Knows: tables and states, that an answer is written once and never replaced, and that one process drives a store at a
-time. Does not know: workers. A process that dies at any moment leaves a store that another can go on with: a job is
+A process that dies at any moment leaves a store that another can go on with: a job is
 recorded in one transaction, and what was running is waiting again.
 """
 

@@ -2,9 +2,6 @@
 
 To read, check and compile a program takes most of the time of a short job. It is done in a process of its own, so what
 happens there costs no worker either.
-
-Knows: how a template is made, asked for copies, and given up. Does not know: what a job does in its process
-(`isolation`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Well-typed programs made by choices: every kind of operation whose result is fixed to the bit.
-
-Knows: the kinds of statements, how often each comes, and how a program begins and ends. Does not know: who chooses (a
-random generator, hypothesis), nor what a program is run for.
-"""
+"""Well-typed programs made by choices: every kind of operation whose result is fixed to the bit."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Passes checked as they run: the program before and after on generated inputs.
-
-Knows: which steps are compared, and what counts as worse. Does not know: how programs are compared (`comparing`).
-"""
+"""Passes checked as they run: the program before and after on generated inputs."""
 
 from __future__ import annotations
 

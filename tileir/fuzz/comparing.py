@@ -1,8 +1,4 @@
-"""Two programs on the same inputs: equal bits, or the first difference.
-
-Knows: what counts as equal, and how a difference is shown: array, index, tile block, both values.
-Does not know: where inputs come from (`trials`), nor why somebody asks.
-"""
+"""Two programs on the same inputs: equal bits, or the first difference."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Statements that compute element by element.
-
-Knows: operands that fit. Does not know: the frame (`draft`).
-"""
+"""Statements that compute element by element."""
 
 from __future__ import annotations
 

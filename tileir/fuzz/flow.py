@@ -1,7 +1,4 @@
-"""Statements of control flow.
-
-Knows: what loops and branches carry. Does not know: the frame (`draft`).
-"""
+"""Statements of control flow."""
 
 from __future__ import annotations
 

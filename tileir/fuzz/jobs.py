@@ -1,7 +1,5 @@
 """The kinds of jobs ``fuzz`` and ``differential``: a program of a seed, or a given one, on all engines.
 
-Knows: specs and answers. Does not know: engines (`engines`), nor workers.
-
     {"seed": 7, "source": "valid", "statements": 14, "engines": ["cpu", "bytecode"]}      kind fuzz
     {"engines": ["cpu-O2"]}, with the program as content                                  kind differential
     {}, with a faulty program behind the line of its launch                               kind differential
@@ -22,7 +20,7 @@ from tileir.fuzz.comparing import is_defined
 from tileir.fuzz.draft import STORED
 from tileir.fuzz.engines import EngineFinding, findings_of
 from tileir.fuzz.faulty.draft import FaultyProgram
-from tileir.fuzz.faulty.launch_line import MARK, with_launch_read
+from tileir.fuzz.faulty.programs import MARK, with_launch_read
 from tileir.fuzz.faulty.programs import program as faulty_program
 from tileir.ir import types as t
 from tileir.ir.core import Module

@@ -1,7 +1,6 @@
 """Statements that access memory.
 
-Knows: views and pointers into the arrays of a program, within and across their edges. Does not know: the frame
-(`draft`). One token runs through all memory operations, so that the order of effects is that of the program.
+One token runs through all memory operations, so that the order of effects is that of the program.
 """
 
 from __future__ import annotations
@@ -11,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tileir.fuzz.data import SIDE
-from tileir.fuzz.draft import ACQUIRE, SHAPES, WEAK, Order, ProgramDraft
+from tileir.fuzz.draft import ACQUIRE, SHAPES, SIDE, WEAK, Order, ProgramDraft
 from tileir.ir import types as t
 from tileir.ir.attributes import (
     AtomicMode,

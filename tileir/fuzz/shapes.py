@@ -1,7 +1,4 @@
-"""Statements that move elements, fold them or multiply matrices.
-
-Knows: shapes that fit. Does not know: the frame (`draft`).
-"""
+"""Statements that move elements, fold them or multiply matrices."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The search for the smallest program that still fails.
-
-Knows: in which order smaller versions are tried, and when one is taken. Does not know: which versions there are
-(`passes.reducing`), nor what failing is.
-"""
+"""The search for the smallest program that still fails."""
 
 from __future__ import annotations
 

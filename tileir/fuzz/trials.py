@@ -1,8 +1,4 @@
-"""Inputs for kernels of which nothing is known but the types of the parameters.
-
-Knows: which numbers find faults: NaN, infinities, subnormals, signed zeros, extreme integers, odd extents, arrays that
-are given twice. Does not know: whether a kernel has defined behaviour on them.
-"""
+"""Inputs for kernels of which nothing is known but the types of the parameters."""
 
 from __future__ import annotations
 

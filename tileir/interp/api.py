@@ -1,8 +1,5 @@
 """The parts that all of the interpreter shares: the shape of a rule, the state of a tile block, the options.
 
-Knows: how a rule is called and what it may ask of the tile block that runs it.
-Does not know: any operation, nor how a program is run (`machine`, `scheduler`).
-
 A rule is called once per operation, when its entry is prepared, and gives the function that is called each time the
 operation executes. Values are passed one per *declared* operand: a single operand as its value, an optional one as its
 value or None, a variadic one as a tuple. Values are never written to; a result may alias an operand.

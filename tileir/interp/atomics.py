@@ -1,9 +1,4 @@
-"""Atomic operations: each element is a transaction of its own (spec: atomics#top).
-
-Knows: what each mode computes, and what equal addresses in one tile see of each other: they take effect in row-major
-order, as the catalogue of unspecified behaviour fixes it.
-Does not know: when another tile block gets its turn (`prepare`); a tile operation runs without interruption.
-"""
+"""Atomic operations: each element is a transaction of its own (spec: atomics#top)."""
 
 from __future__ import annotations
 

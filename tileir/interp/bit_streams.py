@@ -1,8 +1,4 @@
-"""Tiles as little-endian bit streams, and back (spec: packing#pack).
-
-Knows: elements of 1 bit (lowest bit first), 4 bits (low nibble first) and whole bytes.
-Does not know: operations.
-"""
+"""Tiles as little-endian bit streams, and back (spec: packing#pack)."""
 
 from __future__ import annotations
 

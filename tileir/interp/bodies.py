@@ -1,8 +1,4 @@
-"""Bodies of reductions (spec: reduction#top) and generators (spec: extension#experimental-generate) as functions.
-
-Knows: how a prepared body is called, and which bodies may be called with arrays where the program has scalars.
-Does not know: which arguments it is called with (`reduction`, `extension`).
-"""
+"""Bodies of reductions (spec: reduction#top) and generators (spec: extension#experimental-generate) as functions."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Calls of device functions, and of code that is linked in (spec: calls#top).
-
-Knows: that a call runs the prepared function in a frame of its own, or a stand-in of the host. Does not know: how
-functions are prepared (`prepare`).
-"""
+"""Calls of device functions, and of code that is linked in (spec: calls#top)."""
 
 from __future__ import annotations
 

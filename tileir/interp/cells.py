@@ -1,9 +1,4 @@
-"""Cells of memory: how one element lies there, and becomes a tile value and back (spec: memory#layout).
-
-Knows: the bytes of every element type, the reading of i1 (any nonzero byte is 1) and tf32 (low 13 bits ignored), the
-padding patterns of view loads.
-Does not know: addresses (`memory`), nor the two-per-byte addressing of f4E2M1FN (`nibbles`).
-"""
+"""Cells of memory: how one element lies there, and becomes a tile value and back (spec: memory#layout)."""
 
 from __future__ import annotations
 

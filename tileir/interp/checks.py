@@ -1,8 +1,4 @@
-"""Checks of strict mode: from masks of offending elements to faults and warnings.
-
-Knows: the fault of the first offending element, and which readings an overflow promise concerns.
-Does not know: which elements offend (`numerics.promises`), nor operations.
-"""
+"""Checks of strict mode: from masks of offending elements to faults and warnings."""
 
 from __future__ import annotations
 

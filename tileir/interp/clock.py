@@ -1,7 +1,4 @@
-"""The clock of a launch: when its time is up, and when its progress is told.
-
-Knows: how many tile blocks are done, of how many. Does not know: who looks at the clock.
-"""
+"""The clock of a launch: when its time is up, and when its progress is told."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """Control flow (spec: control#top): if, for, loop, assert.
 
-Knows: which region runs when, with which values, and where an exit ends.
-Does not know: how a region is executed (`program`).
-
 `yield`, `continue`, `break` and `return` have no rule here: they are the exit of the region they end.
 """
 

@@ -1,8 +1,4 @@
-"""Rules of the conversions (spec: conversion#top).
-
-Knows: which function of `numerics.conversion` an operation with its types and attributes stands for.
-Does not know: encodings or rounding.
-"""
+"""Rules of the conversions (spec: conversion#top)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The core operations (spec: core#top): constants, selection, addresses, globals, the grid.
-
-Does not know: arithmetic (`numerics`).
-"""
+"""The core operations (spec: core#top): constants, selection, addresses, globals, the grid."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Rules of integer division (spec: division#semantics).
-
-Knows: which function of `numerics.integers` an operation with its attributes stands for; division by zero traps, and in
-strict mode so does a quotient that does not fit. Does not know: arithmetic.
-"""
+"""Rules of integer division (spec: division#semantics)."""
 
 from __future__ import annotations
 

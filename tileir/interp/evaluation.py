@@ -1,8 +1,4 @@
-"""Single operations on known contents: the rules of the interpreter without a launch.
-
-Knows: which operations have such a rule, and that one with undefined behaviour gives nothing.
-Does not know: any operation, nor why somebody asks.
-"""
+"""Single operations on known contents: the rules of the interpreter without a launch."""
 
 from __future__ import annotations
 

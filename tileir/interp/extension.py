@@ -1,8 +1,4 @@
-"""Rules of the operations of early documents (spec: extension#operations).
-
-Knows: arc sine, host functions, the optimization barrier, generators, gathering and scattering of rows.
-Does not know: calls (`calls`).
-"""
+"""Rules of the operations of early documents (spec: extension#operations)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Faults of a running kernel.
-
-Knows: what a rule says when something is wrong. Does not know: what is checked, nor the place in the program, which the
-machine adds.
-"""
+"""Faults of a running kernel."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Rules of the floating-point operations (spec: floating#semantics).
-
-Knows: which function of `numerics` an operation with its attributes and element type stands for.
-Does not know: arithmetic.
-"""
+"""Rules of the floating-point operations (spec: floating#semantics)."""
 
 from __future__ import annotations
 

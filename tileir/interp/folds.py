@@ -1,9 +1,4 @@
-"""Reductions and scans whose body is one well-known operation, as NumPy accumulations.
-
-Knows: which bodies these are, and how each is evaluated with the bits of the tree that the interpreter combines in:
-integer operations, minimum and maximum do not depend on the order, sums and products of floats are joined in it.
-Does not know: the tree (`trees`), any other body (`reduction`).
-"""
+"""Reductions and scans whose body is one well-known operation, as NumPy accumulations."""
 
 from __future__ import annotations
 

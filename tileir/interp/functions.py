@@ -1,8 +1,4 @@
-"""Rules of the mathematical functions (spec: functions#semantics, spec: functions#accuracy).
-
-Knows: which function of `numerics.functions` an operation with its element type stands for.
-Does not know: arithmetic.
-"""
+"""Rules of the mathematical functions (spec: functions#semantics, spec: functions#accuracy)."""
 
 from __future__ import annotations
 

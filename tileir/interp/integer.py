@@ -1,9 +1,4 @@
-"""Rules of the integer and bitwise operations (spec: integer#semantics).
-
-Knows: which function of `numerics.integers` an operation with its attributes stands for; in strict mode a broken
-overflow promise traps, and a shift by the width or more gives a warning.
-Does not know: arithmetic, nor the types: the arrays carry the width.
-"""
+"""Rules of the integer and bitwise operations (spec: integer#semantics)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The reference interpreter: runs an entry over a grid on NumPy.
-
-Knows: the rules of all chapters, and how a launch is carried out.
-Does not know: what arguments a user may give (`runtime`): values come as tiles of rank 0, memory as `interp.memory`.
-"""
+"""The reference interpreter: runs an entry over a grid on NumPy."""
 
 from __future__ import annotations
 

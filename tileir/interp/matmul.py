@@ -1,8 +1,5 @@
 """Matrix multiply-accumulate (spec: matmul#top).
 
-Knows: which precision each combination of types is computed in.
-Does not know: anything about speed but to hand whole tiles to NumPy's matrix product.
-
 The specification leaves order, grouping and intermediate precision of the sum open (spec: numerics#floats); any order
 of f32 additions is a permitted result. So `mmaf` widens narrow inputs to f32, where their products are exact,
 multiplies whole tiles in f32 (f64 for f64), adds the accumulator and rounds once to its type. The blocked, fused sums

@@ -1,9 +1,5 @@
 """The memory of a launch: real addresses, every access checked (spec: memory#top, spec: undefined#catalogue).
 
-Knows: how tiles of addresses are read and written, and the storage of `alloca`.
-Does not know: which other memory a kernel may use (`host.address_space`), views (`views`), what an atomic operation
-computes (`atomics`).
-
 An access outside the memory given, misaligned, to a freed `alloca` or one of another tile block, or a store into
 constant memory raises `Fault` before anything is written.
 """

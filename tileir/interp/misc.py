@@ -1,8 +1,4 @@
-"""Rules of `assume` and `print_tko` (spec: misc#top).
-
-Knows: when a promise holds for a tile, and the output as one string per operation.
-Does not know: how a number is formatted (`host.printing`).
-"""
+"""Rules of `assume` and `print_tko` (spec: misc#top)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Multicast memory (spec: multimem#top): in the interpreter it has one replica.
-
-Knows: that a load reduces over one replica, that a reduction and a store go to it.
-Does not know: views and atomics, whose functions do the work.
-"""
+"""Multicast memory (spec: multimem#top): in the interpreter it has one replica."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Elements of f4E2M1FN in memory: two per byte, the even one in the low nibble (spec: views#index-mapping).
-
-Knows: how tiles of such elements are read and written at element offsets. Does not know: index mapping (`tiling`).
-"""
+"""Elements of f4E2M1FN in memory: two per byte, the even one in the low nibble (spec: views#index-mapping)."""
 
 from __future__ import annotations
 

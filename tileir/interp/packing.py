@@ -1,7 +1,4 @@
-"""Tiles reread as other elements: `pack` and `unpack` (spec: packing#pack).
-
-Does not know: the order of bits in a stream (`bit_streams`).
-"""
+"""Tiles reread as other elements: `pack` and `unpack` (spec: packing#pack)."""
 
 from __future__ import annotations
 

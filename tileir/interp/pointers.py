@@ -1,8 +1,5 @@
 """Memory through pointers: tokens, loads, stores, `alloca`, fences (spec: pointers#top).
 
-Knows: what these operations do with the launch's memory. Does not know: how memory is checked (`memory`), nor when
-another tile block gets its turn (`prepare`).
-
 Operations run in program order, which every token order allows, so a token carries nothing.
 """
 

@@ -1,8 +1,5 @@
 """A prepared program: what runs when a tile block runs.
 
-Knows: steps, regions, exits, and how a region is executed.
-Does not know: operations (`prepare` makes steps of them), nor in which order tile blocks run (`scheduler`).
-
 Values live in a *frame*: a list with one slot per live value. A step reads and writes slots by index. Most operations
 are plain steps, called one after the other. Control flow and operations at which another tile block may get its turn
 are generators, which yield exactly there; so straight code pays one generator per execution of a region, not per

@@ -1,9 +1,4 @@
-"""Rules of `reduce` and `scan` (spec: reduction#reduce, spec: reduction#scan).
-
-Knows: how two partial results are combined by a body. One of element-wise operations is run on whole slices, with
-arrays where the program has scalars; any other body lane by lane.
-Does not know: which partial results meet (`trees`), bodies of one well-known operation (`folds`).
-"""
+"""Rules of `reduce` and `scan` (spec: reduction#reduce, spec: reduction#scan)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """In which order tile blocks run, and when they give way to each other (spec: machine#scheduling).
 
-Knows: fair interleaving over a bounded number of live tile blocks, and when all of them wait for ever.
-Does not know: what a tile block does; it is a generator that yields when its turn may end.
-
 Tile blocks start x fastest. Each runs until it is done, or until it has used up its budget of switch points; the others
 that are alive get their turn then. When a whole round finishes none of them, they may be waiting for one that has not
 started: more are let in, twice as many if the round has changed nothing, so that every tile block is started at last

@@ -1,9 +1,5 @@
 """Slots of the frame for the values of a function.
 
-Knows: how long values live, so that a slot is used again once its value is dead and its memory is freed, and
-the memory that tiles take at a time.
-Does not know: what operations do.
-
 Control flow is structured and regions have one block, so a value of a block dies at the last operation of that block
 that uses it, itself or in a region inside it.
 """

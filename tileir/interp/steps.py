@@ -1,9 +1,4 @@
-"""Steps made of functions: fetch operands from the frame, call, store results.
-
-Knows: the shapes of operand lists, each with a closure of its own so that an executed operation costs one call more
-than its function.
-Does not know: operations.
-"""
+"""Steps made of functions: fetch operands from the frame, call, store results."""
 
 from __future__ import annotations
 

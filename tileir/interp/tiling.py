@@ -1,8 +1,5 @@
 """Tiling: the elements of a tensor that a tile of a view is made of (spec: views#index-mapping).
 
-Knows: the index mapping of partition, strided and gather/scatter views and the element test at the tensor's edges.
-Does not know: memory (`views` reads and writes it), nor how an element lies in it (`cells`, `nibbles`).
-
 Indices are unsigned and coordinates do not wrap around. Offsets and strides count elements.
 """
 

@@ -1,8 +1,4 @@
-"""The trees in which elements are combined (spec: reduction#reduce, spec: reduction#scan).
-
-Knows: which two partial results meet in a reduction and in a scan. Identities have no part in it.
-Does not know: how two of them are combined (`folds`, `reduction`).
-"""
+"""The trees in which elements are combined (spec: reduction#reduce, spec: reduction#scan)."""
 
 from __future__ import annotations
 

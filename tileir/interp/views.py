@@ -1,8 +1,5 @@
 """Views: making them, asking their shapes, loading and storing tiles through them (spec: views#top).
 
-Knows: what a view operation does to memory. Does not know: the index mapping (`tiling`), how memory is checked
-(`memory`).
-
 A tile that lies in one piece of memory is copied as one strided box; single addresses are computed only where that is
 not possible, and to say what is wrong.
 """

@@ -1,8 +1,4 @@
-"""How a launch ends when its tile blocks wait for ever.
-
-Knows: when waiting is in vain.
-Does not know: in which order tile blocks run (`scheduler`), nor what counts as a change (`api.BlockState`).
-"""
+"""How a launch ends when its tile blocks wait for ever."""
 
 from __future__ import annotations
 

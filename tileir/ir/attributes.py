@@ -1,8 +1,5 @@
 """Attributes: compile-time data on operations (spec: attributes#top).
 
-Knows: the enumerations with their bytecode numbers, and the attribute classes.
-Does not know: which operation carries which attribute (`ops`), nor how attributes are read or printed (`text`).
-
 An operation stores what it declares as plain Python values: an enum member, ``int``, ``bool``, ``str``, a `Type`,
 a tuple of ints or bools, or one of the classes below. The classes are frozen and compare by value.
 """

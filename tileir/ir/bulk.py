@@ -1,9 +1,4 @@
-"""Making very many objects at once.
-
-Knows: that Python searches all of them for cycles again and again as they become more, which takes up to half of the
-time of reading a program or of importing modules, and finds nothing.
-Does not know: the objects.
-"""
+"""Making very many objects at once."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """Comparison of modules: the same program or not.
 
-Knows: what canonical text keeps of a program, and compares exactly that: structure, types, effective attributes.
-Does not know: any operation by name, nor what a program means.
-
 Canonical text does not write, and so nothing here depends on: names of values, attribute dictionaries of arguments and
 results, the integer types of optimization hints, empty hints, and whether an attribute equal to its default was given.
 """

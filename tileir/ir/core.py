@@ -1,8 +1,7 @@
-"""Values, operations, blocks and modules.
+"""Values, operations, blocks and modules, in SSA form.
 
-Knows: SSA structure. Regions have one block and control flow is structured, so there is no CFG, no phi, no use list;
-rewriting rebuilds (spec: syntax#regions).
-Does not know: any operation. Operations are classes declared in `ops` with the helpers of `ir.declare`.
+Regions have one block and control flow is structured, so there is no CFG, no phi, no use list; rewriting rebuilds
+(spec: syntax#regions). Operations are classes declared in `ops` with the helpers of `ir.declare`.
 """
 
 from __future__ import annotations

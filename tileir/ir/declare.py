@@ -1,8 +1,5 @@
 """The words in which an operation is declared: once, with everything that is mechanical about it.
 
-Knows: the functions that make declared fields, and with them the Python type that each reads as.
-Does not know: any particular operation (`ops`), nor what the format string means (`text.syntax.format`).
-
     class AddF(Op, name="addf", opcode=0x02, since="13.1", traits=(PURE, SameType("lhs", "rhs", "result"))):
         '''Adds two tiles of floats element by element.'''
 

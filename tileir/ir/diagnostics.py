@@ -1,8 +1,5 @@
 """Diagnostics: what is wrong with a program, where, and how it is shown.
 
-Knows: the shape of a diagnostic, a report of many, their text and JSON forms, and the exceptions that carry them.
-Does not know: the rules (`text`, `verify`), nor what a code means at length (`explain`).
-
 Three kinds of error are kept apart: a *diagnostic* is a fault of a program, a *trap* a fault of a run, and
 `UnsupportedError` something a target cannot do.
 """

@@ -1,8 +1,5 @@
 """The digest of items of a program: what is kept of them, such as machine code, is found by it.
 
-Knows: what makes items the same, which is all of them but locations and the names of values, and how that is written
-down so that no two programs look alike. Does not know: what is kept under a digest, nor any operation.
-
 Texts, of which a program has few, are spelled once and numbered, and so are values. An operation is then a few numbers,
 of which each says what the next ones are.
 """

@@ -1,8 +1,5 @@
 """Declarations of what an operation does beside computing its results: to memory, to order, to the host.
 
-Knows: the kinds of effects, and which declared fields of an access hold address, value, mask and indices.
-Does not know: any operation (`ops`), nor what an operation of a program does (`analysis.effects`).
-
     class LoadPtr(Op, name="load_ptr_tko", opcode=0x3D, traits=(reads("source", result="result", mask="mask"), ...)):
 
 Every operation that stands in a body says what it does, in exactly one way: `PURE`, `NO_MEMORY_EFFECT`, `TERMINATOR`,

@@ -1,9 +1,4 @@
-"""The declared fields of an operation: operands, results, attributes and regions.
-
-Knows: what is declared of each field, and how it is read. A field is a descriptor: on the class it gives its
-declaration, on an operation what the operation has there.
-Does not know: operations and values (`ir.core`), nor the words that declare a field (`ir.declare`).
-"""
+"""The declared fields of an operation: operands, results, attributes and regions."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Bit layouts of floating-point formats, and the facts that follow from them (spec: types#element-types).
-
-Knows: widths, bias, special values, and which format holds every value of another.
-Does not know: which element type has which format (`ir.types`), rounding and arithmetic (`numerics`, the targets).
-"""
+"""Bit layouts of floating-point formats, and the facts that follow from them (spec: types#element-types)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Optimization hints and the architectures that they can be given for (spec: hints#text).
-
-Knows: names, first versions and values. Does not know: which operation takes which hint (`ops`), nor its meaning.
-"""
+"""Optimization hints and the architectures that they can be given for (spec: hints#text)."""
 
 from __future__ import annotations
 

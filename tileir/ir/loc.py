@@ -1,8 +1,4 @@
-"""Source locations and debug-info attributes (spec: debug#locations).
-
-Knows: every form of location, the debug scopes, how to find the scope and the file position of a location.
-Does not know: the rules that relate scopes to functions (`verify.debug`), nor aliases (`text`).
-"""
+"""Source locations and debug-info attributes (spec: debug#locations)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Words that a reader may have meant.
-
-Knows: how near a word is to those that there are. Does not know: what the words are for.
-"""
+"""Words that a reader may have meant."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The attributes that many operations of a program share: most have none, or the same as another.
-
-Knows: how such a dictionary is kept from being changed. Does not know: who finds out what can be shared.
-"""
+"""The attributes that many operations of a program share: most have none, or the same as another."""
 
 from __future__ import annotations
 

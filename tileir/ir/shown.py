@@ -1,7 +1,6 @@
 """Strings of a program as messages show them, and as bytes.
 
-Knows: that nothing in a message may move a cursor, colour a terminal, hide or reorder text, or be endless.
-Does not know: what is shown. What a kernel prints by `print_tko` is its own and is not changed.
+What a kernel prints by `print_tko` is its own and is not changed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""The specification of an operation: its declaration as data, with what follows from it for text and bytecode.
-
-Knows: how the declared fields of a class, and those that it inherits, become one `OpSpec`.
-Does not know: any particular operation (`ops`), nor what the format string means (`text.syntax.format`).
-"""
+"""The specification of an operation: its declaration as data, with what follows from it for text and bytecode."""
 
 from __future__ import annotations
 

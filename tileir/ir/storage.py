@@ -1,7 +1,6 @@
 """NumPy dtypes of the element types.
 
-Knows: the dtype of a tile element in the interpreter and of an array given to a launch.
-Does not know: arithmetic. Kept apart from `ir.types` so that importing tileir does not import NumPy.
+Kept apart from `ir.types` so that importing tileir does not import NumPy.
 
 Values are held as follows: i1 as ``bool``; i4 as ``int8`` holding -8..7; other integers as signed NumPy
 integers; tf32 as ``float32`` whose low 13 bits are zero; fnv8E5M3FNU (no NumPy dtype exists) as its ``uint8``

@@ -1,9 +1,5 @@
 """The two layouts of tf32 elements in memory.
 
-Knows: *words* of four bytes, laid out as f32, as `DenseElements` holds them, and *packed* elements of three bytes, as
-text (spec: literals#constants) and bytecode (spec: bytecode#raw-data) have them.
-Does not know: arithmetic, nor what stands around the elements.
-
 A word is its pattern of 19 bits above 13 zeros. Whole columns of bytes are shifted at once, because constants can be
 long.
 """

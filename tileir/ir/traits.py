@@ -1,7 +1,4 @@
-"""Properties that operations and their operands are declared to have: sets of types, and traits.
-
-Knows: how each property is stated. Does not know: who checks or uses it (`verify`, `text`, the targets).
-"""
+"""Properties that operations and their operands are declared to have: sets of types, and traits."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""What stands for the parts of a program that could not be read, so that the rest of it can be checked.
-
-Knows: the type of a value from a faulty part, the operation in place of a faulty statement, and a program with such
-parts.
-Does not know: how programs are read (`text`), nor the rules (`verify`).
-"""
+"""What stands for the parts of a program that could not be read, so that the rest of it can be checked."""
 
 from __future__ import annotations
 

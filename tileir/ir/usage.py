@@ -1,7 +1,4 @@
-"""What a user asked for and cannot have.
-
-Knows: the error. Does not know: who reports it.
-"""
+"""What a user asked for and cannot have."""
 
 
 class UsageError(Exception):

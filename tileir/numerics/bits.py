@@ -1,8 +1,4 @@
-"""Bit patterns of arrays.
-
-Knows: the unsigned view of an array, bit lengths, neighbours of floats, 64 by 64 bit products, the first of a mask.
-Does not know: float formats or rounding.
-"""
+"""Bit patterns of arrays."""
 
 from __future__ import annotations
 

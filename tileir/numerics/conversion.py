@@ -1,8 +1,4 @@
-"""Conversions between element types (spec: conversion#top).
-
-Knows: for each pair of types the cheapest conversion that rounds once, and the rules for values out of range.
-Does not know: which rounding mode an operation may carry; every mode that makes sense for the types is served.
-"""
+"""Conversions between element types (spec: conversion#top)."""
 
 from __future__ import annotations
 

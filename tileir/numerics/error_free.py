@@ -1,9 +1,5 @@
 """Sums, products, quotients and roots in f64 together with what their rounding lost.
 
-Knows: error-free transformations (Knuth, Dekker, Veltkamp) and how a nearest result and the sign of its error give the
-result in another rounding mode; rounding to odd (Boldo and Melquiond, 2008) keeps a later, narrower rounding single.
-Does not know: element types.
-
 Errors are called `missing`: positive where the magnitude of the rounded result falls short of the exact one, negative
 where it is beyond, zero or NaN where there is nothing to correct.
 """

@@ -1,9 +1,4 @@
-"""The encodings of floats narrower than f64, exactly.
-
-Knows: how each format's patterns are made from sign, significand and exponent, rounded once in any mode, with the
-special values of the conversions (spec: conversion#ftof): what overflow, infinities and NaN become.
-Does not know: which conversion allows which mode.
-"""
+"""The encodings of floats narrower than f64, exactly."""
 
 from __future__ import annotations
 

@@ -1,9 +1,5 @@
 """Functions without an exact definition: exp, log, powers, trigonometry, and the approximate modes.
 
-Knows: how they are evaluated (spec: undefined#catalogue): f16, bf16 and f32 in f64, rounded once to the element type;
-f64 by the C library, in its long double so that a result is off by hardly more than its own rounding.
-Does not know: what has an exact definition (`rounding`, `selection`).
-
 The corner cases (spec: functions#semantics) are those of the C functions behind NumPy.
 """
 

@@ -1,8 +1,5 @@
 """Two's complement arithmetic of every width, i1 included (spec: integer#semantics).
 
-Knows: results modulo 2^width and the corner cases: shifts of the width or more, MIN / -1, division by zero.
-Does not know: overflow promises; a broken one wraps (spec: undefined#catalogue).
-
 Integers are held as `ir.storage` says. Each function takes arrays of one type, and returns an array of that type
 (comparisons: i1).
 """

@@ -1,7 +1,4 @@
-"""Patterns of four bits, two to a byte, the even one in the low half (spec: memory#layout).
-
-Does not know: which elements have four bits, nor what their patterns mean.
-"""
+"""Patterns of four bits, two to a byte, the even one in the low half (spec: memory#layout)."""
 
 from __future__ import annotations
 

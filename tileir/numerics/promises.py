@@ -1,9 +1,4 @@
-"""Broken promises: integer arithmetic that overflows, floats that do not fit an integer.
-
-Knows: for each operation, the elements whose exact result does not fit (spec: integer#semantics,
-spec: conversion#trunci, spec: conversion#ftoi).
-Does not know: what is to be done about them.
-"""
+"""Broken promises: integer arithmetic that overflows, floats that do not fit an integer."""
 
 from __future__ import annotations
 

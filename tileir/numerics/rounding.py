@@ -1,9 +1,5 @@
 """Float arithmetic rounded once: add, sub, mul, fma, div and sqrt of f16, bf16, f32 and f64 in the four IEEE modes.
 
-Knows: for each operation, type and mode the cheapest evaluation that is exactly rounded. Narrow types are evaluated in
-a wider one where the second rounding is harmless (Figueroa, 1995: p' >= 2p + 2) or made so by rounding to odd first.
-Does not know: `approx` and `full` (`functions`).
-
 Each function takes the element type and the mode and returns the function on arrays.
 """
 

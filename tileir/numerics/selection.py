@@ -1,8 +1,4 @@
-"""Float operations whose result is exact: signs, integral parts, remainder, minimum, maximum, comparison.
-
-Knows: the rules for NaN and signed zeros (spec: floating#maxima, spec: floating#comparison).
-Does not know: rounding; nothing is rounded here.
-"""
+"""Float operations whose result is exact: signs, integral parts, remainder, minimum, maximum, comparison."""
 
 from __future__ import annotations
 

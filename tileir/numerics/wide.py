@@ -1,8 +1,4 @@
-"""f64 multiplication, fused multiply-add and division in any IEEE rounding mode, in 128-bit integers.
-
-Knows: exact products, sums and quotients of f64 significands, held as two uint64 halves, rounded once by `formats`.
-Does not know: narrower types; f64 itself is wide enough for those (`rounding`).
-"""
+"""f64 multiplication, fused multiply-add and division in any IEEE rounding mode, in 128-bit integers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The sets of types that operands and results may have (spec: conventions#type-sets).
-
-Knows: named element sets and the constraints made from them. Does not know: which operation uses which.
-"""
+"""The sets of types that operands and results may have (spec: conventions#type-sets)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Fields that many element-wise operations share: a declared operation inherits them with their traits and format.
-
-Knows: operands of one float or integer type, and the attributes that go with them. Does not know: any operation.
-"""
+"""Fields that many element-wise operations share: a declared operation inherits them with their traits and format."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""One operation that accesses memory, watched.
-
-Knows: which elements an execution has touched and what that means: an event for the detector, marks for what it did
-not find or nobody wrote, arrivals of marked values.
-Does not know: whether two events conflict (`races`), how the operation does its work.
-"""
+"""One operation that accesses memory, watched."""
 
 from __future__ import annotations
 

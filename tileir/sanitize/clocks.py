@@ -1,8 +1,5 @@
 """Happens-before between the accesses of one run (spec: memory-model#derived-relations, spec: race-detector#state).
 
-Knows: the past that a token carries.
-Does not know: memory (`shadow`), nor what a missing order means to a user (`races`).
-
 Order inside a tile block is partial: the unit is the dynamic instruction, and tokens carry the clocks.
 """
 

@@ -1,8 +1,4 @@
-"""Findings of the sanitizer.
-
-Knows: the kinds, what a finding says, how equal ones are counted together.
-Does not know: how a finding is made (`session`), nor the report that holds them (`report`).
-"""
+"""Findings of the sanitizer."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""The memory of a sanitized launch: the interpreter's own, which tells what each operation touches.
-
-Knows: that every reader and writer finds its elements by `resolve` or `window`; the shadow of each allocation; that an
-access which is not allowed is dropped and reported, and the run goes on.
-Does not know: what is wrong with an access that is allowed (`races`).
-"""
+"""The memory of a sanitized launch: the interpreter's own, which tells what each operation touches."""
 
 from __future__ import annotations
 

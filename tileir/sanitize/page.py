@@ -1,7 +1,4 @@
-"""A report as one HTML page, which needs nothing else: no scripts, no fonts, no network.
-
-Knows: the layout of the page. Does not know: the words of a finding (`wording`), nor its look in a terminal (`text`).
-"""
+"""A report as one HTML page, which needs nothing else: no scripts, no fonts, no network."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Data races of one run (spec: memory-model#data-races, spec: race-detector#state).
-
-Knows: which earlier accesses conflict with a new one, and why nothing orders the two.
-Does not know: which elements an operation touches (`memory`), nor how a conflict is told (`session`).
-"""
+"""Data races of one run (spec: memory-model#data-races, spec: race-detector#state)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The report of a sanitized launch.
-
-Knows: what a report holds. Does not know: how findings look as text, as a page or as SARIF (`text`, `page`, `sarif`).
-"""
+"""The report of a sanitized launch."""
 
 from __future__ import annotations
 

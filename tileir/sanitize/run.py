@@ -1,8 +1,4 @@
-"""Running a launch under the sanitizer, in one or several orders of its tile blocks.
-
-Knows: which orders are tried, when tile blocks wait for ever, and that two orders must give one result.
-Does not know: what is wrong with an access (`races`), what arguments a user may give (`runtime`).
-"""
+"""Running a launch under the sanitizer, in one or several orders of its tile blocks."""
 
 from __future__ import annotations
 

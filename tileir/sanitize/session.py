@@ -1,8 +1,4 @@
-"""One sanitized launch: what its parts share, and how what they notice becomes findings.
-
-Knows: the current tile block, the detector, names and indices of memory. Does not know: how operations are watched
-(`watch`), nor in which order tile blocks run (`run`).
-"""
+"""One sanitized launch: what its parts share, and how what they notice becomes findings."""
 
 from __future__ import annotations
 

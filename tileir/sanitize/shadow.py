@@ -1,8 +1,5 @@
 """The shadow of memory: who has accessed each byte, and which bytes nobody has written.
 
-Knows: the cells of one allocation and how a tile of elements finds its own among them.
-Does not know: what an access means (`races`, `access`).
-
 A cell stands for as many bytes as the smallest element accessed so far, so that elements of one byte are told apart
 and arrays of f32 need no more shadow than they have bytes. It holds the number of a set of accesses (`races.Sets`).
 """

@@ -1,8 +1,5 @@
 """Values with elements that nobody wrote or that lie outside an array, and how these spread.
 
-Knows: a value with marks, and for each operation which elements of the result depend on marked ones.
-Does not know: where marks come from and where they must not arrive (`session`).
-
 An element that cannot change the result leaves no mark: the branch of a `select` that is not taken, a factor zero, and
 padding that a reduction or product takes as its neutral element.
 """

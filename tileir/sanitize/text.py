@@ -1,8 +1,4 @@
-"""A report as a person reads it.
-
-Knows: the layout: one headline for each finding, both accesses with source line and caret, why nothing orders them,
-what to write instead, one summary line. Does not know: the words of a finding (`wording`).
-"""
+"""A report as a person reads it."""
 
 from __future__ import annotations
 

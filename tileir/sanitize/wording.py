@@ -1,7 +1,4 @@
-"""Findings in words: what happened, why, and what to write instead.
-
-Knows: the messages and hints of every kind. Does not know: how anything is found, nor the layout of a report (`text`).
-"""
+"""Findings in words: what happened, why, and what to write instead."""
 
 from __future__ import annotations
 

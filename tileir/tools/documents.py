@@ -1,7 +1,4 @@
-"""Documents with their style, their program and their data inside, for a browser.
-
-Knows: how they are put together so that nothing in the data ends a script. Does not know: what the data says.
-"""
+"""Documents with their style, their program and their data inside, for a browser."""
 
 from __future__ import annotations
 

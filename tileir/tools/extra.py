@@ -1,7 +1,4 @@
-"""Packages that only some tools need: the extra ``tileir[tools]``.
-
-Knows: what is said where one is missing. Does not know: which tool needs which.
-"""
+"""Packages that only some tools need: the extra ``tileir[tools]``."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Highlighting of Tile IR text: what is coloured how, for editors and for Pygments.
+"""Highlighting of Tile IR text, made from the declarations, and the words of the language.
 
-Knows: the sorts of tokens and the expression of each, from the declarations. Does not know: any editor; `grammar` is
-what those read that know TextMate grammars, `tileir.tools.lexer` a lexer for Pygments.
+`grammar` is what editors read that know TextMate grammars, `tileir.tools.lexer` a lexer for Pygments.
 """
 
 from __future__ import annotations
@@ -9,11 +8,59 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
+from tileir.ir import types as t
+from tileir.ir.fields import AttrKind
+from tileir.ir.spec import OpSpec
 from tileir.ops import OPS
 from tileir.ops.calls import Func
 from tileir.ops.module import Entry, Global, ModuleOp
-from tileir.tools.words import TYPE_WORDS, attribute_words, element_words, operation_words
+from tileir.text.reading.hints import spellings
+from tileir.text.reference import syntax
+
+_QUOTED = re.compile(r"<[^<>]*>|%\w+(?:, \.\.\.)?|T\([^)]*\)")
+_WORD = re.compile(r"[a-z_]\w+")
+
+
+@cache
+def operation_words() -> tuple[str, ...]:
+    """Every name of an operation, without the dialect's prefix."""
+    return tuple(sorted(spellings()))
+
+
+@cache
+def canonical_operations() -> tuple[str, ...]:
+    """The names that the printer writes."""
+    return tuple(sorted(OPS))
+
+
+@cache
+def element_words() -> tuple[str, ...]:
+    return tuple(sorted(t.ELEMENTS))
+
+
+TYPE_WORDS = ("gather_scatter_view", "partition_view", "ptr", "strided_view", "tensor_view", "tile", "token")
+
+
+@cache
+def words_of(spec: OpSpec) -> tuple[str, ...]:
+    """The words that may follow the name of an operation: those of its format and the cases of its attributes."""
+    found = set(_WORD.findall(_QUOTED.sub(" ", syntax(spec).replace(spec.name, " "))))
+    for attr in spec.attrs:
+        if attr.enum is not None:
+            found |= {case.text for case in attr.enum}
+        elif attr.kind in (AttrKind.UNIT, AttrKind.HINTS):
+            found.add(attr.name)
+    return tuple(sorted(found - {spec.name}))
+
+
+@cache
+def attribute_words() -> tuple[str, ...]:
+    """The words of all operations that are no names of operations or types."""
+    found = {word for op in OPS.values() for word in words_of(op.spec)}
+    return tuple(sorted(found - set(operation_words()) - set(TYPE_WORDS) - set(element_words())))
+
 
 SCOPE = "source.tileir"
 

@@ -1,7 +1,4 @@
-"""A lexer for Pygments, which colours Tile IR in documents and terminals.
-
-Knows: the token of Pygments for each sort of tokens. Does not know: the sorts (`tools.highlight`).
-"""
+"""A lexer for Pygments, which colours Tile IR in documents and terminals."""
 
 from __future__ import annotations
 

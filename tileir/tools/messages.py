@@ -1,8 +1,4 @@
-"""JSON messages behind a header that says how long each is, as editors exchange them.
-
-Knows: how messages are framed, read and written, one at a time. Does not know: what they say (`tools.debug.adapter`,
-`tools.lsp.server`).
-"""
+"""JSON messages behind a header that says how long each is, as editors exchange them."""
 
 from __future__ import annotations
 

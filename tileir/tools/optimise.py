@@ -1,7 +1,4 @@
-"""Optimisation as users ask for it: levels and passes by name, on whole programs.
-
-Knows: how levels and passes are named. Does not know: any rewrite (`passes`).
-"""
+"""Optimisation as users ask for it: levels and passes by name, on whole programs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The lines of operations: in the text of the program, and in the Python file that it was made of.
-
-Knows: where the text of a program without one comes from. Does not know: what is shown at a line.
-"""
+"""The lines of operations: in the text of the program, and in the Python file that it was made of."""
 
 from __future__ import annotations
 

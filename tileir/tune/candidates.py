@@ -1,8 +1,4 @@
-"""Candidates: what a point makes of a template or of a cuTile function, ready to be launched.
-
-Knows: how the program, the grid, the arguments and the options of a point come about. Does not know: which points are
-tried, nor what is measured.
-"""
+"""Candidates: what a point makes of a template or of a cuTile function, ready to be launched."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Spaces that a cuTile script declares: calls of `cuda.tile.tune.exhaustive_search`, parameters with `Literal` values.
-
-Knows: how a call is found without being made, and how its configurations are named in a point. Does not know: how they
-are launched (`candidates`), nor searched (`search`).
-"""
+"""Spaces that a cuTile script declares: `cuda.tile.tune.exhaustive_search`, and parameters with `Literal` values."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """The kinds of jobs ``tune-space``, ``tune-check`` and ``tune-race``: which configurations a script declares, is a
 candidate right, and which of some is the fastest.
 
-Knows: specs and answers, what counts as the same result. Does not know: candidates (`candidates`), races (`race`).
-
     {"task": {...}}                                                                     kind tune-space
     {"task": {...}, "point": {...}, "target": "cpu", "expected": PATH.npz or null}      kind tune-check
     {"task": {...}, "points": [...], "seconds": 10.0, "seed": 0}                        kind tune-race

@@ -1,8 +1,5 @@
 """A race: candidates are timed in turns, and leave when they are slower beyond doubt.
 
-Knows: rounds, confidence intervals of medians, when a candidate leaves and when the race ends. Does not know: what is
-timed, nor the clock.
-
 In every round each candidate that is left is timed once, in a new random order, so that what else the machine does
 falls on all alike. The interval of a median comes from order statistics (the sign test), which assumes nothing of how
 times are distributed.

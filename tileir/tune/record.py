@@ -1,7 +1,4 @@
-"""Records of tuning: what was measured, where, and how a launch uses it.
-
-Knows: the JSON of a record, and where records are found by name. Does not know: how anything is measured (`tuner`).
-"""
+"""Records of tuning: what was measured, where, and how a launch uses it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Ways to search a space: everything, a random part, or led by a model.
-
-Knows: which points are tried next. Does not know: what a point is worth (`tuner` tells).
-"""
+"""Ways to search a space: everything, a random part, or led by a model."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Spaces of configurations, and texts with places for their parameters.
-
-Knows: points, ``{{...}}`` in a text and the arithmetic that may stand there. Does not know: programs, nor how a space
-is searched (`search`).
-"""
+"""Spaces of configurations, and texts with places for their parameters."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Tuning: points of a space are checked side by side, then timed alone, in turns.
-
-Knows: the order of the steps, and that one race at a time runs on a machine. Does not know: which points are tried
-(`search`), what a candidate is (`candidates`), how a race goes (`race`).
-"""
+"""Tuning: points of a space are checked side by side, then timed alone, in turns."""
 
 from __future__ import annotations
 

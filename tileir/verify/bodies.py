@@ -1,7 +1,4 @@
-"""Rules of the bodies of `reduce`, `scan` and `experimental$generate` (spec: reduction#top, spec: extension#top).
-
-Knows: what a body yields, and which operations may stand in it.
-"""
+"""Rules of the bodies of `reduce`, `scan` and `experimental$generate` (spec: reduction#top, spec: extension#top)."""
 
 from __future__ import annotations
 

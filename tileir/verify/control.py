@@ -1,8 +1,4 @@
-"""Rules of control flow (spec: control#top): carried values, results, and where the exits of a region lead.
-
-Knows: `for`, `if`, `loop` and the operations that end regions. Does not know: which terminator a region asks for, and
-that it stands last (`verifier`, from the declarations), nor what reduction bodies ask for (`reduction`).
-"""
+"""Rules of control flow (spec: control#top): carried values, results, and where the exits of a region lead."""
 
 from __future__ import annotations
 

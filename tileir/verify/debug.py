@@ -1,8 +1,4 @@
-"""Debug scopes: what the locations of functions and operations must have in common (spec: debug#verification).
-
-Knows: the scope rules of functions, of operations in them, and of other items. Does not know: how a scope is found
-(`ir.loc`).
-"""
+"""Debug scopes: what the locations of functions and operations must have in common (spec: debug#verification)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Visibility of values: an operation may use those defined before it, in its region or in one around it.
-
-Knows: why a value that is not visible cannot be used. Does not know: the set of visible values (`verifier` keeps it).
-"""
+"""Visibility of values: an operation may use those defined before it, in its region or in one around it."""
 
 from __future__ import annotations
 

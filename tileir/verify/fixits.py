@@ -1,8 +1,4 @@
-"""Hints for types that do not fit, where there is an obvious mend.
-
-Knows: which float operation has an integer twin and the other way round, and what brings tiles together. Does not know:
-any rule.
-"""
+"""Hints for types that do not fit, where there is an obvious mend."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Optimization hints (spec: hints#checks).
-
-Knows: which hints count on which operation and architecture. Hints never change what a program computes: only their
-shape is an error, everything else is a warning that must be asked for. Does not know: how hints are read or printed.
-"""
+"""Optimization hints (spec: hints#checks)."""
 
 from __future__ import annotations
 

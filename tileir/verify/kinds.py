@@ -1,7 +1,4 @@
-"""Values of each kind of attribute, as a check and in words.
-
-Knows: the Python values that stand for attributes (`ir.attributes`). Does not know: which operation carries which.
-"""
+"""Values of each kind of attribute, as a check and in words."""
 
 from __future__ import annotations
 

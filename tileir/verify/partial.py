@@ -1,8 +1,4 @@
-"""Verifying a program of which parts could not be read.
-
-Knows: which violations would only follow from what is missing, and are not reported.
-Does not know: the rules, nor how a program is walked (`verifier`).
-"""
+"""Verifying a program of which parts could not be read."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Rules of `reduce` and `scan` (spec: reduction#reduce, spec: reduction#scan): dimensions, identities, block arguments.
-
-Does not know: what a body yields and holds (`bodies`).
-"""
+"""Rules of `reduce` and `scan` (spec: reduction#reduce, spec: reduction#scan): dimensions, identities, body."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Rules of the verifier: a code, and a function that looks at one operation.
-
-Knows: the shape of a violation, how its message is made, and the table a chapter registers its rules in.
-Does not know: any rule.
-"""
+"""Rules of the verifier: a code, and a function that looks at one operation."""
 
 from __future__ import annotations
 

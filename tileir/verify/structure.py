@@ -1,10 +1,4 @@
-"""The rules that follow from the declaration of an operation.
-
-Knows: counts, attributes, operand and result types, relations between types, derived types, parents. Everything is read
-from `OpSpec` once and turned into a list of rules, in the specification's order of checking
-(spec: conventions#checking-order). Does not know: any particular operation, nor the order of operations in a block
-(`verifier`).
-"""
+"""The rules that follow from the declaration of an operation."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The names of a module: who has which, and who calls whom.
-
-Knows: the table of symbols, duplicate names, recursion. Does not know: what the operations that refer to a symbol
-ask of it (`module`, `core`, `extension`).
-"""
+"""The names of a module: who has which, and who calls whom."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Every rule of every operation, in the order of checking.
-
-Knows: which chapters there are. Does not know: any rule.
-"""
+"""Every rule of every operation, in the order of checking."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """The walk over a program that applies the rules and collects the violations.
 
-Knows: the order of checking, which values are visible where, where terminators stand, when to stop. An operation whose
-types, attributes and parent were found sound before is not looked at again, which is what makes large programs cheap.
-Does not know: the rules (`table`).
+An operation whose types, attributes and parent were found sound before is not looked at again, which is what makes
+large programs cheap.
 """
 
 from __future__ import annotations

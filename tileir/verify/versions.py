@@ -1,8 +1,4 @@
-"""Language levels: the operations, attributes, enumeration cases and types that each one knows.
-
-Knows: how the `since` marks of declarations and types are compared with a level. Does not know: rules that a version
-changed (they stand with the other rules of their operation).
-"""
+"""Language levels: the operations, attributes, enumeration cases and types that each one knows."""
 
 from __future__ import annotations
 

@@ -20,8 +20,7 @@ from tests.gpu.ttir_nests import program
 from tests.gpu.ttir_view_programs import view_program
 from tests.targets import ttir
 from tileir.fuzz.builder import ProgramBuilder
-from tileir.fuzz.data import arrays
-from tileir.fuzz.draft import STORED
+from tileir.fuzz.draft import STORED, arrays
 from tileir.ir import types as t
 
 T = TypeVar("T")

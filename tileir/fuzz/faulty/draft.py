@@ -1,7 +1,4 @@
-"""A program over arrays that is being written, as text.
-
-Knows: lines, parameters, arguments, and the arrays that results go to. Does not know: what can be wrong with an access.
-"""
+"""A program over arrays that is being written, as text."""
 
 from __future__ import annotations
 

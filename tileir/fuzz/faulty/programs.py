@@ -1,18 +1,12 @@
-"""Programs over arrays, most of which have one thing wrong with their memory accesses.
-
-Knows: the kinds of accesses, and how often each comes. Does not know: what should happen; targets are compared with
-each other.
-"""
+"""Faulty programs from seeds, with the line that launches each."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from random import Random
 
-from tileir.fuzz.faulty.draft import (
-    FaultyDraft,
-    FaultyProgram,
-)
+from tileir.fuzz.faulty.draft import ELEMENTS, FaultyArray, FaultyDraft, FaultyProgram
 from tileir.fuzz.faulty.pointer_accesses import carried, chosen, computed, computed_address, gathered, pointers, storage
 from tileir.fuzz.faulty.view_accesses import rows_of_a_view, view
 
@@ -37,3 +31,51 @@ def program(seed: int) -> FaultyProgram:
     draft = FaultyDraft(random)
     random.choice(KINDS)(draft)
     return FaultyProgram(draft.text(), draft.grid, draft.arguments, seed)
+
+
+MARK = "// launch: "
+_MOST = 1 << 20
+"""Elements of an array, and tile blocks, at most."""
+
+
+def with_launch_line(faulty: FaultyProgram) -> str:
+    """The text of a program, behind the line of its launch."""
+    arguments = [dict(vars(one)) if isinstance(one, FaultyArray) else one for one in faulty.arguments]
+    line = json.dumps({"seed": faulty.seed, "grid": faulty.grid, "arguments": arguments})
+    return f"{MARK}{line}\n{faulty.text}"
+
+
+def with_launch_read(text: str) -> FaultyProgram | None:
+    """The program of a text that begins with such a line; None of any other. Raises ValueError for a damaged line."""
+    line, _, program = text.partition("\n")
+    if not line.startswith(MARK):
+        return None
+    try:
+        said = json.loads(line.removeprefix(MARK))
+        seed, grid = _number(said["seed"], 0, 1 << 64), _number(said["grid"], 1, _MOST)
+        arguments = [_argument(one) for one in said["arguments"]]
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise ValueError(f"'{MARK.strip()}': expected the JSON of a report of tileir fuzz: {error}") from None
+    return FaultyProgram(program, grid, arguments, seed)
+
+
+def _argument(said: object) -> FaultyArray | int:
+    if isinstance(said, dict):
+        array = FaultyArray(**said)
+        _number(array.count, 0, _MOST)
+        if array.below is not None:
+            _number(array.below, 1, 1 << 31)
+        for extent, stride in array.layout:
+            _number(extent, 0, _MOST)
+            _number(stride, 1, _MOST)
+        _number(array.reach, 0, _MOST)
+        if array.element not in ELEMENTS:
+            raise ValueError(f"no element type '{array.element}'; there are {', '.join(ELEMENTS)}")
+        return array
+    return _number(said, -(1 << 31), (1 << 32) - 1)
+
+
+def _number(said: object, least: int, most: int) -> int:
+    if type(said) is not int or not least <= said <= most:
+        raise ValueError(f"expected a number from {least} to {most}, got {said!r}")
+    return said

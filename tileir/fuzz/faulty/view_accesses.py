@@ -1,7 +1,4 @@
-"""Accesses through views, most of which have one thing wrong.
-
-Knows: extents, strides, indices and row numbers that lie outside. Does not know: what should happen.
-"""
+"""Accesses through views, most of which have one thing wrong."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Element types (spec: types#element-types): the numbers that a tile can hold.
-
-Knows: their widths, formats and padding patterns, and the base of all types.
-Does not know: composite types.
-"""
+"""Element types (spec: types#element-types): the numbers that a tile can hold."""
 
 from __future__ import annotations
 

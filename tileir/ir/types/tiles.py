@@ -1,7 +1,4 @@
-"""Pointers, tiles, tokens and signatures (spec: types#top).
-
-Knows: what each is made of, the rules it must keep, and its spelling. Does not know: views of memory.
-"""
+"""Pointers, tiles, tokens and signatures (spec: types#top)."""
 
 from __future__ import annotations
 

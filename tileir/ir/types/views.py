@@ -1,8 +1,4 @@
-"""Views of memory (spec: types#top): tensors, and the ways to cut tiles from them.
-
-Knows: what each is made of, the rules it must keep, its spelling, and how tile dimensions run along the tensor.
-Does not know: addresses.
-"""
+"""Views of memory (spec: types#top): tensors, and the ways to cut tiles from them."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Whether accesses stay inside their arrays, for how many launches that is certain.
-
-Knows: what each kind of memory holds: an array of the launch, a view that the program makes, what the program takes
-itself; which tile block leaves it, if one certainly does.
-Does not know: races (`races`), what a launch is given (`launch`).
-"""
+"""Whether accesses stay inside their arrays, for how many launches that is certain."""
 
 from __future__ import annotations
 

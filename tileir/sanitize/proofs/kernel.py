@@ -1,8 +1,4 @@
-"""The proof of one kernel, and what a run adds to it.
-
-Knows: the scopes from the widest to the launch, how what is open becomes a verdict about one run.
-Does not know: how a verdict is found (`races`, `bounds`), nor Python values (`runtime`).
-"""
+"""The proof of one kernel, and what a run adds to it."""
 
 from __future__ import annotations
 

@@ -1,10 +1,7 @@
 """What is known of the launches that a proof is about.
 
-    KnownLaunch(parameters)                                 any arguments
-    KnownLaunch(parameters, numbers, arrays, (8, 1, 1))     one launch
-
-Knows: parameters by name, integers, where arrays lie, which grids are meant by "any grid".
-Does not know: Python values (`runtime`), nor the program.
+KnownLaunch(parameters)                                 any arguments
+KnownLaunch(parameters, numbers, arrays, (8, 1, 1))     one launch
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Pairs of accesses that would race if they met in two tile blocks.
-
-Knows: which accesses conflict, which may do so at the same time, and whether the two of a pair are apart.
-Does not know: what follows for the kernel (`races`).
-"""
+"""Pairs of accesses that would race if they met in two tile blocks."""
 
 from __future__ import annotations
 

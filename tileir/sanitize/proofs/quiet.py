@@ -1,9 +1,6 @@
 """Accesses of a launch that can be in no conflict, so that the sanitizer need not follow them.
 
 A load of an array that nobody writes is one; so is the only store to an array whose tiles are told apart by tile block.
-
-Knows: conflicts between tile blocks and inside one, with nothing taken for granted but that accesses outside arrays are
-dropped. Does not know: what else is looked for in an access (`sanitize.access`).
 """
 
 from __future__ import annotations

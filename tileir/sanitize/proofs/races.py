@@ -1,9 +1,4 @@
-"""Whether tile blocks race (spec: memory-model#data-races), for how many launches that is certain.
-
-Knows: the scopes in which it is sought, from the widest, and what decides: all pairs of accesses apart, or one pair
-that certainly meets and that nothing could order.
-Does not know: single pairs (`pairs`), accesses of one tile block among each other, which tokens order.
-"""
+"""Whether tile blocks race (spec: memory-model#data-races), for how many launches that is certain."""
 
 from __future__ import annotations
 

@@ -3,8 +3,6 @@
 Two tile blocks that both touch one byte, or an access outside its memory, are the solutions of equations over what a
 kernel knows only when it runs: quotients, remainders and bits of it included. Where there is none, there is none in any
 run.
-
-Knows: the questions, when to ask. Does not know: how symbols become the solver's terms (`terms`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The symbols of footprints as integers of an SMT solver.
 
-Knows: what holds of each kind of symbol in every run, and the questions that are asked of two accesses or one.
-Does not know: which accesses, nor what follows (`smt`). Imports the solver: only `smt` imports this module.
+Imports the solver: only `smt` imports this module.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Verdicts of proofs, and the report that holds them.
-
-Knows: scopes, what a verdict takes for granted, how it looks. Does not know: how it is found (`races`, `bounds`).
-"""
+"""Verdicts of proofs, and the report that holds them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """The debugger for editors: the Debug Adapter Protocol.
 
-Knows: which request asks what of the run. Does not know: how messages travel (`tools.messages`), nor how a run is
-controlled (`tools.debug.session`).
-
 Requests are answered while the run stands; one that comes while it runs is answered when it stands again.
 """
 
@@ -17,9 +14,8 @@ from tileir.ir.core import Op
 from tileir.ir.diagnostics import Coordinates
 from tileir.runtime.grid import GridLike
 from tileir.runtime.module import Kernel
-from tileir.tools.debug.expressions import ExpressionError
+from tileir.tools.debug.expressions import ExpressionError, shown
 from tileir.tools.debug.session import DebugSession, Stop
-from tileir.tools.debug.showing import shown
 from tileir.tools.interpreted import bound_arguments
 from tileir.tools.messages import Message, MessageStream
 

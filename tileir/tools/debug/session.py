@@ -1,11 +1,4 @@
-"""The run that is debugged: where it stops, what is known there, and how it goes back.
-
-Knows: breakpoints, watched memory, steps over operations, loops and tile blocks; that going back is running again.
-Does not know: who asks (`tools.debug.terminal`, `tools.debug.adapter`).
-
-The run stops in front of an operation. Each one that runs has a number, its moment; a run is the same every time, so a
-moment can be found again.
-"""
+"""A launch under the debugger: breakpoints, watched memory, steps; going back is running again."""
 
 from __future__ import annotations
 
@@ -17,18 +10,51 @@ import numpy as np
 
 from tileir.interp.api import BlockState
 from tileir.interp.observer import Listener, Values
-from tileir.ir.core import Op, Value
+from tileir.ir.core import Block, Module, Op, Value
 from tileir.ir.diagnostics import Coordinates, Trap
 from tileir.ir.effects import AccessTrait
+from tileir.ir.loc import Source
 from tileir.ir.types import TokenType
 from tileir.runtime.arguments import Argument
 from tileir.runtime.grid import Grid
 from tileir.runtime.module import Kernel
 from tileir.tools.debug.expressions import ExpressionError, evaluate
 from tileir.tools.interpreted import BoundLaunch, placed, run_listened
-from tileir.tools.naming import named, value_names
+from tileir.tools.lsp.reading import read
 from tileir.tools.places import LinePlace, ProgramLines
 from tileir.tools.view.pictures import values_of
+
+
+def value_names(module: Module, source: Source) -> dict[Value, str]:
+    """The name, with its ``%``, of every value of `module`, of which `source` is the text."""
+    reading = read(Source(source.name, source.text))
+    if reading.faults:
+        return {}
+    names = {name.value: name.name for name in reading.definitions.values()}
+    found: dict[Value, str] = {}
+    for own, other in zip(module.walk(), reading.module.walk()):
+        _give(own.results, other.results, names, found)
+        for block, like in zip(own.regions, other.regions):
+            if isinstance(block, Block) and isinstance(like, Block):
+                _give(block.args, like.args, names, found)
+    return found
+
+
+def _give(own: Sequence[Value], other: Sequence[Value], names: dict[Value, str], found: dict[Value, str]) -> None:
+    """A member of a pack behind the first has that one's name and its number."""
+    first, base = "", 0
+    for index, (value, like) in enumerate(zip(own, other)):
+        if like in names:
+            first, base = names[like], index
+        if first:
+            found[value] = first if index == base else f"{first}#{index - base}"
+
+
+def named(op: Op, names: dict[Value, str]) -> str:
+    """An operation with the names of its results and operands, for a person."""
+    results = ", ".join(names.get(result, "_") for result in op.results)
+    operands = ", ".join(names.get(operand, "_") for operand in op.operands)
+    return f"{results} = {op.spec.name} {operands}".removeprefix(" = ").rstrip()
 
 
 @dataclass

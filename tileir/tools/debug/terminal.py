@@ -1,7 +1,4 @@
-"""The debugger in a terminal: commands, and what they show.
-
-Knows: the words of commands. Does not know: how a run is controlled (`tools.debug.session`).
-"""
+"""The debugger in a terminal: commands, and what they show."""
 
 from __future__ import annotations
 
@@ -17,9 +14,8 @@ from tileir.ir.types import TokenType
 from tileir.runtime.arguments import Argument
 from tileir.runtime.grid import Grid, GridLike
 from tileir.runtime.module import Kernel
-from tileir.tools.debug.expressions import ExpressionError
+from tileir.tools.debug.expressions import ExpressionError, shown
 from tileir.tools.debug.session import Breakpoint, DebugSession, Stop
-from tileir.tools.debug.showing import shown
 from tileir.tools.interpreted import bound_arguments
 
 _ALIASES = {

@@ -1,8 +1,4 @@
-"""Formatting: indentation and blanks, without a change of any token or comment.
-
-Knows: how lines are indented and what stands between tokens. Does not know: how statements are written; canonical text,
-which also gives values new names and drops comments, is ``tileir opt``.
-"""
+"""Formatting: indentation and blanks, without a change of any token or comment."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Completion and signatures, from the declarations and the names that are visible.
-
-Knows: what may stand at a place, as far as the line up to there says it. Does not know: what any of it means.
-"""
+"""Completion and signatures, from the declarations and the names that are visible."""
 
 from __future__ import annotations
 
@@ -13,8 +10,8 @@ from lsprotocol import types as lsp
 from tileir.ir.spec import OpSpec
 from tileir.text.reading.hints import PREFIX, spellings
 from tileir.text.reference import stated_rules, syntax
+from tileir.tools.highlight import TYPE_WORDS, canonical_operations, element_words, operation_words, words_of
 from tileir.tools.lsp.snapshot import Snapshot
-from tileir.tools.words import TYPE_WORDS, canonical_operations, element_words, operation_words, words_of
 
 _STATEMENT = re.compile(r"^\s*(?:%[^=]*=\s*)?(?P<name>[\w$.]*)$")
 _OPERATION = re.compile(r"^\s*(?:%[^=]*=\s*)?(?P<name>[\w$.]+)\b")

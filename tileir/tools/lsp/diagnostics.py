@@ -1,8 +1,4 @@
-"""Diagnostics and their mends as an editor shows them.
-
-Knows: where a diagnostic belongs in the text, what its notes become, and which edit its hint stands for.
-Does not know: what is wrong (`text`, `verify`), nor when it is asked for (`tools.lsp.server`).
-"""
+"""Diagnostics and their mends as an editor shows them."""
 
 from __future__ import annotations
 

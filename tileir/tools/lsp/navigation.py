@@ -1,7 +1,4 @@
-"""Definitions, references and new names.
-
-Knows: where values, symbols and aliases are defined and used. Does not know: what they mean.
-"""
+"""Definitions, uses and renaming of names, and what the editor shows when the mouse rests on one."""
 
 from __future__ import annotations
 
@@ -10,8 +7,17 @@ from dataclasses import dataclass
 
 from lsprotocol import types as lsp
 
+from tileir.analysis.affine import axes
+from tileir.analysis.forms import Affine
+from tileir.analysis.ranges import MAX_DIVISOR, Range
+from tileir.analysis.walk import Walk
+from tileir.ir.core import Op, Value
+from tileir.ir.types import PointerType, TileType
+from tileir.ops.module import Entry
+from tileir.text.reading.hints import PREFIX, spellings
+from tileir.text.reference import operation_page
 from tileir.tools.lsp.reading import ValueName, token_around
-from tileir.tools.lsp.snapshot import Snapshot
+from tileir.tools.lsp.snapshot import Snapshot, item_of
 
 _NEW_VALUE = re.compile(r"%[\w$.-]+$", re.ASCII)
 _NEW_SYMBOL = re.compile(r"@[A-Za-z_][\w$.]*$", re.ASCII)
@@ -102,3 +108,109 @@ def _check_value(snapshot: Snapshot, value: ValueName, new: str) -> None:
         if other.name == new and other.begin < value.until and value.begin < other.until:
             line = snapshot.lines.position(other.begin).line + 1
             raise RenameError(f"expected a new name, got '{new}', which line {line} defines")
+
+
+_LINK = re.compile(r"; \[reference\]\([^)]*\)")
+_NUMBERED = re.compile(r"\b(?:arg|memory_)(\d+)\b")
+LONGEST_FORM = 200
+
+
+def hover(snapshot: Snapshot, position: lsp.Position) -> lsp.Hover | None:
+    """What is said of the token at a position; None if there is nothing to say."""
+    begin, token = token_around(snapshot.text, snapshot.lines.offset(position))
+    name = snapshot.reading.name_at(begin)
+    text = value_text(snapshot, name) if name else _word_text(snapshot, token)
+    if text is None:
+        return None
+    content = lsp.MarkupContent(lsp.MarkupKind.Markdown, text)
+    return lsp.Hover(content, snapshot.lines.range(begin, begin + len(token)))
+
+
+def _word_text(snapshot: Snapshot, token: str) -> str | None:
+    op = spellings().get(token.strip('"').removeprefix(PREFIX))
+    if op is not None:
+        return _LINK.sub("", operation_page(op))
+    if token.startswith("!") and token in snapshot.reading.types:
+        return f"```tileir\n{token} = {snapshot.reading.types[token].text}\n```"
+    if token.startswith("#") and snapshot.reading.aliases.get(token) is not None:
+        return f"```tileir\n{token} = {snapshot.reading.aliases[token]!r}\n```"
+    return None
+
+
+def value_text(snapshot: Snapshot, name: ValueName) -> str:
+    """The type of a value, its origin, and what is known of its numbers."""
+    value = name.value
+    parts = [f"```tileir\n{name.name} : {value.type.text}\n```", _origin(value)]
+    walk = snapshot.walk_of(value)
+    if walk is not None:
+        parts += known_of(walk, value)
+    return "\n\n".join(part for part in parts if part)
+
+
+def _origin(value: Value) -> str:
+    owner = value.owner
+    if isinstance(owner, Op):
+        which = f", result {value.index}" if len(owner.results) > 1 else ""
+        return f"of `{owner.spec.name}`{which}: {owner.spec.doc.splitlines()[0] if owner.spec.doc else ''}"
+    parent = owner.parent
+    if parent is None:
+        return ""
+    return (
+        f"parameter {value.index} of `@{parent.sym_name}`"
+        if isinstance(parent, Entry)
+        else (f"argument {value.index} of the body of `{parent.spec.name}`")
+    )
+
+
+# ---------------------------------------------------------------- numbers
+
+
+def known_of(walk: Walk, value: Value) -> list[str]:
+    """Sentences about the numbers of a value: none of one that has none."""
+    form = walk.known.form(value)
+    if not isinstance(form, Affine) or not isinstance(value.type, TileType):
+        return []
+    return [*_expression(form, value), *_bounds(walk, form, value.type), *_neighbours(walk, form, value.type)]
+
+
+def _expression(form: Affine, value: Value) -> list[str]:
+    text = _named(repr(form.form), value).replace("1*", "")
+    if len(text) > LONGEST_FORM:
+        return []
+    return [f"elements: `{text}`" + (f" (modulo 2^{form.bits})" if form.needs else "")]
+
+
+def _named(text: str, value: Value) -> str:
+    """Parameters by their names instead of their numbers."""
+    item = item_of(value)
+    body = None if item is None else item.regions[0]
+    names = () if body is None else body.arg_names
+    return _NUMBERED.sub(lambda match: names[int(match[1])] if int(match[1]) < len(names) else match[0], text)
+
+
+def _bounds(walk: Walk, form: Affine, type: TileType) -> list[str]:
+    found = form.form.range_if(walk.promises.range)
+    said = []
+    if not isinstance(type.element, PointerType):
+        found = form.range if form.needs else found
+        limits = Range(1, -1 << (form.bits - 1), (1 << (form.bits - 1)) - 1)
+        if found.constant is not None:
+            said.append(f"is {found.constant}")
+        elif found.within(limits) and (found.low, found.high) != (limits.low, limits.high):
+            said.append(f"from {found.low} to {found.high}")
+    if 1 < found.divisor < MAX_DIVISOR and found.constant is None:
+        said.append(f"a multiple of {found.divisor}")
+    return ["range: " + ", ".join(said)] if said else []
+
+
+def _neighbours(walk: Walk, form: Affine, type: TileType) -> list[str]:
+    if type.rank == 0 or form.needs:
+        return []
+    element = type.element
+    unit = max(1, element.pointee.memory_bits // 8) if isinstance(element, PointerType) else 1
+    found = axes(form.form, type.shape, walk.promises.range, unit)
+    rows = [
+        f"| {dim} | {one.contiguity} | {min(one.divisibility, MAX_DIVISOR)} | {one.constancy} |"
+        for dim, one in enumerate(found)
+    ]
+    return ["\n".join(["| dim | contiguous | divisible by | constant |", "|---|---|---|---|", *rows])]

@@ -1,8 +1,4 @@
-"""A text as an editor needs it: the program as far as it can be read, and which name stands where.
-
-Knows: how the parser is listened to, so that every use and definition of a value has its place even in a faulty text.
-Does not know: the protocol, nor what is made of names (`tools.lsp.navigation` and others).
-"""
+"""A text as an editor needs it: the program as far as it can be read, and which name stands where."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """The language server: documents that are open, and which part answers which request.
 
-Knows: the protocol, when a document is checked again, and that answers are about the text as it is now.
-Does not know: any answer. Documents that are being written are checked when there is a short pause.
+Documents that are being written are checked when there is a short pause.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
-from tileir.tools.lsp import blanks, completion, diagnostics, hover, navigation, showing, stages
+from tileir.tools.lsp import blanks, completion, diagnostics, navigation, showing
 from tileir.tools.lsp.snapshot import Snapshot
 from tileir.tools.messages import read_content
 
@@ -144,7 +143,7 @@ def _documents(ls: TileServer) -> None:
 def _answers(ls: TileServer) -> None:
     @ls.feature(lsp.TEXT_DOCUMENT_HOVER)
     def hovered(params: lsp.HoverParams) -> lsp.Hover | None:
-        return hover.hover(ls.snapshot(params.text_document.uri), params.position)
+        return navigation.hover(ls.snapshot(params.text_document.uri), params.position)
 
     @ls.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=["%", "@", "!", ":", "<"]))
     def completed(params: lsp.CompletionParams) -> lsp.CompletionList:
@@ -246,11 +245,11 @@ def _commands(ls: TileServer) -> None:
     @ls.command("tileir.launch")
     def launched(uri: str, kernel: str) -> dict[str, list[str]]:
         """The words of a command line that runs an entry."""
-        return {"words": stages.launch_words(ls.snapshot(uri), kernel)}
+        return {"words": showing.launch_words(ls.snapshot(uri), kernel)}
 
     @ls.command("tileir.stage")
     async def shown(uri: str, stage: str, line: int) -> dict[str, str]:
         """The code of the entry at a line, from one of the compilers."""
         snapshot = ls.snapshot(uri)
-        kernel = stages.entry_at(snapshot, line)
-        return await asyncio.get_running_loop().run_in_executor(None, stages.made, snapshot.text, stage, kernel)
+        kernel = showing.entry_at(snapshot, line)
+        return await asyncio.get_running_loop().run_in_executor(None, showing.made, snapshot.text, stage, kernel)

@@ -1,22 +1,22 @@
-"""What an editor shows beside and around the text: types, the outline, colours, folds, commands over entries.
-
-Knows: where each belongs. Does not know: how an editor draws it.
-"""
+"""What an editor shows beside and around the text: types, outline, colours, folds, commands over entries, stages."""
 
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 
 from lsprotocol import types as lsp
 
-from tileir.ir.core import Op
+from tileir.ir.core import Block, Op
+from tileir.ir.types import PointerType, TileType, Type
 from tileir.ops.calls import Func
 from tileir.ops.module import Entry, Global, ModuleOp
 from tileir.text.reading.hints import PREFIX, spellings
 from tileir.text.reading.lexer import END, TokenCursor
+from tileir.tools.highlight import TYPE_WORDS, attribute_words, element_words
 from tileir.tools.lsp.snapshot import Snapshot
-from tileir.tools.words import TYPE_WORDS, attribute_words, element_words
 
 TOKEN_TYPES = ("keyword", "type", "variable", "parameter", "function", "number", "string", "macro", "comment")
 TOKEN_MODIFIERS = ("definition",)
@@ -203,3 +203,55 @@ def kind_of(token: str, at: int, snapshot: Snapshot) -> str | None:
 
 
 _ATTRIBUTES = frozenset((*attribute_words(), "loc", "true", "false", "dense", "array"))
+
+
+STAGES = {
+    "llvm": ("llvm", ["--target", "cpu", "--emit", "llvm"]),
+    "asm": ("asm", ["--target", "cpu", "--emit", "asm"]),
+    "ttir": ("mlir", ["--target", "sm_90", "--emit", "ttir"]),
+    "ptx": ("ptx", ["--target", "sm_90", "--emit", "ptx"]),
+}
+"""Stage -> (language of its text, options of ``tileir compile``)."""
+SECONDS = 120
+
+
+def entry_at(snapshot: Snapshot, line: int) -> str | None:
+    """The name of the last entry that begins at or before a line, counted from zero."""
+    found = None
+    for begin, op in sorted(snapshot.reading.statements.items()):
+        if isinstance(op, Entry) and snapshot.lines.position(begin).line <= line:
+            found = op.sym_name
+    return found
+
+
+def made(text: str, stage: str, kernel: str | None) -> dict[str, str]:
+    """The code of an entry: ``language`` and ``text``, or ``error``."""
+    if kernel is None or stage not in STAGES:
+        return {"error": "no entry at this line" if stage in STAGES else f"no stage '{stage}': {', '.join(STAGES)}"}
+    language, options = STAGES[stage]
+    command = [sys.executable, "-m", "tileir", "compile", "-", "--kernel", kernel, *options]
+    try:
+        ended = subprocess.run(
+            command, input=text.encode("utf-8", "surrogatepass"), capture_output=True, timeout=SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        return {"error": f"compiling @{kernel} took longer than {SECONDS} seconds"}
+    if ended.returncode:
+        return {"error": ended.stderr.decode("utf-8", "replace").strip()}
+    return {"language": language, "text": ended.stdout.decode("utf-8", "replace")}
+
+
+def launch_words(snapshot: Snapshot, kernel: str) -> list[str]:
+    """The words of a command line that runs an entry, with arguments to be changed: zeros, and 1 for numbers."""
+    found = [op for op in snapshot.reading.module.items if isinstance(op, Entry) and op.sym_name == kernel]
+    body = found[0].body if found else Block()
+    names = [name.lstrip("%") for name in body.arg_names] or [str(index) for index in range(len(body.args))]
+    words = [f"{name}={_fill(argument.type)}" for name, argument in zip(names, body.args)]
+    return ["run", snapshot.source.name, "--kernel", kernel, "--grid", "1", *words]
+
+
+def _fill(type: Type) -> str:
+    element = type.element if isinstance(type, TileType) else None
+    if isinstance(element, PointerType):
+        return f"{element.pointee.name}[1024]:zeros"
+    return f"{element.name}:1" if element is not None else "1"

@@ -1,22 +1,76 @@
-"""`tileir.profile`: a launch on native code, and where its time goes.
-
-Knows: what a profile is asked for, and where its parts come from. Does not know: how it is measured
-(`tools.profile.measure`) or shown (`tools.profile.table`).
-"""
+"""``tileir.profile``: measure a launch and report its time by line."""
 
 from __future__ import annotations
 
+import html
+import json
 from collections.abc import Sequence
+from pathlib import Path
 
 from tileir.cache import shared_cache
-from tileir.cpu.run.profiling import kept_peaks
+from tileir.cpu.run.profiling import Peaks, kept_peaks
+from tileir.ir.diagnostics import Coordinates
 from tileir.runtime.arguments import Argument
 from tileir.runtime.grid import Grid, GridLike, checked_grid
 from tileir.runtime.module import Kernel, bind, required_kernel, target_named
 from tileir.runtime.options import LaunchOptions, seconds
 from tileir.tools.places import ProgramLines
-from tileir.tools.profile.measure import measured_launch
-from tileir.tools.profile.shown import LaunchProfile, profile_of
+from tileir.tools.profile.measure import LaunchMeasurement, measured_launch
+from tileir.tools.profile.report import ProfileReport, counts_of, sums_of, trace
+from tileir.tools.profile.roofline import roofline
+from tileir.tools.profile.table import text
+
+
+class LaunchProfile(ProfileReport):
+    """The profile of a launch on native code. Notebooks show its table and its roofline."""
+
+    @property
+    def svg(self) -> str:
+        """The roofline: a document in SVG."""
+        return roofline(self)
+
+    @property
+    def trace(self) -> str:
+        """Tile blocks and threads in Chrome's trace format. Raises UnsupportedError if the launch was not traced."""
+        return trace(self)
+
+    def save_trace(self, path: str | Path) -> Path:
+        """Write the trace to a file."""
+        target = Path(path)
+        target.write_text(self.trace, encoding="utf-8")
+        return target
+
+    @property
+    def json(self) -> str:
+        """Everything as JSON text."""
+        return json.dumps(self.to_json(), indent=1)
+
+    def __str__(self) -> str:
+        return text(self)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>{self.svg}"
+
+
+def profile_of(
+    kernel: str, grid: Coordinates, found: LaunchMeasurement, lines: ProgramLines, peaks: Peaks
+) -> LaunchProfile:
+    """The profile that the numbers of a measurement make."""
+    counts = counts_of(found)
+    return LaunchProfile(
+        kernel,
+        grid,
+        found.threads,
+        found.runs,
+        found.seconds,
+        peaks,
+        [(op, sums_of(op, counts.get(op, 0), found)) for op in found.ops],
+        lines,
+        found.seconds_elsewhere,
+        found.blocks,
+        found.notes,
+    )
+
 
 SECONDS = 0.5
 """Time under samples, if nobody says otherwise."""

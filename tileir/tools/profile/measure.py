@@ -1,7 +1,4 @@
-"""A launch measured: counted once, then run again and again under samples.
-
-Knows: which runs are made of a launch, and that its arrays end as those of one. Does not know: lines, nor how the
-numbers are shown (`tools.profile.report`).
+"""Measure a launch: counted once, then run again and again under samples; its arrays end as those of one launch.
 
 Two versions of the code are made of the kernel: one counts what it runs, the other is the usual code with the lines of
 its instructions. So counts cost the time that is measured nothing.
@@ -11,20 +8,23 @@ from __future__ import annotations
 
 import ctypes
 import statistics
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from math import prod
-from time import perf_counter
+from time import perf_counter, perf_counter_ns
 
 import numpy as np
 
 from tileir.cpu.emit.driver import STAMP
-from tileir.cpu.emit.record import LINE, block_at
+from tileir.cpu.emit.record import BLOCK, LINE, SET_ASIDE, WAITING, block_at
 from tileir.cpu.llvm.metadata import CodePlace
 from tileir.cpu.llvm.object_files import NoLines
 from tileir.cpu.lowering.functions import Instruments
 from tileir.cpu.lowering.state import Counters
 from tileir.cpu.run.profiling import PERIOD_NS, Histogram, Sampler, require_samples
+from tileir.cpu.run.program import InstrumentedProgram
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import Coordinates, UnsupportedError
 from tileir.runtime.arguments import Argument
@@ -34,7 +34,94 @@ from tileir.runtime.module import Kernel
 from tileir.runtime.native import NativeLaunches, instrumented_program
 from tileir.runtime.options import LaunchOptions
 from tileir.sanitize.memory import WatchedMemory
-from tileir.tools.profile.watched import Watcher
+
+
+@dataclass(frozen=True)
+class NativeCall:
+    """A stay of a thread in native code, by its arena, in nanoseconds; `resumed` is the tile block it went on with."""
+
+    thread: int
+    arena: int
+    begin: int
+    end: int
+    resumed: int | None = None
+
+
+@dataclass
+class Watched:
+    """What was seen since the last `clear`."""
+
+    calls: list[NativeCall] = field(default_factory=list)
+    waits: list[tuple[int, int]] = field(default_factory=list)
+    """For each time that a tile block was set aside: the number of the loop, and nanoseconds until it went on."""
+
+    def clear(self) -> None:
+        self.calls.clear()
+        self.waits.clear()
+
+    @property
+    def nanoseconds(self) -> int:
+        """In native code, of all threads together, with the way into it and back."""
+        return sum(call.end - call.begin for call in self.calls)
+
+
+class Watcher:
+    """Stands around the native functions of a program."""
+
+    def __init__(self, program: InstrumentedProgram) -> None:
+        self.seen = Watched()
+        self._sampler: Sampler | None = None
+        self._aside: dict[int, tuple[int, int]] = {}
+        """By arena: the loop in which its tile block waits, and since when."""
+        self._driver = program.driver
+        program.driver = self._run  # type: ignore[assignment]
+        if program.waiting:
+            self._resume = program.resume
+            program.resume = self._go_on  # type: ignore[assignment]
+
+    @contextmanager
+    def sampling(self, sampler: Sampler | None) -> Iterator[None]:
+        """While inside, native code is sampled."""
+        with nullcontext() if sampler is None else sampler.installed():
+            self._sampler = sampler
+            try:
+                yield
+            finally:
+                self._sampler = None
+                self._aside.clear()
+
+    def _run(self, record: int, arena: int) -> int:
+        self._begin()
+        begin = perf_counter_ns()
+        status: int = self._driver(record, arena)
+        end = perf_counter_ns()
+        self._note(NativeCall(threading.get_ident(), arena, begin, end), status)
+        return status
+
+    def _go_on(self, record: int, arena: int, handle: int) -> int:
+        block = _word(arena + BLOCK)
+        loop, since = self._aside.pop(arena, (0, 0))
+        begin = perf_counter_ns()
+        status: int = self._resume(record, arena, handle)
+        end = perf_counter_ns()
+        if since:
+            self.seen.waits.append((loop, begin - since))
+        self._note(NativeCall(threading.get_ident(), arena, begin, end, block), status)
+        return status
+
+    def _begin(self) -> None:
+        if self._sampler is not None:
+            self._sampler.begin()
+
+    def _note(self, call: NativeCall, status: int) -> None:
+        self.seen.calls.append(call)
+        if status == SET_ASIDE:
+            self._aside[call.arena] = _word(call.arena + WAITING), call.end
+
+
+def _word(address: int) -> int:
+    return ctypes.c_int64.from_address(address).value
+
 
 MOST_TRACED = 1 << 22
 """Tile blocks of a launch whose times are kept."""

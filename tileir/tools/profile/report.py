@@ -1,11 +1,9 @@
-"""The profile of a launch: numbers by operation, line and loop.
-
-Knows: how what was measured becomes times, rates and shares of the machine's peaks. Does not know: how it was measured
-(`tools.profile.measure`), nor how it is drawn (`tools.profile.roofline`).
-"""
+"""The report of a profile: time, operations, bytes and flops by line, and a trace of tile blocks for a viewer."""
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,7 +13,7 @@ from tileir.analysis.effects import access_of, checked_access
 from tileir.analysis.flops import applications, flops_of, flops_of_update
 from tileir.cpu.run.profiling import Peaks
 from tileir.ir.core import Op
-from tileir.ir.diagnostics import Coordinates
+from tileir.ir.diagnostics import Coordinates, UnsupportedError
 from tileir.ops.control import For, Loop
 from tileir.ops.module import Entry
 from tileir.tools.places import LinePlace, ProgramLines
@@ -225,3 +223,37 @@ def _sum(parts: Iterable[ProfileSums]) -> ProfileSums:
     for part in parts:
         total.add(part)
     return total
+
+
+def trace(profile: ProfileReport) -> str:
+    """The document. Raises UnsupportedError if the launch was not traced."""
+    if not profile.blocks:
+        raise UnsupportedError("no trace: expected a profile that was asked for one", "cpu")
+    process = os.getpid()
+    start = min(one.begin for one in profile.blocks)
+    events: list[dict[str, Any]] = [_name("process_name", process, 0, f"@{profile.kernel}")]
+    for thread in sorted({one.thread for one in profile.blocks}):
+        events.append(_name("thread_name", process, thread, f"thread {thread}"))
+    for one in sorted(profile.blocks, key=lambda one: one.begin):
+        events.append(
+            {
+                "name": ",".join(map(str, one.block)),
+                "cat": "tile block",
+                "ph": "X",
+                "ts": (one.begin - start) / 1e3,
+                "dur": (one.end - one.begin) / 1e3,
+                "pid": process,
+                "tid": thread_of(one.thread),
+            }
+        )
+    return json.dumps({"traceEvents": events, "displayTimeUnit": "ns"}, separators=(",", ":"))
+
+
+def thread_of(number: int) -> int:
+    """The number of a thread in a trace: some viewers do not show thread 0."""
+    return number + 1
+
+
+def _name(what: str, process: int, thread: int, name: str) -> dict[str, Any]:
+    tid = thread_of(thread) if what == "thread_name" else 0
+    return {"name": what, "ph": "M", "pid": process, "tid": tid, "args": {"name": name}}

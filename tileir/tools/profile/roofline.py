@@ -1,6 +1,6 @@
 """The roofline of a launch, in SVG: how far its loops and lines are from what the machine can do.
 
-Knows: how it is drawn. Does not know: how rates were measured. See Williams, Waterman and Patterson, "Roofline: an
+See Williams, Waterman and Patterson, "Roofline: an
 insightful visual performance model", CACM 52 (2009).
 """
 

@@ -1,7 +1,4 @@
-"""The profile of a launch as a table for a terminal.
-
-Knows: which lines and columns are shown, and in which units. Does not know: how numbers are found.
-"""
+"""The profile of a launch as a table for a terminal."""
 
 from __future__ import annotations
 

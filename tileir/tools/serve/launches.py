@@ -1,7 +1,4 @@
-"""The panes of a launch: its results, and what the sanitizer finds.
-
-Knows: what a launch that a page asks for may use, and how its arrays are shown. Does not know: requests.
-"""
+"""The panes of a launch: its results, and what the sanitizer finds."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ from tileir.runtime.grid import checked_grid
 from tileir.runtime.module import Kernel
 from tileir.sanitize.launch import sanitize
 from tileir.tools.serve.limits import ServeLimits
-from tileir.tools.serve.linked import PROGRAM, LinkedText, joined
+from tileir.tools.serve.panes import PROGRAM, LinkedText, joined
 
 MOST_OUTPUT = 1 << 16
 """Characters that a kernel may print."""

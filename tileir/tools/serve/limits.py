@@ -1,7 +1,4 @@
-"""Limits of what a request of the page may take.
-
-Knows: the numbers, and how a process bounds itself. Does not know: what is done in it.
-"""
+"""Limits of what a request of the page may take."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The page that the server sends: one document with its style, its program and what it begins with.
-
-Knows: what the page begins with. Does not know: what it asks for later (`tools.serve.worker`).
-"""
+"""The page that the server sends: one document with its style, its program and what it begins with."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """The server of the page: HTTP on 127.0.0.1, for who knows the address.
 
-Knows: which requests are answered, and what becomes of all others. Does not know: what is worked (`tools.serve.work`),
-nor the page (`tools.serve.page`).
-
 The address has a random part, without which nothing is answered; a request must name this server as its host, and one
 that asks for work must come from its page: pages of other places can send requests here too.
 """

@@ -1,8 +1,4 @@
-"""Work for requests, in processes that end with it.
-
-Knows: how a process is started, given a request, and ended when its time is over; some wait ready, as it takes a while
-to start. Does not know: what is asked (`tools.serve.worker`), HTTP.
-"""
+"""Work for requests, in processes that end with it."""
 
 from __future__ import annotations
 

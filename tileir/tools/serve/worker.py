@@ -1,8 +1,5 @@
 """The process that works for one request of the page, and then ends.
 
-Knows: what a request asks for, and that it may use no more than the limits, and no files. Does not know: HTTP
-(`tools.serve.server`), how a stage is made (`tools.serve.panes`).
-
 A request and its answer are JSON, on standard input and what was standard output.
 """
 
@@ -25,8 +22,7 @@ from tileir.runtime.loading import parse
 from tileir.runtime.module import Kernel, Module
 from tileir.tools.serve.launches import ran, sanitized
 from tileir.tools.serve.limits import ServeLimits, bound_this_process
-from tileir.tools.serve.linked import PROGRAM, LinkedText
-from tileir.tools.serve.panes import PANES, StageChoice
+from tileir.tools.serve.panes import PANES, PROGRAM, LinkedText, StageChoice
 from tileir.verify import verify
 
 MOST_DIAGNOSTICS = 200

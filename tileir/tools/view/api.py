@@ -1,10 +1,8 @@
-"""`tileir.view`: a launch on the interpreter, and the page that shows it.
-
-Knows: what is run for the page. Does not know: how it is recorded (`tools.view.record`) or shown (`tools.view.page`).
-"""
+"""``tileir.view``: record a launch and make its page."""
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
@@ -17,12 +15,27 @@ from tileir.runtime.grid import Grid, GridLike
 from tileir.runtime.module import Kernel
 from tileir.sanitize.findings import Finding
 from tileir.sanitize.launch import sanitize_bound
+from tileir.tools.documents import document
 from tileir.tools.interpreted import bound_arguments, placed, run_listened
 from tileir.tools.places import ProgramLines
 from tileir.tools.profile.measure import MOST_TRACED, LaunchMeasurement, measured_launch
 from tileir.tools.view.data import ArrayValues, page_data
-from tileir.tools.view.page import embedded, page
 from tileir.tools.view.record import Recorder, usually_watched
+
+_HEIGHT = 820
+
+
+def page(data: dict[str, Any]) -> str:
+    """The whole document."""
+    title = html.escape(f"@{data['kernel']}, grid {' x '.join(map(str, data['grid']))}")
+    return document(__package__, data, TITLE=title)
+
+
+def embedded(document: str) -> str:
+    """The document inside another one, such as a notebook."""
+    quoted = html.escape(document, quote=True)
+    return f'<iframe srcdoc="{quoted}" style="width:100%;height:{_HEIGHT}px;border:1px solid #8884"></iframe>'
+
 
 PATIENCE, SAMPLED = 10.0, 0.2
 """Seconds that a launch on native code may take, and those for which samples are taken of it."""

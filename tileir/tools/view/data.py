@@ -1,7 +1,4 @@
-"""The record of a launch as data for the page.
-
-Knows: the form that ``page.js`` reads. Does not know: how it is drawn, nor what was recorded (`tools.view.record`).
-"""
+"""The record of a launch as data for the page."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Arrays as pictures: elements in rows and columns, and what an access touches as rectangles of them.
-
-Knows: how an array of any rank lies in a picture, and how addresses become few rectangles.
-Does not know: who touches what (`tools.view.record`), nor how a picture is drawn.
-"""
+"""Arrays as pictures: elements in rows and columns, and what an access touches as rectangles of them."""
 
 from __future__ import annotations
 

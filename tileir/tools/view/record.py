@@ -1,8 +1,4 @@
-"""The record of a launch: which tile block has touched what in which operation, and values on the way.
-
-Knows: how a listened launch becomes counts, rectangles and values within a budget.
-Does not know: how the record is shown (`tools.view.data`).
-"""
+"""The record of a launch: which tile block has touched what in which operation, and values on the way."""
 
 from __future__ import annotations
 

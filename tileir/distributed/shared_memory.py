@@ -1,7 +1,4 @@
-"""Arrays that processes of one machine share: files in memory, so that nothing travels.
-
-Knows: when that is worth it and possible. Does not know: what is done with the files (`launching`).
-"""
+"""Arrays in shared memory, for workers on this machine."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tileir.distributed.room import reserve
+from tileir.distributed.array_kinds import reserve
 
 PLACE = Path("/dev/shm")
 """The file system in memory that Linux has."""

@@ -1,7 +1,4 @@
-"""The weakest mend of a program that is wrong: the fewest changes with which all its executions are right.
-
-Knows: when a program is right, how an execution that is not right rules changes out without another exploration.
-Does not know: which changes there are (`changes`), which executions (`search`).
+"""The weakest repair of a program that is wrong: the fewest changes with which all its executions are right.
 
 Orderings, scopes and tokens change neither what tile blocks compute nor which accesses they make. So a wrong execution
 stays an execution of the changed program unless it is no longer consistent, or is right; that is seen from its graph.

@@ -1,22 +1,85 @@
-"""Where the arrays of a launch are: in memory, in a file, in the pieces of Dask, in the chunks of Zarr.
-
-Knows: how they are told apart, and what each asks of a plan. Does not know: how they travel (`launching`).
-"""
+"""The kinds of arrays that a distributed launch takes, where their bytes lie, and whether there is room for a copy."""
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tileir.distributed.footprints import BandFootprint
-from tileir.distributed.pieces import BandPiece, pieces_of
+from tileir.distributed.boxes import Rectangle, any_meet, slices
+from tileir.distributed.footprints import BandFootprint, BandPiece, pieces_of
 from tileir.distributed.plan import BandPlan, PlaceRules
-from tileir.distributed.rectangles import any_meet
-from tileir.distributed.room import reserve
-from tileir.distributed.stored import folder_of, is_stored, written_as_one
 from tileir.ir.diagnostics import UnsupportedError
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def reserve(path: str | Path, begin: int, size: int) -> None:
+    """Give bytes of a file a place on the disk, where the system can do that; what is in them stays.
+
+    Raises OSError with the name of the file if there is no room.
+    """
+    if not size or not hasattr(os, "posix_fallocate"):
+        return
+    with open(path, "r+b") as file:
+        try:
+            os.posix_fallocate(file.fileno(), begin, size)
+        except OSError as error:
+            if error.errno in _FULL:
+                raise OSError(
+                    error.errno, f"no room for the {size} bytes that the kernel may write", str(path)
+                ) from None
+
+
+_FOLDERS = ("LocalStore", "DirectoryStore", "NestedDirectoryStore")
+"""The stores of Zarr 3 and 2 in which a chunk is a file, and is replaced as a whole."""
+
+
+@dataclass(frozen=True)
+class StoredPiece:
+    """What a band reads of the array in the folder `path`, and what it writes there itself; None for nothing."""
+
+    path: str
+    given: Rectangle | None
+    written: Rectangle | None
+
+    def read_into(self, array: np.ndarray) -> None:
+        if self.given is not None:
+            array[slices(self.given)] = _opened(self.path, "r")[slices(self.given)]
+
+    def write_from(self, array: np.ndarray) -> None:
+        if self.written is not None:
+            _opened(self.path, "r+")[slices(self.written)] = array[slices(self.written)]
+
+
+def _opened(path: str, mode: str) -> Any:
+    return import_module("zarr").open_array(path, mode=mode)
+
+
+def is_stored(value: object) -> bool:
+    return type(value).__name__ == "Array" and type(value).__module__.partition(".")[0] == "zarr"
+
+
+def folder_of(array: Any, name: str) -> str:
+    """Where an array is. Raises TypeError if that is no folder of chunks."""
+    store = array.store
+    if type(store).__name__ not in _FOLDERS:
+        raise TypeError(
+            f"parameter '{name}': expected a Zarr array in a folder, got one in a {type(store).__name__} "
+            "(hint: wrap it in a dask.array)"
+        )
+    return os.path.join(os.path.abspath(getattr(store, "root", None) or store.path), array.path)
+
+
+def written_as_one(array: Any) -> tuple[int, ...]:
+    """The shape of what is written as a whole: a shard, or a chunk where there are no shards."""
+    return tuple(getattr(array, "shards", None) or array.chunks)
 
 
 def is_array(value: object) -> bool:

@@ -1,17 +1,25 @@
-"""Kernels that a test has compiled anew, as it changes something on which code depends and the key of code does not.
+"""Kernels that a test has compiled anew, by a plan that it looks at or changes.
 
-Knows: a cache that keeps nothing. Does not know: what the tests change. What all kernels share is compiled once for
-this process, not for each kernel.
+The key of code does not depend on the plan, so nothing is kept; what kernels share is compiled once for this process.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 import pytest
 
+import tileir
 from tileir.cache import Cache
+from tileir.cpu import plan
+from tileir.cpu.emit.record import CheckLevel
+from tileir.cpu.llvm.engine import Host, host
+from tileir.cpu.matmul.policy import ProductPlan
+from tileir.cpu.plan import KernelPlan, plan_of
 from tileir.cpu.run.program import loaded_library
+from tileir.ops.module import Entry
 from tileir.runtime import native
 
 
@@ -26,3 +34,33 @@ def _nothing_kept() -> Cache:
     nothing = Cache(None)
     loaded_library(nothing)
     return nothing
+
+
+def planned(
+    monkeypatch: pytest.MonkeyPatch,
+    *without: str,
+    target: Host | None = None,
+    change: Callable[[KernelPlan], KernelPlan] = lambda made: made,
+) -> list[KernelPlan]:
+    """Have kernels compiled anew by plans without some strategies, for another processor, or changed otherwise; return
+    the list of the plans, in which those stand that have been made since."""
+    compile_anew(monkeypatch)
+    found: list[KernelPlan] = []
+
+    def made(entry: Entry, checks: CheckLevel, host: Host, watched: bool = False) -> KernelPlan:
+        found.append(change(plan_of(entry, checks, target or host, watched, without)))
+        return found[-1]
+
+    monkeypatch.setattr(plan, "plan_of", made)
+    return found
+
+
+def plan_of_text(text: str, *without: str, name: str = "k") -> KernelPlan:
+    """The plan of a kernel of a program, with checks of memory accesses."""
+    return plan_of(tileir.parse(text)[name].entry, CheckLevel.ON, host(), without=without)
+
+
+def with_products(made: KernelPlan, change: Callable[[ProductPlan], ProductPlan]) -> KernelPlan:
+    """The plan with every product of the entry changed."""
+    products = {op: change(product) for op, product in made.body.products.items()}
+    return replace(made, body=replace(made.body, products=products))

@@ -5,22 +5,20 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from llvmlite import ir
 from llvmlite.binding import ModuleRef
 from samples import COUNT, operands
 
-from tileir.analysis.affine import Affines
-from tileir.analysis.placement import CallPlacement
-from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.emit.elements import I8, I32, I64, PTR
 from tileir.cpu.emit.emitter import ARENA_ALIGNMENT, Emitter
 from tileir.cpu.emit.record import CheckLevel
 from tileir.cpu.emit.tiles import Window, fill, row_major
 from tileir.cpu.llvm.engine import Loaded, host, optimized, target_machine
 from tileir.cpu.lowering.state import Lowering, NativeRules
+from tileir.cpu.plan import plan_of
 from tileir.cpu.rules import arithmetic, conversion
 from tileir.interp import conversion as interpreted_conversion
 from tileir.interp import division as interpreted_division
@@ -32,6 +30,7 @@ from tileir.ir.attributes import Ordering, Predicate, Signedness
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.rules import joined
 from tileir.ir.storage import dtype_of
+from tileir.ops.module import Entry
 
 RULES = joined(arithmetic.rules, conversion.rules)
 REFERENCE = joined(
@@ -48,13 +47,6 @@ REQUIRED = {
     "comparison_ordering": Ordering.ORDERED,
     "signedness": Signedness.SIGNED,
 }
-
-
-class Fused(Fusion):
-    """Leaves every value to be computed in the loop that stores it."""
-
-    def fused(self, value: Value) -> bool:
-        return True
 
 
 def operation(cls: type[Op], operands: Sequence[t.Type], result: t.Type, **attributes: object) -> Op:
@@ -168,21 +160,11 @@ def lower(module: ir.Module, name: str, op: Op) -> None:
     emit = Emitter(module, function, builder, builder.alloca(I64, ARENA_ALIGNMENT // 8), leave, status)
     block = op.parent
     assert block is not None
-    lowering = Lowering(
-        emit,
-        Fused(block),
-        Affines(block),
-        NativeRules(RULES, {}, {}),
-        [],
-        [],
-        function.args[0],
-        {},
-        PTR(None),
-        checks=CheckLevel.OFF,
-        bounds_slot=0,
-        bounds_count=0,
-        placement=CallPlacement(block),
-    )
+    plan = plan_of(Entry.build(sym_name=name, body=block), CheckLevel.OFF, host())
+    # The result is computed in the loop that stores it.
+    body = replace(plan.body, expressions=frozenset(op.results))
+    rules = NativeRules(RULES, {}, {})
+    lowering = Lowering(emit, plan, body, rules, [], [], function.args[0], {}, PTR(None), bounds_slot=0, bounds_count=0)
     values = (*block.args, op.results[0])
     windows = [window(builder, function.args[0], place, value) for place, value in enumerate(values)]
     lowering.values.update(zip(block.args, windows))

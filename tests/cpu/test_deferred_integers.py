@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import tileir
+from tests.cpu.anew import planned, with_products
 from tests.cpu.test_deferred_products import compiled_anew, deferred, launched, program
 from tileir.cpu.llvm import engine
-from tileir.cpu.lowering import deferred as lowering
-from tileir.ops import matmul
+from tileir.cpu.matmul.policy import ProductPlan
 
 __all__ = ["compiled_anew"]
 SIGNS = ("signed signed", "signed unsigned", "unsigned signed", "unsigned unsigned")
@@ -68,9 +68,7 @@ def are_equal(found: list[np.ndarray]) -> bool:
 @pytest.mark.parametrize("signs", SIGNS)
 @pytest.mark.parametrize("changes", HOSTS.values(), ids=HOSTS.keys())
 def test_all_bytes_of_each_signedness(signs, changes, monkeypatch):
-    host = replace(engine.host(), **changes)
-    for module in ("tileir.cpu.rules.matmul", "tileir.cpu.lowering.deferred"):
-        monkeypatch.setattr(f"{module}.host", lambda: host)
+    planned(monkeypatch, target=replace(engine.host(), **changes))
     random, kernel = np.random.default_rng(3), made(signs)
     for rows in (6, 100):
         a, b = (random.integers(-128, 128, shape).astype(np.int8) for shape in ((rows, 1440), (1440, 90)))
@@ -115,8 +113,9 @@ def test_tiles_are_put_together_by_the_bound_on_products(monkeypatch):
     assert are_equal(results(made("signed signed", "%old"), a, b, start))
     for bound, is_right in ((1, False), (1 << 40, True)):
 
-        def bounded(op: matmul.MmaI, bound: int = bound) -> int:
-            return bound
+        def bounded(found: ProductPlan, bound: int = bound) -> ProductPlan:
+            assert found.deferral is not None
+            return replace(found, deferral=replace(found.deferral, largest=bound))
 
-        monkeypatch.setattr(lowering, "largest_product", bounded)
+        planned(monkeypatch, change=lambda made, bounded=bounded: with_products(made, bounded))
         assert are_equal(results(made("signed signed", "%old"), a, b, start)) is is_right

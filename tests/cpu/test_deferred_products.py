@@ -11,15 +11,10 @@ import pytest
 from llvmlite import ir
 
 import tileir
-from tests.cpu.anew import compile_anew
-from tileir.cpu.analysis.deferred import deferred_products
-from tileir.cpu.analysis.fusion import Fusion
-from tileir.cpu.analysis.streams import unchanged
-from tileir.cpu.lowering import deferred as deferred_lowering
+from tests.cpu.anew import compile_anew, plan_of_text
+from tileir.cpu.lowering import products
 from tileir.cpu.memory import cache_policy
 from tileir.cpu.rules import matmul as rules
-from tileir.ops import control
-from tileir.ops.module import Entry
 
 TILE = 32
 NUMPY = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": ml_dtypes.bfloat16, "i8": np.int8}
@@ -132,9 +127,8 @@ def agrees(
 
 
 def deferred(text: str) -> int:
-    (entry,) = [op for op in tileir.parse(text).op.walk() if isinstance(op, Entry)]
-    fusion = Fusion(entry.body)
-    return sum(len(deferred_products(fusion, op)) for op in entry.walk() if isinstance(op, control.For))
+    """How many products of a program are deferred."""
+    return sum(product.deferral is not None for product in plan_of_text(text).body.products.values())
 
 
 @pytest.mark.parametrize("turned", [(False, False), (False, True), (True, False)], ids=["plain", "b", "a"])
@@ -227,13 +221,13 @@ def test_panels_do_not_stay_where_the_result_goes_into_a_factor():
 
 
 def test_panels_stay_where_the_view_of_the_result_is_made_behind_the_loop(monkeypatch):
-    stays, found = deferred_lowering.unchanged_by_block, []
+    stays, found = products._unchanged_by_block, []
 
     def noted(*given):
         found.append(stays(*given))
         return found[-1]
 
-    monkeypatch.setattr(deferred_lowering, "unchanged_by_block", noted)
+    monkeypatch.setattr(products, "_unchanged_by_block", noted)
     text = program()
     made = next(line for line in text.splitlines() if "%c_tiles =" in line)
     behind = text.replace(made, "").replace("  %t2 =", f"{made}\n  %t2 =")
@@ -277,11 +271,31 @@ def test_a_view_of_the_result_in_a_branch_in_front_of_the_loop():
 
 
 def test_what_a_program_writes_it_may_change():
-    entries = [
-        next(op for op in tileir.parse(text).op.walk() if isinstance(op, Entry))
-        for text in (program(), program(body=STORED))
-    ]
-    found = [unchanged(entry) for entry in entries]
+    found = [plan_of_text(text).kept for text in (program(), program(body=STORED))]
     assert found[0] is not None
     assert (set(found[0].written), set(found[0].read)) == ({2}, {0, 1})
     assert found[1] is None
+
+
+def test_a_device_function_defers_its_product_wherever_it_is_called():
+    """Code that stands in several places, of which none leads through another, has panels of its own in each."""
+    text = program()
+    head, body = text.split("iter_values", 1)
+    views, loop = head[head.index("  %a_tensor") :].rsplit("  %sum = for", 1)
+    names = "%a: tile<ptr<f32>>, %b: tile<ptr<f32>>, %c: tile<ptr<f32>>, %m: tile<i32>, %n: tile<i32>, %k: tile<i32>"
+    product = views + "  %sum = for" + loop + "iter_values" + body[: body.index("  %t2 =")]
+    function = f"experimental$func @product({names}, %steps: tile<i32>) -> {ACC} {{\n{product}  return %sum : {ACC}\n}}"
+    types = f"({', '.join(['tile<ptr<f32>>'] * 3 + ['tile<i32>'] * 4)}) -> {ACC}"
+    call = f"experimental$call @product(%a, %b, %c, %m, %n, %k, %steps) : {types}"
+    choice = f"""  %is_first = cmpi equal %x, %zero, signed : tile<i32> -> tile<i1>
+  %sum = if %is_first -> ({ACC}) {{
+    %one_product = {call}
+    yield %one_product : {ACC}
+  }} else {{
+    %first = {call}
+    %second = {call}
+    %both = addf %first, %second : {ACC}
+    yield %both : {ACC}
+  }}
+"""
+    agrees(function + head.rsplit("  %sum = for", 1)[0] + choice + body[body.index("  %t2 =") :], 70, 90, 300, 10)

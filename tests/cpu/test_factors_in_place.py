@@ -13,13 +13,12 @@ import pytest
 from llvmlite import ir
 
 import tileir
+from tests.cpu.anew import compile_anew
 from tests.cpu.guarded import Guarded
 from tests.cpu.test_deferred_products import SUMS, TILE, numbers, program
-from tileir.cache import Cache
 from tileir.cpu.matmul import multiplication
 from tileir.cpu.matmul.microkernel import Panel
 from tileir.cpu.matmul.panels import Factor
-from tileir.runtime import native
 
 LAYOUTS = {
     "plain": ((False, False), [False, True]),
@@ -34,7 +33,7 @@ SHAPES = [(8, 64), (32, 32), (16, 40), (64, 300), (6, 5), (12, 31), (33, 70), (3
 @pytest.fixture(autouse=True)
 def served(monkeypatch) -> list[bool]:
     """Whether the factors of products that are compiled, none of which come from the cache, may be left as they lie."""
-    monkeypatch.setattr(native, "shared_cache", lambda: Cache(None))
+    compile_anew(monkeypatch)
     found: list[bool] = []
     either = multiplication.either
 

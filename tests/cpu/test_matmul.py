@@ -19,10 +19,9 @@ from products import (
     whole_numbers,
 )
 
-from tests.cpu.anew import compile_anew
+from tests.cpu.anew import compile_anew, planned
 from tileir.cpu.emit.record import CheckLevel
 from tileir.cpu.llvm import engine
-from tileir.cpu.rules import matmul
 from tileir.cpu.run.program import lowered
 from tileir.ir import types as t
 from tileir.ir.storage import dtype_of
@@ -113,8 +112,7 @@ def test_a_product_of_integers_is_exact_and_saturates(words: str, rng: np.random
 def test_every_kind_of_host_computes_the_same(
     changes: dict[str, object], rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    poorer = dataclasses.replace(engine.host(), **changes)
-    monkeypatch.setattr(matmul, "host", lambda: poorer)
+    planned(monkeypatch, target=dataclasses.replace(engine.host(), **changes))
     floats = [("bf16", "f32"), ("f16", "f16"), ("f64", "f64")]
     bytes = [Product("i8", "i32", *shape, words=words) for words, shape in zip(SIGNS, BYTE_SHAPES)]
     check_whole_numbers([*(Product(*types, 32, 64, 64) for types in floats), *bytes], rng)
@@ -299,8 +297,7 @@ SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 3.4e38, -3.4e38, 2.0**-126, 1 + 2
 @pytest.mark.parametrize("factor", ["a", "b"])
 @pytest.mark.parametrize("changes", [{}, {"has_matrix_unit": False}, {"has_bf16_dot": False}], ids=str)
 def test_factors_rounded_to_bf16_on_the_way(factor: str, changes: dict[str, bool], monkeypatch, rng) -> None:
-    if changes:
-        monkeypatch.setattr(matmul, "host", lambda: dataclasses.replace(engine.host(), **changes))
+    planned(monkeypatch, target=dataclasses.replace(engine.host(), **changes))
     m, n, k = 32, 32, 64
     kinds = {"a": "bf16", "b": "bf16", "c": "f32"} | {factor: "f32"}
     body, names = load_text("c_tile", "%c", (m, n), "f32"), {}
@@ -326,7 +323,7 @@ def test_factors_rounded_to_bf16_on_the_way(factor: str, changes: dict[str, bool
 @pytest.mark.parametrize(("rows", "stays"), [(32, 4), (64, 6)], ids=["left", "right"])
 def test_the_matrix_unit_reads_again_from_the_first_level_cache(rows: int, stays: int, monkeypatch) -> None:
     unit = dataclasses.replace(engine.host(), vector_bits=512, has_bf16_dot=True, has_matrix_unit=True)
-    monkeypatch.setattr(matmul, "host", lambda: unit)
+    planned(monkeypatch, target=unit)
     body = transposed_views("bf16", "f32", rows, 64, 64)
     entry = kernel({"a": "bf16", "b": "bf16", "c": "f32"}, body)["k"].entry
     text = str(lowered(entry, (), CheckLevel.OFF).module)

@@ -14,12 +14,10 @@ import numpy as np
 import pytest
 
 import tileir
-from tests.cpu.anew import compile_anew
+from tests.cpu.anew import compile_anew, planned
 from tests.cpu.guarded import Guarded
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.live_extents import LiveExtents
-from tileir.cpu.memory import loads
-from tileir.cpu.rules import matmul as rules
 from tileir.ops import matmul
 
 ELEMENTS = {
@@ -93,11 +91,6 @@ def bits(array: np.ndarray) -> bytes:
     return np.where(array == array, array, array.dtype.type(np.nan if array.dtype.kind == "f" else 0)).tobytes()
 
 
-def all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "needs_of_product", lambda lowering, product: None)
-    monkeypatch.setattr(loads, "needs_of_load", lambda lowering, loaded, box: {})
-
-
 def launched(kernel: tileir.Kernel, a: np.ndarray, b: np.ndarray, m: int, n: int, k: int) -> np.ndarray:
     dtype = {"float64": np.float64, "int8": np.int32}.get(a.dtype.name, np.float32)
     guard = Guarded()
@@ -122,7 +115,7 @@ def test_the_results_are_those_of_whole_products(monkeypatch, element, turned):
         b = random((n, k) if turned[1] else (k, n), dtype, seed + 1)
         cases.append((a, b, m, n, k))
     needed = [launched(part, *case) for case in cases]
-    all_of_them(monkeypatch)
+    planned(monkeypatch, "live extents")
     for mine, case in zip(needed, cases):
         is_same = bits(mine) == bits(launched(whole, *case))
         assert is_same, case[2:]

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import tileir
-from tests.cpu.anew import compile_anew
-from tileir.cpu.analysis.block_order import ALL_COLUMNS, band_of
+from tests.cpu.anew import compile_anew, planned
 from tileir.cpu.emit.record import COLUMNS, block_at
-from tileir.cpu.lowering import repeated
+from tileir.cpu.matmul.policy import ALL_COLUMNS, band_of
+from tileir.cpu.plan import KernelPlan
 from tileir.ops import views
 from tileir.ops.module import Entry
 
@@ -105,23 +105,20 @@ def agrees(
 
 
 @pytest.fixture
-def reserved(monkeypatch) -> list[int]:
-    """How many products of each kernel that is compiled keep their right factors."""
-    found, reserve = [], repeated.reserve_repeated
+def plans(monkeypatch) -> list[KernelPlan]:
+    return planned(monkeypatch)
 
-    def noted(lowering) -> None:
-        reserve(lowering)
-        found.append(len(lowering.repeated))
 
-    monkeypatch.setattr("tileir.cpu.lowering.panels.reserve_repeated", noted)
-    return found
+def reserved(plans: list[KernelPlan]) -> list[int]:
+    """How many products of each kernel that has been compiled keep their right factors."""
+    return [sum(product.kept is not None for product in plan.body.products.values()) for plan in plans]
 
 
 @pytest.mark.parametrize("element", NUMPY)
-def test_tiles_that_are_whole_and_such_at_the_border(element, reserved):
+def test_tiles_that_are_whole_and_such_at_the_border(element, plans):
     for heads, rows, keys in ((3, 64, 64), (2, 50, 70), (1, 48, 5), (2, 33, 160)):
         agrees(program(element=element), (-(-rows // TILE), heads), arrays(heads, rows, keys, element))
-    assert set(reserved) == {2}
+    assert set(reserved(plans)) == {2}
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -130,10 +127,10 @@ def test_more_iterations_than_there_are_panels(threads):
 
 
 @pytest.mark.parametrize("head", HEADS)
-def test_the_index_of_the_head_may_come_from_any_axis(head, reserved):
+def test_the_index_of_the_head_may_come_from_any_axis(head, plans):
     grid = {"x": (2, 3), "z": (3, 1, 2), "x and y": (2, 2)}.get(head, (3, 2))
     agrees(program(head, block="%y" if head == "x" else "%x"), grid, arrays(3, 48, 48))
-    assert reserved == [0 if BANDS[head] is None else 2]
+    assert reserved(plans) == [0 if BANDS[head] is None else 2]
 
 
 def test_tiles_stay_only_as_long_as_a_launch():

@@ -5,12 +5,14 @@ Numbers are small integers, whose sums are exact in any order. A run ends for ev
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from tests.cpu.anew import compile_anew, planned, with_products
 from tests.cpu.test_deferred_products import KIND, PADDED, TILE, agrees, program
-from tileir.cache import Cache
-from tileir.cpu.matmul import runs
-from tileir.runtime import native
+from tileir.cpu.matmul import few_rows
+from tileir.cpu.matmul.policy import ProductPlan, RunPlan
 
 TURNED = (False, True)
 SQUARE = f"tile<{TILE}x{TILE}xf32>"
@@ -19,17 +21,17 @@ STRONG = f"%ts, %t5 = load_view_tko relaxed tl_blk %c_tiles[%x, %y] : {KIND}, ti
 
 
 @pytest.fixture(autouse=True)
-def made(monkeypatch) -> list[runs.Run]:
+def made(monkeypatch) -> list[few_rows.Run]:
     """The runs of products that are compiled, none of which come from the cache."""
-    monkeypatch.setattr(native, "shared_cache", lambda: Cache(None))
-    found: list[runs.Run] = []
-    add = runs.Run.add
+    compile_anew(monkeypatch)
+    found: list[few_rows.Run] = []
+    add = few_rows.Run.add
 
-    def noted(self: runs.Run, *given: object) -> None:
+    def noted(self: few_rows.Run, *given: object) -> None:
         found.append(self)
         add(self, *given)
 
-    monkeypatch.setattr(runs.Run, "add", noted)
+    monkeypatch.setattr(few_rows.Run, "add", noted)
     return found
 
 
@@ -48,8 +50,11 @@ def test_any_number_of_iterations(steps):
 
 @pytest.mark.parametrize("rows", [1, 3])
 def test_runs_that_are_full(monkeypatch, rows):
-    monkeypatch.setattr(runs, "LONGEST", 3 * TILE * 4)
-    monkeypatch.setattr(runs, "MOST_BYTES", 2 * TILE * 4)
+
+    def short(found: ProductPlan) -> ProductPlan:
+        return replace(found, deferral=replace(found.deferral, run=RunPlan(of_one_row=3, of_several=2)))
+
+    planned(monkeypatch, change=lambda made: with_products(made, short))
     for k in (5 * TILE, 6 * TILE, 6 * TILE + 3, 7 * TILE):
         agrees(program(turned=TURNED), rows, 40, k, -(-k // TILE), turned=TURNED)
 

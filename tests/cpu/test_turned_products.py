@@ -18,7 +18,7 @@ from tests.cpu.guarded import Guarded
 from tests.cpu.test_deferred_integers import are_equal, results, up_and_down
 from tests.cpu.test_deferred_products import compiled_anew, program
 from tileir.cpu.llvm.engine import host
-from tileir.cpu.matmul import turned
+from tileir.cpu.matmul import few_rows, policy
 
 __all__ = ["compiled_anew"]
 TILE = 64
@@ -33,16 +33,16 @@ STORED = f"%t3 = store_view_tko weak %ta, %a_tiles[%x, %zero] : {SQUARE}, {A_KIN
 
 
 @pytest.fixture(autouse=True)
-def made(monkeypatch) -> list[turned.TurnedRun]:
+def made(monkeypatch) -> list[few_rows.TransposedRun]:
     """The runs of tiles that are compiled."""
-    found: list[turned.TurnedRun] = []
-    add = turned.TurnedRun.add
+    found: list[few_rows.TransposedRun] = []
+    add = few_rows.TransposedRun.add
 
-    def noted(self: turned.TurnedRun, *given: object) -> None:
+    def noted(self: few_rows.TransposedRun, *given: object) -> None:
         found.append(self)
         add(self, *given)
 
-    monkeypatch.setattr(turned.TurnedRun, "add", noted)
+    monkeypatch.setattr(few_rows.TransposedRun, "add", noted)
     return found
 
 
@@ -82,8 +82,7 @@ def test_few_rows_at_all_borders(element, turned_a, made):
 @linux
 @pytest.mark.parametrize("element", DTYPES)
 def test_runs_that_are_full(element, monkeypatch):
-    monkeypatch.setattr(turned, "LONGEST", PANEL)
-    monkeypatch.setattr(turned, "MOST_NUMBERS", 2)
+    monkeypatch.setattr(policy, "LONGEST_TRANSPOSED", PANEL)
     text = program(element, B_TURNED, size=TILE)
     for k in (PANEL, PANEL + TILE, 5 * PANEL, 5 * PANEL + 3):
         agrees(text, 9, 150, k, element)
@@ -128,7 +127,7 @@ def turned_results(kernel: tileir.Kernel, a: np.ndarray, b: np.ndarray, c: np.nd
 @pytest.mark.parametrize("start", ["%zeros", "%old"])
 def test_sums_saturate_after_each_tile(start, monkeypatch):
     """In front of a limit so many runs are safe; rows go over the limit and come back, also in the midst of a run."""
-    monkeypatch.setattr(turned, "LONGEST", 2 * PANEL)
+    monkeypatch.setattr(policy, "LONGEST_TRANSPOSED", 2 * PANEL)
     kernel = tileir.parse(program("i8", B_TURNED, start=start, signs=UNSIGNED, size=TILE))["k"]
     limit = (1 << 31) // (255 * 255 * TILE)
     up = limit + 2 if start == "%zeros" else 37

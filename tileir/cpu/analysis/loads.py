@@ -5,13 +5,14 @@ before memory changes, but for one case: the loop of the store that changes it m
 time, where a run-time alias check finds that no element is written before another one at the same place is read.
 
 Knows: which loads may be put off, and which operations not beyond. Does not know: LLVM, nor how the alias check is made
-(`cpu.memory.alias_checks`).
+(`cpu.memory.aliasing`).
 """
 
 from __future__ import annotations
 
 import enum
 from bisect import bisect_right
+from copy import copy
 from dataclasses import dataclass
 
 from tileir.analysis import affine
@@ -87,6 +88,12 @@ class Loads:
     def read_in(self, store: Op) -> list[PutOffLoad]:
         """The loads whose elements the loop of `store` reads."""
         return self._in_stores.get(store, [])
+
+    def at_once(self) -> Loads:
+        """Return these decisions but that no load is put off."""
+        made = copy(self)
+        made._placements, made._in_stores = {}, {}
+        return made
 
     # ------------------------------------------------------------ deciding
 

@@ -6,7 +6,7 @@
 A mask may leave out whole rows, and the end of all rows alike.
 
 Knows: which tiles of pointers and which masks are such. Does not know: LLVM, boxes of memory, whose rows are evenly
-apart (`cpu.analysis.cuts`), nor how rows are read and written (`cpu.memory.pointer_rows`).
+apart (`cpu.analysis.cuts`), nor how rows are read and written (`cpu.memory.regions`).
 """
 
 from __future__ import annotations

@@ -58,9 +58,8 @@ class Unchanged:
     read: frozenset[int]
 
 
-def unchanged(entry: Entry) -> Unchanged | None:
+def unchanged(entry: Entry, streams: Streams) -> Unchanged | None:
     """What an entry reads if it does not change that, as long as its arrays do not overlap; None if it may."""
-    streams = streams_of(entry)
     if not streams or any(access.writes and access.op not in streams for access in accesses_of(entry)):
         return None
     targets, reads = zip(*streams.values())

@@ -385,7 +385,7 @@ class Bounds:
     end: ir.Value
     writable_end: ir.Value
     marks: ir.Value | None = None
-    """Where the marks of an `alloca` begin (`cpu.memory.unwritten`), in strict mode."""
+    """Where the marks of an `alloca` begin (`cpu.memory.strict`), in strict mode."""
     size: int = 0
     """The bytes of an `alloca` of this function."""
 

@@ -23,12 +23,7 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from tileir.analysis.affine import Affines
-from tileir.analysis.effects import reachable
-from tileir.analysis.placement import CallPlacement
-from tileir.cpu.analysis.coarsening import Coarsening, coarsening_of
-from tileir.cpu.analysis.fusion import Fusion
-from tileir.cpu.analysis.streams import streams_of
+from tileir.cpu.analysis.coarsening import Coarsening
 from tileir.cpu.emit.coroutines import Coroutine
 from tileir.cpu.emit.driver import KERNEL_ARGUMENTS, JoinedBlocksRun, add_driver
 from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR, Num, memory_type
@@ -42,7 +37,6 @@ from tileir.cpu.emit.record import (
     KERNEL_NAME,
     SLOTS,
     STATUS,
-    CheckLevel,
     TrapSite,
 )
 from tileir.cpu.emit.slots import Slot, new_slot
@@ -64,9 +58,9 @@ from tileir.cpu.emit.tiles import (
     to_memory,
 )
 from tileir.cpu.llvm.metadata import DebugLines, PlaceOf
-from tileir.cpu.lowering.panels import reserve_panels
-from tileir.cpu.lowering.safepoints import may_wait
+from tileir.cpu.lowering.products import reserve_panels
 from tileir.cpu.lowering.state import Counters, JoinedBlocks, JumpTarget, Lowering, NativeRules
+from tileir.cpu.plan import MOST_JOINED, KernelPlan
 from tileir.ir import types as t
 from tileir.ir.core import Block, Op, Value
 from tileir.ops.module import Entry
@@ -75,8 +69,6 @@ from tileir.ops.module import Entry
 
 
 _ARENA = 5
-MOST_JOINED = 1 << 20
-"""Elements of a tile of joined tile blocks at most: they are run without a look at what else goes on."""
 
 
 @dataclass
@@ -130,11 +122,10 @@ PLAIN = Instruments()
 
 def lower_entry(
     entry: Entry,
+    plan: KernelPlan,
     global_names: Sequence[str],
     rules: NativeRules,
-    triple: str,
     layout: str,
-    checks: CheckLevel,
     instruments: Instruments = PLAIN,
 ) -> LoweredKernel:
     """The LLVM function of `entry`; `global_names` are the globals of its module, in the order of their slots.
@@ -142,25 +133,21 @@ def lower_entry(
     Raises UnsupportedError for an operation without native code.
     """
     module = ir.Module(KERNEL_NAME)
-    module.triple, module.data_layout = triple, layout
-    function = _kernel_function(module, waits=may_wait(reachable(entry)))
+    module.triple, module.data_layout = plan.target.triple, layout
+    function = _function(module, KERNEL_NAME, ir.FunctionType(PTR if plan.waits else I32, KERNEL_ARGUMENTS))
     emit = _entry_emitter(function)
     if instruments.place_of is not None:
         emit.describe(DebugLines(module, instruments.place_of, entry.sym_name, instruments.file))
-    known = Fusion(entry.body), Affines(entry.body)
-    lowering = _lowering(emit, entry.body, known, global_names, rules, checks)
+    lowering = _lowering(emit, entry.body, plan, global_names, rules)
     lowering.counters = instruments.counters
-    lowering.streams = streams_of(entry)
-    coarsening = None if instruments.watches_blocks else _coarsening(lowering, entry.body)
-    lowering.joined_first = coarsening is not None
     _bind_arguments(lowering, entry.body)
     reserve_panels(lowering, entry)
     lowering.run(entry.body)
     _end(emit)
-    joined = None if coarsening is None else _joined(lowering, coarsening, entry.body, global_names)
-    drives = emit.coroutine is not None or instruments.stamps is not None
+    joined = None if plan.coarsening is None else _joined(lowering, plan.coarsening, entry.body, global_names)
+    drives = plan.waits or instruments.stamps is not None
     if drives:
-        add_driver(module, instruments.stamps, emit.coroutine is not None)
+        add_driver(module, instruments.stamps, plan.waits)
     return LoweredKernel(
         module,
         emit.arena_size,
@@ -171,16 +158,8 @@ def lower_entry(
         lowering.values,
         joined,
         drives,
-        lowering.band,
+        plan.band,
     )
-
-
-def _coarsening(lowering: Lowering, body: Block) -> Coarsening | None:
-    """How tile blocks may be run as one; None if they are not."""
-    if lowering.strict or lowering.emit.coroutine is not None:
-        return None
-    found = coarsening_of(body, lowering.fusion, lowering.known, lowering.loads)
-    return None if found is None or 2 * found.largest > MOST_JOINED else found
 
 
 def _joined(single: Lowering, coarsening: Coarsening, body: Block, global_names: Sequence[str]) -> JoinedBlocksRun:
@@ -190,18 +169,13 @@ def _joined(single: Lowering, coarsening: Coarsening, body: Block, global_names:
     emit = _entry_emitter(function)
     emit.functions = caller.functions
     emit.describe(caller.lines)
-    lowering = _lowering(emit, body, (single.fusion, single.known), global_names, single.rules, single.checks)
+    lowering = _lowering(emit, body, single.plan, global_names, single.rules)
     lowering.joined = JoinedBlocks(coarsening, function.args[-1])
-    lowering.streams = single.streams
     _bind_arguments(lowering, body)
     lowering.run(body)
     _end(emit)
     caller.arena_size = max(caller.arena_size, emit.arena_size)
     return JoinedBlocksRun(coarsening.axis, MOST_JOINED // coarsening.largest)
-
-
-def _kernel_function(module: ir.Module, waits: bool) -> ir.Function:
-    return _function(module, KERNEL_NAME, ir.FunctionType(PTR if waits else I32, KERNEL_ARGUMENTS))
 
 
 def _function(module: ir.Module, name: str, type: ir.FunctionType) -> ir.Function:
@@ -222,12 +196,7 @@ def _entry_emitter(function: ir.Function) -> Emitter:
 
 
 def _lowering(
-    emit: Emitter,
-    body: Block,
-    known: tuple[Fusion, Affines],
-    global_names: Sequence[str],
-    rules: NativeRules,
-    checks: CheckLevel,
+    emit: Emitter, body: Block, plan: KernelPlan, global_names: Sequence[str], rules: NativeRules
 ) -> Lowering:
     builder = emit.builder
     arguments, grid, x, y, z = emit.function.args[:_ARENA]
@@ -238,17 +207,16 @@ def _lowering(
     pointers = sum(isinstance(argument.tile.element, t.PointerType) for argument in body.args)
     return Lowering(
         emit,
-        *known,
+        plan,
+        plan.body,
         rules,
         [x, y, z],
         extents,
         arguments,
         {name: first + position for position, name in enumerate(global_names)},
         fuel,
-        checks,
         bounds_slot=first + len(global_names),
         bounds_count=pointers + len(global_names),
-        placement=CallPlacement(body),
     )
 
 
@@ -336,18 +304,16 @@ def _callee(caller: Lowering, made: ir.Function, body: Block) -> Lowering:
     arguments, *numbers = made.args[: _COMMON - 1]
     lowering = Lowering(
         _function_emitter(caller.emit, made),
-        Fusion(body),
-        Affines(body),
+        caller.plan,
+        caller.plan.functions[body],
         caller.rules,
         numbers[3:],
         numbers[:3],
         arguments,
         caller.global_slots,
         made.args[_COMMON + 1],
-        caller.checks,
         caller.bounds_slot,
         caller.bounds_count,
-        caller.placement,
         caller.counters,
     )
     lowering.share(caller)

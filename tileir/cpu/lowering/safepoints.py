@@ -7,17 +7,17 @@ counts as a change.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from llvmlite import ir
 
-from tileir.analysis.effects import accesses_of
 from tileir.cpu.emit.elements import I8, I32, I64
 from tileir.cpu.emit.exits import call_host, field_of
 from tileir.cpu.emit.record import ABANDON, ABANDONED, HANDED, HANGS
 from tileir.cpu.emit.slots import Slot
 from tileir.cpu.emit.tiles import Tile, Window, fill, new_buffer
 from tileir.cpu.lowering.state import Lowering
+from tileir.cpu.plan import waits_for_others
 from tileir.ir.core import Op
 from tileir.ops.control import For, Loop
 
@@ -30,7 +30,7 @@ def begin_iteration(lowering: Lowering, op: For | Loop) -> None:
     emit, builder = lowering.emit, lowering.builder
     if isinstance(op, For):
         emit.changed()
-    elif waits(op):
+    elif waits_for_others(op):
         _step_aside(lowering, op)
     emit.safepoint()
     left = builder.sub(builder.load(lowering.fuel, typ=I64), I64(1))
@@ -57,16 +57,6 @@ def count_changes(lowering: Lowering, slots: Sequence[Slot]) -> None:
     if lowering.emit.counts_changes:
         for slot in slots:
             lowering.emit.changed(slot.differs(lowering.emit))
-
-
-def waits(loop: Op) -> bool:
-    """Whether a `loop` reads memory that another tile block may write meanwhile: it may be waiting for that."""
-    return isinstance(loop, Loop) and any(access.is_strong for access in accesses_of(loop))
-
-
-def may_wait(ops: Iterable[Op]) -> bool:
-    """Whether one of the operations is a loop that waits."""
-    return any(map(waits, ops))
 
 
 # ---------------------------------------------------------------- operations that the host carries out

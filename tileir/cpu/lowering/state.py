@@ -11,17 +11,15 @@ from llvmlite import ir
 
 from tileir.analysis.affine import Affines
 from tileir.analysis.effects import access_of
-from tileir.analysis.placement import CallPlacement
 from tileir.cpu.analysis.coarsening import Coarsening
 from tileir.cpu.analysis.cuts import sides_of
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.live_extents import LiveExtents
 from tileir.cpu.analysis.loads import Loads
-from tileir.cpu.analysis.reuse import Reuse
 from tileir.cpu.analysis.streams import Streams
 from tileir.cpu.emit.elements import I8, I64, PTR, Num
 from tileir.cpu.emit.emitter import Emitter, Extent
-from tileir.cpu.emit.record import COLUMNS, ENTRY, CheckLevel
+from tileir.cpu.emit.record import ENTRY
 from tileir.cpu.emit.slots import Slot
 from tileir.cpu.emit.tiles import (
     Bounds,
@@ -40,9 +38,9 @@ from tileir.cpu.emit.tiles import (
     wide,
 )
 from tileir.cpu.lowering.cuts import ActiveCount, active_count
-from tileir.cpu.matmul.deferred import Deferral
-from tileir.cpu.matmul.repeated import Repeated
-from tileir.ir import types as t
+from tileir.cpu.matmul.multiplication import Deferral, Repeated
+from tileir.cpu.matmul.policy import ProductPlan
+from tileir.cpu.plan import FunctionPlan, KernelPlan
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ops.integer import CmpI
@@ -160,8 +158,9 @@ class Lowering:
     """The state of one entry's lowering."""
 
     emit: Emitter
-    fusion: Fusion
-    known: Affines
+    plan: KernelPlan
+    here: FunctionPlan
+    """The decisions about the function whose code is emitted."""
     rules: NativeRules
     block_id: list[ir.Value]
     grid: list[ir.Value]
@@ -169,43 +168,31 @@ class Lowering:
     global_slots: dict[str, int]
     fuel: ir.Value
     """The stack cell that counts down the iterations which the tile block may still run."""
-    checks: CheckLevel
     bounds_slot: int
     """The first slot of the table of bounds (`cpu.memory.bounds`)."""
     bounds_count: int
-    placement: CallPlacement
     """Memories in the table of bounds: pointer parameters, then globals."""
     counters: Counters | None = None
     """Set if the code is to count what it runs."""
     joined: JoinedBlocks | None = None
     """Set if the code runs several tile blocks as one (`cpu.analysis.coarsening`)."""
-    joined_first: bool = False
-    """The code runs only what that of joined tile blocks leaves to it: what is unusual."""
     scratch: dict[tuple[str, int], ir.Value] = field(default_factory=dict)
     """Stack cells for words that functions are asked with, by their use and number."""
     bounds: dict[int, Bounds] = field(default_factory=dict)
     """The bounds that go with the base of a pointer, by the identity of the base."""
     allocations: list[Bounds] = field(default_factory=list)
     """The allocations of the block that are alive where the builder stands."""
-    analyses: dict[Block, tuple[Fusion, Affines, Loads]] = field(default_factory=dict)
-    """What is known of device functions."""
     functions: dict[tuple[Op, int], ir.Function] = field(default_factory=dict)
     """The device functions that are called, by the number of allocations that are alive where they are."""
     frames: dict[Op, int] = field(default_factory=dict)
     """Bytes of the arena that each of them needs."""
     values: dict[Value, Lowered] = field(default_factory=dict)
-    deferrals: dict[Op, Deferral] = field(default_factory=dict)
-    """Of the products of loops around that are deferred (`cpu.lowering.deferred`)."""
-    repeated: dict[Op, Repeated] = field(default_factory=dict)
-    """Of the products whose right factors are read again (`cpu.lowering.repeated`)."""
-    band: int = COLUMNS
-    """Tile blocks are numbered in bands of so many columns (`cpu.emit.record`)."""
+    panels: dict[Op, Deferral | Repeated] = field(default_factory=dict)
+    """Those of the products of loops around, where tiles are not packed into new ones each time."""
     keeps_panels: ir.Value | None = None
     """An i1: whether what such products read stays as it is; None if it may not."""
     active_counts: dict[Op, ActiveCount] = field(default_factory=dict)
     """Of the comparisons that cut masks (`cpu.analysis.cuts`)."""
-    streams: Streams = field(default_factory=dict)
-    """Stores that may bypass the cache."""
     prints: list[Op] = field(default_factory=list)
     """Operations that the host carries out; it is called with a number into this list (`cpu.lowering.safepoints`)."""
     warnings: list[tuple[Op, str]] = field(default_factory=list)
@@ -218,38 +205,60 @@ class Lowering:
     returns: list[JumpTarget] = field(default_factory=list)
     """Targets of `return` of the device functions whose code is emitted; empty in the entry itself."""
 
-    def __post_init__(self) -> None:
-        self.loads = Loads(self.fusion, self.known)
-        self.live = LiveExtents(self.fusion)
-        self.reuse = Reuse(self.fusion, self.loads.readers)
-
     def share(self, caller: Lowering) -> None:
         """Take part in what belongs to the kernel, not to one of its functions."""
         self.prints, self.warnings, self.waiting = caller.prints, caller.warnings, caller.waiting
-        self.functions, self.frames, self.analyses = caller.functions, caller.frames, caller.analyses
+        self.functions, self.frames = caller.functions, caller.frames
 
     @contextmanager
     def function(self, body: Block, end: JumpTarget) -> Iterator[None]:
         """While inside, `body` of a device function is lowered, with decisions of its own; `return` jumps to `end`."""
-        outer = self.fusion, self.known, self.loads, self.live, self.reuse
-        if body not in self.analyses:
-            fusion, known = Fusion(body), Affines(body)
-            self.analyses[body] = fusion, known, Loads(fusion, known)
-        self.fusion, self.known, self.loads = self.analyses[body]
-        self.live = LiveExtents(self.fusion)
-        self.reuse = Reuse(self.fusion, self.loads.readers)
+        outer, self.here = self.here, self.plan.functions[body]
         self.returns.append(end)
         yield
         self.returns.pop()
-        self.fusion, self.known, self.loads, self.live, self.reuse = outer
+        self.here = outer
+
+    # ------------------------------------------------------------ the plan
 
     @property
     def checked(self) -> bool:
-        return self.checks is not CheckLevel.OFF
+        return self.plan.checked
 
     @property
     def strict(self) -> bool:
-        return self.checks is CheckLevel.STRICT
+        return self.plan.strict
+
+    @property
+    def joined_first(self) -> bool:
+        """Whether the code runs only what that of joined tile blocks leaves to it: what is unusual."""
+        return self.joined is None and self.plan.coarsening is not None
+
+    @property
+    def fusion(self) -> Fusion:
+        return self.here.fusion
+
+    @property
+    def known(self) -> Affines:
+        return self.here.known
+
+    @property
+    def loads(self) -> Loads:
+        return self.here.loads
+
+    @property
+    def live(self) -> LiveExtents | None:
+        return self.here.live
+
+    @property
+    def products(self) -> Mapping[Op, ProductPlan]:
+        return self.here.products
+
+    @property
+    def streams(self) -> Streams:
+        return self.plan.streams
+
+    # ------------------------------------------------------------ values
 
     @property
     def builder(self) -> ir.IRBuilder:
@@ -296,7 +305,7 @@ class Lowering:
 
     def bind(self, value: Value, lowered: Lowered) -> None:
         """Give `value` its form; a tile that does not fuse into its consumer is computed now."""
-        if isinstance(lowered, Tile) and not self._stays(value, lowered):
+        if isinstance(lowered, Tile) and not self._stays(value):
             lowered = self._computed(value, lowered)
         self.values[value] = lowered
 
@@ -308,22 +317,18 @@ class Lowering:
         return place
 
     def place_for(self, value: Value, by: Op) -> Window:
-        """Memory for a tile that `by` computes: that of an operand which is not read again, or a new buffer.
-
-        Neither where code comes twice, nor where a carried value that has changed must be told from the one before.
-        """
-        for operand in () if self.strict or self.emit.counts_changes else self.reuse.given_up(value, by):
+        """Memory for a tile that `by` computes: that of an operand which is not read again, or a new buffer."""
+        for operand in self.here.reused.get((value, by), ()):
             found = self.values[operand]
             if isinstance(found, Window) and not found.shared and is_dense(found):
                 return Window(value.tile, found.base, found.strides)
         return new_buffer(self.emit, value.tile)
 
-    def _stays(self, value: Value, tile: Tile) -> bool:
-        """Whether a tile stays an expression. In strict mode what uses it comes twice, so that only addresses do, which
-        are known by their base. Where tile blocks are joined, no place is made for a longer tile."""
+    def _stays(self, value: Value) -> bool:
+        """Whether a tile stays an expression. Where tile blocks are joined, no place is made for a longer tile."""
         if self.joined is not None and value in self.joined.coarsening.dims:
             return True
-        return self.fusion.fused(value) and (not self.strict or isinstance(tile.element, t.PointerType))
+        return value in self.here.expressions
 
     def bind_number(self, value: Value, number: ir.Value) -> None:
         """Bind a scalar tile to a register."""

@@ -1,9 +1,4 @@
-"""One product of matrices: its factors are packed, and multiplied now or together with those of later iterations.
-
-Knows: when a product is one of few rows, and where its panels are. Does not know: how panels are filled
-(`cpu.matmul.panels`), what the inner loop looks like (`cpu.matmul.microkernel`), nor which operations multiply matrices
-(`cpu.rules.matmul`).
-"""
+"""One product of matrices: its factors are packed, and multiplied now or together with those of later iterations."""
 
 from __future__ import annotations
 
@@ -12,33 +7,370 @@ from dataclasses import dataclass, replace
 
 from llvmlite import ir
 
-from tileir.cpu.emit.elements import I8, I32, I64, PTR
-from tileir.cpu.emit.emitter import Emitter
+from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR
+from tileir.cpu.emit.emitter import CACHE_LINE, Emitter, as_register, prefetch
 from tileir.cpu.emit.tiles import Window
-from tileir.cpu.matmul.accumulators import ColumnStart, Sums, sums_in
-from tileir.cpu.matmul.deferred import Deferral
-from tileir.cpu.matmul.direct import FEW, FLIPPED, Direct, Rows, direct
-from tileir.cpu.matmul.in_place import either, left_serves, right_serves
-from tileir.cpu.matmul.kept_panels import Panels
-from tileir.cpu.matmul.matrix_unit import SIDE, WORD_BYTES
-from tileir.cpu.matmul.microkernel import UNROLLED, Blocking, Panel, Shape, multiply
-from tileir.cpu.matmul.panels import Factor, Packer, Strided
-from tileir.cpu.matmul.prefetch import Overwritten, Prefetch
-from tileir.cpu.matmul.products import Product
-from tileir.cpu.matmul.repeated import Repeated
-from tileir.cpu.matmul.runs import Run, most_tiles
-from tileir.cpu.matmul.turned import TurnedColumns, TurnedRun
+from tileir.cpu.matmul.accumulators import ColumnStart, SaturatingSums, StoredSums, Sums, sums_in
+from tileir.cpu.matmul.few_rows import (
+    FLIPPED,
+    Direct,
+    Rows,
+    Run,
+    TransposedColumns,
+    TransposedRun,
+    direct,
+    most_tiles,
+    new_run,
+    new_transposed,
+)
+from tileir.cpu.matmul.microkernel import UNROLLED, WORD_BYTES, Panel, multiply
+from tileir.cpu.matmul.panels import (
+    LINES_AT_A_TIME,
+    SMALLEST_SQUARE,
+    Factor,
+    KeptPlace,
+    Packer,
+    Panels,
+    Strided,
+    new_panels,
+)
+from tileir.cpu.matmul.policy import FEW, Blocking, DeferralPlan, ProductPlan, Shape
+from tileir.cpu.matmul.products import SIDE, Product
+from tileir.ir import types as t
+
+Multiply = Callable[[Sums, list[ir.Value], tuple[ir.Value, int]], None]
+"""(sums, their bases, how many steps and a number that divides it) multiplies what is in panels."""
+MultiplyTiles = Callable[[Sums, list[ir.Value], ir.Value, ir.Value], None]
+"""(sums, their bases, first tile, how many) multiplies tiles of a run."""
+
+
+@dataclass(frozen=True)
+class Deferral:
+    """The panels of a deferred product, what is in the present ones, and when they are multiplied: as soon as they are
+    full, and in the last iteration of the loop.
+
+    For each element terms are added in the same order. Sums that saturate are clamped each time: tiles are put together
+    as long as none can leave its type, whatever the factors hold, and multiplied one by one from then on.
+
+    Stack cells: `filled`, the number of tiles in a panel, and `number`, that of panels before it.
+    """
+
+    product: Product
+    plan: DeferralPlan
+    left: Panels
+    right: Panels
+    filled: ir.Value
+    number: ir.Value
+    run: Run | None
+    """The tiles that wait where rows are few; None if the loop does not allow that."""
+    transposed: TransposedRun | None
+    """The same where a matrix unit multiplies them."""
+    last: ir.Value
+    """An i1: whether the iteration that code is emitted for is the last one of the loop."""
+    together: ir.Value | None = None
+    """An i64: for so many panels tiles are put together, as no sum can saturate. None if none ever does."""
+
+    @property
+    def panels(self) -> list[Panels]:
+        """All that may stay."""
+        return [self.left, self.right, *([] if self.transposed is None else [self.transposed.panels])]
+
+    @property
+    def tile_steps(self) -> int:
+        return self.plan.shape.k // self.product.group // self.plan.tiles
+
+    def begin(self, builder: ir.IRBuilder) -> None:
+        """Forget what is packed, where the loop begins."""
+        for cell in (self.filled, self.number):
+            builder.store(I64(0), cell)
+        for run in (self.run, self.transposed):
+            if run is not None:
+                run.begin(builder)
+
+    def place(self, emit: Emitter, panels: Panels, source: Factor) -> KeptPlace:
+        """The place of the next tile of a factor."""
+        number, tile = (emit.builder.load(cell, typ=I64) for cell in (self.number, self.filled))
+        return panels.place(emit, source, number, tile, self.tile_steps)
+
+    def is_alone(self, builder: ir.IRBuilder) -> ir.Value:
+        """An i1: whether the next tile is the only one of a panel."""
+        is_first = builder.icmp_unsigned("==", builder.load(self.filled, typ=I64), I64(0))
+        return builder.and_(self.last, is_first)
+
+    @property
+    def flips(self) -> bool:
+        """Whether the left factor's sign bits are inverted in its panels."""
+        return self.product.flips(self.plan.size.uses_matrix_unit)
+
+    def _bases(self, emit: Emitter, acc: Window) -> list[ir.Value]:
+        """The bases of the sums (`StoredSums`): at first they start from a row of zeros, if they start from 0."""
+        if not self.plan.from_zero:
+            return [acc.base]
+        builder, columns = emit.builder, acc.type.shape[-1]
+        zeros = _zeros(emit.module, columns * acc.element.byte_size)
+        is_first = builder.icmp_unsigned("==", builder.load(self.number, typ=I64), I64(0))
+        start, pitch = builder.select(is_first, zeros, acc.base), builder.select(is_first, I64(0), I64(columns))
+        return [acc.base, start, pitch]
+
+    def advance(self, emit: Emitter, acc: Window, steps: ir.Value | None, multiply: Multiply) -> None:
+        """Count a tile that has been packed, of which so many steps are made, if not all, and `multiply` what is in the
+        panels if it is time to."""
+        builder = emit.builder
+        number = builder.load(self.number, typ=I64)
+        filled = builder.add(builder.load(self.filled, typ=I64), I64(1))
+        builder.store(filled, self.filled)
+        is_full = builder.icmp_unsigned("==", filled, I64(self.plan.tiles))
+        is_alone = builder.not_(self._stays_in_range(builder))
+        with emit.when(builder.or_(self.last, builder.or_(is_full, is_alone))):
+            made = builder.mul(filled, I64(self.tile_steps))
+            if steps is not None:
+                made = builder.sub(made, builder.sub(I64(self.tile_steps), steps))
+            self._multiply(emit, acc, (made, self.tile_steps), multiply)
+            builder.store(I64(0), self.filled)
+            builder.store(builder.add(number, I64(1)), self.number)
+
+    def _multiply(self, emit: Emitter, acc: Window, some: tuple[ir.Value, int], multiply: Multiply) -> None:
+        """Sums that are known not to saturate are taken from memory and stored as they are."""
+        stored, saturating = self._sums(acc)
+        if self.together is None:
+            multiply(stored, self._bases(emit, acc), some)
+        elif self.flips:
+            multiply(saturating, [acc.base], some)
+        else:
+            in_range = self._stays_in_range(emit.builder)
+            with emit.one_way(), emit.builder.if_else(in_range, likely=True) as (then, otherwise):
+                with then:
+                    multiply(stored, self._bases(emit, acc), some)
+                with otherwise:
+                    multiply(saturating, [acc.base], some)
+
+    def multiply_transposed(self, emit: Emitter, acc: Window, tiles: ir.Value, multiply: MultiplyTiles) -> None:
+        """`multiply` a run of so many tiles at once, unless a sum may saturate in between."""
+        assert self.transposed is not None
+        builder, (stored, saturating) = emit.builder, self._sums(acc)
+        if self.together is None:
+            multiply(stored, self._bases(emit, acc), I64(0), tiles)
+        else:
+            in_range = self._stays_in_range(builder, self.transposed.tiles // self.plan.tiles)
+            with emit.one_way(), builder.if_else(in_range, likely=True) as (then, otherwise):
+                with then:
+                    multiply(stored, self._bases(emit, acc), I64(0), tiles)
+                with otherwise, emit.counted(I64(0), tiles) as tile:
+                    multiply(saturating, [acc.base], tile, I64(1))
+        builder.store(builder.add(builder.load(self.number, typ=I64), I64(1)), self.number)
+
+    def _sums(self, acc: Window) -> tuple[StoredSums, SaturatingSums]:
+        """Sums that are known not to saturate, and others."""
+        columns, total = self.plan.shape.n, self.product.total
+        return StoredSums(columns, acc.type.number, total), SaturatingSums(columns, total)
+
+    def _stays_in_range(self, builder: ir.IRBuilder, each: int = 1) -> ir.Value:
+        """An i1: whether no sum of the present panels can saturate; `each` counts for so many."""
+        if self.together is None:
+            return I1(1)
+        together = builder.sdiv(self.together, I64(each))
+        return builder.icmp_signed("<", builder.load(self.number, typ=I64), together)
+
+
+def _zeros(module: ir.Module, size: int) -> ir.Value:
+    """So many bytes of zeros."""
+    name = f"tileir.zeros.{size}"
+    if name not in module.globals:
+        made = ir.GlobalVariable(module, ir.ArrayType(I8, size), name)
+        made.global_constant, made.linkage, made.align = True, "internal", CACHE_LINE
+        made.initializer = ir.Constant(made.value_type, None)
+    found: ir.Value = module.globals[name].bitcast(PTR)
+    return found
+
+
+def new_deferral(emit: Emitter, found: ProductPlan) -> Deferral:
+    """Take memory for the panels of a deferred product."""
+    product, plan = found.product, found.deferral
+    assert plan is not None
+    left, right = new_panels(emit, plan.left), new_panels(emit, plan.right)
+    cells = emit.stack(I64), emit.stack(I64)
+    run = None if plan.run is None else new_run(emit, 2)
+    transposed = None if plan.transposed is None else new_transposed(emit, product, plan.transposed)
+    return Deferral(product, plan, left, right, *cells, run, transposed, I1(1))
+
+
+# ---------------------------------------------------------------- factors that other tile blocks read again
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """The panels of a right factor, of `steps` along K each, and the stack cell that counts iterations."""
+
+    right: Panels
+    steps: int
+    number: ir.Value
+
+    @property
+    def panels(self) -> list[Panels]:
+        """All that may stay."""
+        return [self.right]
+
+    def begin(self, builder: ir.IRBuilder) -> None:
+        """Count from 0 where the loop begins."""
+        builder.store(I64(0), self.number)
+
+    def place(self, emit: Emitter, panels: Panels, source: Factor) -> KeptPlace:
+        """The place of the factor in this iteration."""
+        return panels.place(emit, source, emit.builder.load(self.number, typ=I64), I64(0), self.steps)
+
+    def advance(self, builder: ir.IRBuilder) -> None:
+        """Count an iteration."""
+        builder.store(builder.add(builder.load(self.number, typ=I64), I64(1)), self.number)
+
+
+def new_repeated(emit: Emitter, found: ProductPlan) -> Repeated:
+    """Take memory for the panels of a right factor that stay."""
+    assert found.kept is not None
+    return Repeated(new_panels(emit, found.kept), found.shape.k // found.product.group, emit.stack(I64))
+
+
+# ---------------------------------------------------------------- prefetches
+
+
+MOST_LINES = 64
+"""A register block that would have to ask for more of them asks for none: the processor could not keep up."""
+
+
+@dataclass(frozen=True)
+class Prefetch:
+    """The cache lines of the tile behind `memory`, spread over `blocks` register blocks.
+
+    A *run* is what lies side by side: a line along K, or a step of K along the lines. It rarely begins with a cache
+    line, so it touches one more than it fills; along K that one is known already, as the last of this tile.
+    """
+
+    memory: Strided
+    lines: int
+    depth: int
+    blocks: int
+
+    def fetch(self, emit: Emitter, block: ir.Value) -> None:
+        """Ask for the share of block number `block`: some runs, or a part of one."""
+        builder, size = emit.builder, self.memory.element.byte_size
+        along_lines = self.memory.along_lines
+        extent, runs = (self.lines, self.depth) if along_lines else (self.depth, self.lines)
+        stride = self.memory.by_k if along_lines else self.memory.by_line
+        wanted = max(1, extent * size // CACHE_LINE) + along_lines
+        parts = max(1, self.blocks // runs)
+        share = -(-wanted // parts)
+        first = 0 if along_lines else CACHE_LINE - 1
+        start = builder.mul(builder.urem(block, I64(parts)), I64(share * CACHE_LINE))
+        base = builder.gep(self.memory.base, [self._following(builder, size)], source_etype=I8)
+        count = max(1, runs // self.blocks)
+        if count * share > MOST_LINES:
+            return
+        for number in range(count):
+            run = builder.add(builder.mul(block, I64(count)), I64(number))
+            run = builder.mul(builder.udiv(run, I64(parts)), builder.mul(stride, I64(size)))
+            for line in range(share):
+                offset = builder.add(builder.add(run, start), I64(first + line * CACHE_LINE))
+                prefetch(builder, builder.gep(base, [offset], source_etype=I8))
+
+    def _following(self, builder: ir.IRBuilder, size: int) -> ir.Value:
+        """The distance of the next tile, in bytes."""
+        return builder.mul(self.memory.by_k, I64(self.depth * size))
+
+
+@dataclass(frozen=True)
+class Overwritten:
+    """The memory that a result goes to, row by row: its first element, the elements from row to row, and an i1, whether
+    asking for it is worth while."""
+
+    element: t.ElementType
+    base: ir.Value
+    by_row: ir.Value
+    is_worth_while: ir.Value
+
+    def fetch(self, emit: Emitter, row: ir.Value, column: ir.Value, rows: int, columns: int) -> None:
+        """Ask for so many rows and columns from a place on, to write them."""
+        builder, size = emit.builder, self.element.byte_size
+        for below in range(rows):
+            place = builder.add(builder.mul(builder.add(row, I64(below)), self.by_row), column)
+            line = builder.gep(self.base, [builder.mul(place, I64(size))], source_etype=I8)
+            for ahead in range(0, columns * size, CACHE_LINE):
+                prefetch(builder, builder.gep(line, [I64(ahead)], source_etype=I8), writes=True)
+
+
+# ---------------------------------------------------------------- factors that are multiplied where they lie
+
+
+NEAR = 1 << 10
+"""Bytes between lines of a factor that is multiplied where it lies: those of longer ones share few sets of a cache."""
+
+
+def left_serves(
+    builder: ir.IRBuilder, product: Product, size: Blocking, left: Factor, right: Factor, many: int
+) -> ir.Value | None:
+    """An i1: whether all rows of a left factor, more than so `many`, that register blocks read are there, and near;
+    None if that is never so.
+
+    Where both factors lie along their rows LLVM loads the words of several steps at once, more than there are
+    registers.
+    """
+    memory, other = left.memory, right.memory
+    if memory is None or other is None or not _is_plain(product, size, left):
+        return None
+    if size.rows < SMALLEST_SQUARE if memory.along_lines else other.along_lines:
+        return None
+    found = _is_near(builder, left)
+    if left.needed is None:
+        return found
+    rest = builder.and_(left.needed, I64(size.rows - 1))
+    whole = builder.icmp_unsigned("==", rest, I64(0))
+    return builder.and_(builder.and_(found, whole), builder.icmp_unsigned(">", left.needed, I64(many)))
+
+
+def right_serves(builder: ir.IRBuilder, product: Product, size: Blocking, right: Factor) -> ir.Value | None:
+    """The same for a right factor, whose columns lie side by side."""
+    is_wide = right.memory is not None and right.memory.along_lines and size.columns <= LINES_AT_A_TIME
+    return _is_near(builder, right) if is_wide and _is_plain(product, size, right) else None
+
+
+def _is_plain(product: Product, size: Blocking, factor: Factor) -> bool:
+    """Whether words of panels are elements as they lie in memory, next to each other along one dimension."""
+    memory = factor.memory
+    if memory is None or size.uses_matrix_unit or product.group > 1 or memory.element is not product.element:
+        return False
+    return memory.along_k or memory.along_lines
+
+
+def _is_near(builder: ir.IRBuilder, factor: Factor) -> ir.Value:
+    assert factor.memory is not None
+    stride = factor.memory.by_line if factor.memory.along_k else factor.memory.by_k
+    return builder.icmp_unsigned("<=", stride, I64(NEAR // factor.memory.element.byte_size))
+
+
+def either(builder: ir.IRBuilder, serves: ir.Value | None, factor: Factor, packed: Panel) -> Panel:
+    """The factor as it lies if it `serves`, else its panel."""
+    memory = factor.memory
+    if serves is None or memory is None:
+        return packed
+    by_line, by_step = (memory.by_line, 1) if memory.along_k else (1, memory.by_k)
+
+    def chosen(here: int | ir.Value, other: int | ir.Value) -> int | ir.Value:
+        if isinstance(here, int) and here == other:
+            return here
+        return builder.select(serves, as_register(here), as_register(other))
+
+    base = builder.select(serves, memory.base, packed.base)
+    by_block = chosen(by_line, packed.by_block)
+    return Panel(base, by_block, chosen(by_line, packed.by_line), chosen(by_step, packed.by_step))
+
+
+# ---------------------------------------------------------------- one product
 
 
 @dataclass(frozen=True)
 class Multiplication:
-    """``acc += left @ right``; `shape` and `size` are those of this product, `panels` those of factors that are not
-    packed into new ones each time."""
+    """``acc += left @ right``; `panels` are those of factors that are not packed into new ones each time."""
 
     emit: Emitter
-    product: Product
-    shape: Shape
-    size: Blocking
+    plan: ProductPlan
     left: Factor
     right: Factor
     acc: Window
@@ -46,6 +378,18 @@ class Multiplication:
     overwritten: Overwritten | None = None
     depth: ir.Value | None = None
     """How much of K counts, an i64, if not all: both factors are zeros behind it."""
+
+    @property
+    def product(self) -> Product:
+        return self.plan.product
+
+    @property
+    def shape(self) -> Shape:
+        return self.plan.shape
+
+    @property
+    def size(self) -> Blocking:
+        return self.plan.size if self.deferral is None else self.deferral.plan.size
 
     @property
     def deferral(self) -> Deferral | None:
@@ -63,9 +407,9 @@ class Multiplication:
 
     def emit_all(self) -> None:
         """The product of few rows is another one, where that can be done, and where they are found to be few."""
-        turned, run = self._turned(), self._run()
-        if turned is not None:
-            self._if_few(lambda rows: self._multiply_turned(turned, rows), self._multiply_many, SIDE)
+        transposed, run = self._transposed(), self._run()
+        if transposed is not None:
+            self._if_few(lambda rows: self._multiply_transposed(transposed, rows), self._multiply_many, SIDE)
             return
         if run is not None:
             self._if_few(lambda rows: self._multiply_run(run, rows), self._multiply_many, self._most)
@@ -101,6 +445,8 @@ class Multiplication:
     # ------------------------------------------------------------ few rows
 
     def _few(self, right: Factor, left: Rows) -> Direct | None:
+        if not self.plan.reads_few_rows:
+            return None
         flips = self.product.flip_left and not self.flips
         return direct(self._packer(right), left, flips, self.shape.n, self.sums)
 
@@ -123,38 +469,38 @@ class Multiplication:
             steps = self.emit.builder.mul(tiles, I64(self.shape.k // self.product.group))
             few.along(steps).multiply(self.emit, rows, [self.acc.base])
 
-        assert self.deferral is not None
-        most = most_tiles(self.emit.builder, self.right, rows)
+        assert self.deferral is not None and self.deferral.plan.run is not None
+        most = most_tiles(self.emit.builder, self.deferral.plan.run, rows)
         run.add(self.emit, (self.left, self.right), most, self.deferral.last, multiply_run)
 
     # ------------------------------------------------------------ few rows on a matrix unit
 
-    def _turned(self) -> TurnedRun | None:
+    def _transposed(self) -> TransposedRun | None:
         """The run of the right factor's tiles that a matrix unit multiplies where rows are few; None if it cannot, or
         if they never are."""
-        turned = self.deferral.turned if self.deferral is not None else None
+        transposed = self.deferral.transposed if self.deferral is not None else None
         is_never = self.left.needed is None and self.shape.m > SIDE
-        return turned if turned is not None and turned.serves(self.right) and not is_never else None
+        return transposed if transposed is not None and transposed.serves(self.right) and not is_never else None
 
-    def _multiply_turned(self, turned: TurnedRun, rows: ir.Value) -> None:
+    def _multiply_transposed(self, transposed: TransposedRun, rows: ir.Value) -> None:
         emit, builder, deferral = self.emit, self.emit.builder, self.deferral
         assert deferral is not None
         tile_steps, element_bytes = deferral.tile_steps, self.product.element.byte_size
 
         def multiply_run(right: Strided, tiles: ir.Value) -> None:
-            panel = builder.load(turned.panel, typ=PTR)
+            panel = builder.load(transposed.panel, typ=PTR)
             pitch = builder.mul(right.by_line, I64(element_bytes))
 
             def multiply_tiles(sums: Sums, bases: list[ir.Value], first: ir.Value, count: ir.Value) -> None:
                 words = builder.gep(panel, [builder.mul(first, I64(tile_steps * SIDE * WORD_BYTES))], source_etype=I8)
                 lines = builder.gep(right.base, [builder.mul(first, I64(tile_steps * WORD_BYTES))], source_etype=I8)
-                code = TurnedColumns(self.product, sums, self.right.ahead is not None)
+                code = TransposedColumns(self.product, sums, self.right.ahead is not None)
                 steps = builder.mul(count, I64(tile_steps))
                 code.multiply(emit, [rows, self.right.lines_needed, words, lines, pitch, steps, *bases])
 
-            deferral.multiply_turned(emit, self.acc, tiles, multiply_tiles)
+            deferral.multiply_transposed(emit, self.acc, tiles, multiply_tiles)
 
-        turned.add(self._packer(self.left), self.right, deferral.number, deferral.last, multiply_run)
+        transposed.add(self._packer(self.left), self.right, deferral.number, deferral.last, multiply_run)
 
     # ------------------------------------------------------------ many rows
 
@@ -167,7 +513,7 @@ class Multiplication:
         right = self._right_panel()
         if isinstance(self.panels, Repeated):
             self.panels.advance(emit.builder)
-        shape = self.shape if deferral is None else deferral.shape
+        shape = self.shape if deferral is None else deferral.plan.shape
         between = self._prefetching() if deferral is None else self._fetching_overwritten(deferral)
         needed, ahead = (self.left.needed, self.right.needed), deferral is not None
         steps = self._steps()
@@ -227,7 +573,7 @@ class Multiplication:
 
     def _at_once(self, serves: ir.Value | None, panels: Panels) -> ir.Value | None:
         """An i1: whether a factor `serves`, and is multiplied once, at once and alone; None if that is never so."""
-        if serves is None or self.deferral is None:
+        if serves is None or self.deferral is None or not self.plan.in_place:
             return None
         builder = self.emit.builder
         return builder.and_(builder.and_(serves, self.deferral.is_alone(builder)), builder.not_(panels.kept))

@@ -1,8 +1,7 @@
 """Filling panels: the factors of a matrix product copied into the arena in the order in which the inner loop reads.
 
-Knows: where the elements of a factor come from (a window of memory, an expression), and the two layouts of a panel.
 *Rows* keeps each line along K together; *strips* cuts the lines into strips as wide as a register block and stores,
-step by step along K, the words of a strip side by side. Does not know: what is done with the words.
+step by step along K, the words of a strip side by side.
 
 A factor is seen as (line, k): a line is a row of the left one or a column of the right one. Memory is read along the
 dimension in which neighbours lie side by side; where that is K and strips are wanted, squares of words are transposed
@@ -11,22 +10,21 @@ in registers. Elements that a vector load cannot widen are converted in a pass o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 
 from llvmlite import ir
 
-from tileir.cpu.emit.elements import FLOAT, HALF, I32, I64, Num, memory_type
+from tileir.cpu.emit.elements import FLOAT, HALF, I1, I8, I32, I64, PTR, Num, memory_type
 from tileir.cpu.emit.emitter import CACHE_LINE, Emitter, Index, prefetch
 from tileir.cpu.emit.tiles import ExpressionTile, Permuted, RoundedToBf16, Tile, Window, distance, wide
 from tileir.cpu.emit.vectors import f8_as_bf16, interleaved, transposed
-from tileir.cpu.matmul.matrix_unit import SIDE, put_column
-from tileir.cpu.matmul.microkernel import Panel
-from tileir.cpu.matmul.products import IN_BF16, Product, rounded_in_hardware
+from tileir.cpu.matmul.microkernel import Panel, put_column
+from tileir.cpu.matmul.policy import ROW_PADDING, PanelRoom
+from tileir.cpu.matmul.products import IN_BF16, SIDE, Product, rounded_in_hardware
 from tileir.ir import types as t
 
-ROW_PADDING = 64
-"""Bytes between long rows, so that the same step of neighbouring rows does not fall into the same cache set."""
 LONG_ROW = 1024
 """Bytes from which on rows are padded."""
 SMALLEST_SQUARE = 4
@@ -429,3 +427,108 @@ def each(emit: Emitter, extent: int, step: int, body: Callable[[ir.Value], None]
     else:
         with emit.counted(I64(0), I64(extent), step) as position:
             body(position)
+
+
+# ---------------------------------------------------------------- panels that stay
+
+
+_TAG = 4 * 8
+"""Bytes of a tag: an address, 0 for none, the distances of lines and of steps along K, and the number of lines."""
+
+
+@dataclass(frozen=True)
+class Panels:
+    """The panels of one factor."""
+
+    room: PanelRoom
+    memory: ir.Value
+    which: ir.Value
+    """The stack cell of the present panel: the first tile in it decides, the others follow."""
+    tags: ir.Value | None
+    """None if there is one panel, in which nothing stays."""
+    kept: ir.Value
+    """An i1: whether panels stay; only the first one is used if not."""
+
+    def forget(self, builder: ir.IRBuilder) -> None:
+        """Clear the tags."""
+        if self.tags is None:
+            return
+        name, size = "llvm.memset.p0.i64", self.room.ways * self.room.numbers * self.room.tiles * _TAG
+        if name not in builder.module.globals:
+            ir.Function(builder.module, ir.FunctionType(ir.VoidType(), [PTR, I8, I64, I1]), name)
+        builder.call(builder.module.globals[name], [self.tags, I8(0), I64(size), I1(0)])
+
+    def place(self, emit: Emitter, source: Factor, number: ir.Value, tile: ir.Value, steps: int) -> KeptPlace:
+        """The place of a tile of so many `steps`: `tile` of the panel `number` along K."""
+        builder = emit.builder
+        which = self._which(builder, source, number, tile)
+        panel = builder.gep(self.memory, [builder.mul(which, I64(self.room.size))], source_etype=I8)
+        place = PanelPlace(panel, self.room.tiles * steps, builder.mul(tile, I64(steps)))
+        if self.tags is None or source.address is None:
+            return KeptPlace(place, None, I1(0))
+        tag = builder.add(builder.mul(which, I64(self.room.tiles)), tile)
+        found = builder.gep(self.tags, [builder.mul(tag, I64(_TAG))], source_etype=I8)
+        return KeptPlace(place, found, self.kept)
+
+    def _which(self, builder: ir.IRBuilder, source: Factor, number: ir.Value, tile: ir.Value) -> ir.Value:
+        """The panel of a tile."""
+        if self.tags is None or source.address is None or self.room.ways * self.room.numbers == 1:
+            return I64(0)
+        inside = builder.icmp_unsigned("<", number, I64(self.room.numbers))
+        number = builder.select(inside, number, I64(self.room.numbers - 1))
+        mine = builder.add(builder.mul(self._way(builder, source), I64(self.room.numbers)), number)
+        is_first = builder.icmp_unsigned("==", tile, I64(0))
+        which = builder.select(is_first, mine, builder.load(self.which, typ=I64))
+        builder.store(which, self.which)
+        return builder.select(self.kept, which, I64(0))
+
+    def _way(self, builder: ir.IRBuilder, source: Factor) -> ir.Value:
+        """Neighbours across K, whose addresses differ by the size of a tile across K, have different ways."""
+        if self.room.ways == 1:
+            return I64(0)
+        assert source.memory is not None
+        distance = builder.mul(source.memory.by_line, I64(source.lines * source.element.byte_size))
+        distance = builder.select(builder.icmp_unsigned("==", distance, I64(0)), I64(1), distance)
+        return builder.urem(builder.udiv(source.address, distance), I64(self.room.ways))
+
+
+@dataclass(frozen=True)
+class KeptPlace:
+    """The place of a tile in a panel, and the tag there, if there are any."""
+
+    place: PanelPlace
+    tag: ir.Value | None
+    kept: ir.Value
+
+    @contextmanager
+    def unless_packed(self, emit: Emitter, source: Factor, serves: ir.Value | None = None) -> Iterator[None]:
+        """Code to pack the tile with, which runs if the panel does not hold it; from then on it does. Nor does it run
+        if the tile `serves` as it lies, an i1, where no panel stays.
+        """
+        if self.tag is None:
+            with nullcontext() if serves is None else emit.when(emit.builder.not_(serves)):
+                yield
+            return
+        assert source.memory is not None
+        builder = emit.builder
+        cells = [builder.gep(self.tag, [I64(8 * word)], source_etype=I8) for word in range(_TAG // 8)]
+        valid = builder.and_(self.kept, builder.icmp_unsigned("!=", source.address, I64(0)))
+        address = builder.select(valid, source.address, I64(0))
+        words = [address, source.memory.by_line, source.memory.by_k, source.lines_needed]
+        packed = valid
+        for cell, word in zip(cells, words):
+            packed = builder.and_(packed, builder.icmp_unsigned("==", builder.load(cell, typ=I64), word))
+        if serves is not None:
+            packed = builder.or_(packed, serves)
+        with emit.when(builder.not_(packed)):
+            for cell, word in zip(cells, words):
+                builder.store(word, cell)
+            yield
+
+
+def new_panels(emit: Emitter, room: PanelRoom) -> Panels:
+    """Take memory for panels. The tags of kept ones have to be cleared when a thread begins with a launch
+    (`Panels.forget`)."""
+    count = room.ways * room.numbers
+    tags = emit.buffer(count * room.tiles * _TAG) if room.is_tagged else None
+    return Panels(room, emit.buffer(count * room.size), emit.stack(I64), tags, I1(0))

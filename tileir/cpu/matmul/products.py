@@ -20,7 +20,9 @@ from tileir.cpu.emit.elements import DOUBLE, FLOAT, I8, I16, I32, I64
 from tileir.cpu.llvm.engine import Host
 from tileir.ir import types as t
 from tileir.ir.attributes import Signedness
-from tileir.ops import matmul
+
+SIDE = 16
+"""Rows of a register of a matrix unit, and its words in a row."""
 
 Step = Callable[[ir.IRBuilder, ir.Value, ir.Value, ir.Value], ir.Value]
 """(builder, words of the left factor, words of the right factor, sums) -> sums."""
@@ -49,45 +51,13 @@ class Product:
     """The instruction of a matrix unit that makes 16 steps of 16 x 16 sums; empty if there is none."""
 
     @property
-    def turned_square(self) -> str:
+    def transposed_square(self) -> str:
         """The same instruction for the transposed product, whose factors change sides."""
-        return _TURNED_SQUARES.get(self.square, self.square)
+        return _TRANSPOSED_SQUARES.get(self.square, self.square)
 
     def flips(self, uses_matrix_unit: bool) -> bool:
         """Whether the left factor's sign bits are inverted in its panel."""
         return self.flip_left and not uses_matrix_unit
-
-
-def product_of(op: matmul.MmaF | matmul.MmaI, host: Host) -> Product:
-    """What a product of matrices is computed with, the transposed one where that is (`is_swapped`)."""
-    (rows, columns), depth = op.acc.tile.shape[-2:], op.lhs.tile.shape[-1]
-    swapped = is_swapped(rows, columns, host)
-    lanes = word_lanes(rows if swapped else columns, host)
-    if isinstance(op, matmul.MmaF):
-        return float_product(op.lhs.tile.number, op.acc.tile.number, depth, lanes, host)
-    left, right = op.signedness_lhs, op.signedness_rhs
-    if swapped:
-        left, right = right, left
-    return integer_product(left, right, depth, lanes, host)
-
-
-def largest_product(op: matmul.MmaI) -> int:
-    """Bound on the magnitude of a product of two elements."""
-    return _LARGEST[op.signedness_lhs] * _LARGEST[op.signedness_rhs]
-
-
-_LARGEST = {Signedness.SIGNED: 128, Signedness.UNSIGNED: 255}
-"""Magnitudes of i8."""
-
-
-def is_swapped(rows: int, columns: int, host: Host) -> bool:
-    """Whether the transposed product is computed: the result has too few columns to fill a vector, and more rows."""
-    return columns < min(rows, host.vector_bits // 32)
-
-
-def word_lanes(columns: int, host: Host) -> int:
-    """Words in a vector of 32-bit words that so many columns fill."""
-    return min(host.vector_bits // 32, columns)
 
 
 class BFloat(ir.Type):
@@ -184,7 +154,7 @@ _SQUARES_OF_BYTES = {
 """By the signedness of the factors, for a matrix unit."""
 
 
-_TURNED_SQUARES = {"tdpbusd": "tdpbsud", "tdpbsud": "tdpbusd"}
+_TRANSPOSED_SQUARES = {"tdpbusd": "tdpbsud", "tdpbsud": "tdpbusd"}
 
 
 def _bytes(builder: ir.IRBuilder, unsigned: ir.Value, signed: ir.Value, sums: ir.Value) -> ir.Value:

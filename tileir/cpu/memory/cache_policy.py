@@ -24,8 +24,8 @@ from tileir.cpu.emit.elements import I1, I8, I32, I64
 from tileir.cpu.emit.emitter import CACHE_LINE, FIRST_LEVEL, Emitter, Extent, Index, highest_index, prefetch
 from tileir.cpu.emit.tiles import Tile, Window, fill
 from tileir.cpu.lowering.state import Lowering
+from tileir.cpu.matmul.multiplication import Overwritten
 from tileir.cpu.matmul.panels import is_one
-from tileir.cpu.matmul.prefetch import Overwritten
 from tileir.cpu.memory.copying import is_masked, moved, rows_along, some, write_masked
 from tileir.cpu.memory.lookup import counted
 from tileir.cpu.memory.regions import EarlyView, start_of, view_box
@@ -370,7 +370,7 @@ def _ask(lowering: Lowering, access: MemoryAccess, axis: int) -> None:
 def overwritten_by(lowering: Lowering, product: Product) -> Overwritten | None:
     """Return the memory that the rows of a product's result go to; None if that is not known yet, or they lie
     otherwise."""
-    store = None if lowering.strict else lowering.live.store_of(product)
+    store = None if lowering.live is None else lowering.live.store_of(product)
     view = None if store is None else EarlyView.of(lowering, store)
     base = None if view is None else view.base()
     strides = [] if view is None else [view.stride(position) for position in range(view.type.tile.rank)]

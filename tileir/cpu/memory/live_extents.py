@@ -14,11 +14,9 @@ from tileir.analysis.effects import MemoryAccess
 from tileir.cpu.analysis.live_extents import Product, store_of_load
 from tileir.cpu.analysis.loads import LoadPlacement, is_box
 from tileir.cpu.emit.elements import I64, is_zero
-from tileir.cpu.llvm.engine import host
-from tileir.cpu.lowering.kept import load_of
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.matmul.panels import LINES_AT_A_TIME, is_one
-from tileir.cpu.matmul.products import is_swapped
+from tileir.cpu.matmul.policy import load_of
 from tileir.cpu.memory.regions import Box, EarlyView
 from tileir.ir.core import Value
 
@@ -35,8 +33,8 @@ class Needs:
 def needs_of_product(lowering: Lowering, product: Product) -> Needs | None:
     """Return what is live of the result; None if all may be, or that is not known yet."""
     *batch, rows, columns = product.result.tile.shape
-    store = None if lowering.strict else lowering.live.store_of(product)
-    if store is None or store.value is None or is_swapped(rows, columns, host()):
+    store = None if lowering.live is None else lowering.live.store_of(product)
+    if store is None or store.value is None or lowering.products[product].swapped:
         return None
     stored = store.value.tile.shape
     is_batch = bool(batch) and stored == (*batch, rows, columns)
@@ -71,6 +69,8 @@ def _depth(lowering: Lowering, factor: Value, dim: int) -> ir.Value | None:
 
 def needs_of_load(lowering: Lowering, loaded: Value, box: Box) -> dict[int, ir.Value]:
     """Return the dimensions of a loaded tile of which a part is enough, and how much of them."""
+    if lowering.live is None:
+        return {}
     reader = lowering.live.product_of(loaded)
     if reader is None:
         return _needs_of_store(lowering, loaded)
@@ -92,8 +92,7 @@ def needs_of_load(lowering: Lowering, loaded: Value, box: Box) -> dict[int, ir.V
 
 def _needs_of_store(lowering: Lowering, loaded: Value) -> dict[int, ir.Value]:
     """Return what the only store that reads a tile takes of it; nothing if that may be all, or is not known yet."""
-    is_plain = not lowering.strict and lowering.joined is None
-    store = store_of_load(lowering.fusion, lowering.loads, loaded) if is_plain else None
+    store = store_of_load(lowering.fusion, lowering.loads, loaded) if lowering.joined is None else None
     if store is None or store.value is None:
         return {}
     dims, positions = (

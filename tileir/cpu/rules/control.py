@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
-from tileir.analysis.effects import allocations_in, reachable
+from tileir.analysis.effects import allocations_in
 from tileir.analysis.placement import LARGEST_KERNEL
 from tileir.analysis.structure import carried_arguments
 from tileir.cpu.emit.elements import I8, I64
@@ -14,10 +14,15 @@ from tileir.cpu.emit.emitter import Index
 from tileir.cpu.emit.record import TrapKind, TrapSite
 from tileir.cpu.emit.slots import Slot, TileSlot, new_slot, pass_values
 from tileir.cpu.emit.tiles import Lowered, Tile, materialized, new_buffer, scalar, to_memory, wide
-from tileir.cpu.lowering.deferred import begin_deferring, bound_sums, defer_products, zeros_needed
 from tileir.cpu.lowering.functions import call_function
-from tileir.cpu.lowering.repeated import begin_repeated
-from tileir.cpu.lowering.safepoints import begin_iteration, count_changes, may_wait
+from tileir.cpu.lowering.products import (
+    begin_iteration_of_products,
+    begin_products,
+    begin_repeated,
+    bound_sums,
+    zeros_needed,
+)
+from tileir.cpu.lowering.safepoints import begin_iteration, count_changes
 from tileir.cpu.lowering.state import JumpTarget, LoopTargets, Lower, Lowering
 from tileir.cpu.memory.carried_pointers import carried_slots
 from tileir.host import undefined
@@ -96,7 +101,7 @@ def lower_for(lowering: Lowering, op: control.For) -> None:
     lower, upper, step = _bounds(lowering, op)
     compare = builder.icmp_unsigned if op.unsigned else builder.icmp_signed
     slots = carried_slots(lowering, op)
-    defer_products(lowering, op)
+    begin_products(lowering, op)
     _pass_initial(lowering, op, slots, compare("<", lower, upper))
     bound_sums(lowering, op, slots)
     counter = emit.stack(step.type)
@@ -109,7 +114,7 @@ def lower_for(lowering: Lowering, op: control.For) -> None:
     builder.cbranch(compare("<", position, upper), body, done)
     builder.position_at_end(body)
     begin_iteration(lowering, op)
-    begin_deferring(lowering, op, position, step, upper)
+    begin_iteration_of_products(lowering, op, position, step, upper)
     induction, *carried = op.body.args
     lowering.bind_number(induction, position)
     read_into(lowering, slots, carried)
@@ -248,7 +253,7 @@ def lower_assert(lowering: Lowering, op: control.Assert) -> None:
 
 @rules(Call)
 def lower_call(lowering: Lowering, op: Call) -> None:
-    function = lowering.placement.sizes.callee(op)
+    function = lowering.plan.placement.sizes.callee(op)
     if not _is_part(lowering, op, function):
         call_function(lowering, function, [lowering.values[argument] for argument in op.args], op.outputs)
         return
@@ -266,12 +271,11 @@ def lower_call(lowering: Lowering, op: Call) -> None:
 
 def _is_part(lowering: Lowering, op: Call, function: Op) -> bool:
     """Whether the code of the function stands here. Code that may wait is left in the middle, so it always does."""
-    if lowering.placement.is_part(function):
-        return True
-    waits = lowering.emit.counts_changes and may_wait(reachable(function))
-    if waits and lowering.placement.sizes.size_of(function) > LARGEST_KERNEL:
+    plan = lowering.plan
+    found = function in plan.parts
+    if found and not plan.placement.is_part(function) and plan.placement.sizes.size_of(function) > LARGEST_KERNEL:
         raise UnsupportedError("calls that multiply the code of a function in which tile blocks wait", "cpu", op.loc)
-    return waits
+    return found
 
 
 def _argument(lowering: Lowering, value: Lowered) -> Lowered:

@@ -14,22 +14,16 @@ from dataclasses import dataclass, replace
 
 from llvmlite import ir
 
-from tileir.cpu.analysis.deferred import is_float_zero
 from tileir.cpu.emit.algebra import Int
 from tileir.cpu.emit.elements import DOUBLE, I32, I64, Num, memory_type
 from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.tiles import ExpressionTile, Tile, Window, fill, integer, is_dense, new_buffer, wide
-from tileir.cpu.llvm.engine import host
 from tileir.cpu.lowering.reports import warn_where
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.matmul.accumulators import Zeros
-from tileir.cpu.matmul.deferred import Deferral
-from tileir.cpu.matmul.microkernel import Shape, blocking
-from tileir.cpu.matmul.multiplication import Multiplication
+from tileir.cpu.matmul.multiplication import Deferral, Multiplication, Overwritten, Repeated
 from tileir.cpu.matmul.panels import Extended, factor
-from tileir.cpu.matmul.prefetch import Overwritten
-from tileir.cpu.matmul.products import Product, float_product, is_swapped, product_of
-from tileir.cpu.matmul.repeated import Repeated
+from tileir.cpu.matmul.policy import ProductOp, ProductPlan, is_zero
 from tileir.cpu.memory.cache_policy import overwritten_by
 from tileir.cpu.memory.live_extents import Needs, depth_of_product, needs_of_product
 from tileir.host import undefined
@@ -54,17 +48,10 @@ class Factors:
     def batch(self) -> int:
         return self.left.type.shape[0] if self.left.type.rank == 3 else 1
 
-    @property
-    def shape(self) -> Shape:
-        left, right = self.left.type.shape[-2:], self.right.type.shape[-2:]
-        return Shape(left[1], right[0], left[0]) if self.swapped else Shape(left[0], right[1], left[1])
 
-
-def factors(lhs: Tile, rhs: Tile) -> Factors:
+def _factors(plan: ProductPlan, lhs: Tile, rhs: Tile) -> Factors:
     """In the order in which they are multiplied."""
-    if is_swapped(lhs.type.shape[-2], rhs.type.shape[-1], host()):
-        return Factors(rhs, lhs, swapped=True)
-    return Factors(lhs, rhs, swapped=False)
+    return Factors(rhs, lhs, swapped=True) if plan.swapped else Factors(lhs, rhs, swapped=False)
 
 
 # ---------------------------------------------------------------- the operations
@@ -72,19 +59,15 @@ def factors(lhs: Tile, rhs: Tile) -> Factors:
 
 @rules(matmul.MmaF)
 def lower_mmaf(lowering: Lowering, op: matmul.MmaF) -> None:
-    found = factors(lowering.tile(op.lhs), lowering.tile(op.rhs))
-    _lower(lowering, op, product_of(op, host()), found)
+    _lower(lowering, op, _factors(lowering.products[op], lowering.tile(op.lhs), lowering.tile(op.rhs)))
 
 
 @rules(matmul.MmaI)
 def lower_mmai(lowering: Lowering, op: matmul.MmaI) -> None:
-    found = factors(lowering.tile(op.lhs), lowering.tile(op.rhs))
-    left, right = op.signedness_lhs, op.signedness_rhs
-    if found.swapped:
-        left, right = right, left
-    product = product_of(op, host())
-    sides = (_integers(found.left, product.element, left), _integers(found.right, product.element, right))
-    _lower(lowering, op, product, Factors(*sides, found.swapped))
+    plan = lowering.products[op]
+    sides = ((op.lhs, op.signedness_lhs), (op.rhs, op.signedness_rhs))
+    lhs, rhs = (_integers(lowering.tile(factor), plan.product.element, sign) for factor, sign in sides)
+    _lower(lowering, op, _factors(plan, lhs, rhs))
 
 
 @strict(matmul.MmaI)
@@ -120,7 +103,7 @@ def _integers(tile: Tile, element: t.ElementType, signedness: Signedness) -> Til
 def lower_mmaf_scaled(lowering: Lowering, op: matmul.MmaFScaled) -> None:
     lhs = _scaled(lowering.tile(op.lhs), lowering.tile(op.lhs_scale), axis=-1)
     rhs = _scaled(lowering.tile(op.rhs), lowering.tile(op.rhs_scale), axis=-2)
-    _lower(lowering, op, float_product(t.F64, t.F64, lhs.type.shape[-1], 1, host()), factors(lhs, rhs))
+    _lower(lowering, op, _factors(lowering.products[op], lhs, rhs))
 
 
 def _scaled(tile: Tile, scale: Tile, axis: int) -> Tile:
@@ -139,19 +122,18 @@ def _scaled(tile: Tile, scale: Tile, axis: int) -> Tile:
 # ---------------------------------------------------------------- where sums stand
 
 
-def _lower(
-    lowering: Lowering, op: matmul.MmaF | matmul.MmaI | matmul.MmaFScaled, product: Product, found: Factors
-) -> None:
-    is_new = not found.swapped and is_float_zero(op.acc) and not lowering.strict
+def _lower(lowering: Lowering, op: ProductOp, found: Factors) -> None:
+    plan, is_float_zero = lowering.products[op], op.acc.tile.number.is_float and is_zero(op.acc)
+    is_new = not found.swapped and is_float_zero and not lowering.strict
     acc = new_zeros(lowering.emit, op.acc.tile) if is_new else accumulator(lowering, op)
     with lowering.emit.region():
         if found.swapped:
-            _multiply_transposed(lowering.emit, product, found, acc)
+            _multiply_transposed(lowering.emit, plan, found, acc)
         else:
-            panels = lowering.deferrals.get(op) or lowering.repeated.get(op)
+            panels = lowering.panels.get(op)
             where = overwritten_by(lowering, op) if isinstance(panels, Deferral) else None
             depth = depth_of_product(lowering, op) if isinstance(op, matmul.MmaF) else None
-            _multiply_into(lowering.emit, product, found, acc, needs_of_product(lowering, op), panels, where, depth)
+            _multiply_into(lowering.emit, plan, found, acc, needs_of_product(lowering, op), panels, where, depth)
     lowering.values[op.result] = Window(acc.type, acc.base, acc.strides)
 
 
@@ -161,7 +143,7 @@ def new_zeros(emit: Emitter, type: t.TileType) -> Zeros:
     return Zeros(type, buffer.base, buffer.strides)
 
 
-def accumulator(lowering: Lowering, op: matmul.MmaF | matmul.MmaI | matmul.MmaFScaled) -> Window:
+def accumulator(lowering: Lowering, op: ProductOp) -> Window:
     """A dense buffer with the elements of the accumulator: its own buffer if nothing else will read it."""
     value = op.acc
     tile = lowering.tile(value)
@@ -172,20 +154,20 @@ def accumulator(lowering: Lowering, op: matmul.MmaF | matmul.MmaI | matmul.MmaFS
     return buffer
 
 
-def _multiply_transposed(emit: Emitter, product: Product, found: Factors, acc: Window) -> None:
+def _multiply_transposed(emit: Emitter, plan: ProductPlan, found: Factors, acc: Window) -> None:
     """Multiply into a transposed copy of the accumulator."""
     *batch, rows, columns = acc.type.shape
     copy = new_buffer(emit, t.tile(acc.type.element, *batch, columns, rows))
     *outer, down, along = copy.strides
     mirror = Window(acc.type, copy.base, (*outer, along, down))
     fill(emit, mirror, acc)
-    _multiply_into(emit, product, found, copy)
+    _multiply_into(emit, plan, found, copy)
     fill(emit, acc, mirror)
 
 
 def _multiply_into(
     emit: Emitter,
-    product: Product,
+    plan: ProductPlan,
     found: Factors,
     acc: Window,
     needed: Needs | None = None,
@@ -197,8 +179,7 @@ def _multiply_into(
 
     `panels`: those of factors that are not packed into new ones each time.
     """
-    shape, builder = found.shape, emit.builder
-    size = panels.size if isinstance(panels, Deferral) else blocking(shape, product, host().vector_bits)
+    shape, product, builder = plan.shape, plan.product, emit.builder
     batches = I64(found.batch) if needed is None or needed.batches is None else needed.batches
     with emit.counted(I64(0), batches) as which:
         offset = builder.mul(which, I64(shape.m * shape.n))
@@ -208,4 +189,4 @@ def _multiply_into(
         if needed is not None:
             left, right = replace(left, needed=needed.rows), replace(right, needed=needed.columns)
         here = replace(acc, base=base, strides=())
-        Multiplication(emit, product, shape, size, left, right, here, panels, overwritten, depth).emit_all()
+        Multiplication(emit, plan, left, right, here, panels, overwritten, depth).emit_all()

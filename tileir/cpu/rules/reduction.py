@@ -17,24 +17,17 @@ from tileir.cpu.emit.elements import I1, I64, Num, memory_type
 from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.tiles import Scalar, Tile, Window, materialized, new_buffer, row_major, scalar, wide
 from tileir.cpu.emit.vectors import transposed
-from tileir.cpu.llvm.engine import host
 from tileir.cpu.lowering.state import Lower, Lowering
+from tileir.cpu.plan import FAN
 from tileir.ir import types as t
 from tileir.ir.rules import Rules
 from tileir.numerics.order import REDUCE_BLOCK, SCAN_BLOCK
 from tileir.ops import reduction
-from tileir.ops.floating import MaxF, MinF
 
 rules: Rules[Lower] = Rules()
 
-FAN = 8
-"""Elements that are joined in registers: three levels of a tree."""
-COSTLY, FAN_OF_COSTLY = 4, 2
-"""Operations that make an element a costly one, and how many of those are joined: the code of each is repeated."""
 LITTLE = 256
 """Bytes that a round of a reduction leaves at most, if they are to stay in registers."""
-WIDEST = 4
-"""Bytes of the elements of rows that are turned."""
 
 Read = Callable[[Index], list[Num]]
 """An element of each operand, at a position along `dim` and an index of the dimensions after it."""
@@ -54,10 +47,6 @@ def _put(emit: Emitter, targets: Sequence[Window], index: Index, numbers: Sequen
         target.put(emit, index, number)
 
 
-def _is_costly(lowering: Lowering, op: reduction.Reduce | reduction.Scan) -> bool:
-    return sum(map(lowering.fusion.weight, op.sources)) >= COSTLY
-
-
 # ---------------------------------------------------------------- reduce
 
 
@@ -67,7 +56,7 @@ def lower_reduce(lowering: Lowering, op: reduction.Reduce) -> None:
     sources = [lowering.tile(value) for value in op.sources]
     targets = [new_buffer(emit, value.type) for value in op.outputs]
     outer = sources[0].type.shape[: op.dim]
-    width = _row_width(op)
+    width = lowering.here.reductions[op].width
     if width:
         emit.loop_nest(outer[:-1], lambda index: _reduce_rows(lowering, op, sources, targets, index, width))
     else:
@@ -94,7 +83,7 @@ def _reduce_at(
         _put(emit, targets, (*outer, *(index[1:] if left == 1 else index)), numbers)
 
     extreme = _extreme_of(lowering, op)
-    *counts, last = _counts(extent, FAN_OF_COSTLY if _is_costly(lowering, op) else FAN, left)
+    *counts, last = _counts(extent, lowering.here.reductions[op].fan, left)
     for count in counts:
         parts = [_part(emit, t.tile(source.element, count, *inner)) for source in sources]
         _round(lowering, op, (extent, *inner), count, read, partial(_put, emit, parts), extreme)
@@ -115,15 +104,6 @@ def _counts(extent: int, fan: int, left: int) -> list[int]:
         extent, fan = max(extent // fan, least), FAN
         counts.append(extent)
     return [*counts, left] if left == 1 or not counts else counts
-
-
-def _row_width(op: reduction.Reduce) -> int:
-    """The elements of a vector to which rows are reduced, before as many of them are turned; 0: rows are not turned."""
-    *_, rows, extent = (1, 1, *op.sources[0].tile.shape)
-    lanes = host().vector_bits // 32
-    is_last = op.dim == op.sources[0].tile.rank - 1
-    narrow = all(value.tile.element.byte_size <= WIDEST for value in op.sources)
-    return lanes if is_last and narrow and lanes >= FAN and min(rows, extent) >= lanes else 0
 
 
 def _reduce_rows(
@@ -228,17 +208,9 @@ def _position(emit: Emitter, place: Index) -> ir.Value:
 
 
 def _extreme_of(lowering: Lowering, op: reduction.Reduce) -> Extreme | None:
-    """The extreme that a reduction along rows finds, if that is all it does and its elements cost little to read."""
-    *operations, end = op.body.ops
-    if len(operations) != 1 or op.dim != op.sources[0].tile.rank - 1 or _is_costly(lowering, op):
-        return None
-    (join,) = operations
-    if not isinstance(join, MaxF | MinF) or join.propagate_nan or join.flush_to_zero:
-        return None
-    if set(join.operands) != set(op.body.args) or list(end.operands) != [join.result]:
-        return None
-    element = join.result.tile.element
-    return Extreme(memory_type(element), isinstance(join, MaxF)) if element in (t.F32, t.F64) else None
+    """Return the extreme that a reduction along rows finds, if its plan says so."""
+    largest = lowering.here.reductions[op].extreme
+    return None if largest is None else Extreme(memory_type(op.sources[0].tile.element), largest)
 
 
 def _most_extreme(lowering: Lowering, extreme: Extreme, extent: int, count: int, place: Index, read: Read) -> Num:
@@ -290,7 +262,7 @@ def _is_among(emit: Emitter, source: Tile, row: Index, extreme: Extreme, wanted:
 def lower_scan(lowering: Lowering, op: reduction.Scan) -> None:
     emit, sources = lowering.emit, [lowering.tile(value) for value in op.sources]
     targets = [new_buffer(emit, value.type) for value in op.outputs]
-    if _is_costly(lowering, op):
+    if lowering.here.reductions[op].is_costly:
         sources = [materialized(emit, source) for source in sources]
     _Scan(lowering, op, sources, targets, bool(op.reverse)).run()
     for value, target in zip(op.outputs, targets):

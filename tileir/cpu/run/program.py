@@ -194,12 +194,13 @@ def lowered(
 
     What lowers is imported here, as a process that finds its code in the cache does not need it.
     """
+    from tileir.cpu import plan
     from tileir.cpu.lowering.functions import PLAIN, lower_entry
     from tileir.cpu.rules import NATIVE_RULES
 
-    return lower_entry(
-        entry, global_names, NATIVE_RULES, host().triple, data_layout(host()), checks, instruments or PLAIN
-    )
+    used = instruments or PLAIN
+    made = plan.plan_of(entry, checks, host(), used.watches_blocks)
+    return lower_entry(entry, made, global_names, NATIVE_RULES, data_layout(host()), used)
 
 
 def compiled(source: NativeSource, cache: Cache) -> NativeProgram:

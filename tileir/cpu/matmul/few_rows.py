@@ -1,40 +1,147 @@
 """Products of few rows: a word of the right factor is used so rarely that it goes from memory into a register.
 
-Knows: how a row is multiplied by a few columns as they lie in memory. Does not know: how words are loaded and widened
-(`cpu.matmul.panels`), nor what a step does (`cpu.matmul.products`).
-
-Where columns lie side by side, each lane sums one of them. Where K does, each column has a vector of partial sums that
-are added at last, as turning the words would take longer than reading them: in which order the terms of an element are
-summed is open (spec: matmul#mmaf). Sums of zeros keep their sign. Such a product takes the time of reading memory, so
-each load asks for its like in the next tile along K, too.
+Such a product takes the time of reading its right factor, and memory is read faster in long rows than tile by tile. So
+tiles of a loop wait while those of later iterations follow in memory along K: they make a *run*, which ends where the
+next tiles lie elsewhere, in the last iteration, and with a tile that is a copy.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from llvmlite import ir
 
-from tileir.cpu.emit.elements import I32, I64, memory_type
-from tileir.cpu.emit.emitter import Emitter, prefetch
+from tileir.cpu.emit.elements import I8, I32, I64, PTR, memory_type
+from tileir.cpu.emit.emitter import CACHE_LINE, Emitter, prefetch
 from tileir.cpu.emit.vectors import broadcast, interleaved
 from tileir.cpu.matmul.accumulators import Sums
-from tileir.cpu.matmul.microkernel import LONG, Panel
-from tileir.cpu.matmul.panels import LINES_AT_A_TIME, Packer, Strided, flipped
-from tileir.cpu.matmul.products import Product
+from tileir.cpu.matmul.microkernel import (
+    LEFT,
+    LONG,
+    RIGHT,
+    WORD_BYTES,
+    Panel,
+    column_at,
+    configure,
+    instruct,
+    load,
+    put_column,
+    release,
+)
+from tileir.cpu.matmul.panels import LINES_AT_A_TIME, Factor, Packer, Panels, Strided, flipped, new_panels
+from tileir.cpu.matmul.policy import PanelRoom, RunPlan
+from tileir.cpu.matmul.products import SIDE, Product
+
+# ---------------------------------------------------------------- runs
+
+
+MultiplyRun = Callable[[Sequence[Strided], ir.Value], None]
+"""(the memory of each side, how many tiles) multiplies a run."""
+
+
+@dataclass(frozen=True)
+class RunSide:
+    """The tiles of one factor, in stack cells: the first one, the elements from line to line, and the address of the
+    tile that would follow."""
+
+    base: ir.Value
+    by_line: ir.Value
+    following: ir.Value
+
+    def joins(self, builder: ir.IRBuilder, tile: Factor) -> ir.Value:
+        """An i1: whether a tile continues the run."""
+        assert tile.memory is not None
+        follows = builder.icmp_unsigned("==", tile.address, builder.load(self.following, typ=I64))
+        is_alike = builder.icmp_unsigned("==", tile.memory.by_line, builder.load(self.by_line, typ=I64))
+        return builder.and_(follows, is_alike)
+
+    def add(self, builder: ir.IRBuilder, tile: Factor, joins: ir.Value) -> None:
+        """Append a tile, or begin with it."""
+        assert tile.memory is not None
+        base = builder.select(joins, builder.load(self.base, typ=PTR), tile.memory.base)
+        following = builder.add(tile.address, I64(tile.depth * tile.memory.element.byte_size))
+        for word, cell in ((base, self.base), (tile.memory.by_line, self.by_line), (following, self.following)):
+            builder.store(word, cell)
+
+    def memory(self, builder: ir.IRBuilder, tile: Factor) -> Strided:
+        """The run, whose tiles are of the kind of `tile`."""
+        assert tile.memory is not None
+        base, by_line = builder.load(self.base, typ=PTR), builder.load(self.by_line, typ=I64)
+        return replace(tile.memory, base=base, by_line=by_line)
+
+
+@dataclass(frozen=True)
+class Run:
+    """The tiles that wait, of each side as many; `tiles` is the stack cell of their number."""
+
+    sides: tuple[RunSide, ...]
+    tiles: ir.Value
+
+    def begin(self, builder: ir.IRBuilder) -> None:
+        """Nothing waits where the loop begins."""
+        builder.store(I64(0), self.tiles)
+
+    def add(
+        self,
+        emit: Emitter,
+        factors: Sequence[Factor],
+        most: ir.Value,
+        last: ir.Value,
+        multiply: MultiplyRun,
+        begin: Callable[[ir.Value], None] | None = None,
+    ) -> None:
+        """Append a tile of each side, and `multiply` runs that have ended: that hold so many at `most`, or are the
+        `last`, an i1. `begin` is told how many tiles precede this one."""
+        builder, tiles = emit.builder, emit.builder.load(self.tiles, typ=I64)
+        sides = list(zip(self.sides, factors, strict=True))
+
+        def multiply_run() -> None:
+            multiply([side.memory(builder, tile) for side, tile in sides], builder.load(self.tiles, typ=I64))
+
+        waits = builder.icmp_unsigned("!=", tiles, I64(0))
+        joins = reduce(builder.and_, [side.joins(builder, tile) for side, tile in sides], waits)
+        with emit.when(builder.and_(waits, builder.not_(joins))):
+            multiply_run()
+        before = builder.select(joins, tiles, I64(0))
+        if begin is not None:
+            begin(before)
+        for side, tile in sides:
+            side.add(builder, tile, joins)
+        tiles = builder.add(before, I64(1))
+        builder.store(tiles, self.tiles)
+        copies = [builder.icmp_unsigned("==", tile.address, I64(0)) for tile in factors]
+        is_full = builder.icmp_unsigned("==", tiles, most)
+        with emit.when(reduce(builder.or_, [last, *copies, is_full])):
+            multiply_run()
+            builder.store(I64(0), self.tiles)
+
+
+def most_tiles(builder: ir.IRBuilder, plan: RunPlan, rows: ir.Value) -> ir.Value:
+    """Return how many tiles a run of both factors has at most, of so many rows."""
+    is_one = builder.icmp_unsigned("==", rows, I64(1))
+    return builder.select(is_one, I64(plan.of_one_row), I64(plan.of_several))
+
+
+def new_run(emit: Emitter, sides: int) -> Run:
+    """An empty run of tiles in memory, of so many factors."""
+    made = (RunSide(emit.stack(PTR), emit.stack(I64), emit.stack(I64)) for _ in range(sides))
+    return Run(tuple(made), emit.stack(I64))
+
+
+# ---------------------------------------------------------------- rows by columns, in vectors
+
 
 FLIPPED = 0x80808080
 """A word of bytes, each 128 unsigned and -128 signed: what flipping the sign bits of a factor adds to each."""
-FEW = 4
-"""Rows up to which a product is made so."""
 COLUMNS = 8
 """Columns that are summed together where K lies side by side: their cache lines stay where they fall into one set."""
 LONG_COLUMNS = 4
 """The same of long columns: more are not read faster, and make more code."""
 LEAST_WORDS = 4
 """The smallest vector of words that instructions for dot products take."""
-Factor = Callable[[ir.IRBuilder, ir.Value], ir.Value]
+LeftWords = Callable[[ir.IRBuilder, ir.Value], ir.Value]
 """(builder, step) -> vector of words of a row of the left factor, for the vector of the right one at that step."""
 
 
@@ -143,10 +250,10 @@ class Direct:
 
     # ------------------------------------------------------------ the left factor
 
-    def _constant(self, word: int) -> Factor:
+    def _constant(self, word: int) -> LeftWords:
         return lambda builder, step: ir.Constant(ir.VectorType(I32, self.words), [word] * self.words)
 
-    def _row(self, row: ir.Value) -> Factor:
+    def _row(self, row: ir.Value) -> LeftWords:
         product, left = self.right.product, self.left
 
         def factor(builder: ir.IRBuilder, step: ir.Value) -> ir.Value:
@@ -163,7 +270,7 @@ class Direct:
 
     # ------------------------------------------------------------ sums along K
 
-    def _summed(self, emit: Emitter, start: Sequence[ir.Value], factor: Factor) -> list[ir.Value]:
+    def _summed(self, emit: Emitter, start: Sequence[ir.Value], factor: LeftWords) -> list[ir.Value]:
         """`start` and the products of one row."""
         builder = emit.builder
         if not self.memory.along_lines:
@@ -175,7 +282,7 @@ class Direct:
 
         return self._along_k(emit, start, 1, words)
 
-    def _partly_summed(self, emit: Emitter, start: ir.Value, factor: Factor) -> ir.Value:
+    def _partly_summed(self, emit: Emitter, start: ir.Value, factor: LeftWords) -> ir.Value:
         """Likewise, by partial sums of each column."""
         builder = emit.builder
         total = start.type.element
@@ -269,3 +376,133 @@ def _folded(builder: ir.IRBuilder, vector: ir.Value, size: int) -> ir.Value:
 def _sum(builder: ir.IRBuilder, left: ir.Value, right: ir.Value) -> ir.Value:
     is_int = isinstance(left.type.element, ir.IntType)
     return builder.add(left, right) if is_int else builder.fadd(left, right)
+
+
+# ---------------------------------------------------------------- the transposed product on a matrix unit
+
+
+_AHEAD = 4 * CACHE_LINE
+"""Bytes along K that are asked for ahead."""
+
+MultiplyTransposed = Callable[[Strided, ir.Value], None]
+"""(right factor, how many tiles) multiplies a run."""
+
+
+@dataclass(frozen=True)
+class TransposedRun:
+    """The tiles of the right factor that wait, and the panels of the rows that they are multiplied with."""
+
+    product: Product
+    run: Run
+    panels: Panels
+    panel: ir.Value
+    """The stack cell of the present panel."""
+
+    @property
+    def tiles(self) -> int:
+        """Tiles of a run at most."""
+        return self.panels.room.tiles
+
+    def serves(self, right: Factor) -> bool:
+        """Whether a right factor can be multiplied as it lies."""
+        memory = right.memory
+        if memory is None or right.address is None:
+            return False
+        return memory.along_k and memory.element is self.product.element
+
+    def begin(self, builder: ir.IRBuilder) -> None:
+        """Nothing waits where the loop begins."""
+        self.run.begin(builder)
+
+    def add(
+        self, packer: Packer, right: Factor, number: ir.Value, last: ir.Value, multiply: MultiplyTransposed
+    ) -> None:
+        """Append tiles, those of the left factor by a packer; `number` is the stack cell of that of the run."""
+        emit, left, steps = packer.emit, packer.source, packer.steps
+
+        def pack(tile: ir.Value) -> None:
+            place = self.panels.place(emit, left, emit.builder.load(number, typ=I64), tile, steps)
+            emit.builder.store(place.place.panel, self.panel)
+            with place.unless_packed(emit, left):
+                replace(packer, place=place.place).few_lines()
+
+        def multiply_run(memories: Sequence[Strided], tiles: ir.Value) -> None:
+            multiply(memories[0], tiles)
+
+        self.run.add(emit, [right], I64(self.tiles), last, multiply_run, pack)
+
+
+@dataclass(frozen=True)
+class TransposedColumns:
+    """The code for up to 16 rows by sixteens of columns, over any number of sixteens of steps."""
+
+    product: Product
+    acc: Sums
+    is_far: bool
+    """Whether the right factor is likely to be far away in memory."""
+
+    def multiply(self, emit: Emitter, arguments: Sequence[ir.Value]) -> None:
+        """Accumulate; `arguments` are the numbers of rows and of columns, at least 1, the panel of the rows, the right
+        factor, bytes from column to column of it, the number of steps, and the bases of the sums.
+
+        Columns are rounded up to 16.
+        """
+        configure(emit)
+        emit.shared((self, len(arguments)), arguments, self._emit)
+        release(emit)
+
+    def _emit(self, emit: Emitter, arguments: Sequence[ir.Value]) -> None:
+        rows, columns, panel, base, pitch, steps, *bases = arguments
+        builder, buffer = emit.builder, emit.stack(ir.VectorType(self.product.total, SIDE), SIDE)
+        with emit.counted(I64(0), columns, SIDE) as column:
+            lines = builder.gep(base, [builder.mul(column, pitch)], source_etype=I8)
+            self._start(emit, buffer, rows, bases, column)
+            self._accumulate(emit, panel, lines, pitch, steps)
+            instruct(builder, "tilestored64", [I8(0), buffer, I64(SIDE * WORD_BYTES)])
+            with emit.counted(I64(0), rows) as row:
+                total = column_at(builder, self._column(builder, buffer, row), self.product.total)
+                self.acc.finish(builder, self.acc.block(builder, bases, row, column), 0, 0, total)
+
+    def _start(
+        self, emit: Emitter, buffer: ir.Value, rows: ir.Value, bases: Sequence[ir.Value], column: ir.Value
+    ) -> None:
+        """Load the first register with the sums of 16 columns, a row for each; a buffer is there for it."""
+        builder = emit.builder
+        if self.acc.from_zero:
+            instruct(builder, "tilezero", [I8(0)])
+            return
+        with emit.counted(I64(0), rows) as row:
+            start = self.acc.start(builder, self.acc.block(builder, bases, row, column), 0, 0, SIDE)
+            put_column(builder, self._column(builder, buffer, row), start)
+        load(builder, 0, buffer, I64(SIDE * WORD_BYTES))
+
+    def _accumulate(self, emit: Emitter, panel: ir.Value, lines: ir.Value, pitch: ir.Value, steps: ir.Value) -> None:
+        """Add the products of 16 columns to the first register."""
+        builder, line_bytes = emit.builder, SIDE * WORD_BYTES
+        with emit.counted(I64(0), steps, SIDE) as step:
+            here = builder.gep(lines, [builder.mul(step, I64(WORD_BYTES))], source_etype=I8)
+            words = builder.gep(panel, [builder.mul(step, I64(line_bytes))], source_etype=I8)
+            load(builder, LEFT, here, pitch)
+            load(builder, RIGHT, words, I64(line_bytes))
+            instruct(builder, self.product.transposed_square, [I8(0), I8(LEFT), I8(RIGHT)])
+            if self.is_far:
+                self._fetch(builder, here, pitch, builder.sub(steps, step))
+
+    def _fetch(self, builder: ir.IRBuilder, here: ir.Value, pitch: ir.Value, left: ir.Value) -> None:
+        """Ask for what comes later in 16 columns, or in the next ones, where so many steps are `left`."""
+        left_bytes = builder.mul(left, I64(WORD_BYTES))
+        next_columns = builder.sub(builder.mul(pitch, I64(SIDE)), left_bytes)
+        is_inside = builder.icmp_unsigned("<", I64(_AHEAD), left_bytes)
+        ahead = builder.add(I64(_AHEAD), builder.select(is_inside, I64(0), next_columns))
+        for line in range(SIDE):
+            offset = builder.add(ahead, builder.mul(pitch, I64(line)))
+            prefetch(builder, builder.gep(here, [offset], source_etype=I8))
+
+    def _column(self, builder: ir.IRBuilder, buffer: ir.Value, column: ir.Value) -> ir.Value:
+        return builder.gep(buffer, [column], source_etype=self.product.total)
+
+
+def new_transposed(emit: Emitter, product: Product, room: PanelRoom) -> TransposedRun:
+    """Return an empty run of tiles; panels of the rows have so much room."""
+    panels = new_panels(emit, room)
+    return TransposedRun(product, new_run(emit, 1), panels, emit.stack(PTR))

@@ -1,0 +1,247 @@
+"""Panels of products that outlive an iteration or a tile block: memory for them, and what the code has to find out.
+
+Panels are set aside where an entry begins, and emptied for each launch. In front of a loop it is found out whether
+those of a factor stay: a launch leaves an array as it is if no array that it writes overlaps it, and if every tile
+block writes and reads within the arrays of its parameters; and something is won only if there are more tile blocks than
+tiles of the factor, so that some share one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from llvmlite import ir
+
+from tileir.analysis.effects import access_of
+from tileir.analysis.structure import carried_arguments, is_visible
+from tileir.cpu.analysis.streams import Unchanged
+from tileir.cpu.emit.algebra import call_intrinsic
+from tileir.cpu.emit.elements import I1, I32, I64
+from tileir.cpu.emit.emitter import Emitter, Index
+from tileir.cpu.emit.exits import field_of
+from tileir.cpu.emit.record import BEGUN, ENTRY
+from tileir.cpu.emit.slots import Slot
+from tileir.cpu.emit.tiles import NativeTensorView, NativeTileView, Tile, wide
+from tileir.cpu.lowering.state import Lowering
+from tileir.cpu.matmul.accumulators import I32_MAXIMUM
+from tileir.cpu.matmul.multiplication import Deferral, Repeated, new_deferral, new_repeated
+from tileir.cpu.matmul.panels import Panels
+from tileir.cpu.matmul.policy import FEW, ProductOp, fixed_dimensions, is_zero, load_of
+from tileir.ir import types as t
+from tileir.ir.core import Value
+from tileir.ops import control, views
+from tileir.ops.module import Entry
+
+# ---------------------------------------------------------------- where an entry begins
+
+
+def reserve_panels(lowering: Lowering, entry: Entry) -> None:
+    """Set memory aside, where an entry begins, for the panels of products in its loops."""
+    for op, plan in lowering.products.items():
+        if plan.deferral is not None:
+            lowering.panels[op] = new_deferral(lowering.emit, plan)
+    for op, plan in lowering.products.items():
+        if plan.kept is not None:
+            lowering.panels[op] = new_repeated(lowering.emit, plan)
+    if lowering.plan.kept is not None:
+        several = _several_blocks(lowering)
+        lowering.keeps_panels = lowering.builder.and_(_no_overlap(lowering, entry, lowering.plan.kept), several)
+        _forget_panels(lowering, several)
+
+
+def _several_blocks(lowering: Lowering) -> ir.Value:
+    """Whether the grid has more than one tile block, so that something is there to be kept for."""
+    builder, found = lowering.builder, I1(0)
+    for extent in lowering.grid:
+        found = builder.or_(found, builder.icmp_unsigned("!=", extent, I32(1)))
+    return found
+
+
+def _no_overlap(lowering: Lowering, entry: Entry, found: Unchanged) -> ir.Value:
+    """Whether no array that is written overlaps one that is read."""
+    builder, apart = lowering.builder, I1(1)
+    ends = {position: _bounds(lowering, entry, position) for position in sorted(found.written | found.read)}
+    for written in sorted(found.written):
+        for read in sorted(found.read):
+            (begin, end), (first, last) = ends[written], ends[read]
+            before, behind = builder.icmp_unsigned("<=", end, first), builder.icmp_unsigned("<=", last, begin)
+            apart = builder.and_(apart, builder.or_(before, behind))
+    return apart
+
+
+def _bounds(lowering: Lowering, entry: Entry, position: int) -> tuple[ir.Value, ir.Value]:
+    """Return the addresses where the array of a parameter begins and ends."""
+    memory = sum(isinstance(argument.tile.element, t.PointerType) for argument in entry.body.args[:position])
+    return lowering.slot(position), lowering.slot(lowering.bounds_slot + ENTRY * memory + 3)
+
+
+def _forget_panels(lowering: Lowering, several: ir.Value) -> None:
+    """Begin with none, where this is the first of several tile blocks of a thread in a launch."""
+    builder = lowering.builder
+    begun = field_of(builder, lowering.emit.arena, BEGUN)
+    is_first = builder.icmp_unsigned("==", builder.load(begun, typ=I64), I64(0))
+    with builder.if_then(builder.and_(is_first, several), likely=False):
+        builder.store(I64(1), begun)
+        for found in lowering.panels.values():
+            for panels in found.panels:
+                panels.forget(builder)
+
+
+# ---------------------------------------------------------------- in front of a loop
+
+
+def begin_products(lowering: Lowering, loop: control.For) -> None:
+    """Begin with empty panels for deferred products. Each time that the code of a device function stands somewhere it
+    has panels of its own."""
+    if lowering.here is not lowering.plan.body:
+        for op in _products(loop):
+            if lowering.products[op].deferral is not None:
+                lowering.panels[op] = new_deferral(lowering.emit, lowering.products[op])
+    stays = _unchanged_by_block(lowering, loop)
+    for op, found in _deferred(lowering, loop):
+        found.begin(lowering.builder)
+        left, right = (_kept(lowering, loop, stays, *side) for side in ((op.lhs, -2), (op.rhs, -1)))
+        left, right = replace(found.left, kept=left), replace(found.right, kept=right)
+        rows = found.transposed
+        if rows is not None:
+            rows = replace(rows, panels=replace(rows.panels, kept=left.kept))
+        lowering.panels[op] = replace(found, left=left, right=right, transposed=rows)
+
+
+def begin_repeated(lowering: Lowering, loop: control.For) -> None:
+    """Find out which right factors stay that other tile blocks read again: others are packed each time."""
+    for op in _products(loop):
+        found = lowering.panels.get(op)
+        if isinstance(found, Repeated):
+            found.begin(lowering.builder)
+            lowering.panels[op] = replace(found, right=_kept_right(lowering, loop, op, found))
+
+
+def _products(loop: control.For) -> Iterator[ProductOp]:
+    return (op for op in loop.body.ops if isinstance(op, ProductOp))
+
+
+def _deferred(lowering: Lowering, loop: control.For) -> list[tuple[ProductOp, Deferral]]:
+    found = ((op, lowering.panels.get(op)) for op in _products(loop))
+    return [(op, panels) for op, panels in found if isinstance(panels, Deferral)]
+
+
+def _kept(lowering: Lowering, loop: control.For, stays: ir.Value, factor: Value, across: int) -> ir.Value:
+    """Whether panels of a factor stay, whose lines are numbered along dimension `across`."""
+    view = _kept_view(lowering, loop, factor)
+    if view is None or view.tensor.fit is None:
+        return I1(0)
+    rank, builder = len(view.type.tile_shape), lowering.builder
+    shared = _is_shared(lowering, view, {*range(rank - 2), rank + across})
+    return builder.and_(builder.and_(stays, view.tensor.fit.read), shared)
+
+
+def _kept_right(lowering: Lowering, loop: control.For, op: ProductOp, found: Repeated) -> Panels:
+    """Return the panels of a right factor, told whether they stay."""
+    load, view, builder = load_of(op.rhs), _kept_view(lowering, loop, op.rhs), lowering.builder
+    if load is None or view is None or view.tensor.fit is None:
+        return found.right
+    stays = builder.and_(_unchanged_by_block(lowering, loop), view.tensor.fit.read)
+    return replace(found.right, kept=builder.and_(stays, _is_shared(lowering, view, fixed_dimensions(load))))
+
+
+def _unchanged_by_block(lowering: Lowering, loop: control.For) -> ir.Value:
+    """Whether this tile block leaves what is read as it is: what it writes lies in the arrays written."""
+    stays = lowering.keeps_panels
+    for access in map(access_of, lowering.fusion.operations):
+        if access is not None and access.writes and stays is not None:
+            tensor = _tensor_of(lowering, loop, access.address)
+            fit = tensor.fit if tensor is not None else None
+            stays = None if fit is None else lowering.builder.and_(stays, fit.write)
+    return I1(0) if stays is None else stays
+
+
+def _tensor_of(lowering: Lowering, loop: control.For, view: Value) -> NativeTensorView | None:
+    """Return the tensor that a tile view cuts into tiles, if it is known in front of a loop: the view may be made
+    later."""
+    made = view.op
+    if isinstance(made, views.MakePartitionView | views.MakeStridedView):
+        view = made.tensor_view
+    found = lowering.values.get(view) if is_visible(view, loop) else None
+    if isinstance(found, NativeTileView):
+        found = found.tensor
+    return found if isinstance(found, NativeTensorView) else None
+
+
+def _kept_view(lowering: Lowering, loop: control.For, factor: Value) -> NativeTileView | None:
+    """Return the view that a factor is loaded from, if it is known in front of a loop where its array lies."""
+    load = load_of(factor)
+    tensor = None if load is None else _tensor_of(lowering, loop, load.view)
+    return None if load is None or tensor is None else NativeTileView(tensor, load.view.type)
+
+
+def _is_shared(lowering: Lowering, view: NativeTileView, positions: Iterable[int]) -> ir.Value:
+    """Whether there are more tile blocks than tiles along these dimensions of a view."""
+    builder = lowering.builder
+    tiles, blocks = I64(1), I64(1)
+    for position in positions:
+        step = view.type.tile_steps[position]
+        extent = view.tensor.extents[view.type.tensor_dims[position]]
+        tiles = builder.mul(tiles, builder.udiv(builder.add(extent, I64(step - 1)), I64(step)))
+    for extent in lowering.grid:
+        blocks = builder.mul(blocks, builder.zext(extent, I64))
+    return builder.icmp_unsigned(">", blocks, tiles)
+
+
+# ---------------------------------------------------------------- sums of deferred products
+
+
+def zeros_needed(lowering: Lowering, loop: control.For, carried: Value, runs: ir.Value) -> ir.Value | None:
+    """Return how many elements of a carried value that is zero in front of a loop have to be: all if it does not run
+    (an i1), else those of the few rows that are multiplied in each iteration. None if no product knows that it is zero.
+    """
+    for op, found in _deferred(lowering, loop):
+        if op.acc is carried and found.plan.from_zero:
+            columns, count = carried.tile.shape[-1], carried.tile.count
+            return lowering.builder.select(runs, I64(min(FEW * columns, count)), I64(count))
+    return None
+
+
+def bound_sums(lowering: Lowering, loop: control.For, slots: Sequence[Slot]) -> None:
+    """Find out, in front of a loop that carries its values in `slots`, how long no sum can leave i32."""
+    builder = lowering.builder
+    for op, found in _deferred(lowering, loop):
+        if found.plan.largest is not None:
+            slot = dict(zip(carried_arguments(loop), slots))[op.acc]
+            start = I64(0) if is_zero(found.plan.first) else _largest_magnitude(lowering.emit, slot)
+            most = I64(found.plan.shape.k * found.plan.largest)
+            together = builder.sdiv(builder.sub(I64(I32_MAXIMUM), start), most)
+            lowering.panels[op] = replace(found, together=together)
+
+
+def _largest_magnitude(emit: Emitter, slot: Slot) -> ir.Value:
+    """Return that of the tile of i32 in a slot, an i64."""
+    builder, largest, tile = emit.builder, emit.stack(I64), slot.read(emit)
+    assert isinstance(tile, Tile)
+    builder.store(I64(0), largest)
+
+    def look_at(index: Index) -> None:
+        number = builder.sext(wide(builder, tile.at(emit, index)), I64)
+        magnitude = call_intrinsic(builder, "llvm.abs", I64, [number, I1(0)])
+        builder.store(call_intrinsic(builder, "llvm.smax", I64, [builder.load(largest, typ=I64), magnitude]), largest)
+
+    emit.loop_nest(tile.type.shape, look_at)
+    return builder.load(largest, typ=I64)
+
+
+def begin_iteration_of_products(
+    lowering: Lowering, loop: control.For, position: ir.Value, step: ir.Value, upper: ir.Value
+) -> None:
+    """Tell deferred products whether the iteration is the last one: as the loop finds out at its end."""
+    deferred = _deferred(lowering, loop)
+    if not deferred:
+        return
+    builder = lowering.builder
+    add = builder.uadd_with_overflow if loop.unsigned else builder.sadd_with_overflow
+    compare = builder.icmp_unsigned if loop.unsigned else builder.icmp_signed
+    pair = add(position, step)
+    ends = builder.not_(compare("<", builder.extract_value(pair, 0), upper))
+    last = builder.or_(builder.extract_value(pair, 1), ends)
+    for op, found in deferred:
+        lowering.panels[op] = replace(found, last=last)

@@ -1,0 +1,394 @@
+"""Policy of matrix products: how each is computed, and which tiles are put together, packed once, and kept.
+
+A product is made of the steps that its elements allow (`cpu.matmul.products`), in register blocks. Where the result has
+too few columns to fill a vector, the transposed product is made.
+
+A `for` loop that never looks at its sums may *defer* a product: the product alone reads the sums that the loop carries,
+and what it makes of them is only carried on. Tiles of several iterations are then packed side by side along K, and
+multiplied at once, so that sums go from memory into registers and back a fraction as often. Factors are read where the
+product stands, so that all other operations keep their order.
+
+Neighbouring tile blocks read the same tiles. Panels of what the launch leaves as it is are *kept* for them: of both
+factors of a deferred product, and of the right factor of others whose loop takes other tiles in each iteration, like
+the keys and values of attention.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from math import prod
+
+from tileir.analysis.effects import access_of, effects_of, reachable
+from tileir.analysis.structure import carried_arguments, enclosing_loop, home_of, is_visible
+from tileir.cpu.analysis.fusion import Fusion
+from tileir.cpu.emit.elements import I32, memory_type
+from tileir.cpu.emit.record import COLUMNS
+from tileir.cpu.llvm.engine import Host
+from tileir.cpu.matmul.products import SIDE, Product, float_product, integer_product
+from tileir.ir import types as t
+from tileir.ir.attributes import Signedness
+from tileir.ir.core import Op, Value
+from tileir.ir.effects import Effect
+from tileir.ops import control, core, matmul, shapes, views
+from tileir.ops.module import Entry
+
+ProductOp = matmul.MmaF | matmul.MmaI | matmul.MmaFScaled
+DeferrableOp = matmul.MmaF | matmul.MmaI
+
+FEW = 4
+"""Rows up to which a product reads its right factor from memory into registers (`cpu.matmul.few_rows`)."""
+STRIP_BYTES = 1 << 14
+"""As much of a right panel as may be read again and again: half of a small first-level cache."""
+DEEPEST = 1024
+"""Bytes along K of a panel: more save little, and do not stay in a first-level cache."""
+ROW_PADDING = 64
+"""Bytes between long rows, so that the same step of neighbouring rows does not fall into the same cache set."""
+WAYS = 8
+"""Tiles side by side across K that have kept panels: as many as a band of tile blocks is wide (`cpu.emit.record`)."""
+MOST_NUMBERS, MOST_ITERATIONS, MOST_TRANSPOSED = 16, 64, 2
+"""Kept panels along K of a deferred product, of one whose right factor is kept, and of rows on a matrix unit; those of
+later steps take turns in the last one."""
+MOST_BYTES = 16 << 20
+"""Size of all kept panels of a factor."""
+LONGEST_REREAD, LONGEST_RUN = 1 << 11, 1 << 16
+"""Bytes of a line of tiles that wait where rows are few: of one that is read again for each row, several of which stay
+in a first-level cache, and of any other."""
+LONGEST_TRANSPOSED = 1 << 13
+"""Bytes of a line of tiles that wait for a matrix unit: panels of 16 rows of that stay in a second-level cache."""
+ALL_COLUMNS = 1 << 20
+"""Columns of a band of tile blocks as wide as the grid, or nearly so."""
+
+
+# ---------------------------------------------------------------- shapes
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Extents of one multiplication: the result is m x n, the sum runs over k."""
+
+    m: int
+    n: int
+    k: int
+
+
+@dataclass(frozen=True)
+class Blocking:
+    """A register block: `rows` rows by `vectors` vectors of `lanes` columns."""
+
+    rows: int
+    vectors: int
+    lanes: int
+
+    uses_matrix_unit: bool = False
+    """Then rows and columns come in sixteens."""
+
+    @property
+    def columns(self) -> int:
+        return self.vectors * self.lanes
+
+
+def blocking(shape: Shape, product: Product, vector_bits: int) -> Blocking:
+    """Choose a register block: half of the vector registers hold sums, four vectors wide if the strip stays in cache,
+    else two. Where the result has few rows it is wider."""
+    steps = shape.k // product.group
+    if product.square and min(shape.m, shape.n, steps) >= SIDE:
+        return Blocking(min(2 * SIDE, shape.m), min(2, shape.n // SIDE), SIDE, uses_matrix_unit=True)
+    word_bytes = product.element.memory_bits * product.group // 8
+    lanes = min(vector_bits // 8 // word_bytes, shape.n)
+    across, budget = shape.n // lanes, 16 if vector_bits == 512 else 8
+    strip = shape.k // product.group * lanes * word_bytes
+    vectors = min(4 if budget == 16 and 4 * strip <= STRIP_BYTES else 2, across)
+    rows = min(budget // vectors, shape.m)
+    return Blocking(rows, min(budget // rows, across), lanes)
+
+
+def is_swapped(rows: int, columns: int, host: Host) -> bool:
+    """Whether the transposed product is computed: the result has too few columns to fill a vector, and more rows."""
+    return columns < min(rows, host.vector_bits // 32)
+
+
+@dataclass(frozen=True)
+class PanelRoom:
+    """Room for `ways` x `numbers` panels of `size` bytes for one factor, each for `tiles` tiles.
+
+    Only where there is a tag for each tile (`is_tagged`) does a tile stay in its panel.
+    """
+
+    size: int
+    tiles: int
+    ways: int = 1
+    numbers: int = 1
+    is_tagged: bool = False
+
+
+def panel_room(size: int, tiles: int, ways: int, most: int) -> PanelRoom:
+    """Room for panels of `size` bytes, rounded up to lines of the cache: one, or `most` along K in so many ways."""
+    size = -(-size // 64) * 64
+    numbers = min(most, MOST_BYTES // size // ways) if ways else 0
+    return PanelRoom(size, tiles, ways, numbers, is_tagged=True) if numbers else PanelRoom(size, tiles)
+
+
+# ---------------------------------------------------------------- plans
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """How many tiles wait at most for those of later iterations, where there is one row, and where there are a few."""
+
+    of_one_row: int
+    of_several: int
+
+
+@dataclass(frozen=True)
+class DeferralPlan:
+    """How tiles of several iterations are multiplied at once; `shape` and `size` are those of all `tiles` together."""
+
+    shape: Shape
+    size: Blocking
+    tiles: int
+    left: PanelRoom
+    right: PanelRoom
+    from_zero: bool
+    """Whether sums start from 0, which their memory need not hold before the first multiplication."""
+    first: Value
+    """The sums in front of the loop."""
+    largest: int | None
+    """The magnitude of the largest product of two elements, if sums may saturate."""
+    run: RunPlan | None
+    """Set if tiles may wait for those of later iterations where rows are few."""
+    transposed: PanelRoom | None
+    """Panels of few rows, if a matrix unit makes the transposed product with them."""
+
+
+@dataclass(frozen=True)
+class ProductPlan:
+    """How a product is computed: `shape` and `size` are those of one multiplication, of the transposed product if it is
+    `swapped`."""
+
+    product: Product
+    swapped: bool
+    shape: Shape
+    size: Blocking
+    deferral: DeferralPlan | None = None
+    kept: PanelRoom | None = None
+    """Panels of a right factor that stay from tile block to tile block."""
+    reads_few_rows: bool = True
+    """Whether the right factor is read from memory into registers where rows are few."""
+    in_place: bool = True
+    """Whether factors that are multiplied once, and alone, are not packed."""
+
+
+Products = Mapping[Op, ProductPlan]
+
+
+@dataclass(frozen=True)
+class ProductPolicy:
+    """What decides beside the product itself: the processor, whether code is `strict`, and what is not `without`."""
+
+    target: Host
+    strict: bool = False
+    without: frozenset[str] = field(default_factory=frozenset)
+
+    def plans(self, fusion: Fusion, keeps: bool) -> tuple[dict[Op, ProductPlan], int]:
+        """Plan the products of a function; return the columns of a band of tile blocks as well. `keeps`: the function
+        is an entry that may keep panels."""
+        found: dict[Op, ProductPlan] = {op: self.plan(op) for op in fusion.operations if isinstance(op, ProductOp)}
+        loops = [op for op in fusion.operations if isinstance(op, control.For)]
+        for loop in loops if "deferred products" not in self.without else ():
+            for op in deferrable(fusion, loop):
+                found[op] = replace(found[op], deferral=self._deferral(loop, op, found[op], keeps))
+        return found, self._keep_right_factors(fusion, found) if keeps else COLUMNS
+
+    def plan(self, op: ProductOp) -> ProductPlan:
+        """Plan a product that stands alone."""
+        (rows, columns), depth = op.acc.tile.shape[-2:], op.lhs.tile.shape[-1]
+        swapped = is_swapped(rows, columns, self.target)
+        shape = Shape(columns, rows, depth) if swapped else Shape(rows, columns, depth)
+        product = self._product(op, shape)
+        size = blocking(shape, product, self.target.vector_bits)
+        few, in_place = ("few rows" not in self.without, "factors in place" not in self.without)
+        return ProductPlan(product, swapped, shape, size, reads_few_rows=few, in_place=in_place)
+
+    def _product(self, op: ProductOp, shape: Shape) -> Product:
+        lanes = min(self.target.vector_bits // 32, shape.n)
+        if isinstance(op, matmul.MmaFScaled):
+            return float_product(t.F64, t.F64, shape.k, 1, self.target)
+        if isinstance(op, matmul.MmaF):
+            return float_product(op.lhs.tile.number, op.acc.tile.number, shape.k, lanes, self.target)
+        left, right = op.signedness_lhs, op.signedness_rhs
+        if shape.m != op.acc.tile.shape[-2]:
+            left, right = right, left
+        return integer_product(left, right, shape.k, lanes, self.target)
+
+    # ------------------------------------------------------------ deferred products
+
+    def _deferral(self, loop: control.For, op: DeferrableOp, found: ProductPlan, keeps: bool) -> DeferralPlan | None:
+        """Plan panels for several tiles; None if one is deep enough, if another unit would multiply several, if rows
+        are few, or where sums are rounded or looked at in between."""
+        product, tile = found.product, found.shape
+        if not _is_matrix(op, found) or memory_type(op.acc.type.number) != product.total:
+            return None
+        if isinstance(op, matmul.MmaI) and self.strict:
+            return None
+        word = product.group * product.element.byte_size
+        tiles = max(DEEPEST // word // max(1, tile.k // product.group), 1)
+        shape = Shape(tile.m, tile.n, tiles * tile.k)
+        size = blocking(shape, product, self.target.vector_bits)
+        if tiles == 1 or size.uses_matrix_unit is not found.size.uses_matrix_unit:
+            return None
+        line = shape.k // product.group * word
+        first = _first_sums(loop, op)
+        waits = _only_reads(loop) and "runs of few rows" not in self.without
+        longest = LONGEST_TRANSPOSED // (tile.k * product.element.byte_size)
+        rows = SIDE * longest * tile.k * product.element.byte_size
+        return DeferralPlan(
+            shape,
+            size,
+            tiles,
+            left=panel_room(tile.m * (line + ROW_PADDING), tiles, 1 if keeps else 0, MOST_NUMBERS),
+            right=panel_room(tile.n * line, tiles, WAYS if keeps else 0, MOST_NUMBERS),
+            from_zero=is_zero(first) and not product.flips(size.uses_matrix_unit),
+            first=first,
+            largest=largest_product(op) if isinstance(op, matmul.MmaI) else None,
+            run=_run(op, tile.k) if waits and product.total is not I32 else None,
+            transposed=panel_room(rows, longest, 1 if keeps else 0, MOST_TRANSPOSED)
+            if waits and size.uses_matrix_unit
+            else None,
+        )
+
+    # ------------------------------------------------------------ right factors that stay
+
+    def _keep_right_factors(self, fusion: Fusion, found: dict[Op, ProductPlan]) -> int:
+        """Plan panels for the right factors that other tile blocks read again, if tile blocks that read the same ones
+        can follow one another; return the columns of the band in which they do."""
+        loads = dict(_repeated_loads(fusion, found))
+        band = band_of(fusion.operations, (index for load in loads.values() for index in fixed_indices(load)))
+        if not loads or band is None:
+            return COLUMNS
+        for op in loads:
+            product, shape = found[op].product, found[op].shape
+            size = shape.n * shape.k * product.element.byte_size
+            found[op] = replace(found[op], kept=panel_room(size, 1, 1, MOST_ITERATIONS))
+        return band
+
+
+def _run(op: DeferrableOp, depth: int) -> RunPlan:
+    line = depth * op.rhs.tile.number.byte_size
+    return RunPlan(*(max(1, longest // line) for longest in (LONGEST_RUN, LONGEST_REREAD)))
+
+
+# ---------------------------------------------------------------- which products may be deferred
+
+
+def deferrable(fusion: Fusion, loop: control.For) -> list[DeferrableOp]:
+    """Return the products in the body of a loop that may be deferred."""
+    *operations, end = loop.body.ops
+    if not isinstance(end, control.Continue) or any(_continues(loop, op) for op in operations):
+        return []
+    return [op for op in operations if isinstance(op, DeferrableOp) and _is_only_carried(fusion, loop, op, end)]
+
+
+def is_zero(value: Value) -> bool:
+    """Whether all elements of a value are a constant 0, of floats the positive one."""
+    return isinstance(value.op, core.Constant) and value.op.value.is_zero
+
+
+def _first_sums(loop: control.For, product: DeferrableOp) -> Value:
+    return dict(zip(carried_arguments(loop), loop.initial))[product.acc]
+
+
+def _is_only_carried(fusion: Fusion, loop: control.For, product: DeferrableOp, end: control.Continue) -> bool:
+    """Whether the sums come from the last iteration and go to the next one, unread."""
+    if not (fusion.used_once(product.acc) and fusion.used_once(product.result)):
+        return False
+    return any(
+        given is product.result and carried is product.acc
+        for given, carried in zip(end.operands, carried_arguments(loop))
+    )
+
+
+def _continues(loop: control.For, op: Op) -> bool:
+    """Whether an operation of the body may begin the next iteration."""
+    return any(isinstance(inner, control.Continue) and enclosing_loop(inner) is loop for inner in op.walk())
+
+
+def _only_reads(loop: control.For) -> bool:
+    """Whether what a loop reads can be read in a later iteration as well."""
+    accesses = [access_of(op) for op in reachable(loop)]
+    is_weak = not any(access is not None and access.is_strong for access in accesses)
+    return is_weak and not effects_of(loop) & ~(Effect.READ | Effect.PROMISE)
+
+
+def _is_matrix(op: ProductOp, found: ProductPlan) -> bool:
+    """Whether the result is one matrix of many rows."""
+    *batch, rows, _ = op.acc.tile.shape
+    return prod(batch) == 1 and rows > FEW and not found.swapped
+
+
+def largest_product(op: matmul.MmaI) -> int:
+    """Return a bound on the magnitude of a product of two elements."""
+    return prod(128 if sign is Signedness.SIGNED else 255 for sign in (op.signedness_lhs, op.signedness_rhs))
+
+
+# ---------------------------------------------------------------- which right factors other tile blocks read again
+
+
+def load_of(factor: Value) -> views.LoadView | None:
+    """Return the load whose tile a factor is; None if it is not just that."""
+    while isinstance(factor.op, shapes.Reshape):
+        factor = factor.op.source
+    return factor.op if isinstance(factor.op, views.LoadView) else None
+
+
+def _repeated_loads(fusion: Fusion, found: Products) -> Iterator[tuple[matmul.MmaF, views.LoadView]]:
+    """Yield the products of loops that are not deferred and load their right factor there, with that load."""
+    for op in fusion.operations:
+        if isinstance(op, matmul.MmaF) and found[op].deferral is None and _is_matrix(op, found[op]):
+            loop, load = op.parent_op, load_of(op.rhs)
+            if isinstance(loop, control.For) and load is not None and load.parent is loop.body:
+                yield op, load
+
+
+def fixed_dimensions(load: views.LoadView) -> list[int]:
+    """Return the dimensions of a view along which all iterations of the loop around take the same tile."""
+    loop = load.parent_op
+    assert loop is not None, "it stands in a loop"
+    return [position for position, index in enumerate(load.index) if is_visible(index, loop)]
+
+
+def fixed_indices(load: views.LoadView) -> list[Value]:
+    return [load.index[dim] for dim in fixed_dimensions(load)]
+
+
+_ANYWHERE = frozenset(range(3))
+
+
+def band_of(operations: Iterable[Op], indices: Iterable[Value]) -> int | None:
+    """Return the columns of a band in which tile blocks that follow one another mostly have the same `indices`.
+
+    `operations` are those of an entry in program order. None if the indices change along both x and y.
+    """
+    known = _axes(operations)
+    axes = frozenset[int]().union(*(known.get(index, _ANYWHERE) for index in indices))
+    if {0, 1} <= axes:
+        return None
+    return 1 if 1 in axes else ALL_COLUMNS if 0 in axes else COLUMNS
+
+
+def _axes(operations: Iterable[Op]) -> dict[Value, frozenset[int]]:
+    """Return the axes of the grid along which values change; what a region gives or is given may change along any."""
+    known: dict[Value, frozenset[int]] = {}
+    for op in operations:
+        if isinstance(op, core.GetTileBlockId):
+            known.update((result, frozenset([axis])) for axis, result in enumerate(op.results))
+        elif not op.regions:
+            given = frozenset[int]().union(*(known.get(value, _axes_of_outside(value)) for value in op.operands))
+            known.update((result, given) for result in op.results)
+    return known
+
+
+def _axes_of_outside(value: Value) -> frozenset[int]:
+    """Return the axes of a value that no such operation makes: a parameter is the same for all tile blocks."""
+    home = home_of(value)
+    return frozenset() if home is not None and isinstance(home.parent, Entry) else _ANYWHERE

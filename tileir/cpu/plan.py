@@ -1,0 +1,260 @@
+"""The plan of a kernel: every decision of the CPU back end, made before any code is emitted.
+
+`plan_of` makes it from an entry. `cpu.lowering` and `cpu.rules` obey it; what depends on the arguments of a launch
+(where arrays lie, how many rows are left at a border) is decided by the code itself, in one of the ways that the plan
+allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from tileir.analysis.affine import Affines
+from tileir.analysis.effects import accesses_of, reachable
+from tileir.analysis.placement import CallPlacement
+from tileir.cpu.analysis.coarsening import Coarsening, coarsening_of
+from tileir.cpu.analysis.fusion import Fusion
+from tileir.cpu.analysis.live_extents import LiveExtents
+from tileir.cpu.analysis.loads import Loads
+from tileir.cpu.analysis.reuse import Reuse
+from tileir.cpu.analysis.streams import Streams, Unchanged, streams_of, unchanged
+from tileir.cpu.emit.record import COLUMNS, CheckLevel
+from tileir.cpu.llvm.engine import Host
+from tileir.cpu.matmul.policy import ProductOp, ProductPlan, ProductPolicy
+from tileir.ir import types as t
+from tileir.ir.core import Block, Op, Value
+from tileir.ops import reduction
+from tileir.ops.calls import Call
+from tileir.ops.control import Loop
+from tileir.ops.floating import MaxF, MinF
+from tileir.ops.module import Entry
+
+STRATEGIES = {
+    "expressions": "element-wise tiles are computed where they are used",
+    "put-off loads": "loaded tiles are read where they are used",
+    "reused buffers": "tiles are computed in the memory of an operand that nothing reads any more",
+    "live extents": "what a store leaves out at the border of a tensor is not computed",
+    "joined tile blocks": "neighbouring tile blocks run as one with longer tiles",
+    "streams": "large stores bypass the cache",
+    "deferred products": "tiles of several iterations are multiplied at once",
+    "kept panels": "packed tiles stay for the next tile blocks",
+    "few rows": "products of few rows read the right factor from memory into registers",
+    "runs of few rows": "tiles of several iterations are multiplied at once where rows are few",
+    "factors in place": "factors that are multiplied once, and alone, are not packed",
+    "reduced squares": "many rows are reduced to vectors, which are turned as squares",
+    "plain extremes": "the largest or smallest of a row is found by one comparison for each element",
+}
+"""What a plan can do without (`KernelPlan.without`), and what it does with it."""
+
+MOST_JOINED = 1 << 20
+"""Elements of a tile of joined tile blocks at most: they are run without a look at what else goes on."""
+FAN = 8
+"""Elements that a reduction joins in registers: three levels of a tree."""
+COSTLY, FAN_OF_COSTLY = 4, 2
+"""Operations that make an element a costly one, and how many of those are joined: the code of each is repeated."""
+WIDEST = 4
+"""Bytes of the elements of rows that are reduced as squares."""
+
+
+@dataclass(frozen=True)
+class ReductionPlan:
+    """How a reduction or scan goes through its tree.
+
+    `fan` elements are joined in registers at first. Rows are reduced to vectors of `width` elements, if that is not 0,
+    which are turned as squares. `extreme`: True for the largest of a row, False for the smallest, None for others.
+    """
+
+    is_costly: bool
+    fan: int
+    width: int
+    extreme: bool | None
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionPlan:
+    """Decisions about one function: an entry or a device function."""
+
+    fusion: Fusion
+    known: Affines
+    loads: Loads
+    live: LiveExtents | None
+    """None if all of each tile counts."""
+    expressions: frozenset[Value]
+    """Values that are computed where they are used."""
+    reused: Mapping[tuple[Value, Op], tuple[Value, ...]]
+    """For a tile that an operation computes, the operands whose memory it may be computed in."""
+    products: Mapping[Op, ProductPlan]
+    reductions: Mapping[Op, ReductionPlan]
+
+
+@dataclass(frozen=True, eq=False)
+class KernelPlan:
+    """Decisions about an entry: about its body, the device functions that it may call, and its launches."""
+
+    body: FunctionPlan
+    functions: Mapping[Block, FunctionPlan]
+    parts: frozenset[Op]
+    """The device functions whose code stands where they are called."""
+    placement: CallPlacement
+    checks: CheckLevel
+    target: Host
+    waits: bool = False
+    """Whether tile blocks may wait for each other: then they can be set aside."""
+    coarsening: Coarsening | None = None
+    """How tile blocks are run as one."""
+    streams: Streams = field(default_factory=dict)
+    """Stores that may bypass the cache."""
+    kept: Unchanged | None = None
+    """What the launch leaves as it is, if panels are kept."""
+    band: int = COLUMNS
+    """Tile blocks are numbered in bands of so many columns (`cpu.emit.record`)."""
+
+    @property
+    def strict(self) -> bool:
+        return self.checks is CheckLevel.STRICT
+
+    @property
+    def checked(self) -> bool:
+        return self.checks is not CheckLevel.OFF
+
+
+def plan_of(
+    entry: Entry,
+    checks: CheckLevel,
+    target: Host,
+    watched: bool = False,
+    without: Iterable[str] = (),
+) -> KernelPlan:
+    """Decide how an entry becomes code for a processor.
+
+    `watched`: each tile block is looked at by itself. `without`: the `STRATEGIES` that are not to be used.
+    """
+    off = frozenset(without)
+    assert off <= STRATEGIES.keys(), off - STRATEGIES.keys()
+    waits, streams = may_wait(reachable(entry)), streams_of(entry)
+    planner = _Planner(checks is CheckLevel.STRICT, waits, target, off)
+    body = planner.function(entry.body)
+    coarsening = None if watched or waits or planner.strict else planner.coarsening(entry.body, body)
+    kept = unchanged(entry, streams) if checks is not CheckLevel.OFF and coarsening is None else None
+    if "kept panels" in off:
+        kept = None
+    products, band = planner.products(body.fusion, kept is not None)
+    placement = CallPlacement(entry.body)
+    called = {op: placement.sizes.callee(op) for op in reachable(entry) if isinstance(op, Call)}
+    return KernelPlan(
+        replace(body, products=products),
+        {body: planner.function(body) for body in map(_body, called.values())},
+        frozenset(one for one in called.values() if placement.is_part(one) or (waits and may_wait(reachable(one)))),
+        placement,
+        checks,
+        target,
+        waits,
+        coarsening,
+        {} if "streams" in off else streams,
+        kept if any(plan.deferral or plan.kept for plan in products.values()) else None,
+        band,
+    )
+
+
+def _body(function: Op) -> Block:
+    (body,) = function.regions
+    assert body is not None, "a function has a body"
+    return body
+
+
+@dataclass(frozen=True)
+class _Planner:
+    """Makes the decisions about functions."""
+
+    strict: bool
+    waits: bool
+    target: Host
+    off: frozenset[str]
+
+    def function(self, body: Block) -> FunctionPlan:
+        fusion, known = Fusion(body), Affines(body)
+        loads = Loads(fusion, known)
+        return FunctionPlan(
+            fusion,
+            known,
+            loads.at_once() if "put-off loads" in self.off else loads,
+            None if self.strict or "live extents" in self.off else LiveExtents(fusion),
+            self._expressions(fusion),
+            self._reused(fusion, loads),
+            self.products(fusion, keeps=False)[0],
+            {op: self._reduction(fusion, op) for op in fusion.operations if isinstance(op, _REDUCTIONS)},
+        )
+
+    def products(self, fusion: Fusion, keeps: bool) -> tuple[dict[Op, ProductPlan], int]:
+        return ProductPolicy(self.target, self.strict, self.off).plans(fusion, keeps)
+
+    def coarsening(self, body: Block, plan: FunctionPlan) -> Coarsening | None:
+        """Decide how tile blocks may be run as one."""
+        if "joined tile blocks" in self.off:
+            return None
+        found = coarsening_of(body, plan.fusion, plan.known, plan.loads)
+        return None if found is None or 2 * found.largest > MOST_JOINED else found
+
+    def _expressions(self, fusion: Fusion) -> frozenset[Value]:
+        """In strict mode what uses a value comes twice, so that only addresses stay, which are known by their base."""
+        values = (value for op in fusion.operations for value in op.results if isinstance(value.type, t.TileType))
+        only_addresses = self.strict or "expressions" in self.off
+        return frozenset(
+            value
+            for value in values
+            if fusion.fused(value) and (not only_addresses or isinstance(value.tile.element, t.PointerType))
+        )
+
+    def _reused(self, fusion: Fusion, loads: Loads) -> dict[tuple[Value, Op], tuple[Value, ...]]:
+        """Nothing is reused where code comes twice, nor where a carried value that has changed must be told from the
+        one before."""
+        if self.strict or self.waits or "reused buffers" in self.off:
+            return {}
+        reuse = Reuse(fusion, loads.readers)
+        sums = [(op.acc, op) for op in fusion.operations if isinstance(op, ProductOp)]
+        tiles = [(value, op) for op in fusion.operations for value in op.results]
+        found = {(tile, op): tuple(reuse.given_up(tile, op)) for tile, op in (*sums, *tiles)}
+        return {tile: operands for tile, operands in found.items() if operands}
+
+    def _reduction(self, fusion: Fusion, op: reduction.Reduce | reduction.Scan) -> ReductionPlan:
+        is_costly = sum(map(fusion.weight, op.sources)) >= COSTLY
+        if isinstance(op, reduction.Scan):
+            return ReductionPlan(is_costly, FAN, 0, None)
+        width = 0 if "reduced squares" in self.off else self._row_width(op)
+        extreme = None if is_costly or "plain extremes" in self.off else _extreme(op)
+        return ReductionPlan(is_costly, FAN_OF_COSTLY if is_costly else FAN, width, extreme)
+
+    def _row_width(self, op: reduction.Reduce) -> int:
+        """Return the elements of a vector to which rows are reduced; 0 if they are not."""
+        *_, rows, extent = (1, 1, *op.sources[0].tile.shape)
+        lanes = self.target.vector_bits // 32
+        is_last = op.dim == op.sources[0].tile.rank - 1
+        narrow = all(value.tile.element.byte_size <= WIDEST for value in op.sources)
+        return lanes if is_last and narrow and lanes >= FAN and min(rows, extent) >= lanes else 0
+
+
+_REDUCTIONS = (reduction.Reduce, reduction.Scan)
+
+
+def _extreme(op: reduction.Reduce) -> bool | None:
+    """Return which extreme a reduction along rows finds, if that is all it does."""
+    *operations, end = op.body.ops
+    if len(operations) != 1 or op.dim != op.sources[0].tile.rank - 1:
+        return None
+    (join,) = operations
+    if not isinstance(join, MaxF | MinF) or join.propagate_nan or join.flush_to_zero:
+        return None
+    if set(join.operands) != set(op.body.args) or list(end.operands) != [join.result]:
+        return None
+    return isinstance(join, MaxF) if join.result.tile.element in (t.F32, t.F64) else None
+
+
+def waits_for_others(loop: Op) -> bool:
+    """Whether a `loop` reads memory that another tile block may write meanwhile: it may be waiting for that."""
+    return isinstance(loop, Loop) and any(access.is_strong for access in accesses_of(loop))
+
+
+def may_wait(ops: Iterable[Op]) -> bool:
+    """Whether one of the operations is a loop that waits."""
+    return any(map(waits_for_others, ops))

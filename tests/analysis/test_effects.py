@@ -26,7 +26,7 @@ from tileir.analysis.effects import (
     writes,
 )
 from tileir.host import extern
-from tileir.interp.accesses import CheckedAccess
+from tileir.interp.cells import CheckedAccess
 from tileir.interp.compact import effects as compact_effects
 from tileir.interp.machine import TABLES
 from tileir.interp.memory import Memory

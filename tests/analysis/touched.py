@@ -24,8 +24,8 @@ from tileir.analysis.extents import Extent
 from tileir.analysis.footprint import Footprint, footprints
 from tileir.analysis.symbols import StorageKind
 from tileir.interp import machine
-from tileir.interp.accesses import CheckedAccess
 from tileir.interp.api import BlockState
+from tileir.interp.cells import CheckedAccess
 from tileir.interp.memory import Memory
 from tileir.interp.prepare import Observer
 from tileir.ir.core import Op

@@ -20,11 +20,8 @@ from tileir.cpu.llvm.engine import Loaded, host, optimized, target_machine
 from tileir.cpu.lowering.state import Lowering, NativeRules
 from tileir.cpu.plan import plan_of
 from tileir.cpu.rules import arithmetic, conversion
+from tileir.interp import arithmetic as interpreted_arithmetic
 from tileir.interp import conversion as interpreted_conversion
-from tileir.interp import division as interpreted_division
-from tileir.interp import floating as interpreted_floating
-from tileir.interp import functions as interpreted_functions
-from tileir.interp import integer as interpreted_integer
 from tileir.ir import types as t
 from tileir.ir.attributes import Ordering, Predicate, Signedness
 from tileir.ir.core import Block, Op, Value
@@ -34,11 +31,8 @@ from tileir.ops.module import Entry
 
 RULES = joined(arithmetic.rules, conversion.rules)
 REFERENCE = joined(
+    interpreted_arithmetic.rules,
     interpreted_conversion.rules,
-    interpreted_division.rules,
-    interpreted_floating.rules,
-    interpreted_functions.rules,
-    interpreted_integer.rules,
 )
 BASE_FLOATS = (t.F16, t.BF16, t.F32, t.F64)
 Element = t.ElementType | t.PointerType

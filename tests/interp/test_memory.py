@@ -6,8 +6,7 @@ import pytest
 from tileir.host.allocation import Allocation
 from tileir.host.coverage import Coverage, Runs, runs_of
 from tileir.host.limits import MAX_STORAGE
-from tileir.interp.accesses import CheckedAccess
-from tileir.interp.cells import CELLS
+from tileir.interp.cells import CELLS, CheckedAccess
 from tileir.interp.faults import Fault
 from tileir.interp.memory import QUARANTINE, UNINITIALISED, Memory
 from tileir.ir import types as t

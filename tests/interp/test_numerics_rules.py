@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from exact_rounding import same
 
-from tileir.interp import conversion, floating, functions, integer
-from tileir.interp import division as division_rules
+from tileir.interp import arithmetic, conversion
 from tileir.interp.faults import Fault
 from tileir.ir import types as t
 from tileir.ir.attributes import Ordering, Overflow, Predicate, Rounding, Signedness
@@ -27,7 +26,7 @@ from tileir.ops import integer as integer_ops
 from tileir.ops.constraints import BASE_FLOATS
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
-RULES = joined(floating.rules, functions.rules, integer.rules, division_rules.rules, conversion.rules)
+RULES = joined(arithmetic.rules, conversion.rules)
 SIGNED, UNSIGNED = Signedness.SIGNED, Signedness.UNSIGNED
 SHAPE = (2, 4)
 ENUMS = {"comparison_predicate": Predicate.LESS_THAN, "comparison_ordering": Ordering.ORDERED, "signedness": SIGNED}
@@ -208,7 +207,7 @@ EXACT = {
 @pytest.mark.parametrize("overflow", list(Overflow), ids=lambda overflow: overflow.text)
 def test_strict_mode_finds_every_broken_promise(cls: type[Op], element: t.ElementType, overflow: Overflow) -> None:
     tile = t.tile(element, 4)
-    check = integer.strict[cls](build(cls, [tile, tile], tile, overflow=overflow))
+    check = arithmetic.strict[cls](build(cls, [tile, tile], tile, overflow=overflow))
     if overflow is Overflow.NONE:
         assert check is None
         return
@@ -241,11 +240,11 @@ def test_strict_mode_finds_bits_lost_by_shifts_and_truncations() -> None:
     tile = t.tile(t.I8, 8)
     x = np.array([1, 64, -1, 3, 0, 1, -128], np.int8)
     y = np.array([6, 1, 1, 7, 100, 8, 0], np.int8)
-    signed = integer.strict[integer_ops.ShlI](
+    signed = arithmetic.strict[integer_ops.ShlI](
         build(integer_ops.ShlI, [tile, tile], tile, overflow=Overflow.NO_SIGNED_WRAP)
     )
     assert faults(signed, x, y) == [False, True, False, True, False, True, False]
-    unsigned = integer.strict[integer_ops.ShlI](
+    unsigned = arithmetic.strict[integer_ops.ShlI](
         build(integer_ops.ShlI, [tile, tile], tile, overflow=Overflow.NO_UNSIGNED_WRAP)
     )
     assert faults(unsigned, x, y) == [False, False, True, True, False, True, False]
@@ -263,10 +262,10 @@ def test_strict_mode_finds_negations_and_quotients_that_do_not_fit() -> None:
     tile = t.tile(t.I32, 4)
     x, y = np.array([-(2**31), -(2**31), 5, 0], np.int32), np.array([-1, 1, -1, -1], np.int32)
     divide = build(division.DivI, [tile, tile], tile)
-    assert faults(division_rules.strict[division.DivI](divide), x, y) == [True, False, False, False]
+    assert faults(arithmetic.strict[division.DivI](divide), x, y) == [True, False, False, False]
     negate = build(integer_ops.NegI, [tile], tile, overflow=Overflow.NO_WRAP)
-    assert faults(integer.strict[integer_ops.NegI](negate), x) == [True, True, False, False]
-    assert integer.strict[integer_ops.NegI](build(integer_ops.NegI, [tile], tile)) is None
+    assert faults(arithmetic.strict[integer_ops.NegI](negate), x) == [True, True, False, False]
+    assert arithmetic.strict[integer_ops.NegI](build(integer_ops.NegI, [tile], tile)) is None
 
 
 @pytest.mark.parametrize("element", t.INTS[1:], ids=lambda element: element.name)

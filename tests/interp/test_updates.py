@@ -6,9 +6,8 @@ import pytest
 
 from tileir.host.allocation import Allocation
 from tileir.host.coverage import Runs
-from tileir.interp.accesses import CheckedAccess
 from tileir.interp.atomics import MANY, MODES, update
-from tileir.interp.cells import CELLS
+from tileir.interp.cells import CELLS, CheckedAccess
 from tileir.interp.memory import Memory
 from tileir.ir import types as t
 from tileir.ir.attributes import AtomicMode as Mode

@@ -8,7 +8,7 @@ import numpy as np
 
 from tileir.explore.events import MemoryCell
 from tileir.host.allocation import Allocation
-from tileir.interp.accesses import CheckedAccess
+from tileir.interp.cells import CheckedAccess
 from tileir.interp.memory import Memory, ResolvedElements
 from tileir.ir.diagnostics import Coordinates
 

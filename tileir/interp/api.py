@@ -1,34 +1,58 @@
-"""The parts that all of the interpreter shares: the shape of a rule, the state of a tile block, the options.
-
-A rule is called once per operation, when its entry is prepared, and gives the function that is called each time the
-operation executes. Values are passed one per *declared* operand: a single operand as its value, an optional one as its
-value or None, a variadic one as a tuple. Values are never written to; a result may alias an operand.
-
-* a tile: an ``ndarray`` of `ir.storage.dtype_of(element)` and the shape of its type; a rank-0 tile is a 0-d array or,
-  as NumPy returns them, a scalar of that dtype (rules take both)
-* a token: None
-* a tensor view: `interp.views.TensorView`; a tile view: `interp.views.TileView`
-
-Element-wise rules use plain broadcasting: the bodies of `reduce` and `scan` are run with arrays in place of scalars.
-"""
+"""The clock of a launch: when its time is up, and when its progress is told."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Literal, get_args
 
 from tileir.host import limits, undefined
 from tileir.host.kernel_warnings import KernelWarning
 from tileir.host.limits import MAX_ITERATIONS
 from tileir.host.output import Output, write
-from tileir.interp.clock import LaunchClock
 from tileir.interp.faults import Fault, Index
 from tileir.interp.memory import Memory
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import Coordinates, Trap
 from tileir.ir.loc import Source
+
+PERIOD = 0.05
+"""Seconds between two reports of progress."""
+
+
+class LaunchClock:
+    """Started with a launch of `total` tile blocks, of which `done` have ended; to be looked at when it is `due`."""
+
+    def __init__(
+        self,
+        kernel: str,
+        total: int,
+        timeout: float | None,
+        progress: Callable[[int, int], object] | None,
+        source: Source | None,
+    ) -> None:
+        self._kernel, self._total, self._timeout, self._source = kernel, total, timeout, source
+        self._progress = progress
+        self.done = 0
+        begin = perf_counter()
+        self._deadline = math.inf if timeout is None else begin + timeout
+        self._report = math.inf if progress is None else begin + PERIOD
+        self.due = min(self._deadline, self._report)
+
+    def look(self) -> None:
+        """Raise LaunchTimeout if the time is up; tell of the progress."""
+        now = perf_counter()
+        if now < self.due:
+            return
+        if now > self._deadline:
+            raise limits.timed_out(self._kernel, self._timeout or 0.0, self._source)
+        if self._progress is not None:
+            self._progress(self.done, self._total)
+            self._report = perf_counter() + PERIOD
+        self.due = min(self._deadline, self._report)
+
 
 PureRule = Callable[[Op], Callable[..., object]]
 """``rule(op)`` gives ``fn(*values)``, which gives the result, or a tuple when the operation has several results."""

@@ -1,4 +1,4 @@
-"""Atomic operations: each element is a transaction of its own (spec: atomics#top)."""
+"""Atomic operations and multicast memory, element by element (spec: atomics#top, spec: multimem#top)."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import NamedTuple
 import numpy as np
 
 from tileir.host import undefined
-from tileir.interp.accesses import CheckedAccess
 from tileir.interp.api import BlockState, EffectRule
-from tileir.interp.cells import CELLS
+from tileir.interp.cells import CELLS, CheckedAccess
 from tileir.interp.memory import Memory
 from tileir.interp.tiling import Part, TensorView, TileView, locator
-from tileir.interp.views import scattered, window
+from tileir.interp.views import load_tile, outside_tile, scattered, store_tile, window
 from tileir.ir import types as t
 from tileir.ir.attributes import AtomicMode
 from tileir.ir.rules import Rules
 from tileir.ops.atomics import AtomicCas, AtomicRedView, AtomicRmw
+from tileir.ops.multimem import MultimemLoadReduceView, MultimemReduceView, MultimemStoreView
 
 effects: Rules[EffectRule] = Rules()
 
@@ -219,3 +219,42 @@ def reduce_tile(
     if mask is not None:
         addresses, value = addresses[mask], value[mask]
     update(block.memory, addresses, (value,), mode, access, mask)
+
+
+@effects(MultimemLoadReduceView)
+def multimem_load_reduce_view(op: MultimemLoadReduceView) -> Callable[..., object]:
+    view = op.view.type
+    element, outside = view.element, outside_tile(op, view)
+    locate = locator(op, view, op.index, op.inbounds)
+
+    def run(block: BlockState, view: TileView, index: tuple[np.ndarray, ...], token: None) -> tuple[np.ndarray, None]:
+        part = locate(block, view.tensor, index)
+        return (outside if part is None else load_tile(block, view.tensor, part, element, outside)), None
+
+    return run
+
+
+@effects(MultimemReduceView)
+def multimem_reduce_view(op: MultimemReduceView) -> Callable[..., object]:
+    view, mode = op.view.type, MODES[op.reduction.atomic_mode(op.view.type.element.is_float)]
+    locate = locator(op, view, op.index, op.inbounds)
+
+    def run(block: BlockState, view: TileView, tile: np.ndarray, index: tuple[np.ndarray, ...], token: None) -> None:
+        part = locate(block, view.tensor, index)
+        if part is not None:
+            reduce_tile(block, view.tensor, part, view.type.element, tile, mode)
+
+    return run
+
+
+@effects(MultimemStoreView)
+def multimem_store_view(op: MultimemStoreView) -> Callable[..., object]:
+    view = op.view.type
+    locate = locator(op, view, op.index, op.inbounds)
+
+    def run(block: BlockState, view: TileView, tile: np.ndarray, index: tuple[np.ndarray, ...], token: None) -> None:
+        part = locate(block, view.tensor, index)
+        if part is not None:
+            store_tile(block, view.tensor, part, view.type.element, tile)
+
+    return run

@@ -1,13 +1,16 @@
-"""Cells of memory: how one element lies there, and becomes a tile value and back (spec: memory#layout)."""
+"""Elements in memory: the raw form of each element type, and an access to such elements that is to be checked."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
+from tileir.host.access_faults import DescribedAccess
 from tileir.ir import types as t
+from tileir.ir.diagnostics import Coordinates
 from tileir.ir.storage import DTYPES, bits_dtype
 from tileir.ir.types import ElementType, PaddingValue
 
@@ -84,3 +87,27 @@ def padding_value(element: ElementType, padding: PaddingValue | None) -> np.gene
         return None
     value: np.generic = np.array(bits, bits_dtype(element)).reshape(1).view(DTYPES[element])[0]
     return value
+
+
+class CheckedAccess(NamedTuple):
+    """What is done to memory, by which tile block; `verb` is ``load``, ``store`` or ``update``."""
+
+    cell: Cell
+    block: Coordinates | None
+    verb: str
+
+    @property
+    def write(self) -> bool:
+        return self.verb != "load"
+
+    @property
+    def described(self) -> DescribedAccess:
+        """The access in the words of a message."""
+        return DescribedAccess(self.cell.element, self.block, self.verb)
+
+
+def lane_index(position: int, shape: tuple[int, ...], mask: np.ndarray | None) -> tuple[int, ...]:
+    """The index in the tile of the element at `position` of the flattened addresses that `mask` chose."""
+    if mask is not None:
+        position, shape = int(np.flatnonzero(mask)[position]), mask.shape
+    return tuple(int(index) for index in np.unravel_index(position, shape)) if shape else ()

@@ -16,13 +16,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from tileir.analysis.structure import EXITS, RegionExit, carried_arguments, target_of
-from tileir.interp.accesses import CheckedAccess
 from tileir.interp.api import BlockState
-from tileir.interp.cells import CELLS, Cell
+from tileir.interp.cells import CELLS, Cell, CheckedAccess
 from tileir.interp.memory import Memory
 from tileir.interp.prepare import Linker, Preparation
-from tileir.interp.program import Fetch, Frame, Region, Step
-from tileir.interp.steps import Input, effect_step, fetch, pure_step
+from tileir.interp.program import Fetch, Frame, Input, Region, Step, effect_step, fetch, pure_step
 from tileir.interp.tiling import are_distinct
 from tileir.ir import types as t
 from tileir.ir.attributes import Predicate, Signedness

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tileir.host import undefined
 from tileir.interp.api import PureRule, StrictCheck, StrictRule
-from tileir.interp.checks import promise_check, trapping_where
+from tileir.interp.arithmetic import promise_check, trapping_where
 from tileir.ir import types as t
 from tileir.ir.rules import Rules
 from tileir.ir.storage import dtype_of

@@ -10,9 +10,9 @@ from tileir.analysis.effects import MemoryAccess
 from tileir.host import extern
 from tileir.interp import views
 from tileir.interp.api import BlockState, EffectRule, PureRule
-from tileir.interp.bodies import combination, is_elementwise
 from tileir.interp.prepare import Preparation, RegionRule
 from tileir.interp.program import Frame, Step
+from tileir.interp.reduction import combination, is_elementwise
 from tileir.interp.tiling import TensorView, locator
 from tileir.ir.core import Value
 from tileir.ir.diagnostics import UnsupportedError

@@ -10,20 +10,14 @@ import numpy as np
 from tileir.host import running
 from tileir.host.kernel_warnings import issue
 from tileir.interp import (
+    arithmetic,
     atomics,
-    calls,
     control,
     conversion,
     core,
-    division,
     extension,
-    floating,
-    functions,
-    integer,
     matmul,
     misc,
-    multimem,
-    packing,
     pointers,
     reduction,
     shapes,
@@ -35,8 +29,7 @@ from tileir.interp.memory import Memory
 from tileir.interp.prepare import UNOBSERVED, Observer, Preparation, RuleTables
 from tileir.interp.prepare import prepare as prepare_with
 from tileir.interp.program import Flow, PreparedProgram
-from tileir.interp.scheduler import Running, coordinates, run_all
-from tileir.interp.watch import Watch
+from tileir.interp.scheduler import Running, Watch, coordinates, run_all
 from tileir.ir.core import Module
 from tileir.ir.diagnostics import Coordinates
 from tileir.ir.rules import joined
@@ -44,34 +37,28 @@ from tileir.ops.module import Entry
 
 TABLES = RuleTables(
     pure=joined(
+        arithmetic.rules,
         conversion.rules,
         core.pure,
-        division.rules,
         extension.pure,
-        floating.rules,
-        functions.rules,
-        integer.rules,
         matmul.pure,
-        packing.pure,
         pointers.pure,
         shapes.pure,
         views.pure,
     ),
     effects=joined(
         atomics.effects,
-        calls.effects,
         control.effects,
         core.effects,
         extension.effects,
         matmul.effects,
         misc.effects,
-        multimem.effects,
         pointers.effects,
         views.effects,
     ),
     regions=joined(extension.regions, reduction.regions),
-    controls=joined(calls.controls, control.controls),
-    strict=joined(conversion.strict, core.strict, division.strict, integer.strict),
+    controls=control.controls,
+    strict=joined(arithmetic.strict, conversion.strict, core.strict),
 )
 _LARGEST_RAISED = 1 << 24
 

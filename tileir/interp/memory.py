@@ -16,8 +16,7 @@ from tileir.host.address_space import AddressSpace
 from tileir.host.allocation import Allocation, box_covered
 from tileir.host.coverage import Runs
 from tileir.host.limits import MAX_STORAGE, no_storage
-from tileir.interp.accesses import CheckedAccess, lane_index
-from tileir.interp.cells import CELLS
+from tileir.interp.cells import CELLS, CheckedAccess, lane_index
 from tileir.interp.faults import Fault
 from tileir.ir.diagnostics import Coordinates
 from tileir.ir.types import ElementType

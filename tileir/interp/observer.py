@@ -9,8 +9,8 @@ from collections.abc import Callable, Generator, Sequence
 
 import numpy as np
 
-from tileir.interp.accesses import CheckedAccess
 from tileir.interp.api import BlockState
+from tileir.interp.cells import CheckedAccess
 from tileir.interp.faults import Fault
 from tileir.interp.memory import MemoryObserver
 from tileir.interp.prepare import ControlRule, Observer, Preparation, RegionRule

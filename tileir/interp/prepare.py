@@ -24,13 +24,16 @@ from tileir.interp.program import (
     Exit,
     Fetch,
     Frame,
+    Input,
     PreparedFunction,
     PreparedProgram,
     Region,
+    Slots,
     Step,
+    effect_step,
+    fetch,
+    pure_step,
 )
-from tileir.interp.slots import Slots
-from tileir.interp.steps import Input, effect_step, fetch, pure_step
 from tileir.ir.attributes import MemoryOrdering
 from tileir.ir.core import Block, Module, Op, Value
 from tileir.ir.diagnostics import UnsupportedError

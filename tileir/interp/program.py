@@ -8,15 +8,21 @@ operation. An early exit is a return value of the generator: the region it leave
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections import defaultdict
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import NamedTuple
 
-from tileir.analysis.structure import RegionExit
+from tileir.analysis.structure import RegionExit, last_uses
+from tileir.host import limits
 from tileir.interp.api import BlockState
 from tileir.interp.faults import Fault
-from tileir.ir.core import Op
+from tileir.ir.core import Block, Op, Value
 from tileir.ir.loc import Source
+from tileir.ir.types import TileType
+from tileir.ops.core import Constant
+from tileir.ops.shapes import Broadcast
 
 Frame = list[object]
 NOTHING = 0
@@ -124,3 +130,162 @@ class PreparedProgram:
     name: str
     function: PreparedFunction
     source: Source | None
+
+
+Input = int | tuple[int, ...]
+"""The slot of a single operand, or the slots of a variadic one."""
+Function = Callable[..., object]
+
+
+def fetch(slots: tuple[int, ...]) -> Fetch:
+    """The values in `slots`, as a tuple."""
+    if not slots:
+        return lambda frame: ()
+    if len(slots) == 1:
+        (only,) = slots
+        return lambda frame: (frame[only],)
+    return itemgetter(*slots)
+
+
+def pure_step(function: Function, inputs: Sequence[Input], outputs: tuple[int, ...]) -> Step:
+    """The step of ``function(*values)``."""
+    maker = _PURE.get(len(inputs)) if len(outputs) == 1 and _all_single(inputs) else None
+    if maker is not None:
+        return maker(function, *inputs, *outputs)
+    values = _fetch_inputs(inputs)
+    return _storing(lambda frame, block: function(*values(frame)), outputs)
+
+
+def effect_step(function: Function, inputs: Sequence[Input], outputs: tuple[int, ...]) -> Step:
+    """The step of ``function(block, *values)``."""
+    values = _fetch_inputs(inputs)
+    return _storing(lambda frame, block: function(block, *values(frame)), outputs)
+
+
+def _all_single(inputs: Sequence[Input]) -> bool:
+    return all(isinstance(slot, int) for slot in inputs)
+
+
+def _fetch_inputs(inputs: Sequence[Input]) -> Fetch:
+    singles = tuple(slot for slot in inputs if isinstance(slot, int))
+    if len(singles) == len(inputs):
+        return fetch(singles)
+    getters = [itemgetter(slot) if isinstance(slot, int) else fetch(slot) for slot in inputs]
+    return lambda frame: tuple([getter(frame) for getter in getters])
+
+
+def _storing(call: Callable[[Frame, BlockState], object], outputs: tuple[int, ...]) -> Step:
+    """Call, then put the result, or the members of the tuple of results, where they belong."""
+    if not outputs:
+        return call  # type: ignore[return-value]
+    if len(outputs) == 1:
+        (only,) = outputs
+
+        def store_one(frame: Frame, block: BlockState) -> None:
+            frame[only] = call(frame, block)
+
+        return store_one
+
+    def store_many(frame: Frame, block: BlockState) -> None:
+        for slot, value in zip(outputs, call(frame, block)):  # type: ignore[call-overload]
+            frame[slot] = value
+
+    return store_many
+
+
+def _nullary(function: Function, out: int) -> Step:
+    def step(frame: Frame, block: BlockState) -> None:
+        frame[out] = function()
+
+    return step
+
+
+def _unary(function: Function, a: int, out: int) -> Step:
+    def step(frame: Frame, block: BlockState) -> None:
+        frame[out] = function(frame[a])
+
+    return step
+
+
+def _binary(function: Function, a: int, b: int, out: int) -> Step:
+    def step(frame: Frame, block: BlockState) -> None:
+        frame[out] = function(frame[a], frame[b])
+
+    return step
+
+
+def _ternary(function: Function, a: int, b: int, c: int, out: int) -> Step:
+    def step(frame: Frame, block: BlockState) -> None:
+        frame[out] = function(frame[a], frame[b], frame[c])
+
+    return step
+
+
+_PURE: dict[int, Callable[..., Step]] = {0: _nullary, 1: _unary, 2: _binary, 3: _ternary}
+
+
+class Slots:
+    """The slots of one function. `template` is the frame that a run starts with; constants keep their slot for good."""
+
+    def __init__(self, body: Block) -> None:
+        self.template: Frame = [None]
+        self._free: list[int] = []
+        self._live_bytes = 0
+        """Bytes of the tiles that are live, at the least."""
+        self._slot_of: dict[Value, int] = {}
+        self._constants: dict[Value, int] = {}
+        self._last_use = last_uses(body)
+        self._dying: defaultdict[Op, list[Value]] = defaultdict(list)
+        for value, op in self._last_use.items():
+            self._dying[op].append(value)
+
+    def of(self, value: Value) -> int | None:
+        """The slot of a live value or constant; None if it has none."""
+        slot = self._slot_of.get(value)
+        return self._constants.get(value) if slot is None else slot
+
+    def define(self, values: Iterable[Value]) -> tuple[int, ...]:
+        """Slots for values that are defined together; those that nobody uses lose theirs at once.
+
+        Raises UnsupportedError where the tiles that are live take more than the memory of this machine.
+        """
+        values = tuple(values)
+        slots = tuple(map(self._take, values))
+        for value in values:
+            if value not in self._last_use:
+                self._give_up(value)
+        return slots
+
+    def keep(self, value: Value, content: object) -> int:
+        """A slot that holds the content of a constant from the start and is never used for anything else."""
+        slot = self._constants[value] = NOTHING if content is None else self._new(content)
+        return slot
+
+    def free_after(self, op: Op) -> None:
+        """Give up the slots of the values whose last use is `op`."""
+        for value in self._dying.pop(op, ()):
+            if value in self._slot_of:
+                self._give_up(value)
+
+    def _take(self, value: Value) -> int:
+        self._live_bytes += _own_bytes(value)
+        if self._live_bytes > limits.physical_memory():
+            raise limits.no_memory(self._live_bytes, "interp")
+        slot = self._free.pop() if self._free else self._new(None)
+        self._slot_of[value] = slot
+        return slot
+
+    def _give_up(self, value: Value) -> None:
+        self._live_bytes -= _own_bytes(value)
+        self._free.append(self._slot_of.pop(value))
+
+    def _new(self, content: object) -> int:
+        self.template.append(content)
+        return len(self.template) - 1
+
+
+def _own_bytes(value: Value) -> int:
+    """Bytes that a value takes; none where all elements may be the same ones in memory."""
+    if not isinstance(value.type, TileType) or isinstance(value.owner, Broadcast | Constant):
+        return 0
+    return value.type.count * value.type.element.byte_size

@@ -1,4 +1,4 @@
-"""In which order tile blocks run, and when they give way to each other (spec: machine#scheduling).
+"""The order in which tile blocks run, and when all of them wait in vain (spec: machine#scheduling).
 
 Tile blocks start x fastest. Each runs until it is done, or until it has used up its budget of switch points; the others
 that are alive get their turn then. When a whole round finishes none of them, they may be waiting for one that has not
@@ -9,14 +9,49 @@ other does not cost a round per link.
 
 from __future__ import annotations
 
+import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from itertools import islice, product
 from random import Random
+from time import perf_counter
 
-from tileir.interp.api import BlockState
-from tileir.interp.watch import Watch
+from tileir.host import limits
+from tileir.host.running import only_one
+from tileir.interp.api import BlockState, LaunchState
 from tileir.ir.diagnostics import Coordinates
+
+SLEEP = 1e-3
+"""Seconds between two rounds of tile blocks that all wait."""
+
+
+class Watch:
+    """Watches a launch."""
+
+    def __init__(self, launch: LaunchState) -> None:
+        self._launch = launch
+        self.clock = launch.clock
+        self._unchanged = -1
+        self._since = perf_counter()
+
+    @property
+    def changes(self) -> int:
+        """How often something has changed that a tile block may wait for."""
+        return self._launch.memory.changes
+
+    def wait(self, live: Sequence[BlockState]) -> None:
+        """All tile blocks have begun, and a round has changed nothing. Raises Trap if nothing ever will."""
+        if self._unchanged != self.changes:
+            self._unchanged, self._since = self.changes, perf_counter()
+        if not all(state.waits for state in live):
+            return
+        if perf_counter() - self._since < limits.GRACE or not only_one():
+            time.sleep(SLEEP)
+            return
+        waiting = sorted(live, key=lambda state: state.id[::-1])
+        found = [(state.id, state.loop) for state in waiting if state.loop is not None]
+        raise limits.deadlock(self._launch.kernel, found, "", self._launch.source)
+
 
 FIRST_WINDOW = 32
 """Tile blocks alive at a time, at first."""

@@ -1,7 +1,4 @@
-"""Rules of the shape operations (spec: shapes#top).
-
-They give views where NumPy can: values are never written to.
-"""
+"""Operations that move elements within tiles, and `pack` and `unpack` (spec: shapes#top, spec: packing#top)."""
 
 from __future__ import annotations
 
@@ -14,6 +11,9 @@ from tileir.interp.api import PureRule
 from tileir.interp.faults import Fault
 from tileir.ir.rules import Rules
 from tileir.ir.storage import dtype_of
+from tileir.ir.types import I1, I4, ElementType, PointerType
+from tileir.numerics import nibbles
+from tileir.ops.packing import Pack, Unpack
 from tileir.ops.shapes import Broadcast, Cat, Extract, Insert, Permute, Reshape
 
 pure: Rules[PureRule] = Rules()
@@ -89,3 +89,38 @@ def _subtile(whole: Sequence[int], part: Sequence[int]) -> Callable[[tuple[Array
         return tuple(slice(number * size, (number + 1) * size) for number, size in zip(numbers, part))
 
     return place
+
+
+def pack_bytes(element: ElementType | PointerType) -> Callable[[Array], Array]:
+    """The stream of a rank-1 tile of `element`, as i8."""
+    if element is I1:
+        return lambda source: np.packbits(source, bitorder="little").view(np.int8)
+    if element.bits == 4:
+        return lambda source: nibbles.packed(np.ascontiguousarray(source)).view(np.int8)
+    return lambda source: np.ascontiguousarray(source).view(np.int8)
+
+
+def unpack_bytes(element: ElementType | PointerType) -> Callable[[Array], Array]:
+    """The rank-1 tile of `element` whose stream the i8 tile is."""
+    dtype = dtype_of(element)
+    if element is I1:
+        return lambda source: np.unpackbits(source.view(np.uint8), bitorder="little").view(dtype)
+    if element is I4:
+        return lambda source: _sign_extended(nibbles.unpacked(source))
+    if element.bits == 4:
+        return lambda source: nibbles.unpacked(source).view(dtype)
+    return lambda source: np.ascontiguousarray(source).view(dtype)
+
+
+def _sign_extended(patterns: Array) -> Array:
+    return ((patterns ^ np.uint8(8)).view(np.int8)) - np.int8(8)
+
+
+@pure(Pack)
+def _pack(op: Pack) -> Unary:
+    return pack_bytes(op.source.tile.element)
+
+
+@pure(Unpack)
+def _unpack(op: Unpack) -> Unary:
+    return unpack_bytes(op.result.tile.element)

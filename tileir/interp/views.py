@@ -11,22 +11,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from tileir.host import undefined
-from tileir.interp import nibbles
-from tileir.interp.accesses import CheckedAccess
 from tileir.interp.api import BlockState, EffectRule, PureRule
-from tileir.interp.cells import CELLS, padding_value
+from tileir.interp.cells import CELLS, CheckedAccess, padding_value
 from tileir.interp.faults import Fault
-from tileir.interp.tiling import (
-    Part,
-    TensorView,
-    TileView,
-    check_reach,
-    element_width,
-    locator,
-)
+from tileir.interp.memory import Memory
+from tileir.interp.tiling import Part, TensorView, TileView, check_reach, element_width, locator
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value
-from tileir.ir.diagnostics import UnsupportedError
+from tileir.ir.diagnostics import Coordinates, UnsupportedError
 from tileir.ir.rules import Rules
 from tileir.ir.storage import DTYPES, dtype_of
 from tileir.ops.views import (
@@ -232,7 +224,7 @@ def load_nibbles(
 ) -> np.ndarray:
     """`load_tile` for elements of half a byte."""
     check_reach(tensor, part, element.memory_bits)
-    values = nibbles.load(block.memory, tensor.base, part.offsets(), block.id)
+    values = read_nibbles(block.memory, tensor.base, part.offsets(), block.id)
     if part.full:
         return values
     tile = outside.copy()
@@ -244,4 +236,38 @@ def store_nibbles(block: BlockState, tensor: TensorView, part: Part, element: t.
     """`store_tile` for elements of half a byte."""
     check_reach(tensor, part, element.memory_bits)
     values = tile if part.full else tile[part.selector]
-    nibbles.store(block.memory, tensor.base, part.offsets(), values, block.id)
+    write_nibbles(block.memory, tensor.base, part.offsets(), values, block.id)
+
+
+ONE = np.int64(1)
+LOW, HIGH = np.uint8(0x0F), np.uint8(0xF0)
+FOUR = np.uint8(4)
+
+
+def _byte_addresses(base: int, offsets: np.ndarray) -> np.ndarray:
+    return np.uint64(base) + (offsets >> ONE).view(np.uint64)
+
+
+def read_nibbles(memory: Memory, base: int, offsets: np.ndarray, block: Coordinates) -> np.ndarray:
+    """The elements at `offsets` (int64, counting elements from address `base`)."""
+    raw = memory.read(_byte_addresses(base, offsets), CheckedAccess(CELLS[t.F4E2M1FN], block, "load"))
+    return np.where(offsets & ONE, raw >> FOUR, raw & LOW).view(DTYPES[t.F4E2M1FN])
+
+
+def write_nibbles(memory: Memory, base: int, offsets: np.ndarray, values: np.ndarray, block: Coordinates) -> None:
+    """Write `values` at `offsets`. The two elements of a byte are not written at once: first all even ones."""
+    places = memory.resolve(_byte_addresses(base, offsets).ravel(), CheckedAccess(CELLS[t.F4E2M1FN], block, "store"))
+    memory.changes += 1
+    bits, odd = values.view(np.uint8).ravel(), (offsets & ONE == 1).ravel()
+    for part in places:
+        lanes = slice(None) if part.lanes is None else part.lanes
+        _write(part.flat, part.where, bits[lanes], ~odd[lanes], HIGH, np.uint8(0))
+        _write(part.flat, part.where, bits[lanes], odd[lanes], LOW, FOUR)
+
+
+def _write(
+    flat: np.ndarray, where: np.ndarray | int, bits: np.ndarray, chosen: np.ndarray, kept: np.uint8, shift: np.uint8
+) -> None:
+    """Put the chosen `bits`, moved up by `shift`, beside the `kept` ones of their bytes."""
+    places = np.asarray(where)[chosen]
+    flat[places] = (flat[places] & kept) | (bits[chosen] << shift)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tileir.host.allocation import Allocation
-from tileir.interp.accesses import CheckedAccess, lane_index
+from tileir.interp.cells import CheckedAccess, lane_index
 from tileir.interp.faults import Fault
 from tileir.interp.memory import Memory, ResolvedElements
 from tileir.ir.diagnostics import Coordinates

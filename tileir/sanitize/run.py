@@ -13,8 +13,7 @@ from tileir.interp.api import BlockState, Coordinates, LaunchState, Options
 from tileir.interp.machine import TABLES
 from tileir.interp.prepare import prepare
 from tileir.interp.program import PreparedFunction
-from tileir.interp.scheduler import Running, coordinates, run_all
-from tileir.interp.watch import Watch
+from tileir.interp.scheduler import Running, Watch, coordinates, run_all
 from tileir.ir.core import Module, Op
 from tileir.ir.diagnostics import Trap
 from tileir.ir.loc import Source

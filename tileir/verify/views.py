@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from tileir.ir.types import F4E2M1FN, GatherScatterViewType, TensorViewType
 from tileir.ops.views import GetIndexSpaceShape, GetTensorShape, LoadView, MakeTensorView, StoreView
-from tileir.verify.access import LOAD, STORE, add_ordering, no_multicast_rule
-from tileir.verify.hints import entries_are_dictionaries
-from tileir.verify.rule import CheckContext, RuleTable, Violation, counted, defined
-from tileir.verify.view_access import (
+from tileir.verify.access import (
+    LOAD,
+    STORE,
     Access,
     accessed,
+    add_ordering,
     inbounds_length,
     index_count,
     index_types,
+    no_multicast_rule,
     same_types,
     scalar_indices,
     tile_rule,
 )
+from tileir.verify.hints import entries_are_dictionaries
+from tileir.verify.rule import CheckContext, RuleTable, Violation, counted, defined
 
 rules = RuleTable()
 

@@ -11,8 +11,8 @@ from time import perf_counter
 import numpy as np
 
 from tileir.analysis.effects import checked_access
-from tileir.interp.accesses import CheckedAccess
 from tileir.interp.api import BlockState
+from tileir.interp.cells import CheckedAccess
 from tileir.interp.memory import box_addresses
 from tileir.interp.observer import Listener, Values
 from tileir.interp.scheduler import coordinates

@@ -154,6 +154,25 @@ def test_tiles_do_not_stay_where_the_result_goes_into_a_factor():
     assert np.array_equal(*results)
 
 
+def test_tiles_do_not_stay_where_a_view_leads_from_the_array_of_the_result_into_a_factor():
+    moved = (
+        "%moved = offset %o, %by : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>\n  %o_tensor = make_tensor_view %moved,"
+    )
+    text = (
+        program()
+        .replace("%o_tensor = make_tensor_view %o,", moved)
+        .replace("%steps: tile<i32>)", "%steps: tile<i32>, %by: tile<i32>)")
+    )
+    kernel, results = tileir.parse(text)["k"], []
+    for target in ("cpu", "interp"):
+        q, k, v, o = arrays(1, 48, 48)
+        whole = np.concatenate([o, k])
+        options = {"threads": 1} if target == "cpu" else {}
+        kernel.launch((3, 1), q, whole[1:], v, whole[:1], 1, 48, 48, 3, o.size, target=target, **options)
+        results.append(whole)
+    assert np.array_equal(*results)
+
+
 @pytest.mark.parametrize("head", HEADS)
 def test_the_order_of_tile_blocks_follows_the_axes_that_the_index_depends_on(head):
     (entry,) = [op for op in tileir.parse(program(head)).op.walk() if isinstance(op, Entry)]

@@ -379,11 +379,15 @@ def condition(flag: Flag) -> Num:
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """Addresses, as i64: from `begin` up to `end` memory may be read, up to `writable_end` written."""
+    """Addresses, as i64: from `begin` up to `end` memory may be read, up to `writable_end` written.
+
+    `last` is the end of all of it, which is more where it has gaps.
+    """
 
     begin: ir.Value
     end: ir.Value
     writable_end: ir.Value
+    last: ir.Value
     marks: ir.Value | None = None
     """Where the marks of an `alloca` begin (`cpu.memory.strict`), in strict mode."""
     size: int = 0

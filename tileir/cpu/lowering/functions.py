@@ -320,7 +320,7 @@ def _callee(caller: Lowering, made: ir.Function, body: Block) -> Lowering:
     words = iter(made.args[_COMMON + 2 :])
     for _ in caller.allocations:
         begin, end, writable_end, marks = (next(words) for _ in range(4))
-        lowering.allocations.append(Bounds(begin, end, writable_end, marks if caller.strict else None))
+        lowering.allocations.append(Bounds(begin, end, writable_end, end, marks if caller.strict else None))
     return lowering
 
 

@@ -276,7 +276,7 @@ class Lowering:
         base = self.builder.inttoptr(address, PTR)
         if self.checked:
             entry = self.bounds_slot + ENTRY * memory
-            self.bounds[id(base)] = Bounds(address, self.slot(entry + 1), self.slot(entry + 2))
+            self.bounds[id(base)] = Bounds(address, *(self.slot(entry + word) for word in range(1, ENTRY)))
         return base
 
     def tile(self, value: Value) -> Tile:

@@ -289,8 +289,11 @@ def fit_of(
         builder.store(builder.and_(fine, inside), held)
         likely = None if bounds is None else False
         with lowering.emit.when(builder.and_(fine, builder.not_(inside)), likely):
+            own = I1(1)
+            if bounds is not None:
+                own = range_inside(lowering, replace(bounds, end=bounds.last), first, length, False)
             question = MemoryQuestion.of(write, element, len(view.extents))
-            builder.store(box_held(lowering, question, first, dimensions), held)
+            builder.store(builder.and_(own, box_held(lowering, question, first, dimensions)), held)
         return builder.load(held, typ=I1)
 
     reads, writes = _uses_of(lowering.fusion.users, result)

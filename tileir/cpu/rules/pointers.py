@@ -80,7 +80,7 @@ def lower_alloca(lowering: Lowering, op: pointers.Alloca) -> None:
     begin = builder.ptrtoint(base, I64)
     end = builder.add(begin, I64(size))
     marks = new_marks(lowering, size) if lowering.strict else None
-    bounds = Bounds(begin, end, end, marks, size)
+    bounds = Bounds(begin, end, end, end, marks, size)
     lowering.allocations.append(bounds)
     if lowering.checked:
         lowering.bounds[id(base)] = bounds

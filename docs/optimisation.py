@@ -10,10 +10,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tileir.passes.exact import EXACT
 from tileir.passes.pattern import PatternRow
 from tileir.passes.pipeline import LEVELS, PASSES, passes_of
-from tileir.passes.row import Row
+from tileir.passes.rebuilding import Row
+from tileir.passes.running import EXACT
 
 FOLDER = Path(__file__).parent
 KERNEL = "docs/kernel_to_optimise.mlir"

@@ -39,7 +39,7 @@ PRELOADED = (
     "tileir.cpu.rules",
     "tileir.cutile",
     "tileir.gpu.ttir.rules",
-    "tileir.passes.exact",
+    "tileir.passes.running",
     "tileir.passes.rebuilding",
     "tileir.runtime.interpreter",
     "tileir.runtime.native",

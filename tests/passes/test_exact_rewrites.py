@@ -18,8 +18,8 @@ from tileir.examples.checks import EXAMPLES
 from tileir.host import extern
 from tileir.ir.compare import identical
 from tileir.ir.diagnostics import place_text
-from tileir.passes.exact import EXACT
-from tileir.passes.row import Exactness
+from tileir.passes.rebuilding import Exactness
+from tileir.passes.running import EXACT
 from tileir.runtime import native
 from tileir.runtime.exact import exact_kernel, exact_module
 

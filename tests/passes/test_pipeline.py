@@ -19,7 +19,7 @@ from tileir.ops.control import For
 from tileir.ops.module import Entry
 from tileir.ops.pointers import LoadPtr
 from tileir.ops.views import LoadView
-from tileir.passes import patternwords
+from tileir.passes import pattern
 from tileir.passes.canonicalise import PATTERNS
 from tileir.passes.pipeline import LEVELS, PASSES
 from tileir.passes.running import Step
@@ -241,4 +241,4 @@ def test_no_level_changes_rounding() -> None:
 
 def test_every_word_of_patterns_is_used() -> None:
     text = " ".join(f"{row.pattern} {row.becomes} {row.when}" for row in PATTERNS)
-    assert [word for word in patternwords.WORDS if f"{word}(" not in text] == []
+    assert [word for word in pattern.WORDS if f"{word}(" not in text] == []

@@ -21,7 +21,7 @@ from tileir.ops import conversion, core, division, integer
 from tileir.passes.canonicalise import PATTERNS
 from tileir.passes.facts import splat_of
 from tileir.passes.pattern import PatternRow
-from tileir.passes.row import Exactness
+from tileir.passes.rebuilding import Exactness
 
 z3 = pytest.importorskip("z3", reason="z3-solver is not installed: no row is proved")
 

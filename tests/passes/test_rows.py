@@ -18,7 +18,7 @@ from tileir.ir.core import Block, Value
 from tileir.passes.canonicalise import PATTERNS, Canonicalise
 from tileir.passes.pattern import PatternRow
 from tileir.passes.pipeline import PASSES
-from tileir.passes.row import ChangeLog, Exactness, Row
+from tileir.passes.rebuilding import ChangeLog, Exactness, Row
 
 LOOPED = 1
 """Names beyond two that are gone through one value at a time."""

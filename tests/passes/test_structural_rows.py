@@ -13,7 +13,7 @@ from tests.differential import outcome
 from tests.golden.arguments import data
 from tileir.ir import types as t
 from tileir.passes.pipeline import PASSES
-from tileir.passes.row import Exactness, Row
+from tileir.passes.rebuilding import Exactness, Row
 from tileir.passes.running import Step
 from tileir.tools.optimise import watched
 

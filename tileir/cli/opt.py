@@ -1,20 +1,26 @@
-"""``tileir opt``: the program after passes, and what each pass changed."""
+"""``tileir opt``: the program after passes, and what each pass changed, with operations in a few words.
+
+addi(muli(%n, 4), 1)
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TextIO
 
 from tileir.cli import FAULT, FINE, UsageError, files, show
 from tileir.cli.options import add_level, add_output
 from tileir.ir import core
+from tileir.ir.attributes import DenseElements
+from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import place_text
-from tileir.passes.description import op_text, values_text
-from tileir.passes.row import Change
+from tileir.ops.core import Constant
+from tileir.passes.facts import content_array
+from tileir.passes.rebuilding import Change
 from tileir.passes.running import Step
 from tileir.runtime.module import Module
 from tileir.text.printer import to_text
@@ -197,3 +203,44 @@ def _content(module: Module, options: argparse.Namespace) -> str | bytes:
         return encode(module, options.level)
     form = "generic" if options.generic else "module"
     return to_text(module, form=form, debug=options.debug, level=options.level)
+
+
+# ---------------------------------------------------------------- operations and values in a few words
+
+
+DEPTH = 2
+"""Operations that are looked through."""
+_WIDEST = 60
+
+
+def op_text(op: Op, depth: int = DEPTH) -> str:
+    """An operation with its operands."""
+    if isinstance(op, Constant):
+        return constant_text(op.value)
+    operands = ", ".join(value_text(value, depth - 1) for value in op.operands)
+    return shortened(f"{op.spec.name}({operands})")
+
+
+def value_text(value: Value, depth: int = DEPTH) -> str:
+    """A value by what defines it."""
+    owner = value.owner
+    if isinstance(owner, Block):
+        names = owner.arg_names
+        return names[value.index] if value.index < len(names) else f"%arg{value.index}"
+    if isinstance(owner, Constant):
+        return constant_text(owner.value)
+    text = op_text(owner, depth) if depth > 0 else owner.spec.name
+    return f"{text}#{value.index}" if len(owner.results) > 1 else text
+
+
+def values_text(values: Sequence[Value]) -> str:
+    """Values that stand for the results of an operation."""
+    return shortened(", ".join(map(value_text, values)))
+
+
+def constant_text(content: DenseElements) -> str:
+    return str(content_array(content).item()) if content.is_splat else f"constant {content.type.text}"
+
+
+def shortened(text: str) -> str:
+    return text if len(text) <= _WIDEST else text[: _WIDEST - 3] + "..."

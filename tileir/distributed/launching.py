@@ -16,7 +16,7 @@ from tileir.distributed.plan import BandPlan, planned
 from tileir.distributed.sending import SentArrays, sender_of
 from tileir.distributed.shared_memory import shared_files
 from tileir.distributed.tasks import given_back, take_back, tasks_of
-from tileir.passes.banding import banded
+from tileir.passes.specialising import banded
 from tileir.runtime.arguments import ArrayArgument
 from tileir.runtime.grid import GridLike, checked_grid
 from tileir.runtime.module import DEFAULT_TARGET, Kernel, Module, bind, target_named

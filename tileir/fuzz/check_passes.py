@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from tileir.fuzz.comparing import MAX_ITERATIONS, Comparison, compare
 from tileir.fuzz.trials import Trial, trials
-from tileir.passes.row import Exactness
+from tileir.passes.rebuilding import Exactness
 from tileir.passes.running import Step
 from tileir.runtime.module import Kernel, Module
 from tileir.sanitize.launch import sanitize

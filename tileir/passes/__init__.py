@@ -1,7 +1,7 @@
-"""Rewrites of programs: every one is a row of a table that says what it does, when, and why it is right.
+"""Rewrites of programs: every one is a row that says what it does, when, and why it is right.
 
-    rewritten, log = run(module, pipeline(level=2), evaluate)
+    rewritten, log = run(module, passes, context)
 
-Knows: the rows (`table`), the walk that applies them (`rebuilding`), passes and their order (`pipeline`).
-Does not know: arithmetic, which it is handed (`Evaluate`), nor any target.
+Knows: the rows, the walk that applies them (`rebuilding`), passes (`running`) and the order of a level (`pipeline`).
+Does not know: arithmetic, which it is given, nor any target.
 """

@@ -29,8 +29,7 @@ from tileir.ops import atomics, control, conversion, core, floating, integer, ma
 from tileir.ops.module import Entry, Global
 from tileir.ops.shapes import Broadcast, Reshape
 from tileir.passes.facts import DenseElements, content_array, dense, splat
-from tileir.passes.rebuilding import Rebuilding
-from tileir.passes.row import ChangeLog
+from tileir.passes.rebuilding import ChangeLog, Rebuilding
 
 RING = t.I32
 TARGET = "algebraic"

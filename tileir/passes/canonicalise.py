@@ -1,7 +1,7 @@
-"""The pass ``canonicalise``: every operation in its simplest form, and constants computed.
+"""The passes ``canonicalise``, ``fold`` and ``fuse-fma``: every operation in its simplest form, constants computed.
 
-Knows: in which order rows are tried, and the rewrites of single operations that take more than a pattern.
-Does not know: the patterns (`rules`), nor how a constant is computed (`fold`).
+Folding computes with the arithmetic that a run would use, which it is given. Rewrites that are patterns are in
+`passes.rules`; a product and a sum become one operation with one rounding only where the user asks for it.
 """
 
 from __future__ import annotations
@@ -9,23 +9,90 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
+import numpy as np
+
+from tileir.analysis.structure import Uses
 from tileir.ir.attributes import DenseElements
-from tileir.ir.core import Op, Value
+from tileir.ir.core import Module, Op, Value
 from tileir.ir.loc import Location
-from tileir.ir.traits import ELEMENTWISE, PURE
-from tileir.ir.types import F4E2M1FN, I1, TileType
-from tileir.ops.core import Constant
+from tileir.ir.traits import ELEMENTWISE, NO_MEMORY_EFFECT, PURE
+from tileir.ir.types import F4E2M1FN, I1, ElementType, TileType
+from tileir.ops.conversion import Bitcast
+from tileir.ops.core import Constant, Select
 from tileir.ops.misc import Assume
 from tileir.ops.pointers import JoinTokens, MakeToken
-from tileir.ops.shapes import Broadcast
-from tileir.passes import fold
-from tileir.passes.facts import Evaluate, constant_of, is_determined
-from tileir.passes.pattern import PatternRow, build
-from tileir.passes.rebuilding import Rebuilding, fused
-from tileir.passes.row import ChangeLog, Exactness, Row
-from tileir.passes.rules import conversion, core, floating, integer, shapes
+from tileir.ops.shapes import Broadcast, Extract, Permute, Reshape
+from tileir.passes.facts import Evaluate, constant_of, content_array, dense, is_determined
+from tileir.passes.pattern import Bound, PatternRow, build
+from tileir.passes.rebuilding import ChangeLog, Exactness, Rebuilding, Row, fused
+from tileir.passes.rules import FUSED, PATTERNS
 
-PATTERNS: tuple[PatternRow, ...] = (*integer.ROWS, *floating.ROWS, *conversion.ROWS, *core.ROWS, *shapes.ROWS)
+# ---------------------------------------------------------------- folding
+
+
+FOLDED = Row(
+    "constant-operands", "fold", "OP(C, D, ...)", "constant", Exactness.EXACT,
+    "the interpreter's own rule computes the result, so that folding and running are one arithmetic",
+    "the result is fixed by the language and no NaN, nothing undefined happens, and the tile is no larger than before",
+)  # fmt: skip
+
+FOLD_ROWS = (FOLDED,)
+
+_MOVES = (Broadcast, Reshape, Permute, Extract)
+_KEEPS_BITS = (*_MOVES, Select, Bitcast)
+LARGEST = 1 << 12
+"""Elements of a constant that is not the same everywhere."""
+
+
+def folded(op: Op, evaluate: Evaluate) -> list[DenseElements] | None:
+    """The contents of the results of an operation whose operands are constants; None where it is not folded."""
+    known: list[DenseElements] = []
+    for value in op.operands:
+        content = constant_of(value)
+        if content is None:
+            return None
+        known.append(content)
+    if not known or not is_foldable(op):
+        return None
+    types = [result.tile for result in op.results]
+    if isinstance(op, _MOVES) and known[0].is_splat:
+        return [DenseElements(types[0], known[0].data)]
+    if ELEMENTWISE in op.spec.traits and all(content.is_splat for content in known):
+        return _computed(op, [content_array(content) for content in known], types, evaluate)
+    largest = max(content.type.count for content in known)
+    if any(type.count > min(largest, LARGEST) for type in types):
+        return None
+    full = [np.broadcast_to(content_array(content), content.type.shape) for content in known]
+    return _computed(op, full, types, evaluate)
+
+
+def is_foldable(op: Op) -> bool:
+    """Whether an operation computes numbers from its operands alone, the same everywhere."""
+    if op.regions or op.discardable or not (PURE in op.spec.traits or NO_MEMORY_EFFECT in op.spec.traits):
+        return False
+    return is_determined(op) and all(map(_is_number, op.results)) and all(map(_is_number, op.operands))
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value.type, TileType) and Constant.spec.results[0].constraint.accepts(value.type)
+
+
+def _computed(
+    op: Op, arrays: Sequence[np.ndarray], types: Sequence[TileType], evaluate: Evaluate
+) -> list[DenseElements] | None:
+    results = evaluate(op, arrays)
+    if results is None or not (isinstance(op, _KEEPS_BITS) or not any(map(_has_nan, results, types))):
+        return None
+    return [dense(type, np.asarray(result)) for type, result in zip(types, results)]
+
+
+def _has_nan(array: np.ndarray, type: TileType) -> bool:
+    assert isinstance(type.element, ElementType)
+    return type.element.is_float and bool(np.isnan(np.asarray(array, np.float64)).any())
+
+
+# ---------------------------------------------------------------- canonical forms
+
 
 SAME_PROMISE = Row(
     "assume-twice", "canonicalise", "assume P (assume P x)", "assume P x", Exactness.EXACT,
@@ -41,7 +108,7 @@ UNIFORM = Row(
     "OP is element-wise and its result fixed by the language, and no tile of i1: a mask that is partly one bit makes "
     "longer code; constants count as broadcasts",
 )  # fmt: skip
-ROWS: tuple[Row, ...] = (*PATTERNS, SAME_PROMISE, JOINED, UNIFORM)
+CANONICALISE_ROWS: tuple[Row, ...] = (*PATTERNS, SAME_PROMISE, JOINED, UNIFORM)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -61,11 +128,11 @@ class Folding(Rebuilding):
         return self._folded(op) or super().emit(op)
 
     def _folded(self, op: Op) -> Sequence[Value] | None:
-        contents = fold.folded(op, self.evaluate)
+        contents = folded(op, self.evaluate)
         if contents is None:
             return None
         made = [Constant.build([content.type], op.loc, value=content) for content in contents]
-        return self._noted(fold.FOLDED, op, [self.block.append(one).results[0] for one in made])
+        return self._noted(FOLDED, op, [self.block.append(one).results[0] for one in made])
 
     def _noted(self, row: Row, op: Op, values: Sequence[Value]) -> Sequence[Value]:
         self.log.note(row, op, values)
@@ -162,3 +229,38 @@ def _is_uniform(value: Value) -> bool:
 def _place(row: PatternRow, op: Op) -> Location:
     """That of `op`, with those of what it absorbs."""
     return fused(op.loc, *(inner.loc for inner in row.absorbed(op)))
+
+
+# ---------------------------------------------------------------- fused products and sums
+
+
+FUSE_ROWS = FUSED
+
+
+class Fusing(Rebuilding):
+    """The walk that makes multiply-adds (spec: passes#fusion)."""
+
+    def module(self, module: Module) -> Module:
+        self.uses = Uses([module.op])
+        return super().module(module)
+
+    def visit(self, op: Op) -> None:
+        for row in FUSED:
+            bound = row.match(op) if type(op) is row.matched.op else None
+            if bound is not None and self._used_once(row, op):
+                self._fuse(row, op, bound)
+                return
+        super().visit(op)
+
+    def _used_once(self, row: PatternRow, op: Op) -> bool:
+        (product,) = row.absorbed(op)
+        return list(self.uses.of(product.results[0])) == [op] and op.operands.count(product.results[0]) == 1
+
+    def _fuse(self, row: PatternRow, op: Op, bound: Bound) -> None:
+        (product,) = row.absorbed(op)
+        now = {name: self.values[found] if isinstance(found, Value) and found in self.values else found
+               for name, found in bound.items()}  # fmt: skip
+        made = build(row.made, op.results[0].type, now, self.place(fused(op.loc, product.loc)), self)
+        assert made is not None, "a fused operation has the type of the sum"
+        self.log.note(row, op, [made])
+        self.bind(op.results, [made])

@@ -36,8 +36,7 @@ from tileir.passes.facts import constant_of, splat
 from tileir.passes.inequalities import Prover, inequalities
 from tileir.passes.linear import Linear, LinearTiles, places, plus, times
 from tileir.passes.raising import may_be_raised
-from tileir.passes.rebuilding import Rebuilding
-from tileir.passes.row import ChangeLog, Exactness, Row
+from tileir.passes.rebuilding import ChangeLog, Exactness, Rebuilding, Row
 from tileir.passes.scalars import (
     WIDEST,
     KnownScalar,

@@ -30,9 +30,8 @@ from tileir.ops.views import (
     StoreView,
 )
 from tileir.passes.facts import constant_of, splat_of
-from tileir.passes.rebuilding import Rebuilding
-from tileir.passes.row import ChangeLog, Exactness, Row
-from tileir.passes.sharing import CLOSED
+from tileir.passes.rebuilding import ChangeLog, Exactness, Rebuilding, Row
+from tileir.passes.redundancy import CLOSED
 
 NO_WRAP = Row(
     "no-signed-wrap", "infer", "addi, subi, muli without overflow flag", "the same with overflow<no_signed_wrap>",

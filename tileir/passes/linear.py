@@ -30,7 +30,7 @@ from tileir.ops.core import Constant, Iota, Offset
 from tileir.ops.integer import AddI, MulI, SubI
 from tileir.ops.misc import Assume
 from tileir.ops.shapes import Broadcast, Permute, Reshape
-from tileir.passes.branches import has_plain_body
+from tileir.passes.control import has_plain_body
 from tileir.passes.facts import signed_splat_of
 from tileir.passes.scalars import (
     WIDEST,

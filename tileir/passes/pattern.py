@@ -5,9 +5,7 @@
 A small letter stands for any value, a capital for one that a `constant` defines, a number for a constant with that
 integer in all elements; a name twice is the same value twice. ``overflow=O`` names what an attribute is, and
 ``signedness=signed`` asks for a case of it; one that is not mentioned may be anything, and is the default in what is
-made. In what is made, and in `when`, a function of `patternwords` may be called.
-
-Knows: how such text is read, matched and built. Does not know: any row.
+made. In what is made, and in `when`, a word of `WORDS` may be called.
 """
 
 from __future__ import annotations
@@ -17,17 +15,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from tileir.ir.attributes import DenseElements
+from tileir.ir.attributes import DenseElements, Ordering, Predicate
 from tileir.ir.core import Op, Value
 from tileir.ir.fields import Attr
 from tileir.ir.loc import Location
 from tileir.ir.traits import Relation, Same
-from tileir.ir.types import TileType, Type, checked_cast
+from tileir.ir.types import I1, ElementType, TileType, Type, checked_cast
 from tileir.ops import OPS
 from tileir.ops.core import Constant
-from tileir.passes import patternwords
-from tileir.passes.facts import constant_of, splat, splat_of
-from tileir.passes.row import Row
+from tileir.passes.facts import constant_of, signed_splat_of, splat, splat_of
+from tileir.passes.rebuilding import Row
 
 _TYPE = Relation.TYPE
 
@@ -63,7 +60,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Spoken:
-    """A call of a function of `patternwords`, or a case of an enumeration without arguments."""
+    """A call of a word of `WORDS`, or a case of an enumeration without arguments."""
 
     name: str
     arguments: tuple[Term, ...] = ()
@@ -204,7 +201,7 @@ def evaluated(term: Term, bound: Bound) -> object:
     if isinstance(term, Number):
         return term.value
     assert isinstance(term, Spoken)
-    word: Callable[..., object] = patternwords.WORDS[term.name]
+    word: Callable[..., object] = WORDS[term.name]
     return word(*(evaluated(argument, bound) for argument in term.arguments))
 
 
@@ -253,7 +250,7 @@ def _build_op(term: Apply, type: Type, bound: Bound, loc: Location, emitter: Des
 def _content(attr: Attr, term: Term, bound: Bound) -> object:
     if isinstance(term, Name):
         return bound[term.name]
-    if isinstance(term, Spoken) and term.name in patternwords.WORDS:
+    if isinstance(term, Spoken) and term.name in WORDS:
         return evaluated(term, bound)
     return _case(attr, term)
 
@@ -286,3 +283,121 @@ def _types(op: type[Op], type: Type, fields: dict[str, Term], bound: Bound) -> d
                 return None
             types.update((name, one) for one in known for name in relation.fields)
     return types
+
+
+# ---------------------------------------------------------------- the words of patterns
+
+
+_MIRRORED = {
+    Predicate.EQUAL: Predicate.EQUAL,
+    Predicate.NOT_EQUAL: Predicate.NOT_EQUAL,
+    Predicate.LESS_THAN: Predicate.GREATER_THAN,
+    Predicate.LESS_THAN_OR_EQUAL: Predicate.GREATER_THAN_OR_EQUAL,
+    Predicate.GREATER_THAN: Predicate.LESS_THAN,
+    Predicate.GREATER_THAN_OR_EQUAL: Predicate.LESS_THAN_OR_EQUAL,
+}
+_NEGATED = {
+    Predicate.EQUAL: Predicate.NOT_EQUAL,
+    Predicate.NOT_EQUAL: Predicate.EQUAL,
+    Predicate.LESS_THAN: Predicate.GREATER_THAN_OR_EQUAL,
+    Predicate.LESS_THAN_OR_EQUAL: Predicate.GREATER_THAN,
+    Predicate.GREATER_THAN: Predicate.LESS_THAN_OR_EQUAL,
+    Predicate.GREATER_THAN_OR_EQUAL: Predicate.LESS_THAN,
+}
+_REFLEXIVE = (Predicate.EQUAL, Predicate.LESS_THAN_OR_EQUAL, Predicate.GREATER_THAN_OR_EQUAL)
+
+
+def mirrored(predicate: Predicate) -> Predicate:
+    """The predicate that says the same of the operands in the other order."""
+    return _MIRRORED[predicate]
+
+
+def negated(predicate: Predicate) -> Predicate:
+    """The predicate that holds where this one does not."""
+    return _NEGATED[predicate]
+
+
+def other(ordering: Ordering) -> Ordering:
+    """What a comparison with NaN gives when the result is negated."""
+    return Ordering.UNORDERED if ordering is Ordering.ORDERED else Ordering.ORDERED
+
+
+def reflexive(predicate: Predicate) -> int:
+    """1 if a number is in that relation to itself, else 0."""
+    return int(predicate in _REFLEXIVE)
+
+
+def composed(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
+    """The permutation that does first the one, then the other."""
+    return tuple(first[at] for at in second)
+
+
+def in_order(permutation: tuple[int, ...]) -> bool:
+    """Whether a permutation leaves every dimension where it is."""
+    return permutation == tuple(range(len(permutation)))
+
+
+def variable(value: Value) -> bool:
+    """Whether a value is not known."""
+    return constant_of(value) is None
+
+
+def wider(value: Value, than: Value) -> bool:
+    """Whether the elements of one tile have more bits than those of another."""
+    return value.tile.number.bits > than.tile.number.bits
+
+
+def one_bit(value: Value) -> bool:
+    """Whether the elements are i1."""
+    return value.tile.element is I1
+
+
+def wide_integer(value: Value) -> bool:
+    """Whether the elements are integers of more than one bit."""
+    element = value.tile.element
+    return isinstance(element, ElementType) and not element.is_float and element.bits > 1
+
+
+def narrower(value: Value, than: Value) -> bool:
+    """Whether the elements of one tile have fewer bits than those of another."""
+    return wider(than, value)
+
+
+def fits_sum(value: Value, other: Value) -> bool:
+    """Whether the sum of two constants, read as signed, fits their common type."""
+    return _signed_sum(value, other) is not None
+
+
+def signed_sum(value: Value, other: Value) -> DenseElements:
+    """The sum of two constants, which fits."""
+    found = _signed_sum(value, other)
+    assert found is not None, "a condition has asked whether the sum fits"
+    return splat(value.tile, found)
+
+
+def _signed_sum(value: Value, other: Value) -> int | None:
+    one, two = signed_splat_of(value), signed_splat_of(other)
+    if one is None or two is None or value.type is not other.type or value.tile.number.bits == 1:
+        return None
+    half = 1 << (value.tile.number.bits - 1)
+    return one + two if -half <= one + two < half else None
+
+
+WORDS: dict[str, Callable[..., object]] = {
+    word.__name__: word
+    for word in (
+        composed,
+        fits_sum,
+        in_order,
+        mirrored,
+        narrower,
+        negated,
+        one_bit,
+        other,
+        reflexive,
+        signed_sum,
+        variable,
+        wide_integer,
+        wider,
+    )
+}

@@ -11,23 +11,9 @@ from tileir.ops.control import For
 from tileir.ops.floating import MulF
 from tileir.ops.pointers import LoadPtr, StorePtr
 from tileir.ops.views import MakeTensorView
-from tileir.passes import (
-    canonicalise,
-    fold,
-    forwarding,
-    fusing,
-    gathering,
-    inferring,
-    inlining,
-    raising,
-    relaxing,
-    specialising,
-    splitting,
-    unrolling,
-)
-from tileir.passes.exact import CANONICALISE, CONTROL, CSE, DCE, LICM, LOOPS
-from tileir.passes.row import ChangeLog
-from tileir.passes.running import Context, Pass, copying, folding, plain
+from tileir.passes import canonicalise, control, gathering, inferring, raising, redundancy, relaxing, specialising
+from tileir.passes.rebuilding import ChangeLog
+from tileir.passes.running import CANONICALISE, CONTROL, CSE, DCE, LICM, LOOPS, Context, Pass, copying, folding, plain
 
 
 def _specialised(module: Module, log: ChangeLog, context: Context) -> Module:
@@ -40,19 +26,20 @@ _CALLS: frozenset[type[Op]] = frozenset({Call})
 
 _ALL = (
     Pass("specialise", "parameters with known arguments become constants", specialising.ROWS, _specialised),
-    Pass("inline", "calls become what the function does", inlining.ROWS, copying(inlining.Inlining), _CALLS),
-    Pass("fold", "operations on constants are computed", fold.ROWS, folding(canonicalise.Folding)),
+    Pass("inline", "calls become what the function does", specialising.INLINE_ROWS,
+         copying(specialising.Inlining), _CALLS),
+    Pass("fold", "operations on constants are computed", canonicalise.FOLD_ROWS, folding(canonicalise.Folding)),
     CANONICALISE,
     CONTROL,
     CSE,
     DCE,
     LICM,
-    Pass("unroll", "small loops of known length become their iterations", unrolling.ROWS, copying(unrolling.Unrolling),
-         LOOPS),
-    Pass("loop-split", "loops that test their counter become two without the test", splitting.ROWS,
-         copying(splitting.Splitting), frozenset({For})),
-    Pass("forward", "values come from accesses before; stores that are overwritten are left out", forwarding.ROWS,
-         plain(forwarding.Forwarding)),
+    Pass("unroll", "small loops of known length become their iterations", control.UNROLL_ROWS,
+         copying(control.Unrolling), LOOPS),
+    Pass("loop-split", "loops that test their counter become two without the test", control.SPLIT_ROWS,
+         copying(control.Splitting), frozenset({For})),
+    Pass("forward", "values come from accesses before; stores that are overwritten are left out",
+         redundancy.FORWARD_ROWS, plain(redundancy.Forwarding)),
     Pass("raise", "accesses through tiles of pointers go through views", raising.ROWS, copying(raising.Raising),
          frozenset({LoadPtr, StorePtr})),
     Pass("raise-gathers", "rows that an index tile names go through gather views, in the language from 13.3 on",
@@ -64,8 +51,8 @@ _ALL = (
          inferring.ASSUME_ROWS, copying(inferring.InferringAssume), frozenset({MakeTensorView})),
     Pass("infer-inbounds", "tiles that lie inside the tensor say so, in the language from 13.4 on",
          inferring.INBOUNDS_ROWS, copying(inferring.InferringInbounds)),
-    Pass("fuse-fma", "products and sums are rounded once; changes results", fusing.ROWS, copying(fusing.Fusing),
-         frozenset({MulF})),
+    Pass("fuse-fma", "products and sums are rounded once; changes results", canonicalise.FUSE_ROWS,
+         copying(canonicalise.Fusing), frozenset({MulF})),
 )  # fmt: skip
 PASSES: dict[str, Pass] = {one.name: one for one in _ALL}
 """All passes by name."""

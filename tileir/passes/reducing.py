@@ -17,11 +17,10 @@ from tileir.ops.control import For, If, Loop
 from tileir.ops.core import Constant
 from tileir.ops.module import Entry
 from tileir.ops.pointers import MakeToken
-from tileir.passes.dropping import Dropping
+from tileir.passes.dead_code import Dropping
 from tileir.passes.facts import DenseElements, splat
-from tileir.passes.rebuilding import Rebuilding
-from tileir.passes.row import ChangeLog
-from tileir.passes.sharing import Sharing
+from tileir.passes.rebuilding import ChangeLog, Rebuilding
+from tileir.passes.redundancy import Sharing
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,7 @@ from tileir.ir.core import Module, Op, Value
 from tileir.ir.types import TOKEN
 from tileir.ops.module import Entry
 from tileir.ops.pointers import JoinTokens, MakeToken
-from tileir.passes.rebuilding import Rebuilding
-from tileir.passes.row import Exactness, Row
+from tileir.passes.rebuilding import Exactness, Rebuilding, Row
 
 LOADS = Row(
     "load-before-load", "relax", "weak load token=t, where t is of a weak load", "weak load with the token before t",

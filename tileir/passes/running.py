@@ -1,6 +1,6 @@
 """Passes, and how they follow each other until nothing changes.
 
-Knows: what a pass is, and when one has work again. Does not know: any rewrite, nor which passes there are (`pipeline`).
+Here are those that launches run, whose rewrites are exact, faults of a run included; the others are in `pipeline`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from time import perf_counter
 
 from tileir.ir.bulk import without_collection
 from tileir.ir.core import Module, Op
+from tileir.ops.control import For, If, Loop
+from tileir.passes import canonicalise, control, dead_code, redundancy
 from tileir.passes.facts import Evaluate
-from tileir.passes.rebuilding import Rebuilding, copied
-from tileir.passes.row import Aspect, Change, ChangeLog, Row
+from tileir.passes.rebuilding import Aspect, Change, ChangeLog, Rebuilding, Row, copied
 
 
 @dataclass(frozen=True)
@@ -145,3 +146,29 @@ class _Run:
 def _has_work(one: Pass, changed: Aspect, by: Pass) -> bool:
     """Whether a pass may find something in a program that another, or itself, has changed."""
     return bool(changed & one.looks_at) and not (one is by and one.settles)
+
+
+# ---------------------------------------------------------------- the passes that launches run
+
+
+LOOPS: frozenset[type[Op]] = frozenset({For, Loop})
+
+CANONICALISE = Pass(
+    "canonicalise", "operations in their simplest form; folds too", canonicalise.CANONICALISE_ROWS,
+    folding(canonicalise.Canonicalise), looks_at=Aspect.CODE, settles=True,
+)  # fmt: skip
+CONTROL = Pass(
+    "control", "known branches, choices between values, loops that run once", control.CONTROL_ROWS,
+    plain(control.Branches), LOOPS | {If}, Aspect.CODE | Aspect.USES,
+)  # fmt: skip
+CSE = Pass(
+    "cse", "repeated operations become one", redundancy.CSE_ROWS, plain(redundancy.Sharing),
+    looks_at=Aspect.CODE | Aspect.PLACE, settles=True,
+)  # fmt: skip
+DCE = Pass("dce", "what nobody can see is left out", dead_code.ROWS, plain(dead_code.Dropping), looks_at=Aspect.CODE)
+LICM = Pass(
+    "licm", "what does not change is computed before a loop", redundancy.LICM_ROWS, plain(redundancy.Hoisting), LOOPS,
+    Aspect.CODE, settles=True,
+)  # fmt: skip
+EXACT = (CANONICALISE, CONTROL, CSE, LICM, DCE)
+"""Those of level 2 that have exact rows and keep every operation at a place of its own: a call stays a call."""

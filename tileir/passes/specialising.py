@@ -1,22 +1,31 @@
-"""The pass ``specialise``: scalar parameters whose argument is known become constants.
+"""Programs for what is known of a launch: the passes ``specialise`` and ``inline``, and bands of a grid.
 
-Knows: how numbers become constants. Does not know: who knows the arguments.
+specialise    scalar parameters whose argument is known become constants
+inline        calls become what the function does
+banded        a program whose tile blocks are a band of a larger grid
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from tileir.analysis.placement import CallPlacement, CodeSizes
 from tileir.analysis.structure import Uses
-from tileir.ir.core import Block, Module
-from tileir.ir.types import ElementType, TileType
-from tileir.ops.core import Constant
+from tileir.ir.core import Block, Module, Op, Value
+from tileir.ir.types import I32, ElementType, FunctionType, TileType, tile
+from tileir.ops.calls import Call, Func
+from tileir.ops.control import Return
+from tileir.ops.core import Constant, GetNumTileBlocks, GetTileBlockId
+from tileir.ops.integer import AddI
 from tileir.ops.module import Entry
+from tileir.ops.pointers import Alloca
 from tileir.passes.facts import dense, splat
-from tileir.passes.rebuilding import Rebuilding
-from tileir.passes.row import ChangeLog, Exactness, Row
+from tileir.passes.rebuilding import ChangeLog, Exactness, Rebuilding, Row
+
+# ---------------------------------------------------------------- known arguments
+
 
 KNOWN = Row(
     "known-argument", "specialise", "parameter n", "constant N", Exactness.PROMISED,
@@ -64,12 +73,12 @@ class Specialising(Rebuilding):
         self.used.add(name)
         if not self.uses.of(parameter):
             return
-        made = Constant.build([type], entry.loc, value=_content(type, name, self.arguments[name]))
+        made = Constant.build([type], entry.loc, value=_dense(type, name, self.arguments[name]))
         self.bind([parameter], self.emit(made))
         self.log.note(KNOWN, made, made.results)
 
 
-def _content(type: TileType, name: str, number: int | float) -> object:
+def _dense(type: TileType, name: str, number: int | float) -> object:
     """The constant. Raises ValueError for a number that does not fit."""
     element = type.number
     if element.is_float:
@@ -78,3 +87,128 @@ def _content(type: TileType, name: str, number: int | float) -> object:
     if not isinstance(number, int) or not low <= number <= high:
         raise ValueError(f"arguments: {name} is a {type!r}: expected an integer that fits, got {number!r}")
     return splat(type, number)
+
+
+# ---------------------------------------------------------------- calls
+
+
+INLINED = Row(
+    "inlined-call", "inline", "experimental$call @f(x, ...)", "the body of @f on x, ...", Exactness.EXACT,
+    "a call runs the body; places in it become call sites", "@f returns at its end only, allocates nothing, and "
+    "is small, or all code of the kernel or function is together",
+)  # fmt: skip
+UNCALLED = Row(
+    "uncalled-function", "inline", "experimental$func @f that nobody calls", "nothing", Exactness.EXACT,
+    "functions are called, never launched", "a call of @f was inlined",
+)  # fmt: skip
+INLINE_ROWS = (INLINED, UNCALLED)
+
+
+class Inlining(Rebuilding):
+    """The walk that inlines calls."""
+
+    def module(self, module: Module) -> Module:
+        self.sizes = CodeSizes()
+        self.whole: dict[Op, bool] = {}
+        self.inlined: set[Op] = set()
+        made = super().module(module)
+        self._drop_uncalled(made, {function.attributes["sym_name"] for function in self.inlined})
+        return made
+
+    def visit(self, op: Op) -> None:
+        if isinstance(op, Entry | Func):
+            self.placement = CallPlacement(op.body, self.sizes)
+        if isinstance(op, Call) and self._can_inline(op):
+            self._inline(op)
+        else:
+            super().visit(op)
+
+    def _can_inline(self, op: Call) -> bool:
+        function = self.sizes.callee(op)
+        return not op.discardable and self._is_whole(function) and self.placement.is_part(function)
+
+    def _is_whole(self, function: Op) -> bool:
+        """Whether a function returns at its end only, and allocates nothing."""
+        if function not in self.whole:
+            (body,) = function.regions
+            assert body is not None, "a function has a body"
+            inner = (one for root in body.ops[:-1] for one in root.walk())
+            inside = any(isinstance(one, Return | Alloca) for one in inner)
+            self.whole[function] = isinstance(body.terminator, Return) and not inside
+        return self.whole[function]
+
+    def _inline(self, op: Call) -> None:
+        function = self.sizes.callee(op)
+        (body,) = function.regions
+        assert body is not None, "a function has a body"
+        arguments = self.given(op.args)
+        self.log.note(INLINED, op)
+        self.inlined.add(function)
+        self.callers = (*self.callers, op.loc)
+        self.bind(op.results, self.inline(body, arguments))
+        self.callers = self.callers[:-1]
+
+    def _drop_uncalled(self, module: Module, names: set[str]) -> None:
+        """Leave out the functions of those names that no call is left of."""
+        called = {op.callee for op in module.walk() if isinstance(op, Call)}
+        kept = []
+        for item in module.items:
+            if isinstance(item, Func) and item.sym_name in names - called:
+                self.log.note(UNCALLED, item)
+            else:
+                kept.append(item)
+        module.items[:] = kept
+
+
+# ---------------------------------------------------------------- bands of a grid
+
+
+BEGINS = ("%band_begin_x", "%band_begin_y", "%band_begin_z")
+"""The last parameters of a banded entry: the first tile block of the band along each axis that is cut."""
+_NUMBER = tile(I32)
+
+
+def banded(module: Module, grid: Sequence[int], axes: Sequence[int]) -> Module:
+    """The program that runs a band of `grid`, on one that is shorter along `axes`; each entry has one parameter more
+    for each of them.
+
+    Functions must have been inlined: what they ask of their place is not changed.
+    """
+    return _Banding(grid, axes).module(module)
+
+
+class _Banding(Rebuilding):
+    def __init__(self, grid: Sequence[int], axes: Sequence[int]) -> None:
+        super().__init__(ChangeLog())
+        self.grid = grid
+        self.axes = tuple(axes)
+        self.begins: tuple[Value, ...] = ()
+
+    def visit(self, op: Op) -> None:
+        if isinstance(op, Entry):
+            self._entry(op)
+        elif isinstance(op, GetNumTileBlocks) and self.begins:
+            self.bind(op.results, [self._constant(extent, op) for extent in self.grid])
+        elif isinstance(op, GetTileBlockId) and self.begins:
+            places = list(self.emit(self.copy(op)))
+            for axis, begin in zip(self.axes, self.begins):
+                places[axis] = self.emit(AddI.build([_NUMBER], op.loc, lhs=places[axis], rhs=begin))[0]
+            self.bind(op.results, places)
+        else:
+            super().visit(op)
+
+    def _constant(self, number: int, op: Op) -> Value:
+        return self.emit(Constant.build([_NUMBER], op.loc, value=splat(_NUMBER, number)))[0]
+
+    def _entry(self, op: Entry) -> None:
+        old = op.body
+        body = Block([*(argument.type for argument in old.args), *(_NUMBER for _ in self.axes)])
+        names = old.arg_names or [f"%arg{at}" for at in range(len(old.args))]
+        body.arg_names = (*names, *(BEGINS[axis] for axis in self.axes))
+        self.bind(old.args, body.args[: len(old.args)])
+        self.begins = tuple(body.args[len(old.args) :])
+        self.into(body, old.ops)
+        self.begins = ()
+        attributes = {**op.attributes, "function_type": FunctionType([one.type for one in body.args])}
+        attributes.pop("arg_attrs", None)
+        self.emit(Entry([], [], attributes, (body,), op.loc))

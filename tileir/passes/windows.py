@@ -1,32 +1,48 @@
 """Tensors in the place of tiles of pointers: what a view must be told to go to the same elements.
 
-Knows: the tensor whose only tile is that of an access, and what must be proved for it. Does not know: how tiles of
-pointers and masks are understood (`passes.linear`, `passes.inequalities`), nor how views are made (`raising`).
+The tensor may stay where it is while tiles move over it, so that it can be made once, and copied by the engines that
+GPUs have for that:
+
+    window at  p + (128 * block_x * stride + 64 * turn)        tensor at p, rows x columns, strides = [stride, 1]
+    rows - 128 * block_x  by  columns - 64 * turn         =>   tile [block_x, turn]
+
+Otherwise it is the tensor whose only tile is that of the access.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import product
 from typing import NamedTuple
 
 from tileir.analysis.effects import MemoryAccess
+from tileir.analysis.expressions import ZERO, Expression, TooLarge
+from tileir.analysis.forms import relaned
 from tileir.ir import types as t
 from tileir.ir.attributes import DenseElements
+from tileir.ir.core import Value
+from tileir.ops.core import Offset
+from tileir.ops.integer import MulI, SubI
 from tileir.ops.pointers import LoadPtr, StorePtr
-from tileir.passes.anchoring import Border, anchored
 from tileir.passes.facts import constant_of
 from tileir.passes.inequalities import Inequalities, Inequality, Prover, inequalities
 from tileir.passes.linear import LinearTiles
 from tileir.passes.scalars import (
     WIDEST,
+    ComputedScalar,
+    GivenScalar,
     KnownScalar,
     ScalarFormula,
     added,
+    affine,
     bits_of,
+    divided,
     extended,
+    given,
     known_number,
+    multiplied,
     number,
     smaller,
     subtracted,
@@ -172,3 +188,109 @@ def _distance(less: ScalarFormula, more: ScalarFormula, more_by: int, prover: Pr
 
 def _smaller(a: ScalarFormula, b: ScalarFormula) -> ScalarFormula:
     return a if a == b else smaller(extended(a, WIDEST), extended(b, WIDEST))
+
+
+# ---------------------------------------------------------------- tensors that stay where they are
+
+
+@dataclass(frozen=True)
+class Border:
+    """Along a dimension, elements from `first` on belong to the tile, and those below `end` to the tensor."""
+
+    first: ScalarFormula
+    end: ScalarFormula
+
+
+@dataclass(frozen=True)
+class AnchoredTile:
+    """The place of a tile in a tensor: the address where the tensor begins, its extents, the index of the tile."""
+
+    base: ScalarFormula
+    extents: tuple[ScalarFormula, ...]
+    indices: tuple[ScalarFormula, ...]
+
+
+def anchored(
+    address: Value, base: ScalarFormula, strides: Sequence[ScalarFormula], borders: Sequence[Border], prover: Prover
+) -> AnchoredTile | None:
+    """The tensor in which the tile at `address` has `borders`, one for each dimension; None if there is none.
+
+    Its first element is at `base`, and those of each dimension are `strides` apart.
+    """
+    root = _root(base)
+    try:
+        first, start = _first_address(address, prover), affine(root, prover.tiles.known)
+        if first is None or not prover.holds(start.needs):
+            return None
+        for choice in product(*(list(_moved(border, prover)) for border in borders)):
+            moved = _moved_by(choice, strides, prover)
+            if moved is not None and first - moved * address.tile.pointer.pointee.byte_size == start.form:
+                return _placed(root, address.tile.shape, choice, prover)
+    except TooLarge:
+        return None
+    return None
+
+
+def _placed(
+    base: ScalarFormula, shape: Sequence[int], borders: Sequence[Border], prover: Prover
+) -> AnchoredTile | None:
+    indices = [_quotient(border.first, extent, prover) for border, extent in zip(borders, shape)]
+    found = tuple(index for index in indices if index is not None)
+    return AnchoredTile(base, tuple(border.end for border in borders), found) if len(found) == len(indices) else None
+
+
+def _root(pointer: ScalarFormula) -> ScalarFormula:
+    """The pointer that others are computed from."""
+    while True:
+        if isinstance(pointer, ComputedScalar):
+            pointer = pointer.operands[0]
+        elif isinstance(pointer, GivenScalar) and isinstance(pointer.value.op, Offset):
+            pointer = given(pointer.value.op.ptr)
+        else:
+            return pointer
+
+
+def _first_address(address: Value, prover: Prover) -> Expression | None:
+    """The address of the first element, modulo 2^64; None if it is not known."""
+    found = prover.tiles.known.of(address)
+    return relaned(found.form, (ZERO,) * address.tile.rank) if prover.holds(found.needs) else None
+
+
+def _moved(border: Border, prover: Prover) -> Iterator[Border]:
+    """The border as it is, or with the first element moved by what has been taken from the end: ``first < n - d`` is
+    ``first + d < n``."""
+    if prover.proves(KnownScalar(0, bits_of(border.first)), border.first, 0):
+        yield border
+    op = border.end.value.op if isinstance(border.end, GivenScalar) else None
+    if isinstance(op, SubI) and known_number(border.first) == 0:
+        end, distance = given(op.lhs), given(op.rhs)
+        total, parts = prover.number(border.end), (prover.number(end), prover.number(distance))
+        exact = total is not None and parts[0] is not None and parts[1] is not None and total == parts[0] - parts[1]
+        if exact and prover.proves(KnownScalar(0, bits_of(distance)), distance, 0):
+            yield Border(distance, end)
+
+
+def _moved_by(borders: Sequence[Border], strides: Sequence[ScalarFormula], prover: Prover) -> Expression | None:
+    """The elements between the beginning of the tensor and that of the tile."""
+    total = ZERO
+    for border, stride in zip(borders, strides):
+        first, step = prover.number(border.first), prover.number(stride)
+        if first is None or step is None:
+            return None
+        total += first * step
+    return total
+
+
+def _quotient(first: ScalarFormula, extent: int, prover: Prover) -> ScalarFormula | None:
+    """The exact quotient of the first element by the extent of the tile; None if it may leave a rest."""
+    if isinstance(first, KnownScalar):
+        return None if first.number % extent else number(first.number // extent, first.bits)
+    op, whole = first.value.op if isinstance(first, GivenScalar) else None, prover.number(first)
+    if whole is None:
+        return None
+    if isinstance(op, MulI):
+        for factor, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+            by, part = known_number(given(other)), prover.number(given(factor))
+            if by is not None and by % extent == 0 and part is not None and part * by == whole:
+                return multiplied(given(factor), number(by // extent, bits_of(first)))
+    return divided(first, extent) if prover.divides(extent, whole) else None

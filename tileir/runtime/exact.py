@@ -26,9 +26,8 @@ def exact_module(module: Module) -> Module:
 
 def _rewritten(module: Module, kernel: Kernel | None) -> Module:
     """All of a module, or what one kernel needs of it; as it was, if its regions are nested too deeply."""
-    from tileir.passes.exact import EXACT
     from tileir.passes.rebuilding import copied
-    from tileir.passes.running import Context, run
+    from tileir.passes.running import EXACT, Context, run
 
     try:
         mine = copied(module, None if kernel is None else kernel.entry)

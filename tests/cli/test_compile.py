@@ -33,6 +33,13 @@ def test_an_object_file_does_not_go_to_the_terminal(tileir) -> None:
     assert "say where it goes with -o FILE" in ran.err
 
 
+def test_the_plan(tileir) -> None:
+    ran = tileir("compile", SAXPY, "--emit", "plan")
+    assert ran.status == 0
+    assert "tile blocks that follow one another along y run as one" in ran.out
+    assert "saxpy.mlir:32:16  store_view_tko  a box of memory, written to memory" in ran.out
+
+
 def test_what_the_compiler_did_is_explained(tileir) -> None:
     ran = tileir("compile", "--explain", SAXPY)
     assert ran.status == 0

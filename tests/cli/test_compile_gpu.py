@@ -138,7 +138,7 @@ class TestWrongUses:
     @pytest.mark.parametrize(
         ("options", "words"),
         [
-            (["--emit", "ptx"], "--emit ptx: target cpu has asm, llvm, obj"),
+            (["--emit", "ptx"], "--emit ptx: target cpu has asm, llvm, obj, plan"),
             (["--emit", "asm", "--target", "sm_90"], "--emit asm: target sm_90 has ptx, ttir, ttgir, llir, cubin"),
             (["--warps", "4"], "--warps is for GPUs: say which with --target"),
             (["--stages", "4"], "--stages is for GPUs: say which with --target"),

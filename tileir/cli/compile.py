@@ -16,7 +16,7 @@ from tileir.runtime.exact import exact_module
 CPU = "cpu"
 AMD = "AMD"
 FORMS = {
-    CPU: ("asm", "llvm", "obj"),
+    CPU: ("asm", "llvm", "obj", "plan"),
     "open": ("ptx", "ttir", "ttgir", "llir", "cubin"),
     AMD: ("amdgcn", "ttir", "ttgir", "llir", "hsaco"),
     "tileiras": ("cubin",),

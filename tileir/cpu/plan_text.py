@@ -1,0 +1,194 @@
+"""The plan of a kernel in words (`docs/cpu.md` says what they mean)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from tileir.analysis.effects import MemoryAccess, access_of
+from tileir.cpu.analysis.fusion import fusible
+from tileir.cpu.analysis.loads import LoadPlacement, is_box
+from tileir.cpu.analysis.streams import next_dimension
+from tileir.cpu.emit.record import COLUMNS, CheckLevel
+from tileir.cpu.matmul.policy import ALL_COLUMNS, FEW, DeferralPlan, PanelRoom, ProductOp
+from tileir.cpu.plan import MOST_JOINED, FunctionPlan, KernelPlan, ReductionPlan, waits_for_others
+from tileir.ir.core import Op, Value
+from tileir.ir.diagnostics import place_text
+from tileir.ir.shown import shown
+from tileir.ops import reduction
+from tileir.ops.calls import Call
+
+_CHECKS = {
+    CheckLevel.OFF: "nothing is checked",
+    CheckLevel.ON: "accesses to memory and promises are checked",
+    CheckLevel.STRICT: "all that the interpreter reports in strict mode is checked",
+}
+_PLACES = {
+    LoadPlacement.AT_ONCE: "copied here",
+    LoadPlacement.BY_USERS: "read from memory where it is used",
+    LoadPlacement.IN_STORE: "read from memory where it is used, at last in the loop of a store",
+}
+_ORDERS = {COLUMNS: f"in bands of {COLUMNS} columns", 1: "along x", ALL_COLUMNS: "along y"}
+
+
+def text_of(plan: KernelPlan, name: str) -> str:
+    """What code does with a kernel and why, line by line."""
+    lines = [f"@{shown(name)}, for {plan.target.cpu}: {_processor(plan)}", _CHECKS[plan.checks], _blocks(plan), ""]
+    lines += _function(plan, plan.body)
+    for function in dict.fromkeys(plan.placement.sizes.callee(op) for op in _calls(plan)):
+        (body,) = function.regions
+        assert body is not None, "a function has a body"
+        lines += ["", f"@{shown(function.attributes['sym_name'])}", *_function(plan, plan.functions[body])]
+    return "\n".join(lines) + "\n"
+
+
+def _processor(plan: KernelPlan) -> str:
+    target = plan.target
+    parts = [f"vectors of {target.vector_bits} bits"]
+    parts += ["a matrix unit"] * target.has_matrix_unit
+    parts += ["dot products of bf16"] * target.has_bf16_dot + ["dot products of i8"] * target.has_int8_dot
+    return ", ".join(parts)
+
+
+def _blocks(plan: KernelPlan) -> str:
+    """How tile blocks follow one another."""
+    if plan.waits:
+        return "tile blocks may wait for each other: those that do are set aside, and others run"
+    if plan.coarsening is not None:
+        most = MOST_JOINED // plan.coarsening.largest
+        return f"up to {most} tile blocks that follow one another along {'xy'[plan.coarsening.axis]} run as one"
+    return f"tile blocks run one by one, {_ORDERS[plan.band]}"
+
+
+def _calls(plan: KernelPlan) -> Iterator[Call]:
+    for function in (plan.body, *plan.functions.values()):
+        yield from (op for op in function.fusion.operations if isinstance(op, Call))
+
+
+def _function(plan: KernelPlan, function: FunctionPlan) -> list[str]:
+    """The decisions about the operations of a function, in program order."""
+    rows = [
+        (place_text(op.loc).rpartition("/")[2], op.spec.name, found)
+        for op in function.fusion.operations
+        for found in _decisions(plan, function, op)
+    ]
+    widths = [max((len(row[column]) for row in rows), default=0) for column in range(2)]
+    lines, last = [], ("", "")
+    for place, name, found in rows:
+        first = ("", "") if (place, name) == last else (place, name)
+        lines.append(f"{first[0]:{widths[0]}}  {first[1]:{widths[1]}}  {found}".rstrip())
+        last = place, name
+    count = sum(value.tile.count > 1 for value in function.expressions)
+    return [*lines, f"element-wise tiles computed where they are used: {count}"]
+
+
+def _decisions(plan: KernelPlan, function: FunctionPlan, op: Op) -> Iterator[str]:
+    access = access_of(op)
+    if isinstance(op, ProductOp):
+        yield from _product(function, op)
+    elif isinstance(op, reduction.Reduce | reduction.Scan):
+        yield _reduction(function.reductions[op])
+    elif isinstance(op, Call):
+        is_part = plan.placement.sizes.callee(op) in plan.parts
+        yield "the code of the function stands here" if is_part else "the function is called"
+    elif access is not None:
+        yield from _access(plan, function, access)
+    elif waits_for_others(op):
+        yield "may wait for other tile blocks"
+    elif fusible(op):
+        yield from _computed(function, op)
+
+
+def _computed(function: FunctionPlan, op: Op) -> Iterator[str]:
+    """Where a tile is computed that is not computed where it is used."""
+    (result,) = op.results
+    if result not in function.expressions and result.tile.count > 1:
+        yield "computed here, " + _memory(function.reused, result, op)
+
+
+def _memory(reused: Mapping[tuple[Value, Op], tuple[Value, ...]], tile: Value, op: Op) -> str:
+    return "in the memory of an operand" if (tile, op) in reused else "into a buffer"
+
+
+# ---------------------------------------------------------------- memory
+
+
+def _access(plan: KernelPlan, function: FunctionPlan, access: MemoryAccess) -> Iterator[str]:
+    moved = access.value or access.result
+    if moved is None or moved.tile.count == 1:
+        return
+    form = _form(function, access)
+    if access.updates or access.is_strong:
+        yield f"element by element, {'updated in place' if access.updates else 'in the order of memory operations'}"
+    elif access.result is not None:
+        yield f"{form}, {_PLACES[function.loads.placement(access.result)]}"
+    else:
+        yield f"{form}, written to memory"
+        yield from _policy(plan, access)
+
+
+def _form(function: FunctionPlan, access: MemoryAccess) -> str:
+    """How the elements lie in memory, as far as the program shows."""
+    if is_box(access) or function.loads.cuts.of(access.op) is not None:
+        return "a box of memory"
+    return "rows of memory" if access.op in function.loads.rows else "element by element"
+
+
+def _policy(plan: KernelPlan, access: MemoryAccess) -> Iterator[str]:
+    is_single = plan.coarsening is None and not plan.strict
+    if is_single and next_dimension(access) is not None:
+        yield "in a grid of one dimension asks for what the next tile block reads and writes"
+    elif access.op in plan.streams:
+        yield "past the cache, if the launch stores much that it does not read"
+
+
+# ---------------------------------------------------------------- products
+
+
+_GROUPS = {1: "", 2: "pairs of ", 4: "quads of "}
+
+
+def _product(function: FunctionPlan, op: ProductOp) -> Iterator[str]:
+    plan = function.products[op]
+    shape, size = plan.shape, plan.size if plan.deferral is None else plan.deferral.size
+    transposed = ", of the transposed factors" if plan.swapped else ""
+    elements = f"{_GROUPS[plan.product.group]}{plan.product.element.name}"
+    where = "on the matrix unit" if size.uses_matrix_unit else "in registers"
+    yield f"{shape.m} x {shape.n} x {shape.k}{transposed} in {elements}, {size.rows} x {size.columns} sums {where}"
+    if plan.deferral is not None:
+        yield from _deferral(plan.deferral)
+    if plan.kept is not None:
+        yield f"packed tiles of the right factor stay for other tile blocks, {_room(plan.kept)}"
+    yield from _few_rows(function, op, min(size.rows, FEW))
+
+
+def _deferral(plan: DeferralPlan) -> Iterator[str]:
+    yield f"deferred: tiles of {plan.tiles} iterations are packed along K, then multiplied at once"
+    if plan.left.is_tagged and plan.right.is_tagged:
+        yield f"packed tiles stay for other tile blocks, {_room(plan.left)} and {_room(plan.right)}"
+
+
+def _few_rows(function: FunctionPlan, op: ProductOp, few: int) -> Iterator[str]:
+    plan, is_never = function.products[op], function.live is None or function.live.store_of(op) is None
+    deferral, rows = plan.deferral, op.acc.tile.shape[-2]
+    if not plan.reads_few_rows or plan.swapped or (is_never and rows > few):
+        return
+    if deferral is not None and deferral.transposed is not None:
+        most = deferral.transposed.tiles
+        yield f"up to 16 rows: the transposed product, of up to {most} tiles that follow one another in memory"
+        return
+    yield f"up to {few} rows: the right factor is read from memory into registers"
+    if deferral is not None and deferral.run is not None:
+        one, several = deferral.run.of_one_row, deferral.run.of_several
+        yield f"then up to {one} tiles that follow one another in memory are read at once, {several} for several rows"
+
+
+def _room(room: PanelRoom) -> str:
+    return f"{room.ways * room.numbers} of {room.size} bytes"
+
+
+def _reduction(plan: ReductionPlan) -> str:
+    if plan.extreme is not None:
+        return f"the {'largest' if plan.extreme else 'smallest'} of a row, by one comparison for each element"
+    parts = [f"{plan.fan} elements at a time"]
+    parts += [f"rows to vectors of {plan.width}, which are turned as squares"] * bool(plan.width)
+    return ", ".join(parts)

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 import tileir
-from tileir.host import extern, standins
+from tileir.host import extern
 from tileir.ir import types as t
 from tileir.ir.core import Op
 from tileir.ops.calls import Func
@@ -243,10 +243,10 @@ def output(subject: str) -> str:
 @contextlib.contextmanager
 def _functions() -> Iterator[None]:
     """Functions of the host under the names that the examples call."""
-    before = extern._externs.copy(), standins._stand_ins.copy()
+    before = extern._externs.copy(), extern._stand_ins.copy()
     tileir.register_extern("g", lambda x: 2 * x)
     tileir.register_stand_in("g", lambda *values: 2 * values[-1])
     try:
         yield
     finally:
-        extern._externs, standins._stand_ins = before
+        extern._externs, extern._stand_ins = before

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tileir.explore.launch import explore
-    from tileir.host.extern import register_extern
+    from tileir.host.extern import register_extern, register_stand_in
     from tileir.host.kernel_warnings import KernelWarning
-    from tileir.host.standins import register_stand_in
     from tileir.ir.diagnostics import Diagnostic, DiagnosticError, LaunchTimeout, Report, Trap, UnsupportedError
     from tileir.runtime.arguments import Pointer
     from tileir.runtime.loading import from_bytecode, load, parse
@@ -76,7 +75,7 @@ _PLACES = {
     "profile": ("tileir.tools.profile.api", "profile"),
     "prove": ("tileir.sanitize.launch", "prove"),
     "register_extern": ("tileir.host.extern", "register_extern"),
-    "register_stand_in": ("tileir.host.standins", "register_stand_in"),
+    "register_stand_in": ("tileir.host.extern", "register_stand_in"),
     "sanitize": ("tileir.sanitize.launch", "sanitize"),
     "to_bytecode": ("tileir.runtime.serialisation", "to_bytecode"),
     "tuned": ("tileir.tune.record", "tuned"),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tileir.host.allocation import Allocation
-from tileir.host.coverage import Runs
+from tileir.host.allocation import Allocation, Runs
 from tileir.interp import machine
 from tileir.interp.api import BlockState, LaunchState, Options
 from tileir.interp.memory import Memory

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from tileir.host.allocation import Allocation
-from tileir.host.coverage import Coverage, Runs, runs_of
+from tileir.host.allocation import Allocation, Coverage, Runs, runs_of
 from tileir.host.limits import MAX_STORAGE
 from tileir.interp.cells import CELLS, CheckedAccess
 from tileir.interp.faults import Fault

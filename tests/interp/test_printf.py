@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from tileir.host.printf import Conversion, format_number
+from tileir.host.printing import Conversion, format_number
 from tileir.ir import types as t
 
 LIBC = ctypes.util.find_library("c")

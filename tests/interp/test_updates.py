@@ -4,8 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tileir.host.allocation import Allocation
-from tileir.host.coverage import Runs
+from tileir.host.allocation import Allocation, Runs
 from tileir.interp.atomics import MANY, MODES, update
 from tileir.interp.cells import CELLS, CheckedAccess
 from tileir.interp.memory import Memory

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tileir
-from tileir.host import standins
+from tileir.host import extern
 
 SCALED = """entry @k(%p: tile<ptr<f32>>, %q: tile<ptr<f16>>) {
   %lanes = iota : tile<4xi32>
@@ -27,7 +27,7 @@ SCALED = """entry @k(%p: tile<ptr<f32>>, %q: tile<ptr<f16>>) {
 
 @pytest.fixture(autouse=True)
 def registry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(standins, "_stand_ins", {})
+    monkeypatch.setattr(extern, "_stand_ins", {})
 
 
 def scaled(function: Callable[..., object], target: str = "interp") -> np.ndarray:

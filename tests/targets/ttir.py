@@ -31,8 +31,8 @@ from tileir.gpu.ttir.lowering import (
     Mailbox,
     ParameterFacts,
 )
-from tileir.host.assertions import assertion_text
 from tileir.host.printing import formatter
+from tileir.host.undefined import assertion_text
 from tileir.ir import types as t
 from tileir.ops.calls import Func
 from tileir.runtime.arguments import Argument, ArrayArgument, PointerArgument

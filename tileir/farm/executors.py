@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import Any
 from weakref import WeakSet
 
-from tileir.host.parent import watch_parent
+from tileir.host.child import watch_parent
 from tileir.ir.usage import UsageError
 
 PLACES = "processes, dask, dask:ADDRESS, ray or ray:ADDRESS"

@@ -20,8 +20,7 @@ from typing import IO, NoReturn
 from tileir.farm.job import Attempt, Ending, JobLimits, WorkResult
 from tileir.farm.kinds import preparation_of, work_of
 from tileir.farm.templates import Copy, Template, templates
-from tileir.host.child import POSSIBLE, ending, forked
-from tileir.host.parent import end_with_parent
+from tileir.host.child import POSSIBLE, end_with_parent, ending, forked
 from tileir.ir.diagnostics import DiagnosticError, Trap, UnsupportedError
 from tileir.ir.usage import UsageError
 

@@ -19,8 +19,7 @@ from multiprocessing import util
 from typing import NoReturn
 
 from tileir.farm.job import JobLimits
-from tileir.host.child import forked
-from tileir.host.parent import end_with_parent
+from tileir.host.child import end_with_parent, forked
 
 MOST = 4
 """Templates that a worker has at a time."""

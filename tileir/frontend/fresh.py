@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tileir.cuda_as_cpu.patching import when_imported
-from tileir.host.allocation import Allocation
-from tileir.host.coverage import Runs
+from tileir.host.allocation import Allocation, Runs
 
 if TYPE_CHECKING:
     import torch

@@ -1,1 +1,6 @@
-"""Services of the host for kernels on any target: output, memory, functions outside the program, words for faults."""
+"""What every target needs of the process: printing, memory, functions of the host, limits, children, words for faults.
+
+Knows: the pieces of memory of a launch by address, what a kernel prints, how an interrupt or the end of a parent ends
+it, and the words of undefined behaviour and of faulty accesses.
+Does not know: how a target runs a kernel, nor what arguments a user may give (`runtime`).
+"""

@@ -1,17 +1,18 @@
-"""A function in a child process: what it gives, what it raises, or how it died.
-
-Knows: forks, pipes and signals. Does not know: what is run there.
-"""
+"""A function in a child process: what it gives, what it raises, or how it died; and children that end with us."""
 
 from __future__ import annotations
 
+import ctypes
 import mmap
 import os
 import pickle
 import signal
 import sys
+import threading
+import time
 import warnings
 from collections.abc import Callable
+from functools import cache
 from typing import NoReturn, TypeVar
 
 import numpy as np
@@ -151,3 +152,40 @@ def ending(status: int) -> str:
         return f"it left with status {status}"
     number = signal.Signals(-status)
     return f"it was ended by {number.name} ({(signal.strsignal(number) or '').lower()})"
+
+
+# ---------------------------------------------------------------- the end of a parent
+
+
+WATCH_SECONDS = 0.5
+"""How often a process looks whether the one that it works for is still there."""
+_PR_SET_PDEATHSIG = 1
+
+
+def watch_parent(parent: int) -> None:
+    """End this process soon after the process `parent`, which made it, has ended."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(WATCH_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="tileir: watches for the end of the parent", daemon=True).start()
+
+
+def end_with_parent(parent: int) -> None:
+    """The same at once and without a thread, where the system can do that, for a process that was just made.
+
+    Linux ends it with the thread of `parent` that made it: that thread must stay for as long as the process is needed.
+    """
+    if not sys.platform.startswith("linux"):
+        watch_parent(parent)
+        return
+    _library().prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    return ctypes.CDLL(None)

@@ -1,8 +1,4 @@
-"""What ends a kernel that does not end by itself or wants too much, in the same words on every target.
-
-Knows: how often loops may run, how much memory there is, and how tile blocks that wait for ever are reported. Does not
-know: how a target finds out.
-"""
+"""What ends a kernel that does not end by itself or wants too much, in the same words on every target."""
 
 from __future__ import annotations
 
@@ -94,3 +90,26 @@ def _notes(loop: Op, waiting: Sequence[tuple[Coordinates, Op]]) -> list[Note]:
     who = f"tile block{'' if len(blocks) == 1 else 's'} {named}{more}"
     found = [Note(f"{who} wait{'s' if len(blocks) == 1 else ''} by this '{op.spec.name}'", op.loc) for op in reading]
     return [*found, *weak_waiting(loop)]
+
+
+# ---------------------------------------------------------------- live launches
+
+
+_running: set[object] = set()
+launch_begins, launch_ends = _running.add, _running.discard
+"""Of a launch, which is told from others by what it is, not by what is in it."""
+
+
+def live_launches() -> list[object]:
+    """The launches that run in this process, on whatever target of it."""
+    return list(_running)
+
+
+def only_one_runs() -> bool:
+    """Whether one launch runs, which no other can help on."""
+    return len(_running) == 1
+
+
+if hasattr(os, "register_at_fork"):
+    # A child has none of the threads that its parent's launches run on.
+    os.register_at_fork(after_in_child=_running.clear)

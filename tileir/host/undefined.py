@@ -1,16 +1,20 @@
-"""Undefined and unspecified behaviour in words, the same on every target (spec: undefined#catalogue).
+"""Undefined behaviour, broken promises and failed assertions in words, the same on every target.
 
-Knows: how it is reported, and where a report names no element. Does not know: how a target finds it, nor what it does
-with memory (`host.access_faults`).
+spec: undefined#catalogue, misc#assume, control#assert-failure. Accesses to memory are in `host.address_space`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+
+import numpy as np
 
 from tileir.ir import types as t
-from tileir.ir.attributes import Overflow, Signedness
+from tileir.ir.attributes import Bounded, DivBy, Overflow, SameElements, Signedness
 from tileir.ir.core import Op
+from tileir.ir.diagnostics import Coordinates, place_text
+from tileir.ir.shown import shown_line
+from tileir.ops.control import Assert
 from tileir.ops.extension import Generate
 from tileir.ops.reduction import Reduce, Scan
 
@@ -74,3 +78,44 @@ def no_subtile(index: Sequence[object], counts: Sequence[int]) -> str:
 def names_element(op: Op) -> bool:
     """Whether a report about `op` says which element: what a reduction or a generator computes is no tile."""
     return not isinstance(op.parent_op, Reduce | Scan | Generate)
+
+
+# ---------------------------------------------------------------- promises
+
+
+def broken_promise(predicate: DivBy | SameElements | Bounded, element: object) -> str:
+    """The message of an `assume` whose predicate does not hold for the element at an index."""
+    return f"assumption {_predicate_text(predicate)} does not hold for element {element}"
+
+
+def _predicate_text(predicate: DivBy | SameElements | Bounded) -> str:
+    if isinstance(predicate, SameElements):
+        return f"same_elements<{list(predicate.values)}>"
+    if isinstance(predicate, Bounded):
+        lower, upper = ("?" if bound is None else bound for bound in (predicate.lower, predicate.upper))
+        return f"bounded<{lower}, {upper}>"
+    groups = "" if predicate.every is None else f", every {predicate.every} along {predicate.along}"
+    return f"div_by<{predicate.divisor}{groups}>"
+
+
+# ---------------------------------------------------------------- assertions
+
+
+MAX_REPORTED = 1 << 12
+"""Failing elements beyond this number are counted only."""
+
+
+def assertion_text(op: Assert, block: Coordinates, condition: np.ndarray) -> str:
+    """The message, then a line for every element that is 0."""
+    count = int(np.size(condition) - np.count_nonzero(condition))
+    return "\n".join((f"assertion failed: {shown_line(op.message)}", *_lines(op, block, condition, count)))
+
+
+def _lines(op: Assert, block: Coordinates, condition: np.ndarray, count: int) -> Iterator[str]:
+    place = place_text(op.loc).rpartition(":")[0] or "(unknown):0"
+    failing = np.flatnonzero(~np.asarray(condition))[:MAX_REPORTED]
+    for index in zip(*np.unravel_index(failing, np.shape(condition))) if np.ndim(condition) else [()]:
+        position = ", ".join(str(int(i)) for i in index)
+        yield f"{place}: tile block: {list(block)}, position: [{position}]: {shown_line(op.message)}"
+    if count > MAX_REPORTED:
+        yield f"... and {count - MAX_REPORTED} more elements"

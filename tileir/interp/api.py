@@ -11,7 +11,7 @@ from typing import Literal, get_args
 from tileir.host import limits, undefined
 from tileir.host.kernel_warnings import KernelWarning
 from tileir.host.limits import MAX_ITERATIONS
-from tileir.host.output import Output, write
+from tileir.host.printing import Output, write
 from tileir.interp.faults import Fault, Index
 from tileir.interp.memory import Memory
 from tileir.ir.core import Op

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tileir.host.access_faults import DescribedAccess
+from tileir.host.address_space import DescribedAccess
 from tileir.ir import types as t
 from tileir.ir.diagnostics import Coordinates
 from tileir.ir.storage import DTYPES, bits_dtype

@@ -7,8 +7,8 @@ from collections.abc import Callable, Generator
 import numpy as np
 
 from tileir.analysis.structure import RegionExit
-from tileir.host import standins, undefined
-from tileir.host.assertions import assertion_text
+from tileir.host import extern, undefined
+from tileir.host.undefined import assertion_text
 from tileir.interp.api import BlockState, EffectRule
 from tileir.interp.faults import Fault
 from tileir.interp.prepare import ControlRule, Preparation
@@ -171,7 +171,7 @@ def _call(op: Call, preparation: Preparation) -> Control:
 def _preview_call(op: PreviewCall) -> Callable[[BlockState, tuple[object, ...]], object]:
     """The stand-in of the host; tokens pass it by."""
     function = _stand_in(op)
-    constants = tuple(map(standins.constant_of, op.const_args))
+    constants = tuple(map(extern.constant_of, op.const_args))
     tiles = [position for position, value in enumerate(op.args) if isinstance(value.type, TileType)]
     types = [value.type for value in op.outputs if isinstance(value.type, TileType)]
 
@@ -179,7 +179,7 @@ def _preview_call(op: PreviewCall) -> Callable[[BlockState, tuple[object, ...]],
         block.changes()
         given = function(*constants, *[_read_only(values[position]) for position in tiles])
         try:
-            made = iter(standins.tiles_of(given, types))
+            made = iter(extern.tiles_of(given, types))
         except ValueError as error:
             raise Fault(f"the stand-in for '{shown(op.callee)}': {error}") from None
         results = tuple(None if isinstance(value.type, TokenType) else next(made) for value in op.outputs)
@@ -188,8 +188,8 @@ def _preview_call(op: PreviewCall) -> Callable[[BlockState, tuple[object, ...]],
     return run
 
 
-def _stand_in(op: PreviewCall) -> standins.StandIn:
-    found = standins.stand_in(op.callee)
+def _stand_in(op: PreviewCall) -> extern.StandIn:
+    found = extern.stand_in(op.callee)
     if found is None:
         what = f"'{op.spec.name}' calls '{shown(op.callee)}', code of a GPU that is linked in"
         raise UnsupportedError(f"{what}; tileir.register_stand_in gives it a Python function", TARGET, op.loc)

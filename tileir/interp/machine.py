@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from tileir.host import running
+from tileir.host import limits
 from tileir.host.kernel_warnings import issue
 from tileir.interp import (
     arithmetic,
@@ -95,11 +95,11 @@ def execute(
         return state, flow if observer is UNOBSERVED else _observed(flow, state, observer)
 
     try:
-        running.begin(launch)
+        limits.launch_begins(launch)
         with np.errstate(all="ignore"):
             run_all(coordinates(grid) if blocks is None else blocks, start, Watch(launch), options.seed)
     finally:
-        running.end(launch)
+        limits.launch_ends(launch)
         for warning in launch.warnings.values():
             issue(warning)
 

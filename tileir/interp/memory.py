@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tileir.host.address_space import AddressSpace
-from tileir.host.allocation import Allocation, box_covered
-from tileir.host.coverage import Runs
+from tileir.host.allocation import Allocation, Runs, box_covered
 from tileir.host.limits import MAX_STORAGE, no_storage
 from tileir.interp.cells import CELLS, CheckedAccess, lane_index
 from tileir.interp.faults import Fault

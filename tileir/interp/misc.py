@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from tileir.host.printing import formatter
-from tileir.host.promises import broken_promise
+from tileir.host.undefined import broken_promise
 from tileir.interp.api import BlockState, EffectRule
 from tileir.interp.faults import Fault
 from tileir.interp.tiling import TensorView

@@ -17,7 +17,7 @@ from random import Random
 from time import perf_counter
 
 from tileir.host import limits
-from tileir.host.running import only_one
+from tileir.host.limits import only_one_runs
 from tileir.interp.api import BlockState, LaunchState
 from tileir.ir.diagnostics import Coordinates
 
@@ -45,7 +45,7 @@ class Watch:
             self._unchanged, self._since = self.changes, perf_counter()
         if not all(state.waits for state in live):
             return
-        if perf_counter() - self._since < limits.GRACE or not only_one():
+        if perf_counter() - self._since < limits.GRACE or not only_one_runs():
             time.sleep(SLEEP)
             return
         waiting = sorted(live, key=lambda state: state.id[::-1])

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
-from tileir.host.coverage import Runs, runs_of
+from tileir.host.allocation import Runs, runs_of
 from tileir.runtime.dlpack import dlpack_array
 
 CPU, GPU, ROCM = "cpu", "cuda", "rocm"

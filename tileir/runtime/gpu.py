@@ -17,9 +17,8 @@ from tileir.gpu.driver import DeviceMemory, Driver, GpuDevice, Library
 from tileir.gpu.executable import Executable
 from tileir.gpu.launch import KernelLauncher
 from tileir.gpu.mailbox import Failure, Mail
-from tileir.host.assertions import assertion_text
-from tileir.host.output import Output, write
-from tileir.host.printing import formatter
+from tileir.host.printing import Output, formatter, write
+from tileir.host.undefined import assertion_text
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import Trap
 from tileir.ir.shown import shown

@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tileir.host.address_space import AddressSpace
-from tileir.host.allocation import Allocation
-from tileir.host.coverage import Runs, runs_of
+from tileir.host.allocation import Allocation, Runs, runs_of
 from tileir.host.limits import MAX_GLOBALS
 from tileir.ir import types as t
 from tileir.ir.attributes import DenseElements

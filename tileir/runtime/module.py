@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from tileir.analysis.provenance import Writes
-    from tileir.host.output import Output
+    from tileir.host.printing import Output
     from tileir.interp.api import Mode
     from tileir.runtime.arguments import Argument, Binder, Parameter
     from tileir.runtime.arrays import Array

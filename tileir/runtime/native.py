@@ -19,13 +19,10 @@ from tileir.cpu.run.launch import HostCall, Settings
 from tileir.cpu.run.program import NativeProgram, NativeSource, compiled
 from tileir.cpu.run.threads import default_threads
 from tileir.host import extern
-from tileir.host.access_faults import AccessFault, DescribedAccess
-from tileir.host.address_space import AddressSpace
-from tileir.host.allocation import Allocation
-from tileir.host.coverage import Runs
+from tileir.host.address_space import AccessFault, AddressSpace, DescribedAccess
+from tileir.host.allocation import Allocation, Runs
 from tileir.host.limits import MAX_ITERATIONS
-from tileir.host.output import Output, write
-from tileir.host.printing import formatter
+from tileir.host.printing import Output, formatter, write
 from tileir.ir import types as t
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import UnsupportedError

@@ -16,7 +16,7 @@ Check = bool | Literal["strict"]
 """How much of what a kernel must not do is looked for: the usual, nothing that costs time, or all there is."""
 
 if TYPE_CHECKING:
-    from tileir.host.output import Output
+    from tileir.host.printing import Output
     from tileir.interp.api import Mode
 
 

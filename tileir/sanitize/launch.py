@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, TypedDict
 import numpy as np
 
 from tileir.analysis.narrowing import ANY_GRID
-from tileir.host.allocation import Allocation
-from tileir.host.coverage import Runs
+from tileir.host.allocation import Allocation, Runs
 from tileir.runtime.arguments import Argument, ArrayArgument, Binder, Parameter, PointerArgument, ScalarArgument
 from tileir.runtime.grid import Grid, GridLike, checked_grid
 from tileir.runtime.memory import allocation_of, give_memory
@@ -24,7 +23,7 @@ from tileir.sanitize.findings import chosen_kinds
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from tileir.host.output import Output
+    from tileir.host.printing import Output
     from tileir.interp.api import Options
     from tileir.ir.core import Op
     from tileir.sanitize.proofs.kernel import KernelProof

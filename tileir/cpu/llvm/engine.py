@@ -11,7 +11,10 @@ Half of a compile, and more, is LLVM's. What a module does not need is left out:
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
+import platform
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -27,7 +30,6 @@ from llvmlite.binding.newpassmanagers import NewPassManager
 
 from tileir.cpu.llvm.object_files import undefined_symbols
 from tileir.host.background import in_background
-from tileir.host.matrix_unit import may_use_matrix_unit
 from tileir.ir.diagnostics import UnsupportedError
 
 T = TypeVar("T")
@@ -89,7 +91,7 @@ def _host() -> Host:
         vector_bits=bits,
         has_bf16_dot=bool(found.get("avx512bf16") or found.get("bf16")),
         has_int8_dot=bool(found.get("avx512vnni") or (found.get("dotprod") and found.get("i8mm"))),
-        has_matrix_unit=all(map(found.get, MATRIX_UNIT)) and may_use_matrix_unit(),
+        has_matrix_unit=all(map(found.get, MATRIX_UNIT)) and _may_use_matrix_unit(),
         has_f16_conversion=bool(found.get("f16c", not triple.startswith("x86_64"))),
         has_fma=bool(found.get("fma", not triple.startswith("x86_64"))),
     )
@@ -366,3 +368,20 @@ define half @__truncsfhf2(float %number) {
   ret half %half
 }
 """
+
+
+_ARCH_PRCTL = 158
+"""The number of the system call on x86-64."""
+_ARCH_REQ_XCOMP_PERM, _TILE_DATA = 0x1023, 18
+"""To ask for a component of the processor's state, and that one's number (linux/arch/x86/include/uapi/asm/prctl.h)."""
+
+
+@cache
+def _may_use_matrix_unit() -> bool:
+    """Ask Linux for the matrix unit (AMX), once in a process; its threads and forks share the answer.
+
+    False where the system knows no such call.
+    """
+    if sys.platform != "linux" or platform.machine() != "x86_64":
+        return False
+    return int(ctypes.CDLL(None).syscall(_ARCH_PRCTL, _ARCH_REQ_XCOMP_PERM, _TILE_DATA)) == 0

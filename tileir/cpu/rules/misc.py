@@ -12,7 +12,7 @@ from tileir.cpu.lowering.reports import Broken, trap_where, warn_if
 from tileir.cpu.lowering.safepoints import hand_over
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.host.printing import formatter
-from tileir.host.promises import broken_promise
+from tileir.host.undefined import broken_promise
 from tileir.ir import types as t
 from tileir.ir.attributes import Bounded, DivBy, SameElements
 from tileir.ir.rules import Rules

@@ -17,7 +17,7 @@ from tileir.cpu.run.program import NativeProgram
 from tileir.cpu.run.threads import Job, Pool, Ticker
 from tileir.cpu.run.traps import AccessExplanation, TrapReport, report_of, trap_of
 from tileir.cpu.run.waiting import Turns, Waiting
-from tileir.host import limits, running
+from tileir.host import limits
 from tileir.host.kernel_warnings import KernelWarning, issue
 from tileir.ir.diagnostics import Coordinates, UnsupportedError
 
@@ -143,12 +143,12 @@ class _Work:
         launch = self.launch
         shared = self._shared = _shared()
         try:
-            running.begin(launch)
+            limits.launch_begins(launch)
             if not shared.ticker.awake:
                 shared.ticker.wake()
             Job(shared.pool, self, launch.stop, launch.look).run(helpers)
         finally:
-            running.end(launch)
+            limits.launch_ends(launch)
         if launch.raised is not None:
             raise launch.raised
 
@@ -162,14 +162,14 @@ class _Work:
             arena = Arena(program.arena_size)
         arena.raised, arena.answer, launch.main = None, launch.own_answer, arena
         try:
-            running.begin(launch)
+            limits.launch_begins(launch)
             if not shared.ticker.awake:
                 shared.ticker.wake()
             begin = perf_counter()
             status = program.driver(self.record.address, arena.address)
             self.seconds = (perf_counter() - begin) / launch.total
         finally:
-            running.end(launch)
+            limits.launch_ends(launch)
             launch.main = None
         if status or arena.raised is not None or not arena.usable:
             self._ended_early(status, arena)

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
-from tileir.host import running
+from tileir.host import limits
 
 Work = Callable[[], None]
 
@@ -218,7 +218,7 @@ class Ticker:
         idle = 0
         while True:
             time.sleep(TICK)
-            launches = [launch for launch in running.launches() if isinstance(launch, Ticking)]
+            launches = [launch for launch in limits.live_launches() if isinstance(launch, Ticking)]
             for launch in launches:
                 launch.tick()
             idle = 0 if launches else idle + 1
@@ -230,7 +230,7 @@ class Ticker:
         """Sleep until there is a launch."""
         with self._lock:
             self.awake = False
-            if running.launches():
+            if limits.live_launches():
                 self.awake = True
                 return
         self._sleep.acquire()

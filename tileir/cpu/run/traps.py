@@ -14,9 +14,9 @@ import numpy as np
 from tileir.cpu.emit.record import EVIDENCE, EVIDENCE_PLACE, HANGS, MOST_WORDS, WORDS, TrapKind, TrapSite
 from tileir.cpu.run.arena import Arena
 from tileir.host import undefined
-from tileir.host.access_faults import AccessFault
-from tileir.host.assertions import assertion_text
+from tileir.host.address_space import AccessFault
 from tileir.host.limits import hang_text, weak_waiting
+from tileir.host.undefined import assertion_text
 from tileir.ir import types as t
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import Coordinates, Trap

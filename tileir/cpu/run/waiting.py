@@ -19,7 +19,7 @@ from tileir.cpu.emit.record import SET_ASIDE, LaunchRecord, block_at
 from tileir.cpu.run.arena import Arena, give_back, taken
 from tileir.cpu.run.launch import Launch
 from tileir.host import limits
-from tileir.host.running import only_one
+from tileir.host.limits import only_one_runs
 
 MOST_BYTES = 4 << 30
 """Memory that the tiles of waiting tile blocks may take."""
@@ -81,7 +81,7 @@ class Waiting:
             self._quiet[turns] += 1
             for_ever = min(self._quiet.values()) >= self._needed and perf_counter() - self._since > limits.GRACE
             threads = list(self._quiet)
-        if for_ever and only_one() and not self.launch.stopped:
+        if for_ever and only_one_runs() and not self.launch.stopped:
             self._end([arena for one in threads for arena in list(one.aside.values())])
 
     def _end(self, waiting: list[Arena]) -> None:

@@ -76,6 +76,16 @@ def test_a_pointer_reaches_the_whole_storage_of_its_tensor() -> None:
 
 
 @pytest.mark.parametrize("target", ["cpu", "interp"])
+@pytest.mark.parametrize(("first", "left"), [(0, 0), (3, 0), (50, 40)])
+def test_a_tensor_whose_storage_was_freed_is_refused_by_name(target: str, first: int, left: int) -> None:
+    x = torch.ones(100)[first:]
+    x.untyped_storage().resize_(left)
+    words = r"^kernel 'doubled', argument 'x_ptr': expected an array whose memory is there, got one whose storage"
+    with tileir.triton.on(target), pytest.raises(ValueError, match=words):
+        doubled[(1,)](x, 10, BLOCK=16)
+
+
+@pytest.mark.parametrize("target", ["cpu", "interp"])
 def test_an_access_outside_the_storage_traps_at_the_line_of_python(target: str) -> None:
     packed, out = torch.arange(64.0), torch.zeros(16)
     with tileir.triton.on(target), pytest.raises(tileir.Trap) as caught:

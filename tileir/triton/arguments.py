@@ -11,7 +11,7 @@ import numpy as np
 from tileir.ir import types as t
 from tileir.ir.shown import shown, type_name
 from tileir.ir.storage import DTYPES
-from tileir.runtime.arguments import Argument, ArrayArgument, Pointer, PointerArgument, ScalarArgument
+from tileir.runtime.arguments import GONE, Argument, ArrayArgument, Pointer, PointerArgument, ScalarArgument
 from tileir.runtime.arrays import CPU, described
 from tileir.runtime.module import Kernel
 
@@ -119,9 +119,11 @@ def _pointer_binder(kernel: str, name: str) -> Bind:
             return _other_pointer(kernel, name, value)
         if not on_cpu:
             raise _fault(ValueError, kernel, name, "a tensor on the CPU", f"one on {value.device}")
-        begin = storage.data_ptr()
+        address, begin = value.data_ptr(), storage.data_ptr()
         end = begin + storage.nbytes()
-        return _new(ArrayArgument, (name, value.data_ptr(), (begin, end, end, end), value, ()))
+        if address >= end and value.numel():
+            raise _fault(ValueError, kernel, name, *GONE)
+        return _new(ArrayArgument, (name, address, (begin, end, end, end), value, ()))
 
     return bind
 

@@ -180,3 +180,15 @@ def test_expressions_can_be_pickled() -> None:
                            "%q = divi %row, %ns signed rounding<zero> : tile<128xi32>")  # fmt: skip
     found = known.of(quotient).form
     assert pickle.loads(pickle.dumps(found)) == found
+
+
+def test_what_is_used_twice_many_times_over_is_unknown_in_the_end() -> None:
+    """A sort compares and exchanges: each of its steps has the one before it several times."""
+    lines = ["%r0 = iota : tile<64xi32>", "%c = constant <i1: true> : tile<64xi1>"]
+    for step in range(60):
+        lines += [f"%x{step} = xori %r{step}, %r{step} : tile<64xi32>" if step % 2 else
+                  f"%x{step} = muli %r{step}, %r{step} : tile<64xi32>",
+                  f"%r{step + 1} = select %c, %r{step}, %x{step} : tile<64xi1>, tile<64xi32>",
+                  f"%s{step} = reshape %r{step + 1} : tile<64xi32> -> tile<8x8xi32>"]  # fmt: skip
+    known, value = last(*lines)
+    assert len(known.of(value).form.symbols()) == 1

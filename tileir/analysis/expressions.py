@@ -13,7 +13,7 @@ Does not know: what symbols there are, nor programs. Expressions are mathematica
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from operator import is_
 
@@ -25,22 +25,30 @@ MAX_TERMS = 48
 
 MAX_DEGREE = 6
 
+MAX_SYMBOLS = 1000
+"""Symbols that a symbol is made of, each counted where it stands: what is used twice by each of many operations behind
+each other, as a sort does, would have as many as two to the power of their number."""
+
 
 class TooLarge(Exception):
-    """An expression of more than `MAX_TERMS` products, or a product of more than `MAX_DEGREE` factors."""
+    """An expression of more than `MAX_TERMS` products, a product of more than `MAX_DEGREE` factors, or a symbol made of
+    more than `MAX_SYMBOLS`."""
 
 
 class Symbol:
     """A number that is known when the kernel runs. Two with the same `key` are one.
 
-    `range` holds whatever a program promises. A subclass names the arguments of its constructor in `__match_args__`,
-    and has them as attributes.
+    `range` holds whatever a program promises, `size` is the number of symbols that it is made of, with itself. A
+    subclass names the arguments of its constructor in `__match_args__`, and has them as attributes.
     """
 
-    __slots__ = ("_hash", "key", "range")
+    __slots__ = ("_hash", "key", "range", "size")
     __match_args__: tuple[str, ...] = ()
 
-    def __init__(self, key: tuple, range: Range) -> None:
+    def __init__(self, key: tuple, range: Range, inner: Iterable[Expression] = ()) -> None:
+        self.size: int = 1 + sum(symbol.size for part in inner for product in part.terms for symbol in product)
+        if self.size > MAX_SYMBOLS:
+            raise TooLarge
         self.key = key
         self.range = range
         self._hash = hash(key)

@@ -99,7 +99,8 @@ class Turn(Symbol):
 
     def __init__(self, loop: int, count: Expression | None, needs: frozenset[NoWrap]) -> None:
         known = count is not None and not needs
-        super().__init__((3, loop), Range(1, 0, count.range.high - 1 if known and count else MOST_TURNS))
+        parts = () if count is None else (count, *(need.form for need in needs))
+        super().__init__((3, loop), Range(1, 0, count.range.high - 1 if known and count else MOST_TURNS), parts)
         self.loop = loop
         self.count = count
         self.needs = needs
@@ -170,7 +171,7 @@ class Unknown(Symbol):
     def __init__(
         self, number: int, range: Range, index: tuple[Expression, ...], loops: frozenset[int], why: str
     ) -> None:
-        super().__init__((6, number, *(part.key for part in index)), range)
+        super().__init__((6, number, *(part.key for part in index)), range, index)
         self.number = number
         self.index = index
         self.loops = loops
@@ -200,7 +201,7 @@ class Either(Symbol):
         loops: frozenset[int],
     ) -> None:
         key = (8, number, *(part.key for part in (*choices, *index)))
-        super().__init__(key, ranges.union(choices[0].range, choices[1].range))
+        super().__init__(key, ranges.union(choices[0].range, choices[1].range), (*choices, *index))
         self.number = number
         self.choices = choices
         self.index = index
@@ -275,7 +276,8 @@ class Function(Symbol):
         conditions = tuple(sorted((need.form.key, need.low, need.high) for need in needs))
         key = (7, int(kind), *(argument.key for argument in arguments), conditions)
         found = None if needs else RANGES[kind](arguments[0].range, arguments[1].range)
-        super().__init__(key, otherwise if found is None else ranges.intersection(found, otherwise))
+        parts = (*arguments, *(need.form for need in needs))
+        super().__init__(key, otherwise if found is None else ranges.intersection(found, otherwise), parts)
         self.kind = kind
         self.arguments = arguments
         self.needs = needs

@@ -34,7 +34,7 @@ class Carried(Symbol):
     __match_args__ = ("number", "index")
 
     def __init__(self, number: int, index: tuple[Expression, ...]) -> None:
-        super().__init__((9, number, *(part.key for part in index)), ranges.signed(65))
+        super().__init__((9, number, *(part.key for part in index)), ranges.signed(65), index)
         self.number = number
         self.index = index
 
@@ -224,7 +224,10 @@ class Walk:
         if _is_pointer(value) and not common.terms:
             return self._unknown(value, point)
         choices = (x.form - common, y.form - common)
-        symbol = Either(self._number(value), choices, lanes(value.tile.shape), point.loops)
+        try:
+            symbol = Either(self._number(value), choices, lanes(value.tile.shape), point.loops)
+        except TooLarge:
+            return self._unknown(value, point)
         return Affine(common + of(symbol), a.bits, x.needs | y.needs)
 
     # ------------------------------------------------------------ if

@@ -21,6 +21,8 @@ from tileir.triton.importer.importing import Imported, Importing
 from tileir.triton.importer.ordering import Order
 from tileir.triton.importer.syntax import MlirBlock, MlirOperation, Region, Successor
 
+RETURNS = frozenset({"tt.return", "tt.map_elementwise.return"})
+"""What a body ends with."""
 MAX_OPERATIONS = 100_000
 """More are not made of one function, whose blocks may be imported more than once."""
 Leave = Callable[[Sequence[Imported]], object]
@@ -88,7 +90,7 @@ class _Flow:
         while True:
             self._count(block)
             last = run(self.importing, block)
-            if last.name == "tt.return":
+            if last.name in RETURNS:
                 self.leave([self.importing.imported(use) for use in last.operands])
                 return None
             if last.name == "cf.br" and len(last.successors) == 1:

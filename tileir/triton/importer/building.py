@@ -10,7 +10,7 @@ from tileir.ir import types as t
 from tileir.ir.attributes import DenseElements, Predicate, Signedness
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.loc import UNKNOWN, Location
-from tileir.ops.conversion import Bitcast, ExtI, FToF, TruncI
+from tileir.ops.conversion import Bitcast, ExtI, FToF, IntToPtr, TruncI
 from tileir.ops.core import Constant, Select
 from tileir.ops.integer import CmpI
 from tileir.ops.shapes import Broadcast, Reshape
@@ -50,6 +50,12 @@ class TileBuilder:
         """A constant of integers, `value` taken modulo the width."""
         size = type.number.byte_size
         return self.dense(type, (value & ((1 << type.number.bits) - 1)).to_bytes(size, "little"))
+
+    def zero(self, type: t.TileType) -> Value:
+        """A constant of zeros; of pointers those to nothing."""
+        if isinstance(type.element, t.PointerType):
+            return self.cast(IntToPtr, self.integer(type.with_element(t.I64), 0), type.element)
+        return self.dense(type, bytes(type.element.byte_size))
 
     def number(self, type: t.TileType, value: float) -> Value:
         """A constant of integers or floats; rounded to nearest."""

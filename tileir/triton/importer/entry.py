@@ -104,9 +104,9 @@ def _has_layout(function: MlirFunction, index: int) -> bool:
 
 
 def _name(argument: MlirArgument) -> str:
-    """The name in Python, where it is known."""
+    """The name in Python, where it is known. Names may be repeated, as those of Triton's places are."""
     loc = argument.loc
-    if _NUMBERED.fullmatch(argument.name) and isinstance(loc, NameLoc):
+    if _NUMBERED.fullmatch(argument.name) and isinstance(loc, NameLoc) and loc.name.isidentifier():
         return loc.name
     return argument.name.removeprefix("%")
 

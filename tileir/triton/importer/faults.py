@@ -14,6 +14,9 @@ REFUSED = "E0052"
 MISMATCH = "E0053"
 """Operands, attributes or types that an operation cannot have."""
 
+LATER = ("ttg.", "ttng.", "gluon.", "amdg.", "nvws.", "nvgpu.", "nvvm.", "rocdl.", "triton_gpu.", "triton_nvidia_gpu.")
+"""How the names of operations, types and layouts of later stages begin."""
+
 
 class ImportFault(Exception):
     """A fault found while TTIR is read or imported."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from itertools import islice
+from typing import Any, TypeVar
 
 from tileir.ir import types as t
 from tileir.ir.core import Block, Op, Value
@@ -13,9 +14,18 @@ from tileir.ir.diagnostics import Diagnostic
 from tileir.ir.loc import Source, SourceLoc
 from tileir.ir.near import did_you_mean
 from tileir.triton.importer.building import TileBuilder
-from tileir.triton.importer.faults import SYNTAX, UNKNOWN_OPERATION, ImportFault, mismatch
+from tileir.triton.importer.facts import Fact, fact
+from tileir.triton.importer.faults import LATER, SYNTAX, UNKNOWN_OPERATION, ImportFault, mismatch, refused
 from tileir.triton.importer.ordering import Order
-from tileir.triton.importer.syntax import MlirDescriptor, MlirFunction, MlirOperation, MlirScalar, MlirType, Use
+from tileir.triton.importer.syntax import (
+    MlirDescriptor,
+    MlirFunction,
+    MlirOperation,
+    MlirScalar,
+    MlirType,
+    MlirWord,
+    Use,
+)
 from tileir.triton.importer.types import flat_types, tile_type
 
 
@@ -29,6 +39,10 @@ class TensorDescriptor:
     strides: tuple[Value, ...]
     nan: bool = False
 
+    @property
+    def padding(self) -> t.PaddingValue:
+        return t.PaddingValue.NAN if self.nan else t.PaddingValue.ZERO
+
     def parts(self) -> list[Value]:
         return [self.base, *self.shape, *self.strides]
 
@@ -37,6 +51,9 @@ Imported = Value | TensorDescriptor
 Results = Imported | Sequence[Imported] | None
 Rule = Callable[["Importing", MlirOperation], Results]
 """Imports an operation; gives what its results are."""
+
+
+T = TypeVar("T")
 
 
 class Unavailable(Exception):
@@ -57,6 +74,8 @@ class Importing:
     """Values by name, of the regions that are being imported; None for one that a fault has kept from being made."""
     lifted: tuple[int, ...] = ()
     """The shape in which scalars are imported: that of the tensors whose elements a region is given."""
+    facts: dict[Value, Fact] = field(default_factory=dict)
+    """What is known of integers that loops count and carry."""
     calling: tuple[str, ...] = ()
     """Names of the functions that are being imported, the outermost first."""
 
@@ -65,16 +84,27 @@ class Importing:
     def operation(self, op: MlirOperation) -> None:
         """Import an operation; a fault is noted, and its results are not there."""
         self.build.loc = op.loc
-        rule = self.rules.get(op.name)
         try:
-            if rule is None:
-                hint = did_you_mean(op.name, self.rules)
-                raise ImportFault(UNKNOWN_OPERATION, f"expected an operation of TTIR, got '{op.name}'", hint=hint)
-            self.bind(op, rule(self, op))
+            self.bind(op, self._rule(op)(self, op))
         except ImportFault as fault:
             self.note(fault, op)
+        except t.InvalidType as error:
+            self.note(mismatch(error.message), op)
+        except TypeError as error:  # a value of another type than the rule takes it to be
+            self.note(mismatch(str(error)), op)
         except Unavailable:
             self.scopes[-1].update(dict.fromkeys(op.results))
+
+    def _rule(self, op: MlirOperation) -> Rule:
+        rule = self.rules.get(op.name)
+        if rule is not None:
+            return rule
+        if op.name.startswith(LATER):
+            raise refused(
+                f"'{op.name}' says how the threads of a GPU share the work", "write the kernel in Triton, not Gluon"
+            )
+        hint = did_you_mean(op.name, self.rules)
+        raise ImportFault(UNKNOWN_OPERATION, f"expected an operation of TTIR, got '{op.name}'", hint=hint)
 
     def note(self, fault: ImportFault, op: MlirOperation) -> None:
         """Keep a fault of an operation, whose results are not there."""
@@ -108,6 +138,11 @@ class Importing:
             SYNTAX, f"expected a value that is defined, got {use.name}", loc, did_you_mean(use.name, known)
         )
 
+    def known(self, name: str) -> Value | None:
+        """The tile of this name, if there is one already."""
+        found = next((scope[name] for scope in reversed(self.scopes) if name in scope), None)
+        return found if isinstance(found, Value) else None
+
     def value(self, use: Use) -> Value:
         """What a value became, which is a tile."""
         found = self.imported(use)
@@ -129,8 +164,11 @@ class Importing:
         """A value of this type from the tiles that carry it; `like` is what it was before."""
         if not isinstance(type, MlirDescriptor):
             return parts[0]
+        return self.descriptor(type, parts, nan=isinstance(like, TensorDescriptor) and like.nan)
+
+    def descriptor(self, type: MlirDescriptor, parts: Sequence[Value], nan: bool = False) -> TensorDescriptor:
+        """A descriptor of an address, extents and strides."""
         rank = len(type.shape)
-        nan = isinstance(like, TensorDescriptor) and like.nan
         return TensorDescriptor(type, parts[0], tuple(parts[1 : 1 + rank]), tuple(parts[1 + rank :]), nan)
 
     def grouped(
@@ -139,7 +177,9 @@ class Importing:
         """Values of these types from the tiles that carry them all."""
         found, given = [], iter(parts)
         for index, type in enumerate(types):
-            own = [next(given) for _ in flat_types(type)]
+            own = list(islice(given, len(flat_types(type))))
+            if not own:
+                raise mismatch(f"expected {len(types)} values, got fewer")
             found.append(self.rebuilt(type, own, like[index] if like else None))
         return found
 
@@ -193,6 +233,10 @@ class Importing:
             raise mismatch("expected a result of numbers, got pointers")
         return found
 
+    def fact(self, value: Value) -> Fact:
+        """What is known of a scalar integer."""
+        return fact(value, self.facts)
+
     # ------------------------------------------------------------ memory
 
     def access(self, cls: type[Op], *types: t.Type, writes: bool, **fields: Any) -> tuple[Value, ...]:
@@ -206,6 +250,11 @@ class Importing:
 def parts_of(lowered: Imported) -> list[Value]:
     """The tiles that carry a value."""
     return [lowered] if isinstance(lowered, Value) else lowered.parts()
+
+
+def parts_of_all(many: Sequence[Imported]) -> list[Value]:
+    """The tiles that carry values."""
+    return [part for one in many for part in parts_of(one)]
 
 
 def integer(op: MlirOperation, name: str, default: int | None = None) -> int:
@@ -222,3 +271,15 @@ def integers(op: MlirOperation, name: str) -> tuple[int, ...]:
     if not isinstance(found, tuple) or not all(isinstance(item, int) for item in found):
         raise mismatch(f"expected integers as attribute '{name}'")
     return tuple(int(item) for item in found if isinstance(item, int))
+
+
+def keyword(op: MlirOperation, attribute: str, index: int, table: Mapping[str, T]) -> T:
+    """What a word of an operation stands for: the one at `index`, or the attribute that the generic form has, a number
+    from 1 on in the order of the table."""
+    words = [word.text for word, _ in op.words if isinstance(word, MlirWord)]
+    number = op.attributes.get(attribute)
+    word = list(table)[number - 1] if isinstance(number, int) and 1 <= number <= len(table) else ""
+    word = words[index] if index < len(words) else word
+    if word not in table:
+        raise mismatch(f"expected one of {', '.join(table)}")
+    return table[word]

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from tileir.ir.diagnostics import DiagnosticError
-from tileir.ir.loc import Source, SourceLoc
-from tileir.triton.importer.faults import REFUSED, SYNTAX, ImportFault
+from tileir.ir.loc import Location, Source, SourceLoc
+from tileir.triton.importer.faults import LATER, REFUSED, SYNTAX, ImportFault
 from tileir.triton.importer.lexer import END, Tokens, unquoted
 from tileir.triton.importer.locations import Locations
 from tileir.triton.importer.syntax import (
@@ -89,8 +89,8 @@ class TtirReader:
             place, name = tokens.place(), tokens.text
             tokens.index += 1
             tokens.expect("=")
-            if tokens.text.startswith(("#ttg.", "#ttng.", "#triton_gpu.", "#gluon.")):
-                raise ImportFault(REFUSED, f"expected TTIR, got a later stage: the layout {name}", place, _LATER)
+            if tokens.text[1:].startswith(LATER):
+                raise ImportFault(REFUSED, f"expected TTIR, got a later stage: the layout {name}", place, _HINT)
             if tokens.text == "loc":
                 self.locations.reference()
             else:
@@ -170,6 +170,24 @@ class TtirReader:
     # ------------------------------------------------------------ operations
 
     def operation(self) -> MlirOperation:
+        try:
+            return self._operation()
+        except ImportFault as fault:
+            if fault.code == REFUSED and isinstance(fault.loc, SourceLoc):
+                fault.loc = self._place_in_python() or fault.loc
+            raise
+
+    def _place_in_python(self) -> Location | None:
+        """The location that is written behind the next token, on its line."""
+        tokens = self.tokens
+        end = self.source.text.find("\n", tokens.offset)
+        while tokens.kind != END and (end < 0 or tokens.offset < end):
+            if tokens.text == "loc":
+                return self.locations.reference()
+            tokens.index += 1
+        return None
+
+    def _operation(self) -> MlirOperation:
         tokens = self.tokens
         offset = tokens.offset
         results = self._results()
@@ -432,8 +450,8 @@ class TtirReader:
                 inputs = self.types_or_one()
                 tokens.expect("->")
                 return MlirSignature(inputs, self.types_or_one())
-        if text.startswith(("!ttg.", "!ttng.", "!gluon.", "!amdg.")):
-            raise ImportFault(REFUSED, f"expected TTIR, got a type of a later stage, {text}", tokens.place(), _LATER)
+        if text[1:].startswith(LATER):
+            raise ImportFault(REFUSED, f"expected TTIR, got a type of a later stage, {text}", tokens.place(), _HINT)
         tokens.expected("a type")
 
     def _tensor(self) -> MlirTensor:
@@ -441,7 +459,7 @@ class TtirReader:
         place = self.tokens.place()
         tensor = MlirTensor(self._shape(), self.type())
         if self.tokens.text == ",":
-            raise ImportFault(REFUSED, "expected TTIR, got a later stage: a tensor with a layout", place, _LATER)
+            raise ImportFault(REFUSED, "expected TTIR, got a later stage: a tensor with a layout", place, _HINT)
         self.tokens.expect(">")
         return tensor
 
@@ -575,7 +593,7 @@ class TtirReader:
         return self.source.text[begin:end]
 
 
-_LATER = "give it the text of the stage before: kernel.asm['ttir'], or the file that ends in .ttir"
+_HINT = "give it the text of the stage before, kernel.asm['ttir'], or write the kernel in Triton where it is Gluon"
 _SYNTAX: dict[str, Callable[[TtirReader, MlirOperation], None]] = {
     "cf.br": TtirReader._branch,
     "cf.cond_br": TtirReader._branch,

@@ -2,9 +2,12 @@
 
 from tileir.triton.importer.rules import (
     arithmetic,
+    atomics,
     control,
     conversion,
     debug,
+    descriptors,
+    elements,
     functions,
     matmul,
     pointers,
@@ -13,7 +16,10 @@ from tileir.triton.importer.rules import (
 )
 from tileir.triton.importer.rules.table import Table
 
-CHAPTERS = (arithmetic, control, conversion, debug, functions, matmul, pointers, reduction, shapes)
+CHAPTERS = (
+    arithmetic, atomics, control, conversion, debug, descriptors, elements, functions, matmul, pointers,
+    reduction, shapes,
+)  # fmt: skip
 RULES = Table()
 """The rule of each operation of TTIR."""
 for _chapter in CHAPTERS:

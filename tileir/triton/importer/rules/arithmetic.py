@@ -8,7 +8,7 @@ from typing import Any
 from tileir.ir import types as t
 from tileir.ir.attributes import Ordering, Predicate, Rounding, Signedness
 from tileir.ir.core import Op, Value
-from tileir.ops.conversion import IntToPtr, PtrToInt
+from tileir.ops.conversion import PtrToInt
 from tileir.ops.core import Constant
 from tileir.ops.division import DivI, RemI
 from tileir.ops.floating import AbsF, AddF, Ceil, CmpF, DivF, Floor, Fma, MaxF, MinF, MulF, NegF, RemF, Sqrt, SubF
@@ -16,7 +16,7 @@ from tileir.ops.integer import AbsI, AddI, AndI, MaxI, MinI, MulhiI, MulI, OrI, 
 from tileir.ops.shapes import Broadcast
 from tileir.triton.importer.building import TileBuilder, float_bytes
 from tileir.triton.importer.faults import mismatch
-from tileir.triton.importer.importing import Importing, Results
+from tileir.triton.importer.importing import Importing, Results, TensorDescriptor
 from tileir.triton.importer.rules.table import Table
 from tileir.triton.importer.syntax import BitPattern, Dense, MlirAttribute, MlirOperation, MlirWord
 
@@ -155,8 +155,13 @@ def clamp(importing: Importing, op: MlirOperation) -> Results:
 
 @rules("arith.select")
 def select(importing: Importing, op: MlirOperation) -> Results:
-    condition, yes, no = importing.operands(op, 3)
-    return importing.build.select(condition, yes, no)
+    """Also of descriptors, part by part."""
+    if len(op.operands) != 3:
+        raise mismatch(f"expected 3 operands, got {len(op.operands)}")
+    condition, like = importing.value(op.operands[0]), importing.imported(op.operands[1])
+    pairs = zip(importing.parts(op.operands[1]), importing.parts(op.operands[2]))
+    parts = [importing.build.select(condition, yes, no) for yes, no in pairs]
+    return importing.rebuilt(like.type, parts, like) if isinstance(like, TensorDescriptor) else parts
 
 
 # ------------------------------------------------------------ comparisons
@@ -259,8 +264,4 @@ def _unpacked(data: bytes, type: t.TileType) -> bytes:
 @rules("ub.poison")
 def poison(importing: Importing, op: MlirOperation) -> Results:
     """A value that nobody uses; it must be something: 0."""
-    type = importing.result_type(op)
-    if isinstance(type.element, t.ElementType):
-        return importing.build.dense(type, bytes(type.element.byte_size))
-    address = importing.build.integer(type.with_element(t.I64), 0)
-    return importing.build.cast(IntToPtr, address, type.element)
+    return importing.build.zero(importing.result_type(op))

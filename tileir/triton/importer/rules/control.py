@@ -9,12 +9,13 @@ from tileir.ir import types as t
 from tileir.ir.core import Block, Value
 from tileir.ops.control import Break, Continue, For, If, Loop
 from tileir.ops.integer import XOrI
-from tileir.triton.importer.blocks import Way, branch, import_body, run
+from tileir.triton.importer.blocks import RETURNS, Way, branch, import_body, run
+from tileir.triton.importer.facts import Fact
 from tileir.triton.importer.faults import mismatch, refused
-from tileir.triton.importer.importing import Imported, Importing, Results, parts_of
+from tileir.triton.importer.importing import Imported, Importing, Results, parts_of_all
 from tileir.triton.importer.ordering import Merged, loop_order
 from tileir.triton.importer.rules.table import Table
-from tileir.triton.importer.syntax import MlirBlock, MlirFunction, MlirOperation, Region
+from tileir.triton.importer.syntax import MlirBlock, MlirOperation, MlirType, Region
 
 rules = Table()
 
@@ -32,7 +33,7 @@ def import_if(importing: Importing, op: MlirOperation) -> Results:
     def way(region: Region) -> list[Value]:
         last = _run_single(importing, region, "scf.yield")
         like[:] = [importing.imported(use) for use in last.operands]
-        return [part for one in like for part in parts_of(one)]
+        return parts_of_all(like)
 
     ways: list[Way] = [partial(way, region) for region in op.regions]
     if len(ways) == 1:
@@ -89,6 +90,23 @@ def import_for(importing: Importing, op: MlirOperation) -> Results:
     return importing.grouped(types, results, initial)
 
 
+def _carried_facts(importing: Importing, op: MlirOperation, parts: Sequence[Value], body: Block) -> dict[Value, Fact]:
+    """What is known of integers to which each turn adds one from outside the loop."""
+    (block,) = op.regions[0]
+    found: dict[Value, Fact] = {}
+    made = {name: operation for operation in block.operations for name in operation.results}
+    yielded = block.operations[-1].operands if block.operations else ()
+    if len(parts) - len(block.arguments) > 1 or len(yielded) != len(block.arguments) - 1:
+        return found  # values of several parts are no integers, and where they are the rest is not looked for
+    for index, (argument, use) in enumerate(zip(block.arguments[1:], yielded)):
+        add = made.get(use.name)
+        names = [operand.name for operand in add.operands] if add is not None and add.name == "arith.addi" else []
+        step = importing.known(names[names[0] == argument.name]) if argument.name in names else None
+        if step is not None:
+            found[body.args[1 + index]] = importing.fact(parts[index]) + importing.fact(step)
+    return found
+
+
 @rules("scf.while")
 def import_while(importing: Importing, op: MlirOperation) -> Results:
     """A loop that is left where the condition does not hold."""
@@ -142,36 +160,33 @@ def import_call(importing: Importing, op: MlirOperation) -> Results:
         raise mismatch(f"expected {len(function.arguments)} operands, got {len(op.operands)}")
     values = [importing.imported(use) for use in op.operands]
     with importing.call(callee, [argument.name for argument in function.arguments], values):
-        if _is_straight(function.regions[0]):
-            last = run(importing, function.regions[0][0])
-            return [importing.imported(use) for use in last.operands]
-        return _with_exits(importing, function)
+        return run_body(importing, function.regions[0], function, function.result_types)
 
 
-def _is_straight(body: Region) -> bool:
-    """Whether a function has no branches."""
-    return bool(body[0].operations) and body[0].operations[-1].name == "tt.return"
+def run_body(importing: Importing, body: Region, root: MlirOperation, types: Sequence[MlirType]) -> Sequence[Imported]:
+    """Import a body whose arguments are in scope; gives what it returns, of these types.
 
-
-def _with_exits(importing: Importing, function: MlirFunction) -> Results:
-    """The body in a loop that is run once, and left where the function returns."""
-    order = loop_order(importing.order, function, importing.functions)
+    One with branches becomes a loop that is run once, and left where the body returns. `root` has all that it does.
+    """
+    if body[0].operations and body[0].operations[-1].name in RETURNS:
+        return [importing.imported(use) for use in run(importing, body[0]).operands]
+    order = loop_order(importing.order, root, importing.functions)
     before = order.tokens(importing.build, importing.order)
-    body = Block([token.type for token in before])
-    importing.order = order.after(body.args)
-    returned: list[list[Imported]] = []
+    block = Block([token.type for token in before])
+    importing.order = order.after(block.args)
+    returned: list[Imported] = []
 
     def leave(results: Sequence[Imported]) -> None:
-        returned.append(list(results))
-        parts = [part for result in results for part in parts_of(result)]
-        importing.build.insert(Break, operands=[*parts, *order.tokens(importing.build, importing.order)])
+        returned[:] = results
+        tokens = order.tokens(importing.build, importing.order)
+        importing.build.insert(Break, operands=[*parts_of_all(results), *tokens])
 
-    with importing.inside(body):
-        import_body(importing, function.regions[0], leave)
-    types = [part.type for result in returned[0] for part in parts_of(result)] + [t.TOKEN] * order.count
-    found = importing.build.insert(Loop, types, initValues=before, body=body)
+    with importing.inside(block):
+        import_body(importing, body, leave)
+    results = [part.type for part in parts_of_all(returned)] + [t.TOKEN] * order.count
+    found = importing.build.insert(Loop, results, initValues=before, body=block)
     importing.order = order.after(found)
-    return importing.grouped(function.result_types, found, returned[0])
+    return importing.grouped(types, found, returned)
 
 
 def _ends_a_region(importing: Importing, op: MlirOperation) -> Results:

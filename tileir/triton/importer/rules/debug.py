@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from tileir.ir import types as t
 from tileir.ir.attributes import AssumePredicate, Bounded, DivBy, Predicate, Signedness
 from tileir.ir.core import Value
 from tileir.ops.control import Assert
-from tileir.ops.core import Constant
+from tileir.ops.core import GetTileBlockId
 from tileir.ops.division import RemI
 from tileir.ops.integer import AndI, CmpI
-from tileir.ops.misc import Assume
-from tileir.ops.shapes import Broadcast, Reshape
-from tileir.triton.importer.importing import Importing
+from tileir.ops.misc import Assume, PrintTko
+from tileir.triton.importer.building import TileBuilder
+from tileir.triton.importer.facts import constant
+from tileir.triton.importer.faults import refused
+from tileir.triton.importer.importing import Importing, Results, integers
 from tileir.triton.importer.rules.table import Table
 from tileir.triton.importer.syntax import MlirOperation
 
@@ -45,13 +48,13 @@ def _promise(condition: Value) -> tuple[Value, AssumePredicate] | None:
     owner = condition.owner
     if not isinstance(owner, CmpI):
         return None
-    value, number, predicate = owner.lhs, _number(owner.rhs), owner.comparison_predicate
+    value, number, predicate = owner.lhs, constant(owner.rhs), owner.comparison_predicate
     if number is None:
-        value, number, predicate = owner.rhs, _number(owner.lhs), _MIRRORED.get(predicate, predicate)
+        value, number, predicate = owner.rhs, constant(owner.lhs), _MIRRORED.get(predicate, predicate)
     if number is None:
         return None
     if predicate is Predicate.EQUAL and number == 0 and isinstance(value.owner, RemI):
-        divisor = _number(value.owner.rhs)
+        divisor = constant(value.owner.rhs)
         return None if divisor is None or divisor & (divisor - 1) else (value.owner.lhs, DivBy(divisor))
     bounds = None if owner.signedness is Signedness.UNSIGNED else _bounds(predicate, number)
     return None if bounds is None else (value, bounds)
@@ -76,14 +79,50 @@ def _bounds(predicate: Predicate, number: int) -> Bounded | None:
     }.get(predicate)
 
 
-def _number(value: Value) -> int | None:
-    """The number that all elements are, if they are constant integers."""
-    owner = value.owner
-    while isinstance(owner, Broadcast | Reshape):
-        owner = owner.source.owner
-    if not isinstance(owner, Constant) or not owner.value.is_splat or not owner.value.element.is_int:
-        return None
-    return int.from_bytes(owner.value.data, "little", signed=True)
+@rules("tt.print")
+def output(importing: Importing, op: MlirOperation) -> None:
+    """A line for each operand, in which the program says its place in the grid; one line without operands.
+
+    Triton prints a line for each element instead.
+    """
+    build = importing.build
+    values = importing.operands(op)
+    prefix = op.words[0][0] if op.words else op.attributes.get("prefix", "")
+    place = build.insert(GetTileBlockId, [t.tile(t.I32)] * 3)
+    head = f"pid (%d, %d, %d){prefix}".replace("%d", "\0").replace("%", "%%").replace("\0", "%d")
+    signed = integers(op, "isSigned") or [1] * len(values)
+    for value, sign in zip(values, signed):
+        shown, conversion = _shown(build, value, bool(sign), op.attributes.get("hex") is True)
+        importing.access(PrintTko, writes=True, str=f"{head}{conversion}\n", args=[*place, shown])
+    if not values:
+        importing.access(PrintTko, writes=True, str=f"{head}\n", args=list(place))
+
+
+def _shown(build: TileBuilder, value: Value, signed: bool, hexadecimal: bool) -> tuple[Value, str]:
+    """A tile as it is printed, and the conversion of its elements."""
+    element = value.tile.element
+    if isinstance(element, t.PointerType):
+        return value, "%p"
+    if element.is_float and not hexadecimal:
+        return build.converted(value, t.F32) if element.bits < 32 else value, "%f"
+    bits = build.bitcast(value, _INTEGERS[element.bits]) if element.is_float else value
+    wide = build.resized(bits, t.I32, signed) if element.bits < 32 else bits
+    length = "ll" if element.bits == 64 else ""
+    if hexadecimal:
+        digits = max(1, element.bits // 4)
+        return build.resized(bits, t.I32, False) if element.bits < 32 else bits, f"0x%0{digits}{length}x"
+    return wide, f"%{length}{'d' if signed else 'u'}"
+
+
+_INTEGERS = {8: t.I8, 16: t.I16, 32: t.I32, 64: t.I64}
+
+
+@rules("tt.elementwise_inline_asm")
+def inline_assembly(importing: Importing, op: MlirOperation) -> Results:
+    raise refused(
+        "inline assembly is of one kind of GPU",
+        "write what it computes with tl operations, or choose such a branch by tl.target_info",
+    )
 
 
 @rules("tt.assert")

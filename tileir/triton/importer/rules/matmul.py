@@ -5,10 +5,13 @@ from __future__ import annotations
 from tileir.ir import types as t
 from tileir.ir.attributes import Signedness
 from tileir.ir.core import Value
-from tileir.ops.floating import SubF
-from tileir.ops.matmul import MmaF, MmaI
+from tileir.ops.floating import MulF, SubF
+from tileir.ops.matmul import MmaF, MmaFScaled, MmaI
+from tileir.ops.packing import Unpack
+from tileir.ops.shapes import Permute
 from tileir.triton.importer.building import TileBuilder
-from tileir.triton.importer.importing import Importing, Results, integer
+from tileir.triton.importer.faults import mismatch, refused
+from tileir.triton.importer.importing import Importing, Results, integer, integers
 from tileir.triton.importer.rules.table import Table
 from tileir.triton.importer.syntax import MlirOperation, MlirWord
 
@@ -64,3 +67,113 @@ def _parts(build: TileBuilder, factor: Value, element: t.ElementType, count: int
         if index + 1 < count:
             factor = build.same(SubF, factor, build.converted(parts[-1], t.F32))
     return parts
+
+
+# ------------------------------------------------------------ with scales
+
+_FORMATS = ("e4m3", "e5m2", "e2m3", "e3m2", "e2m1", "bf16", "fp16")
+"""In the order of their numbers, which the generic form has."""
+
+
+@rules("tt.dot_scaled")
+def dot_scaled(importing: Importing, op: MlirOperation) -> Results:
+    """A product of tiles whose elements are scaled in blocks along K.
+
+    In one operation where Tile IR has it: of two factors of one type, both with scales. Else the factors are scaled in
+    f32, exactly as far as that has the numbers, and multiplied in it.
+    """
+    build = importing.build
+    (lhs, lhs_scale), (rhs, rhs_scale), total = _scaled_operands(importing, op)
+    if any(value is not None and value.tile.rank < 2 for value in (lhs, lhs_scale, rhs, rhs_scale)):
+        raise mismatch("expected factors and scales of two dimensions or three")
+    lhs = _unpacked(build, lhs, _format(op, "lhs", "a_elem_type"), not _packed_along_k(op, "lhs_k_pack"))
+    rhs = _unpacked(build, rhs, _format(op, "rhs", "b_elem_type"), _packed_along_k(op, "rhs_k_pack"))
+    lhs_scale = None if lhs_scale is None else _as_scale(build, lhs_scale)
+    rhs_scale = None if rhs_scale is None else _transposed(build, _as_scale(build, rhs_scale))
+    if lhs_scale is not None and rhs_scale is not None and _is_native(lhs, rhs, lhs_scale, rhs_scale, total):
+        return build.op(MmaFScaled, total.type, lhs=lhs, rhs=rhs, acc=total, lhs_scale=lhs_scale, rhs_scale=rhs_scale)
+    left = _scaled(build, lhs, lhs_scale, -1)
+    right = _scaled(build, rhs, rhs_scale, -2)
+    return build.converted(multiply(build, left, right, build.converted(total, t.F32)), total.tile.number)
+
+
+def _scaled_operands(
+    importing: Importing, op: MlirOperation
+) -> tuple[tuple[Value, Value | None], tuple[Value, Value | None], Value]:
+    """Each factor with its scale, and the sum that the product is added to."""
+    values = importing.operands(op, 3, 4, 5)
+    sizes = integers(op, "operandSegmentSizes")
+    if len(sizes) == 5:  # the generic form
+        lhs, rhs, total, *others = values
+        given = iter(others)
+        return (lhs, next(given) if sizes[3] else None), (rhs, next(given) if sizes[4] else None), total
+    at = {index for word, index in op.words if word == MlirWord("scale")}
+    factors = [value for index, value in enumerate(values) if index not in at]
+    scales = [values[index] if index in at else None for index in (1, 3 if 1 in at else 2)]
+    if len(factors) != 3:
+        raise mismatch("expected two factors and a sum")
+    return (factors[0], scales[0]), (factors[1], scales[1]), factors[2]
+
+
+def _format(op: MlirOperation, word: str, attribute: str) -> str:
+    found = op.attributes.get(word, op.attributes.get(attribute))
+    name = found.text if isinstance(found, MlirWord) else ""
+    name = _FORMATS[found] if isinstance(found, int) and 0 <= found < len(_FORMATS) else name
+    if name in ("e2m3", "e3m2"):
+        raise refused(f"Tile IR has no numbers of the format {name}", "convert to e4m3, which has all of them")
+    if name not in _FORMATS:
+        raise mismatch(f"expected one of {', '.join(_FORMATS)} as '{word}'")
+    return name
+
+
+def _packed_along_k(op: MlirOperation, attribute: str) -> bool:
+    return op.attributes.get(attribute, True) is not False
+
+
+def _transposed(build: TileBuilder, value: Value) -> Value:
+    """The tile with its last two dimensions exchanged."""
+    *others, rows, columns = value.tile.shape
+    order = (*range(len(others)), len(others) + 1, len(others))
+    return build.op(Permute, t.TileType((*others, columns, rows), value.tile.element), source=value, permutation=order)
+
+
+def _unpacked(build: TileBuilder, value: Value, format: str, first: bool) -> Value:
+    """The elements of a factor, of which two of four bits lie in each byte: side by side in the last dimension, or in
+    the `first` of two."""
+    if format != "e2m1":
+        element = {"e4m3": t.F8E4M3FN, "e5m2": t.F8E5M2, "bf16": t.BF16, "fp16": t.F16}[format]
+        return build.bitcast(value, element)
+    if first:
+        return _transposed(build, _unpacked(build, _transposed(build, value), format, False))
+    *others, last = value.tile.shape
+    count = value.tile.count
+    flat = build.op(Unpack, t.tile(t.F4E2M1FN, 2 * count), source=build.reshaped(value, (count,)))
+    return build.reshaped(flat, (*others, 2 * last))
+
+
+def _as_scale(build: TileBuilder, scale: Value) -> Value:
+    """Scales that are exponents come as bytes."""
+    return build.bitcast(scale, t.F8E8M0FNU) if scale.tile.number.is_int else scale
+
+
+def _is_native(lhs: Value, rhs: Value, lhs_scale: Value, rhs_scale: Value, total: Value) -> bool:
+    """Whether Tile IR multiplies such factors with such scales in one operation."""
+    element, scale = lhs.tile.number, lhs_scale.tile.number
+    block = lhs.tile.shape[-1] // lhs_scale.tile.shape[-1]
+    sizes = {(t.F8E8M0FNU, 8): (32,), (t.F8E8M0FNU, 4): (16, 32), (t.F8E4M3FN, 4): (16,)}.get((scale, element.bits), ())
+    same = element is rhs.tile.element and scale is rhs_scale.tile.element
+    return (
+        same and block in sizes and lhs_scale.tile.shape[-1] == rhs_scale.tile.shape[-2] and total.tile.element is t.F32
+    )
+
+
+def _scaled(build: TileBuilder, factor: Value, scale: Value | None, dim: int) -> Value:
+    """A factor in f32, with its scales, each of which is that of a block along a dimension."""
+    wide = build.converted(factor, t.F32)
+    if scale is None:
+        return wide
+    shape, axis = list(scale.tile.shape), scale.tile.rank + dim
+    block = factor.tile.shape[axis] // shape[axis]
+    repeated = build.reshaped(build.converted(scale, t.F32), [*shape[: axis + 1], 1, *shape[axis + 1 :]])
+    repeated = build.broadcast(repeated, [*shape[: axis + 1], block, *shape[axis + 1 :]])
+    return build.same(MulF, wide, build.reshaped(repeated, factor.tile.shape))

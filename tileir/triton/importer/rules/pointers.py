@@ -5,12 +5,12 @@ from __future__ import annotations
 from tileir.ir import types as t
 from tileir.ir.attributes import MemoryOrdering, MemoryScope
 from tileir.ir.core import Value
-from tileir.ops.conversion import PtrToInt
+from tileir.ops.conversion import IntToPtr, PtrToInt
 from tileir.ops.core import Offset
 from tileir.ops.pointers import LoadPtr, StorePtr
 from tileir.triton.importer.importing import Importing, Results
 from tileir.triton.importer.rules.table import Table
-from tileir.triton.importer.syntax import MlirOperation
+from tileir.triton.importer.syntax import MlirOperation, MlirPointer, MlirTensor
 
 rules = Table()
 
@@ -35,6 +35,15 @@ def load(importing: Importing, op: MlirOperation) -> Results:
         memory_ordering_semantics=MemoryOrdering.RELAXED if volatile else MemoryOrdering.WEAK,
         memory_scope=MemoryScope.DEVICE if volatile else None,
     )  # fmt: skip
+    return _loaded(importing, op, found)
+
+
+def _loaded(importing: Importing, op: MlirOperation, found: Value) -> Value:
+    """What was loaded: a pointer where the type of the address, which is written, points to pointers."""
+    written = op.types[0] if op.types else None
+    pointer = written.element if isinstance(written, MlirTensor) else written
+    if isinstance(pointer, MlirPointer) and isinstance(pointer.pointee, MlirPointer):
+        return importing.build.cast(IntToPtr, found, importing.tile(pointer.pointee).element)
     return found
 
 

@@ -1,0 +1,134 @@
+cuda_tile.module @triton {
+  entry @functions(%arg0: tile<ptr<f32>>, %arg1: tile<ptr<f32>>) {
+    %cst_1_f32 = constant <f32: 1.000000e+00> : tile<64xf32>
+    %cst_384_i32 = constant <i32: 384> : tile<i32>
+    %cst_320_i32 = constant <i32: 320> : tile<i32>
+    %cst_256_i32 = constant <i32: 256> : tile<i32>
+    %cst_192_i32 = constant <i32: 192> : tile<i32>
+    %cst_128_i32 = constant <i32: 128> : tile<i32>
+    %cst_64_i32 = constant <i32: 64> : tile<i32>
+    %0 = iota : tile<64xi32>
+    %reshape = reshape %arg0 : tile<ptr<f32>> -> tile<1xptr<f32>>
+    %bcast = broadcast %reshape : tile<1xptr<f32>> -> tile<64xptr<f32>>
+    %1 = offset %bcast, %0 : tile<64xptr<f32>>, tile<64xi32> -> tile<64xptr<f32>>
+    %result, %result_token = load_ptr_tko weak %1 : tile<64xptr<f32>> -> tile<64xf32>, token
+    %reshape_0 = reshape %arg1 : tile<ptr<f32>> -> tile<1xptr<f32>>
+    %bcast_1 = broadcast %reshape_0 : tile<1xptr<f32>> -> tile<64xptr<f32>>
+    %2 = offset %bcast_1, %0 : tile<64xptr<f32>>, tile<64xi32> -> tile<64xptr<f32>>
+    %3 = exp %result  : tile<64xf32>
+    %4 = exp2 %result : tile<64xf32>
+    %5 = addf %3, %4  : tile<64xf32>
+    %6 = store_ptr_tko weak %2, %5 token=%result_token : tile<64xptr<f32>>, tile<64xf32> -> token
+    %7 = offset %arg1, %cst_64_i32 : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>
+    %reshape_2 = reshape %7 : tile<ptr<f32>> -> tile<1xptr<f32>>
+    %bcast_3 = broadcast %reshape_2 : tile<1xptr<f32>> -> tile<64xptr<f32>>
+    %8 = offset %bcast_3, %0 : tile<64xptr<f32>>, tile<64xi32> -> tile<64xptr<f32>>
+    %9 = log %result : tile<64xf32>
+    %10 = log2 %result : tile<64xf32>
+    %11 = addf %9, %10  : tile<64xf32>
+    %12 = store_ptr_tko weak %8, %11 token=%6 : tile<64xptr<f32>>, tile<64xf32> -> token
+    %13 = offset %arg1, %cst_128_i32 : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>
+    %reshape_4 = reshape %13 : tile<ptr<f32>> -> tile<1xptr<f32>>
+    %bcast_5 = broadcast %reshape_4 : tile<1xptr<f32>> -> tile<64xptr<f32>>
+    %14 = offset %bcast_5, %0 : tile<64xptr<f32>>, tile<64xi32> -> tile<64xptr<f32>>
+    %15 = sin %result : tile<64xf32>
+    %16 = cos %result : tile<64xf32>
+    %17 = addf %15, %16  : tile<64xf32>
+    %18 = store_ptr_tko weak %14, %17 token=%12 : tile<64xptr<f32>>, tile<64xf32> -> token
+    %19 = offset %arg1, %cst_192_i32 : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>
+    %reshape_6 = reshape %19 : tile<ptr<f32>> -> tile<1xptr<f32>>
+    %bcast_7 = broadcast %reshape_6 : tile<1xptr<f32>> -> tile<64xptr<f32>>
+    %20 = offset %bcast_7, %0 : tile<64xptr<f32>>, tile<64xi32> -> tile<64xptr<f32>>
+    %21 = sqrt %result  : tile<64xf32>
+    %22 = rsqrt %result : tile<64xf32>
+    %23 = addf %21, %22  : tile<64xf32>
+    %24 = store_ptr_tko weak %20, %23 token=%18 : tile<64xptr<f32>>, tile<64xf32> -> token
+    %25 = offset %arg1, %cst_256_i32 : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>
+    %reshape_8 = reshape %25 : tile<ptr<f32>> -> tile<1xptr<f32>>
+    %bcast_9 = broadcast %reshape_8 : tile<1xptr<f32>> -> tile<64xptr<f32>>
+    %26 = offset %bcast_9, %0 : tile<64xptr<f32>>, tile<64xi32> -> tile<64xptr<f32>>
+    %27 = absf %result : tile<64xf32>
+    %28 = mulf %27, %27  : tile<64xf32>
+    %cst_f32 = constant <f32: 7.87587487E-5> : tile<64xf32>
+    %cst_f32_10 = constant <f32: -8.0168643E-4> : tile<64xf32>
+    %29 = fma %cst_f32, %28, %cst_f32_10  : tile<64xf32>
+    %cst_f32_11 = constant <f32: 0.00518908724> : tile<64xf32>
+    %30 = fma %29, %28, %cst_f32_11  : tile<64xf32>
+    %cst_f32_12 = constant <f32: -0.0268542115> : tile<64xf32>
+    %31 = fma %30, %28, %cst_f32_12  : tile<64xf32>
+    %cst_f32_13 = constant <f32: 0.112835944> : tile<64xf32>
+    %32 = fma %31, %28, %cst_f32_13  : tile<64xf32>
+    %cst_f32_14 = constant <f32: -0.37612626> : tile<64xf32>
+    %33 = fma %32, %28, %cst_f32_14  : tile<64xf32>
+    %cst_f32_15 = constant <f32: 1.12837911> : tile<64xf32>
+    %34 = fma %33, %28, %cst_f32_15  : tile<64xf32>
+    %35 = mulf %34, %27  : tile<64xf32>
+    %cst_4_f32 = constant <f32: 4.000000e+00> : tile<64xf32>
+    %36 = minf %27, %cst_4_f32 : tile<64xf32>
+    %cst_f32_16 = constant <f32: 2.36191022E-6> : tile<64xf32>
+    %cst_f32_17 = constant <f32: -6.6447712E-5> : tile<64xf32>
+    %37 = fma %cst_f32_16, %36, %cst_f32_17  : tile<64xf32>
+    %cst_f32_18 = constant <f32: 8.61008535E-4> : tile<64xf32>
+    %38 = fma %37, %36, %cst_f32_18  : tile<64xf32>
+    %cst_f32_19 = constant <f32: -0.006866646> : tile<64xf32>
+    %39 = fma %38, %36, %cst_f32_19  : tile<64xf32>
+    %cst_f32_20 = constant <f32: 0.0381176434> : tile<64xf32>
+    %40 = fma %39, %36, %cst_f32_20  : tile<64xf32>
+    %cst_f32_21 = constant <f32: -0.158811986> : tile<64xf32>
+    %41 = fma %40, %36, %cst_f32_21  : tile<64xf32>
+    %cst_f32_22 = constant <f32: -0.911532282> : tile<64xf32>
+    %42 = fma %41, %36, %cst_f32_22  : tile<64xf32>
+    %cst_f32_23 = constant <f32: -1.63058221> : tile<64xf32>
+    %43 = fma %42, %36, %cst_f32_23  : tile<64xf32>
+    %cst_f32_24 = constant <f32: 4.61861579E-4> : tile<64xf32>
+    %44 = fma %43, %36, %cst_f32_24  : tile<64xf32>
+    %45 = exp2 %44 : tile<64xf32>
+    %cst_1_f32_25 = constant <f32: 1.000000e+00> : tile<64xf32>
+    %46 = subf %cst_1_f32_25, %45  : tile<64xf32>
+    %47 = cmpf equal ordered %result, %result : tile<64xf32> -> tile<64xi1>
+    %cst_1_f32_26 = constant <f32: 1.000000e+00> : tile<64xf32>
+    %48 = cmpf less_than ordered %27, %cst_1_f32_26 : tile<64xf32> -> tile<64xi1>
+    %49 = select %48, %35, %46 : tile<64xi1>, tile<64xf32>
+    %50 = bitcast %49 : tile<64xf32> -> tile<64xi32>
+    %cst_2147483647_i32 = constant <i32: 2147483647> : tile<64xi32>
+    %51 = andi %50, %cst_2147483647_i32 : tile<64xi32>
+    %52 = bitcast %result : tile<64xf32> -> tile<64xi32>
+    %cst_-2147483648_i32 = constant <i32: -2147483648> : tile<64xi32>
+    %53 = andi %52, %cst_-2147483648_i32 : tile<64xi32>
+    %54 = ori %51, %53 : tile<64xi32>
+    %55 = bitcast %54 : tile<64xi32> -> tile<64xf32>
+    %56 = select %47, %55, %result : tile<64xi1>, tile<64xf32>
+    %57 = store_ptr_tko weak %26, %56 token=%24 : tile<64xptr<f32>>, tile<64xf32> -> token
+    %58 = offset %arg1, %cst_320_i32 : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>
+    %reshape_27 = reshape %58 : tile<ptr<f32>> -> tile<1xptr<f32>>
+    %bcast_28 = broadcast %reshape_27 : tile<1xptr<f32>> -> tile<64xptr<f32>>
+    %59 = offset %bcast_28, %0 : tile<64xptr<f32>>, tile<64xi32> -> tile<64xptr<f32>>
+    %60 = tanh %result  : tile<64xf32>
+    %cst_1_f32_29 = constant <f32: 1.000000e+00> : tile<64xf32>
+    %61 = addf %result, %cst_1_f32_29  : tile<64xf32>
+    %cst_1_f32_30 = constant <f32: 1.000000e+00> : tile<64xf32>
+    %62 = cmpf equal ordered %61, %cst_1_f32_30 : tile<64xf32> -> tile<64xi1>
+    %63 = log %61 : tile<64xf32>
+    %64 = mulf %63, %result  : tile<64xf32>
+    %cst_1_f32_31 = constant <f32: 1.000000e+00> : tile<64xf32>
+    %65 = subf %61, %cst_1_f32_31  : tile<64xf32>
+    %66 = divf %64, %65  : tile<64xf32>
+    %67 = select %62, %result, %66 : tile<64xi1>, tile<64xf32>
+    %cst_f32_32 = constant <f32: 0x7F800000> : tile<64xf32>
+    %68 = cmpf less_than ordered %61, %cst_f32_32 : tile<64xf32> -> tile<64xi1>
+    %69 = log %61 : tile<64xf32>
+    %70 = select %68, %67, %69 : tile<64xi1>, tile<64xf32>
+    %71 = addf %60, %70  : tile<64xf32>
+    %72 = store_ptr_tko weak %59, %71 token=%57 : tile<64xptr<f32>>, tile<64xf32> -> token
+    %73 = offset %arg1, %cst_384_i32 : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>
+    %reshape_33 = reshape %73 : tile<ptr<f32>> -> tile<1xptr<f32>>
+    %bcast_34 = broadcast %reshape_33 : tile<1xptr<f32>> -> tile<64xptr<f32>>
+    %74 = offset %bcast_34, %0 : tile<64xptr<f32>>, tile<64xi32> -> tile<64xptr<f32>>
+    %75 = negf %result : tile<64xf32>
+    %76 = exp %75  : tile<64xf32>
+    %77 = addf %76, %cst_1_f32  : tile<64xf32>
+    %78 = divf %cst_1_f32, %77  : tile<64xf32>
+    %79 = store_ptr_tko weak %74, %78 token=%72 : tile<64xptr<f32>>, tile<64xf32> -> token
+    return
+  }
+}

@@ -1,0 +1,96 @@
+cuda_tile.module @triton {
+  entry @scaled(%arg0: tile<ptr<i8>>, %arg1: tile<ptr<i8>>, %arg2: tile<ptr<i8>>, %arg3: tile<ptr<i8>>, %arg4: tile<ptr<f32>>) {
+    %cst_1024_i32 = constant <i32: 1024> : tile<32x32xi32>
+    %cst_119_i8 = constant <i8: 119> : tile<32x64xi8>
+    %cst_64_i32 = constant <i32: 64> : tile<32x1xi32>
+    %cst_0_f32 = constant <f32: 0.000000e+00> : tile<32x32xf32>
+    %cst_32_i32 = constant <i32: 32> : tile<32x1xi32>
+    %cst_2_i32 = constant <i32: 2> : tile<32x1xi32>
+    %0 = iota : tile<32xi32>
+    %1 = iota : tile<64xi32>
+    %2 = iota : tile<2xi32>
+    %reshape = reshape %0 : tile<32xi32> -> tile<32x1xi32>
+    %3 = muli %reshape, %cst_2_i32 : tile<32x1xi32>
+    %reshape_0 = reshape %arg1 : tile<ptr<i8>> -> tile<1x1xptr<i8>>
+    %bcast = broadcast %reshape_0 : tile<1x1xptr<i8>> -> tile<32x1xptr<i8>>
+    %4 = offset %bcast, %3 : tile<32x1xptr<i8>>, tile<32x1xi32> -> tile<32x1xptr<i8>>
+    %reshape_1 = reshape %2 : tile<2xi32> -> tile<1x2xi32>
+    %bcast_2 = broadcast %4 : tile<32x1xptr<i8>> -> tile<32x2xptr<i8>>
+    %bcast_3 = broadcast %reshape_1 : tile<1x2xi32> -> tile<32x2xi32>
+    %5 = offset %bcast_2, %bcast_3 : tile<32x2xptr<i8>>, tile<32x2xi32> -> tile<32x2xptr<i8>>
+    %result, %result_token = load_ptr_tko weak %5 : tile<32x2xptr<i8>> -> tile<32x2xi8>, token
+    %reshape_4 = reshape %arg3 : tile<ptr<i8>> -> tile<1x1xptr<i8>>
+    %bcast_5 = broadcast %reshape_4 : tile<1x1xptr<i8>> -> tile<32x1xptr<i8>>
+    %6 = offset %bcast_5, %3 : tile<32x1xptr<i8>>, tile<32x1xi32> -> tile<32x1xptr<i8>>
+    %bcast_6 = broadcast %6 : tile<32x1xptr<i8>> -> tile<32x2xptr<i8>>
+    %7 = offset %bcast_6, %bcast_3 : tile<32x2xptr<i8>>, tile<32x2xi32> -> tile<32x2xptr<i8>>
+    %result_7, %result_token_8 = load_ptr_tko weak %7 : tile<32x2xptr<i8>> -> tile<32x2xi8>, token
+    %8 = muli %reshape, %cst_32_i32 : tile<32x1xi32>
+    %reshape_9 = reshape %arg0 : tile<ptr<i8>> -> tile<1x1xptr<i8>>
+    %bcast_10 = broadcast %reshape_9 : tile<1x1xptr<i8>> -> tile<32x1xptr<i8>>
+    %9 = offset %bcast_10, %8 : tile<32x1xptr<i8>>, tile<32x1xi32> -> tile<32x1xptr<i8>>
+    %reshape_11 = reshape %0 : tile<32xi32> -> tile<1x32xi32>
+    %bcast_12 = broadcast %9 : tile<32x1xptr<i8>> -> tile<32x32xptr<i8>>
+    %bcast_13 = broadcast %reshape_11 : tile<1x32xi32> -> tile<32x32xi32>
+    %10 = offset %bcast_12, %bcast_13 : tile<32x32xptr<i8>>, tile<32x32xi32> -> tile<32x32xptr<i8>>
+    %result_14, %result_token_15 = load_ptr_tko weak %10 : tile<32x32xptr<i8>> -> tile<32x32xi8>, token
+    %reshape_16 = reshape %arg2 : tile<ptr<i8>> -> tile<1x1xptr<i8>>
+    %bcast_17 = broadcast %reshape_16 : tile<1x1xptr<i8>> -> tile<32x1xptr<i8>>
+    %11 = offset %bcast_17, %8 : tile<32x1xptr<i8>>, tile<32x1xi32> -> tile<32x1xptr<i8>>
+    %bcast_18 = broadcast %11 : tile<32x1xptr<i8>> -> tile<32x32xptr<i8>>
+    %12 = offset %bcast_18, %bcast_13 : tile<32x32xptr<i8>>, tile<32x32xi32> -> tile<32x32xptr<i8>>
+    %result_19, %result_token_20 = load_ptr_tko weak %12 : tile<32x32xptr<i8>> -> tile<32x32xi8>, token
+    %reshape_21 = reshape %arg4 : tile<ptr<f32>> -> tile<1x1xptr<f32>>
+    %bcast_22 = broadcast %reshape_21 : tile<1x1xptr<f32>> -> tile<32x1xptr<f32>>
+    %13 = offset %bcast_22, %8 : tile<32x1xptr<f32>>, tile<32x1xi32> -> tile<32x1xptr<f32>>
+    %bcast_23 = broadcast %13 : tile<32x1xptr<f32>> -> tile<32x32xptr<f32>>
+    %14 = offset %bcast_23, %bcast_13 : tile<32x32xptr<f32>>, tile<32x32xi32> -> tile<32x32xptr<f32>>
+    %reshape_24 = reshape %result_14 : tile<32x32xi8> -> tile<1024xi8>
+    %15 = unpack %reshape_24 : tile<1024xi8> -> tile<2048xf4E2M1FN>
+    %reshape_25 = reshape %15 : tile<2048xf4E2M1FN> -> tile<32x64xf4E2M1FN>
+    %16 = permute %result_19 [1, 0] : tile<32x32xi8> -> tile<32x32xi8>
+    %reshape_26 = reshape %16 : tile<32x32xi8> -> tile<1024xi8>
+    %17 = unpack %reshape_26 : tile<1024xi8> -> tile<2048xf4E2M1FN>
+    %reshape_27 = reshape %17 : tile<2048xf4E2M1FN> -> tile<32x64xf4E2M1FN>
+    %18 = permute %reshape_27 [1, 0] : tile<32x64xf4E2M1FN> -> tile<64x32xf4E2M1FN>
+    %19 = bitcast %result : tile<32x2xi8> -> tile<32x2xf8E8M0FNU>
+    %20 = bitcast %result_7 : tile<32x2xi8> -> tile<32x2xf8E8M0FNU>
+    %21 = permute %20 [1, 0] : tile<32x2xf8E8M0FNU> -> tile<2x32xf8E8M0FNU>
+    %22 = mmaf_scaled %reshape_25, %18, %cst_0_f32, %19, %21 : tile<32x64xf4E2M1FN>, tile<64x32xf4E2M1FN>, tile<32x32xf32>, tile<32x2xf8E8M0FNU>, tile<2x32xf8E8M0FNU>
+    %23 = join_tokens %result_token, %result_token_8, %result_token_15, %result_token_20 : token
+    %24 = store_ptr_tko weak %14, %22 token=%23 : tile<32x32xptr<f32>>, tile<32x32xf32> -> token
+    %25 = muli %reshape, %cst_64_i32 : tile<32x1xi32>
+    %26 = offset %bcast_10, %25 : tile<32x1xptr<i8>>, tile<32x1xi32> -> tile<32x1xptr<i8>>
+    %reshape_28 = reshape %1 : tile<64xi32> -> tile<1x64xi32>
+    %bcast_29 = broadcast %26 : tile<32x1xptr<i8>> -> tile<32x64xptr<i8>>
+    %bcast_30 = broadcast %reshape_28 : tile<1x64xi32> -> tile<32x64xi32>
+    %27 = offset %bcast_29, %bcast_30 : tile<32x64xptr<i8>>, tile<32x64xi32> -> tile<32x64xptr<i8>>
+    %result_31, %result_token_32 = load_ptr_tko weak %27 token=%24 : tile<32x64xptr<i8>> -> tile<32x64xi8>, token
+    %28 = andi %result_31, %cst_119_i8 : tile<32x64xi8>
+    %29 = offset %14, %cst_1024_i32 : tile<32x32xptr<f32>>, tile<32x32xi32> -> tile<32x32xptr<f32>>
+    %30 = bitcast %28 : tile<32x64xi8> -> tile<32x64xf8E4M3FN>
+    %31 = permute %result_19 [1, 0] : tile<32x32xi8> -> tile<32x32xi8>
+    %reshape_33 = reshape %31 : tile<32x32xi8> -> tile<1024xi8>
+    %32 = unpack %reshape_33 : tile<1024xi8> -> tile<2048xf4E2M1FN>
+    %reshape_34 = reshape %32 : tile<2048xf4E2M1FN> -> tile<32x64xf4E2M1FN>
+    %33 = permute %reshape_34 [1, 0] : tile<32x64xf4E2M1FN> -> tile<64x32xf4E2M1FN>
+    %34 = bitcast %result : tile<32x2xi8> -> tile<32x2xf8E8M0FNU>
+    %35 = bitcast %result_7 : tile<32x2xi8> -> tile<32x2xf8E8M0FNU>
+    %36 = permute %35 [1, 0] : tile<32x2xf8E8M0FNU> -> tile<2x32xf8E8M0FNU>
+    %37 = ftof %30  : tile<32x64xf8E4M3FN> -> tile<32x64xf32>
+    %38 = ftof %34  : tile<32x2xf8E8M0FNU> -> tile<32x2xf32>
+    %reshape_35 = reshape %38 : tile<32x2xf32> -> tile<32x2x1xf32>
+    %bcast_36 = broadcast %reshape_35 : tile<32x2x1xf32> -> tile<32x2x32xf32>
+    %reshape_37 = reshape %bcast_36 : tile<32x2x32xf32> -> tile<32x64xf32>
+    %39 = mulf %37, %reshape_37  : tile<32x64xf32>
+    %40 = ftof %33  : tile<64x32xf4E2M1FN> -> tile<64x32xf32>
+    %41 = ftof %36  : tile<2x32xf8E8M0FNU> -> tile<2x32xf32>
+    %reshape_38 = reshape %41 : tile<2x32xf32> -> tile<2x1x32xf32>
+    %bcast_39 = broadcast %reshape_38 : tile<2x1x32xf32> -> tile<2x32x32xf32>
+    %reshape_40 = reshape %bcast_39 : tile<2x32x32xf32> -> tile<64x32xf32>
+    %42 = mulf %40, %reshape_40  : tile<64x32xf32>
+    %43 = mmaf %39, %42, %cst_0_f32 : tile<32x64xf32>, tile<64x32xf32>, tile<32x32xf32>
+    %44 = store_ptr_tko weak %29, %43 token=%result_token_32 : tile<32x32xptr<f32>>, tile<32x32xf32> -> token
+    return
+  }
+}

@@ -1,0 +1,137 @@
+"""Atomic operations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tileir.ir import types as t
+from tileir.ir.attributes import ArrayAttr, AtomicMode, IntegerAttr, MemoryOrdering, MemoryScope, Predicate
+from tileir.ir.core import Block, Value
+from tileir.ops.atomics import AtomicCas, AtomicRmw
+from tileir.ops.control import Break, Continue, If, Loop, Yield
+from tileir.ops.integer import AddI, AndI
+from tileir.ops.pointers import GdcLaunchDependents, GdcWait, LoadPtr, StorePtr
+from tileir.ops.reduction import Reduce
+from tileir.triton.importer.faults import refused
+from tileir.triton.importer.importing import Importing, Results, keyword
+from tileir.triton.importer.rules.table import Table
+from tileir.triton.importer.syntax import MlirOperation
+
+rules = Table()
+
+_MODES = {
+    "and": AtomicMode.AND, "or": AtomicMode.OR, "xor": AtomicMode.XOR, "add": AtomicMode.ADD, "fadd": AtomicMode.ADDF,
+    "max": AtomicMode.MAX, "min": AtomicMode.MIN, "umax": AtomicMode.UMAX, "umin": AtomicMode.UMIN,
+    "exch": AtomicMode.XCHG,
+}  # fmt: skip
+_ORDERINGS = {
+    "relaxed": MemoryOrdering.RELAXED, "acquire": MemoryOrdering.ACQUIRE, "release": MemoryOrdering.RELEASE,
+    "acq_rel": MemoryOrdering.ACQ_REL,
+}  # fmt: skip
+_SCOPES = {"gpu": MemoryScope.DEVICE, "cta": MemoryScope.TL_BLK, "sys": MemoryScope.SYS}
+"""Each in the order of the numbers, from 1, that the generic form has."""
+
+
+def _strength(op: MlirOperation, first: int) -> dict[str, Any]:
+    """Ordering and scope, which are the words from `first` on."""
+    return {
+        "memory_ordering_semantics": keyword(op, "sem", first, _ORDERINGS),
+        "memory_scope": keyword(op, "scope", first + 1, _SCOPES),
+    }
+
+
+@rules("tt.atomic_rmw")
+def update(importing: Importing, op: MlirOperation) -> Results:
+    pointer, value, *masks = importing.operands(op, 2, 3)
+    (found,) = importing.access(
+        AtomicRmw, value.type, writes=True, pointers=pointer, arg=value, mask=masks[0] if masks else None,
+        mode=keyword(op, "atomic_rmw_op", 0, _MODES), **_strength(op, 1),
+    )  # fmt: skip
+    return found
+
+
+@rules("tt.atomic_cas")
+def compare_and_swap(importing: Importing, op: MlirOperation) -> Results:
+    """Bit for bit. Of 16 bits there is none in Tile IR."""
+    pointer, expected, value = importing.operands(op, 3)
+    if value.tile.number.bits == 16:
+        raise refused("Tile IR compares and swaps numbers of 32 or 64 bits only", "keep what is swapped in an int32")
+    (found,) = importing.access(
+        AtomicCas, value.type, writes=True, pointers=pointer, cmp=expected, val=value, **_strength(op, 0)
+    )
+    return found
+
+
+@rules("tt.atomic_load")
+def load(importing: Importing, op: MlirOperation) -> Results:
+    """Ordered as a write is: what others released is visible behind it."""
+    pointer, *masks = importing.operands(op, 1, 2)
+    return _loaded(importing, op, pointer, masks[0] if masks else None)
+
+
+def _loaded(importing: Importing, op: MlirOperation, pointer: Value, mask: Value | None = None) -> Value:
+    type = pointer.tile.with_element(pointer.tile.pointer.pointee)
+    (found,) = importing.access(LoadPtr, type, writes=True, source=pointer, mask=mask, **_strength(op, 0))
+    return found
+
+
+@rules("tt.atomic_store")
+def store(importing: Importing, op: MlirOperation) -> None:
+    pointer, value, *masks = importing.operands(op, 2, 3)
+    importing.access(
+        StorePtr, writes=True, destination=pointer, value=value, mask=masks[0] if masks else None, **_strength(op, 0)
+    )
+
+
+@rules("tt.atomic_poll")
+def poll(importing: Importing, op: MlirOperation) -> Results:
+    """A loop that loads until all elements are as expected, or have been looked at once for each nanosecond of the
+    timeout, which is not shorter."""
+    pointer, expected, *timeouts = importing.operands(op, 2, 3)
+    build = importing.build
+    count = build.integer(t.tile(t.I64), 0)
+    body = Block([t.TOKEN, count.type])
+    token = importing.order.everything(build)
+    importing.order = importing.order.after(body.args[0], writes=True)
+    with importing.inside(body):
+        found = build.compare(Predicate.EQUAL, _loaded(importing, op, pointer), expected)
+        count_next = build.same(AddI, body.args[1], build.integer(t.tile(t.I64), 1))
+        _break_if(importing, _all(importing, found), found)
+        if timeouts:
+            over = build.compare(Predicate.GREATER_THAN_OR_EQUAL, count_next, timeouts[0], signed=False)
+            _break_if(importing, over, found)
+        build.insert(Continue, operands=[importing.order.everything(build), count_next])
+    results = build.insert(Loop, [found.type, t.TOKEN], initValues=[token, count], body=body)
+    importing.order = importing.order.after(results[1], writes=True)
+    return results[0]
+
+
+def _break_if(importing: Importing, condition: Value, found: Value) -> None:
+    token = importing.order.everything(importing.build)
+    with importing.inside(Block()) as block:
+        importing.build.insert(Break, operands=[found, token])
+    importing.build.insert(If, condition=condition, then=block)
+
+
+def _all(importing: Importing, condition: Value) -> Value:
+    """Whether all elements of a tile of i1 are 1."""
+    build = importing.build
+    count = condition.tile.count
+    if not condition.tile.shape:
+        return condition
+    flat = build.reshaped(condition, (count,))
+    body = Block([t.tile(t.I1)] * 2)
+    with importing.inside(body):
+        build.insert(Yield, operands=[build.same(AndI, *body.args)])
+    identities = ArrayAttr((IntegerAttr(1, t.I1),))
+    return build.op(Reduce, t.tile(t.I1), operands=[flat], dim=0, identities=identities, body=body)
+
+
+@rules("tt.grid_dependency_wait")
+def wait_for_grid(importing: Importing, op: MlirOperation) -> None:
+    importing.access(GdcWait, writes=True)
+
+
+@rules("tt.grid_dependency_launch_dependents")
+def launch_dependents(importing: Importing, op: MlirOperation) -> None:
+    importing.access(GdcLaunchDependents, writes=True)

@@ -1,0 +1,171 @@
+"""Elements of tensors by their position: gather, histogram, and a region that is run for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tileir.ir import types as t
+from tileir.ir.attributes import AtomicMode, MemoryOrdering, MemoryScope, Predicate
+from tileir.ir.core import Block, Value
+from tileir.ops.atomics import AtomicRmw
+from tileir.ops.control import Continue, For
+from tileir.ops.conversion import IntToPtr
+from tileir.ops.core import Iota, Offset
+from tileir.ops.integer import AddI, AndI, MulI
+from tileir.ops.pointers import Alloca, LoadPtr, StorePtr
+from tileir.ops.shapes import Extract, Insert
+from tileir.triton.importer.building import TileBuilder
+from tileir.triton.importer.faults import mismatch
+from tileir.triton.importer.importing import Importing, Results, integer, parts_of_all
+from tileir.triton.importer.ordering import loop_order
+from tileir.triton.importer.rules.control import run_body
+from tileir.triton.importer.rules.pointers import in_memory
+from tileir.triton.importer.rules.table import Table
+from tileir.triton.importer.syntax import MlirOperation, MlirTensor, MlirType
+
+rules = Table()
+WEAK = MemoryOrdering.WEAK
+
+
+@rules("tt.gather")
+def gather(importing: Importing, op: MlirOperation) -> Results:
+    """By way of memory of the program's own."""
+    build, (source, index) = importing.build, importing.operands(op, 2)
+    axis = integer(op, "axis")
+    if not 0 <= axis < source.tile.rank or index.tile.rank != source.tile.rank:
+        raise mismatch(f"expected an axis below {source.tile.rank}, and as many dimensions in the indices")
+    stored, shape = in_memory(importing, source), source.tile.shape
+    base = _own_memory(build, stored.tile.number, stored.tile.count)
+    everywhere = _pointers(build, base, [_along(build, shape, dim) for dim in range(source.tile.rank)], shape)
+    (token,) = build.insert(StorePtr, [t.TOKEN], destination=everywhere, value=stored, memory_ordering_semantics=WEAK)
+    at = [index if dim == axis else _along(build, index.tile.shape, dim) for dim in range(index.tile.rank)]
+    type = index.tile.with_element(stored.tile.element)
+    pointers = _pointers(build, base, at, shape)
+    found, _ = build.insert(LoadPtr, [type, t.TOKEN], source=pointers, token=token, memory_ordering_semantics=WEAK)
+    return found if stored is source else build.cast(IntToPtr, found, source.tile.element)
+
+
+def _own_memory(build: TileBuilder, element: t.ElementType, count: int) -> Value:
+    return build.op(Alloca, t.tile(t.PointerType(element)), num_elem=count, alignment=element.byte_size)
+
+
+def _along(build: TileBuilder, shape: Sequence[int], dim: int) -> Value:
+    """The position of each element in one dimension."""
+    numbers = build.op(Iota, t.tile(t.I32, shape[dim]))
+    line = build.reshaped(numbers, [extent if axis == dim else 1 for axis, extent in enumerate(shape)])
+    return build.broadcast(line, shape)
+
+
+def _pointers(build: TileBuilder, base: Value, at: Sequence[Value], shape: Sequence[int]) -> Value:
+    """Pointers to elements of a tile of a shape that lies in memory, by their positions."""
+    offset: Value | None = None
+    for position, extent in zip(at, shape):
+        position = build.resized(position, t.I32, signed=True)
+        if offset is not None:
+            offset = build.same(MulI, offset, build.integer(offset.tile, extent))
+        offset = position if offset is None else build.same(AddI, offset, position)
+    assert offset is not None, "a tensor has dimensions"
+    pointers = build.broadcast(base, offset.tile.shape)
+    return build.op(Offset, pointers.type, ptr=pointers, offset=offset)
+
+
+@rules("tt.histogram")
+def histogram(importing: Importing, op: MlirOperation) -> Results:
+    """Counted in memory of the program's own; numbers that are of no bin, undefined in Triton, are not counted."""
+    build, (source, *masks) = importing.build, importing.operands(op, 1, 2)
+    type = importing.result_type(op)
+    base = _own_memory(build, type.number, type.count)
+    bins = _pointers(build, base, [_along(build, type.shape, 0)], type.shape)
+    (token,) = build.insert(
+        StorePtr, [t.TOKEN], destination=bins, value=build.integer(type, 0), memory_ordering_semantics=WEAK
+    )
+    counted = build.compare(Predicate.LESS_THAN, source, build.integer(source.tile, type.count), signed=False)
+    mask = build.same(AndI, counted, masks[0]) if masks else counted
+    one = build.integer(source.tile.with_element(type.element), 1)
+    _, token = build.insert(
+        AtomicRmw, [one.type, t.TOKEN], pointers=_pointers(build, base, [source], type.shape), arg=one,
+        mask=mask, token=token, mode=AtomicMode.ADD, memory_ordering_semantics=MemoryOrdering.RELAXED,
+        memory_scope=MemoryScope.TL_BLK,
+    )  # fmt: skip
+    return build.insert(LoadPtr, [type, t.TOKEN], source=bins, token=token, memory_ordering_semantics=WEAK)[0]
+
+
+# ------------------------------------------------------------ a region for each element
+
+
+@rules("tt.map_elementwise")
+def map_elements(importing: Importing, op: MlirOperation) -> Results:
+    """Without control flow the region is run on whole tensors, else for some elements after the others."""
+    sources = importing.operands(op)
+    pack = integer(op, "pack", 1)
+    if not sources or len(op.regions) != 1 or pack < 1 or sources[0].tile.count % pack:
+        raise mismatch("expected operands, a region, and a number of elements that divides theirs")
+    if len(op.regions[0][0].arguments) != pack * len(sources):
+        raise mismatch(f"expected a region with {pack * len(sources)} arguments")
+    straight = len(op.regions[0]) == 1 and not any(
+        inner.regions or inner.name == "tt.call" for inner in op.regions[0][0].operations
+    )
+    if straight and pack == 1:
+        return _on_tensors(importing, op, sources)
+    return _in_turn(importing, op, sources, pack)
+
+
+def _on_tensors(importing: Importing, op: MlirOperation, sources: Sequence[Value]) -> Results:
+    names = [argument.name for argument in op.regions[0][0].arguments]
+    importing.lifted, outer = sources[0].tile.shape, importing.lifted
+    try:
+        with importing.scope(names, sources):
+            return run_body(importing, op.regions[0], op, ())
+    finally:
+        importing.lifted = outer
+
+
+def _in_turn(importing: Importing, op: MlirOperation, sources: Sequence[Value], pack: int) -> Results:
+    """A loop that takes `pack` elements of each operand at a time."""
+    build, shape, count = importing.build, sources[0].tile.shape, sources[0].tile.count
+    order = loop_order(importing.order, op, importing.functions)
+    flat = [build.reshaped(source, (count,)) for source in sources]
+    results = [importing.result_type(op, index) for index in range(len(op.results))]
+    carried = [build.zero(t.tile(type.element, count)) for type in results]
+    carried += order.tokens(build, importing.order)
+    body = Block([t.tile(t.I32), *(value.type for value in carried)])
+    importing.order = order.after(body.args)
+    with importing.inside(body):
+        made = _turn(importing, op, flat, body.args, pack)
+        build.insert(Continue, operands=[*made, *order.tokens(build, importing.order)])
+    build.loc = op.loc
+    zero, one, end = (build.integer(t.tile(t.I32), number) for number in (0, 1, count // pack))
+    found = build.insert(
+        For, [value.type for value in carried], lowerBound=zero, upperBound=end, step=one, initValues=carried, body=body
+    )
+    importing.order = order.after(found)
+    return [build.reshaped(result, shape) for result in found[: len(results)]]
+
+
+def _turn(
+    importing: Importing, op: MlirOperation, sources: Sequence[Value], arguments: Sequence[Value], pack: int
+) -> list[Value]:
+    """One turn of the loop, which is counted by the first of the arguments; the others, with its elements in them."""
+    build, counter = importing.build, arguments[0]
+    first = build.same(MulI, counter, build.integer(counter.tile, pack)) if pack > 1 else counter
+    places = [build.same(AddI, first, build.integer(counter.tile, index)) if index else first for index in range(pack)]
+    given = [
+        build.reshaped(build.op(Extract, t.tile(source.tile.element, 1), source=source, indices=[place]), ())
+        for source in sources
+        for place in places
+    ]
+    elements = [_scalar(type) for type in op.result_types for _ in places]
+    with importing.scope([argument.name for argument in op.regions[0][0].arguments], given):
+        found = run_body(importing, op.regions[0], op, elements)
+    made = list(arguments[1 : 1 + len(op.result_types)])
+    for index, value in enumerate(parts_of_all(found)):
+        tile = made[index // pack]
+        one = build.reshaped(value, (1,))
+        made[index // pack] = build.op(Insert, tile.type, source=one, destination=tile, indices=[places[index % pack]])
+    return made
+
+
+def _scalar(type: MlirType) -> MlirType:
+    if not isinstance(type, MlirTensor):
+        raise mismatch("expected tensors as results")
+    return type.element

@@ -33,6 +33,7 @@ VERBS = {
     "prove": ("prove", "prove that tile blocks do not race and accesses stay in their arrays, for every run"),
     "explore": ("explore", "all outcomes of a small kernel that the memory model allows"),
     "cutile": ("cutile", "run a cuTile Python script without a GPU"),
+    "triton": ("triton", "run a script with Triton kernels without a GPU"),
     "compile": ("compile", "compile a kernel for the CPU or a GPU; show or keep the code"),
     "bench": ("bench", "time a kernel"),
     "farm": ("farm", "run many launches on many workers; keep and list what came of them"),

@@ -18,12 +18,13 @@ from tileir.cuda_as_cpu import was_asked_for
 from tileir.cuda_as_cpu.patching import Function, rebind
 from tileir.cutile.arrays import compiles_for_one
 from tileir.cutile.cache import Specialisation, SpecialisationCache, Specialisations
-from tileir.cutile.dumping import Dump
 from tileir.cutile.errors import cutile_type_name
+from tileir.cutile.export import newest_version
 from tileir.cutile.grid import cutile_grid
 from tileir.cutile.keys import constraints
 from tileir.cutile.signature import Binding, KernelParameters, OnGpu
 from tileir.frontend.children import Choice, handed_on
+from tileir.frontend.dumping import Dump
 from tileir.frontend.sanitizing import SanitizerSession
 from tileir.frontend.tracebacks import trimmed
 from tileir.ir.diagnostics import LaunchTimeout
@@ -197,7 +198,7 @@ class LaunchReplacement:
             self.told(found.parameters.kernel)
         specialisation = found.find(kernel, key)
         if self.dump is not None:
-            self.dump.write(specialisation.entry, found.parameters.kernel)
+            self.dump.write(specialisation.entry, found.parameters.kernel, newest_version())
         return specialisation, extents, binding
 
     def bound(

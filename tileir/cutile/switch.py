@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from tileir.cutile.dumping import Dump
 from tileir.cutile.errors import FIRST_COLUMN
 from tileir.cutile.launch import LaunchReplacement, installed
+from tileir.frontend.dumping import Dump
 from tileir.frontend.handing import Handing
 from tileir.frontend.sanitizing import SanitizerSession
 from tileir.ir.diagnostics import UnsupportedError
@@ -64,6 +64,7 @@ def enable(
 @contextmanager
 def enabled_for_script(
     target: str,
+    *,
     sanitize: bool = False,
     check: Check = True,
     told: Callable[[str], object] | None = None,

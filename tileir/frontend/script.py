@@ -16,7 +16,7 @@ from types import TracebackType
 
 from tileir.cuda_as_cpu import NOTICE, cuda_as_cpu
 from tileir.frontend.sanitizing import SanitizerSession
-from tileir.frontend.tracebacks import is_ours
+from tileir.frontend.tracebacks import is_hidden
 
 
 def run_script(
@@ -59,7 +59,8 @@ def _process_of(path: Path, arguments: Sequence[str]) -> Iterator[None]:
 
 def _shown(error: Exception) -> str:
     """The traceback without the frames of tileir and of running a script."""
-    frames = [frame for frame in traceback.extract_tb(_from_script(error.__traceback__)) if not is_ours(frame.filename)]
+    entries = traceback.extract_tb(_from_script(error.__traceback__))
+    frames = [entry for entry in entries if not is_hidden(error, entry.filename)]
     head = ["Traceback (most recent call last):\n", *traceback.format_list(frames)] if frames else []
     return "".join([*head, *traceback.format_exception_only(type(error), error)]).rstrip("\n")
 

@@ -29,6 +29,12 @@ def is_ours(file: str) -> bool:
     return _PACKAGE in path.parents and _EXAMPLES not in path.parents
 
 
+def is_hidden(error: BaseException, file: str) -> bool:
+    """Whether a traceback of `error` is clearer without the frames of a file: ours, and those of the library through
+    which a kernel was launched that is at fault."""
+    return is_ours(file) or (isinstance(error, Trap | DiagnosticError) and _is_library(file))
+
+
 def trimmed(error: E) -> E:
     """The same error, to be raised on, without our frames if it is none of ours."""
     entries = list(_entries(error.__traceback__))

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from tileir.cuda_as_cpu import was_asked_for
 from tileir.frontend.children import Choice, handed_on
+from tileir.frontend.dumping import Dump
 from tileir.frontend.sanitizing import SanitizerSession
 from tileir.runtime.module import Target, TargetName, target_named
 from tileir.runtime.options import Check, LaunchOptions
-
-if TYPE_CHECKING:
-    from tileir.runtime.module import Kernel
 
 DEFAULT: TargetName = "cpu"
 """The target of kernels where none is named."""
@@ -22,13 +19,15 @@ DEFAULT: TargetName = "cpu"
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """Where kernels run, and how. `told` is told each kernel that is about to be launched."""
+    """Where kernels run, and how. `told` is told the name of each kernel that is about to be launched; `dump` keeps
+    what each is."""
 
     target: Target
     check: Check = True
     options: LaunchOptions = field(default_factory=LaunchOptions)
     session: SanitizerSession | None = None
-    told: Callable[[Kernel], object] | None = None
+    told: Callable[[str], object] | None = None
+    dump: Dump | None = None
     children: bool = False
     """Whether Python processes that are started while this is chosen choose the same."""
     _until_end: ExitStack = field(default_factory=ExitStack)

@@ -11,7 +11,7 @@ from tileir.ir.diagnostics import Trap
 from tileir.runtime.grid import checked_grid
 from tileir.runtime.module import Run
 from tileir.triton.arguments import KernelArguments
-from tileir.triton.program import loaded_kernel
+from tileir.triton.program import loaded_kernel, relocate
 
 if TYPE_CHECKING:
     from tileir.triton.chosen import Chosen
@@ -79,9 +79,12 @@ class Launcher:
         if 0 in grid:
             return
         if chosen.told is not None:
-            chosen.told(loaded.kernel)
+            chosen.told(self._name)
+        if chosen.dump is not None:
+            chosen.dump.write(loaded.kernel, self._name)
         taken = self._arguments
         if taken is None:
+            relocate(loaded.kernel, self._file)
             taken = self._arguments = KernelArguments(loaded.kernel, self._signature)
         bound = taken.bind(arguments)
         loaded.run_on(chosen)(checked_grid(grid, self._name), bound)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from functools import cache
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -115,6 +117,23 @@ def native_code(text: str, form: str) -> str:
 # ---------------------------------------------------------------- locations
 
 
+def relocate(kernel: Kernel, file: str) -> None:
+    """Let the places of a kernel be in `file`: Triton's cache holds one kernel for all files with the same text."""
+    place = l.file_position(kernel.entry.loc)
+    if isinstance(place, l.FileLoc) and place.file != file:
+        moved = {place.file: file}
+        _map_locations(kernel.entry, lambda loc: _moved(loc, moved))
+
+
+def _moved(loc: l.Location, files: dict[str, str]) -> l.Location:
+    if isinstance(loc, l.CallSiteLoc):
+        return l.CallSiteLoc(_moved(loc.callee, files), _moved(loc.caller, files))
+    place = l.file_position(loc)
+    if not isinstance(place, l.FileLoc):
+        return loc
+    return replace(place, file=files.get(place.file, place.file))
+
+
 def _give_scopes(module: Module) -> None:
     """Give each location the debug scope that bytecode wants: the function that it is in."""
     for item in module.items:
@@ -124,20 +143,21 @@ def _give_scopes(module: Module) -> None:
             file = l.DIFile(path.name, str(path.parent))
             name = str(item.attributes["sym_name"])
             scope = l.DISubprogram(file, place.line, name, name, l.DICompileUnit(file), place.line)
-            known: dict[l.Location, l.Location] = {}
-            for op in item.walk():
-                _give_scope(op, scope, known)
+            _map_locations(item, partial(_scoped, scope))
 
 
-def _give_scope(op: Op, scope: l.DISubprogram, known: dict[l.Location, l.Location]) -> None:
-    found = known.get(op.loc)
-    if found is None:
-        found = known[op.loc] = _scoped(op.loc, scope)
-    op.loc = found
-
-
-def _scoped(loc: l.Location, scope: l.DISubprogram) -> l.Location:
+def _scoped(scope: l.DISubprogram, loc: l.Location) -> l.Location:
     if isinstance(loc, l.CallSiteLoc):
-        return l.CallSiteLoc(_scoped(loc.callee, scope), _scoped(loc.caller, scope))
+        return l.CallSiteLoc(_scoped(scope, loc.callee), _scoped(scope, loc.caller))
     place = l.file_position(loc)
     return l.DILoc(place, scope) if isinstance(place, l.FileLoc) else loc
+
+
+def _map_locations(item: Op, change: Callable[[l.Location], l.Location]) -> None:
+    """Change the locations of all operations; each is changed once."""
+    known: dict[l.Location, l.Location] = {}
+    for op in item.walk():
+        found = known.get(op.loc)
+        if found is None:
+            found = known[op.loc] = change(op.loc)
+        op.loc = found

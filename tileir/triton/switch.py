@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from tileir.frontend.dumping import Dump
 from tileir.frontend.handing import Handing
 from tileir.frontend.sanitizing import SanitizerSession
 from tileir.ir.diagnostics import UnsupportedError
@@ -20,7 +21,6 @@ from tileir.triton.chosen import DEFAULT, Chosen, usual
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from tileir.runtime.module import Kernel
     from tileir.sanitize.launch import SanitizerOptions
     from tileir.triton.driver import CpuDriver
 
@@ -32,7 +32,8 @@ def enable(
     sanitize: bool | SanitizerOptions | Handing = False,
     check: Check = True,
     instead: Target | None = None,
-    told: Callable[[Kernel], object] | None = None,
+    told: Callable[[str], object] | None = None,
+    dump: Dump | None = None,
     **options: Unpack[LaunchOptions],
 ) -> SanitizerSession | None:
     """Let Triton's kernels run on `target`, from now on; where there is a GPU, in place of that.
@@ -42,7 +43,8 @@ def enable(
     session that is given has the report; instead of True it may be ``checks``, ``schedules`` and ``seed`` as a
     dictionary, or in a child process what its parent hands on. With ``instead`` kernels of this process run on that
     target, which is not one of those with a name. ``check`` and ``options`` are those of a launch on the target:
-    ``threads``, ``output``, ... `told` is told each kernel that is about to be launched.
+    ``threads``, ``output``, ... `told` is told the name of each kernel that is about to be
+    launched; `dump` keeps what each is.
 
     Raises `UnsupportedError` if the target or triton is not there, ValueError for a `check` that there is not.
     """
@@ -54,7 +56,7 @@ def enable(
         )
     driver = _driver(target)
     children = driver.chosen.children if children is None else children
-    driver.choose(Chosen(used, check_level(check), options, session, told, children))
+    driver.choose(Chosen(used, check_level(check), options, session, told, dump, children))
     return session
 
 
@@ -120,7 +122,8 @@ def on(
     sanitize: bool | SanitizerOptions = False,
     check: Check = True,
     instead: Target | None = None,
-    told: Callable[[Kernel], object] | None = None,
+    told: Callable[[str], object] | None = None,
+    dump: Dump | None = None,
     **options: Unpack[LaunchOptions],
 ) -> Iterator[SanitizerSession | None]:
     """Run launches on `target` within the block; see `enable`. Afterwards they run where they ran before.
@@ -129,7 +132,9 @@ def on(
     """
     before = active()
     chosen = None if before is None else before.chosen
-    session = enable(target, children=children, sanitize=sanitize, check=check, instead=instead, told=told, **options)
+    session = enable(
+        target, children=children, sanitize=sanitize, check=check, instead=instead, told=told, dump=dump, **options
+    )
     try:
         yield session
     finally:

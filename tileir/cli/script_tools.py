@@ -1,6 +1,5 @@
-"""``tileir cutile --view``, ``--debug`` and ``--profile``: launches of a script are pictured, stepped through or
-profiled.
-"""
+"""``--view``, ``--debug`` and ``--profile`` of `tileir cutile` and `tileir triton`: launches of a script are pictured,
+stepped through or profiled."""
 
 from __future__ import annotations
 

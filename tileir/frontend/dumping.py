@@ -1,14 +1,13 @@
-"""Files of what cuTile kernels became: bytecode, and its text.
-
-Knows: the names of the files. Does not know: how a kernel becomes Tile IR (`export`).
-"""
+"""Files of what kernels became: bytecode, and its text."""
 
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from pathlib import Path
 
-from tileir.cutile.export import newest_version
+from tileir.ir.diagnostics import DiagnosticError
+from tileir.ir.versions import NEWEST
 from tileir.runtime.module import Kernel
 from tileir.runtime.serialisation import to_bytecode
 from tileir.text.printer import to_text
@@ -26,12 +25,13 @@ class Dump:
         self._folder = folder
         self._kept: list[Kernel] = []
 
-    def write(self, kernel: Kernel, name: str) -> None:
-        """Write the files of a specialisation, once."""
+    def write(self, kernel: Kernel, name: str, version: str = NEWEST) -> None:
+        """Write the files of a specialisation, once; the bytecode in that version, if it can be."""
         if any(kernel is kept for kept in self._kept):
             return
         self._kept.append(kernel)
         plain = re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)[:_LONGEST_NAME]
         stem = self._folder / f"{plain}-{len(self._kept)}"
-        stem.with_name(f"{stem.name}.tileirbc").write_bytes(to_bytecode(kernel.module, newest_version()))
+        with suppress(DiagnosticError):  # an extension has no bytecode
+            stem.with_name(f"{stem.name}.tileirbc").write_bytes(to_bytecode(kernel.module, version))
         stem.with_name(f"{stem.name}.mlir").write_text(to_text(kernel.module, debug=True), encoding="utf-8")

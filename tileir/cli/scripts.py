@@ -1,0 +1,107 @@
+"""What the verbs that run a script share: `cutile` and `triton`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+
+from tileir.cli import FAULT, UsageError, files, show
+from tileir.cli.abbreviating import abbreviating
+from tileir.cli.launching import needs_child
+from tileir.cli.options import add_checks, check_of, chosen_target, limits_of
+from tileir.cli.progress import clear_line, progress_line
+from tileir.cli.script_tools import add_tools, chosen_tool
+from tileir.frontend.dumping import Dump
+from tileir.frontend.sanitizing import SanitizerSession
+from tileir.frontend.script import run_script
+from tileir.host import child
+from tileir.ir.diagnostics import Trap
+from tileir.runtime.module import DEFAULT_TARGET, Target
+
+Enabled = Callable[..., AbstractContextManager[SanitizerSession | None]]
+"""From a target, and how it is used, to what enables a front end within a block."""
+
+
+def add_script(parser: argparse.ArgumentParser) -> None:
+    """The options and arguments of a verb."""
+    parser.add_argument("--target", default=DEFAULT_TARGET, help=f"where kernels run (default: {DEFAULT_TARGET})")
+    parser.add_argument("--sanitize", action="store_true", help="run on the interpreter; report races and other faults")
+    add_checks(parser)
+    parser.add_argument("--cuda-as-cpu", action="store_true", help="let a script that asks for CUDA use the CPU")
+    text = "keep the bytecode and the text of each kernel that is launched"
+    parser.add_argument("--dump", metavar="FOLDER", help=text)
+    add_tools(parser)
+    parser.add_argument("script", metavar="SCRIPT.py", help="a Python file, which stays as it is")
+    parser.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="passed on to the script")
+
+
+def run_with(enabled: Enabled, options: argparse.Namespace) -> int:
+    """Run the script of the options while the front end is `enabled`."""
+    found = chosen_target(options.target)
+    path = Path(options.script)
+    _require_script(path)
+    if options.sanitize and check_of(options) is not True:
+        raise UsageError("--sanitize has checks of its own: expected neither --no-check nor --check strict with it")
+    tool = chosen_tool(options)
+    if tool is not None:
+        return run_script(path, options.arguments, enabled(tool.name, instead=tool), options.cuda_as_cpu)
+    if needs_child(found, check_of(options)):
+        return _run_in_child(enabled, path, options, found)
+    return _run(enabled, path, options, found)
+
+
+def _require_script(path: Path) -> None:
+    """Raise UsageError for what is no file, or a program that another verb takes."""
+    if not path.is_file():
+        raise UsageError(f"{path}: no such file")
+    if path.suffix in (".mlir", *files.BYTECODE_SUFFIXES):
+        raise UsageError(f"'{path}' is a Tile IR program; 'tileir run {path}' runs it")
+
+
+def _run_in_child(enabled: Enabled, path: Path, options: argparse.Namespace, target: Target) -> int:
+    """Run a script in a child process, as which this function returns too; here, say how it died if it did."""
+    kernel = child.SharedText()
+    try:
+        status = child.go_on_in_child()
+    except child.ChildDied as died:
+        clear_line()
+        what = f"the process that ran kernels without checks died: {died.how}; without --no-check the fault is named"
+        show.diagnostics(f"{path}: {Trap(what, kernel=kernel.text or None)}", sys.stderr)
+        return FAULT
+    return _run(enabled, path, options, target, kernel) if status is None else status
+
+
+def _run(
+    enabled: Enabled,
+    path: Path,
+    options: argparse.Namespace,
+    target: Target,
+    note: child.SharedText | None = None,
+) -> int:
+    """Run a script; its kernels' progress is shown, and each is written down as it begins."""
+    settings, sanitize = limits_of(options), options.sanitize
+    output = abbreviating(sys.stdout)
+    if output is not None and target.name != "cuda:tileiras":
+        settings["output"] = output
+    name = "interp" if sanitize else target.name
+    with nullcontext() if sanitize else progress_line("", target, settings) as line:
+
+        def told(kernel: str) -> None:
+            if note is not None:
+                note.write(kernel)
+            if line is not None:
+                line.begin(kernel)
+
+        check, dump = check_of(options), _dump(options)
+        chosen = enabled(name, sanitize=sanitize, check=check, told=told, dump=dump, **settings)
+        return run_script(path, options.arguments, chosen, options.cuda_as_cpu)
+
+
+def _dump(options: argparse.Namespace) -> Dump | None:
+    try:
+        return None if options.dump is None else Dump(Path(options.dump))
+    except OSError as error:
+        raise UsageError(f"--dump: cannot make the folder '{options.dump}': {files.reason(error)}") from None

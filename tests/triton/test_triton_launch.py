@@ -85,6 +85,19 @@ def test_a_tensor_whose_storage_was_freed_is_refused_by_name(target: str, first:
         doubled[(1,)](x, 10, BLOCK=16)
 
 
+def test_a_tensor_is_looked_at_after_the_numbers_whose_own_code_may_move_it() -> None:
+    class Resizing(float):
+        def __float__(self) -> float:
+            x.untyped_storage().resize_(1 << 24)
+            return 2.0
+
+    x = torch.zeros(16)
+    for _ in range(2):
+        fill[(1,)](x, Resizing(2.0), BLOCK=16)
+        assert (x == 2).all()
+        x = torch.zeros(16)
+
+
 @pytest.mark.parametrize("target", ["cpu", "interp"])
 def test_an_access_outside_the_storage_traps_at_the_line_of_python(target: str) -> None:
     packed, out = torch.arange(64.0), torch.zeros(16)

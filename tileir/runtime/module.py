@@ -437,22 +437,27 @@ def bind(kernel: Kernel, args: Sequence[object], target: Target) -> list[Argumen
 
 
 def _binders(kernel: Kernel, target: Target) -> Sequence[tuple[int, Binder]]:
-    """Return binders and the positions of what they bind: numbers first, as code of their own may move arrays."""
-
-    def make() -> list[tuple[int, Binder]]:
-        binders = [(parameter.index, target.binder(parameter)) for parameter in kernel.parameters]
-        types = [t.checked_cast(parameter.type, t.TileType) for parameter in kernel.parameters]
-        return sorted(binders, key=lambda binder: isinstance(types[binder[0]].element, t.PointerType))
-
+    make = lambda: numbers_first(kernel.parameters, [target.binder(one) for one in kernel.parameters])  # noqa: E731
     return kernel.memo(("binders", target.name), make)
 
 
 def _bound(kernel: Kernel, binders: Sequence[tuple[int, Binder]], args: Sequence[object]) -> list[Argument]:
     if len(args) != len(binders):
         raise TypeError(f"kernel @{shown(kernel.name)}: expected {_signature(kernel)}, got {len(args)}")
-    bound: list[Any] = [None] * len(args)
+    return bound_by(binders, args)
+
+
+def numbers_first(parameters: Sequence[Parameter], binders: Sequence[Binder]) -> Sequence[tuple[int, Binder]]:
+    """Return the binders with the positions of what they bind: numbers first, as code of their own may move arrays."""
+    types = [t.checked_cast(parameter.type, t.TileType) for parameter in parameters]
+    return sorted(enumerate(binders), key=lambda one: isinstance(types[one[0]].element, t.PointerType))
+
+
+def bound_by(binders: Sequence[tuple[int, Binder]], values: Sequence[object]) -> list[Argument]:
+    """Bind the values in the order of the binders, and return the arguments in their own."""
+    bound: list[Any] = [None] * len(values)
     for position, bind_one in binders:
-        bound[position] = bind_one(args[position])
+        bound[position] = bind_one(values[position])
     return bound
 
 

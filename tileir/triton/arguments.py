@@ -13,7 +13,7 @@ from tileir.ir.shown import shown, type_name
 from tileir.ir.storage import DTYPES
 from tileir.runtime.arguments import GONE, Argument, ArrayArgument, Pointer, PointerArgument, ScalarArgument
 from tileir.runtime.arrays import CPU, described
-from tileir.runtime.module import Kernel
+from tileir.runtime.module import Kernel, bound_by, numbers_first
 
 Signature = Any
 """A type in Triton's words, such as ``*fp32``, or a tuple of these."""
@@ -33,15 +33,16 @@ class KernelArguments:
         names = [name for index in self._passed for name in _names(*self._signature[index])]
         parameters = kernel.parameters
         assert len(names) == len(parameters), "the importer makes a parameter for each"
-        self._binders = [_binder(kernel.name, name, one.type) for name, one in zip(names, parameters)]
+        binders = [_binder(kernel.name, name, one.type) for name, one in zip(names, parameters)]
+        self._binders = numbers_first(parameters, binders)
         self._plain = all(isinstance(kind, str) and not kind.startswith(DESCRIPTOR) for _, kind in self._signature)
 
     def bind(self, arguments: Sequence[object]) -> list[Argument]:
         """Raises TypeError or ValueError naming kernel and argument."""
         if self._plain:
-            return [bind(arguments[index]) for bind, index in zip(self._binders, self._passed)]
+            return bound_by(self._binders, [arguments[index] for index in self._passed])
         values = [value for index in self._passed for value in _values(self._signature[index][1], arguments[index])]
-        return [bind(value) for bind, value in zip(self._binders, values)]
+        return bound_by(self._binders, values)
 
 
 def _names(name: str, kind: Signature) -> Iterator[str]:

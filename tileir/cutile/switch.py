@@ -1,8 +1,4 @@
-"""Switching cuTile to a tileir target and back.
-
-Knows: the default target, and what is said when cuda-tile is missing.
-Does not know: how a launch is replaced (`launch`).
-"""
+"""Switching cuTile to a tileir target and back."""
 
 from __future__ import annotations
 
@@ -12,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from tileir.cutile.errors import FIRST_COLUMN
 from tileir.cutile.launch import LaunchReplacement, installed
+from tileir.frontend.child_findings import ChildFindings
 from tileir.frontend.dumping import Dump
-from tileir.frontend.handing import Handing
 from tileir.frontend.sanitizing import SanitizerSession
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.runtime.module import Target, TargetName
@@ -34,7 +30,7 @@ def enable(
     *,
     gpu: bool = True,
     children: bool | None = None,
-    sanitize: bool | SanitizerOptions | Handing = False,
+    sanitize: bool | SanitizerOptions | ChildFindings = False,
     check: Check = True,
     instead: Target | None = None,
     **options: Unpack[LaunchOptions],
@@ -86,8 +82,8 @@ def enabled_for_script(
         disable()
 
 
-def _session(target: str, sanitize: bool | SanitizerOptions | Handing) -> SanitizerSession | None:
-    if isinstance(sanitize, Handing):
+def _session(target: str, sanitize: bool | SanitizerOptions | ChildFindings) -> SanitizerSession | None:
+    if isinstance(sanitize, ChildFindings):
         return SanitizerSession(target, sanitize.options, sanitize, FIRST_COLUMN)
     if isinstance(sanitize, bool):
         return SanitizerSession(target, {}, None, FIRST_COLUMN) if sanitize else None

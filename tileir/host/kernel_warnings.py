@@ -1,7 +1,4 @@
-"""Warnings of a running kernel, as Python gives them.
-
-Knows: their text, and the line of source that they belong to. Does not know: what a target warns of (`host.undefined`).
-"""
+"""Warnings of a running kernel, as Python gives them at the program's own line."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Arrays in memory, whichever library made them.
 
-Knows: NumPy arrays, torch tensors, the array interfaces, DLPack and the buffer protocol; nothing is copied, and torch
-is not imported unless the program has.
-Does not know: which arrays a kernel takes (`arguments`).
+They are NumPy's, torch's, or come through the array interfaces, DLPack or the buffer protocol. Nothing is copied, and
+torch is not imported unless the program has.
 """
 
 from __future__ import annotations

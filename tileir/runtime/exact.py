@@ -1,7 +1,6 @@
-"""The rewrites of launches: a kernel, and a program, as targets compile it unless they are told not to.
+"""A kernel and a program as targets compile them unless told not to: after rewrites that are exact.
 
-Knows: that only exact rewrites are made, and that folding is done by the interpreter's rules. Does not know: any
-rewrite (`passes`). Imports what rewrites only when something is.
+What rewrites is imported only when something is rewritten.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The target ``interp``: the reference interpreter on the memory of this process.
-
-Knows: how arguments become checked memory and rank-0 tiles. Does not know: how a program is run (`interp.machine`).
-"""
+"""The target ``interp``: the reference interpreter on the memory of this process."""
 
 from __future__ import annotations
 

@@ -32,9 +32,9 @@ class FirstImport(MetaPathFinder):
 def take_up() -> None:
     if find_spec("tileir") is None:
         sys.path.append(str(FOLDER.parents[2]))
-    from tileir.frontend import inherited
+    from tileir.frontend import children
 
-    inherited.take_up()
+    children.take_up()
 
 
 def run_hidden() -> None:

@@ -31,12 +31,16 @@ from tileir.triton.importer.types import flat_types, tile_type
 
 @dataclass(frozen=True)
 class TensorDescriptor:
-    """A tensor in memory of which blocks are loaded and stored; out of bounds reads as zero, or NaN."""
+    """A tensor in memory of which blocks are loaded and stored; out of bounds reads as zero, or NaN.
+
+    A block pointer has the place of its block too, and strides that are 1 nowhere in particular.
+    """
 
     type: MlirDescriptor
     base: Value
     shape: tuple[Value, ...]
     strides: tuple[Value, ...]
+    place: tuple[Value, ...] = ()
     nan: bool = False
 
     @property
@@ -44,7 +48,7 @@ class TensorDescriptor:
         return t.PaddingValue.NAN if self.nan else t.PaddingValue.ZERO
 
     def parts(self) -> list[Value]:
-        return [self.base, *self.shape, *self.strides]
+        return [self.base, *self.shape, *self.strides, *self.place]
 
 
 Imported = Value | TensorDescriptor
@@ -167,9 +171,10 @@ class Importing:
         return self.descriptor(type, parts, nan=isinstance(like, TensorDescriptor) and like.nan)
 
     def descriptor(self, type: MlirDescriptor, parts: Sequence[Value], nan: bool = False) -> TensorDescriptor:
-        """A descriptor of an address, extents and strides."""
+        """A descriptor of an address, extents and strides, and the place of the block."""
         rank = len(type.shape)
-        return TensorDescriptor(type, parts[0], tuple(parts[1 : 1 + rank]), tuple(parts[1 + rank :]), nan)
+        shape, strides, place = (tuple(parts[1 + at * rank : 1 + at * rank + rank]) for at in range(3))
+        return TensorDescriptor(type, parts[0], shape, strides, place, nan)
 
     def grouped(
         self, types: Sequence[MlirType], parts: Sequence[Value], like: Sequence[Imported] = ()

@@ -27,7 +27,7 @@ class MlirScalar(MlirType):
 
 @dataclass(frozen=True)
 class MlirPointer(MlirType):
-    """``!tt.ptr<f32>``; before Triton 3.9 also ``!tt.ptr<tensor<64x32xf16>>``, a block pointer."""
+    """``!tt.ptr<f32>``."""
 
     pointee: MlirType
 
@@ -48,12 +48,18 @@ class MlirTensor(MlirType):
 
 @dataclass(frozen=True)
 class MlirDescriptor(MlirType):
-    """``!tt.tensordesc<64x32xf16>``: a tensor in memory of which blocks of this shape are accessed."""
+    """``!tt.tensordesc<64x32xf16>``: a tensor in memory of which blocks of this shape are accessed.
+
+    ``!tt.ptr<tensor<64x32xf16>>``, a block pointer of Triton before 3.9, is one that knows the place of its block.
+    """
 
     shape: tuple[int, ...]
     element: MlirType
+    placed: bool = False
 
     def __str__(self) -> str:
+        if self.placed:
+            return f"!tt.ptr<{MlirTensor(self.shape, self.element)}>"
         return f"!tt.tensordesc<{''.join(f'{extent}x' for extent in self.shape)}{self.element}>"
 
 

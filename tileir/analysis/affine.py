@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 from tileir.analysis import ranges
 from tileir.analysis.expressions import Expression, Known, Symbol, of
-from tileir.analysis.forms import Affine, mentions_lanes
+from tileir.analysis.forms import Affine, Forms, mentions_lanes
 from tileir.analysis.ranges import Range, power_in
 from tileir.analysis.symbols import Function, Kind, Lane
 from tileir.analysis.walk import Progress, Visitor, Walk
@@ -39,6 +39,11 @@ class Affines:
     def __init__(self, body: Block, visit: Visitor | None = None) -> None:
         """`visit` is called for each operation of the function when its operands are known."""
         self._walk = Walk(body, visit)
+
+    @property
+    def forms(self) -> Forms:
+        """All values that are known."""
+        return self._walk.known
 
     def of(self, value: Value) -> Affine:
         """A tile of integers or pointers."""

@@ -8,8 +8,8 @@ A load through a partition view of 128 x 64 tiles at ``[block_x, turn]`` has two
 and ``64 * turn + lane_1``, each from 0 to the extent of the tensor. A masked load through pointers has the same: the
 mask says ``rows - (128 * block_x + lane_0) - 1 >= 0``, and the addresses grow by the stride times that same sum.
 
-Knows: which expressions an access is made of: coordinates, what guards them, the address as a sum over coordinates and
-other symbols. Does not know: expressions of values (`analysis.affine`), what numbers give (`analysis.evaluation`).
+A footprint is a `Region` seen from the whole kernel: with what holds where the access runs, in coordinates by which
+accesses of different tile blocks can be compared.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from dataclasses import dataclass, replace
 from tileir.analysis.conditions import TRUE, Guard, condition
 from tileir.analysis.effects import MemoryAccess, access_of, global_size
 from tileir.analysis.expressions import ONE, ZERO, Expression, Symbol, TooLarge, of
-from tileir.analysis.forms import Needs, Reading, Tensor, lanes, relaned
+from tileir.analysis.forms import Needs, lanes
+from tileir.analysis.region import Region, ViewAxis
 from tileir.analysis.symbols import Lane, NoWrap, Storage, StorageKind, Turn, Unknown
 from tileir.analysis.walk import ProgramPoint, Walk
-from tileir.ir import types as t
-from tileir.ir.core import Op, Value
+from tileir.ir.core import Op
 from tileir.ops.module import Entry
 
 
@@ -99,29 +99,27 @@ def op_footprints(entry: Entry, in_calls: bool = True) -> list[tuple[Footprint, 
 
 
 class _Reader:
-    """Makes the footprint of one access."""
+    """Makes the footprint of one region."""
 
     def __init__(self, walk: Walk, access: MemoryAccess, point: ProgramPoint) -> None:
         self.walk = walk
-        self.access = access
+        self.region = Region(access, walk.known)
         self.point = point
 
     def footprint(self, position: int) -> Footprint:
-        through_pointers = isinstance(self.access.address.type, t.TileType)
-        element = _element(self.access.address)
-        access, bits = self.access, element.memory_bits
+        region, access = self.region, self.region.access
         base = Footprint(
             position,
             access.op.spec.name,
             access.reads,
             access.writes,
-            max(8, bits) if through_pointers else bits,
+            region.bits,
             loops=self.walk.turns(self.point),
             complete=self.point.runs.complete,
-            through_view=not through_pointers,
+            through_view=not region.through_pointers,
         )
         try:
-            return self._promised(self._pointers(base) if through_pointers else self._view(base))
+            return self._promised(self._pointers(base) if region.through_pointers else self._view(base))
         except TooLarge:
             return replace(base, unknown="the address is too large an expression")
 
@@ -139,92 +137,40 @@ class _Reader:
                 ]
         return replace(found, guards=(*guards, *found.guards))
 
-    # ------------------------------------------------------------ through pointers
-
     def _pointers(self, base: Footprint) -> Footprint:
-        address = self.walk.known.of(self.access.address)
-        mask = self.access.mask
+        address, mask = self.region.address, self.region.access.mask
         runs = self.point.runs & (TRUE if mask is None else condition(mask, self.walk.known))
         storage, form = _storage_and_rest(address.form)
         if storage is None:
             return replace(base, unknown=_why_unknown(address.form))
         found = replace(base, storage=storage, form=form, needs=address.needs, complete=runs.complete)
         found = replace(found, guards=_ordered(runs.guards), room=self._room(storage))
-        for lane in lanes(self.access.address.tile.shape):
+        for lane in lanes(self.region.extents):
             for symbol in lane.symbols():
                 found = _with_guarded_sum(found, symbol)
         return found
 
-    # ------------------------------------------------------------ through views
-
     def _view(self, base: Footprint) -> Footprint:
-        tensor = self.walk.known.tensor(self.access.address)
+        tensor = self.region.tensor
         storage, form = _storage_and_rest(tensor.base.form)
         if storage is None:
             return replace(base, unknown=_why_unknown(tensor.base.form))
-        by_byte = max(1, 8 // base.size)
-        found = replace(base, storage=storage, form=form * by_byte, needs=tensor.base.needs)
+        found = replace(base, storage=storage, form=form * max(1, 8 // base.size), needs=tensor.base.needs)
         found = replace(found, guards=_ordered(self.point.runs.guards), room=self._room(storage))
-        axes = sorted(self._axes(), key=lambda axis: axis.dim)
-        return _through(found, tensor, axes)
+        return _through(found, sorted(self.region.axes, key=lambda axis: axis.dim))
 
     def _room(self, storage: Storage) -> int | None:
         if storage.kind is not StorageKind.GLOBAL:
             return self.walk.rooms.get(storage)
-        return global_size(self.access.op, storage.name)
-
-    def _axes(self) -> list[_Axis]:
-        """One for each dimension of the tile."""
-        sparse, shape = self.access.sparse_dim, self._shape()
-        promised = self.access.op.attributes.get("inbounds") or (False,) * len(shape)
-        dims: Sequence[int] = range(len(shape))
-        steps: Sequence[int] = (1,) * len(shape)
-        if sparse is None:
-            view = self.access.address.tile_view
-            dims, steps = view.tensor_dims, view.tile_steps
-        axes = []
-        for at, (dim, step, index) in enumerate(zip(dims, steps, self.access.indices)):
-            position = self.walk.known.of(index)
-            reading = position.unsigned if position.unsigned.needs == position.needs else position.signed
-            own = lanes(shape)[at]
-            if at == sparse:
-                reading = Reading(relaned(reading.form, (own,)), _relaned(reading.needs, own))
-            element = reading.form if at == sparse else reading.form * step + own
-            axes.append(_Axis(dim, reading, element, step << (position.bits - 1), promised[at]))
-        return axes
-
-    def _shape(self) -> tuple[int, ...]:
-        """The shape of the tile that is read or written."""
-        tile = self.access.value or self.access.result
-        assert tile is not None, "an access takes or gives a tile"
-        return tile.tile.shape
+        return global_size(self.region.access.op, storage.name)
 
 
-@dataclass(frozen=True)
-class _Axis:
-    """One dimension of the tile: that of the tensor, the index, and the coordinate of an element there.
-
-    An index that is negative when read as signed is beyond tensors of an extent up to `limit`. ``promised``: by the
-    program, that no element lies outside.
-    """
-
-    dim: int
-    index: Reading
-    element: Expression
-    limit: int
-    promised: bool
-
-
-def _relaned(needs: Needs, lane: Expression) -> Needs:
-    return frozenset(need.of(relaned(need.form, (lane,))) for need in needs)
-
-
-def _through(found: Footprint, tensor: Tensor, axes: Sequence[_Axis]) -> Footprint:
+def _through(found: Footprint, axes: Sequence[ViewAxis]) -> Footprint:
     """With the coordinates of a view: inside the tensor, each along one of its dimensions."""
     form, needs, guards = found.form, found.needs, list(found.guards)
     coordinates, kept = [], []
     for axis in axes:
-        extent, stride, index = tensor.extents[axis.dim], tensor.strides[axis.dim], axis.index
+        extent, stride, index = axis.extent, axis.stride, axis.index
         coordinate = Coordinate(axis.dim, axis.element)
         needs |= index.needs | extent.needs | stride.needs
         if index.form.range.low < 0:
@@ -288,12 +234,6 @@ def _ordered(guards: Sequence[Guard]) -> tuple[Guard, ...]:
 
 
 # ---------------------------------------------------------------- addresses
-
-
-def _element(address: Value) -> t.ElementType:
-    if isinstance(address.type, t.TensorViewType | t.TileViewType):
-        return address.type.element
-    return address.tile.pointer.pointee
 
 
 def _storage_and_rest(form: Expression) -> tuple[Storage | None, Expression]:

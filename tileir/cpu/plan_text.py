@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from tileir.analysis.effects import MemoryAccess, access_of
 from tileir.cpu.analysis.fusion import fusible
-from tileir.cpu.analysis.loads import LoadPlacement, is_box
+from tileir.cpu.analysis.loads import LoadPlacement
 from tileir.cpu.analysis.streams import next_dimension
 from tileir.cpu.emit.record import COLUMNS, CheckLevel
 from tileir.cpu.matmul.policy import ALL_COLUMNS, FEW, DeferralPlan, PanelRoom, ProductOp
@@ -128,7 +128,7 @@ def _access(plan: KernelPlan, function: FunctionPlan, access: MemoryAccess) -> I
 
 def _form(function: FunctionPlan, access: MemoryAccess) -> str:
     """How the elements lie in memory, as far as the program shows."""
-    if is_box(access) or function.loads.cuts.of(access.op) is not None:
+    if function.loads.is_box(access):
         return "a box of memory"
     return "rows of memory" if access.op in function.loads.rows else "element by element"
 

@@ -12,13 +12,14 @@ when indices do not wrap around (`passes.linear`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import product
 
 from tileir.analysis.affine import Affines
 from tileir.analysis.effects import MemoryAccess
+from tileir.analysis.region import MaskPart, parts_of, source_dims
 from tileir.analysis.walk import ProgramPoint, Walk
 from tileir.ir import types as t
 from tileir.ir.attributes import Overflow, Signedness
@@ -34,7 +35,7 @@ from tileir.ops.shapes import Broadcast, Permute, Reshape
 from tileir.ops.views import LoadView, MakeGatherScatterView, MakeTensorView, StoreView
 from tileir.passes.facts import constant_of, splat
 from tileir.passes.inequalities import Prover, inequalities
-from tileir.passes.linear import Linear, LinearTiles, places, plus, times
+from tileir.passes.linear import Linear, LinearTiles, plus, times
 from tileir.passes.raising import may_be_raised
 from tileir.passes.rebuilding import ChangeLog, Exactness, Rebuilding, Row
 from tileir.passes.scalars import (
@@ -94,7 +95,7 @@ class RowTiles:
         """The form of a tile of integers or pointers; None if none is proved."""
         op = value.op
         if isinstance(op, Broadcast | Reshape | Permute):
-            found, dims = self.of(op.source), places(op)
+            found, dims = self.of(op.source), source_dims(op)
             return None if found is None or dims is None else found.at(dims)
         if isinstance(op, AddI | MulI):
             return self._combined(op)
@@ -184,9 +185,10 @@ def table_of(op: LoadPtr | StorePtr, tiles: LinearTiles, prover: Prover) -> RowT
     along = [known_number(one) for dim, one in enumerate(strides) if dim != found.dim and shape[dim] > 1]
     if 1 not in along or not all(prover.proves(KnownScalar(0, bits_of(one)), one, 1) for one in strides):
         return None
-    leaves = [] if access.mask is None else list(_parts(access.mask, tuple(range(len(shape)))))
-    masks = tuple(leaf for leaf, dims in leaves if _is_of_rows(leaf, dims, found.dim))
-    others = [part for part in leaves if part[0] not in masks]
+    parts = [] if access.mask is None else parts_of(access.mask)
+    of_rows = [part for part in parts if _is_of_rows(part, found.dim)]
+    masks = tuple(dict.fromkeys(part.value for part in of_rows))
+    others = [part for part in parts if part.value not in masks]
     return _bounded_table(access, found, strides, masks, others, prover)
 
 
@@ -195,10 +197,10 @@ def _bounded_table(
     found: RowTile,
     strides: tuple[ScalarFormula, ...],
     masks: tuple[Value, ...],
-    others: Sequence[tuple[Value, tuple[int | None, ...]]],
+    others: Sequence[MaskPart],
     prover: Prover,
 ) -> RowTable | None:
-    seen = [(inequalities(leaf, prover.tiles), dims) for leaf, dims in others]
+    seen = [(inequalities(part.value, prover.tiles), part.dims) for part in others]
     parts = [one.at(dims) for some, dims in seen for one in some.parts]
     extents = extents_of(parts, access.address.tile.shape, prover) if all(some.complete for some, _ in seen) else None
     last = prover.tiles.known.range(found.rows).high
@@ -211,23 +213,10 @@ def _bounded_table(
     return None if missing else RowTable(found, extents, strides, masks, padding)
 
 
-def _parts(mask: Value, dims: tuple[int | None, ...]) -> Iterator[tuple[Value, tuple[int | None, ...]]]:
-    """The tiles of i1 that a mask is the conjunction of, each with its dimension for every one of the mask."""
-    op = mask.op
-    found = places(op) if isinstance(op, Broadcast | Reshape | Permute) else None
-    if found is not None and isinstance(op, Broadcast | Reshape | Permute):
-        yield from _parts(op.source, tuple(None if dim is None else found[dim] for dim in dims))
-    elif isinstance(op, AndI):
-        yield from _parts(op.lhs, dims)
-        yield from _parts(op.rhs, dims)
-    else:
-        yield mask, dims
-
-
-def _is_of_rows(mask: Value, dims: Sequence[int | None], row_dim: int) -> bool:
+def _is_of_rows(part: MaskPart, row_dim: int) -> bool:
     """Whether a part of a mask says something of rows only."""
-    wide = [dim for dim, extent in enumerate(mask.tile.shape) if extent > 1]
-    return len(wide) == 1 and dims[row_dim] == wide[0]
+    wide = [dim for dim, extent in enumerate(part.value.tile.shape) if extent > 1]
+    return len(wide) == 1 and part.dims[row_dim] == wide[0]
 
 
 # ---------------------------------------------------------------- the walk

@@ -13,21 +13,18 @@ from dataclasses import dataclass
 
 from tileir.analysis.expressions import Expression, TooLarge, of
 from tileir.analysis.forms import Needs
+from tileir.analysis.region import parts_of
 from tileir.analysis.symbols import Function, Kind, Turn, function
 from tileir.analysis.walk import ProgramPoint
 from tileir.ir.attributes import Predicate, Signedness
 from tileir.ir.core import Op, Value
 from tileir.ops.control import For, If
 from tileir.ops.core import Constant
-from tileir.ops.integer import AndI, CmpI
-from tileir.ops.misc import Assume
-from tileir.ops.shapes import Broadcast, Permute, Reshape
+from tileir.ops.integer import CmpI
 from tileir.passes.facts import splat_of
-from tileir.passes.linear import Linear, LinearTiles, places
+from tileir.passes.linear import Linear, LinearTiles
 from tileir.passes.scalars import KnownScalar, ScalarFormula, affine, given, number
 
-DEEPEST = 32
-"""Operations between a mask and the comparisons that it is made of."""
 MOST_TURNS = 3
 """Loops whose turn is counted out in a proof."""
 
@@ -62,24 +59,18 @@ class Inequalities:
 NOT_SEEN = Inequalities((), False)
 
 
-def inequalities(value: Value, tiles: LinearTiles, depth: int = DEEPEST) -> Inequalities:
+def inequalities(mask: Value, tiles: LinearTiles) -> Inequalities:
     """What holds where an element of a tile of i1 is 1."""
+    found = [(_of_part(part.value, tiles), part.dims) for part in parts_of(mask)]
+    parts = (one.at(dims) for some, dims in found for one in some.parts)
+    return Inequalities(tuple(parts), all(some.complete for some, _ in found))
+
+
+def _of_part(value: Value, tiles: LinearTiles) -> Inequalities:
     op = value.op
-    if depth == 0 or op is None:
-        return NOT_SEEN
     if isinstance(op, Constant):
         return Inequalities() if splat_of(value) == 1 else NOT_SEEN
-    if isinstance(op, CmpI):
-        return _compared(op, tiles)
-    if isinstance(op, AndI):
-        one, other = (inequalities(operand, tiles, depth - 1) for operand in (op.lhs, op.rhs))
-        return Inequalities((*one.parts, *other.parts), one.complete and other.complete)
-    if isinstance(op, Assume):
-        return inequalities(op.value, tiles, depth - 1)
-    if isinstance(op, Broadcast | Reshape | Permute):
-        found, dims = inequalities(op.source, tiles, depth - 1), places(op)
-        return NOT_SEEN if dims is None else Inequalities(tuple(one.at(dims) for one in found.parts), found.complete)
-    return NOT_SEEN
+    return _compared(op, tiles) if isinstance(op, CmpI) else NOT_SEEN
 
 
 def _compared(op: CmpI, tiles: LinearTiles) -> Inequalities:

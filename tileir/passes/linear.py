@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from tileir.analysis import ranges
 from tileir.analysis.affine import Affines
 from tileir.analysis.forms import Affine, Needs
+from tileir.analysis.region import source_dims
 from tileir.analysis.structure import carried_arguments, home_of
 from tileir.analysis.symbols import Lane
 from tileir.ir.attributes import Overflow, Signedness
@@ -236,27 +237,6 @@ def _all(steps: Sequence[ScalarFormula | None]) -> tuple[ScalarFormula, ...] | N
     return found if len(found) == len(steps) else None
 
 
-# ---------------------------------------------------------------- places of elements
-
-
-def places(op: Op) -> tuple[int | None, ...] | None:
-    """The dimension of the source for each of the result of an operation that moves elements; None along which all
-    are the same. None if it is not so simple."""
-    if isinstance(op, Broadcast):
-        pairs = enumerate(zip(op.source.tile.shape, op.result.tile.shape))
-        return tuple(dim if own == extent else None for dim, (own, extent) in pairs)
-    if isinstance(op, Permute):
-        return tuple(op.permutation)
-    if isinstance(op, Reshape):
-        source, result = op.source.tile.shape, op.result.tile.shape
-        wide = [dim for dim, extent in enumerate(source) if extent > 1]
-        if [source[dim] for dim in wide] != [extent for extent in result if extent > 1]:
-            return None
-        remaining = iter(wide)
-        return tuple(next(remaining) if extent > 1 else None for extent in result)
-    return None
-
-
 # ---------------------------------------------------------------- one rule for each operation
 
 Rule = Callable[[Op, LinearTiles], Linear | None]
@@ -282,7 +262,7 @@ def _iota(op: Iota, tiles: LinearTiles) -> Linear | None:
 
 @rules(Broadcast, Permute, Reshape)
 def _moved(op: Broadcast | Permute | Reshape, tiles: LinearTiles) -> Linear | None:
-    source, dims = tiles.of(op.source), places(op)
+    source, dims = tiles.of(op.source), source_dims(op)
     if source is None or (dims is None and not source.is_uniform):
         return None
     return source.at((None,) * op.result.tile.rank if dims is None else dims)

@@ -17,9 +17,10 @@ from dataclasses import dataclass, field
 from tileir.analysis.affine import Affines
 from tileir.analysis.effects import MemoryAccess, access_of
 from tileir.analysis.expressions import Expression
+from tileir.analysis.region import is_view_box
 from tileir.analysis.symbols import BlockId, Lane
 from tileir.cpu.analysis.fusion import Fusion
-from tileir.cpu.analysis.loads import LoadPlacement, Loads, is_box
+from tileir.cpu.analysis.loads import LoadPlacement, Loads
 from tileir.ir import types as t
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.traits import ELEMENTWISE, PURE
@@ -43,7 +44,7 @@ _PER_LAUNCH = (
 )
 """Operations that do the same for every tile block, if what they are given is the same."""
 _REPEATED = (integer.CmpI, integer.AndI)
-"""Operations of masks, which cost little to repeat: mostly nobody reads what they compute (`cpu.analysis.cuts`)."""
+"""Operations of masks, which cost little to repeat: mostly nobody reads what they compute (`cpu.memory.regions`)."""
 _LINEAR = (core.Offset, integer.AddI, integer.SubI, integer.MulI, shapes.Broadcast, shapes.Reshape)
 
 
@@ -260,7 +261,11 @@ class _Longer:
         following = [dim for dim, index in enumerate(access.indices) if index in self.moving or index in self.dims]
         if not following:
             return None
-        if not is_box(access) or not isinstance(view, t.PartitionViewType | t.StridedViewType) or len(following) > 1:
+        if (
+            not is_view_box(access)
+            or not isinstance(view, t.PartitionViewType | t.StridedViewType)
+            or len(following) > 1
+        ):
             raise _Unsuited
         (dim,) = following
         affine = self.known.of(access.indices[dim])
@@ -278,10 +283,10 @@ class _Longer:
         dim = self.dims.get(address)
         if dim is None:
             return None
-        size = address.tile.pointer.pointee.byte_size
+        region = self.loads.regions[access.op]
         apart = [value for value in others if self.dims.get(value, dim) != dim or dim in self._varies(value)]
-        unit = self.loads.cuts.static_steps(address)[dim] == size
-        if apart or not unit or self.loads.cuts.of(access.op) is None:
+        unit = region.static_steps[dim] == region.bytes
+        if apart or not unit or not region.is_box:
             raise _Unsuited
         return dim
 

@@ -12,9 +12,10 @@ from __future__ import annotations
 from typing import cast
 
 from tileir.analysis.effects import MemoryAccess, access_of
+from tileir.analysis.region import is_view_box
 from tileir.analysis.structure import home_of
 from tileir.cpu.analysis.fusion import Fusion
-from tileir.cpu.analysis.loads import LoadPlacement, Loads, is_box
+from tileir.cpu.analysis.loads import LoadPlacement, Loads
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value
 from tileir.ir.traits import ELEMENTWISE
@@ -87,7 +88,7 @@ def _changes_in(loop: control.For, value: Value) -> bool:
 
 def _is_store_of(op: Op, value: Value) -> bool:
     access = access_of(op) if isinstance(op, views.StoreView) else None
-    return access is not None and is_box(access) and access.value is value
+    return access is not None and is_view_box(access) and access.value is value
 
 
 def _passed(op: Op, value: Value) -> list[Value] | None:
@@ -137,7 +138,7 @@ def store_of_load(fusion: Fusion, loads: Loads, loaded: Value) -> MemoryAccess |
     if len(stores) != 1 or loads.placement(loaded) is LoadPlacement.AT_ONCE:
         return None
     access = access_of(stores.pop())
-    if access is None or not isinstance(access.op, views.StoreView) or not is_box(access) or access.value is None:
+    if access is None or not isinstance(access.op, views.StoreView) or not is_view_box(access) or access.value is None:
         return None
     is_computed = access.value.op is not None and ELEMENTWISE in access.value.op.spec.traits
     if not is_computed or any(operand is not access.value for _, operand in uses):

@@ -12,15 +12,14 @@ from __future__ import annotations
 
 import enum
 from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 
-from tileir.analysis import affine
 from tileir.analysis.affine import Affines
 from tileir.analysis.effects import MemoryAccess, access_of, own_effect
-from tileir.cpu.analysis.cuts import Cuts
+from tileir.analysis.region import Prefix, Region, is_view_box
 from tileir.cpu.analysis.fusion import ALIASES, INDEX_MAPPING, Fusion, fusible
-from tileir.cpu.analysis.pointer_rows import RowAccess, row_access
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value
 from tileir.ir.effects import Effect
@@ -28,6 +27,8 @@ from tileir.ops.calls import Call
 from tileir.ops.control import For, If, Loop
 from tileir.ops.misc import Assume
 
+LEAST_ROW = 64
+"""Bytes of the shortest row that is moved as one."""
 CHANGES = Effect.WRITE | Effect.UPDATE | Effect.PRINT | Effect.HOST
 """Effects that may change memory; code of the host, which takes what is printed, may do anything."""
 
@@ -61,7 +62,6 @@ class Loads:
     """The loads of one function: an entry or a device function."""
 
     def __init__(self, fusion: Fusion, known: Affines) -> None:
-        self._known = known
         self.readers = Readers(fusion)
         self._place = {op: place for place, op in enumerate(fusion.operations)}
         self._barriers = [op for op in fusion.operations if _is_barrier(op)]
@@ -69,17 +69,29 @@ class Loads:
         self._placements: dict[Value, LoadPlacement] = {}
         self._in_stores: dict[Op, list[PutOffLoad]] = {}
         accesses = [access for access in map(access_of, fusion.operations) if access is not None]
-        self.cuts = Cuts(known, (access for access in accesses if is_even(known, access)))
-        found = {access.op: row_access(known, self.cuts, access) for access in accesses if _is_scattered(known, access)}
-        self.rows: dict[Op, RowAccess] = {op: rows for op, rows in found.items() if rows is not None}
+        self.regions = {access.op: Region(access, known.forms) for access in accesses}
+        """What each access touches."""
+        self.rows = {op: rows for op, region in self.regions.items() if (rows := row_access(region)) is not None}
         """The accesses through pointers to rows that lie anywhere."""
+        self.compared = {prefix.comparison: prefix.own for prefix in self._prefixes()}
+        """The comparisons that guard boxes and rows, with the dimension along which each rises."""
         loads = [access for access in accesses if access.declared.effect is Effect.READ]
-        boxes = [load for load in loads if is_box(load) or self.cuts.of(load.op) is not None]
+        boxes = [load for load in loads if self.is_box(load)]
         for load in loads:
-            if load not in boxes and is_even(known, load):
+            if load not in boxes and self.regions[load.op].is_even:
                 self._decide(load, self._pointer_placement(load))
         for load in boxes:
             self._decide(load, self._box_placement(load))
+
+    def is_box(self, access: MemoryAccess) -> bool:
+        """Whether an access goes to a box of memory, which is read and written as a window."""
+        return self.regions[access.op].is_box
+
+    def _prefixes(self) -> Iterator[Prefix]:
+        for op, region in self.regions.items():
+            if region.through_pointers and region.is_box:
+                yield from region.prefixes or ()
+            yield from self.rows[op].ends if op in self.rows else ()
 
     def placement(self, tile: Value) -> LoadPlacement:
         """The place where the elements of a loaded tile are read."""
@@ -135,7 +147,8 @@ class Loads:
 
     def _stores_one_by_one(self, store: MemoryAccess) -> bool:
         """Whether the loop of a store may read what it stores; other accesses compute that before they begin."""
-        return store.declared.effect is Effect.WRITE and (is_box(store) or is_even(self._known, store))
+        region = self.regions[store.op]
+        return store.declared.effect is Effect.WRITE and (region.is_box or region.is_even)
 
     def _barrier_after(self, load: MemoryAccess) -> Op | None:
         """The first operation after a load that may change memory, or has a region that runs any number of times."""
@@ -152,37 +165,30 @@ def _is_barrier(op: Op) -> bool:
     return isinstance(op, If | For | Loop | Call) or bool(own_effect(op) & CHANGES)
 
 
-def is_box(access: MemoryAccess) -> bool:
-    """Whether the tile is a box of the tensor, read and written as a window of memory."""
-    view = access.address.type
-    if access.is_strong or not isinstance(view, t.PartitionViewType | t.StridedViewType):
-        return False
-    return view.element is not t.F4E2M1FN
+@dataclass(frozen=True)
+class RowAccess:
+    """An access to rows along `dim`. The guards of `ends` say where all rows end; besides, the mask is the same all
+    along a row."""
+
+    dim: int
+    ends: Sequence[Prefix]
 
 
-def is_even(known: Affines, access: MemoryAccess) -> bool:
-    """Whether the access goes through pointers that step evenly, as far as the program shows."""
-    return _moves_tile_of_bytes(access) and steps_evenly(known, access.address)
+def row_access(region: Region) -> RowAccess | None:
+    """Return how a weak access through pointers moves rows that lie anywhere; None if it is not seen to.
 
-
-def _is_scattered(known: Affines, access: MemoryAccess) -> bool:
-    """Whether a load or store goes through pointers that are not seen to step evenly."""
-    moves = access.declared.effect in (Effect.READ, Effect.WRITE)
-    return moves and _moves_tile_of_bytes(access) and not steps_evenly(known, access.address)
-
-
-def _moves_tile_of_bytes(access: MemoryAccess) -> bool:
-    """Whether a weak access goes through several pointers, to whole bytes."""
-    if access.is_strong or not _is_through_pointers(access):
-        return False
-    type = access.address.tile
-    return type.count > 1 and type.pointer.pointee.memory_bits >= 8
-
-
-def steps_evenly(known: Affines, pointers: Value) -> bool:
-    """Whether the addresses are a start plus a multiple of each index; whether they wrap around shows at the corners
-    of the tile, when the code runs (`cpu.memory.regions`)."""
-    return affine.is_even(known.of(pointers), pointers.tile.shape)
+    Elements that share a place are stored in row-major order.
+    """
+    moves = region.access.declared.effect in (Effect.READ, Effect.WRITE)
+    if not moves or not region.is_weak_tile or region.is_even:
+        return None
+    dim = region.row_dimension
+    if dim is None or region.extents[dim] * region.bytes < LEAST_ROW:
+        return None
+    if region.access.writes and any(extent > 1 for extent in region.extents[dim + 1 :]):
+        return None
+    ends = region.ends_along(dim)
+    return None if ends is None else RowAccess(dim, ends)
 
 
 def _is_through_pointers(access: MemoryAccess) -> bool:
@@ -191,7 +197,7 @@ def _is_through_pointers(access: MemoryAccess) -> bool:
 
 def _same_tile(load: MemoryAccess, store: MemoryAccess | None) -> bool:
     """Whether both access the same tile of the same view."""
-    if store is None or not is_box(load) or load.address is not store.address:
+    if store is None or not is_view_box(load) or load.address is not store.address:
         return False
     return all(mine is other for mine, other in zip(load.indices, store.indices))
 

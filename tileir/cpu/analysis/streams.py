@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from tileir.analysis.effects import MemoryAccess, accesses_of, own_effect, reachable
 from tileir.analysis.provenance import ANYWHERE, Provenance
-from tileir.cpu.analysis.loads import is_box
+from tileir.analysis.region import is_view_box
 from tileir.ir import types as t
 from tileir.ir.core import Op
 from tileir.ir.effects import Effect
@@ -72,7 +72,7 @@ def unchanged(entry: Entry, streams: Streams) -> Unchanged | None:
 def next_dimension(access: MemoryAccess) -> int | None:
     """The dimension of a small box along which the next tile block has the next one; None if there is none."""
     type = access.address.type
-    if not isinstance(type, t.TileViewType) or not is_box(access):
+    if not isinstance(type, t.TileViewType) or not is_view_box(access):
         return None
     blocks = [index.op if isinstance(index.op, core.GetTileBlockId) else None for index in access.indices]
     found = [at for at, block in enumerate(blocks) if block is not None]

@@ -1,6 +1,6 @@
 """How many elements a comparison leaves active along the dimension of a tile that it cuts, in registers.
 
-Knows: how that is computed from the corners of its operands, and when it holds (`cpu.analysis.cuts` says for which
+Knows: how that is computed from the corners of its operands, and when it holds (`analysis.region` says for which
 comparisons it is asked). Does not know: memory.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from tileir.cpu.analysis.cuts import is_strict
+from tileir.analysis.region import is_strict
 from tileir.cpu.emit.elements import I1, I64
 from tileir.cpu.emit.emitter import Emitter, Extent, as_register, highest_index
 from tileir.cpu.emit.tiles import Tile, wide

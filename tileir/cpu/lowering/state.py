@@ -11,8 +11,8 @@ from llvmlite import ir
 
 from tileir.analysis.affine import Affines
 from tileir.analysis.effects import access_of
+from tileir.analysis.region import sides_of
 from tileir.cpu.analysis.coarsening import Coarsening
-from tileir.cpu.analysis.cuts import sides_of
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.live_extents import LiveExtents
 from tileir.cpu.analysis.loads import Loads
@@ -192,7 +192,7 @@ class Lowering:
     keeps_panels: ir.Value | None = None
     """An i1: whether what such products read stays as it is; None if it may not."""
     active_counts: dict[Op, ActiveCount] = field(default_factory=dict)
-    """Of the comparisons that cut masks (`cpu.analysis.cuts`)."""
+    """Of the comparisons that cut masks (`analysis.region`)."""
     prints: list[Op] = field(default_factory=list)
     """Operations that the host carries out; it is called with a number into this list (`cpu.lowering.safepoints`)."""
     warnings: list[tuple[Op, str]] = field(default_factory=list)
@@ -387,9 +387,9 @@ class Lowering:
         if look is not None:
             look(self, op)
         rule(self, op)
-        if isinstance(op, CmpI) and op in self.loads.cuts.compared:
+        if isinstance(op, CmpI) and op in self.loads.compared:
             left, right = map(self.tile, sides_of(op))
-            extents, dim = self.extents(sides_of(op)[0]), self.loads.cuts.compared[op]
+            extents, dim = self.extents(sides_of(op)[0]), self.loads.compared[op]
             self.active_counts[op] = active_count(self.emit, op, left, right, extents, dim)
         access = access_of(op)
         if access is not None and access.writes and access.result is None:

@@ -15,7 +15,8 @@ from collections.abc import Callable, Sequence
 
 from llvmlite import ir
 
-from tileir.cpu.analysis.loads import PutOffLoad, is_box
+from tileir.analysis.region import is_view_box
+from tileir.cpu.analysis.loads import PutOffLoad
 from tileir.cpu.emit.elements import I1, I64
 from tileir.cpu.emit.emitter import Extent
 from tileir.cpu.emit.tiles import Window
@@ -86,7 +87,7 @@ def unaliased(lowering: Lowering, store: Op, written: Callable[[], Span]) -> ir.
 
 def _span_of(lowering: Lowering, load: PutOffLoad) -> Span:
     covered = _covered(lowering, load.tile)
-    if not is_box(load.access):
+    if not is_view_box(load.access):
         return span_of_pointers(lowering.emit, lowering.tile(load.access.address), covered)
     window = lowering.tile(load.tile)
     assert isinstance(window, Window)

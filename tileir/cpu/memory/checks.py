@@ -19,7 +19,6 @@ from functools import reduce
 from llvmlite import ir
 
 from tileir.analysis.effects import MemoryAccess, access_of
-from tileir.cpu.analysis.loads import steps_evenly
 from tileir.cpu.emit.algebra import Int
 from tileir.cpu.emit.elements import I1, I8, I64
 from tileir.cpu.emit.emitter import Index
@@ -231,7 +230,7 @@ def check_pointers(lowering: Lowering, access: MemoryAccess, box: Box | None = N
             if box is not None and box.span is not None:
                 fine, counts = may_access(lowering, access, box), list(box.counts)
                 span = replace(box.span, regular=box.regular)
-            elif steps_evenly(lowering.known, access.address):
+            elif lowering.loads.regions[access.op].steps_evenly:
                 span = span_of_pointers(emit, where.pointers, where.type.shape)
                 fine = builder.and_(span.regular, question.holds_span(span, span.last))
             else:

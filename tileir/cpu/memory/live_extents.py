@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from tileir.analysis.effects import MemoryAccess
+from tileir.analysis.region import is_view_box
 from tileir.cpu.analysis.live_extents import Product, store_of_load
-from tileir.cpu.analysis.loads import LoadPlacement, is_box
+from tileir.cpu.analysis.loads import LoadPlacement
 from tileir.cpu.emit.elements import I64, is_zero
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.matmul.panels import LINES_AT_A_TIME, is_one
@@ -62,7 +63,7 @@ def _depth(lowering: Lowering, factor: Value, dim: int) -> ir.Value | None:
     if load is None or load.view.type.tile.shape[-2:] != factor.tile.shape[-2:]:
         return None
     access, type = MemoryAccess.of(load), load.view.type
-    if not is_box(access) or type.padding is None or not is_zero(type.element, type.padding):
+    if not is_view_box(access) or type.padding is None or not is_zero(type.element, type.padding):
         return None
     return _count(lowering, access, type.tile.rank + dim)
 

@@ -16,9 +16,8 @@ from dataclasses import dataclass, replace
 from llvmlite import ir
 
 from tileir.analysis.effects import MemoryAccess, checked_access
-from tileir.cpu.analysis.cuts import Cut, unit_last
-from tileir.cpu.analysis.loads import is_box
-from tileir.cpu.analysis.pointer_rows import LEAST, RowAccess
+from tileir.analysis.region import Prefix, is_view_box
+from tileir.cpu.analysis.loads import LEAST_ROW, RowAccess
 from tileir.cpu.emit.elements import I1, I8, I64, memory_type
 from tileir.cpu.emit.emitter import Emitter, Extent, Index, as_register, highest_index
 from tileir.cpu.emit.tiles import NativeTensorView, Tile, Window, address_of, materialized, pointer_to, scalar, wide
@@ -38,7 +37,7 @@ FARTHEST = 1 << 31
 def located(lowering: Lowering, access: MemoryAccess) -> Box | MemoryRows | Elements:
     """Return where the elements of a load or store lie."""
     if not isinstance(access.address.type, t.TileType):
-        if is_box(access):
+        if is_view_box(access):
             return view_box(lowering, access)
         elements = view_elements(lowering, access)
         return view_rows(lowering, elements, access) or elements
@@ -446,7 +445,7 @@ def _unit_dimension(elements: ViewElements) -> int | None:
     for dim, (axis, extent) in reversed(list(enumerate(zip(elements.axes, elements.type.shape)))):
         stride = elements.tensor.strides[axis.dim]
         together = axis.rows is None and isinstance(stride, ir.Constant) and stride == I64(1)
-        if together and extent * elements.type.element.byte_size >= LEAST:
+        if together and extent * elements.type.element.byte_size >= LEAST_ROW:
             return dim
     return None
 
@@ -538,21 +537,21 @@ def _extents_in_view(lowering: Lowering, access: MemoryAccess, type: t.TileType)
 
 def pointer_box(lowering: Lowering, access: MemoryAccess) -> Box | None:
     """Return the box of an access through pointers; None if it is not known to have one."""
-    cut = lowering.loads.cuts.of(access.op)
-    if cut is None:
+    region = lowering.loads.regions[access.op]
+    if not region.is_box or region.prefixes is None:
         return None
     emit, builder, type = lowering.emit, lowering.builder, moved_tile(access)
     elements, extents = pointer_elements(lowering, access), lowering.extents(access.address)
-    counts, kept = _counts(lowering, cut, extents)
+    counts, kept = _counts(lowering, region.prefixes, extents)
     longer = lowering.joined is not None and access.op in lowering.joined.coarsening.accesses
     span = span_of_pointers(emit, elements.pointers, counts if longer else extents)
-    static = lowering.loads.cuts.static_steps(access.address)
-    strides, even = _strides(builder, span, type, static)
+    strides, even = _strides(builder, span, type, region.static_steps)
     regular = full = builder.and_(span.regular, builder.and_(even, kept))
     for count, extent in zip(counts, extents):
         full = builder.and_(full, builder.icmp_unsigned("==", count, as_register(extent)))
     base = pointer_to(builder, elements.pointers.at(emit, (I64(0),) * type.rank))
-    order = unit_last(access.address.tile, static)
+    fast = max(dim for dim, step in enumerate(region.static_steps) if type.shape[dim] > 1 and step == region.bytes)
+    order = [*(dim for dim in range(type.rank) if dim != fast), fast]
     return Box(Window(type, base, strides), counts, full, order, (), regular, elements, span)
 
 
@@ -576,18 +575,20 @@ def _strides(
     return tuple(strides), even
 
 
-def _counts(lowering: Lowering, cut: Cut, extents: Sequence[Extent]) -> tuple[tuple[ir.Value, ...], ir.Value]:
+def _counts(
+    lowering: Lowering, prefixes: Sequence[Prefix], extents: Sequence[Extent]
+) -> tuple[tuple[ir.Value, ...], ir.Value]:
     """Return how many elements of each dimension a mask leaves active, and whether that is so."""
     builder = lowering.builder
     counts: list[ir.Value] = list(map(as_register, extents))
     regular: ir.Value = I1(1)
-    for term in sorted(cut, key=lambda term: (term.dim is None, term.dim)):
-        found = lowering.active_counts[term.comparison]
+    for prefix in sorted(prefixes, key=lambda prefix: (prefix.dim is None, prefix.dim)):
+        found = lowering.active_counts[prefix.comparison]
         regular = builder.and_(regular, found.regular)
-        if term.dim is None:
+        if prefix.dim is None:
             counts[0] = builder.mul(counts[0], found.count)
         else:
-            counts[term.dim] = least(builder, counts[term.dim], found.count)
+            counts[prefix.dim] = least(builder, counts[prefix.dim], found.count)
     return tuple(counts), regular
 
 

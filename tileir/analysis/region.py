@@ -1,0 +1,346 @@
+"""The memory that one access of a tile block touches: its `Region`, described once for all readers.
+
+    %at = offset %base, %rows * %stride + %columns : tile<16x64xptr<f32>>      base     memory_0 + 64 * stride * block_x
+    %in = cmpi less_than %columns, %width, signed : tile<16x64xi1>             steps    (4 * stride, 4)
+    load_ptr_tko weak %at, %in                                                 guards   a prefix along dimension 1
+
+A region with a step along every dimension is a *box*, one with elements side by side along one dimension has *rows*,
+any other is *scattered*. What an access through a view touches is a box that the extents of the tensor guard, or rows
+that lie anywhere along one dimension.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from tileir.analysis.affine import is_even, is_even_along, is_uniform, is_uniform_along, lane_steps, unit_dimension
+from tileir.analysis.effects import MemoryAccess
+from tileir.analysis.expressions import Expression, number
+from tileir.analysis.forms import Affine, Forms, Needs, Reading, Tensor, lanes, relaned
+from tileir.ir import types as t
+from tileir.ir.attributes import Predicate
+from tileir.ir.core import Op, Value
+from tileir.ops import integer, misc, shapes
+
+MOST_PARTS = 32
+"""Parts of a mask that are told apart."""
+_LOGIC = (integer.CmpI, integer.AndI, integer.OrI, integer.XOrI)
+_DEEPEST = 16
+"""Operations between a mask and the numbers that decide whether it is the same along a dimension."""
+
+Dims = tuple[int | None, ...]
+"""For each dimension of a tile the one of another tile that its elements come from; None: they are equal along it."""
+
+
+# ---------------------------------------------------------------- masks
+
+
+@dataclass(frozen=True)
+class MaskPart:
+    """A tile of i1, one of those that all have to be 1 where a mask is.
+
+    `dims` has the dimension of the part for each one of the mask.
+    """
+
+    value: Value
+    dims: Dims
+
+
+def parts_of(mask: Value) -> list[MaskPart]:
+    """Return the parts whose conjunction a mask is, each once."""
+    found: dict[MaskPart, None] = {}
+    waiting, seen = [MaskPart(mask, tuple(range(mask.tile.rank)))], set[MaskPart]()
+    while waiting:
+        part = waiting.pop()
+        if part in seen:
+            continue
+        seen.add(part)
+        op = part.value.op
+        if isinstance(op, integer.AndI):
+            waiting += [MaskPart(side, part.dims) for side in (op.rhs, op.lhs)]
+        elif isinstance(op, misc.Assume):
+            waiting.append(MaskPart(op.value, part.dims))
+        elif op is not None and (inner := source_dims(op)) is not None:
+            waiting.append(MaskPart(op.operands[0], tuple(None if dim is None else inner[dim] for dim in part.dims)))
+        else:
+            found[part] = None
+        if len(found) > MOST_PARTS:
+            return [MaskPart(mask, tuple(range(mask.tile.rank)))]
+    return list(found)
+
+
+def source_dims(op: Op) -> Dims | None:
+    """Return the dimension of the source for each of the result, if an operation moves elements; None if it is not so
+    simple."""
+    if isinstance(op, shapes.Broadcast):
+        pairs = enumerate(zip(op.source.tile.shape, op.result.tile.shape))
+        return tuple(dim if own == extent else None for dim, (own, extent) in pairs)
+    if isinstance(op, shapes.Permute):
+        return tuple(op.permutation)
+    if isinstance(op, shapes.Reshape):
+        source, result = op.source.tile.shape, op.result.tile.shape
+        wide = [dim for dim, extent in enumerate(source) if extent > 1]
+        if [source[dim] for dim in wide] != [extent for extent in result if extent > 1]:
+            return None
+        remaining = iter(wide)
+        return tuple(next(remaining) if extent > 1 else None for extent in result)
+    return None
+
+
+_LESS = {
+    Predicate.LESS_THAN: True,
+    Predicate.LESS_THAN_OR_EQUAL: True,
+    Predicate.GREATER_THAN: False,
+    Predicate.GREATER_THAN_OR_EQUAL: False,
+}
+"""Whether the left side of a comparison is the one that is less."""
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """A guard: a comparison that leaves the first elements of the tile along `dim`; None: all of them, or none.
+
+    `own` is that dimension in the comparison itself, along which its lesser side rises by 1.
+    """
+
+    comparison: integer.CmpI
+    own: int | None
+    dim: int | None
+
+
+def sides_of(op: integer.CmpI) -> tuple[Value, Value]:
+    """Return the side of an inequality that is less where it holds, and the other one."""
+    return (op.lhs, op.rhs) if _LESS[op.comparison_predicate] else (op.rhs, op.lhs)
+
+
+def is_strict(op: integer.CmpI) -> bool:
+    """Whether an inequality does not hold for equal numbers."""
+    return op.comparison_predicate in (Predicate.LESS_THAN, Predicate.GREATER_THAN)
+
+
+def prefix_of(part: MaskPart, known: Forms) -> Prefix | None:
+    """Return the prefix that a part of a mask is; None if it is none."""
+    op = part.value.op
+    if not isinstance(op, integer.CmpI) or op.comparison_predicate not in _LESS or op.lhs.tile.number.bits < 8:
+        return None
+    (less, more), extents = map(known.of, sides_of(op)), op.lhs.tile.shape
+    if not is_uniform(more):
+        return None
+    if is_uniform(less):
+        return Prefix(op, None, None)
+    own = _rises(less, extents)
+    if own is None or not is_even(less, extents) or extents[own] > 1 << (op.lhs.tile.number.bits - 1):
+        return None
+    others = (other for other in range(len(extents)) if other != own)
+    if own not in part.dims or not all(is_uniform_along(less, dim, extents) for dim in others):
+        return None
+    return Prefix(op, own, part.dims.index(own))
+
+
+def _rises(less: Affine, extents: Sequence[int]) -> int | None:
+    """Return the only dimension along which elements change: by 1."""
+    constants = [_constant(step) for step in lane_steps(less.form, extents)]
+    moving = [dim for dim, extent in enumerate(extents) if extent > 1 and constants[dim] != 0]
+    return moving[0] if len(moving) == 1 and constants[moving[0]] == 1 else None
+
+
+def _constant(step: Expression | None) -> int | None:
+    return step.constant if step is not None and step.is_constant else None
+
+
+# ---------------------------------------------------------------- regions
+
+
+@dataclass(frozen=True)
+class ViewAxis:
+    """A dimension of a tile of a view: that of the tensor, its extent and stride, and the coordinate of an element.
+
+    An index that is negative when read as signed is beyond tensors of an extent up to `limit`. ``promised``: by the
+    program, that no element lies outside.
+    """
+
+    dim: int
+    extent: Reading
+    stride: Reading
+    index: Reading
+    element: Expression
+    limit: int
+    promised: bool
+
+
+def is_view_box(access: MemoryAccess) -> bool:
+    """Whether an access moves a tile of a view that is a box of its tensor."""
+    view = access.address.type
+    if access.is_strong or not isinstance(view, t.PartitionViewType | t.StridedViewType):
+        return False
+    return view.element is not t.F4E2M1FN
+
+
+class Region:
+    """The memory that an access touches: elements of `bits` bits, as a tile of `extents`.
+
+    What costs time to find is found when it is asked for.
+    """
+
+    def __init__(self, access: MemoryAccess, known: Forms) -> None:
+        tile = access.value or access.result
+        assert tile is not None, "an access moves a tile"
+        self.access = access
+        self.extents = tile.tile.shape
+        self.through_pointers = isinstance(access.address.type, t.TileType)
+        self.bits = max(8, self.element.memory_bits) if self.through_pointers else self.element.memory_bits
+        self._known = known
+
+    @property
+    def element(self) -> t.ElementType | t.PointerType:
+        type = self.access.address.type
+        if isinstance(type, t.TensorViewType | t.TileViewType):
+            return type.element
+        return self.access.address.tile.pointer.pointee
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that one element touches."""
+        return max(1, self.bits // 8)
+
+    # ------------------------------------------------------------ addresses
+
+    @cached_property
+    def address(self) -> Affine:
+        """The address of an element, over the lanes of the tile. Of elements that share bytes of a tensor it is that of
+        the first of them, plus their number. Raises `TooLarge`."""
+        if self.through_pointers:
+            return self._known.of(self.access.address)
+        base = self.tensor.base
+        form, needs = base.form * max(1, 8 // self.bits), base.needs
+        for axis in self.axes:
+            form += axis.element * axis.stride.form * self.bytes
+            needs |= axis.index.needs | axis.stride.needs
+        return Affine(form, base.bits, needs)
+
+    @property
+    def base(self) -> Expression:
+        """The address of the first element."""
+        return relaned(self.address.form, (number(0),) * len(self.extents))
+
+    @cached_property
+    def steps(self) -> tuple[Expression | None, ...]:
+        """The bytes between neighbours along each dimension, where they are the same all over the tile."""
+        return lane_steps(self.address.form, self.extents)
+
+    @property
+    def static_steps(self) -> list[int | None]:
+        """Those that are known numbers."""
+        return [_constant(step) for step in self.steps]
+
+    @property
+    def needs(self) -> Needs:
+        """What must hold for the address to be right: that nothing wraps around."""
+        return self.address.needs
+
+    @property
+    def tensor(self) -> Tensor:
+        """The tensor of an access through a view."""
+        return self._known.tensor(self.access.address)
+
+    @cached_property
+    def axes(self) -> tuple[ViewAxis, ...]:
+        """The dimensions of a tile of a view."""
+        sparse, shape, tensor = self.access.sparse_dim, self.extents, self.tensor
+        promised = self.access.op.attributes.get("inbounds") or (False,) * len(shape)
+        dims: Sequence[int] = range(len(shape))
+        steps: Sequence[int] = (1,) * len(shape)
+        if sparse is None:
+            view = self.access.address.tile_view
+            dims, steps = view.tensor_dims, view.tile_steps
+        axes = []
+        for at, (dim, step, index, own) in enumerate(zip(dims, steps, self.access.indices, lanes(shape))):
+            position = self._known.of(index)
+            reading = position.unsigned if position.unsigned.needs == position.needs else position.signed
+            if at == sparse:
+                needs = frozenset(need.of(relaned(need.form, (own,))) for need in reading.needs)
+                reading = Reading(relaned(reading.form, (own,)), needs)
+            element = reading.form if at == sparse else reading.form * step + own
+            limit = step << (position.bits - 1)
+            axes.append(ViewAxis(dim, tensor.extents[dim], tensor.strides[dim], reading, element, limit, promised[at]))
+        return tuple(axes)
+
+    # ------------------------------------------------------------ guards
+
+    @cached_property
+    def parts(self) -> list[MaskPart]:
+        """The parts of the mask."""
+        return [] if self.access.mask is None else parts_of(self.access.mask)
+
+    @cached_property
+    def prefixes(self) -> list[Prefix] | None:
+        """The guards of an access through pointers; None if any of them is no prefix."""
+        found = [prefix_of(part, self._known) for part in self.parts]
+        prefixes = [prefix for prefix in found if prefix is not None]
+        return prefixes if len(prefixes) == len(found) else None
+
+    def ends_along(self, dim: int) -> list[Prefix] | None:
+        """Return the guards that end all rows along `dim` at one place, if the others are the same all along a row."""
+        ends = []
+        for part in self.parts:
+            if not self._is_same_along(part, dim):
+                prefix = prefix_of(part, self._known)
+                if prefix is None or prefix.dim != dim:
+                    return None
+                ends.append(prefix)
+        return ends
+
+    def _is_same_along(self, part: MaskPart, dim: int) -> bool:
+        own = part.dims[dim]
+        return own is None or self._has_equal_elements(part.value, own, _DEEPEST)
+
+    def _has_equal_elements(self, value: Value, dim: int, depth: int) -> bool:
+        """Whether the elements of a tile of integers are equal along a dimension."""
+        if is_uniform_along(self._known.of(value), dim, value.tile.shape):
+            return True
+        op = value.op
+        if not isinstance(op, _LOGIC) or depth == 0:
+            return False
+        return all(self._has_equal_elements(side, dim, depth - 1) for side in op.operands)
+
+    # ------------------------------------------------------------ kinds
+
+    @property
+    def is_weak_tile(self) -> bool:
+        """Whether the access goes through several pointers to whole bytes, and others do not access them meanwhile."""
+        pointers = self.through_pointers and not self.access.is_strong and self.access.address.tile.count > 1
+        return pointers and self.element.memory_bits >= 8
+
+    @cached_property
+    def steps_evenly(self) -> bool:
+        """Whether addresses are a start plus a multiple of each index, as far as the program shows.
+
+        Whether they wrap around shows at the corners of the tile, when the code runs.
+        """
+        return is_even(self.address, self.extents)
+
+    @property
+    def is_even(self) -> bool:
+        """Whether the elements of a weak access to several are such a tile."""
+        return self.is_weak_tile and self.steps_evenly
+
+    @cached_property
+    def is_box(self) -> bool:
+        """Whether the region is a box of which guards leave the first elements along each dimension.
+
+        Elements lie side by side along a dimension, and none in front of another of a lower index.
+        """
+        if not self.through_pointers:
+            return is_view_box(self.access)
+        if not self.is_even or self.prefixes is None:
+            return False
+        steps = [step for step, extent in zip(self.static_steps, self.extents) if extent > 1]
+        return self.bytes in steps and all(step is None or (step >= 0 and step % self.bytes == 0) for step in steps)
+
+    @cached_property
+    def row_dimension(self) -> int | None:
+        """The last dimension along which pointers lead to elements side by side."""
+        dim = unit_dimension(self.address, self.extents, self.bytes)
+        return dim if dim is not None and is_even_along(self.address, dim, self.extents) else None

@@ -11,6 +11,7 @@ import tileir
 PACKAGE = Path(tileir.__file__).parent
 SHARED = {
     "Module": "of `runtime`, as users see it, around that of `ir`, the operations",
+    "Region": "of `analysis`, the memory that an access touches; of `interp`, a region of the language, ready to run",
 }
 """Names that two classes may have, with the reason."""
 

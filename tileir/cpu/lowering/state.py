@@ -11,7 +11,6 @@ from llvmlite import ir
 
 from tileir.analysis.affine import Affines
 from tileir.analysis.effects import access_of
-from tileir.analysis.region import sides_of
 from tileir.cpu.analysis.coarsening import Coarsening
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.live_extents import LiveExtents
@@ -37,13 +36,11 @@ from tileir.cpu.emit.tiles import (
     scalar,
     wide,
 )
-from tileir.cpu.lowering.cuts import ActiveCount, active_count
 from tileir.cpu.matmul.multiplication import Deferral, Repeated
 from tileir.cpu.matmul.policy import ProductPlan
 from tileir.cpu.plan import FunctionPlan, KernelPlan
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import UnsupportedError
-from tileir.ops.integer import CmpI
 
 # ---------------------------------------------------------------- counters
 
@@ -137,6 +134,17 @@ class JoinedBlocks:
         )
 
 
+@dataclass(frozen=True)
+class ActiveCount:
+    """The first `count` elements along a dimension are active if `regular` holds: numbers rise by one as they seem to.
+
+    Without a dimension `count` is 1 or 0: all elements are active, or none.
+    """
+
+    count: ir.Value
+    regular: ir.Value
+
+
 @dataclass
 class JumpTarget:
     """The place that a `break` or `continue` leads to: the block, and the slots that take its operands."""
@@ -192,7 +200,7 @@ class Lowering:
     keeps_panels: ir.Value | None = None
     """An i1: whether what such products read stays as it is; None if it may not."""
     active_counts: dict[Op, ActiveCount] = field(default_factory=dict)
-    """Of the comparisons that cut masks (`analysis.region`)."""
+    """Of the comparisons that guard boxes and rows."""
     prints: list[Op] = field(default_factory=list)
     """Operations that the host carries out; it is called with a number into this list (`cpu.lowering.safepoints`)."""
     warnings: list[tuple[Op, str]] = field(default_factory=list)
@@ -387,10 +395,6 @@ class Lowering:
         if look is not None:
             look(self, op)
         rule(self, op)
-        if isinstance(op, CmpI) and op in self.loads.compared:
-            left, right = map(self.tile, sides_of(op))
-            extents, dim = self.extents(sides_of(op)[0]), self.loads.compared[op]
-            self.active_counts[op] = active_count(self.emit, op, left, right, extents, dim)
         access = access_of(op)
         if access is not None and access.writes and access.result is None:
             self.emit.changed()

@@ -27,8 +27,9 @@ from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.matmul.multiplication import Overwritten
 from tileir.cpu.matmul.panels import is_one
 from tileir.cpu.memory.copying import is_masked, moved, rows_along, some, write_masked
+from tileir.cpu.memory.live_extents import EarlyView
 from tileir.cpu.memory.lookup import counted
-from tileir.cpu.memory.regions import EarlyView, start_of, view_box
+from tileir.cpu.memory.regions import start_of, view_box
 from tileir.ir import types as t
 from tileir.ir.core import Op
 

@@ -16,19 +16,18 @@ from dataclasses import dataclass, replace
 from llvmlite import ir
 
 from tileir.analysis.effects import MemoryAccess, checked_access
-from tileir.analysis.region import Prefix, is_view_box
+from tileir.analysis.region import Prefix, is_strict, is_view_box, sides_of
 from tileir.cpu.analysis.loads import LEAST_ROW, RowAccess
 from tileir.cpu.emit.elements import I1, I8, I64, memory_type
 from tileir.cpu.emit.emitter import Emitter, Extent, Index, as_register, highest_index
-from tileir.cpu.emit.tiles import NativeTensorView, Tile, Window, address_of, materialized, pointer_to, scalar, wide
-from tileir.cpu.lowering.cuts import least
-from tileir.cpu.lowering.state import Lowering
+from tileir.cpu.emit.tiles import NativeTensorView, Tile, Window, address_of, materialized, pointer_to, wide
+from tileir.cpu.lowering.state import ActiveCount, Lowering
 from tileir.cpu.memory.copying import moved, moves_as_bytes, rows_along, some
 from tileir.cpu.memory.elements import load_element, load_nibble, store_element, store_nibble
 from tileir.ir import types as t
-from tileir.ir.attributes import MemoryOrdering
+from tileir.ir.attributes import MemoryOrdering, Signedness
 from tileir.ir.core import Op, Value
-from tileir.ops import views
+from tileir.ops.integer import CmpI
 
 FARTHEST = 1 << 31
 """Bytes that a tile of pointers may span to be a box: index arithmetic in i32 that wraps around goes further."""
@@ -75,57 +74,6 @@ def count_inside(
     return builder.select(whole, as_register(size), left), whole
 
 
-@dataclass(frozen=True)
-class EarlyView:
-    """The view of an access before its code is emitted, as far as the operands it is made of are known."""
-
-    lowering: Lowering
-    tensor: views.MakeTensorView
-    type: t.PartitionViewType | t.StridedViewType
-    indices: Sequence[Value]
-
-    @staticmethod
-    def of(lowering: Lowering, access: MemoryAccess) -> EarlyView | None:
-        made = access.address.op
-        if not isinstance(made, views.MakePartitionView | views.MakeStridedView):
-            return None
-        tensor = made.tensor_view.op
-        if not isinstance(tensor, views.MakeTensorView):
-            return None
-        return EarlyView(lowering, tensor, made.result.type, access.indices)
-
-    def base(self) -> ir.Value | None:
-        lowering, base = self.lowering, self.tensor.base
-        return (
-            pointer_to(lowering.builder, scalar(lowering.emit, lowering.tile(base))) if self._is_known(base) else None
-        )
-
-    def stride(self, position: int) -> ir.Value | None:
-        return self._entry(self.tensor.result.type.strides, self.tensor.dynamicStrides, position)
-
-    def count(self, position: int) -> ir.Value | None:
-        """Return how much of the tile lies in the tensor along a dimension."""
-        extent = self._entry(self.tensor.result.type.shape, self.tensor.dynamicShape, position)
-        index, step, size = self.indices[position], self.type.tile_steps[position], self.type.tile_shape[position]
-        if extent is None or not self._is_known(index):
-            return None
-        return count_inside(self.lowering, index, step, extent, size)[0]
-
-    def has_indices(self) -> bool:
-        return all(map(self._is_known, self.indices))
-
-    def _entry(self, static: Sequence[t.Dim], dynamic: Sequence[Value], position: int) -> ir.Value | None:
-        dim = self.type.tensor_dims[position]
-        known = static[dim]
-        if known is not None:
-            return I64(known)
-        given = dynamic[sum(entry is None for entry in static[:dim])]
-        return self.lowering.unsigned(given) if self._is_known(given) else None
-
-    def _is_known(self, value: Value) -> bool:
-        return value in self.lowering.values
-
-
 # ---------------------------------------------------------------- spans
 
 
@@ -160,7 +108,7 @@ def span_of_window(emit: Emitter, window: Window, extents: Sequence[Extent]) -> 
 def span_of_pointers(emit: Emitter, pointers: Tile, extents: Sequence[Extent]) -> Span:
     """Return the span of an even tile of pointers, from its corners. An extent of 0 in a register counts as 1."""
     builder, shape = emit.builder, pointers.type.shape
-    extents = [extent if isinstance(extent, int) else _one_at_least(builder, extent) for extent in extents]
+    extents = [extent if isinstance(extent, int) else _one_at__least(builder, extent) for extent in extents]
     size = pointers.type.pointer.pointee.byte_size
 
     def address(*index: ir.Value) -> ir.Value:
@@ -186,7 +134,7 @@ def _farthest_step(builder: ir.IRBuilder, extent: Extent) -> ir.Value:
     return I64(FARTHEST // extent) if isinstance(extent, int) else builder.udiv(I64(FARTHEST), extent)
 
 
-def _one_at_least(builder: ir.IRBuilder, extent: ir.Value) -> ir.Value:
+def _one_at__least(builder: ir.IRBuilder, extent: ir.Value) -> ir.Value:
     return builder.select(builder.icmp_unsigned("==", extent, I64(0)), I64(1), extent)
 
 
@@ -469,12 +417,51 @@ def _pointer_row(lowering: Lowering, elements: PointerElements, rows: RowAccess,
     if elements.mask is not None:
         compared = {term.comparison for term in rows.ends}
         for found in (found for op, found in lowering.active_counts.items() if op in compared):
-            count, even = least(builder, count, found.count), builder.and_(even, found.regular)
+            count, even = _least(builder, count, found.count), builder.and_(even, found.regular)
         some = wide(builder, elements.mask.at(emit, index))
         count = builder.select(some, count, I64(0))
     ends_at = builder.add(first, builder.mul(builder.sub(count, I64(1)), I64(size)))
     window = _row_window(type, pointer_to(builder, start), dim)
     return MemoryRow(window, count, Span(first, last, (), size, even, I1(1)), ends_at)
+
+
+# ---------------------------------------------------------------- guards
+
+
+def count_active(lowering: Lowering, op: CmpI) -> None:
+    """Note how many elements a comparison leaves active, from the corners of its operands, if it guards an access."""
+    if op not in lowering.loads.compared:
+        return
+    emit, builder, dim = lowering.emit, lowering.builder, lowering.loads.compared[op]
+    left, right = map(lowering.tile, sides_of(op))
+    extents, rank = lowering.extents(sides_of(op)[0]), left.type.rank
+    start = (I64(0),) * rank
+    first, limit = (wide(builder, tile.at(emit, start)) for tile in (left, right))
+    compare = builder.icmp_signed if op.signedness is Signedness.SIGNED else builder.icmp_unsigned
+    some = compare("<" if is_strict(op) else "<=", first, limit)
+    if dim is None:
+        lowering.active_counts[op] = ActiveCount(builder.zext(some, I64), I1(1))
+        return
+    extent, highest = as_register(extents[dim]), highest_index(builder, extents[dim])
+    end = tuple(highest if other == dim else I64(0) for other in range(rank))
+    last = wide(builder, left.at(emit, end))
+    even = builder.icmp_unsigned("==", _widened(builder, builder.sub(last, first)), highest)
+    regular = builder.and_(even, compare("<=", first, last))
+    distance = _widened(builder, builder.sub(limit, first))
+    if is_strict(op):
+        count = _least(builder, distance, extent)
+    else:
+        count = builder.add(_least(builder, distance, highest), I64(1))
+    lowering.active_counts[op] = ActiveCount(builder.select(some, count, I64(0)), regular)
+
+
+def _widened(builder: ir.IRBuilder, number: ir.Value) -> ir.Value:
+    return number if number.type == I64 else builder.zext(number, I64)
+
+
+def _least(builder: ir.IRBuilder, one: ir.Value, other: ir.Value) -> ir.Value:
+    """Return the lesser of two unsigned numbers."""
+    return builder.select(builder.icmp_unsigned("<", one, other), one, other)
 
 
 # ---------------------------------------------------------------- boxes
@@ -588,7 +575,7 @@ def _counts(
         if prefix.dim is None:
             counts[0] = builder.mul(counts[0], found.count)
         else:
-            counts[prefix.dim] = least(builder, counts[prefix.dim], found.count)
+            counts[prefix.dim] = _least(builder, counts[prefix.dim], found.count)
     return tuple(counts), regular
 
 

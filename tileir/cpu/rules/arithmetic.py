@@ -27,6 +27,7 @@ from tileir.cpu.lowering.reports import Broken, any_where, trap_where
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.mathlib import arithmetic, exponential, trigonometric
 from tileir.cpu.mathlib.arithmetic import flushing_if_asked
+from tileir.cpu.memory.regions import count_active
 from tileir.host import undefined
 from tileir.ir import types as t
 from tileir.ir.attributes import DenseElements, Ordering, Rounding, Signedness
@@ -122,6 +123,7 @@ def lower_cmpi(lowering: Lowering, op: CmpI) -> None:
         return condition(integer(builder, lhs).compared(predicate, integer(builder, rhs), signed))
 
     pointwise(lowering, op, compute)
+    count_active(lowering, op)
 
 
 # ---------------------------------------------------------------- what strict mode looks for

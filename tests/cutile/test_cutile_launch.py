@@ -14,7 +14,7 @@ import cuda.tile as ct
 from cuda.tile import launch as launch_by_name
 
 from tileir import UnsupportedError, cutile
-from tileir.cutile.keys import ArrayLayouts, shared
+from tileir.cutile.arrays import ArrayLayouts, shared
 from tileir.runtime.arrays import described
 
 

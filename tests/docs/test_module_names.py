@@ -89,10 +89,15 @@ def leads_somewhere(place: Path, parts: list[str]) -> bool:
 
 
 def dotted(text: str) -> Iterator[list[str]]:
-    """Paths like ``cpu.memory.gather`` whose first part is a package of the project."""
+    """Paths like ``cpu.memory.gather`` whose first part is a package of the project; ``triton.testing`` is Triton's."""
     for ticks, name in NAMED.findall(text):
         parts = name.split(".")
-        if ticks == "`" and len(parts) > 1 and all(part.isidentifier() for part in parts) and parts[0] in packages():
+        if (
+            ticks == "`"
+            and len(parts) > 1
+            and all(part.isidentifier() for part in parts)
+            and parts[0] in packages().keys() - {"triton"}
+        ):
             yield parts
 
 

@@ -210,7 +210,7 @@ def test_raw_addresses_and_numbers():
     pointer = gpu_binder(parameter("ptr<f32>"), CUDA, "cuda")(tileir.Pointer(4096))
     assert isinstance(pointer, PointerArgument)
     bind = gpu_binder(parameter("i16"), CUDA, "cuda")
-    assert (bind(-1), bind(7)) == (65535, 7)
-    for wrong in (65535, -32769, 1.5, "7"):
+    assert (bind(-1), bind(65535), bind(7)) == (65535, 65535, 7)
+    for wrong in (65536, -32769, 1.5, "7"):
         with pytest.raises((TypeError, ValueError), match=r"parameter 0 'p' \(tile<i16>\)"):
             bind(wrong)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 import sys
 
-from tileir.cli import FINE, UsageError, files
+from tileir.cli import FINE, UsageError, compile_triton, files
 from tileir.cli.launching import add_kernel
 from tileir.cli.options import add_gpu_options, add_level, add_optimize, add_output, gpu_options_of
 from tileir.gpu.arch import GPUS, WAVES
 from tileir.gpu.compiler import RequestedOptions
 from tileir.runtime.cli_arguments import chosen_kernel
 from tileir.runtime.exact import exact_module
+from tileir.runtime.module import Module
+from tileir.runtime.serialisation import to_bytecode
+from tileir.text.printer import to_text
 
 CPU = "cpu"
 AMD = "AMD"
@@ -22,7 +25,9 @@ FORMS = {
     "tileiras": ("cubin",),
 }
 """The forms that each route can make, the default first."""
-BINARY = {"obj": "an object file", "cubin": "a cubin", "hsaco": "a hsaco"}
+ANY = ("tileir", "bytecode")
+"""The program itself, whatever it is compiled for."""
+BINARY = {"obj": "an object file", "bytecode": "bytecode", "cubin": "a cubin", "hsaco": "a hsaco"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -32,9 +37,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--target", choices=targets, default=CPU, metavar="TARGET", help=f"what the code is for: {known}"
     )
-    forms = tuple(dict.fromkeys(form for route in FORMS.values() for form in route))
+    forms = tuple(dict.fromkeys(form for route in (*FORMS.values(), ANY) for form in route))
     routes = {CPU: CPU, "NVIDIA": "open", AMD: AMD}
-    text = "; ".join(f"{name}: {', '.join(FORMS[route])}" for name, route in routes.items()) + " (default: the first)"
+    text = "; ".join(f"{name}: {', '.join(FORMS[route])}" for name, route in routes.items())
+    text += f" (default: the first); any: {', '.join(ANY)}"
     parser.add_argument("--emit", choices=forms, metavar="FORM", help=text)
     parser.add_argument("--explain", action="store_true", help="say what the compiler made of the kernel")
     parser.add_argument("--aligned", action="store_true", help="GPU: take pointers and integers for multiples of 16")
@@ -45,6 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_optimize(parser)
     add_output(parser, "the code")
     add_level(parser)
+    compile_triton.add_signature(parser)
     parser.epilog = """\
 No GPU is needed to compile for one.
 
@@ -55,13 +62,17 @@ examples:
   tileir compile examples/saxpy.mlir --target sm_90 --aligned
   tileir compile examples/saxpy.mlir --target sm_100 --emit cubin -o saxpy.cubin
   tileir compile examples/saxpy.mlir --target gfx942 --aligned
+  tileir compile script.py::add --signature '*fp32,*fp32,*fp32,i32' --constexpr BLOCK=128 --emit tileir
 """
 
 
 def run(options: argparse.Namespace) -> int:
     form = _form(options)
-    module = files.verified(options.file, options.level)
+    module = _program(options)
     kernel = chosen_kernel(module, options.kernel)
+    if form in ANY:
+        files.write(options.output, to_text(module) if form == "tileir" else to_bytecode(module))
+        return FINE
     if options.optimize:
         kernel = exact_module(module)[kernel.name]
     if options.target == CPU:
@@ -81,6 +92,14 @@ def run(options: argparse.Namespace) -> int:
     return FINE
 
 
+def _program(options: argparse.Namespace) -> Module:
+    if compile_triton.is_kernel(options.file):
+        return compile_triton.program(options)
+    if options.signature or options.constexpr:
+        raise UsageError("--signature and --constexpr are for a kernel in a script: SCRIPT.py::KERNEL")
+    return files.verified(options.file, options.level)
+
+
 def _form(options: argparse.Namespace) -> str | None:
     """The form of the code that is wanted; None if it is only to be explained."""
     named = {f"--{name}": getattr(options, name) for name in ("aligned", "route", "warps", "stages")}
@@ -94,8 +113,8 @@ def _form(options: argparse.Namespace) -> str | None:
     forms = FORMS[_route(options)]
     if options.emit is None:
         return _require_place(options, None if options.explain else forms[0])
-    if options.emit not in forms:
-        raise UsageError(f"--emit {options.emit}: {_whose(options)} has {', '.join(forms)}")
+    if options.emit not in (*forms, *ANY):
+        raise UsageError(f"--emit {options.emit}: {_whose(options)} has {', '.join((*forms, *ANY))}")
     return _require_place(options, options.emit)
 
 

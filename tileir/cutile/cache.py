@@ -1,4 +1,8 @@
-"""Specialised kernels: one Python kernel becomes an entry for each key of arguments, kept as long as the kernel."""
+"""Specialised kernels, kept as long as the kernel they were made of.
+
+Knows: that one Python kernel becomes many entries, one for each key of arguments, each made once.
+Does not know: what is in a key (`signature`), nor how an entry is made (`export`) or run (the targets).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The stand-in for the library's launch while cuTile runs on a tileir target: bind, find or compile, run.
+"""The stand-in for the library's launch while cuTile runs on a tileir target.
+
+Knows: how the library's entry points are replaced and put back, and what a launch does: bind, find or compile, run.
+Does not know: arguments (`signature`), compilation (`cache`), targets.
 
 The state is in the library alone: `cuda.tile.launch` is a method of a `LaunchReplacement` while a target is enabled.
 """
@@ -13,17 +16,19 @@ from typing import TYPE_CHECKING, Any
 
 from tileir.cuda_as_cpu import was_asked_for
 from tileir.cuda_as_cpu.patching import Function, rebind
+from tileir.cutile.arrays import compiles_for_one
 from tileir.cutile.cache import Specialisation, SpecialisationCache, Specialisations
-from tileir.cutile.errors import cutile_type_name, type_name, worded
+from tileir.cutile.errors import cutile_type_name
 from tileir.cutile.export import newest_version
-from tileir.cutile.keys import compiles_for_one, constraints
+from tileir.cutile.grid import cutile_grid
+from tileir.cutile.keys import constraints
 from tileir.cutile.signature import Binding, KernelParameters, OnGpu
 from tileir.frontend.children import Choice, handed_on
 from tileir.frontend.dumping import Dump
 from tileir.frontend.sanitizing import SanitizerSession
 from tileir.frontend.tracebacks import trimmed
 from tileir.ir.diagnostics import LaunchTimeout
-from tileir.runtime.grid import MAX_EXTENT, Grid, checked_grid, usual_grid
+from tileir.runtime.grid import Grid
 from tileir.runtime.module import DeviceTarget, Target, target_named
 from tileir.runtime.options import Check, LaunchOptions
 
@@ -71,7 +76,7 @@ class LaunchReplacement:
         if before is not None:
             before.remove()
         self._children: bool = before is not None and before._children if children is None else children
-        self._choice = Choice(target, was_asked_for(), check, options, session.child_findings if session else None)
+        self._choice = Choice(target, was_asked_for(), check, options, session.handing if session else None)
         self._while_installed = ExitStack()
         self._original_launch: Function = _cext.launch
         self._original_benchmark: Function = _cext._benchmark
@@ -89,8 +94,8 @@ class LaunchReplacement:
         if self._children:
             self._while_installed.enter_context(handed_on("cutile", self._choice))
         if self.session is not None:
-            self.session.poisoned.install()
-            self._while_installed.callback(self.session.poisoned.remove)
+            self.session.fresh.install()
+            self._while_installed.callback(self.session.fresh.remove)
 
     def remove(self) -> None:
         self._while_installed.close()
@@ -221,43 +226,3 @@ def installed() -> LaunchReplacement | None:
     tile = sys.modules.get("cuda.tile")
     owner = getattr(getattr(tile, "launch", None), "__self__", None)
     return owner if isinstance(owner, LaunchReplacement) else None
-
-
-# ---------------------------------------------------------------- grids
-
-
-_C_UNSIGNED, _C_UNSIGNED_LONG = 1 << 32, 1 << 64
-
-
-def cutile_grid(grid: object, kernel: str) -> Grid:
-    """The extents along x, y and z; those left out are 1.
-
-    Raises TypeError for what is no tuple of Python's integers, ValueError and OverflowError for extents out of range.
-    """
-    if type(grid) is tuple and (usual := usual_grid(grid)) is not None:
-        return usual
-    if not isinstance(grid, tuple):
-        ours = f"kernel '{kernel}': expected a tuple as the grid, got {type_name(grid)}"
-        raise worded(TypeError, "Grid must be a tuple", ours)
-    if len(grid) > 3:
-        ours = f"kernel '{kernel}', grid: expected 1 to 3 integers"
-        raise worded(ValueError, f"Grid dimensions must be at most 3, got length {len(grid)}", ours)
-    for axis, extent in enumerate(grid):
-        if type(extent) is not int or not 0 < extent <= MAX_EXTENT:
-            _check_extent(axis, extent, kernel)
-    return checked_grid(tuple(map(int, grid)) or (1,), kernel)
-
-
-def _check_extent(axis: int, extent: object, kernel: str) -> None:
-    ours = f"kernel '{kernel}', grid[{axis}]: expected an integer in [1, {MAX_EXTENT}], got "
-    if not isinstance(extent, int):
-        raise worded(TypeError, "an integer is required", ours + type_name(extent))
-    if extent < 0:
-        raise worded(OverflowError, "can't convert negative value to unsigned int", ours + str(int(extent)))
-    if extent >= _C_UNSIGNED_LONG:
-        raise worded(OverflowError, "Python int too large to convert to C unsigned long", ours + hex(extent))
-    if extent >= _C_UNSIGNED:
-        raise worded(ValueError, f"Grid[{axis}] value too big: {extent}", ours + str(extent))
-    if extent > MAX_EXTENT:
-        limit = f"Grid[{axis}] exceeds 24-bit limit: max={MAX_EXTENT}, got={extent}."
-        raise worded(ValueError, f"{limit} Use multiple kernel launches for larger workloads.", ours + str(extent))

@@ -1,7 +1,9 @@
 """The arguments of a launch: what a kernel is compiled for, and what its entry is given.
 
-An array is given as its pointer, its extents and its strides; a list as a table of arrays and its length; constants are
-not given.
+Knows: which Python values `ct.launch` takes for which annotation, and the order of an entry's parameters (an array is
+its pointer, its extents and its strides; a list is a table of arrays and its length; constants are not passed).
+Does not know: what is measured on an array (`arrays`), what a key is compiled to (`keys`), how an error reads
+(`errors`).
 """
 
 from __future__ import annotations
@@ -13,25 +15,21 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
 
-from tileir.cutile.errors import Place, cutile_type_name, type_name, worded
-from tileir.cutile.keys import (
+from tileir.cutile.arrays import (
     DIVISOR,
     ArrayClass,
     ArrayLayout,
     ArrayLayouts,
-    ConstantKey,
     IndexOverflow,
-    Key,
-    ListKey,
     NegativeStride,
-    ScalarKey,
     StaticValuesVary,
-    TupleKey,
     WrongStaticAxis,
     compiles_for_one,
     is_known,
     shared,
 )
+from tileir.cutile.errors import Place, cutile_type_name, type_name, worded
+from tileir.cutile.keys import ConstantKey, Key, ListKey, ScalarKey, TupleKey
 from tileir.runtime.arguments import GONE, Argument, ArrayArgument, ScalarArgument, backwards
 from tileir.runtime.arrays import CPU, Array, described, from_numpy, plain_memory
 

@@ -1,4 +1,8 @@
-"""Switching cuTile to a tileir target and back."""
+"""Switching cuTile to a tileir target and back.
+
+Knows: the default target, and what is said when cuda-tile is missing.
+Does not know: how a launch is replaced (`launch`).
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from tileir.cutile.errors import FIRST_COLUMN
 from tileir.cutile.launch import LaunchReplacement, installed
-from tileir.frontend.child_findings import ChildFindings
 from tileir.frontend.dumping import Dump
+from tileir.frontend.handing import Handing
 from tileir.frontend.sanitizing import SanitizerSession
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.runtime.module import Target, TargetName
@@ -30,7 +34,7 @@ def enable(
     *,
     gpu: bool = True,
     children: bool | None = None,
-    sanitize: bool | SanitizerOptions | ChildFindings = False,
+    sanitize: bool | SanitizerOptions | Handing = False,
     check: Check = True,
     instead: Target | None = None,
     **options: Unpack[LaunchOptions],
@@ -82,8 +86,8 @@ def enabled_for_script(
         disable()
 
 
-def _session(target: str, sanitize: bool | SanitizerOptions | ChildFindings) -> SanitizerSession | None:
-    if isinstance(sanitize, ChildFindings):
+def _session(target: str, sanitize: bool | SanitizerOptions | Handing) -> SanitizerSession | None:
+    if isinstance(sanitize, Handing):
         return SanitizerSession(target, sanitize.options, sanitize, FIRST_COLUMN)
     if isinstance(sanitize, bool):
         return SanitizerSession(target, {}, None, FIRST_COLUMN) if sanitize else None

@@ -1,7 +1,8 @@
-"""The choice of target of this process, handed on to the Python processes that it starts, and taken up there.
+"""The choice of target of this process, handed on to the Python processes that it starts.
 
-A child finds in its environment a variable with the choice, and a folder on its path from which Python runs a file as
+Knows: the environment of a child: a variable with the choice, and a folder on its path from which Python runs a file as
 it starts (`startup`). It is the one choice that travels in the environment, as a child has nothing else of its parent.
+Does not know: what a child does with it (`inherited`).
 """
 
 from __future__ import annotations
@@ -10,12 +11,9 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 
-from tileir.cuda_as_cpu import cuda_as_cpu
-from tileir.cuda_as_cpu.patching import when_imported
-from tileir.frontend.child_findings import ChildFindings
+from tileir.frontend.handing import Handing
 from tileir.runtime.options import Check, LaunchOptions
 
 FRONT_ENDS = {"cutile": "cuda.tile", "triton": "triton"}
@@ -34,7 +32,7 @@ class Choice:
     as_cpu: bool = False
     check: Check = True
     options: LaunchOptions = field(default_factory=LaunchOptions)
-    sanitize: ChildFindings | None = None
+    sanitize: Handing | None = None
     """Where to hand what the sanitizer finds; None without it."""
 
     def __str__(self) -> str:
@@ -50,7 +48,7 @@ def _variable(front_end: str) -> str:
     return f"TILEIR_{front_end.upper()}"
 
 
-def choice_of_parent(front_end: str) -> Choice | None:
+def inherited(front_end: str) -> Choice | None:
     """The choice of the parent process, if that is known."""
     target, *words = os.environ.get(_variable(front_end), "").split() or [""]
     said = {name: value for name, _, value in (word.partition("=") for word in words)}
@@ -59,8 +57,8 @@ def choice_of_parent(front_end: str) -> Choice | None:
         options["timeout"] = float(said["timeout"])
     if "max_iterations" in said:
         options["max_iterations"] = int(said["max_iterations"])
-    child_findings = ChildFindings.of(said["sanitize"]) if "sanitize" in said else None
-    choice = Choice(target, _AS_CPU in said, _CHECKS.get(said.get("check", ""), True), options, child_findings)
+    handing = Handing.of(said["sanitize"]) if "sanitize" in said else None
+    choice = Choice(target, _AS_CPU in said, _CHECKS.get(said.get("check", ""), True), options, handing)
     return choice if target else None
 
 
@@ -78,23 +76,3 @@ def handed_on(front_end: str, choice: Choice) -> Iterator[None]:
             os.environ.pop(name)
             if value is not None:
                 os.environ[name] = value
-
-
-def take_up() -> None:
-    """Do in this process, a child, what its parent did; nothing if that is not known."""
-    for front_end, library in FRONT_ENDS.items():
-        choice = choice_of_parent(front_end)
-        if choice is not None:
-            _take_up(front_end, library, choice)
-
-
-def _take_up(front_end: str, library: str, choice: Choice) -> None:
-    if choice.as_cpu:
-        cuda_as_cpu()
-
-    def enable(module: object) -> None:
-        switch = import_module(f"tileir.{front_end}.switch")
-        sanitize = choice.sanitize or False
-        switch.enable(choice.target, children=True, sanitize=sanitize, check=choice.check, **choice.options)
-
-    when_imported(library, enable)

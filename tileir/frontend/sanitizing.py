@@ -1,13 +1,17 @@
-"""Findings of the sanitizer in all launches of a Python program, at the lines of its Python files."""
+"""Findings of the sanitizer in the kernels of a Python program, at the lines of its Python files.
+
+Knows: how the reports of all launches become one, and how a place in bytecode becomes a line of Python.
+Does not know: what is found (`sanitize`), how children hand over (`handing`).
+"""
 
 from __future__ import annotations
 
 import os
 from dataclasses import replace
 
-from tileir.frontend.child_findings import ChildFindings, Gathered
+from tileir.frontend.fresh import FreshMemory, unwritten
+from tileir.frontend.handing import Gathered, Handing
 from tileir.frontend.places import calls_to, python_place, source_of
-from tileir.frontend.poisoned_memory import PoisonedMemory, unwritten
 from tileir.ir.loc import FileLoc, Location
 from tileir.sanitize.findings import Finding
 from tileir.sanitize.launch import SanitizerOptions, SanitizingTarget
@@ -18,9 +22,9 @@ class SanitizerSession:
     """The findings of all launches so far, those of child processes among them: `report`."""
 
     def __init__(
-        self, target: str, options: SanitizerOptions, child_findings: ChildFindings | None = None, first_column: int = 1
+        self, target: str, options: SanitizerOptions, handing: Handing | None = None, first_column: int = 1
     ) -> None:
-        """``child_findings``: where this process, a child, leaves what it finds. `first_column` is the number that the
+        """``handing``: this process is a child, and hands over what it finds. `first_column` is the number that the
         front end gives the first column of a line.
 
         Raises ValueError for a target that has no sanitizer, TypeError for an option that it does not have.
@@ -28,11 +32,11 @@ class SanitizerSession:
         if target != "interp":
             raise ValueError(f"sanitize: expected the target 'interp', got '{target}'")
         self.target = SanitizingTarget(self.add, options, unwritten)
-        self.poisoned = PoisonedMemory()
+        self.fresh = FreshMemory()
         self._first_column = first_column
-        self.child_findings = child_findings or ChildFindings(options)
+        self.handing = handing or Handing(options)
         self._gathered = Gathered()
-        self._process = 0 if child_findings is not None else os.getpid()
+        self._process = 0 if handing is not None else os.getpid()
         """The process that has the report; 0 is none of the children."""
 
     def add(self, report: SanitizerReport) -> None:
@@ -47,12 +51,12 @@ class SanitizerSession:
         for found in map(self._at_python_lines, report):
             self._gathered.add(found)
         if is_child:
-            self.child_findings.leave(self._gathered)
+            self.handing.leave(self._gathered)
 
     @property
     def report(self) -> SanitizerReport:
         whole = Gathered()
-        for part in (self._gathered, *self.child_findings.left()):
+        for part in (self._gathered, *self.handing.left()):
             whole.join(part)
         names = ", @".join(whole.kernels) or "none"
         sources, proofs = tuple(whole.sources.values()), tuple(whole.kernels.values())

@@ -1,6 +1,7 @@
-"""Running a user's script as Python itself would, with its kernels on a tileir target.
+"""Running a user's script with its kernels on a tileir target.
 
-An error that leaves it is shown with the script's own frames.
+Knows: how a script is run as Python itself would, and how an error that leaves it is shown: the script's own frames.
+Does not know: the command line (`cli`), nor what a launch does.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Tracebacks that show the user's frames, and the library's where it is not the kernel that is at fault; not ours.
 
-Faults of arguments, programs and runs are not explained by our frames. A fault of tileir itself keeps them.
+Knows: which frames are ours, and which errors are none of ours to explain by them: faults of arguments, programs and
+runs. A fault of tileir itself keeps its frames.
+Does not know: where tracebacks are printed (`script`), nor pytest, which leaves out frames that say so themselves.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""One piece of memory that a kernel may use: an array, a global, an `alloca`; and which bytes belong to it."""
+"""One piece of memory that a kernel may use: a parameter's array, a global, an `alloca`.
+
+Knows: its addresses, which of its bytes belong to it, who may use it, how it looks as a flat array of a dtype.
+Does not know: the other pieces (`address_space`), nor element types.
+"""
 
 from __future__ import annotations
 

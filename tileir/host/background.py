@@ -1,5 +1,7 @@
 """Long calls into libraries, which an interrupt does not wait for.
 
+Knows: how a call is made on a thread of its own. Does not know: what is called.
+
 Python handles signals on the main thread, between its own steps only, and whatever Python code runs there may be left
 at any step: also inside a library, with a lock taken. A call on another thread is left alone, and the main one is free
 to handle signals.

@@ -1,4 +1,7 @@
-"""Warnings of a running kernel, as Python gives them at the program's own line."""
+"""Warnings of a running kernel, as Python gives them.
+
+Knows: their text, and the line of source that they belong to. Does not know: what a target warns of (`host.undefined`).
+"""
 
 from __future__ import annotations
 

@@ -322,10 +322,10 @@ def _scalar_binder(parameter: Parameter, element: t.ElementType) -> Binder:
     name, dtype = parameter.name, DTYPES[element]
     bind_any = _any_scalar_binder(parameter, element)
     if element in (t.I8, t.I16, t.I32, t.I64):
-        half, mask = 1 << element.bits - 1, (1 << element.bits) - 1
+        low, mask = -(1 << element.bits - 1), (1 << element.bits) - 1
 
         def bind_integer(value: object) -> Argument:
-            if type(value) is int and -half <= value < half:
+            if type(value) is int and low <= value <= mask:
                 return _new(ScalarArgument, (name, value & mask, dtype, ()))
             return bind_any(value)
 
@@ -350,20 +350,12 @@ def _any_scalar_binder(parameter: Parameter, element: t.ElementType) -> Binder:
         try:
             number = scalar(value, element)
         except DoesNotFit:
-            raise parameter.value_error(f"{kind} that fits {element.name}", _misfit(value, element)) from None
+            raise parameter.value_error(f"{kind} that fits {element.name}", _shown(value)) from None
         if number is None:
             raise parameter.type_error(kind, _scalar_kind(value))
         return ScalarArgument.of(name, number)
 
     return bind
-
-
-def _misfit(value: object, element: t.ElementType) -> str:
-    """A number that does not fit, and how to pass its bits if these are meant."""
-    bits = element.bits
-    if not isinstance(value, int) or element.is_float or bits < 8 or not 0 <= value < 1 << bits:
-        return _shown(value)
-    return f"{value} (np.uint{bits}({value}) passes its bits)"
 
 
 def _shown(value: object) -> str:

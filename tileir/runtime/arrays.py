@@ -1,7 +1,8 @@
 """Arrays in memory, whichever library made them.
 
-They are NumPy's, torch's, or come through the array interfaces, DLPack or the buffer protocol. Nothing is copied, and
-torch is not imported unless the program has.
+Knows: NumPy arrays, torch tensors, the array interfaces, DLPack and the buffer protocol; nothing is copied, and torch
+is not imported unless the program has.
+Does not know: which arrays a kernel takes (`arguments`).
 """
 
 from __future__ import annotations

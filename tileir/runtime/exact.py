@@ -1,6 +1,7 @@
-"""A kernel and a program as targets compile them unless told not to: after rewrites that are exact.
+"""The rewrites of launches: a kernel, and a program, as targets compile it unless they are told not to.
 
-What rewrites is imported only when something is rewritten.
+Knows: that only exact rewrites are made, and that folding is done by the interpreter's rules. Does not know: any
+rewrite (`passes`). Imports what rewrites only when something is.
 """
 
 from __future__ import annotations

@@ -56,10 +56,11 @@ def _tensor_binder(usual: Binder) -> Binder:
 
 
 def _integer_binder(usual: Binder, element: t.ElementType) -> Binder:
-    half, mask = 1 << element.bits - 1, (1 << element.bits) - 1
+    mask = (1 << element.bits) - 1
+    low = -(1 << element.bits - 1)
 
     def bind(value: object) -> Argument | Ready:
-        return value & mask if type(value) is int and -half <= value < half else usual(value)
+        return value & mask if type(value) is int and low <= value <= mask else usual(value)
 
     return cast(Binder, bind)
 

@@ -1,4 +1,8 @@
-"""Routes to code of a loaded kernel for a GPU, and the target of each: through Triton's compiler, or by `tileiras`."""
+"""Routes to code of a loaded kernel for a GPU, and the target of each: through Triton's compiler, or by `tileiras`.
+
+Knows: what of a module each route is given, what of its code kernels share, and what must be there for a target. Does
+not know: how code is made (`gpu.program`, `gpu.vendor`) or launched (`runtime.gpu`).
+"""
 
 from __future__ import annotations
 

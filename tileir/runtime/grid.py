@@ -1,4 +1,7 @@
-"""The grid of a launch (spec: launch#grid)."""
+"""The grid of a launch (spec: launch#grid).
+
+Knows: which grids are allowed. Does not know: how they are run.
+"""
 
 from __future__ import annotations
 

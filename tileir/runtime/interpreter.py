@@ -1,4 +1,7 @@
-"""The target ``interp``: the reference interpreter on the memory of this process."""
+"""The target ``interp``: the reference interpreter on the memory of this process.
+
+Knows: how arguments become checked memory and rank-0 tiles. Does not know: how a program is run (`interp.machine`).
+"""
 
 from __future__ import annotations
 

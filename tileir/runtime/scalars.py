@@ -28,19 +28,14 @@ class DoesNotFit(Exception):
 def scalar(value: object, element: t.ElementType) -> np.generic | None:
     """`value` as a number of `element`; None if it is no number of the kind. Raises `DoesNotFit`.
 
-    An integer fits if a signed one of that width holds it; an unsigned one of NumPy or torch of that width gives its
-    bits. A float is rounded to nearest, and fits unless that makes an infinity of a finite number.
+    An integer fits if either its signed or its unsigned reading does; a float is rounded to nearest, and fits unless
+    that makes an infinity of a finite number.
     """
     if element.is_float:
         number = _as_float(value)
         return None if number is None else _float(number, element)
     number = _as_int(value)
-    return None if number is None else _integer(number, element, _is_unsigned(value, element.bits))
-
-
-def _is_unsigned(value: object, bits: int) -> bool:
-    """Whether `value` is an unsigned integer of `bits` bits, by the name of its dtype."""
-    return str(getattr(value, "dtype", "")).removeprefix("torch.") == f"uint{bits}"
+    return None if number is None else _integer(number, element)
 
 
 def _as_int(value: object) -> int | None:
@@ -76,14 +71,14 @@ def _single_float(value: object) -> float | None:
         return None
 
 
-def _integer(number: int, element: t.ElementType, unsigned: bool) -> np.generic:
-    dtype = DTYPES[element]
-    if element is t.I1 and number in (0, 1):
-        return dtype.type(number)
-    half = 1 << element.bits >> 1
-    if not -half <= number < (2 * half if unsigned else half):
+def _integer(number: int, element: t.ElementType) -> np.generic:
+    if not -(1 << element.bits >> 1) <= number < 1 << element.bits:
         raise DoesNotFit
-    return dtype.type(number - 2 * half if number >= half else number)
+    dtype = DTYPES[element]
+    if element is t.I1:
+        return dtype.type(number != 0)
+    signed = number - (1 << element.bits if number >> (element.bits - 1) > 0 else 0)
+    return dtype.type(signed)
 
 
 def _float(number: float, element: t.ElementType) -> np.generic:

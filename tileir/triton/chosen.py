@@ -34,12 +34,12 @@ class Chosen:
 
     def begin(self) -> None:
         if self.children:
-            child_findings = None if self.session is None else self.session.child_findings
-            choice = Choice(self.target.name, was_asked_for(), self.check, self.options, child_findings)
+            handing = None if self.session is None else self.session.handing
+            choice = Choice(self.target.name, was_asked_for(), self.check, self.options, handing)
             self._until_end.enter_context(handed_on("triton", choice))
         if self.session is not None:
-            self.session.poisoned.install()
-            self._until_end.callback(self.session.poisoned.remove)
+            self.session.fresh.install()
+            self._until_end.callback(self.session.fresh.remove)
 
     def end(self) -> None:
         self._until_end.close()

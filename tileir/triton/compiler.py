@@ -15,7 +15,7 @@ from triton.backends.compiler import BaseBackend, GPUTarget, Language
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-PRECISIONS = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6")
+PRECISIONS = ("tf32", "ieee", "tf32x3", "bf16x3", "bf16x6")
 FLOATS_OF_8_BITS = ("fp8e5", "fp8e4nv")
 
 
@@ -29,7 +29,7 @@ class CpuOptions:
     debug: bool = False
     sanitize_overflow: bool = True
     enable_fp_fusion: bool = False
-    default_dot_input_precision: str = "ieee"
+    default_dot_input_precision: str = PRECISIONS[0]
     allowed_dot_input_precisions: tuple[str, ...] = PRECISIONS
     supported_fp8_dtypes: tuple[str, ...] = FLOATS_OF_8_BITS
     deprecated_fp8_dot_operand_dtypes: tuple[str, ...] = ()
@@ -94,6 +94,7 @@ class CpuBackend(BaseBackend):
         fuse, known["extern_libs"] = opts.get("enable_fp_fusion"), ()
         default = knobs.language.default_fp_fusion if fuse is None else fuse
         known["enable_fp_fusion"] = default and not knobs.language.force_disable_fp_fusion
+        known["default_dot_input_precision"] = knobs.language.fp32_default or PRECISIONS[0]
         return CpuOptions(**known)
 
     def pack_metadata(self, metadata: object) -> object:

@@ -32,7 +32,7 @@ class CpuDriver(DriverBase):
         from tileir.triton.chosen import usual
         from tileir.triton.patches import patch_triton
 
-        patch_triton()
+        patch_triton(self.is_active())
         self.utils = CpuUtils()
         self.chosen: Chosen = usual()
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from tileir.ir.shown import type_name
 from tileir.runtime.module import Module
+from tileir.triton.arguments import CONSTEXPR
 
 
 def to_tile_ir(
@@ -95,11 +96,22 @@ def _types(
     types: dict[str, str] = {}
     attributes: dict[tuple[int, ...], list[list[object]]] = {}
     for index, one in enumerate(function.params):
-        type, _, divisor = signature.get(one.name, "constexpr").partition(":")
-        types[one.name] = type
+        type, _, divisor = signature.get(one.name, CONSTEXPR).partition(":")
+        types[one.name] = _known(one.name, type)
         if divisor:
             attributes[(index,)] = [["tt.divisibility", int(divisor)]]
     return types, attributes
+
+
+def _known(name: str, type: str) -> str:
+    from triton.language import str_to_ty
+
+    try:
+        if type != CONSTEXPR:
+            str_to_ty(type, None)
+    except (KeyError, ValueError, AssertionError):
+        raise ValueError(f"signature: expected a type such as *fp32 or i32 for {name}, got {type!r}") from None
+    return type
 
 
 def _constants(function: Any, types: dict[str, str], constexprs: dict[str, object]) -> dict[str, object]:
@@ -108,7 +120,7 @@ def _constants(function: Any, types: dict[str, str], constexprs: dict[str, objec
     if unknown:
         raise ValueError(f"constexprs: expected names of {', '.join(types)}, got {', '.join(sorted(unknown))}")
     for one in function.params:
-        if types[one.name] == "constexpr" and one.name not in constexprs:
+        if types[one.name] == CONSTEXPR and one.name not in constexprs:
             if not one.has_default:
                 raise ValueError(f"constexprs: expected a value of {one.name}")
             constexprs[one.name] = one.default

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from tileir.frontend.places import at_python_line
 from tileir.frontend.tracebacks import trimmed
 from tileir.ir.diagnostics import Trap
-from tileir.runtime.grid import checked_grid
+from tileir.runtime.grid import checked_grid, usual_grid
 from tileir.runtime.module import Run
 from tileir.triton.arguments import KernelArguments
 from tileir.triton.program import loaded_kernel, relocate
@@ -76,8 +76,11 @@ class Launcher:
 
     def _launch(self, grid: tuple[int, int, int], loaded: TritonKernel, arguments: tuple[object, ...]) -> None:
         chosen = self._driver.chosen
-        if 0 in grid:
-            return
+        extents = usual_grid(grid)
+        if extents is None:
+            if 0 in grid:
+                return
+            extents = checked_grid(grid, self._name)
         if chosen.told is not None:
             chosen.told(self._name)
         if chosen.dump is not None:
@@ -86,5 +89,4 @@ class Launcher:
         if taken is None:
             relocate(loaded.kernel, self._file)
             taken = self._arguments = KernelArguments(loaded.kernel, self._signature)
-        bound = taken.bind(arguments)
-        loaded.run_on(chosen)(checked_grid(grid, self._name), bound)
+        loaded.run_on(chosen)(extents, taken.bind(arguments))

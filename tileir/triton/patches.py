@@ -8,11 +8,18 @@ from typing import Any
 
 
 @cache
-def patch_triton() -> None:
-    """Change Triton, once."""
+def patch_triton(alone: bool) -> None:
+    """Change Triton, once.
+
+    `alone`: no GPU is there. Products of f32 are then exact unless a kernel asks for tf32, as Triton says of devices
+    without tensor cores.
+    """
+    from triton import knobs
     from triton.compiler import compiler
     from triton.runtime.autotuner import Autotuner
 
+    if alone and knobs.language.fp32_default is None:
+        knobs.language.fp32_default = "ieee"
     compiler.AsmDict = _asm_dict(compiler.AsmDict)
     Autotuner.prune_configs = _distinct(Autotuner.prune_configs)
 

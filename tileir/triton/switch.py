@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from tileir.frontend.child_findings import ChildFindings
 from tileir.frontend.dumping import Dump
+from tileir.frontend.handing import Handing
 from tileir.frontend.sanitizing import SanitizerSession
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.runtime.arrays import CPU
@@ -29,7 +29,7 @@ def enable(
     target: TargetName | str = DEFAULT,
     *,
     children: bool | None = None,
-    sanitize: bool | SanitizerOptions | ChildFindings = False,
+    sanitize: bool | SanitizerOptions | Handing = False,
     check: Check = True,
     instead: Target | None = None,
     told: Callable[[str], object] | None = None,
@@ -60,8 +60,8 @@ def enable(
     return session
 
 
-def _session(target: str, sanitize: bool | SanitizerOptions | ChildFindings) -> SanitizerSession | None:
-    if isinstance(sanitize, ChildFindings):
+def _session(target: str, sanitize: bool | SanitizerOptions | Handing) -> SanitizerSession | None:
+    if isinstance(sanitize, Handing):
         return SanitizerSession(target, sanitize.options, sanitize)
     if isinstance(sanitize, bool):
         return SanitizerSession(target, {}) if sanitize else None

@@ -32,9 +32,9 @@ class FirstImport(MetaPathFinder):
 def take_up() -> None:
     if find_spec("tileir") is None:
         sys.path.append(str(FOLDER.parents[2]))
-    from tileir.frontend import children
+    from tileir.frontend import inherited
 
-    children.take_up()
+    inherited.take_up()
 
 
 def run_hidden() -> None:

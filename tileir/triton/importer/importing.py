@@ -31,16 +31,12 @@ from tileir.triton.importer.types import flat_types, tile_type
 
 @dataclass(frozen=True)
 class TensorDescriptor:
-    """A tensor in memory of which blocks are loaded and stored; out of bounds reads as zero, or NaN.
-
-    A block pointer has the place of its block too, and strides that are 1 nowhere in particular.
-    """
+    """A tensor in memory of which blocks are loaded and stored; out of bounds reads as zero, or NaN."""
 
     type: MlirDescriptor
     base: Value
     shape: tuple[Value, ...]
     strides: tuple[Value, ...]
-    place: tuple[Value, ...] = ()
     nan: bool = False
 
     @property
@@ -48,7 +44,7 @@ class TensorDescriptor:
         return t.PaddingValue.NAN if self.nan else t.PaddingValue.ZERO
 
     def parts(self) -> list[Value]:
-        return [self.base, *self.shape, *self.strides, *self.place]
+        return [self.base, *self.shape, *self.strides]
 
 
 Imported = Value | TensorDescriptor
@@ -171,10 +167,9 @@ class Importing:
         return self.descriptor(type, parts, nan=isinstance(like, TensorDescriptor) and like.nan)
 
     def descriptor(self, type: MlirDescriptor, parts: Sequence[Value], nan: bool = False) -> TensorDescriptor:
-        """A descriptor of an address, extents and strides, and the place of the block."""
+        """A descriptor of an address, extents and strides."""
         rank = len(type.shape)
-        shape, strides, place = (tuple(parts[1 + at * rank : 1 + at * rank + rank]) for at in range(3))
-        return TensorDescriptor(type, parts[0], shape, strides, place, nan)
+        return TensorDescriptor(type, parts[0], tuple(parts[1 : 1 + rank]), tuple(parts[1 + rank :]), nan)
 
     def grouped(
         self, types: Sequence[MlirType], parts: Sequence[Value], like: Sequence[Imported] = ()

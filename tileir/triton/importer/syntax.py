@@ -27,7 +27,7 @@ class MlirScalar(MlirType):
 
 @dataclass(frozen=True)
 class MlirPointer(MlirType):
-    """``!tt.ptr<f32>``."""
+    """``!tt.ptr<f32>``; before Triton 3.9 also ``!tt.ptr<tensor<64x32xf16>>``, a block pointer."""
 
     pointee: MlirType
 
@@ -48,18 +48,12 @@ class MlirTensor(MlirType):
 
 @dataclass(frozen=True)
 class MlirDescriptor(MlirType):
-    """``!tt.tensordesc<64x32xf16>``: a tensor in memory of which blocks of this shape are accessed.
-
-    ``!tt.ptr<tensor<64x32xf16>>``, a block pointer of Triton before 3.9, is one that knows the place of its block.
-    """
+    """``!tt.tensordesc<64x32xf16>``: a tensor in memory of which blocks of this shape are accessed."""
 
     shape: tuple[int, ...]
     element: MlirType
-    placed: bool = False
 
     def __str__(self) -> str:
-        if self.placed:
-            return f"!tt.ptr<{MlirTensor(self.shape, self.element)}>"
         return f"!tt.tensordesc<{''.join(f'{extent}x' for extent in self.shape)}{self.element}>"
 
 
@@ -99,7 +93,7 @@ class MlirWord:
 
 
 Literal = int | float | bool | BitPattern
-MlirAttribute = Literal | str | Dense | MlirWord | MlirType | tuple["MlirAttribute", ...] | dict[str, "MlirAttribute"]
+MlirAttribute = Literal | str | Dense | MlirWord | MlirType | tuple["MlirAttribute", ...]
 """Strings are those in quotes; ``array<i32: 1, 2>`` and ``[1, 2]`` are tuples; a flag is True."""
 
 # ------------------------------------------------------------ operations

@@ -41,9 +41,8 @@ def tile_type(type: MlirType, lifted: tuple[int, ...] = ()) -> t.TileType:
 
 
 def flat_types(type: MlirType) -> list[t.TileType]:
-    """The types of the tiles that carry a value: one, or those of a descriptor's base, extents, strides and place."""
+    """The types of the tiles that carry a value: one, or those of a descriptor's base, extents and strides."""
     if not isinstance(type, MlirDescriptor):
         return [tile_type(type)]
-    base, rank = t.tile(t.PointerType(memory_element(type.element))), len(type.shape)
-    place = [t.tile(t.I32)] * rank if type.placed else []
-    return [base, *[t.tile(t.I64 if type.placed else t.I32)] * rank, *[t.tile(t.I64)] * rank, *place]
+    base = t.tile(t.PointerType(memory_element(type.element)))
+    return [base, *[t.tile(t.I32)] * len(type.shape), *[t.tile(t.I64)] * len(type.shape)]

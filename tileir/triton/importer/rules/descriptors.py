@@ -32,13 +32,12 @@ from tileir.triton.importer.faults import mismatch, refused
 from tileir.triton.importer.importing import Importing, Results, TensorDescriptor, keyword
 from tileir.triton.importer.rules.table import Table
 from tileir.triton.importer.syntax import MlirDescriptor, MlirOperation, MlirWord
-from tileir.triton.importer.types import flat_types
 
 rules = Table()
 WEAK = MemoryOrdering.WEAK
 
 
-@rules("tt.make_tensor_descriptor", "tt.experimental_make_tensor_descriptor")
+@rules("tt.make_tensor_descriptor")
 def make(importing: Importing, op: MlirOperation) -> Results:
     *_, type = [None, *op.types, *op.result_types]
     parts = importing.operands(op)
@@ -47,50 +46,26 @@ def make(importing: Importing, op: MlirOperation) -> Results:
     return importing.descriptor(type, parts, nan=op.attributes.get("padding") in (2, MlirWord("nan")))
 
 
-@rules("tt.make_tensor_ptr")
-def make_block_pointer(importing: Importing, op: MlirOperation) -> Results:
-    *_, type = [None, *op.types, *op.result_types]
-    parts = importing.operands(op)
-    if not isinstance(type, MlirDescriptor) or len(parts) != len(flat_types(type)):
-        raise mismatch("expected an address, and an extent, a stride and an offset for each dimension of the result")
-    return importing.descriptor(type, parts)
-
-
-@rules("tt.advance")
-def advance(importing: Importing, op: MlirOperation) -> Results:
-    """A block pointer whose block is that many elements further along each dimension."""
-    pointer, steps = _descriptor(importing, op), [importing.value(use) for use in op.operands[1:]]
-    if len(steps) != len(pointer.place):
-        raise mismatch(f"expected an offset for each of {len(pointer.place)} dimensions")
-    place = (importing.build.same(AddI, at, step) for at, step in zip(pointer.place, steps))
-    return replace(pointer, place=tuple(place))
-
-
-def load_from_block_pointer(importing: Importing, op: MlirOperation, pointer: TensorDescriptor) -> Value:
-    """What is outside the tensor in a dimension that is not checked has no meaning in Triton, and is as where it is."""
-    return load_block(importing, replace(pointer, nan=op.attributes.get("padding") == 2), pointer.place)
-
-
-@rules("tt.descriptor_load", "tt.experimental_descriptor_load")
+@rules("tt.descriptor_load")
 def load(importing: Importing, op: MlirOperation) -> Results:
     descriptor, offsets, _ = _operands(importing, op)
     found = load_block(importing, descriptor, offsets)
     return importing.build.reshaped(found, importing.result_type(op).shape)
 
 
-@rules("tt.descriptor_store", "tt.experimental_descriptor_store")
+@rules("tt.descriptor_store")
 def store(importing: Importing, op: MlirOperation) -> None:
     descriptor, offsets, values = _operands(importing, op)
     store_block(importing, descriptor, offsets, importing.build.reshaped(values[0], descriptor.type.shape))
 
 
-@rules("tt.descriptor_gather", "tt.experimental_descriptor_gather")
+@rules("tt.descriptor_gather")
 def gather(importing: Importing, op: MlirOperation) -> Results:
     descriptor, rows, offsets = _rows(importing, op)
     return load_block(importing, descriptor, [rows, offsets[0]])
 
 
-@rules("tt.descriptor_scatter", "tt.experimental_descriptor_scatter")
+@rules("tt.descriptor_scatter")
 def scatter(importing: Importing, op: MlirOperation) -> None:
     descriptor, rows, (column, value) = _rows(importing, op)
     store_block(importing, descriptor, [rows, column], value)
@@ -100,7 +75,7 @@ _KINDS = {kind: kind.upper() for kind in ("add", "min", "max", "inc", "dec", "an
 """In the order of their numbers, from 1, which the generic form has."""
 
 
-@rules("tt.descriptor_reduce", "tt.experimental_descriptor_reduce")
+@rules("tt.descriptor_reduce")
 def update(importing: Importing, op: MlirOperation) -> None:
     """Each element of the block combined with memory, by an operation of its own."""
     descriptor, offsets, values = _operands(importing, op)
@@ -150,7 +125,7 @@ def _rows(importing: Importing, op: MlirOperation) -> tuple[TensorDescriptor, Va
     """The descriptor, numbers of rows, the first column, and what is stored."""
     descriptor = _descriptor(importing, op)
     rows, *others = (importing.value(use) for use in op.operands[1:])
-    if len(descriptor.type.shape) != 2 or len(others) != 1 + op.name.endswith("scatter"):
+    if len(descriptor.type.shape) != 2 or len(others) != 1 + (op.name == "tt.descriptor_scatter"):
         raise mismatch("expected a descriptor of two dimensions, numbers of rows and a column")
     shape = (rows.tile.count, descriptor.type.shape[1])
     return replace(descriptor, type=MlirDescriptor(shape, descriptor.type.element)), rows, others
@@ -217,9 +192,7 @@ def _tensor_view(importing: Importing, descriptor: TensorDescriptor) -> Value:
     """The whole tensor; what is constant of extents and strides stands in the type."""
     build = importing.build
     extents = [_positive(value) for value in descriptor.shape]
-    strides = [_positive(value) for value in descriptor.strides]
-    if not descriptor.place:
-        strides[-1] = 1  # as Triton asks for
+    strides = [*(_positive(value) for value in descriptor.strides[:-1]), 1]  # the last is 1, as Triton asks for
     wide = [build.resized(value, t.I64, signed=True) for value, one in zip(descriptor.shape, extents) if one is None]
     steps = [value for value, one in zip(descriptor.strides, strides) if one is None]
     type = t.TensorViewType(descriptor.base.tile.pointer.pointee, extents, strides)

@@ -8,8 +8,7 @@ from tileir.ir.core import Value
 from tileir.ops.conversion import IntToPtr, PtrToInt
 from tileir.ops.core import Offset
 from tileir.ops.pointers import LoadPtr, StorePtr
-from tileir.triton.importer.importing import Importing, Results, TensorDescriptor
-from tileir.triton.importer.rules.descriptors import load_from_block_pointer, store_block
+from tileir.triton.importer.importing import Importing, Results
 from tileir.triton.importer.rules.table import Table
 from tileir.triton.importer.syntax import MlirOperation, MlirPointer, MlirTensor
 
@@ -25,9 +24,6 @@ def add(importing: Importing, op: MlirOperation) -> Results:
 @rules("tt.load")
 def load(importing: Importing, op: MlirOperation) -> Results:
     """A weak load; a volatile one, with which kernels wait for each other, is a relaxed one of the device."""
-    block = importing.imported(op.operands[0]) if op.operands else None
-    if isinstance(block, TensorDescriptor) and block.place:
-        return load_from_block_pointer(importing, op, block)
     pointer, *others = importing.operands(op, 1, 2, 3)
     mask, padding = [*others, None, None][:2]
     if padding is not None:
@@ -53,10 +49,6 @@ def _loaded(importing: Importing, op: MlirOperation, found: Value) -> Value:
 
 @rules("tt.store")
 def store(importing: Importing, op: MlirOperation) -> None:
-    block = importing.imported(op.operands[0]) if op.operands else None
-    if isinstance(block, TensorDescriptor) and block.place:
-        store_block(importing, block, block.place, importing.value(op.operands[1]))
-        return
     pointer, value, *masks = importing.operands(op, 2, 3)
     importing.access(
         StorePtr, writes=True, destination=pointer, value=in_memory(importing, value), mask=masks[0] if masks else None,

@@ -1,6 +1,7 @@
 """What the sanitizer finds in child processes, handed to the process that started them.
 
-Each child leaves what it has found so far in a folder of the session, whose place travels with the choice to sanitize.
+Knows: a folder of its own in which each child leaves what it has found so far, and how the choice to sanitize travels.
+Does not know: what is found (`sanitizing`), how a child learns of its parent's choice (`children`).
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Gathered:
         self.sources |= other.sources
 
 
-class ChildFindings:
+class Handing:
     """The folder of a session and its children. It goes with the process that has made it."""
 
     def __init__(self, options: SanitizerOptions, folder: Path | None = None) -> None:
@@ -68,10 +69,10 @@ class ChildFindings:
         return quote(json.dumps({"folder": str(self._folder), **self._options}), safe="")
 
     @staticmethod
-    def of(word: str) -> ChildFindings:
+    def of(word: str) -> Handing:
         """The folder and options of the parent. Raises ValueError for what is no such word."""
         said: dict[str, Any] = json.loads(unquote(word))
-        return ChildFindings(_options(said), Path(said["folder"]))
+        return Handing(_options(said), Path(said["folder"]))
 
     @property
     def options(self) -> SanitizerOptions:

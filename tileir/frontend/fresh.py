@@ -1,8 +1,10 @@
 """Memory that nobody has written: what `numpy.empty` and `torch.empty` give while kernels run under the sanitizer.
 
 Such memory is filled with a pattern that lies at fixed addresses modulo 16. What still holds the pattern when a kernel
-is launched has been written by nobody; no one writes these sixteen bytes there by accident. Elements of bool are left
-alone, as some bytes are none.
+is launched has been written by nobody; no one writes these sixteen bytes there by accident.
+
+Knows: the functions that give such memory, the pattern, which bytes hold it. Does not know: what becomes of them
+(`sanitizing`). Elements of bool are left alone, as some bytes are none.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ NUMPY = ("empty", "empty_like")
 TORCH = ("empty", "empty_like", "empty_strided")
 
 
-class PoisonedMemory:
+class FreshMemory:
     """Between `install` and `remove` memory that is not initialised holds the pattern."""
 
     def __init__(self) -> None:

@@ -5,22 +5,17 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 from llvmlite import ir
 
-import tileir
 from tileir.cpu.emit import emitter
 from tileir.cpu.emit.elements import FLOAT, I1, I8, I32, I64, PTR
 from tileir.cpu.emit.emitter import ARENA_ALIGNMENT, Emitter
-from tileir.cpu.emit.record import CheckLevel
-from tileir.cpu.llvm import engine
-from tileir.cpu.llvm.engine import Loaded, host, needs_all, object_code
-from tileir.cpu.run.program import lowered
+from tileir.cpu.emit.vectorizability import WideFunction
+from tileir.cpu.llvm.engine import Loaded, host, object_code
 
-ROOT = Path(__file__).parents[2]
 WIDTHS = [128, 256, 512]
 COUNTS = [1, 2, 3, 7, 8, 16, 24, 63, 64, 65, 100, 256, 300]
 Body = Callable[[Emitter, ir.Value, ir.Value, ir.Value], None]
@@ -54,7 +49,7 @@ def module(count: int | None, body: Body) -> ir.Module:
 
 
 def is_widened(made: ir.Module) -> bool:
-    return not needs_all(str(made)) and "wide:" in str(made)
+    return "wide:" in str(made)
 
 
 def run(made: ir.Module, source: np.ndarray, target: np.ndarray, count: int) -> None:
@@ -186,6 +181,50 @@ def test_lanes_anywhere() -> None:
         assert is_widened(made) is (host().vector_bits == 512)
 
 
+def test_elements_stored_anywhere_leave_the_last_at_equal_places() -> None:
+    def body(emit: Emitter, source: ir.Value, target: ir.Value, at: ir.Value) -> None:
+        place = emit.builder.and_(emit.builder.sext(load(emit, source, at, I32), I64), I64(63))
+        store(emit, load(emit, source, at, I32), target, place)
+
+    for known in (300, None):
+        made, source, found, expected = module(known, body), numbers(np.int32), *np.zeros((2, 64), np.int32)
+        run(made, source, found, 300)
+        for number in source[:300]:
+            expected[number & 63] = number
+        np.testing.assert_array_equal(found, expected)
+        assert is_widened(made) is (host().vector_bits == 512)
+
+
+def test_elements_stored_a_distance_apart_are_stored_one_by_one() -> None:
+    def body(emit: Emitter, source: ir.Value, target: ir.Value, at: ir.Value) -> None:
+        store(emit, load(emit, source, at, I32), target, emit.builder.mul(at, I64(2)))
+
+    made, source, found = module(None, body), numbers(np.int32), np.zeros(200, np.int32)
+    run(made, source, found, 100)
+    np.testing.assert_array_equal(found[::2], source[:100])
+    assert not found[1::2].any()
+    assert not is_widened(made)
+
+
+def test_a_function_that_has_forms_for_vectors(width: int) -> None:
+    def wide(scalar: WideFunction, lanes: int) -> ir.Function:
+        vector = ir.VectorType(FLOAT, lanes)
+        made = ir.Function(scalar.module, ir.FunctionType(vector, [vector]), f"{scalar.name}.{lanes}")
+        builder = ir.IRBuilder(made.append_basic_block())
+        builder.ret(builder.fadd(made.args[0], made.args[0]))
+        return made
+
+    def body(emit: Emitter, source: ir.Value, target: ir.Value, at: ir.Value) -> None:
+        function = emit.module.globals.get("twice")
+        if function is None:
+            function = WideFunction(emit.module, ir.FunctionType(FLOAT, [FLOAT]), "twice", wide)
+            builder = ir.IRBuilder(function.append_basic_block())
+            builder.ret(builder.fadd(function.args[0], function.args[0]))
+        store(emit, emit.builder.call(function, [load(emit, source, at)]), target, at)
+
+    check(body, lambda source, count: 2 * source[:count], numbers(np.float32))
+
+
 # ---------------------------------------------------------------- cells
 
 
@@ -228,18 +267,18 @@ def test_a_cell_collects_from_all_lanes(place: int, width: int) -> None:
 # ---------------------------------------------------------------- what is left
 
 
-def test_a_remainder_of_floats_is_left_to_llvm() -> None:
+def test_a_remainder_of_floats_is_made_one_by_one() -> None:
     def body(emit: Emitter, source: ir.Value, target: ir.Value, at: ir.Value) -> None:
         store(emit, emit.builder.frem(load(emit, source, at), FLOAT(7.0)), target, at)
 
     made = module(None, body)
-    assert "llvm.loop.parallel_accesses" in str(made)
+    assert not is_widened(made)
     source, found = numbers(np.float32), np.zeros(100, np.float32)
     run(made, source, found, 100)
     np.testing.assert_array_equal(found, np.fmod(source[:100], 7))
 
 
-def test_a_cell_that_a_function_changes_is_left_to_llvm() -> None:
+def test_a_cell_that_a_function_changes_is_changed_one_by_one() -> None:
     def body(emit: Emitter, source: ir.Value, target: ir.Value, at: ir.Value) -> None:
         builder, name = emit.builder, "llvm.nearbyint.f32"
         if name not in emit.module.globals:
@@ -248,14 +287,14 @@ def test_a_cell_that_a_function_changes_is_left_to_llvm() -> None:
         builder.store(builder.call(emit.module.globals[name], [builder.load(cell, typ=FLOAT)]), cell)
         store(emit, load(emit, source, at), target, at)
 
-    assert "llvm.loop.parallel_accesses" in str(module(None, body))
+    assert not is_widened(module(None, body))
 
 
-def test_elements_of_no_known_size_are_left_to_llvm() -> None:
+def test_elements_of_no_known_size_are_stored_one_by_one() -> None:
     def body(emit: Emitter, source: ir.Value, target: ir.Value, at: ir.Value) -> None:
         emit.independent(emit.builder.store(ir.Constant(ir.HalfType(), 1.0), target, align=2))
 
-    assert "llvm.loop.parallel_accesses" in str(module(None, body))
+    assert not is_widened(module(None, body))
 
 
 @pytest.mark.parametrize("count", [64, None])
@@ -298,13 +337,3 @@ def test_iterations_that_are_not_marked_stay_in_order() -> None:
     sums = np.zeros(101, np.int32)
     run(made, source, sums[1:], 100)
     np.testing.assert_array_equal(sums[1:], np.cumsum(source[:100], dtype=np.int32))
-
-
-@pytest.mark.parametrize("name", ["gemm_kloop", "softmax", "layer_norm", "attention", "saxpy", "transpose"])
-def test_a_few_passes_are_enough_for_kernels_that_many_write(name: str) -> None:
-    if engine.host().vector_bits != 512:
-        pytest.skip("only vectors of 512 bits are loaded from many places")
-    program = tileir.load(ROOT / "examples" / f"{name}.mlir")
-    for kernel in program.kernels:
-        text = str(lowered(program[kernel].entry, (), CheckLevel.ON).module)
-        assert not needs_all(text)

@@ -21,7 +21,7 @@ from tileir.cpu.emit.record import TrapSite
 from tileir.cpu.emit.vectorizability import BlockLoop
 from tileir.cpu.emit.widening import widen
 from tileir.cpu.llvm.engine import host
-from tileir.cpu.llvm.metadata import DebugLines, Distinct, access_group, parallel_loop, plain_loop
+from tileir.cpu.llvm.metadata import DebugLines
 from tileir.host import limits
 
 ARENA_ALIGNMENT = 64
@@ -52,8 +52,8 @@ class Emitter(Exits):
     """Elements computed at an index, valid where the builder stands; each entry keeps what its key names alive."""
     functions: dict[Hashable, ir.Function] = field(default_factory=dict)
     """The functions of `shared`."""
-    _group: Distinct | None = None
-    """The accesses of the innermost loop nest."""
+    _independent: set[int] | None = None
+    """The accesses of the innermost loop nest that no other iteration depends on, by their identities."""
     _rare: bool = False
     _loops: int = 0
     """Begun so far."""
@@ -126,7 +126,7 @@ class Emitter(Exits):
 
     @contextmanager
     def rarely(self) -> Iterator[None]:
-        """Code that is hardly ever reached: LLVM is to spend no time on the loop nests made inside."""
+        """Code that is hardly ever reached: its loop nests are not made for vectors."""
         outer, self._rare = self._rare, True
         yield
         self._rare = outer
@@ -162,9 +162,9 @@ class Emitter(Exits):
 
     @contextmanager
     def _parallel(self) -> Iterator[None]:
-        outer, self._group = self._group, None if self._rare else access_group(self.module)
+        outer, self._independent = self._independent, None if self._rare else set()
         yield
-        self._group = outer
+        self._independent = outer
 
     @contextmanager
     def counted(self, begin: ir.Value, end: ir.Value, step: int = 1, parallel: bool = False) -> Iterator[ir.Value]:
@@ -189,21 +189,16 @@ class Emitter(Exits):
         self.memo = outer
         following = builder.add(position, I64(step), flags=("nuw", "nsw"))
         position.add_incoming(following, builder.block)
-        jump = builder.cbranch(builder.icmp_unsigned("<", following, end), body, after)
-        is_plain = self._rare
-        if parallel and not is_plain and self._group is not None and number == self._loops:
-            loop = BlockLoop(before, body, after, position, begin, end)
-            is_plain = builder.block is body and step == 1 and widen(builder, loop, host())
-            if not is_plain:
-                jump.set_metadata("llvm.loop", parallel_loop(self.module, self._group))
-        if is_plain:
-            jump.set_metadata("llvm.loop", plain_loop(self.module))
+        builder.cbranch(builder.icmp_unsigned("<", following, end), body, after)
+        is_innermost = number == self._loops and builder.block is body
+        if parallel and self._independent is not None and is_innermost and step == 1:
+            widen(builder, BlockLoop(before, body, after, position, begin, end, self._independent), host())
         builder.position_at_end(after)
 
     def independent(self, access: ir.Instruction) -> ir.Instruction:
         """Mark a load or store as one that no other iteration of the loop nest around depends on."""
-        if self._group is not None:
-            access.set_metadata("llvm.access.group", self._group)
+        if self._independent is not None:
+            self._independent.add(id(access))
         return access
 
     @contextmanager

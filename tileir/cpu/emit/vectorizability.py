@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -43,6 +43,8 @@ class BlockLoop:
     position: op.PhiInstr
     begin: ir.Value
     end: ir.Value
+    independent: Set[int]
+    """The accesses that no other iteration depends on, by their identities."""
 
     @cached_property
     def work(self) -> list[op.Instruction]:
@@ -55,6 +57,21 @@ class BlockLoop:
         if isinstance(self.begin, ir.Constant) and isinstance(self.end, ir.Constant):
             return int(self.end.constant) - int(self.begin.constant)
         return None
+
+
+class WideFunction(ir.Function):
+    """A function that only computes numbers, and that can be made for vectors."""
+
+    def __init__(
+        self, module: ir.Module, type: ir.FunctionType, name: str, make: Callable[[WideFunction, int], ir.Function]
+    ) -> None:
+        super().__init__(module, type, name)
+        self._make = make
+
+    def wide(self, lanes: int) -> ir.Function:
+        """The function of vectors of so many lanes."""
+        found = self.module.globals.get(f"{self.name}.{lanes}")
+        return self._make(self, lanes) if found is None else found
 
 
 class Unfit(Exception):
@@ -76,7 +93,7 @@ class Collected:
 
 class Growth:
     """How much each value of a loop grows from an iteration to the next. Raises Unfit if the loop needs something that
-    vectors cannot do; `gathers`: they can be loaded from as many places."""
+    vectors cannot do; `gathers`: they can be loaded from as many places, and stored to them."""
 
     def __init__(self, loop: BlockLoop, gathers: bool) -> None:
         self.steps: dict[int, int | None] = {id(loop.position): 1}
@@ -87,6 +104,8 @@ class Growth:
         self.settled: list[op.StoreInstr] = []
         """Stores of what is the same in all iterations to stack cells."""
         self._loop, self._gathers = loop, gathers
+        values = (value for each in loop.work for value in (each, *each.operands))
+        _require(not any(isinstance(value.type, ir.VectorType) for value in values))
         self._stored = {id(each.operands[1]) for each in loop.work if isinstance(each, op.StoreInstr)}
         self._find_collected()
         for each in loop.work:
@@ -157,7 +176,10 @@ class Growth:
             _require(id(value) not in self.steps or id(value) in self.fixed)
             self.settled.append(store)
             return 0
-        _require(is_independent(store) and self.of(address) == byte_size(value.type))
+        step = self.of(address)
+        _require(id(store) in self._loop.independent)
+        # Stores a constant distance apart are no faster as vectors.
+        _require(step == byte_size(value.type) or (step is None and self._gathers))
         return None
 
     def _loaded_step(self, load: op.LoadInstr) -> int | None:
@@ -165,7 +187,7 @@ class Growth:
         if id(address) in self.collected:
             return None
         step = self.of(address)
-        _require(is_independent(load) or self._is_kept(load))
+        _require(id(load) in self._loop.independent or self._is_kept(load))
         _require(step in (0, byte_size(load.type)) or self._gathers)
         return 0 if step == 0 else None
 
@@ -213,7 +235,7 @@ def _number(value: ir.Value) -> int | None:
 
 def _has_wide_form(each: op.Instruction) -> bool:
     if isinstance(each, op.CallInstr):
-        return _CALL.fullmatch(each.callee.name) is not None
+        return isinstance(each.callee, WideFunction) or _CALL.fullmatch(each.callee.name) is not None
     if isinstance(each, (op.CompareInstr, op.SelectInstr)):
         return True
     if each.opname in ("udiv", "urem"):
@@ -240,11 +262,6 @@ def byte_size(element: ir.Type) -> int:
     if isinstance(element, ir.IntType):
         return int(element.width) // 8
     return {ir.FloatType: 4, ir.DoubleType: 8}.get(type(element), 0)
-
-
-def is_independent(access: op.Instruction) -> bool:
-    """Whether it is marked as one that no other iteration depends on."""
-    return "llvm.access.group" in access.metadata
 
 
 # ---------------------------------------------------------------- how much at a time

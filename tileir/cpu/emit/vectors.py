@@ -83,6 +83,12 @@ def gather_masked(
     return call_named(builder, name, vector, [addresses, I32(align), mask, zeros])
 
 
+def scatter_masked(builder: ir.IRBuilder, value: ir.Value, addresses: ir.Value, mask: ir.Value, align: int) -> ir.Value:
+    """Write elements to an address for each lane, where the mask is 1, the first lane first."""
+    name = f"llvm.masked.scatter.{type_suffix(value.type)}.v{value.type.count}p0"
+    return call_named(builder, name, ir.VoidType(), [value, addresses, I32(align), mask])
+
+
 def store_masked(builder: ir.IRBuilder, value: ir.Value, address: ir.Value, mask: ir.Value, align: int) -> ir.Value:
     """Write the elements where the mask is 1."""
     name = f"llvm.masked.store.{type_suffix(value.type)}.p0"

@@ -1,10 +1,7 @@
 """Loops whose iterations are independent, run on vectors: a lane is an iteration.
 
-Knows: how the code of such a loop is made from that of one iteration. Does not know: which loops can be widened and how
-far (`cpu.emit.vectorizability`), operations, tiles, what a loop is for.
-
-LLVM's vectoriser could do the same, and does where this does not. It has to find out first what is known here, that
-iterations are independent, and the passes it needs around it take most of the time of optimising.
+LLVM's vectoriser could do the same. It has to find out first what is known here, that iterations are independent, and
+the passes it needs around it take most of the time of optimising.
 """
 
 from __future__ import annotations
@@ -16,36 +13,41 @@ from llvmlite.ir import instructions as op
 
 from tileir.cpu.emit.algebra import call_intrinsic, call_named
 from tileir.cpu.emit.elements import I1, I8, I64, PTR
-from tileir.cpu.emit.vectorizability import BlockLoop, Collected, Growth, Unfit, Width, byte_size, intrinsic, width
-from tileir.cpu.emit.vectors import Splat, broadcast, gather_masked, lanes_below, load_masked, store_masked
+from tileir.cpu.emit.vectorizability import (
+    BlockLoop,
+    Collected,
+    Growth,
+    Unfit,
+    WideFunction,
+    Width,
+    byte_size,
+    intrinsic,
+    width,
+)
+from tileir.cpu.emit.vectors import (
+    Splat,
+    broadcast,
+    gather_masked,
+    lanes_below,
+    load_masked,
+    scatter_masked,
+    store_masked,
+)
 from tileir.cpu.llvm.engine import Host
 
 _FLAGGED = {"abs", "ctlz", "cttz"}
 """Functions whose second argument is no number: it says what to make of one."""
 
 
-def widen(builder: ir.IRBuilder, loop: BlockLoop, target: Host) -> bool:
-    """Have a loop run on vectors where that can be; its own code is left for the rest, if there is one. False if LLVM's
-    vectoriser may do better: not with too few iterations, or with what has vectors or calls for what they do."""
-    if _has_vectors(loop) or _has_calls(loop):
-        return True
+def widen(builder: ir.IRBuilder, loop: BlockLoop, target: Host) -> None:
+    """Have a loop run on vectors where that can be; its own code is left for the rest, if there is one."""
     try:
         growth = Growth(loop, gathers=target.has_masks)
         found = width(loop, growth, target.vector_bits)
     except Unfit:
-        return False
+        return
     if found is not None:
         _Code(builder, loop, growth, found).emit(target.has_masks)
-    return True
-
-
-def _has_vectors(loop: BlockLoop) -> bool:
-    return any(isinstance(value.type, ir.VectorType) for each in loop.work for value in (each, *each.operands))
-
-
-def _has_calls(loop: BlockLoop) -> bool:
-    """Whether it calls functions that give nothing: for what they do, which has no form for vectors."""
-    return any(isinstance(each, op.CallInstr) and isinstance(each.type, ir.VoidType) for each in loop.work)
 
 
 class _Code:
@@ -232,6 +234,9 @@ class _Body:
         return copied(self._builder, each, [self._vector(value, copy) for value in each.operands])
 
     def _call(self, each: op.CallInstr, copy: int) -> ir.Value:
+        if isinstance(each.callee, WideFunction):
+            given = [self._vector(value, copy) for value in each.args]
+            return self._builder.call(each.callee.wide(self._lanes_each), given)
         name, types = intrinsic(each)
         flagged = len(each.args) - (name in _FLAGGED)
         given = [self._vector(value, copy) for value in each.args[:flagged]] + each.args[flagged:]
@@ -267,15 +272,19 @@ class _Body:
         return load_masked(self._builder, place, self._mask, vector, each.align)
 
     def _gathered(self, each: op.LoadInstr, vector: ir.VectorType, step: int | None, copy: int) -> ir.Value:
-        """Elements from anywhere."""
+        """Load elements from anywhere."""
+        places, mask = self._anywhere(each.operands[0], step, copy)
+        return gather_masked(self._builder, places, mask, vector, each.align)
+
+    def _anywhere(self, address: ir.Value, step: int | None, copy: int) -> tuple[ir.Value, ir.Value]:
+        """The addresses of the lanes, and which of them count."""
         lanes = self._lanes_each
         if step is None:
-            places = self._lanes[id(each.operands[0]), copy]
+            places = self._lanes[id(address), copy]
         else:
             steps = range(step * copy * lanes, step * (copy + 1) * lanes, step)
-            places = self._places(None, self._first(each.operands[0]), _constants(I64, steps))
-        mask = Splat(I1(1), lanes) if self._mask is None else self._mask
-        return gather_masked(self._builder, places, mask, vector, each.align)
+            places = self._places(None, self._first(address), _constants(I64, steps))
+        return places, Splat(I1(1), lanes) if self._mask is None else self._mask
 
     def _store(self, each: op.StoreInstr, value: ir.Value, copy: int) -> ir.Value:
         cell = self._code.collected.get(id(each.operands[1]))
@@ -283,7 +292,11 @@ class _Body:
             if self._mask is not None:
                 value = self._builder.select(self._mask, value, self._builder.load(cell))
             return self._builder.store(value, cell)
-        place = self._address(each, each.operands[0].type, copy)
+        element = each.operands[0].type
+        if self._code.growth.of(each.operands[1]) is None:
+            places, mask = self._anywhere(each.operands[1], None, copy)
+            return scatter_masked(self._builder, value, places, mask, each.align)
+        place = self._address(each, element, copy)
         if self._mask is None:
             return self._builder.store(value, place, align=each.align)
         return store_masked(self._builder, value, place, self._mask, each.align)

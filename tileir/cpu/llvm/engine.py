@@ -2,9 +2,9 @@
 
 Half of a compile, and more, is LLVM's. What a module does not need is left out:
 
-* Its standard passes find vectors, which our own loops are made for already. A module without other loops gets five
-  passes in a tenth of the time. They do without the combining of instructions, most of which code generation does
-  once more.
+* Its standard passes find vectors, which our loops are made for already. A module gets five passes in a tenth of the
+  time. They do without the combining of instructions, most of which code generation does once more. Only code that may
+  be set aside, coroutines, gets the standard ones, which take it apart.
 * Code generation begins with a search for cheaper induction variables (loop strength reduction), which took a third
   of its time or more. Our own loops are as fast without it, within the scatter but for a few.
 """
@@ -147,7 +147,7 @@ def optimized(ir_text: str, host: Host) -> llvm.ModuleRef:
     """The module of `ir_text` after the passes that it needs."""
     module = llvm.parse_assembly(ir_text)
     module.verify()
-    optimise(module, _pass_builder(host), needs_all(ir_text))
+    _optimise(module, _pass_builder(host), is_coroutine(ir_text))
     return module
 
 
@@ -179,7 +179,7 @@ def _emitted(ir_text: str, host: Host) -> tuple[bytes, list[str]]:
 def _generated(ir_text: str, host: Host, emit: Callable[[llvm.ModuleRef], T]) -> T:
     """What `emit` makes of the optimised module."""
     module = optimized(ir_text, host)
-    with code_generation(needs_all(ir_text)):
+    with _without_induction_search():
         return emit(module)
 
 
@@ -251,34 +251,26 @@ def _away(function: Callable[[], T]) -> T:
 # ---------------------------------------------------------------- passes
 
 
-NEEDING_ALL = ("llvm.loop.parallel_accesses", "@llvm.coro.", '@"llvm.coro.')
-"""What a module contains that needs all of LLVM's passes: loops left to its vectoriser, and code that may be set
-aside."""
 _INDUCTION = "-disable-lsr"
 
 
-def needs_all(ir_text: str) -> bool:
-    """Whether a module needs all of LLVM's passes."""
-    return any(map(ir_text.__contains__, NEEDING_ALL))
+def is_coroutine(ir_text: str) -> bool:
+    """Whether the code of a module may be set aside."""
+    return "@llvm.coro." in ir_text or '@"llvm.coro.' in ir_text
 
 
 @cache
 def _pass_builder(host: Host) -> llvm.PassBuilder:
-    """Return what makes the standard passes at level 1, with loops vectorised.
+    """Return what makes the standard passes at level 1.
 
     One serves all modules: llvmlite does not free all that goes with each.
     """
     tuning = llvm.PipelineTuningOptions(speed_level=1)
-    tuning.loop_vectorization = True
-    tuning.loop_interleaving = True
-    # Tiles are loops, not lines of scalars: straight-line code has nothing to be found.
-    tuning.slp_vectorization = False
-    # The vectoriser interleaves already; to unroll further doubles the code and its compile time, and gains nothing.
-    tuning.loop_unrolling = False
+    tuning.loop_vectorization = tuning.loop_interleaving = tuning.slp_vectorization = tuning.loop_unrolling = False
     return llvm.create_pass_builder(_machine(host), tuning)
 
 
-def optimise(module: llvm.ModuleRef, builder: llvm.PassBuilder, with_all: bool) -> None:
+def _optimise(module: llvm.ModuleRef, builder: llvm.PassBuilder, with_all: bool) -> None:
     """Run the standard passes over a module, or the few that it needs."""
     manager = builder.getModulePassManager() if with_all else _few_passes()
     manager.run(module, builder)
@@ -298,15 +290,12 @@ def _few_passes() -> llvm.ModulePassManager:
 
 
 @contextmanager
-def code_generation(with_all: bool) -> Iterator[None]:
-    """While LLVM generates code of a module that got the standard passes, or the few.
+def _without_induction_search() -> Iterator[None]:
+    """While inside, LLVM generates code without a search for cheaper induction variables.
 
     The switch is one for the process: whatever else uses llvmlite meanwhile, on another thread, gets code without that
     search too, which is as right.
     """
-    if with_all:
-        yield
-        return
     llvm.set_option("", _INDUCTION)
     try:
         yield

@@ -8,7 +8,7 @@ from tileir.host.allocation import Allocation, Runs
 from tileir.interp import machine
 from tileir.interp.api import BlockState, LaunchState, Options
 from tileir.interp.memory import Memory
-from tileir.interp.prepare import Linker
+from tileir.interp.prepare import UNOBSERVED, Linker, Preparation
 from tileir.ir.storage import dtype_of
 from tileir.ir.types import PointerType
 from tileir.ops.calls import Func
@@ -50,7 +50,7 @@ def evaluate(text, *values, verified=True, **options):
     options = Options(**options)
     module = checked(text) if verified else parse(text)
     op = next(item for item in module.items if isinstance(item, Func) and item.sym_name == "f")
-    function = Linker(module, machine.TABLES, options.strict).prepare(op)
+    function = Linker(module, machine.TABLES, options.strict, Preparation, UNOBSERVED).prepare(op)
     launch = LaunchState("f", (1, 1, 1), memory_of({}, module), options)
     flow = function.body.run(function.frame(values), BlockState((0, 0, 0), launch))
     with np.errstate(all="ignore"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tileir.ir.types import ElementType, TensorViewType, TileType, TileViewType
+from tileir.ir.unread import POISON
 from tileir.ops.module import Entry, Global, ModuleOp
 from tileir.verify.debug import add_function_scope, item_without_scope
 from tileir.verify.hints import entries_are_dictionaries
@@ -47,7 +48,7 @@ def scalar_arguments(op: Entry, context: CheckContext) -> Violation | None:
 @rules("E0815", Entry)
 def tile_arguments(op: Entry, context: CheckContext) -> Violation | None:
     for index, type in enumerate(op.function_type.inputs if context.level >= (13, 5) else ()):
-        if not isinstance(type, TileType):
+        if not isinstance(type, TileType) and type is not POISON:
             hint = "pass a pointer and make the view in the body" if isinstance(type, VIEWS) else None
             return Violation(f"argument {index}", "a scalar tile in version 13.5", repr(type), hint=hint)
     return None

@@ -19,7 +19,7 @@ from tileir.ir.attributes import DenseElements, MemoryOrdering, MemoryScope
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.effects import CALLEE_EFFECTS, AccessTrait, Effect, EffectTrait
 from tileir.ir.traits import ALLOCATION_SCOPE, SYMBOL
-from tileir.ir.types import GatherScatterViewType, TokenType
+from tileir.ir.types import GatherScatterViewType, TileType, TokenType
 
 READING = Effect.READ | Effect.UPDATE
 WRITING = Effect.WRITE | Effect.UPDATE
@@ -109,6 +109,13 @@ class MemoryAccess:
         """The tile of what was found in memory."""
         names = [result.name for result in self.op.spec.results]
         return self.op.results[names.index(self.declared.result)] if self.declared.result else None
+
+    @property
+    def tile(self) -> TileType:
+        """The type of the tile that is moved between memory and the program."""
+        value = self.value or self.result
+        assert value is not None, "an access moves a tile"
+        return value.tile
 
     @property
     def ordering(self) -> MemoryOrdering:

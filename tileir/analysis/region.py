@@ -185,10 +185,8 @@ class Region:
     """
 
     def __init__(self, access: MemoryAccess, known: Forms) -> None:
-        tile = access.value or access.result
-        assert tile is not None, "an access moves a tile"
         self.access = access
-        self.extents = tile.tile.shape
+        self.extents = access.tile.shape
         self.through_pointers = isinstance(access.address.type, t.TileType)
         self.bits = max(8, self.element.memory_bits) if self.through_pointers else self.element.memory_bits
         self._known = known

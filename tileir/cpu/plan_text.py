@@ -113,8 +113,7 @@ def _memory(reused: Mapping[tuple[Value, Op], tuple[Value, ...]], tile: Value, o
 
 
 def _access(plan: KernelPlan, function: FunctionPlan, access: MemoryAccess) -> Iterator[str]:
-    moved = access.value or access.result
-    if moved is None or moved.tile.count == 1:
+    if access.tile.count == 1:
         return
     form = _form(function, access)
     if access.updates or access.is_strong:

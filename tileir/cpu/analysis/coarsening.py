@@ -60,8 +60,7 @@ class Coarsening:
     @property
     def largest(self) -> int:
         """Elements of the largest tile."""
-        tiles = [access.value or access.result for access in map(MemoryAccess.of, self.accesses)]
-        return max(tile.tile.count for tile in tiles if tile is not None)
+        return max(access.tile.count for access in map(MemoryAccess.of, self.accesses))
 
 
 class _Unsuited(Exception):

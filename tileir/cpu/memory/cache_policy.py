@@ -29,7 +29,7 @@ from tileir.cpu.matmul.panels import is_one
 from tileir.cpu.memory.copying import is_masked, moved, rows_along, some, write_masked
 from tileir.cpu.memory.live_extents import EarlyView
 from tileir.cpu.memory.lookup import counted
-from tileir.cpu.memory.regions import start_of, view_box
+from tileir.cpu.memory.regions import view_box
 from tileir.ir import types as t
 from tileir.ir.core import Op
 
@@ -382,7 +382,7 @@ def overwritten_by(lowering: Lowering, product: Product) -> Overwritten | None:
         return None
     builder, size, offset = lowering.builder, view.type.element.byte_size, I64(0)
     for index, step, stride in zip(view.indices, view.type.tile_steps, strides):
-        offset = builder.add(offset, builder.mul(start_of(lowering, index, step), stride))
+        offset = builder.add(offset, builder.mul(builder.mul(lowering.unsigned(index), I64(step)), stride))
     first = builder.gep(base, [builder.mul(offset, I64(size))], source_etype=I8)
     return Overwritten(view.type.element, first, by_row, _is_worth_while(lowering, view.type.tile.count * size))
 

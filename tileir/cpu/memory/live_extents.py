@@ -20,7 +20,7 @@ from tileir.cpu.emit.tiles import pointer_to, scalar
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.matmul.panels import LINES_AT_A_TIME, is_one
 from tileir.cpu.matmul.policy import load_of
-from tileir.cpu.memory.regions import Box, count_inside
+from tileir.cpu.memory.regions import Box, axis_at
 from tileir.ir import types as t
 from tileir.ir.core import Value
 from tileir.ops import views
@@ -60,7 +60,7 @@ class EarlyView:
         index, step, size = self.indices[position], self.type.tile_steps[position], self.type.tile_shape[position]
         if extent is None or not self._is_known(index):
             return None
-        return count_inside(self.lowering, index, step, extent, size)[0]
+        return axis_at(self.lowering, position, index, step, extent).count(self.lowering.emit, size)
 
     def has_indices(self) -> bool:
         return all(map(self._is_known, self.indices))

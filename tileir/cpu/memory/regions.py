@@ -43,35 +43,88 @@ def located(lowering: Lowering, access: MemoryAccess) -> Box | MemoryRows | Elem
     return pointer_rows(lowering, access) or pointer_box(lowering, access) or pointer_elements(lowering, access)
 
 
-def moved_tile(access: MemoryAccess) -> t.TileType:
-    """Return the type of the tile that an access moves."""
-    tile = access.value or access.result
-    assert tile is not None, "an access moves a tile"
-    return tile.tile
-
-
 # ---------------------------------------------------------------- the index mapping of views
 
 
-def start_of(lowering: Lowering, index: Value, step: int) -> ir.Value:
-    """Return the first coordinate of the tile at `index`, which is unsigned."""
-    return lowering.builder.mul(lowering.unsigned(index), I64(step))
+@dataclass(frozen=True)
+class Axis:
+    """A dimension of a tile: the tensor dimension it runs along, and its coordinates there.
 
-
-def count_inside(
-    lowering: Lowering, index: Value, step: int, extent: ir.Value, size: Extent
-) -> tuple[ir.Value, ir.Value]:
-    """Return how many of the `size` elements of a tile lie in the tensor, and whether all do.
-
-    None lies inside if the first coordinate wraps around.
+    They are those of `rows`, or count up from `start`; those below `limit` lie in the tensor. `start` does if
+    `reachable` holds.
     """
-    builder = lowering.builder
-    start = start_of(lowering, index, step)
-    reachable = builder.icmp_unsigned("<=", lowering.unsigned(index), I64(((1 << 64) - 1) // step))
-    inside = builder.and_(reachable, builder.icmp_unsigned("<", start, extent))
-    left = builder.select(inside, builder.sub(extent, start), I64(0))
-    whole = builder.icmp_unsigned(">=", left, as_register(size))
-    return builder.select(whole, as_register(size), left), whole
+
+    dim: int
+    limit: ir.Value
+    start: ir.Value
+    reachable: ir.Value
+    rows: Tile | None = None
+
+    def coordinate(self, emit: Emitter, position: ir.Value) -> ir.Value:
+        if self.rows is None:
+            return emit.builder.add(self.start, position)
+        row = wide(emit.builder, self.rows.at(emit, (position,)))
+        return row if row.type == I64 else emit.builder.zext(row, I64)
+
+    def count(self, emit: Emitter, extent: Extent) -> ir.Value:
+        """Return how many of `extent` positions lie in the tensor."""
+        builder = emit.builder
+        if self.rows is None:
+            left = builder.select(self.reachable, builder.sub(self.limit, self.start), I64(0))
+            return _least(builder, left, as_register(extent))
+        return self._over_rows(emit, lambda found, at: builder.add(found, I64(1)))
+
+    def last(self, emit: Emitter, extent: int) -> ir.Value:
+        """Return the largest coordinate that lies in the tensor, if there is one."""
+        builder = emit.builder
+        if self.rows is None:
+            left = _least(builder, builder.sub(self.limit, self.start), I64(extent))
+            return builder.sub(builder.add(self.start, left), I64(1))
+
+        def larger(found: ir.Value, at: ir.Value) -> ir.Value:
+            return builder.select(builder.icmp_unsigned(">", at, found), at, found)
+
+        return self._over_rows(emit, larger)
+
+    def _over_rows(self, emit: Emitter, join: Callable[[ir.Value, ir.Value], ir.Value]) -> ir.Value:
+        """Join the coordinates that lie in the tensor, from 0 on."""
+        assert self.rows is not None
+        builder, cell = emit.builder, emit.stack(I64)
+        builder.store(I64(0), cell)
+
+        def visit(index: Index) -> None:
+            at, found = self.coordinate(emit, index[0]), builder.load(cell, typ=I64)
+            inside = builder.icmp_unsigned("<", at, self.limit)
+            builder.store(builder.select(inside, join(found, at), found), cell)
+
+        emit.loop_nest(self.rows.type.shape, visit)
+        return builder.load(cell, typ=I64)
+
+
+def axis_at(lowering: Lowering, dim: int, index: Value, step: int, limit: ir.Value) -> Axis:
+    """Return an axis that starts at the unsigned `index` times `step`, out of reach if that wraps around."""
+    builder, position = lowering.builder, lowering.unsigned(index)
+    start = builder.mul(position, I64(step))
+    exact = builder.icmp_unsigned("<=", position, I64(((1 << 64) - 1) // step))
+    return Axis(dim, limit, start, builder.and_(exact, builder.icmp_unsigned("<", start, limit)))
+
+
+def _axes_of(lowering: Lowering, access: MemoryAccess) -> list[Axis]:
+    """Return the axes of a tile of a view, or of rows of a tensor."""
+    dim, indices, tensor = access.sparse_dim, access.indices, _tensor_of(lowering, access)
+    if dim is None:
+        view = lowering.tile_view(access.address).type
+        steps = zip(view.tensor_dims, indices, view.tile_steps)
+        return [axis_at(lowering, dim, index, step, tensor.extents[dim]) for dim, index, step in steps]
+    rows = materialized(lowering.emit, lowering.tile(indices[dim]))
+    axes = [axis_at(lowering, at, index, 1, tensor.extents[at]) for at, index in enumerate(indices) if at != dim]
+    return [*axes[:dim], Axis(dim, tensor.extents[dim], I64(0), I1(1), rows), *axes[dim:]]
+
+
+def _tensor_of(lowering: Lowering, access: MemoryAccess) -> NativeTensorView:
+    if isinstance(access.address.type, t.TensorViewType):
+        return lowering.tensor_view(access.address)
+    return lowering.tile_view(access.address).tensor
 
 
 # ---------------------------------------------------------------- spans
@@ -198,62 +251,7 @@ class PointerElements(Elements):
 
 def pointer_elements(lowering: Lowering, access: MemoryAccess) -> PointerElements:
     mask = None if access.mask is None else lowering.tile(access.mask)
-    return PointerElements(moved_tile(access), lowering.tile(access.address), mask)
-
-
-@dataclass(frozen=True)
-class Axis:
-    """One dimension of a tile: the tensor dimension it runs along, and its coordinates there.
-
-    They are those of `rows`, or count up from `start`. `reachable`: `start` lies in the tensor.
-    """
-
-    dim: int
-    start: ir.Value
-    reachable: ir.Value
-    rows: Tile | None = None
-
-    def coordinate(self, emit: Emitter, position: ir.Value) -> ir.Value:
-        if self.rows is None:
-            return emit.builder.add(self.start, position)
-        row = wide(emit.builder, self.rows.at(emit, (position,)))
-        return row if row.type == I64 else emit.builder.zext(row, I64)
-
-    def count(self, emit: Emitter, extent: int, limit: ir.Value) -> ir.Value:
-        """Return how many of `extent` positions have a coordinate below `limit`."""
-        builder = emit.builder
-        if self.rows is None:
-            left = builder.select(self.reachable, builder.sub(limit, self.start), I64(0))
-            return builder.select(builder.icmp_unsigned("<", left, I64(extent)), left, I64(extent))
-        return self._over_rows(emit, extent, limit, lambda found, at: builder.add(found, I64(1)))
-
-    def last(self, emit: Emitter, extent: int, limit: ir.Value) -> ir.Value:
-        """Return the largest coordinate below `limit`, if there is one."""
-        builder = emit.builder
-        if self.rows is None:
-            left = builder.sub(limit, self.start)
-            whole = builder.icmp_unsigned(">=", left, I64(extent))
-            return builder.sub(builder.select(whole, builder.add(self.start, I64(extent)), limit), I64(1))
-
-        def larger(found: ir.Value, at: ir.Value) -> ir.Value:
-            return builder.select(builder.icmp_unsigned(">", at, found), at, found)
-
-        return self._over_rows(emit, extent, limit, larger)
-
-    def _over_rows(
-        self, emit: Emitter, extent: int, limit: ir.Value, join: Callable[[ir.Value, ir.Value], ir.Value]
-    ) -> ir.Value:
-        """Join the coordinates below `limit` of all positions, from 0 on."""
-        builder, cell = emit.builder, emit.stack(I64)
-        builder.store(I64(0), cell)
-
-        def visit(index: Index) -> None:
-            at, found = self.coordinate(emit, index[0]), builder.load(cell, typ=I64)
-            inside = builder.icmp_unsigned("<", at, limit)
-            builder.store(builder.select(inside, join(found, at), found), cell)
-
-        emit.loop_nest([extent], visit)
-        return builder.load(cell, typ=I64)
+    return PointerElements(access.tile, lowering.tile(access.address), mask)
 
 
 class ViewElements(Elements):
@@ -274,7 +272,7 @@ class ViewElements(Elements):
         inside: ir.Value = I1(1)
         for axis, position in zip(self.axes, index):
             at = axis.coordinate(emit, position)
-            below = builder.icmp_unsigned("<", at, self.tensor.extents[axis.dim])
+            below = builder.icmp_unsigned("<", at, axis.limit)
             inside = builder.and_(inside, builder.and_(axis.reachable, below))
             offset = builder.add(offset, builder.mul(at, self.tensor.strides[axis.dim]))
         return offset, inside
@@ -284,10 +282,9 @@ class ViewElements(Elements):
 
     def last(self, emit: Emitter) -> tuple[ir.Value, list[ir.Value]]:
         """Return whether any element lies in the tensor, and the largest coordinate in it along each axis."""
-        builder, limits = emit.builder, [self.tensor.extents[axis.dim] for axis in self.axes]
-        found = list(zip(self.axes, self.type.shape, limits))
-        any_inside = some(builder, [axis.count(emit, extent, limit) for axis, extent, limit in found])
-        return any_inside, [axis.last(emit, extent, limit) for axis, extent, limit in found]
+        found = list(zip(self.axes, self.type.shape))
+        any_inside = some(emit.builder, [axis.count(emit, extent) for axis, extent in found])
+        return any_inside, [axis.last(emit, extent) for axis, extent in found]
 
     def address_of(self, emit: Emitter, place: ir.Value) -> ir.Value:
         if self.type.element is t.F4E2M1FN:
@@ -308,26 +305,7 @@ class ViewElements(Elements):
 
 def view_elements(lowering: Lowering, access: MemoryAccess) -> ViewElements:
     """Return the elements of an access through a view, or to rows of a tensor."""
-    type, dim, indices = moved_tile(access), access.sparse_dim, access.indices
-    if isinstance(access.address.type, t.TensorViewType):
-        tensor = lowering.tensor_view(access.address)
-    else:
-        tensor = lowering.tile_view(access.address).tensor
-    if dim is not None:
-        rows = materialized(lowering.emit, lowering.tile(indices[dim]))
-        axes = [_axis(lowering, tensor, at, value) for at, value in enumerate(indices) if at != dim]
-        return ViewElements(type, tensor, (*axes[:dim], Axis(dim, I64(0), I1(1), rows), *axes[dim:]))
-    view = lowering.tile_view(access.address).type
-    steps = zip(view.tensor_dims, view.tile_steps, indices)
-    return ViewElements(type, tensor, [_axis(lowering, tensor, dim, value, step) for dim, step, value in steps])
-
-
-def _axis(lowering: Lowering, tensor: NativeTensorView, dim: int, index: Value, step: int = 1) -> Axis:
-    """Return an axis that starts at the unsigned `index` times `step`, without wrapping around."""
-    builder, position = lowering.builder, lowering.unsigned(index)
-    start = builder.mul(position, I64(step))
-    exact = builder.icmp_unsigned("<=", position, I64(((1 << 64) - 1) // step))
-    return Axis(dim, start, builder.and_(exact, builder.icmp_unsigned("<", start, tensor.extents[dim])))
+    return ViewElements(access.tile, _tensor_of(lowering, access), _axes_of(lowering, access))
 
 
 # ---------------------------------------------------------------- rows
@@ -372,13 +350,12 @@ def view_rows(lowering: Lowering, elements: ViewElements, access: MemoryAccess) 
 
     They lie along the last dimension of unit stride. Elements that share a place are stored in row-major order.
     """
-    emit, builder, type, tensor = lowering.emit, lowering.builder, elements.type, elements.tensor
+    emit, builder, type = lowering.emit, lowering.builder, elements.type
     dim = None if access.is_strong or not moves_as_bytes(type.element) else _unit_dimension(elements)
     if dim is None or (access.writes and any(extent > 1 for extent in type.shape[dim + 1 :])):
         return None
     axis, extent = elements.axes[dim], I64(type.shape[dim])
-    left = builder.sub(tensor.extents[axis.dim], axis.start)
-    most = builder.select(builder.icmp_unsigned("<", left, extent), left, extent)
+    most = _least(builder, builder.sub(axis.limit, axis.start), extent)
 
     def at(index: Index) -> MemoryRow:
         offset, inside = elements.offset(emit, index)
@@ -401,7 +378,7 @@ def _unit_dimension(elements: ViewElements) -> int | None:
 def pointer_rows(lowering: Lowering, access: MemoryAccess) -> MemoryRows | None:
     """Return the rows of an access through pointers; None if it has none, or every element is looked at."""
     found = lowering.loads.rows.get(access.op)
-    if found is None or lowering.strict or not moves_as_bytes(moved_tile(access).element):
+    if found is None or lowering.strict or not moves_as_bytes(access.tile.element):
         return None
     elements = pointer_elements(lowering, access)
     return MemoryRows(found.dim, lambda index: _pointer_row(lowering, elements, found, index), elements)
@@ -496,22 +473,18 @@ class Box:
 
 def view_box(lowering: Lowering, access: MemoryAccess) -> Box:
     """Return the box of a tile of a partition or strided view."""
-    builder, type, view = lowering.builder, moved_tile(access), lowering.tile_view(access.address)
+    builder, type, view = lowering.builder, access.tile, lowering.tile_view(access.address)
+    axes, extents = _axes_of(lowering, access), _extents_in_view(lowering, access, type)
+    strides = tuple(view.tensor.strides[axis.dim] for axis in axes)
+    counts = tuple(axis.count(lowering.emit, extent) for axis, extent in zip(axes, extents))
     offset, full = I64(0), I1(1)
-    starts, counts, strides = [], [], []
-    extents = _extents_in_view(lowering, access, type)
-    for index, dim, step, extent in zip(access.indices, view.type.tensor_dims, view.type.tile_steps, extents):
-        start, stride = start_of(lowering, index, step), view.tensor.strides[dim]
-        count, whole = count_inside(lowering, index, step, view.tensor.extents[dim], extent)
-        counts.append(count)
-        full = builder.and_(full, whole)
-        starts.append(start)
-        strides.append(stride)
-        offset = builder.add(offset, builder.mul(start, stride))
+    for axis, stride, count, extent in zip(axes, strides, counts, extents):
+        offset = builder.add(offset, builder.mul(axis.start, stride))
+        full = builder.and_(full, builder.icmp_unsigned("==", count, as_register(extent)))
     distance = builder.mul(offset, I64(view.type.element.byte_size))
-    window = Window(type, builder.gep(view.tensor.base, [distance], source_etype=I8), tuple(strides))
-    dims = view.type.tensor_dims
-    return Box(window, tuple(counts), full, sorted(range(type.rank), key=lambda dim: dims[dim]), tuple(starts))
+    window = Window(type, builder.gep(view.tensor.base, [distance], source_etype=I8), strides)
+    order = sorted(range(type.rank), key=lambda dim: axes[dim].dim)
+    return Box(window, counts, full, order, tuple(axis.start for axis in axes))
 
 
 def _extents_in_view(lowering: Lowering, access: MemoryAccess, type: t.TileType) -> Sequence[Extent]:
@@ -527,7 +500,7 @@ def pointer_box(lowering: Lowering, access: MemoryAccess) -> Box | None:
     region = lowering.loads.regions[access.op]
     if not region.is_box or region.prefixes is None:
         return None
-    emit, builder, type = lowering.emit, lowering.builder, moved_tile(access)
+    emit, builder, type = lowering.emit, lowering.builder, access.tile
     elements, extents = pointer_elements(lowering, access), lowering.extents(access.address)
     counts, kept = _counts(lowering, region.prefixes, extents)
     longer = lowering.joined is not None and access.op in lowering.joined.coarsening.accesses

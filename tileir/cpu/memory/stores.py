@@ -26,7 +26,6 @@ from tileir.cpu.memory.regions import (
     PointerElements,
     ViewElements,
     located,
-    moved_tile,
     pointer_elements,
     span_of_pointers,
     span_of_window,
@@ -172,7 +171,7 @@ def _all_loaded(lowering: Lowering, joined: JoinedBlocks, access: MemoryAccess, 
     builder, dims, found = lowering.builder, joined.coarsening.dims, I1(1)
     for tile, loaded in joined.covered.items():
         needed = list(map(I64, tile.tile.shape))
-        if tile.tile.shape == moved_tile(access).shape:
+        if tile.tile.shape == access.tile.shape:
             needed = list(counts)
         needed[dims[tile]] = counts[joined.coarsening.accesses[access.op]]
         for have, need in zip(loaded, needed):

@@ -39,7 +39,7 @@ def look_at_edges(lowering: Lowering, op: Op) -> ir.Value:
     whole: ir.Value = I1(1)
     promised = op.attributes.get("inbounds") or (False,) * len(where.axes)
     for dim, (axis, extent) in enumerate(zip(where.axes, where.type.shape)):
-        count = axis.count(emit, extent, where.tensor.extents[axis.dim])
+        count = axis.count(emit, extent)
         if access.sparse_dim is None:
             emit.trap_if(builder.icmp_unsigned("==", count, I64(0)), op, undefined.outside_index_space(dim))
         inside = builder.icmp_unsigned("==", count, I64(extent))

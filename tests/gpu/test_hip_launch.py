@@ -216,6 +216,8 @@ STRIDED = Name("torch.strided")
 class TorchTensor:
     """The fields of a tensor of torch for ROCm that a launch looks at."""
 
+    requires_grad = False
+
     def __init__(self, address: int) -> None:
         self.address, self.shape, self.layout = address, (200,), STRIDED
         self.dtype, self.device = Name("torch.float32"), Name("cuda:0")

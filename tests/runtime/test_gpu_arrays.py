@@ -12,9 +12,8 @@ import pytest
 
 import tileir
 from tileir.runtime.arguments import ArrayArgument, PointerArgument, binder
-from tileir.runtime.arrays import described
+from tileir.runtime.arrays import Array, described
 from tileir.runtime.dlpack import _Tensor, _Versioned
-from tileir.runtime.gpu_binding import Located, gpu_binder
 
 CUDA = ("cuda",)
 ADDRESS = 1 << 40
@@ -84,7 +83,7 @@ class TestArrayInterface:
     )
     def test_what_is_refused(self, value, error, got):
         with pytest.raises(error) as caught:
-            gpu_binder(parameter("ptr<f32>"), CUDA, "cuda")(value)
+            binder(parameter("ptr<f32>"), CUDA, "cuda")(value)
         assert "kernel @k, parameter 0 'p' (tile<ptr<f32>>): expected" in str(caught.value)
         assert got in str(caught.value)
 
@@ -94,16 +93,16 @@ class TestArrayInterface:
           %u = store_ptr_tko weak %q, %v : tile<ptr<f32>>, tile<f32> -> token
         }"""
         read, written = tileir.parse(text)["k"].parameters
-        assert gpu_binder(read, CUDA, "cuda")(Interface(readonly=True)).array.address == ADDRESS
+        assert binder(read, CUDA, "cuda")(Interface(readonly=True)).array.address == ADDRESS
         with pytest.raises(ValueError, match=r"expected a writable array, as 'store_ptr_tko' at .* a read-only one"):
-            gpu_binder(written, CUDA, "cuda")(Interface(readonly=True))
+            binder(written, CUDA, "cuda")(Interface(readonly=True))
 
     def test_a_null_address_is_refused(self):
         for value in (Interface(data=(0, False)), DLPack(address=None)):
             with pytest.raises(
                 ValueError, match="expected an array whose memory is there, got one whose storage was freed"
             ):
-                gpu_binder(parameter("ptr<f32>"), CUDA, "cuda")(value)
+                binder(parameter("ptr<f32>"), CUDA, "cuda")(value)
 
     def test_both_sides_are_named_when_the_memory_is_another(self):
         with pytest.raises(
@@ -113,7 +112,7 @@ class TestArrayInterface:
         with pytest.raises(
             ValueError, match="memory of device cuda, which target 'cuda' uses, got an array on device cpu"
         ):
-            gpu_binder(parameter("ptr<f32>"), CUDA, "cuda")(np.zeros(4, np.float32))
+            binder(parameter("ptr<f32>"), CUDA, "cuda")(np.zeros(4, np.float32))
 
 
 class TestDLPack:
@@ -155,6 +154,8 @@ STRIDED = Name("torch.strided")
 class Tensor:
     """The fields of a torch tensor that a launch looks at; `Tensor` stands for the library's own type."""
 
+    requires_grad = False
+
     def __init__(self, dtype="torch.float32", device="cuda:1", negative=False, layout=STRIDED, address=ADDRESS):
         self.dtype, self.device, self.layout = Name(dtype), Name(device), layout
         self.negative, self.address, self.shape = negative, address, (4, 8)
@@ -184,16 +185,17 @@ class TestTorch:
         monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(Tensor=Tensor, strided=STRIDED))
 
     def bound(self, value, bind=None):
-        return (bind or gpu_binder(parameter("ptr<f32>"), CUDA, "cuda"))(value)
+        return (bind or binder(parameter("ptr<f32>"), CUDA, "cuda"))(value)
 
     def test_it_is_taken_the_long_way_once_and_then_the_short_one(self):
-        bind = gpu_binder(parameter("ptr<f32>"), CUDA, "cuda")
-        assert isinstance(self.bound(Tensor(), bind), ArrayArgument)
-        assert self.bound(Tensor(address=ADDRESS + 64), bind) == Located(ADDRESS + 64, "cuda:1")
-        assert isinstance(self.bound(Tensor(device="cuda:0"), bind), ArrayArgument)
+        bind = binder(parameter("ptr<f32>"), CUDA, "cuda")
+        assert isinstance(self.bound(Tensor(), bind).value, Array)
+        found = self.bound(Tensor(address=ADDRESS + 64), bind)
+        assert (found.bits, found.device, type(found.value)) == (ADDRESS + 64, "cuda:1", Tensor)
+        assert isinstance(self.bound(Tensor(device="cuda:0"), bind).value, Array)
 
     def test_the_short_way_refuses_nothing_less(self):
-        bind = gpu_binder(parameter("ptr<f32>"), CUDA, "cuda")
+        bind = binder(parameter("ptr<f32>"), CUDA, "cuda")
         self.bound(Tensor(), bind)
         for value, error in [
             (Tensor(dtype="torch.float64"), TypeError),
@@ -207,10 +209,10 @@ class TestTorch:
 
 
 def test_raw_addresses_and_numbers():
-    pointer = gpu_binder(parameter("ptr<f32>"), CUDA, "cuda")(tileir.Pointer(4096))
+    pointer = binder(parameter("ptr<f32>"), CUDA, "cuda")(tileir.Pointer(4096))
     assert isinstance(pointer, PointerArgument)
-    bind = gpu_binder(parameter("i16"), CUDA, "cuda")
-    assert (bind(-1), bind(65535), bind(7)) == (65535, 65535, 7)
+    bind = binder(parameter("i16"), CUDA, "cuda")
+    assert [bind(number).bits for number in (-1, 65535, 7)] == [65535, 65535, 7]
     for wrong in (65536, -32769, 1.5, "7"):
         with pytest.raises((TypeError, ValueError), match=r"parameter 0 'p' \(tile<i16>\)"):
             bind(wrong)

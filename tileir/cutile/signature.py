@@ -171,7 +171,7 @@ class LeafParameter:
                 self._plain.clear()
             layout = self._plain[looks] = self._any_array(value, binding)
         else:
-            argument = tuple.__new__(ArrayArgument, (self._place.path, begin, (begin, end, end, end), value, ()))
+            argument = tuple.__new__(ArrayArgument, (self._place.path, begin, (begin, end, end, end), CPU, value, ()))
             binding.add(argument, layout.scalars, begin, end)
         return layout.kind
 

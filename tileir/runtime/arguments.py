@@ -16,7 +16,7 @@ from tileir.ir import types as t
 from tileir.ir.diagnostics import place_text
 from tileir.ir.shown import shown
 from tileir.ir.storage import DTYPES
-from tileir.runtime.arrays import CPU, Array, described, plain_memory
+from tileir.runtime.arrays import CPU, Array, address_of_tensor, described, plain_memory
 from tileir.runtime.scalars import DoesNotFit, scalar
 
 LOWEST, HIGHEST = 1 << 12, 1 << 63
@@ -105,18 +105,19 @@ class ArrayArgument(NamedTuple):
     """An array for a pointer parameter.
 
     `bits` is its address, as an unsigned number; `value` the array as it was given, or an `Array`; `reaches` are arrays
-    whose addresses it holds, for a kernel that loads pointers.
+    whose addresses it holds, for a kernel that loads pointers. `bounds` may be empty in memory of a GPU.
     """
 
     name: str
     bits: int
     bounds: Bounds
+    device: str
     value: object
     reaches: tuple[ArrayArgument, ...] = ()
 
     @staticmethod
     def of(name: str, array: Array, reaches: tuple[ArrayArgument, ...] = ()) -> ArrayArgument:
-        return ArrayArgument(name, array.address, array.bounds, array, reaches)
+        return ArrayArgument(name, array.address, array.bounds, array.device, array, reaches)
 
     @property
     def array(self) -> Array:
@@ -228,19 +229,41 @@ def _pointer_binder(parameter: Parameter, element: t.ElementType, devices: Seque
             _require_unwritten(parameter)
         return ArrayArgument.of(name, array)
 
-    if CPU not in devices:
-        return bind_any
-    plain_dtypes: set[object] = set()
-    """Of plain arrays that have been taken, as their libraries call them."""
+    return _plain_binder(name, bind_any) if CPU in devices else _tensor_binder(name, bind_any)
+
+
+def _plain_binder(name: str, bind_any: Binder) -> Binder:
+    """Plain arrays of a dtype that has been taken before are taken at once."""
+    dtypes: set[object] = set()
 
     def bind(value: Any) -> Argument:
         plain = plain_memory(value)
-        if plain is not None and value.dtype in plain_dtypes:
+        if plain is not None and value.dtype in dtypes:
             begin, end = plain
-            return _new(ArrayArgument, (name, begin, (begin, end, end, end), value, ()))
+            return _new(ArrayArgument, (name, begin, (begin, end, end, end), CPU, value, ()))
         argument = bind_any(value)
         if plain is not None:
-            plain_dtypes.add(value.dtype)
+            dtypes.add(value.dtype)
+        return argument
+
+    return bind
+
+
+def _tensor_binder(name: str, bind_any: Binder) -> Binder:
+    """Tensors of a dtype, a device and a layout that have been taken before are taken at once."""
+    tensors: set[type] = set()
+    taken: dict[tuple[Any, Any, Any], str] = {}
+
+    def bind(value: Any) -> Argument:
+        if type(value) in tensors:
+            device = taken.get((value.dtype, value.device, value.layout))
+            plain = device is not None and not (value.is_neg() or value.requires_grad)
+            if plain and (address := address_of_tensor(value)):
+                return _new(ArrayArgument, (name, address, (), device, value, ()))
+        argument = bind_any(value)
+        if isinstance(argument, ArrayArgument) and hasattr(value, "is_neg"):
+            tensors.add(type(value))
+            taken[value.dtype, value.device, value.layout] = argument.device
         return argument
 
     return bind

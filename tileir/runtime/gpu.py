@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import prod
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -23,9 +25,8 @@ from tileir.ir.core import Op
 from tileir.ir.diagnostics import Trap
 from tileir.ir.shown import shown
 from tileir.ops.module import Global
-from tileir.runtime.arguments import Argument, Binder, Parameter
-from tileir.runtime.arrays import GPU, ROCM, Array, is_for_rocm
-from tileir.runtime.gpu_binding import Ready, gathered, gpu_binder
+from tileir.runtime.arguments import Argument, ArrayArgument, Binder, Parameter, binder
+from tileir.runtime.arrays import CPU, GPU, ROCM, Array, is_for_rocm
 from tileir.runtime.grid import Grid
 from tileir.runtime.memory import alignment_of, memory_image
 from tileir.runtime.module import Kernel, Module, Run
@@ -123,7 +124,7 @@ class Gpu:
         return _Settings(number, writer("output", options.get("output")), requested_options(options))
 
     def binder(self, parameter: Parameter) -> Binder:
-        return gpu_binder(parameter, self.devices, self.name)
+        return binder(parameter, self.devices, self.name)
 
     # ------------------------------------------------------------ arrays of the host, on the default stream
 
@@ -164,8 +165,8 @@ class _GpuKernel:
         self._launchers: dict[tuple[int, int, RequestedOptions, bool], KernelLauncher] = {}
         self.usual = _Settings()
 
-    def run(self, grid: Grid, arguments: Sequence[Argument | Ready], settings: _Settings) -> None:
-        values, places, tables = gathered(arguments)
+    def run(self, grid: Grid, arguments: Sequence[Argument], settings: _Settings) -> None:
+        values, places, tables = _gathered(arguments)
         device = self._driver.device()
         ordinal = _ordinal(places[0]) if len(places) == 1 else _only_ordinal(places)
         if ordinal is None or ordinal == device.ordinal:
@@ -288,6 +289,31 @@ def _globals(module: Module, driver: Driver) -> dict[str, DeviceMemory]:
         if isinstance(item, Global):
             found[item.sym_name] = DeviceMemory(driver, memory_image(item.value).tobytes(), alignment_of(item))
     return found
+
+
+def _gathered(arguments: Sequence[Argument]) -> tuple[list[int], list[str], dict[int, bytes]]:
+    """The bits of the arguments; the devices that arrays are on, each as often as it follows another one; and, by
+    position, the content of tables of addresses, which are not there yet."""
+    values: list[int] = []
+    device, devices = "", []
+    tables = {}
+    for argument in arguments:
+        if isinstance(argument, ArrayArgument):
+            found = argument.device
+            if argument.reaches:
+                found = argument.reaches[0].device
+                tables[len(values)] = _content(argument.array)
+            if found is not device:
+                device = found
+                devices.append(device)
+        values.append(argument.bits)
+    return values, devices, tables
+
+
+def _content(array: Array) -> bytes:
+    """The bytes of a table that a launch has made in the memory of this process."""
+    assert array.device == CPU and array.contiguous
+    return ctypes.string_at(array.address, array.itemsize * prod(array.shape))
 
 
 # ---------------------------------------------------------------- streams

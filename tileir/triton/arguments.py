@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
@@ -11,8 +12,11 @@ import numpy as np
 from tileir.ir import types as t
 from tileir.ir.shown import shown, type_name
 from tileir.ir.storage import DTYPES
-from tileir.runtime.arguments import GONE, Argument, ArrayArgument, Pointer, PointerArgument, ScalarArgument
-from tileir.runtime.arrays import CPU, described
+from tileir.ops.conversion import IntToPtr
+from tileir.runtime.arguments import GONE, LOWEST, Argument, ArrayArgument, Pointer, PointerArgument, ScalarArgument
+from tileir.runtime.arrays import CPU, Array, described
+from tileir.runtime.memory import Mapping as MemoryMapping
+from tileir.runtime.memory import mapping_at
 from tileir.runtime.module import Kernel, bound_by, numbers_first
 
 Signature = Any
@@ -20,6 +24,8 @@ Signature = Any
 Bind = Callable[[Any], Argument]
 Error = TypeVar("Error", TypeError, ValueError)
 CONSTEXPR, DESCRIPTOR = "constexpr", "tensordesc"
+MOST_ADDRESSES = 1 << 12
+"""Elements of a tensor that are looked at for addresses."""
 _new = tuple.__new__
 """Makes a named tuple in half the time, as in `runtime.arguments`."""
 
@@ -34,6 +40,8 @@ class KernelArguments:
         parameters = kernel.parameters
         assert len(names) == len(parameters), "the importer makes a parameter for each"
         binders = [_binder(kernel.name, name, one.type) for name, one in zip(names, parameters)]
+        if any(isinstance(op, IntToPtr) for op in kernel.entry.walk()):
+            binders = [_reaching(bind) if _points_to_i64(one.type) else bind for bind, one in zip(binders, parameters)]
         self._binders = numbers_first(parameters, binders)
         self._plain = all(isinstance(kind, str) and not kind.startswith(DESCRIPTOR) for _, kind in self._signature)
 
@@ -139,6 +147,38 @@ def _other_pointer(kernel: str, name: str, value: Any) -> Argument:
     if isinstance(value, int):
         return PointerArgument.of(name, Pointer(value))
     raise _fault(TypeError, kernel, name, "a tensor", type_name(value))
+
+
+def _points_to_i64(type: t.Type) -> bool:
+    element = t.checked_cast(type, t.TileType).element
+    return isinstance(element, t.PointerType) and element.pointee is t.I64
+
+
+def _reaching(bind: Bind) -> Bind:
+    """The same for a tensor that may hold addresses, as the kernel makes pointers of integers: it may use the mapped
+    memory that they lie in."""
+
+    def bind_with_memory(value: Any) -> Argument:
+        argument = bind(value)
+        if not isinstance(argument, ArrayArgument):
+            return argument
+        begin, readable, _, _ = argument.bounds
+        count = min((readable - begin) // 8, MOST_ADDRESSES)
+        found: list[MemoryMapping] = []
+        for address in list((ctypes.c_uint64 * count).from_address(begin)):
+            if address >= LOWEST and not any(one.start <= address < one.end for one in found):
+                mapping = mapping_at(address)
+                found += [] if mapping is None else [mapping]
+        return argument._replace(reaches=tuple(map(_lent, found)))
+
+    return bind_with_memory
+
+
+def _lent(mapping: MemoryMapping) -> ArrayArgument:
+    size = mapping.end - mapping.start
+    byte = np.dtype(np.uint8)
+    whole = Array(mapping.start, (size,), (1,), 1, byte, None, mapping.writable, CPU, True, None)
+    return ArrayArgument.of("memory at an address that a tensor holds", whole)
 
 
 def _integer_binder(kernel: str, name: str, element: t.ElementType) -> Bind:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from tileir.ir.diagnostics import DiagnosticError
-from tileir.ir.loc import Location, Source, SourceLoc
+from tileir.ir.loc import UNKNOWN, Location, Source, SourceLoc
 from tileir.triton.importer.faults import LATER, REFUSED, SYNTAX, ImportFault
 from tileir.triton.importer.lexer import END, Tokens, unquoted
 from tileir.triton.importer.locations import Locations
@@ -37,6 +37,7 @@ from tileir.triton.importer.syntax import (
     Use,
 )
 
+YIELD = "scf.yield"
 MAX_NESTING = 64
 """Regions, types or attributes inside each other."""
 T = TypeVar("T")
@@ -155,6 +156,17 @@ class TtirReader:
                 else:
                     blocks[-1].operations.append(self.operation())
             return blocks
+
+    def yielding_region(self, arguments: tuple[MlirArgument, ...] = ()) -> Region:
+        """The same; an ``scf.yield`` of nothing at the end is not written."""
+        found = self.region(arguments)
+        last = found[-1].operations[-1] if found[-1].operations else None
+        if len(found) == 1 and (last is None or last.name != YIELD):
+            end = self.tokens.offset
+            ended = MlirOperation(YIELD, end, end)
+            ended.loc = UNKNOWN if last is None else last.loc
+            found[0].operations.append(ended)
+        return found
 
     def _begin_block(self, blocks: list[MlirBlock]) -> None:
         tokens = self.tokens
@@ -377,7 +389,7 @@ class TtirReader:
             MlirArgument(name, type, place, {})
             for name, type in zip((counter, *names), (*made.types, *made.result_types))
         )
-        made.regions = [self.region(tuple(carried))]
+        made.regions = [self.yielding_region(tuple(carried))]
         if tokens.text == "{":
             made.attributes |= self.attributes()
 
@@ -398,9 +410,9 @@ class TtirReader:
         made.operands = (self.use(),)
         if tokens.accept("->"):
             made.result_types = self.types_or_one()
-        made.regions = [self.region()]
+        made.regions = [self.yielding_region()]
         if tokens.accept("else"):
-            made.regions.append(self.region())
+            made.regions.append(self.yielding_region())
         if tokens.text == "{":
             made.attributes |= self.attributes()
 

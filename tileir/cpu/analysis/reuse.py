@@ -36,17 +36,21 @@ class Reuse:
             return
         if tile.op is not by and not self._fusion.fused(tile):
             return
-        for value in dict.fromkeys(self._leaves(tile)):
+        for value in self._leaves(tile):
             if _fits(value, tile) and self._owns_memory(value) and self._ends_with(value, tile, by):
                 yield value
 
     def _leaves(self, tile: Value) -> Iterator[Value]:
-        """The values with memory that elements of `tile` are computed from."""
-        for value in tile.op.operands if tile.op is not None else ():
-            if value.op is not None and fusible(value.op) and self._fusion.fused(value):
-                yield from self._leaves(value)
-            else:
-                yield value
+        """The values with memory that elements of `tile` are computed from, each once."""
+        waiting, seen = [tile], {tile}
+        while waiting:
+            one = waiting.pop()
+            if one is not tile and not (one.op is not None and fusible(one.op) and self._fusion.fused(one)):
+                yield one
+            elif one.op is not None:
+                operands = [operand for operand in dict.fromkeys(one.op.operands) if operand not in seen]
+                seen.update(operands)
+                waiting += reversed(operands)
 
     def _owns_memory(self, value: Value) -> bool:
         if value.op is None:

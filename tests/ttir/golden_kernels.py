@@ -350,7 +350,7 @@ def random_numbers(out, seed, N: tl.constexpr):
 def printed(x, n, N: tl.constexpr):
     at = tl.max_contiguous(tl.multiple_of(tl.arange(0, N), N), N)
     tl.assume(n % 4 == 0)
-    value = tl.load(x + at)
+    value = tl.load(x + tl.multiple_of(n - 12, 4) + at)
     tl.device_print("value", value)
     tl.device_print("n", n, hex=True)
     tl.debug_barrier()

@@ -8,18 +8,16 @@ from dataclasses import dataclass
 
 from tileir.ir import core
 from tileir.ir import types as t
-from tileir.ir.attributes import DivBy
 from tileir.ir.core import Block, Value
 from tileir.ir.diagnostics import Diagnostic, DiagnosticError
 from tileir.ir.loc import NameLoc, Source
 from tileir.ir.types import FunctionType
 from tileir.ops.control import Return
-from tileir.ops.misc import Assume
 from tileir.ops.module import Entry, ModuleOp
 from tileir.triton.importer.blocks import import_body
 from tileir.triton.importer.building import TileBuilder
 from tileir.triton.importer.faults import ImportFault
-from tileir.triton.importer.importing import Imported, Importing, Unavailable
+from tileir.triton.importer.importing import Imported, Importing, Unavailable, promised
 from tileir.triton.importer.reader import read
 from tileir.triton.importer.rules import RULES
 from tileir.triton.importer.syntax import MlirArgument, MlirDescriptor, MlirFunction
@@ -117,18 +115,10 @@ def _arguments(importing: Importing, function: MlirFunction, values: Sequence[Va
     position = 0
     for index, argument in enumerate(function.arguments):
         parts = list(values[position : position + len(flat_types(argument.type))])
-        parts[0] = _promised(importing.build, parts[0], argument)
+        parts[0] = promised(importing.build, parts[0], argument.attributes)
         found[argument.name] = importing.rebuilt(argument.type, parts)
         position += 1 if _has_layout(function, index) else len(parts)
     return found
-
-
-def _promised(build: TileBuilder, value: Value, argument: MlirArgument) -> Value:
-    """`value`, with the promise of ``tt.divisibility``: of pointers in bytes."""
-    divisor = argument.attributes.get("tt.divisibility")
-    if not isinstance(divisor, int) or divisor & -divisor <= 1:
-        return value
-    return build.op(Assume, value.type, predicate=DivBy(divisor & -divisor), value=value)
 
 
 _NUMBERED = re.compile(r"%(?:arg)?\d+")

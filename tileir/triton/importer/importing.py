@@ -9,15 +9,19 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from tileir.ir import types as t
+from tileir.ir.attributes import DivBy
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import Diagnostic
 from tileir.ir.loc import Source, SourceLoc
 from tileir.ir.near import did_you_mean
+from tileir.ops.misc import Assume
 from tileir.triton.importer.building import TileBuilder
 from tileir.triton.importer.facts import Fact, fact
 from tileir.triton.importer.faults import LATER, SYNTAX, UNKNOWN_OPERATION, ImportFault, mismatch, refused
 from tileir.triton.importer.ordering import Order
 from tileir.triton.importer.syntax import (
+    Dense,
+    MlirAttribute,
     MlirDescriptor,
     MlirFunction,
     MlirOperation,
@@ -120,7 +124,14 @@ class Importing:
         )
         if len(found) != len(op.results) and op.results:
             raise mismatch(f"expected {len(found)} results, got {len(op.results)} names")
-        self.scopes[-1].update(zip(op.results, found))
+        self.scopes[-1].update(zip(op.results, (self._promised(op, one) for one in found)))
+
+    def _promised(self, op: MlirOperation, result: Imported) -> Imported:
+        """A scalar with the promise of ``tl.multiple_of``. Promises about tensors are dropped: they are meant for the
+        width of accesses, and kernels give them where rows wrap around at the edge of a matrix, too."""
+        if "tt.divisibility" not in op.attributes or not isinstance(result, Value) or result.tile.shape:
+            return result
+        return promised(self.build, result, op.attributes)
 
     # ------------------------------------------------------------ values
 
@@ -245,6 +256,15 @@ class Importing:
         *results, done = self.build.insert(cls, [*types, t.TOKEN], token=token, **fields)
         self.order = self.order.after(done, writes)
         return tuple(results)
+
+
+def promised(build: TileBuilder, value: Value, attributes: Mapping[str, MlirAttribute]) -> Value:
+    """A scalar with the promise of ``tt.divisibility``: of pointers in bytes."""
+    found = attributes.get("tt.divisibility")
+    number = found.elements[0] if isinstance(found, Dense) and found.elements else found
+    if not isinstance(number, int) or number & -number <= 1:
+        return value
+    return build.op(Assume, value.type, predicate=DivBy(number & -number), value=value)
 
 
 def parts_of(lowered: Imported) -> list[Value]:

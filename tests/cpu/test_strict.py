@@ -119,10 +119,19 @@ WARNINGS = {
   %u = store_view_tko weak %x, %v[%i] : tile<4xf32>, {VIEW}, tile<i32> -> token
   %y, %w = load_view_tko weak %v[%i] token=%u : {VIEW}, tile<i32> -> tile<4xf32>, token
   %z, %r = load_view_tko weak %v[%j] token=%u : {VIEW}, tile<i32> -> tile<4xf32>, token""",
+    "a view that claims too much": TENSOR.replace("8", "9"),
+    "a view of unknown extent that claims too much": """%t = make_tensor_view %p, shape = [2, %n], strides = [4, 1]
+    : tile<i32> -> tensor_view<2x?xf32, strides=[4,1]>""",
+    "a view of the rest that claims too much": f"""%q = offset %p, %n : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>
+  {TENSOR.replace("%p", "%q").replace("8", "4")}""",
+    "a view that claims too much storage": f"""%q = alloca num_elem = 7, alignment = 4 : tile<ptr<f32>>
+  {TENSOR.replace("%p", "%q")}""",
     "a format": '%x = constant <f32: 1.0> : tile<f32>\n%u = print_tko "%d", %x : tile<f32> -> token',
 }
 SILENT = {
     "a shift below the width": constants("i8", 1, [0, 7, 6, 3]) + "\n%c = shri %a, %b unsigned : tile<4xi8>",
+    "a view of the rest": f"""%q = offset %p, %n : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>
+  {TENSOR.replace("%p", "%q").replace("8", "3")}""",
     "a full mask": LANES
     + "\n%y, %u = load_ptr_tko weak %at, %all : tile<4xptr<f32>>, tile<4xi1> -> tile<4xf32>, token",
     "storage that was written": """%q = alloca num_elem = 4, alignment = 4 : tile<ptr<f32>>
@@ -177,6 +186,11 @@ def test_what_is_defined_goes_by_in_silence(name: str) -> None:
 
 def test_what_strict_mode_looks_at_is_looked_at_on_both_targets() -> None:
     assert TABLES.strict.keys() <= STRICT.keys()
+
+
+def test_a_view_that_claims_too_much_is_told_with_the_numbers() -> None:
+    _, ((message, *_),) = both(WARNINGS["a view that claims too much"])
+    assert message == "the view claims 9 elements of 'p', which has 8"
 
 
 def test_promises_of_inbounds_are_kept_in_strict_mode() -> None:

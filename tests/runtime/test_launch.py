@@ -377,3 +377,45 @@ class TestCheck:
     def test_another_word_is_refused(self, target):
         with pytest.raises(ValueError, match="check: expected True, False or 'strict', got 'loose'"):
             tileir.parse(self.WRAPS)["k"].launch(1, 1, target=target, check="loose")
+
+
+class TestClaims:
+    """A view that claims more than its array has is warned of at the first launch of a kernel."""
+
+    LINE = "shape = [%promised], strides = [1] : tile<i32> -> tensor_view<?xf32, strides=[1]>"
+    ROWS = "shape = [%promised, 8], strides = [16, 1] : tile<i32> -> tensor_view<?x8xf32, strides=[16,1]>"
+
+    def warned(self, array, n, form=LINE, **options):
+        module = tileir.parse(f"""entry @k(%x: tile<ptr<f32>>, %n: tile<i32>) {{
+          %promised = assume div_by<4>, %n : tile<i32>
+          %t = make_tensor_view %x, {form}
+        }}""")
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for _ in range(2):
+                module["k"].launch(2, array, n, **options)
+        return [one.message.message for one in caught if isinstance(one.message, tileir.KernelWarning)]
+
+    @pytest.mark.parametrize("target", ["interp", "cpu"])
+    def test_once(self, target):
+        expected = ["the view claims 1000 elements of 'x', which has 256"]
+        assert self.warned(np.zeros(256, np.float32), 1000, target=target) == expected
+
+    def test_of_rows(self):
+        rows = np.zeros((4, 16), np.float32)
+        assert self.warned(rows, 4, self.ROWS) == self.warned(rows[:, :8], 4, self.ROWS) == []
+        assert self.warned(rows, 8, self.ROWS) == ["the view claims 120 elements of 'x', which has 64"]
+
+    def test_not_of_none_nor_without_checks(self):
+        assert self.warned(np.zeros(0, np.float32), 0) == self.warned(np.zeros(4, np.float32), 0) == []
+        assert self.warned(np.zeros(4, np.float32), 8, check=False) == []
+        assert self.warned(np.zeros(4, np.float32), 8, target="interp", mode="off") == []
+
+    def test_of_overlapping_arrays_the_memory_counts(self):
+        kernel = tileir.parse("""entry @k(%x: tile<ptr<i8>>, %y: tile<ptr<i8>>) {
+          %t = make_tensor_view %y, shape = [8], strides = [1] : tensor_view<8xi8, strides=[1]>
+        }""")["k"]
+        both = np.zeros(16, np.int8)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            kernel.launch(1, both, both[4:8])

@@ -129,3 +129,27 @@ def test_what_one_order_does_not_write_is_shown_where_the_other_does() -> None:
     }"""
     (found,) = tileir.sanitize(tileir.parse(text, "k.mlir")["k"], 2, np.zeros(1, np.int32), np.zeros(2, np.int32))
     assert (found.kind, found.to_json()["place"]["line"], found.op) == ("order-dependent", 9, "store_ptr_tko")
+
+
+VIEW = """entry @k(%x: tile<ptr<f32>>, %n: tile<i32>) {
+  %b, %y, %z = get_tile_block_id : tile<i32>
+  %t = make_tensor_view %x, shape = [%n], strides = [1] : tile<i32> -> tensor_view<?xf32, strides=[1]>
+  %v = make_partition_view %t : partition_view<tile=(64), tensor_view<?xf32, strides=[1]>>
+  %one = constant <f32: 1.0> : tile<64xf32>
+  %u = store_view_tko weak %one, %v[%b] : tile<64xf32>, partition_view<tile=(64), tensor_view<?xf32, strides=[1]>>,
+    tile<i32> -> token
+}"""
+
+
+@pytest.mark.parametrize(("n", "claimed"), [(1000, 1000), (257, 257), (-1, (1 << 32) - 1)])
+def test_a_view_that_claims_more_than_its_array_has_is_a_warning(n: int, claimed: int) -> None:
+    report = tileir.sanitize(tileir.parse(VIEW)["k"], 4, np.zeros(256, np.float32), n)
+    (found,) = report
+    assert (found.kind, found.severity, found.op, found.array) == ("oversized-view", "warning", "make_tensor_view", "x")
+    assert found.message == f"the view claims {claimed} elements of 'x', which has 256"
+    assert report.ok and found.pairs == 4
+
+
+def test_a_view_of_what_there_is_or_less_is_none() -> None:
+    assert not list(tileir.sanitize(tileir.parse(VIEW)["k"], 4, np.zeros(256, np.float32), 256))
+    assert not list(tileir.sanitize(tileir.parse(VIEW)["k"], 1, np.zeros(256, np.float32), 64))

@@ -63,6 +63,15 @@ class AddressSpace:
             return self._sorted[position]
         return next((one for one in self._unbounded if one.base <= address < one.end), None)
 
+    def overclaim(self, address: int, size: int, element: ElementType) -> AccessFault | None:
+        """What is wrong with a view of `size` bytes at `address`; None unless it begins in memory and leaves it."""
+        found = self.find(address)
+        if found is None or address + size <= found.end:
+            return None
+        part = next((one for one in found.parts if one.base <= address < one.end), found)
+        claimed, there = ((end - part.origin) * 8 // element.memory_bits for end in (address + size, found.end))
+        return AccessFault(f"the view claims {claimed} elements of '{part.name}', which has {there}", part.name)
+
     def fault_at(self, address: int, access: DescribedAccess, lane: tuple[int, ...]) -> AccessFault:
         """What is wrong with accessing the tile element `lane` at an address where that is not allowed."""
         found = self.find(address)

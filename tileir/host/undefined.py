@@ -29,6 +29,7 @@ DUPLICATES = "two elements of a store have the same address"
 UNPADDED_MASK = "masked-off elements are loaded without a padding value"
 UNPADDED_VIEW = "elements outside the tensor are loaded without a padding value"
 MASKED_UPDATE = "the result of a masked-off element is implementation-defined"
+OVERCLAIM = "the view claims more elements than its memory has"
 UNWRITTEN = "memory of an 'alloca' is read that nothing was written to"
 
 

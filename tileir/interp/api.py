@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import Literal, get_args
 
 from tileir.host import limits, undefined
+from tileir.host.address_space import AccessFault
 from tileir.host.kernel_warnings import KernelWarning
 from tileir.host.limits import MAX_ITERATIONS
 from tileir.host.printing import Output, write
@@ -199,6 +200,11 @@ class BlockState:
         warnings = self.launch.warnings
         if op not in warnings and self.options.mode != "off":
             warnings[op] = KernelWarning(message, self.launch.kernel, self.id, op.spec.name, op.loc)
+
+    def overclaimed(self, op: Op, fault: AccessFault) -> None:
+        """A view that claims more than its memory has: strict mode warns, as an access may still be inside."""
+        if self.options.strict:
+            self.warn(op, fault.message)
 
     def undefined(self, op: Op, message: str, array: str | None = None, index: Index | None = None) -> None:
         """Undefined behaviour that goes on with a stated value: a trap in strict mode, otherwise a warning."""

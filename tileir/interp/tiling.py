@@ -29,6 +29,11 @@ class TensorView(NamedTuple):
     shape: tuple[int, ...]
     strides: tuple[int, ...]
 
+    @property
+    def reach(self) -> int:
+        """The number of elements from the first to the last one in memory; 0 if there are none."""
+        return 1 + sum((n - 1) * stride for n, stride in zip(self.shape, self.strides)) if all(self.shape) else 0
+
 
 class TileView(NamedTuple):
     """A tensor cut into tiles as `type` says."""

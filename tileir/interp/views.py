@@ -46,14 +46,18 @@ effects: Rules[EffectRule] = Rules()
 
 @effects(MakeTensorView)
 def make_tensor_view(op: MakeTensorView) -> Callable[..., object]:
-    view = op.result.type
+    view, element = op.result.type, op.result.type.element
     shape_masks, stride_masks = _masks(op.dynamicShape), _masks(op.dynamicStrides)
 
     def run(
         block: BlockState, base: np.ndarray, shape: tuple[np.ndarray, ...], strides: tuple[np.ndarray, ...]
     ) -> TensorView:
         extents = _filled(op, block, "extent", view.shape, shape, shape_masks)
-        return TensorView(int(base), extents, _filled(op, block, "stride", view.strides, strides, stride_masks))
+        made = TensorView(int(base), extents, _filled(op, block, "stride", view.strides, strides, stride_masks))
+        wrong = block.memory.overclaim(made.base, element.memory_size(made.reach), element)
+        if wrong is not None:
+            block.overclaimed(op, wrong)
+        return made
 
     return run
 

@@ -428,6 +428,10 @@ def launch_kernel(
     run = chosen.prepare(kernel, check, options)
     if key is not None:
         kernel.ready[key] = binders, run
+    if check is True and "mode" not in options:
+        from tileir.runtime.claims import plain_views, warn_of_claims
+
+        warn_of_claims(kernel.name, kernel.memo("plain views", lambda: plain_views(kernel.entry)), arguments)
     run(extents, arguments)
 
 

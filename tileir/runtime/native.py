@@ -25,7 +25,7 @@ from tileir.host.limits import MAX_ITERATIONS
 from tileir.host.printing import Output, formatter, write
 from tileir.ir import types as t
 from tileir.ir.core import Op
-from tileir.ir.diagnostics import UnsupportedError
+from tileir.ir.diagnostics import Coordinates, UnsupportedError
 from tileir.ir.digest import items_digest
 from tileir.ir.loc import FileLoc, SourceLoc, file_position
 from tileir.ir.shown import shown
@@ -34,6 +34,7 @@ from tileir.ops.calls import Func
 from tileir.ops.extension import ExternElementwise
 from tileir.ops.misc import PrintTko
 from tileir.ops.module import Entry
+from tileir.ops.views import MakeTensorView
 from tileir.runtime.arguments import Argument, ArrayArgument, Binder, Parameter, binder
 from tileir.runtime.arrays import CPU
 from tileir.runtime.exact import exact_kernel
@@ -119,7 +120,7 @@ class NativeLaunches:
             if program.prints:
                 _require_registered(program)
             given = NativeArguments(arguments, storage)
-            start(grid, given.slots, settings, given.access_fault)
+            start(grid, given.slots, settings, given)
 
         return run
 
@@ -200,12 +201,20 @@ class NativeArguments:
 
     def access_fault(self, access: FaultyAccess) -> AccessFault:
         """The fault of the access, in the words that serve all targets."""
+        return self._space(access.meant, access.block).fault_at(access.address, *_described(access))
+
+    def overclaim(self, op: MakeTensorView, address: int, size: int, begin: int, end: int) -> AccessFault | None:
+        """What is wrong with a view that was found to claim too much, in the words that serve all targets."""
+        return self._space((begin, end)).overclaim(address, size, op.result.type.element)
+
+    def _space(self, meant: tuple[int, int] | None, block: Coordinates | None = None) -> AddressSpace:
+        """The memory of the launch, and that of an `alloca` of a tile block that was meant."""
         space = AddressSpace()
         give_memory(space, self._arguments, self._storage)
-        if access.meant is not None:
-            begin, end = access.meant
-            space.add(Allocation("alloca", begin, (Runs(0, end - begin),), owner=access.block))
-        return space.fault_at(access.address, *_described(access))
+        if meant is not None and space.find(meant[0]) is None:
+            begin, end = meant
+            space.add(Allocation("alloca", begin, (Runs(0, end - begin),), owner=block))
+        return space
 
 
 def _words(numbers: Sequence[int]) -> ctypes.Array[ctypes.c_uint64] | None:

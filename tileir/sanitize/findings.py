@@ -15,6 +15,7 @@ KINDS = {
     "missing-token": "conflicting accesses of one tile block that no token orders",
     "duplicate-lanes": "two elements of one weak store at the same address",
     "out-of-bounds": "an access outside the memory given to the kernel, or outside a promised view",
+    "oversized-view": "a tensor view that claims more elements than its memory has",
     "misaligned": "an address that is no multiple of the element's size",
     "read-only": "a store into constant memory",
     "uninitialized": "a value that nobody wrote reaches a result, an address, a branch or an assertion",

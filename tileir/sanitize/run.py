@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tileir.analysis.effects import accesses_of, writes
+from tileir.host.address_space import AccessFault
 from tileir.host.allocation import Allocation
 from tileir.interp.api import BlockState, Coordinates, LaunchState, Options
 from tileir.interp.machine import TABLES
@@ -116,6 +117,9 @@ class _Block(BlockState):
     def undefined(self, op: Op, message: str, array: str | None = None, index: object = None) -> None:
         promised = any(op.attributes.get("inbounds") or ())
         self.session.undefined(op, message, "out-of-bounds" if promised else "undefined")
+
+    def overclaimed(self, op: Op, fault: AccessFault) -> None:
+        self.session.overclaimed(op, fault)
 
     def warn(self, op: Op, message: str) -> None:
         """What is unspecified is found where it matters: in what is stored."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tileir.host.address_space import AccessFault
 from tileir.interp.api import BlockState, Coordinates, Fault, Index
 from tileir.ir.core import Op
 from tileir.ops.control import Assert
@@ -130,6 +131,13 @@ class Session:
         hint = "keep the promise, or do not make it" if kind == "undefined" else None
         found = Finding(kind, message, loc=op.loc, op=op.spec.name, blocks=blocks, hint=hint)
         self.collector.add(found, op)
+
+    def overclaimed(self, op: Op, fault: AccessFault) -> None:
+        """A view that claims more than its memory has; accesses through it may still be inside."""
+        blocks = () if self.block is None else (self.block.id,)
+        hint = "make the view of the extents that the array has"
+        found = Finding("oversized-view", fault.message, "warning", hint, op.loc, op.spec.name, array=fault.array)
+        self.collector.add(replace(found, blocks=blocks), op)
 
     def fault(self, op: Op, fault: Fault) -> None:
         self.undefined(op, fault.message, "assert" if isinstance(op, Assert) else "undefined")

@@ -156,4 +156,22 @@ cuda_tile.module @bounds {
     %q = offset %q_8, %where : tile<8xptr<f32>>, tile<8xi32> -> tile<8xptr<f32>>
     %stored_1 = store_ptr_tko weak %q, %v, %inside : tile<8xptr<f32>>, tile<8xf32>, tile<8xi1> -> token
   }
+
+  // launch: 2 x=i32[16]:zeros n=i32:100
+  entry @wrong_extent_of_a_view(%x: tile<ptr<i32>>, %n: tile<i32>) {
+    %b, %by_b, %bz_b = get_tile_block_id : tile<i32>
+    %t = make_tensor_view %x, shape = [%n], strides = [1] : tile<i32> -> tensor_view<?xi32, strides=[1]>  // !oversized-view
+    %v = make_partition_view %t : partition_view<tile=(8), tensor_view<?xi32, strides=[1]>>
+    %i = iota : tile<8xi32>
+    %u = store_view_tko weak %i, %v[%b] : tile<8xi32>, partition_view<tile=(8), tensor_view<?xi32, strides=[1]>>, tile<i32> -> token
+  }
+
+  // launch: 2 x=i32[16]:zeros n=i32:16
+  entry @right_extent_of_a_view(%x: tile<ptr<i32>>, %n: tile<i32>) {
+    %b, %by_b, %bz_b = get_tile_block_id : tile<i32>
+    %t = make_tensor_view %x, shape = [%n], strides = [1] : tile<i32> -> tensor_view<?xi32, strides=[1]>
+    %v = make_partition_view %t : partition_view<tile=(8), tensor_view<?xi32, strides=[1]>>
+    %i = iota : tile<8xi32>
+    %u = store_view_tko weak %i, %v[%b] : tile<8xi32>, partition_view<tile=(8), tensor_view<?xi32, strides=[1]>>, tile<i32> -> token
+  }
 }

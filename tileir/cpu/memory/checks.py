@@ -22,11 +22,13 @@ from tileir.analysis.effects import MemoryAccess, access_of
 from tileir.cpu.emit.algebra import Int
 from tileir.cpu.emit.elements import I1, I8, I64
 from tileir.cpu.emit.emitter import Index
-from tileir.cpu.emit.record import TrapKind, TrapSite
+from tileir.cpu.emit.exits import field_of
+from tileir.cpu.emit.record import HANDED, TrapKind, TrapSite
 from tileir.cpu.emit.tiles import Bounds, Fit, NativeTensorView, address_of, distance, row_major, scalar, wide
+from tileir.cpu.lowering.reports import warn_if
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory import lookup
-from tileir.cpu.memory.bounds import MemoryQuestion, asked, bounds_of, box_held, range_inside, room
+from tileir.cpu.memory.bounds import MemoryQuestion, asked, bounds_of, box_held, range_inside, room, written
 from tileir.cpu.memory.regions import (
     Box,
     Elements,
@@ -41,6 +43,7 @@ from tileir.cpu.memory.regions import (
     view_elements,
 )
 from tileir.cpu.memory.strict import look_at_marks
+from tileir.host import undefined
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value
 from tileir.ops import views
@@ -297,6 +300,21 @@ def fit_of(
 
     reads, writes = _uses_of(lowering.fusion.users, result)
     return Fit(bounds, usable(False) if reads else I1(0), usable(True) if writes else I1(0))
+
+
+def look_at_claim(lowering: Lowering, op: views.MakeTensorView, view: NativeTensorView) -> None:
+    """Warn of a tensor view that begins in its memory and claims more than that has; the host says how much."""
+    builder, bounds = lowering.builder, bounds_of(lowering, scalar(lowering.emit, lowering.tile(op.base)))
+    if bounds is None:
+        return
+    first, whole = builder.ptrtoint(view.base, I64), replace(bounds, end=bounds.last)
+    length, conditions = _claimed(builder, view, op.result.type.element)
+    conditions += [builder.icmp_unsigned("!=", extent, I64(0)) for extent in view.extents]
+    conditions.append(range_inside(lowering, whole, first, I64(1), False))
+    conditions.append(builder.not_(range_inside(lowering, whole, first, length, False)))
+    words = written(lowering, "claim", (first, length, bounds.begin, bounds.last))
+    builder.store(words, field_of(builder, lowering.emit.arena, HANDED))
+    warn_if(lowering, reduce(builder.and_, conditions), op, undefined.OVERCLAIM)
 
 
 _MADE_OF_TENSORS = (views.MakePartitionView, views.MakeStridedView, views.MakeGatherScatterView)

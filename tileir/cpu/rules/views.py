@@ -13,7 +13,7 @@ from tileir.cpu.emit.record import TrapKind
 from tileir.cpu.emit.tiles import NativeTensorView, NativeTileView, pointer_to, scalar
 from tileir.cpu.lowering.reports import warn_if
 from tileir.cpu.lowering.state import Lower, Lowering
-from tileir.cpu.memory.checks import fit_of
+from tileir.cpu.memory.checks import fit_of, look_at_claim
 from tileir.cpu.memory.loads import load
 from tileir.cpu.memory.stores import reduce_into_view, store
 from tileir.cpu.memory.strict import look_at_edges
@@ -44,6 +44,8 @@ def lower_make_tensor_view(lowering: Lowering, op: views.MakeTensorView) -> None
     view = NativeTensorView(base, extents, strides)
     fit = fit_of(lowering, op.base, op.result, view, type.element)
     lowering.values[op.result] = replace(view, fit=fit)
+    if lowering.strict:
+        look_at_claim(lowering, op, view)
 
 
 def _check_entries(

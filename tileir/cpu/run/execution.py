@@ -15,11 +15,13 @@ from tileir.cpu.run.arena import KEPT, Arena, Arenas, give_back, taken
 from tileir.cpu.run.launch import Launch, Settings
 from tileir.cpu.run.program import NativeProgram
 from tileir.cpu.run.threads import Job, Pool, Ticker
-from tileir.cpu.run.traps import AccessExplanation, TrapReport, report_of, trap_of
+from tileir.cpu.run.traps import LaunchMemory, TrapReport, report_of, trap_of
 from tileir.cpu.run.waiting import Turns, Waiting
 from tileir.host import limits
+from tileir.host.address_space import AccessFault
 from tileir.host.kernel_warnings import KernelWarning, issue
 from tileir.ir.diagnostics import Coordinates, UnsupportedError
+from tileir.ops.views import MakeTensorView
 
 WORTH_SHARING = 40e-6
 """Seconds of work below which waking a helper costs more than it brings."""
@@ -58,13 +60,11 @@ class Runner:
         self._worth_sharing = WORTH_SHARING if self._most_threads and not program.waits else 0.0
         """Seconds of work below which the launching thread does it alone, whatever else would have to be asked."""
 
-    def run(
-        self, grid: Coordinates, slots: tuple[int, ...], settings: Settings, access_fault: AccessExplanation
-    ) -> None:
+    def run(self, grid: Coordinates, slots: tuple[int, ...], settings: Settings, memory: LaunchMemory) -> None:
         """Run every tile block. Raises the Trap of the first tile block that traps.
 
-        `slots` are the arguments, the addresses of globals and the bounds of all memory; `access_fault` says what is
-        wrong with an access that was stopped. Whatever it raises, no thread is at work any more.
+        `slots` are the arguments, the addresses of globals and the bounds of all memory; `memory` says what is wrong
+        with a use of it. Whatever it raises, no thread is at work any more.
         """
         x, y, z = grid
         total = x * y * z
@@ -86,21 +86,22 @@ class Runner:
                 work.run(threads - 1)
         finally:
             if launch.warnings:
-                self._warn(work, grid)
+                self._warn(work, grid, memory)
         self._seconds = work.seconds
         if work.reports:
             block = block_at(work.first.block, grid, self._program.columns)
             limit, source = settings.max_iterations, settings.source
-            raise trap_of(work.first, block, self._program.name, source, access_fault, limit)
+            raise trap_of(work.first, block, self._program.name, source, memory, limit)
         self._free.append(work)
 
-    def _warn(self, work: _Work, grid: Coordinates) -> None:
+    def _warn(self, work: _Work, grid: Coordinates, memory: LaunchMemory) -> None:
         """Issue the warnings of the tile blocks up to the one that trapped."""
         last = work.first.block if work.reports else LARGEST_GRID
-        for op, (block, message) in work.launch.warnings.items():
-            if block <= last:
+        for op, (block, message, claim) in work.launch.warnings.items():
+            found = memory.overclaim(op, *claim) if isinstance(op, MakeTensorView) else AccessFault(message)
+            if block <= last and found is not None:
                 place = block_at(block, grid, self._program.columns)
-                issue(KernelWarning(message, self._program.name, place, op.spec.name, op.loc))
+                issue(KernelWarning(found.message, self._program.name, place, op.spec.name, op.loc))
 
     def _threads(self, total: int, threads: int) -> int:
         """How many threads run `total` tile blocks; `threads` at most, and no more than have room for their tiles."""

@@ -27,6 +27,7 @@ from tileir.ir import types as t
 from tileir.ir.core import Op
 from tileir.ir.loc import Source
 from tileir.ir.storage import dtype_of
+from tileir.ops.views import MakeTensorView
 
 HostCall = Callable[[Op, list[np.ndarray]], "np.ndarray | None"]
 """Does what the operations of `NativeProgram.prints` leave to the host, given their tiles: writes what a `print_tko`
@@ -91,8 +92,9 @@ class Launch:
         self._stopped = False
         self.own_answer = self._answer
         """Answers the calls of native code, on every arena of the launch."""
-        self.warnings: dict[Op, tuple[int, str]] = {}
-        """The warning of each operation that has one, and the number of the tile block that gave it."""
+        self.warnings: dict[Op, tuple[int, str, tuple[int, ...]]] = {}
+        """The warning of each operation that has one: the number of the tile block that gave it, the message, and of a
+        view that claims too much the words of `cpu.memory.checks.look_at_claim`."""
 
     def begin(self, settings: Settings, total: int) -> None:
         """The launch begins, on this thread."""
@@ -196,7 +198,7 @@ class Launch:
 
     def _answer(self, arena: Arena, number: int) -> int:
         if number <= WARNING:
-            self._note(WARNING - number, arena.block)
+            self._note(WARNING - number, arena)
             return ABANDON if self._stopped else GO_ON
         if number != SAFEPOINT:
             self._carry_out(arena, number)
@@ -208,12 +210,13 @@ class Launch:
             arena.called()
         return ABANDON if self._record.limit <= arena.block else GO_ON
 
-    def _note(self, number: int, block: int) -> None:
+    def _note(self, number: int, arena: Arena) -> None:
         """Keep the warning if no tile block before this one has given one for the operation."""
-        op, message = self.program.warnings[number]
+        (op, message), block = self.program.warnings[number], arena.block
+        claim = tuple(arena.handed(4)) if isinstance(op, MakeTensorView) else ()
         with self._lock:
             if op not in self.warnings or block < self.warnings[op][0]:
-                self.warnings[op] = block, message
+                self.warnings[op] = block, message, claim
 
     def _carry_out(self, arena: Arena, number: int) -> None:
         """What an operation leaves to the host; one at a time."""

@@ -6,8 +6,8 @@ Does not know: arrays; what an access missed is told by the launch (`LaunchArgum
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from tileir.ir.diagnostics import Coordinates, Trap
 from tileir.ir.loc import Source
 from tileir.ir.storage import dtype_of
 from tileir.ops.control import Assert, For
+from tileir.ops.views import MakeTensorView
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,13 @@ class FaultyAccess:
     meant: tuple[int, int] | None
 
 
-AccessExplanation = Callable[[FaultyAccess], AccessFault]
-"""From an access to what is wrong with it."""
+class LaunchMemory(Protocol):
+    """The memory of a launch, which says in words what is wrong with a use of it."""
+
+    def access_fault(self, access: FaultyAccess) -> AccessFault: ...
+
+    def overclaim(self, op: MakeTensorView, address: int, size: int, begin: int, end: int) -> AccessFault | None:
+        """What is wrong with a view of `size` bytes from `address` on, in memory of that range; None if nothing is."""
 
 
 @dataclass(frozen=True)
@@ -82,12 +88,12 @@ def trap_of(
     block: Coordinates,
     kernel: str,
     source: Source | None,
-    access_fault: AccessExplanation,
+    memory: LaunchMemory,
     limit: int,
 ) -> Trap:
     """The trap of a report, as the user sees it; `limit` is how many iterations a tile block may run."""
     op, hangs = report.site.op, report.site.message == HANGS
-    told = _Told(hang_text(limit)) if hangs else _told(report, block, access_fault)
+    told = _Told(hang_text(limit)) if hangs else _told(report, block, memory)
     return Trap(
         told.message,
         kernel=kernel,
@@ -110,7 +116,7 @@ class _Told:
     index: int | tuple[int, ...] | None = None
 
 
-def _told(report: TrapReport, block: Coordinates, access_fault: AccessExplanation) -> _Told:
+def _told(report: TrapReport, block: Coordinates, memory: LaunchMemory) -> _Told:
     site, op = report.site, report.site.op
     if isinstance(op, Assert):
         message, index = _assertion(op, block, report.evidence)
@@ -119,7 +125,7 @@ def _told(report: TrapReport, block: Coordinates, access_fault: AccessExplanatio
         return _Told(site.message)
     words = _words(report)
     if site.kind is TrapKind.ACCESS:
-        return _Told(*access_fault(_access(op, block, words)))
+        return _Told(*memory.access_fault(_access(op, block, words)))
     if site.kind is TrapKind.LANE:
         value = op.operands[0].type
         index = _index(words[0], value.shape) if isinstance(value, t.TileType) else ()

@@ -1,0 +1,93 @@
+"""Views that claim more than their arrays have, as far as a launch tells without running."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tileir.host.address_space import AddressSpace
+from tileir.host.kernel_warnings import KernelWarning, issue
+from tileir.ir.core import Value
+from tileir.ops.misc import Assume
+from tileir.ops.module import Entry
+from tileir.ops.views import MakeTensorView
+from tileir.runtime.arguments import Argument, ArrayArgument
+from tileir.runtime.memory import allocation_of
+
+_FIRST = (0, 0, 0)
+
+
+@dataclass(frozen=True)
+class ParameterBits:
+    """What a parameter is given, by its position: a number, or an address."""
+
+    parameter: int
+
+    def of(self, arguments: Sequence[Argument]) -> int:
+        return arguments[self.parameter].bits
+
+
+Entries = tuple[int | ParameterBits, ...]
+
+
+@dataclass(frozen=True)
+class PlainView:
+    """A view that every tile block makes at the address of a parameter, by numbers that are known or given."""
+
+    op: MakeTensorView
+    base: ParameterBits
+    extents: Entries
+    strides: Entries
+
+    def reach(self, arguments: Sequence[Argument]) -> int:
+        """The number of elements from the first to the last one in memory; 0 if there are none."""
+        extents, strides = (
+            [entry.of(arguments) if isinstance(entry, ParameterBits) else entry for entry in entries]
+            for entries in (self.extents, self.strides)
+        )
+        return 1 + sum((n - 1) * stride for n, stride in zip(extents, strides)) if all(extents) else 0
+
+
+def warn_of_claims(kernel: str, plain: Sequence[PlainView], arguments: Sequence[Argument]) -> None:
+    """Warn of each view of a kernel that claims more than its array has; accesses may still be inside."""
+    if not plain:
+        return
+    space = AddressSpace(allocation_of(argument) for argument in arguments if isinstance(argument, ArrayArgument))
+    for view in plain:
+        element = view.op.result.type.element
+        wrong = space.overclaim(view.base.of(arguments), element.memory_size(view.reach(arguments)), element)
+        if wrong is not None:
+            issue(KernelWarning(wrong.message, kernel, _FIRST, view.op.spec.name, view.op.loc))
+
+
+def plain_views(entry: Entry) -> list[PlainView]:
+    """The views that every tile block of an entry makes, and of which a launch tells all."""
+    given = {argument: ParameterBits(position) for position, argument in enumerate(entry.body.args)}
+    found = (_plain(op, given) for op in entry.body.ops if isinstance(op, MakeTensorView))
+    return [view for view in found if view is not None]
+
+
+def _plain(op: MakeTensorView, given: Mapping[Value, ParameterBits]) -> PlainView | None:
+    type, base = op.result.type, given.get(_promised(op.base))
+    extents = _entries(type.shape, op.dynamicShape, given)
+    strides = _entries(type.strides, op.dynamicStrides, given)
+    if base is None or extents is None or strides is None:
+        return None
+    return PlainView(op, base, extents, strides)
+
+
+def _entries(
+    static: Sequence[int | None], dynamic: Sequence[Value], given: Mapping[Value, ParameterBits]
+) -> Entries | None:
+    """The entries of a shape, or the strides; None unless all are known or given."""
+    operands = iter([given.get(_promised(value)) for value in dynamic])
+    entries = [next(operands) if entry is None else entry for entry in static]
+    known = tuple(entry for entry in entries if entry is not None)
+    return known if len(known) == len(entries) else None
+
+
+def _promised(value: Value) -> Value:
+    """The value that promises are about, or the value itself."""
+    while isinstance(value.op, Assume):
+        value = value.op.value
+    return value

@@ -100,7 +100,7 @@ def test_tensors_that_torch_has_not_filled_hold_nothing() -> None:
     ):
         assert copied(make, lambda: torch.empty(64)) == ["uninitialized"]
         assert copied(lambda make=make: make().fill_(1), lambda: torch.empty(64)) == []
-    assert torch.empty.__module__ != "tileir.frontend.fresh"
+    assert torch.empty.__module__ != "tileir.frontend.poisoned_memory"
 
 
 def test_what_is_put_in_the_place_of_numpy_is_taken_away_again() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import tileir
 from tileir.examples import FOLDER as EXAMPLES
-from tileir.ir.unread import PartialModule
+from tileir.ir.partial import PartialModule
 from tileir.text import parser
 from tileir.verify import verify, verify_partial
 

@@ -31,8 +31,8 @@ from tileir.ir.attributes import (
     TextEnum,
     TypeAttr,
 )
+from tileir.ir.escaping import shown
 from tileir.ir.fields import Attr, AttributeKind, AttrKind
-from tileir.ir.shown import shown
 from tileir.ir.versions import Version, version_key, version_text
 
 _MAX_U64 = (1 << 64) - 1

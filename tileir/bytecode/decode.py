@@ -14,10 +14,10 @@ from tileir.bytecode.types import TypeReader
 from tileir.bytecode.wire import ByteCursor, Trace, signed
 from tileir.ir import types as t
 from tileir.ir.attributes import ArrayAttr, OptimizationHints, Visibility
-from tileir.ir.bulk import without_collection
 from tileir.ir.core import Block, Module, Op
+from tileir.ir.escaping import shown
+from tileir.ir.gc_pause import without_collection
 from tileir.ir.loc import BytecodeLoc, BytecodePart, Location
-from tileir.ir.shown import shown
 from tileir.ir.versions import version_key
 from tileir.ops.module import Entry, Global, ModuleOp
 

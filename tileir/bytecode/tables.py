@@ -11,7 +11,7 @@ from tileir.bytecode.types import TypeReader, TypeWriter
 from tileir.bytecode.wire import ByteCursor, Sink
 from tileir.ir import types as t
 from tileir.ir.attributes import DenseElements
-from tileir.ir.shown import shown
+from tileir.ir.escaping import shown
 from tileir.ir.versions import Version
 
 

@@ -20,7 +20,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import NoReturn
 
-from tileir.ir.bulk import without_collection
+from tileir.ir.gc_pause import without_collection
 from tileir.ir.usage import UsageError as UsageError
 
 VERBS = {
@@ -189,7 +189,7 @@ def _valued(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> list[s
 
 
 def _complain(verb: str, message: str, status: int) -> int:
-    from tileir.ir.shown import shown_lines
+    from tileir.ir.escaping import shown_lines
 
     sys.stdout.flush()
     print(shown_lines(f"tileir {verb}: error: {message}"), file=sys.stderr)

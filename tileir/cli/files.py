@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from tileir.cli import UsageError
-from tileir.ir.shown import shown
+from tileir.ir.escaping import shown
 from tileir.ir.versions import NEWEST
 from tileir.runtime.loading import from_content
 from tileir.runtime.module import Module

@@ -21,7 +21,7 @@ from tileir.gpu.cuda_driver import cuda_driver
 from tileir.gpu.driver import Driver
 from tileir.gpu.hip_driver import hip_driver
 from tileir.ir.diagnostics import UnsupportedError
-from tileir.ir.shown import shown
+from tileir.ir.escaping import shown
 from tileir.ir.versions import NEWEST, VERSIONS
 from tileir.ops.calls import Func
 from tileir.ops.module import Global

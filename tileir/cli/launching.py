@@ -12,7 +12,7 @@ from tileir.cli.options import add_checks, add_gpu_options, add_optimize, add_ta
 from tileir.cli.progress import clear_line
 from tileir.host import child
 from tileir.ir.diagnostics import Trap
-from tileir.ir.shown import shown
+from tileir.ir.escaping import shown
 from tileir.runtime import cli_arguments
 from tileir.runtime.cli_arguments import Given, chosen_kernel
 from tileir.runtime.grid import Grid, checked_grid

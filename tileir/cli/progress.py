@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, TextIO
 
-from tileir.ir.shown import shown
+from tileir.ir.escaping import shown
 from tileir.runtime.module import DeviceTarget, Target
 from tileir.runtime.options import LaunchOptions
 

@@ -30,7 +30,7 @@ from tileir.cli.launching import (
 from tileir.cli.options import add_level, check_of, chosen_target
 from tileir.cli.progress import progress_line
 from tileir.cli.show import Coloured, Justify
-from tileir.ir.shown import shown
+from tileir.ir.escaping import shown
 from tileir.runtime import cli_arguments, fill
 from tileir.runtime.cli_arguments import Given, given_values
 from tileir.runtime.grid import Grid

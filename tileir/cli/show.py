@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from tileir.ir.diagnostics import Diagnostic
-from tileir.ir.shown import shown_lines
+from tileir.ir.escaping import shown_lines
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -14,7 +14,7 @@ from tileir.analysis.symbols import StorageKind
 from tileir.ir import types as t
 from tileir.ir.attributes import Bounded, DivBy
 from tileir.ir.effects import Effect
-from tileir.ir.shown import shown
+from tileir.ir.escaping import shown
 from tileir.ops.core import GetTileBlockId
 from tileir.ops.misc import Assume
 from tileir.runtime.arguments import Parameter

@@ -7,7 +7,7 @@ import argparse
 from tileir.cli import FAULT, FINE, UsageError, files
 from tileir.cli.launching import add_launch, checked, launched_kernel
 from tileir.cli.options import add_level, chosen_target
-from tileir.ir.shown import shown
+from tileir.ir.escaping import shown
 from tileir.runtime import cli_arguments
 from tileir.runtime.cli_arguments import given_values
 from tileir.tools.view.api import view

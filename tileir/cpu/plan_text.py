@@ -13,7 +13,7 @@ from tileir.cpu.matmul.policy import ALL_COLUMNS, FEW, DeferralPlan, PanelRoom, 
 from tileir.cpu.plan import MOST_JOINED, FunctionPlan, KernelPlan, ReductionPlan, waits_for_others
 from tileir.ir.core import Op, Value
 from tileir.ir.diagnostics import place_text
-from tileir.ir.shown import shown
+from tileir.ir.escaping import shown
 from tileir.ops import reduction
 from tileir.ops.calls import Call
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeVar
 
-from tileir.ir.shown import type_name
+from tileir.ir.escaping import type_name
 
 FIRST_COLUMN = 0
 """The number that cuTile gives the first column of a line."""

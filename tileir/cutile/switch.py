@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from tileir.cutile.errors import FIRST_COLUMN
 from tileir.cutile.launch import LaunchReplacement, installed
+from tileir.frontend.child_findings import Handing
 from tileir.frontend.dumping import Dump
-from tileir.frontend.handing import Handing
 from tileir.frontend.sanitizing import SanitizerSession
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.runtime.module import Target, TargetName

@@ -25,8 +25,8 @@ from tileir.explore.text import (
 )
 from tileir.explore.view import ShownExecution, drawing
 from tileir.ir.diagnostics import place_text
+from tileir.ir.escaping import shown_line
 from tileir.ir.loc import Location, SourceLoc
-from tileir.ir.shown import shown_line
 
 _STYLE = """\
 :root { color-scheme: light dark }

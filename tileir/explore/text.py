@@ -13,7 +13,7 @@ from tileir.explore.results import Exploration, FaultFound, LineVerdict, Outcome
 from tileir.explore.search import Execution
 from tileir.explore.view import ShownExecution
 from tileir.ir.diagnostics import place_text, shown_place
-from tileir.ir.shown import shown
+from tileir.ir.escaping import shown
 
 WHY = {
     "token": "both are in one tile block, and no token leads from one to the other",

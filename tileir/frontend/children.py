@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tileir.frontend.handing import Handing
+from tileir.frontend.child_findings import Handing
 from tileir.runtime.options import Check, LaunchOptions
 
 FRONT_ENDS = {"cutile": "cuda.tile", "triton": "triton"}

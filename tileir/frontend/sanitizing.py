@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-from tileir.frontend.fresh import FreshMemory, unwritten
-from tileir.frontend.handing import Gathered, Handing
-from tileir.frontend.places import calls_to, python_place, source_of
+from tileir.frontend.child_findings import Gathered, Handing
+from tileir.frontend.poisoned_memory import FreshMemory, unwritten
+from tileir.frontend.python_lines import calls_to, python_place, source_of
 from tileir.ir.loc import FileLoc, Location
 from tileir.sanitize.findings import Finding
 from tileir.sanitize.launch import SanitizerOptions, SanitizingTarget

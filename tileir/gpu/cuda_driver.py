@@ -11,7 +11,7 @@ from typing import Any
 from tileir.gpu.arch import CAPABILITIES, Vendor, nvidia
 from tileir.gpu.driver import KEPT_BYTES, Driver, EntryPoints, GpuDevice, LoadedKernel
 from tileir.ir.diagnostics import UnsupportedError
-from tileir.ir.shown import as_bytes, shown
+from tileir.ir.escaping import as_bytes, shown
 
 STATIC_SHARED = 48 << 10
 """Bytes of shared memory that every kernel may have without asking."""

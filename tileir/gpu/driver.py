@@ -12,7 +12,7 @@ from typing import Any
 
 from tileir.gpu.arch import Arch, Vendor
 from tileir.ir.diagnostics import Trap, UnsupportedError
-from tileir.ir.shown import shown
+from tileir.ir.escaping import shown
 
 _OF_A_KERNEL = {
     "ILLEGAL_ADDRESS": "accessed memory that is not there",

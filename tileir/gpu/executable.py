@@ -13,7 +13,7 @@ from tileir.gpu.extents import Extent
 from tileir.gpu.object_files import KernelInfo, cubin_kernels, hsaco_kernels, vendor_of
 from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, Hidden, Mailbox
 from tileir.ir.diagnostics import UnsupportedError
-from tileir.ir.shown import shown
+from tileir.ir.escaping import shown
 
 PARAMETER_BYTES = 8
 """Bytes passed for every parameter, a smaller value in the low ones."""

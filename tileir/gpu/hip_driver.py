@@ -20,7 +20,7 @@ import numpy as np
 from tileir.gpu.arch import WAVES, Vendor, amd
 from tileir.gpu.driver import KEPT_BYTES, Call, Driver, EntryPoints, GpuDevice, LoadedKernel
 from tileir.ir.diagnostics import UnsupportedError
-from tileir.ir.shown import as_bytes, shown
+from tileir.ir.escaping import as_bytes, shown
 
 LIBRARIES = ("libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so", "/opt/rocm/lib/libamdhip64.so")
 """The runtime by its names, the newest first."""

@@ -20,7 +20,7 @@ from tileir.gpu.mailbox import HEAD_BYTES, Mail, initial, read, size_for, used
 from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, Hidden, Mailbox
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import UnsupportedError
-from tileir.ir.shown import shown
+from tileir.ir.escaping import shown
 
 Grid = tuple[int, int, int]
 NOTHING = Mail((), 0, None)

@@ -29,7 +29,7 @@ from tileir.gpu.ttir.entry import LoweredEntry, lower_entry
 from tileir.gpu.ttir.lowering import ParameterFacts
 from tileir.ir import types as t
 from tileir.ir.core import Op
-from tileir.ir.shown import shown
+from tileir.ir.escaping import shown
 from tileir.ops.calls import Func
 from tileir.ops.module import Entry
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from tileir.ir.attributes import ArrayAttr, Attribute, IntegerAttr, Rounding, StringAttr, TypeAttr
-from tileir.ir.shown import shown
+from tileir.ir.escaping import shown
 from tileir.ir.storage import bits_dtype, dtype_of
 from tileir.ir.types import F64, I1, ElementType, PointerType, TileType
 from tileir.numerics.formats import encoded, widened

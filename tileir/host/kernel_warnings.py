@@ -10,8 +10,8 @@ import os
 import warnings
 
 from tileir.ir.diagnostics import Coordinates
+from tileir.ir.escaping import shown, shown_lines
 from tileir.ir.loc import FileLoc, Location, SourceLoc, file_position
-from tileir.ir.shown import shown, shown_lines
 
 MAX_SOURCE_BYTES = 1 << 24
 NO_FILE = "<string>"

@@ -13,7 +13,7 @@ from tileir.ir import types as t
 from tileir.ir.attributes import Bounded, DivBy, Overflow, SameElements, Signedness
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import Coordinates, place_text
-from tileir.ir.shown import shown_line
+from tileir.ir.escaping import shown_line
 from tileir.ops.control import Assert
 from tileir.ops.extension import Generate
 from tileir.ops.reduction import Reduce, Scan

@@ -15,8 +15,8 @@ from tileir.interp.prepare import ControlRule, Preparation
 from tileir.interp.program import Control, Exit, Frame, store
 from tileir.ir.core import Value
 from tileir.ir.diagnostics import UnsupportedError
+from tileir.ir.escaping import shown
 from tileir.ir.rules import Rules
-from tileir.ir.shown import shown
 from tileir.ir.storage import dtype_of
 from tileir.ir.types import TileType, TokenType
 from tileir.numerics.bits import first_index

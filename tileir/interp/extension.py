@@ -16,8 +16,8 @@ from tileir.interp.reduction import combination, is_elementwise
 from tileir.interp.tiling import TensorView, locator
 from tileir.ir.core import Value
 from tileir.ir.diagnostics import UnsupportedError
+from tileir.ir.escaping import shown
 from tileir.ir.rules import Rules
-from tileir.ir.shown import shown
 from tileir.ir.storage import dtype_of
 from tileir.ir.types import F4E2M1FN, GatherScatterViewType, PaddingValue
 from tileir.numerics.functions import evaluated

@@ -37,8 +37,8 @@ from tileir.interp.program import (
 from tileir.ir.attributes import MemoryOrdering
 from tileir.ir.core import Block, Module, Op, Value
 from tileir.ir.diagnostics import UnsupportedError
+from tileir.ir.escaping import shown
 from tileir.ir.rules import Rules
-from tileir.ir.shown import shown
 from tileir.ir.traits import ALLOCATION_SCOPE
 from tileir.ir.types import TileType
 from tileir.ops.calls import Func

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tileir.ir.escaping import shown, shown_line, shown_lines
 from tileir.ir.loc import UNKNOWN, BytecodeLoc, FileLoc, Location, Source, SourceLoc, file_position
-from tileir.ir.shown import shown, shown_line, shown_lines
 
 if TYPE_CHECKING:
-    from tileir.ir.unread import PartialModule
+    from tileir.ir.partial import PartialModule
 
 MAX_SHOWN_LINE = 160
 """A source line longer than this is cut around the caret when shown."""

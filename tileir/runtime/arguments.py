@@ -14,7 +14,7 @@ import numpy as np
 from tileir.analysis.provenance import Writes
 from tileir.ir import types as t
 from tileir.ir.diagnostics import place_text
-from tileir.ir.shown import shown
+from tileir.ir.escaping import shown
 from tileir.ir.storage import DTYPES
 from tileir.runtime.arrays import CPU, Array, address_of_tensor, described, plain_memory
 from tileir.runtime.scalars import DoesNotFit, scalar

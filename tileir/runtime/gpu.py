@@ -23,7 +23,7 @@ from tileir.host.printing import Output, formatter, write
 from tileir.host.undefined import assertion_text
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import Trap
-from tileir.ir.shown import shown
+from tileir.ir.escaping import shown
 from tileir.ops.module import Global
 from tileir.runtime.arguments import Argument, ArrayArgument, Binder, Parameter, binder
 from tileir.runtime.arrays import CPU, GPU, ROCM, Array, is_for_rocm

@@ -22,7 +22,7 @@ from tileir.gpu.ttir.lowering import ParameterFacts
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import DiagnosticError, UnsupportedError
 from tileir.ir.digest import items_digest
-from tileir.ir.shown import shown
+from tileir.ir.escaping import shown
 from tileir.ops.calls import Func
 from tileir.runtime.exact import exact_kernel, exact_module
 from tileir.runtime.gpu import CodeVariant, Gpu

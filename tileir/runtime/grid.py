@@ -9,7 +9,7 @@ import operator
 from collections.abc import Iterable
 from typing import SupportsIndex
 
-from tileir.ir.shown import shown
+from tileir.ir.escaping import shown
 
 Grid = tuple[int, int, int]
 GridLike = SupportsIndex | Iterable[SupportsIndex]

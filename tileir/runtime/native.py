@@ -27,8 +27,8 @@ from tileir.ir import types as t
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import Coordinates, UnsupportedError
 from tileir.ir.digest import items_digest
+from tileir.ir.escaping import shown
 from tileir.ir.loc import FileLoc, SourceLoc, file_position
-from tileir.ir.shown import shown
 from tileir.ir.types import PointerType
 from tileir.ops.calls import Func
 from tileir.ops.extension import ExternElementwise

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from tileir.ir.diagnostics import UnsupportedError
-from tileir.ir.near import did_you_mean
-from tileir.ir.shown import shown
+from tileir.ir.escaping import shown
+from tileir.ir.suggestions import did_you_mean
 
 Progress = Callable[[int, int], object]
 """Is told how many tile blocks of a launch are done, of how many."""

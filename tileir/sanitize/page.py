@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from tileir.ir.diagnostics import shown_place
+from tileir.ir.escaping import shown, shown_lines
 from tileir.ir.loc import Location, Source
-from tileir.ir.shown import shown, shown_lines
 from tileir.sanitize.findings import KINDS, Finding
 from tileir.sanitize.text import places, repeats, summary
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from tileir.interp.api import Coordinates
 from tileir.ir.diagnostics import place_text, shown_place
+from tileir.ir.escaping import shown
 from tileir.ir.loc import Location, Source
-from tileir.ir.shown import shown
 from tileir.sanitize.findings import Finding
 
 RULE = "=" * 66

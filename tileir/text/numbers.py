@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from math import copysign, isinf, isnan
 
-from tileir.ir.shown import as_bytes
+from tileir.ir.escaping import as_bytes
 from tileir.ir.types import F8E8M0FNU, ElementType
 
 _SHORT_DIGITS = 6

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from tileir.ir.attributes import Attribute
-from tileir.ir.bulk import without_collection
 from tileir.ir.core import Block, Module, Op
 from tileir.ir.diagnostics import Diagnostic, DiagnosticError
+from tileir.ir.gc_pause import without_collection
 from tileir.ir.loc import LocAlias, Location, Source, SourceLoc
+from tileir.ir.partial import POISON, PartialModule, Unread
 from tileir.ir.spec import OpSpec
 from tileir.ir.types import FunctionType, Type
-from tileir.ir.unread import POISON, PartialModule, Unread
 from tileir.ops.module import ModuleOp
 from tileir.text.reading import codes
 from tileir.text.reading.attributes import attribute, dictionary

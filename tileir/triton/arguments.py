@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tileir.ir import types as t
-from tileir.ir.shown import shown, type_name
+from tileir.ir.escaping import shown, type_name
 from tileir.ir.storage import DTYPES
 from tileir.ops.conversion import IntToPtr
 from tileir.runtime.arguments import GONE, LOWEST, Argument, ArrayArgument, Pointer, PointerArgument, ScalarArgument

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tileir.ir.shown import type_name
+from tileir.ir.escaping import type_name
 from tileir.runtime.module import Module
 from tileir.triton.arguments import CONSTEXPR
 

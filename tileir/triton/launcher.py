@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tileir.frontend.places import at_python_line
+from tileir.frontend.python_lines import at_python_line
 from tileir.frontend.tracebacks import trimmed
 from tileir.ir.diagnostics import Trap
 from tileir.runtime.grid import checked_grid, usual_grid

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from tileir.frontend.child_findings import Handing
 from tileir.frontend.dumping import Dump
-from tileir.frontend.handing import Handing
 from tileir.frontend.sanitizing import SanitizerSession
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.runtime.arrays import CPU

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tileir.ir.core import Module
 from tileir.ir.diagnostics import Report
-from tileir.ir.unread import PartialModule
+from tileir.ir.partial import PartialModule
 from tileir.ir.versions import NEWEST, VERSIONS, version_key
 from tileir.verify.partial import PartialVerifier
 from tileir.verify.verifier import Verifier

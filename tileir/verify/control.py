@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from tileir.analysis.structure import TARGETS
 from tileir.ir.core import Block, Op, Value
-from tileir.ir.shown import shown
+from tileir.ir.escaping import shown
 from tileir.ir.types import TensorViewType, TileViewType, Type
 from tileir.ops.calls import Call, Func, PreviewCall
 from tileir.ops.control import Break, Continue, For, If, Loop, Return, Yield

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tileir.ir.attributes import DenseElements
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import Note
-from tileir.ir.shown import shown
+from tileir.ir.escaping import shown
 from tileir.ir.types import F4E2M1FN
 from tileir.ops.core import Constant, GetGlobal, Iota, Select
 from tileir.ops.module import Global

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tileir.ir.core import Op
-from tileir.ir.shown import shown
+from tileir.ir.escaping import shown
 from tileir.ir.types import FunctionType
 from tileir.ops.calls import Func
 from tileir.ops.module import Entry, Global, ModuleOp

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tileir.ir.partial import POISON
 from tileir.ir.types import ElementType, TensorViewType, TileType, TileViewType
-from tileir.ir.unread import POISON
 from tileir.ops.module import Entry, Global, ModuleOp
 from tileir.verify.debug import add_function_scope, item_without_scope
 from tileir.verify.hints import entries_are_dictionaries

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tileir.ir.core import Op, Value
-from tileir.ir.unread import POISON, PartialModule, Unread
+from tileir.ir.partial import POISON, PartialModule, Unread
 from tileir.ir.versions import Version
 from tileir.ops.calls import Call
 from tileir.ops.core import GetGlobal

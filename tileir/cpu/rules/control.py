@@ -28,8 +28,8 @@ from tileir.cpu.memory.carried_pointers import carried_slots
 from tileir.host import undefined
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import UnsupportedError
+from tileir.ir.escaping import shown
 from tileir.ir.rules import Rules
-from tileir.ir.shown import shown
 from tileir.ops import control
 from tileir.ops.calls import Call, PreviewCall
 

@@ -24,7 +24,7 @@ from tileir.cpu.llvm.engine import Loaded, data_layout, host, object_code, toolc
 from tileir.cpu.llvm.object_files import CodeMap
 from tileir.cpu.run.threads import Job, Pool
 from tileir.ir.diagnostics import UnsupportedError
-from tileir.ir.shown import shown
+from tileir.ir.escaping import shown
 
 # ---------------------------------------------------------------- samples
 #

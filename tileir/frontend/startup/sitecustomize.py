@@ -32,9 +32,9 @@ class FirstImport(MetaPathFinder):
 def take_up() -> None:
     if find_spec("tileir") is None:
         sys.path.append(str(FOLDER.parents[2]))
-    from tileir.frontend import inherited
+    from tileir.frontend import child_startup
 
-    inherited.take_up()
+    child_startup.take_up()
 
 
 def run_hidden() -> None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tileir.analysis.narrowing import ANY_GRID, Grid
+from tileir.ir.escaping import shown
 from tileir.ir.loc import Source
-from tileir.ir.shown import shown
 from tileir.sanitize.findings import Finding
 from tileir.sanitize.proofs.launch import KnownLaunch
 from tileir.sanitize.text import findings_text

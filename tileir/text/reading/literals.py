@@ -15,8 +15,8 @@ from typing import NoReturn
 from tileir.ir import tf32
 from tileir.ir.attributes import DenseElements
 from tileir.ir.loc import SourceLoc
+from tileir.ir.partial import POISON
 from tileir.ir.types import F32, F64, I1, I4, I64, TF32, TF32_UNUSED_BITS, ElementType, TileType, Type
-from tileir.ir.unread import POISON
 from tileir.text.numbers import float_bits
 from tileir.text.reading import codes
 from tileir.text.reading.lexer import END, token_at

@@ -12,7 +12,7 @@ from tileir.ir.attributes import Attribute, DenseElements
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import Diagnostic, Note
 from tileir.ir.loc import Source, SourceLoc
-from tileir.ir.near import did_you_mean
+from tileir.ir.suggestions import did_you_mean
 from tileir.ir.types import Type
 from tileir.text.reading import codes
 from tileir.text.reading.hints import keyword_hint

@@ -14,10 +14,10 @@ from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import Diagnostic
 from tileir.ir.fields import Attr, AttrKind
 from tileir.ir.loc import Location, Source, SourceLoc, SourcePart
+from tileir.ir.partial import Unread
 from tileir.ir.spec import OpSpec
 from tileir.ir.traits import TerminatedBy
 from tileir.ir.types import I32, FunctionType, Type
-from tileir.ir.unread import Unread
 from tileir.ops import OPS
 from tileir.text.kinds import SEGMENT_SIZES, expected_form, free_value
 from tileir.text.reading import codes

@@ -12,8 +12,8 @@ from typing import NoReturn, TypeVar
 
 from tileir.ir import types as t
 from tileir.ir.diagnostics import Diagnostic
-from tileir.ir.near import did_you_mean
-from tileir.ir.unread import POISON
+from tileir.ir.partial import POISON
+from tileir.ir.suggestions import did_you_mean
 from tileir.text.reading import codes
 from tileir.text.reading.hints import keyword_hint, type_hint
 from tileir.text.reading.lexer import skip_blank, token_at

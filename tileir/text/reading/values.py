@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import Diagnostic, Note
+from tileir.ir.escaping import shown
 from tileir.ir.loc import Source, SourceLoc
-from tileir.ir.near import did_you_mean
+from tileir.ir.partial import POISON
 from tileir.ir.shared import NO_ATTRIBUTES, SharedAttributes
-from tileir.ir.shown import shown
+from tileir.ir.suggestions import did_you_mean
 from tileir.ir.types import Type
-from tileir.ir.unread import POISON
 from tileir.text.reading import codes
 from tileir.text.reading.hints import carrying_hint, conversion_hint, token_hint
 from tileir.text.reading.lexer import token_at

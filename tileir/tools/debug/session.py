@@ -21,7 +21,7 @@ from tileir.runtime.module import Kernel
 from tileir.tools.debug.expressions import ExpressionError, evaluate
 from tileir.tools.interpreted import BoundLaunch, placed, run_listened
 from tileir.tools.lsp.reading import read
-from tileir.tools.places import LinePlace, ProgramLines
+from tileir.tools.program_lines import LinePlace, ProgramLines
 from tileir.tools.view.pictures import values_of
 
 

@@ -7,8 +7,8 @@ import re
 from lsprotocol import types as lsp
 
 from tileir.ir.diagnostics import Diagnostic
+from tileir.ir.escaping import shown_lines
 from tileir.ir.loc import FileLoc, Location, SourceLoc, file_position
-from tileir.ir.shown import shown_lines
 from tileir.tools.lsp.reading import token_around
 from tileir.tools.lsp.snapshot import Snapshot
 

@@ -14,11 +14,11 @@ from tileir.runtime.arguments import Argument
 from tileir.runtime.grid import Grid, GridLike, checked_grid
 from tileir.runtime.module import Kernel, bind, required_kernel, target_named
 from tileir.runtime.options import LaunchOptions, seconds
-from tileir.tools.places import ProgramLines
 from tileir.tools.profile.measure import LaunchMeasurement, measured_launch
 from tileir.tools.profile.report import ProfileReport, counts_of, sums_of, trace
 from tileir.tools.profile.roofline import roofline
 from tileir.tools.profile.table import text
+from tileir.tools.program_lines import ProgramLines
 
 
 class LaunchProfile(ProfileReport):

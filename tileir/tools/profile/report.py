@@ -16,8 +16,8 @@ from tileir.ir.core import Op
 from tileir.ir.diagnostics import Coordinates, UnsupportedError
 from tileir.ops.control import For, Loop
 from tileir.ops.module import Entry
-from tileir.tools.places import LinePlace, ProgramLines
 from tileir.tools.profile.measure import BlockTime, LaunchMeasurement
+from tileir.tools.program_lines import LinePlace, ProgramLines
 
 
 @dataclass

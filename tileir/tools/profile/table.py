@@ -8,7 +8,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from tileir.ir.shown import shown, shown_lines
+from tileir.ir.escaping import shown, shown_lines
 from tileir.tools.profile.report import ProfileReport, ProfileSums
 
 _COLUMNS = ("line", "time", "share", "ran", "bytes", "flop", "flop/byte", "of peak flop/s", "of peak byte/s", "source")

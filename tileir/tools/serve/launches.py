@@ -9,8 +9,8 @@ from math import prod
 import numpy as np
 
 from tileir.ir.diagnostics import Diagnostic, Trap
+from tileir.ir.escaping import shown_lines
 from tileir.ir.loc import Location, SourceLoc, file_position
-from tileir.ir.shown import shown_lines
 from tileir.ir.storage import dtype_of
 from tileir.ir.usage import UsageError
 from tileir.runtime.cli_arguments import Given, assigned, given_values

@@ -14,8 +14,8 @@ from typing import Any
 
 from tileir.cache import default_directory
 from tileir.ir.diagnostics import Diagnostic, DiagnosticError, Trap, UnsupportedError
+from tileir.ir.escaping import shown_lines
 from tileir.ir.loc import FileLoc, SourceLoc, file_position
-from tileir.ir.shown import shown_lines
 from tileir.ir.usage import UsageError
 from tileir.runtime.cli_arguments import chosen_kernel
 from tileir.runtime.loading import parse

@@ -17,8 +17,8 @@ from tileir.sanitize.findings import Finding
 from tileir.sanitize.launch import sanitize_bound
 from tileir.tools.documents import document
 from tileir.tools.interpreted import bound_arguments, placed, run_listened
-from tileir.tools.places import ProgramLines
 from tileir.tools.profile.measure import MOST_TRACED, LaunchMeasurement, measured_launch
+from tileir.tools.program_lines import ProgramLines
 from tileir.tools.view.data import ArrayValues, page_data
 from tileir.tools.view.record import Recorder, usually_watched
 

@@ -14,8 +14,8 @@ from tileir.ir.diagnostics import Coordinates, Trap
 from tileir.ir.loc import FileLoc, Location, SourceLoc, file_position
 from tileir.ir.types import TokenType
 from tileir.sanitize.findings import Finding
-from tileir.tools.places import ProgramLines
 from tileir.tools.profile.measure import LaunchMeasurement
+from tileir.tools.program_lines import ProgramLines
 from tileir.tools.view.pictures import Picture, reduced, values_of
 from tileir.tools.view.record import CORNER, RecordedLaunch, TouchRecord, ValueRecord
 

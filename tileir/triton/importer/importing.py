@@ -13,7 +13,7 @@ from tileir.ir.attributes import DivBy
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import Diagnostic
 from tileir.ir.loc import Source, SourceLoc
-from tileir.ir.near import did_you_mean
+from tileir.ir.suggestions import did_you_mean
 from tileir.ops.misc import Assume
 from tileir.triton.importer.building import TileBuilder
 from tileir.triton.importer.facts import Fact, fact

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import NoReturn
 
+from tileir.ir.escaping import shown
 from tileir.ir.loc import Source, SourceLoc
-from tileir.ir.shown import shown
 from tileir.triton.importer.faults import SYNTAX, ImportFault
 
 _TOKEN = re.compile(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from tileir.gpu.ttir.ir.code import ConstantBits, Instruction, Text, TtirAttribute, TtirBlock, TtirFunction, TtirValue
+from tileir.ir.escaping import as_bytes
 from tileir.ir.loc import Location, SourceLoc, file_position
-from tileir.ir.shown import as_bytes
 
 
 def function_text(function: TtirFunction) -> str:

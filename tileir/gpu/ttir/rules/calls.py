@@ -10,8 +10,8 @@ from tileir.analysis.placement import CodeSizes
 from tileir.analysis.structure import RegionExit
 from tileir.gpu.ttir.lib.regions import bind_left, run
 from tileir.gpu.ttir.lowering import Lower, TtirLowering
+from tileir.ir.escaping import shown
 from tileir.ir.rules import Rules
-from tileir.ir.shown import shown
 from tileir.ops.calls import Call, PreviewCall
 from tileir.ops.module import Entry
 

@@ -12,8 +12,8 @@ from tileir.gpu.ttir.lowering import Lower, TtirLowering
 from tileir.ir import core
 from tileir.ir import types as t
 from tileir.ir.attributes import MemoryOrdering
+from tileir.ir.escaping import shown
 from tileir.ir.rules import Rules
-from tileir.ir.shown import shown
 from tileir.ops import extension, views
 
 rules: Rules[Lower] = Rules()

@@ -68,3 +68,26 @@ def test_rows_that_bypass_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     for m, n, gap in ((2, 512, 0), (3, 500, 0), (4, 512 + 16, 0), (1, 252, 0)):
         same = both("neg_inf", m, n, gap, m * n)
         assert same, (m, n)
+
+
+def test_sums_with_constants_of_several_sizes_are_written_as_far_as_they_lie_inside() -> None:
+    tensor = "tensor_view<?xi32, strides=[1]>"
+    stores = "".join(
+        f"""%c{size} = constant <i32: {list(range(size))}> : tile<{size}xi32>
+        %x{size} = broadcast %x1 : tile<1xi32> -> tile<{size}xi32>
+        %sum{size} = addi %c{size}, %x{size} : tile<{size}xi32>
+        %w{size} = make_partition_view %v : partition_view<tile=({size}), {tensor}>
+        %t{size} = store_view_tko weak %sum{size}, %w{size}[%i]
+          : tile<{size}xi32>, partition_view<tile=({size}), {tensor}>, tile<i32> -> token\n"""
+        for size in (256, 16)
+    )
+    text = f"""entry @k(%p: tile<ptr<i32>>, %n: tile<i32>, %x: tile<i32>) {{
+        %i = constant <i32: 0> : tile<i32>
+        %v = make_tensor_view %p, shape = [%n], strides = [1] : tile<i32> -> {tensor}
+        %x1 = reshape %x : tile<i32> -> tile<1xi32>
+        {stores}
+    }}"""
+    for count in (5, 16, 200):
+        given = np.zeros(count, np.int32)
+        tileir.parse(text)["k"].launch(1, given, count, 3)
+        np.testing.assert_array_equal(given, np.arange(count) + 3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from llvmlite import ir
 
 from tileir.cpu.emit.algebra import Int
-from tileir.cpu.emit.elements import DOUBLE, I64, Num, from_bytes
+from tileir.cpu.emit.elements import DOUBLE, I64, PTR, Num, from_bytes
 from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.tiles import ExpressionTile, Scalar, Tile, Window, address_of, row_major, wide
 from tileir.cpu.lowering.reports import trap_where
@@ -41,6 +41,7 @@ def _array(module: ir.Module, value: DenseElements) -> ir.Value:
     data = ir.GlobalVariable(module, array.type, module.get_unique_name("constant"))
     data.initializer, data.global_constant, data.linkage = array, True, "private"
     data.align = value.element.byte_size
+    data.type = PTR  # llvmlite's own type says what it points to
     return data
 
 

@@ -117,7 +117,7 @@ def test_calls_that_multiply_do_not_multiply_work(level: int, monkeypatch: pytes
     """With smaller limits, which are reached sooner."""
     monkeypatch.setattr(placement, "LARGEST_KERNEL", 64)
     monkeypatch.setattr(placement, "LARGEST_PART", 16)
-    monkeypatch.setattr(walk, "MOST_ENTERED", 256)
+    monkeypatch.setattr(walk, "MOST_LOOKS", 256)
     few, many = (tileir.parse(doubling(depth)) for depth in (10, 20))
     assert tileir.verify(few).ok and tileir.verify(many).ok
     assert calls(many, level) < 4 * calls(few, level)

@@ -22,6 +22,8 @@ from tileir.ops import core, extension, integer, misc, shapes
 
 DEEPEST = 64
 """Operations between a mask and the comparisons that it is made of."""
+MAX_GUARDS = 16
+"""Inequalities in one condition: what more would hold beside them is left out."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,8 @@ class Condition:
     complete: bool = True
 
     def __and__(self, other: Condition) -> Condition:
-        return Condition((*self.guards, *other.guards), self.complete and other.complete)
+        guards = tuple(dict.fromkeys((*self.guards, *other.guards)))
+        return Condition(guards[:MAX_GUARDS], self.complete and other.complete and len(guards) <= MAX_GUARDS)
 
     def __invert__(self) -> Condition:
         """The contrary, as far as it can be said."""
@@ -56,11 +59,8 @@ class Condition:
         return Condition((replace(guard, form=-guard.form - 1),))
 
     def at(self, index: tuple[Expression, ...]) -> Condition:
-        """The condition of the element at another index."""
-        try:
-            return replace(self, guards=tuple(guard.of(lambda form: relaned(form, index)) for guard in self.guards))
-        except TooLarge:
-            return UNKNOWN
+        """The condition of the element at another index. Raises `TooLarge`."""
+        return replace(self, guards=tuple(guard.of(lambda form: relaned(form, index)) for guard in self.guards))
 
 
 UNKNOWN = Condition((), complete=False)
@@ -104,9 +104,19 @@ def _unsigned_less(a: Affine, b: Affine, strict: bool) -> Condition:
 
 def condition(value: Value, known: Forms, depth: int = DEEPEST) -> Condition:
     """The condition that an element of a tile of i1 is 1."""
+    found = known.conditions.get(value)
+    if found is None:
+        found = known.conditions[value] = _found(value, known, depth)
+    return found
+
+
+def _found(value: Value, known: Forms, depth: int) -> Condition:
     op = value.op
     rule = None if op is None or depth == 0 else rules.get(type(op))
-    return _set(known.of(value).signed) if op is None or rule is None else rule(op, known, depth - 1)
+    try:
+        return _set(known.of(value).signed) if op is None or rule is None else rule(op, known, depth - 1)
+    except TooLarge:
+        return UNKNOWN
 
 
 def _set(bit: Reading) -> Condition:
@@ -140,14 +150,14 @@ def _and(op: integer.AndI, known: Forms, depth: int) -> Condition:
 def _xor(op: integer.XOrI, known: Forms, depth: int) -> Condition:
     """The contrary, if one operand is true everywhere."""
     for one, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
-        if condition(one, known, 1) == TRUE:
+        if condition(one, known, depth) == TRUE:
             return ~condition(other, known, depth)
     return UNKNOWN
 
 
 @rules(core.Select)
 def _select(op: core.Select, known: Forms, depth: int) -> Condition:
-    if condition(op.val_if_false, known, 1) != FALSE:
+    if condition(op.val_if_false, known, depth) != FALSE:
         return UNKNOWN
     return condition(op.cond, known, depth) & condition(op.val_if_true, known, depth)
 

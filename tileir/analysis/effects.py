@@ -193,16 +193,18 @@ def effects_of(root: Op | Block) -> Effect:
 
 def reachable(root: Op | Block) -> Iterator[Op]:
     """The operations in `root`, in program order, and those of each function where it is first called."""
-    return _reachable(root, set())
-
-
-def _reachable(root: Op | Block, seen: set[Op]) -> Iterator[Op]:
-    for op in (op for one in ([root] if isinstance(root, Op) else root.ops) for op in one.walk()):
+    seen: set[Op] = set()
+    walks = [op.walk() for op in ([root] if isinstance(root, Op) else root.ops)][::-1]
+    while walks:
+        op = next(walks[-1], None)
+        if op is None:
+            walks.pop()
+            continue
         yield op
         function = callee_of(op) if CALLEE_EFFECTS in op.spec.traits else None
         if function is not None and function not in seen:
             seen.add(function)
-            yield from _reachable(function, seen)
+            walks.append(function.walk())
 
 
 def callee_of(call: Op) -> Op:
@@ -227,8 +229,10 @@ def module_of(inside: Op) -> Block:
 
 
 def _symbol(inside: Op, name: str) -> Op:
-    symbols = (op for op in module_of(inside).ops if SYMBOL in op.spec.traits)
-    return next(op for op in symbols if op.attributes["sym_name"] == name)
+    for op in module_of(inside).ops:
+        if op.attributes.get("sym_name") == name and SYMBOL in op.spec.traits:
+            return op
+    raise KeyError(name)
 
 
 def reads(root: Op | Block) -> bool:

@@ -433,7 +433,7 @@ class _Builder:
         return self._slots[symbol]
 
     def _new(self, symbol: Symbol) -> int:
-        inner = [self.sum(form) for form in symbol.inner()] if isinstance(symbol, Turn | Function | Either) else []
+        inner = [self.sum(form) for form in symbol.inner] if isinstance(symbol, Turn | Function | Either) else []
         slot = len(self.low)
         bounds = symbol.otherwise if isinstance(symbol, Function) else symbol.range
         self.low.append(bounds.low)

@@ -13,7 +13,7 @@ Does not know: what symbols there are, nor programs. Expressions are mathematica
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import reduce
 from operator import is_
 
@@ -24,33 +24,35 @@ MAX_TERMS = 48
 """Products in one expression: a longer sum is no help to anybody."""
 
 MAX_DEGREE = 6
-
-MAX_SYMBOLS = 1000
+MAX_NESTING = 24
+MAX_SYMBOLS = 256
 """Symbols that a symbol is made of, each counted where it stands: what is used twice by each of many operations behind
 each other, as a sort does, would have as many as two to the power of their number."""
 
 
 class TooLarge(Exception):
-    """An expression of more than `MAX_TERMS` products, a product of more than `MAX_DEGREE` factors, or a symbol made of
-    more than `MAX_SYMBOLS`."""
+    """An expression beyond one of the limits above."""
 
 
 class Symbol:
     """A number that is known when the kernel runs. Two with the same `key` are one.
 
-    `range` holds whatever a program promises, `size` is the number of symbols that it is made of, with itself. A
-    subclass names the arguments of its constructor in `__match_args__`, and has them as attributes.
+    `range` holds whatever a program promises; `inner` are the expressions that the symbol is made of. A subclass names
+    the arguments of its constructor in `__match_args__`, and has them as attributes.
     """
 
-    __slots__ = ("_hash", "key", "range", "size")
+    __slots__ = ("_hash", "inner", "key", "nesting", "range", "size")
     __match_args__: tuple[str, ...] = ()
 
-    def __init__(self, key: tuple, range: Range, inner: Iterable[Expression] = ()) -> None:
-        self.size: int = 1 + sum(symbol.size for part in inner for product in part.terms for symbol in product)
-        if self.size > MAX_SYMBOLS:
-            raise TooLarge
+    def __init__(self, key: tuple, range: Range, inner: tuple[Expression, ...] = ()) -> None:
         self.key = key
         self.range = range
+        self.inner = inner
+        within = [symbol for part in inner for product in part.terms for symbol in product]
+        self.nesting: int = 1 + max((symbol.nesting for symbol in within), default=0)
+        self.size: int = 1 + sum(symbol.size for symbol in within)
+        if self.nesting > MAX_NESTING or self.size > MAX_SYMBOLS:
+            raise TooLarge
         self._hash = hash(key)
 
     def __eq__(self, other: object) -> bool:
@@ -64,10 +66,6 @@ class Symbol:
 
     def __reduce__(self) -> tuple:
         return type(self), tuple(getattr(self, name) for name in self.__match_args__)
-
-    def inner(self) -> tuple[Expression, ...]:
-        """The expressions that the symbol is made of."""
-        return ()
 
     def replaced(self, inner: tuple[Expression, ...]) -> Expression:
         """The same of other expressions."""
@@ -177,7 +175,7 @@ class Expression:
         """The symbols of the sum and those that they are made of."""
         for symbol in self.symbols():
             yield symbol
-            for inner in symbol.inner():
+            for inner in symbol.inner:
                 yield from inner.all_symbols()
 
     def mentions(self, accepts: Callable[[Symbol], bool]) -> bool:
@@ -247,14 +245,14 @@ def _add_term(terms: dict[Monomial, int], product: Monomial, factor: int) -> Non
 
 def _made_of(product: Monomial, symbol: Symbol) -> bool:
     """Whether a factor of the product has `symbol` inside."""
-    return any(symbol in inner.all_symbols() for factor in product for inner in factor.inner())
+    return any(symbol in inner.all_symbols() for factor in product for inner in factor.inner)
 
 
 def _replaced(symbol: Symbol, replace: Callable[[Symbol], Expression | None]) -> Expression | None:
     found = replace(symbol)
     if found is not None:
         return found
-    inner = symbol.inner()
+    inner = symbol.inner
     changed = tuple(part.substituted(replace) for part in inner)
     return None if all(map(is_, changed, inner)) else symbol.replaced(changed)
 

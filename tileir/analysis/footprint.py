@@ -16,15 +16,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from tileir.analysis.conditions import TRUE, Guard, condition
-from tileir.analysis.effects import MemoryAccess, access_of, global_size
+from tileir.analysis.effects import READING, WRITING, MemoryAccess, access_of, callee_of, effects_of, global_size
 from tileir.analysis.expressions import ONE, ZERO, Expression, Symbol, TooLarge, of
 from tileir.analysis.forms import Needs, lanes
 from tileir.analysis.region import Region, ViewAxis
 from tileir.analysis.symbols import Lane, NoWrap, Storage, StorageKind, Turn, Unknown
 from tileir.analysis.walk import ProgramPoint, Walk
 from tileir.ir.core import Op
+from tileir.ir.effects import Effect
+from tileir.ops.calls import Call
 from tileir.ops.module import Entry
 
 
@@ -88,14 +91,24 @@ def op_footprints(entry: Entry, in_calls: bool = True) -> list[tuple[Footprint, 
     """The same, each with the operation that makes the access; without `in_calls` those of the entry's own alone."""
     found: list[tuple[Footprint, Op]] = []
     positions = {op: position for position, op in enumerate(entry.walk())}
+    effects = cache(effects_of)
 
     def visit(walk: Walk, op: Op, point: ProgramPoint) -> None:
-        access = access_of(op)
+        access, position = access_of(op), positions.get(op, -1)
         if access is not None:
-            found.append((_Reader(walk, access, point).footprint(positions.get(op, -1)), op))
+            found.append((_Reader(walk, access, point).footprint(position), op))
+        elif isinstance(op, Call) and in_calls and not walk.enters_calls:
+            found.extend((each, op) for each in _of_call(op, position, effects(callee_of(op))))
 
     Walk(entry.body, visit, in_calls)
     return found
+
+
+def _of_call(op: Call, position: int, effect: Effect) -> list[Footprint]:
+    """The footprint of a call that is not entered, if what it runs accesses memory."""
+    reads, writes = bool(effect & READING), bool(effect & WRITING)
+    found = Footprint(position, op.spec.name, reads, writes, 8, unknown="more is called than is looked at")
+    return [found] if reads or writes else []
 
 
 class _Reader:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
+from typing import TYPE_CHECKING
 
 from tileir.analysis import ranges
 from tileir.analysis.expressions import Expression, Symbol, TooLarge, number
@@ -24,9 +25,15 @@ from tileir.ir.core import Block, Op, Value
 from tileir.ir.types import PointerType, TensorViewType, TileType, TileViewType, Type
 from tileir.ops.misc import Assume
 
+if TYPE_CHECKING:
+    from tileir.analysis.conditions import Condition
+
 Needs = frozenset[NoWrap]
 NOTHING: Needs = frozenset()
 NEVER: frozenset[Signedness] = frozenset()
+
+MAX_NEEDS = 16
+"""Conditions on one value: with more of them it is a number that nothing is known of."""
 
 PROMISES = {
     Overflow.NONE: NEVER,
@@ -62,6 +69,10 @@ class Affine:
     bits: int
     needs: Needs = NOTHING
     promised: frozenset[Signedness] = NEVER
+
+    def __post_init__(self) -> None:
+        if len(self.needs) > MAX_NEEDS:
+            raise TooLarge
 
     def read(self, signedness: Signedness) -> Reading:
         limits = ranges.signed(self.bits) if signedness is Signedness.SIGNED else ranges.unsigned(self.bits)
@@ -118,13 +129,16 @@ class Forms:
 
     def __init__(self) -> None:
         self._forms: dict[Value, Form] = {}
+        self.conditions: dict[Value, Condition] = {}
+        """The conditions that have been asked for (`analysis.conditions`)."""
 
     def bind(self, value: Value, form: Form) -> None:
         self._forms[value] = form
+        self.conditions.pop(value, None)
 
     def give(self, value: Value, given: Value) -> None:
         """Let `value` be the same as `given`."""
-        self._forms[value] = self._forms[given]
+        self.bind(value, self._forms[given])
 
     def __contains__(self, value: Value) -> bool:
         return value in self._forms
@@ -164,6 +178,8 @@ def width(value: Value) -> int:
 
 def kept(form: Expression, bits: int, *operands: Affine, overflow: Overflow = Overflow.NONE) -> Affine:
     """A sum or product of operands: their conditions, and the promise of a flag as far as the operands keep it."""
+    if form.is_constant and abs(form.constant) >> bits:
+        form = number(form.constant % (1 << bits))
     needs = reduce(frozenset.union, (operand.needs for operand in operands), NOTHING)
     promised = {reading for reading in PROMISES[overflow] if all(operand.exact(reading) for operand in operands)}
     return Affine(form, bits, needs, frozenset(promised))

@@ -99,14 +99,11 @@ class Turn(Symbol):
 
     def __init__(self, loop: int, count: Expression | None, needs: frozenset[NoWrap]) -> None:
         known = count is not None and not needs
-        parts = () if count is None else (count, *(need.form for need in needs))
-        super().__init__((3, loop), Range(1, 0, count.range.high - 1 if known and count else MOST_TURNS), parts)
+        inner = () if count is None else (count, *(need.form for need in needs))
+        super().__init__((3, loop), Range(1, 0, count.range.high - 1 if known and count else MOST_TURNS), inner)
         self.loop = loop
         self.count = count
         self.needs = needs
-
-    def inner(self) -> tuple[Expression, ...]:
-        return () if self.count is None else (self.count, *(need.form for need in self.needs))
 
     def replaced(self, inner: tuple[Expression, ...]) -> Expression:
         needs = frozenset(need.of(form) for need, form in zip(self.needs, inner[1:]))
@@ -177,9 +174,6 @@ class Unknown(Symbol):
         self.loops = loops
         self.why = why
 
-    def inner(self) -> tuple[Expression, ...]:
-        return self.index
-
     def replaced(self, inner: tuple[Expression, ...]) -> Expression:
         return of(Unknown(self.number, self.range, inner, self.loops, self.why))
 
@@ -206,9 +200,6 @@ class Either(Symbol):
         self.choices = choices
         self.index = index
         self.loops = loops
-
-    def inner(self) -> tuple[Expression, ...]:
-        return (*self.choices, *self.index)
 
     def replaced(self, inner: tuple[Expression, ...]) -> Expression:
         return of(Either(self.number, (inner[0], inner[1]), inner[2:], self.loops))
@@ -276,15 +267,12 @@ class Function(Symbol):
         conditions = tuple(sorted((need.form.key, need.low, need.high) for need in needs))
         key = (7, int(kind), *(argument.key for argument in arguments), conditions)
         found = None if needs else RANGES[kind](arguments[0].range, arguments[1].range)
-        parts = (*arguments, *(need.form for need in needs))
-        super().__init__(key, otherwise if found is None else ranges.intersection(found, otherwise), parts)
+        inner = (*arguments, *(need.form for need in needs))
+        super().__init__(key, otherwise if found is None else ranges.intersection(found, otherwise), inner)
         self.kind = kind
         self.arguments = arguments
         self.needs = needs
         self.otherwise = otherwise
-
-    def inner(self) -> tuple[Expression, ...]:
-        return (*self.arguments, *(need.form for need in self.needs))
 
     def replaced(self, inner: tuple[Expression, ...]) -> Expression:
         first, second, *forms = inner

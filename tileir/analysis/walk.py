@@ -38,9 +38,6 @@ class Carried(Symbol):
         self.number = number
         self.index = index
 
-    def inner(self) -> tuple[Expression, ...]:
-        return self.index
-
     def replaced(self, inner: tuple[Expression, ...]) -> Expression:
         return of(Carried(self.number, inner))
 
@@ -97,11 +94,13 @@ def progress(
 # ---------------------------------------------------------------- the walk
 
 
-MOST_ENTERED = 1 << 12
-"""Operations looked at after which calls are not entered any more, unless what they run is to be visited."""
-MOST_LOOKS = 100_000
-"""Operations looked at before the steps of carried values are no longer sought: for each loop around that takes a look
-at its body more."""
+MOST_LOOKS = 1 << 9
+"""Operations looked at, beside eight times those of the function, after which no call is entered any more and the steps
+of carried values are no longer sought, which takes a look at the body of a loop more for each loop around."""
+MOST_VISITED = 1 << 14
+"""The same where what calls run is to be visited."""
+DEEPEST_CALLS = 32
+"""Calls in one another that are entered."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +136,7 @@ class Walk:
         self._in_calls = in_calls
         self._trials = 0
         self._looks = 0
+        self._most = (MOST_VISITED if in_calls else MOST_LOOKS) + 8 * sum(1 for root in body.ops for _ in root.walk())
         self._calls: tuple[Op, ...] = ()
         self._numbers: dict[tuple[object, ...], int] = {}
         self._around: dict[int, frozenset[int]] = {}
@@ -150,6 +150,11 @@ class Walk:
     def turns(self, point: ProgramPoint) -> tuple[Turn, ...]:
         """Those of the loops around, from the outside in."""
         return tuple(turn for loop, turn in self._turns.items() if loop in point.loops)
+
+    @property
+    def enters_calls(self) -> bool:
+        """Whether a call that comes now is entered."""
+        return self._looks < self._most and len(self._calls) < DEEPEST_CALLS
 
     # ------------------------------------------------------------ operations
 
@@ -217,6 +222,12 @@ class Walk:
 
     def _either(self, value: Value, a: Affine, b: Affine, point: ProgramPoint) -> Affine:
         """One of two."""
+        try:
+            return self._one_of_two(value, a, b, point)
+        except TooLarge:
+            return self._unknown(value, point)
+
+    def _one_of_two(self, value: Value, a: Affine, b: Affine, point: ProgramPoint) -> Affine:
         if a.form == b.form:
             return replace(a, needs=a.needs | b.needs, promised=a.promised & b.promised)
         x, y = (a, b) if _is_pointer(value) else (a.signed, b.signed)
@@ -224,10 +235,7 @@ class Walk:
         if _is_pointer(value) and not common.terms:
             return self._unknown(value, point)
         choices = (x.form - common, y.form - common)
-        try:
-            symbol = Either(self._number(value), choices, lanes(value.tile.shape), point.loops)
-        except TooLarge:
-            return self._unknown(value, point)
+        symbol = Either(self._number(value), choices, lanes(value.tile.shape), point.loops)
         return Affine(common + of(symbol), a.bits, x.needs | y.needs)
 
     # ------------------------------------------------------------ if
@@ -263,11 +271,10 @@ class Walk:
         inside = replace(point, loops=point.loops | {loop})
         if isinstance(op, control.Loop) or _returns(op.body):
             inside = inside.where(UNKNOWN)
-        count = self._count(op) if isinstance(op, control.For) else None
-        turn = Turn(loop, None if count is None else count.form, frozenset() if count is None else count.needs)
+        turn, count = self._turn(op, loop)
         self._turns[loop] = turn
         if isinstance(op, control.For):
-            self._bind_induction(op, of(turn))
+            self._bind_induction(op, of(turn), inside)
         moves = self._moves(op, loop, inside)
         for argument, initial, move in zip(carried_arguments(op), op.initial, moves):
             self.moves[argument] = move
@@ -275,6 +282,16 @@ class Walk:
         self._run(op.body, inside)
         self._leave(op, moves, count, point)
         return point.where(UNKNOWN) if _returns(op.body) else point
+
+    def _turn(self, op: control.For | control.Loop, loop: int) -> tuple[Turn, Reading | None]:
+        """The turns of a loop, and the number of them if it is known."""
+        try:
+            if isinstance(op, control.For):
+                count = self._count(op)
+                return Turn(loop, count.form, count.needs), count
+        except TooLarge:
+            pass
+        return Turn(loop, None, frozenset()), None
 
     def _count(self, op: control.For) -> Reading:
         """The number of turns of a loop that is not left early."""
@@ -287,19 +304,21 @@ class Walk:
         lower, upper = (self.known.of(bound).read(signedness) for bound in (op.lower, op.upper))
         return lower, upper, self.known.of(op.step).signed
 
-    def _bind_induction(self, op: control.For, turn: Expression) -> None:
+    def _bind_induction(self, op: control.For, turn: Expression, point: ProgramPoint) -> None:
         """``lower + step * turn``, which is less than the upper bound and so does not wrap around."""
         lower, _, step = self._bounds(op)
         argument = op.body.args[0]
         exact = frozenset({Signedness.UNSIGNED if op.unsigned else Signedness.SIGNED})
-        self.known.bind(
-            argument, Affine(lower.form + step.form * turn, width(argument), lower.needs | step.needs, exact)
-        )
+        try:
+            form, needs = lower.form + step.form * turn, lower.needs | step.needs
+            self.known.bind(argument, Affine(form, width(argument), needs, exact))
+        except TooLarge:
+            self.known.bind(argument, self._unknown(argument, point))
 
     def _moves(self, op: control.For | control.Loop, loop: int, point: ProgramPoint) -> list[Progress | None]:
         """The progress of each carried value from turn to turn; None where it is not seen."""
         starts = [self.known.of(value) if value in self.known else None for value in op.initial]
-        if not any(starts) or self._looks > MOST_LOOKS:
+        if not any(starts) or self._looks > self._most:
             return [None] * len(starts)
         arguments = carried_arguments(op)
         symbols = [Carried(self._number(argument), lanes(_shape(argument))) for argument in arguments]
@@ -309,7 +328,8 @@ class Walk:
         self._trials += 1
         self._run(op.body, point)
         self._trials -= 1
-        nexts = [[jump.operands[at] for jump in _jumps(control.Continue, op.body)] for at in range(len(starts))]
+        jumps = _jumps(control.Continue, op.body)
+        nexts = [[jump.operands[at] for jump in jumps] for at in range(len(starts))]
         return [
             None if start is None else self._progress(start, symbol, values, loop)
             for start, symbol, values in zip(starts, symbols, nexts)
@@ -349,11 +369,12 @@ class Walk:
         point: ProgramPoint,
     ) -> None:
         """Bind the results: what is carried when the count is reached, or what a `break` hands over."""
+        jumps = _jumps(control.Break, op.body)
         for at, result in enumerate(op.outputs):
             if not is_integer(result.type):
                 continue
             if count is None:
-                given = [self.known.of(jump.operands[at]) for jump in _jumps(control.Break, op.body)]
+                given = [self.known.of(jump.operands[at]) for jump in jumps]
                 self.known.bind(result, self._one_of(result, given, point))
             else:
                 found = self._finished(result, moves[at], count, point)
@@ -361,7 +382,10 @@ class Walk:
 
     def _finished(self, result: Value, move: Progress | None, count: Reading, point: ProgramPoint) -> Affine | None:
         found = None if move is None else move.after(count.form, self._drift(result, point))
-        return None if found is None else replace(found, needs=found.needs | count.needs)
+        try:
+            return None if found is None else replace(found, needs=found.needs | count.needs)
+        except TooLarge:
+            return None
 
     # ------------------------------------------------------------ calls
 
@@ -373,7 +397,7 @@ class Walk:
             if given in self.known:
                 self.known.give(argument, given)
         returns: list[Sequence[Value]] = []
-        if self._in_calls or self._looks < MOST_ENTERED:
+        if self.enters_calls:
             outside, self._calls = self._calls, (*self._calls, op)
             self._run(body, point)
             self._calls = outside

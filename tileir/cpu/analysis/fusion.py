@@ -10,13 +10,13 @@ wherever it is used, also in several places and in the regions below.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from tileir.analysis.structure import Uses, home_of
 from tileir.ir import types as t
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.traits import ELEMENTWISE
-from tileir.ops import calls, core, extension, integer, misc, shapes
+from tileir.ops import calls, core, division, extension, integer, misc, shapes
 
 INDEX_MAPPING = (shapes.Broadcast, shapes.Reshape, shapes.Permute, shapes.Extract)
 FREE = (core.Constant, core.Iota, shapes.Broadcast, shapes.Reshape)
@@ -66,12 +66,27 @@ class Fusion:
             return False
         return isinstance(op, CHEAP) or self._root[op] is not op
 
+    def expression(self, value: Value) -> Iterator[Value]:
+        """The values that elements of `value` are computed from in one loop, each once, beginning with itself."""
+        waiting, seen = [value], {value}
+        while waiting:
+            one = waiting.pop()
+            yield one
+            if one.op is not None and (one is value or self.is_expression(one)):
+                operands = [operand for operand in dict.fromkeys(one.op.operands) if operand not in seen]
+                seen.update(operands)
+                waiting += reversed(operands)
+
+    def is_expression(self, value: Value) -> bool:
+        """Whether elements of `value` are computed where they are used."""
+        return value.op is not None and fusible(value.op) and self.fused(value)
+
     def weight(self, value: Value) -> int:
         """The operations that compute an element of `value` where it is used, free ones left out."""
-        op = value.op
-        if op is None or not fusible(op) or not self.fused(value):
+        if not self.is_expression(value):
             return 0
-        return sum(map(self.weight, op.operands)) + (not isinstance(op, FREE))
+        computed = filter(self.is_expression, self.expression(value))
+        return sum(not isinstance(one.op, FREE) for one in computed)
 
     def _cut_chains(self, operations: list[Op]) -> None:
         """Have expressions computed that have grown too deep."""
@@ -99,8 +114,10 @@ class Fusion:
         if not fusible(user):
             return user
         root = self._root[user]
+        # A divisor is looked at before anything is divided.
+        is_divisor = isinstance(user, division.DivI | division.RemI) and user.rhs is op.results[0]
         widens = isinstance(user, shapes.Broadcast) and user.result.type is not op.results[0].type
-        repeats = widens or isinstance(root, CHEAP)
+        repeats = widens or is_divisor or isinstance(root, CHEAP)
         return op if repeats and not isinstance(op, CHEAP) else root
 
 

@@ -148,9 +148,14 @@ def store_of_load(fusion: Fusion, loads: Loads, loaded: Value) -> MemoryAccess |
 
 def _keeps_places(fusion: Fusion, value: Value, store: Op) -> bool:
     """Whether each element of `value` serves only the element at the same place, dimensions of one element aside."""
-    for user in fusion.users(value):
-        if user is not store and not (_keeps_place(user) and _keeps_places(fusion, user.results[0], store)):
-            return False
+    waiting, seen = [value], {value}
+    while waiting:
+        for user in fusion.users(waiting.pop()):
+            if user is not store and not _keeps_place(user):
+                return False
+            if user is not store and user.results[0] not in seen:
+                waiting.append(user.results[0])
+                seen.add(user.results[0])
     return True
 
 

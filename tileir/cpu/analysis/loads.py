@@ -225,38 +225,57 @@ class Readers:
         self._uses.clear()
 
     def uses(self, value: Value) -> frozenset[Use]:
-        if value not in self._uses:
-            found: set[Use] = set()
-            for user in self._fusion.users(value):
-                if self._passes(user):
-                    found |= self.uses(user.results[0])
-                    # A promise is checked where it stands.
-                    found |= {(user, value)} if isinstance(user, Assume) else set()
-                else:
-                    found |= self._uses_in(user, value)
-            self._uses[value] = frozenset(found)
+        waiting = [value]
+        while waiting:
+            further = [other for other in self._read_with(waiting[-1]) if other not in self._uses]
+            if further:
+                waiting += further
+            else:
+                found = waiting.pop()
+                self._uses[found] = frozenset(self._found(found))
         return self._uses[value]
+
+    def _read_with(self, value: Value) -> Iterator[Value]:
+        """The values whose elements are read where those of `value` are."""
+        for user in self._fusion.users(value):
+            if self._passes(user):
+                yield user.results[0]
+            else:
+                yield from filter(None, [self._put_off_with(user, value)])
+
+    def _found(self, value: Value) -> Iterator[Use]:
+        """The uses of a value, when those of the values read with it are known."""
+        for user in self._fusion.users(value):
+            if self._passes(user):
+                yield from self._uses[user.results[0]]
+            if not self._passes(user) or isinstance(user, Assume):
+                yield user, value  # A promise is checked where it stands.
+            if isinstance(user, For) and _is_pointers(value):
+                yield user.body.ops[-1], value
+            loaded = self._put_off_with(user, value)
+            if loaded is not None:
+                yield from ((op, value) for op, _ in self._uses[loaded])
 
     def in_place(self, value: Value, store: Op) -> bool:
         """Whether `store` reads an element of `value` only for the element at the same index that it writes."""
-        return all(
-            not isinstance(user, INDEX_MAPPING) and self.in_place(user.results[0], store)
-            for user in self._fusion.users(value)
-            if self._passes(user) and any(op is store for op, _ in self.uses(user.results[0]))
-        )
+        waiting, seen = [value], {value}
+        while waiting:
+            for user in self._fusion.users(waiting.pop()):
+                if self._passes(user) and any(op is store for op, _ in self.uses(user.results[0])):
+                    if isinstance(user, INDEX_MAPPING):
+                        return False
+                    waiting += {user.results[0]} - seen
+                    seen.add(user.results[0])
+        return True
 
     def _passes(self, op: Op) -> bool:
         """Whether the result of `op` is an expression, or the tile it is given."""
         return isinstance(op, ALIASES) or (fusible(op) and self._fusion.fused(op.results[0]))
 
-    def _uses_in(self, user: Op, value: Value) -> set[Use]:
-        """The operation itself, and the code that computes the pointers which it hands on as an expression."""
-        if isinstance(user, For) and _is_pointers(value):
-            return {(user, value), (user.body.ops[-1], value)}
+    def _put_off_with(self, user: Op, value: Value) -> Value | None:
+        """The tile of a put-off load through the pointers `value`: its users compute these where they read."""
         access = access_of(user) if user in self._put_off else None
-        if access is None or access.address is not value or access.result is None:
-            return {(user, value)}
-        return {(user, value), *((op, value) for op, _ in self.uses(access.result))}
+        return None if access is None or access.address is not value else access.result
 
 
 def _is_pointers(value: Value) -> bool:

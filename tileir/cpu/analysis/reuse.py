@@ -36,21 +36,10 @@ class Reuse:
             return
         if tile.op is not by and not self._fusion.fused(tile):
             return
-        for value in self._leaves(tile):
-            if _fits(value, tile) and self._owns_memory(value) and self._ends_with(value, tile, by):
+        for value in self._fusion.expression(tile):
+            has_memory = value is not tile and not self._fusion.is_expression(value)
+            if has_memory and _fits(value, tile) and self._owns_memory(value) and self._ends_with(value, tile, by):
                 yield value
-
-    def _leaves(self, tile: Value) -> Iterator[Value]:
-        """The values with memory that elements of `tile` are computed from, each once."""
-        waiting, seen = [tile], {tile}
-        while waiting:
-            one = waiting.pop()
-            if one is not tile and not (one.op is not None and fusible(one.op) and self._fusion.fused(one)):
-                yield one
-            elif one.op is not None:
-                operands = [operand for operand in dict.fromkeys(one.op.operands) if operand not in seen]
-                seen.update(operands)
-                waiting += reversed(operands)
 
     def _owns_memory(self, value: Value) -> bool:
         if value.op is None:

@@ -58,10 +58,14 @@ class _Code:
         self.loop, self.growth, self.width = loop, growth, width
         self._place = builder.debug_metadata
         self._fixed: dict[int, ir.Value] = {}
+        """What is the same in all iterations, computed before them."""
         self._splats: dict[int, ir.Value] = {}
         loop.before.instructions.pop()
         loop.before.terminator = None
         self._head = self.builder(loop.before)
+        for each in loop.work:
+            if id(each) in growth.fixed:
+                self._fixed[id(each)] = copied(self._head, each, list(map(self.fixed, each.operands)))
         self.collected = {place: self._vector_cell(each) for place, each in growth.collected.items()}
         """For each stack cell that collects, one of vectors."""
 
@@ -157,13 +161,7 @@ class _Code:
 
     def fixed(self, value: ir.Value) -> ir.Value:
         """A value that is the same in all iterations, computed before them."""
-        if id(value) not in self.growth.fixed:
-            return value
-        found = self._fixed.get(id(value))
-        if found is None:
-            operands = [self.fixed(operand) for operand in value.operands]
-            found = self._fixed[id(value)] = copied(self._head, value, operands)
-        return found
+        return self._fixed.get(id(value), value)
 
     def splat(self, value: ir.Value) -> ir.Value:
         """Such a value in all lanes."""

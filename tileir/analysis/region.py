@@ -26,9 +26,9 @@ from tileir.ops import integer, misc, shapes
 
 MOST_PARTS = 32
 """Parts of a mask that are told apart."""
+MOST_LOOKS = 64
+"""Operations that are looked at for the parts of a mask, or for whether it is the same along a dimension."""
 _LOGIC = (integer.CmpI, integer.AndI, integer.OrI, integer.XOrI)
-_DEEPEST = 16
-"""Operations between a mask and the numbers that decide whether it is the same along a dimension."""
 
 Dims = tuple[int | None, ...]
 """For each dimension of a tile the one of another tile that its elements come from; None: they are equal along it."""
@@ -66,7 +66,7 @@ def parts_of(mask: Value) -> list[MaskPart]:
             waiting.append(MaskPart(op.operands[0], tuple(None if dim is None else inner[dim] for dim in part.dims)))
         else:
             found[part] = None
-        if len(found) > MOST_PARTS:
+        if len(found) > MOST_PARTS or len(seen) > MOST_LOOKS:
             return [MaskPart(mask, tuple(range(mask.tile.rank)))]
     return list(found)
 
@@ -292,16 +292,20 @@ class Region:
 
     def _is_same_along(self, part: MaskPart, dim: int) -> bool:
         own = part.dims[dim]
-        return own is None or self._has_equal_elements(part.value, own, _DEEPEST)
+        return own is None or self._has_equal_elements(part.value, own)
 
-    def _has_equal_elements(self, value: Value, dim: int, depth: int) -> bool:
+    def _has_equal_elements(self, value: Value, dim: int) -> bool:
         """Whether the elements of a tile of integers are equal along a dimension."""
-        if is_uniform_along(self._known.of(value), dim, value.tile.shape):
-            return True
-        op = value.op
-        if not isinstance(op, _LOGIC) or depth == 0:
-            return False
-        return all(self._has_equal_elements(side, dim, depth - 1) for side in op.operands)
+        waiting, seen = [value], {value}
+        while waiting:
+            one = waiting.pop()
+            if not is_uniform_along(self._known.of(one), dim, one.tile.shape):
+                if not isinstance(one.op, _LOGIC) or len(seen) > MOST_LOOKS:
+                    return False
+                sides = [side for side in one.op.operands if side not in seen]
+                seen.update(sides)
+                waiting += sides
+        return True
 
     # ------------------------------------------------------------ kinds
 

@@ -35,7 +35,7 @@ from tileir.ops.shapes import Broadcast, Permute, Reshape
 from tileir.ops.views import LoadView, MakeGatherScatterView, MakeTensorView, StoreView
 from tileir.passes.facts import constant_of, splat
 from tileir.passes.inequalities import Prover, inequalities
-from tileir.passes.linear import Linear, LinearTiles, plus, times
+from tileir.passes.linear import DEEPEST, MOST_OPERATIONS, Linear, LinearTiles, plus, times
 from tileir.passes.raising import may_be_raised
 from tileir.passes.rebuilding import ChangeLog, Exactness, Rebuilding, Row
 from tileir.passes.scalars import (
@@ -49,6 +49,7 @@ from tileir.passes.scalars import (
     known_number,
     moved,
     number,
+    size_of,
 )
 from tileir.passes.windows import extents_of, padding_of
 
@@ -90,9 +91,20 @@ class RowTiles:
 
     def __init__(self, tiles: LinearTiles) -> None:
         self.tiles = tiles
+        self._found: dict[Value, RowTile | None] = {}
+        self._depth = 0
 
     def of(self, value: Value) -> RowTile | None:
         """The form of a tile of integers or pointers; None if none is proved."""
+        if value not in self._found and self._depth < DEEPEST:
+            self._depth += 1
+            found = self._of(value)
+            self._depth -= 1
+            is_small = found is not None and max(map(size_of, (found.width, found.rest.base))) <= MOST_OPERATIONS
+            self._found[value] = found if is_small else None
+        return self._found.get(value)
+
+    def _of(self, value: Value) -> RowTile | None:
         op = value.op
         if isinstance(op, Broadcast | Reshape | Permute):
             found, dims = self.of(op.source), source_dims(op)

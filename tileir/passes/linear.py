@@ -46,12 +46,17 @@ from tileir.passes.scalars import (
     moved,
     multiplied,
     number,
+    size_of,
     subtracted,
     values_in,
 )
 
 _PROMISED = (Overflow.NO_SIGNED_WRAP, Overflow.NO_WRAP)
 _ZERO = KnownScalar(0, WIDEST)
+DEEPEST = 64
+"""Operations that are looked at one behind the other."""
+MOST_OPERATIONS = 32
+"""Operations of one scalar, each as often as it would be computed."""
 
 
 @dataclass(frozen=True)
@@ -78,13 +83,16 @@ class LinearTiles:
     def __init__(self, known: Affines) -> None:
         self.known = known
         self._found: dict[Value, Linear | None] = {}
+        self._depth = 0
 
     def of(self, value: Value) -> Linear | None:
         """The linear form of a tile of integers or pointers; None if none is proved."""
-        if value not in self._found:
+        if value not in self._found and self._depth < DEEPEST:
             self._found[value] = None  # A value that a loop makes of itself has none.
+            self._depth += 1
             self._found[value] = self._of(value)
-        return self._found[value]
+            self._depth -= 1
+        return self._found.get(value)
 
     def _of(self, value: Value) -> Linear | None:
         tile, op = value.tile, value.op
@@ -94,6 +102,8 @@ class LinearTiles:
             found = rule(op, self)
         elif isinstance(value.owner, Block) and tile.count > 1:
             found = self._carried(value, value.owner)
+        if found is not None and max(map(size_of, (found.base, *found.steps))) > MOST_OPERATIONS:
+            found = None
         if found is None and tile.count == 1:
             return Linear(given(value), (_ZERO,) * tile.rank)
         return found

@@ -10,7 +10,7 @@ Knows: which accesses cannot meet in memory, and how to take an edge away and ke
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from tileir.analysis.disjoint import Proved, disjoint
 from tileir.analysis.effects import MemoryAccess, access_of, token_results
@@ -64,7 +64,7 @@ class Relaxing(Rebuilding):
 
     def _relaxed(self, op: Op) -> Sequence[Value]:
         access = MemoryAccess.of(op)
-        before = list(_parts(op.operand_group(op.spec.operand_index["token"].position)))
+        before = _parts(op.operand_group(op.spec.operand_index["token"].position))
         needed, rows = self._needed(access, before)
         if not rows or len(before) >= MOST_TOKENS:
             return self.emit(op)
@@ -119,11 +119,16 @@ class Relaxing(Rebuilding):
         op.segments = (*op.segments[:position], len(token), *op.segments[position + 1 :])
 
 
-def _parts(tokens: Sequence[Value]) -> Iterator[Value]:
-    """The tokens that joins are made of, without fresh ones."""
-    for token in tokens:
+def _parts(tokens: Sequence[Value]) -> list[Value]:
+    """The tokens that joins are made of, each once, without fresh ones; joins themselves where there are many."""
+    found, seen, waiting = [], set(tokens), list(reversed(dict.fromkeys(tokens)))
+    while waiting and len(seen) < MOST_TOKENS:
+        token = waiting.pop()
         owner = token.owner
         if isinstance(owner, JoinTokens):
-            yield from _parts(owner.tokens)
+            further = [part for part in dict.fromkeys(owner.tokens) if part not in seen]
+            seen.update(further)
+            waiting += reversed(further)
         elif not isinstance(owner, MakeToken):
-            yield token
+            found.append(token)
+    return [*found, *reversed(waiting)]

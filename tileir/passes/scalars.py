@@ -11,7 +11,7 @@ Knows: how formulas are put together, simplified and emitted, and the expression
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tileir.analysis.affine import Affines
 from tileir.analysis.expressions import Expression
@@ -55,6 +55,10 @@ class ComputedScalar:
     operands: tuple[ScalarFormula, ...]
     type: t.TileType
     overflow: Overflow = Overflow.NONE
+    size: int = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", 1 + sum(map(size_of, self.operands)))
 
 
 ScalarFormula = KnownScalar | GivenScalar | ComputedScalar
@@ -69,6 +73,11 @@ def type_of(formula: ScalarFormula) -> t.TileType:
     if isinstance(formula, KnownScalar):
         return t.tile(_INTEGERS[formula.bits])
     return formula.type if isinstance(formula, ComputedScalar) else t.tile(formula.value.tile.element)
+
+
+def size_of(formula: ScalarFormula) -> int:
+    """The number of operations in a formula, each as often as it occurs."""
+    return formula.size if isinstance(formula, ComputedScalar) else 0
 
 
 def bits_of(formula: ScalarFormula) -> int:

@@ -110,12 +110,33 @@ class Inlining(Rebuilding):
     def module(self, module: Module) -> Module:
         self.sizes = CodeSizes()
         self.whole: dict[Op, bool] = {}
-        self.inlined: set[Op] = set()
-        made = super().module(module)
-        self._drop_uncalled(made, {function.attributes["sym_name"] for function in self.inlined})
-        return made
+        self.kept = self._called_after(module)
+        return super().module(module)
+
+    def _called_after(self, module: Module) -> set[Op]:
+        """The entries, and the functions that are left: those of which a call is, or that nobody called before."""
+        called = {self.sizes.callee(op) for op in module.walk() if isinstance(op, Call)}
+        waiting: list[Op] = [item for item in module.items if isinstance(item, Entry | Func) and item not in called]
+        kept = set(waiting)
+        while waiting:
+            root = waiting.pop()
+            (body,) = root.regions
+            assert body is not None, "an entry or function has a body"
+            self.placement = CallPlacement(body, self.sizes)
+            together, parts = [root], {root}
+            while together:
+                for op in (op for op in together.pop().walk() if isinstance(op, Call)):
+                    function = self.sizes.callee(op)
+                    known, further = (parts, together) if self._can_inline(op) else (kept, waiting)
+                    if function not in known:
+                        known.add(function)
+                        further.append(function)
+        return kept
 
     def visit(self, op: Op) -> None:
+        if isinstance(op, Func) and op not in self.kept:
+            self.log.note(UNCALLED, op)
+            return
         if isinstance(op, Entry | Func):
             self.placement = CallPlacement(op.body, self.sizes)
         if isinstance(op, Call) and self._can_inline(op):
@@ -143,21 +164,9 @@ class Inlining(Rebuilding):
         assert body is not None, "a function has a body"
         arguments = self.given(op.args)
         self.log.note(INLINED, op)
-        self.inlined.add(function)
         self.callers = (*self.callers, op.loc)
         self.bind(op.results, self.inline(body, arguments))
         self.callers = self.callers[:-1]
-
-    def _drop_uncalled(self, module: Module, names: set[str]) -> None:
-        """Leave out the functions of those names that no call is left of."""
-        called = {op.callee for op in module.walk() if isinstance(op, Call)}
-        kept = []
-        for item in module.items:
-            if isinstance(item, Func) and item.sym_name in names - called:
-                self.log.note(UNCALLED, item)
-            else:
-                kept.append(item)
-        module.items[:] = kept
 
 
 # ---------------------------------------------------------------- bands of a grid

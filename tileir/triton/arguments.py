@@ -132,7 +132,7 @@ def _pointer_binder(kernel: str, name: str) -> Bind:
         end = begin + storage.nbytes()
         if address >= end and value.numel():
             raise _fault(ValueError, kernel, name, *GONE)
-        return _new(ArrayArgument, (name, address, (begin, end, end, end), value, ()))
+        return _new(ArrayArgument, (name, address, (begin, end, end, end), CPU, value, ()))
 
     return bind
 

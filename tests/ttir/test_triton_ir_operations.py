@@ -7,7 +7,7 @@ from importlib import util
 from pathlib import Path
 
 import pytest
-from test_golden import PROGRAMS
+from test_triton_ir_golden import PROGRAMS
 
 from tileir.ir.diagnostics import DiagnosticError
 from tileir.ir.loc import Source

@@ -6,7 +6,7 @@ import random
 import re
 
 import pytest
-from test_golden import PROGRAMS
+from test_triton_ir_golden import PROGRAMS
 
 from tileir.ir.diagnostics import DiagnosticError
 from tileir.triton import from_ttir

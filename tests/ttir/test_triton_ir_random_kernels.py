@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_golden import needs_triton
+from test_triton_ir_golden import needs_triton
 
 from tileir.triton import from_ttir
 

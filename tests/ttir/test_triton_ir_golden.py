@@ -1,6 +1,6 @@
 """Golden TTIR becomes the expected Tile IR; the TTIR is that of Triton's compiler, where it is installed.
 
-``pytest tests/ttir/test_golden.py --bless`` rewrites both.
+``pytest tests/ttir/test_triton_ir_golden.py --bless`` rewrites both.
 """
 
 from __future__ import annotations

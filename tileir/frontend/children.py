@@ -2,7 +2,7 @@
 
 Knows: the environment of a child: a variable with the choice, and a folder on its path from which Python runs a file as
 it starts (`startup`). It is the one choice that travels in the environment, as a child has nothing else of its parent.
-Does not know: what a child does with it (`inherited`).
+Does not know: what a child does with it (`child_startup`).
 """
 
 from __future__ import annotations

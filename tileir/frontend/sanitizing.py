@@ -1,7 +1,7 @@
 """Findings of the sanitizer in the kernels of a Python program, at the lines of its Python files.
 
 Knows: how the reports of all launches become one, and how a place in bytecode becomes a line of Python.
-Does not know: what is found (`sanitize`), how children hand over (`handing`).
+Does not know: what is found (`sanitize`), how children hand over (`child_findings`).
 """
 
 from __future__ import annotations

@@ -11,7 +11,18 @@ _PATH = re.compile(r'"[^"\n]*/(triton/language/[\w/]+\.py|[\w.]+\.py)"')
 
 
 def ttir(compiled: Compiled, passes: bool = True) -> str:
-    """The text of a kernel, after Triton's own passes or before; with paths that are the same everywhere."""
+    """The text of a kernel, after Triton's own passes or before; with paths that are the same everywhere.
+
+    Products of f32 have Triton's own precision, whichever driver another test has chosen.
+    """
+    from triton import knobs
+
+    with knobs.language.scope():
+        knobs.language.fp32_default = None
+        return _made(compiled, passes)
+
+
+def _made(compiled: Compiled, passes: bool) -> str:
     from triton._C.libtriton import ir
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource

@@ -105,7 +105,7 @@ def _unsigned_less(a: Affine, b: Affine, strict: bool) -> Condition:
 def condition(value: Value, known: Forms, depth: int = DEEPEST) -> Condition:
     """The condition that an element of a tile of i1 is 1."""
     found = known.conditions.get(value)
-    if found is None:
+    if not isinstance(found, Condition):
         found = known.conditions[value] = _found(value, known, depth)
     return found
 

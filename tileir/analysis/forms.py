@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING
 
 from tileir.analysis import ranges
 from tileir.analysis.expressions import Expression, Symbol, TooLarge, number
@@ -24,9 +23,6 @@ from tileir.ir.attributes import AssumePredicate, Bounded, DivBy, Overflow, Sign
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.types import PointerType, TensorViewType, TileType, TileViewType, Type
 from tileir.ops.misc import Assume
-
-if TYPE_CHECKING:
-    from tileir.analysis.conditions import Condition
 
 Needs = frozenset[NoWrap]
 NOTHING: Needs = frozenset()
@@ -129,7 +125,7 @@ class Forms:
 
     def __init__(self) -> None:
         self._forms: dict[Value, Form] = {}
-        self.conditions: dict[Value, Condition] = {}
+        self.conditions: dict[Value, object] = {}
         """The conditions that have been asked for (`analysis.conditions`)."""
 
     def bind(self, value: Value, form: Form) -> None:

@@ -84,7 +84,8 @@ def trap(name: str, target: str, **options: object) -> tuple[object, ...]:
     return found.message, found.op, place_text(found.loc), found.array, found.index, found.block
 
 
-ARRAYS = [np.zeros(4, np.int32) for _ in range(2)]
+ARRAYS = [np.zeros(1 << 16, np.int32)[end] for end in (slice(4), slice(-4, None))]
+"""Two arrays, of which no small step beyond the one reaches the other."""
 
 
 @every_fault

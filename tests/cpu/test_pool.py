@@ -1,11 +1,13 @@
 """Work is done by as many threads as asked for, once, and is over when it says so."""
 
+import os
 import signal
 import threading
 import time
 
 import pytest
 
+from tileir.cpu.run import threads
 from tileir.cpu.run.threads import Job, Pool, default_threads
 
 
@@ -134,3 +136,21 @@ class TestDefault:
         monkeypatch.setenv("TILEIR_NUM_THREADS", text)
         with pytest.raises(ValueError, match="TILEIR_NUM_THREADS: expected a positive integer"):
             default_threads()
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity") or len(os.sched_getaffinity(0)) < 2, reason="one processor")
+def test_a_helper_keeps_off_the_processor_of_its_caller(monkeypatch):
+    everywhere = os.sched_getaffinity(0)
+    caller = min(everywhere)
+    monkeypatch.setattr(threads, "processor", lambda: caller)
+    pool, both = Pool(), threading.Barrier(2, timeout=10)
+    allowed = {}
+
+    def work():
+        both.wait()
+        allowed[threading.get_ident()] = os.sched_getaffinity(0)
+
+    run(pool, 1, work)  # starts the helper
+    run(pool, 1, work)
+    assert allowed.pop(threading.get_ident()) == everywhere
+    assert list(allowed.values()) == [everywhere - {caller}]

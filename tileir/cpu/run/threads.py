@@ -8,10 +8,13 @@ helpers that are idle, and new ones if there are too few.
 from __future__ import annotations
 
 import _thread
+import ctypes
 import os
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
 from typing import Protocol, runtime_checkable
 
 from tileir.host import limits
@@ -63,8 +66,9 @@ class Job:
         does not end the waiting: helpers must not be left at work on memory that may be given up.
         """
         try:
+            here = processor()
             for _ in range(helpers):
-                self._pool.idle().begin(self)
+                self._pool.idle().begin(self, here)
             self._work()
             self._close()
             self._wait()
@@ -148,21 +152,52 @@ class Pool:
         return True
 
 
+@cache
+def _sched_getcpu() -> Callable[[], int] | None:
+    """The C library's function; None where threads cannot be kept from a processor."""
+    found: Callable[[], int] | None = getattr(ctypes.CDLL(None), "sched_getcpu", None)
+    return found if hasattr(os, "sched_setaffinity") else None
+
+
+def processor() -> int | None:
+    """Return the number of the processor that runs this thread, or None if the system does not tell."""
+    ask = _sched_getcpu()
+    return None if ask is None else ask()
+
+
 class _Helper:
-    """A thread that waits for a job, again and again."""
+    """A thread that waits for a job, again and again.
+
+    It keeps off the processor of the thread that calls it. Left to itself, the system may wake it there when all other
+    processors are busy, if only with the idle threads of a library that spin, and then the two take turns.
+    """
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
         self._job: Job | None = None
+        self._number: int | None = None
+        """The system's number of the thread, once it runs."""
+        self._avoided: int | None = None
         self._woken = threading.Lock()
         self._woken.acquire()
         threading.Thread(target=self._loop, name="tileir", daemon=True).start()
 
-    def begin(self, job: Job) -> None:
+    def begin(self, job: Job, caller: int | None) -> None:
+        """Wake the thread for a job of a thread that runs on the processor `caller`."""
+        if caller != self._avoided and self._number is not None:
+            self._avoid(caller, self._number)
         self._job = job
         self._woken.release()
 
+    def _avoid(self, caller: int | None, number: int) -> None:
+        others = os.sched_getaffinity(0) - {caller}
+        if others:
+            with suppress(OSError):  # it may be forbidden, and then the system decides
+                os.sched_setaffinity(number, others)
+        self._avoided = caller
+
     def _loop(self) -> None:
+        self._number = threading.get_native_id()
         while True:
             self._woken.acquire()
             job, self._job = self._job, None

@@ -139,6 +139,7 @@ lock:
 clean:
 	rm -rf $(VENV) $(VENV)-cutile-* build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+	find tileir -name "*.so" -delete
 
 # A stamp file for each set of packages, so that nothing is installed twice. The package itself is installed in place:
 # a change of its code needs no new installation.

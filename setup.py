@@ -1,10 +1,19 @@
-"""Says first what is missing where Python is too old; everything else is in pyproject.toml."""
+"""Says first what is missing where Python is too old, and adds the one extension; all else is in pyproject.toml."""
 
 import sys
+import sysconfig
 
 if sys.version_info < (3, 10):  # noqa: UP036 - an older Python comes here before it looks at requires-python
     sys.exit("tileir needs Python 3.10 or newer, and this is Python {}.{}".format(*sys.version_info))
 
-from setuptools import setup
+from setuptools import Extension, setup
 
-setup()
+# Short launches are faster with it; nothing needs it, so a system without a C compiler installs the rest.
+LAUNCHER = Extension("tileir.cpu.run._launcher", ["tileir/cpu/run/_launcher.c"], py_limited_api=True, optional=True)
+limited = sys.version_info >= (3, 11) and not sysconfig.get_config_var("Py_GIL_DISABLED")
+built = limited and sys.implementation.name == "cpython" and sys.platform != "win32"
+
+if built:
+    setup(ext_modules=[LAUNCHER], options={"bdist_wheel": {"py_limited_api": "cp311"}})
+else:
+    setup()

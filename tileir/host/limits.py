@@ -95,21 +95,22 @@ def _notes(loop: Op, waiting: Sequence[tuple[Coordinates, Op]]) -> list[Note]:
 # ---------------------------------------------------------------- live launches
 
 
-_running: set[object] = set()
-launch_begins, launch_ends = _running.add, _running.discard
+running: set[object] = set()
+"""The launches that run in this process, on whatever target of it."""
+launch_begins, launch_ends = running.add, running.discard
 """Of a launch, which is told from others by what it is, not by what is in it."""
 
 
 def live_launches() -> list[object]:
     """The launches that run in this process, on whatever target of it."""
-    return list(_running)
+    return list(running)
 
 
 def only_one_runs() -> bool:
     """Whether one launch runs, which no other can help on."""
-    return len(_running) == 1
+    return len(running) == 1
 
 
 if hasattr(os, "register_at_fork"):
     # A child has none of the threads that its parent's launches run on.
-    os.register_at_fork(after_in_child=_running.clear)
+    os.register_at_fork(after_in_child=running.clear)

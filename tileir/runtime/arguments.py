@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import struct
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ from tileir.ir import types as t
 from tileir.ir.diagnostics import place_text
 from tileir.ir.escaping import shown
 from tileir.ir.storage import DTYPES
-from tileir.runtime.arrays import CPU, Array, address_of_tensor, described, plain_memory
+from tileir.runtime.arrays import CPU, TORCH_DTYPES, Array, address_of_tensor, described, plain_memory
 from tileir.runtime.scalars import DoesNotFit, scalar
 
 LOWEST, HIGHEST = 1 << 12, 1 << 63
@@ -191,6 +192,14 @@ def accepted_dtypes(element: t.ElementType) -> tuple[np.dtype, ...]:
     return (DTYPES[element], *_EXTRA_DTYPES.get(element, ()))
 
 
+def plain_dtypes(element: t.ElementType) -> set[object]:
+    """Return the dtypes of the NumPy arrays that hold `element`, and of tensors once torch is imported."""
+    accepted = accepted_dtypes(element)
+    torch = sys.modules.get("torch")
+    names = [name.removeprefix("torch.") for name, dtype in TORCH_DTYPES.items() if dtype in accepted]
+    return {*accepted, *[getattr(torch, name, None) for name in names]} - {None}
+
+
 def binder(parameter: Parameter, devices: Sequence[str], target: str) -> Binder:
     """The function that makes the argument of `parameter` of a Python value.
 
@@ -341,11 +350,19 @@ def _kind_of(value: object) -> str:
 # ---------------------------------------------------------------- scalars
 
 
+INTEGERS = (t.I8, t.I16, t.I32, t.I64)
+
+
+def integer_range(element: t.ElementType) -> tuple[int, int]:
+    """Return the lowest and the highest integer that a parameter takes; the highest is also the mask of its bits."""
+    return -(1 << element.bits - 1), (1 << element.bits) - 1
+
+
 def _scalar_binder(parameter: Parameter, element: t.ElementType) -> Binder:
     name, dtype = parameter.name, DTYPES[element]
     bind_any = _any_scalar_binder(parameter, element)
-    if element in (t.I8, t.I16, t.I32, t.I64):
-        low, mask = -(1 << element.bits - 1), (1 << element.bits) - 1
+    if element in INTEGERS:
+        low, mask = integer_range(element)
 
         def bind_integer(value: object) -> Argument:
             if type(value) is int and low <= value <= mask:

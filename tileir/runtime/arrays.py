@@ -110,6 +110,12 @@ def described(value: object, devices: Sequence[str] = (CPU,)) -> Array | None:
     return _from_buffer(value)
 
 
+def plain_types() -> tuple[object, object, object]:
+    """Return the types of plain arrays and tensors, and the layout that tensors must have (None before torch)."""
+    torch: Any = sys.modules.get("torch")
+    return np.ndarray, getattr(torch, "Tensor", None), getattr(torch, "strided", None)
+
+
 def plain_memory(value: Any) -> tuple[int, int] | None:
     """Begin and end of an array that any kernel may use: contiguous, writable, not empty, in this process's memory.
 

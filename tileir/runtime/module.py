@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast, runtime_checkable
 
@@ -39,6 +39,23 @@ DEFAULT_TARGET: TargetName = "cpu"
 
 Run = Callable[[Grid, "Sequence[Argument]"], None]
 """Runs a prepared kernel over a grid, to the end if the target is no GPU; raises `Trap`."""
+
+
+class DirectRun:
+    """A `Run` that can often do without arguments being bound.
+
+    ``direct(grid, values)`` launches with values as they were given where all of them are plain (contiguous arrays,
+    numbers that fit). Otherwise it returns False and has done nothing.
+    """
+
+    direct: Callable[[GridLike, Sequence[object]], bool]
+
+    def __call__(self, grid: Grid, arguments: Sequence[Argument]) -> None:
+        raise NotImplementedError
+
+    def learn(self, bind: Callable[[Sequence[object]], Sequence[Argument]]) -> None:
+        """Make `direct` ready for the next launch, unless it is; `bind` binds values that it was given."""
+        raise NotImplementedError
 
 
 _UNMADE = object()
@@ -418,7 +435,11 @@ def launch_kernel(
     ready = kernel.ready.get(key)
     if ready is not None:
         binders, run = ready
+        if isinstance(run, DirectRun) and run.direct(grid, args):
+            return
         run(checked_grid(grid, kernel.name), _bound(kernel, binders, args))
+        if isinstance(run, DirectRun):
+            run.learn(partial(bound_by, binders))
         return
     chosen = target_named(target)
     kernel.module.require_valid()

@@ -14,7 +14,7 @@ import numpy as np
 from tileir.analysis.effects import MemoryAccess
 from tileir.cache import shared_cache
 from tileir.cpu.emit.record import ENTRY, CheckLevel
-from tileir.cpu.run.execution import Runner
+from tileir.cpu.run.execution import ParameterWords, Runner
 from tileir.cpu.run.launch import HostCall, Settings
 from tileir.cpu.run.program import NativeProgram, NativeSource, compiled
 from tileir.cpu.run.threads import default_threads
@@ -35,12 +35,21 @@ from tileir.ops.extension import ExternElementwise
 from tileir.ops.misc import PrintTko
 from tileir.ops.module import Entry
 from tileir.ops.views import MakeTensorView
-from tileir.runtime.arguments import Argument, ArrayArgument, Binder, Parameter, binder
-from tileir.runtime.arrays import CPU
+from tileir.runtime.arguments import (
+    INTEGERS,
+    Argument,
+    ArrayArgument,
+    Binder,
+    Parameter,
+    binder,
+    integer_range,
+    plain_dtypes,
+)
+from tileir.runtime.arrays import CPU, plain_types
 from tileir.runtime.exact import exact_kernel
-from tileir.runtime.grid import Grid
+from tileir.runtime.grid import Grid, GridLike, checked_grid
 from tileir.runtime.memory import GlobalStorage, give_memory
-from tileir.runtime.module import Kernel, Module, Run
+from tileir.runtime.module import DirectRun, Kernel, Module, Run
 from tileir.runtime.options import (
     Check,
     LaunchOptions,
@@ -93,10 +102,9 @@ class NativeLaunches:
     """Launches of a compiled kernel; `usual` are the settings of those without options."""
 
     def __init__(self, kernel: Kernel, program: NativeProgram) -> None:
-        self._source = kernel.module.source
-        self._storage = kernel.module.globals
+        self._kernel = kernel
         self.program = program
-        globals = len(self._storage.placed)
+        globals = len(kernel.module.globals.placed)
         memories = globals + sum(isinstance(argument.tile.element, PointerType) for argument in kernel.entry.body.args)
         self._runner = Runner(self.program, len(kernel.parameters) + globals + ENTRY * memories + 3)
         self.usual = self.settings({})
@@ -108,21 +116,70 @@ class NativeLaunches:
             default_threads() if threads is None else threads,
             _host(writer("output", options.get("output"))),
             positive("max_iterations", options.get("max_iterations")) or MAX_ITERATIONS,
-            self._source,
+            self._kernel.module.source,
             seconds("timeout", options.get("timeout")),
             listener("progress", options.get("progress")),
         )
 
-    def runs(self, settings: Settings) -> Run:
-        program, storage, start = self.program, self._storage, self._runner.run
+    def runs(self, settings: Settings) -> NativeRun:
+        return NativeRun(self._kernel, self.program, self._runner, settings)
 
-        def run(grid: Grid, arguments: Sequence[Argument]) -> None:
-            if program.prints:
-                _require_registered(program)
-            given = NativeArguments(arguments, storage)
-            start(grid, given.slots, settings, given)
 
-        return run
+def _never(grid: GridLike, values: Sequence[object]) -> bool:
+    return False
+
+
+class NativeRun(DirectRun):
+    """Launches a kernel with settings."""
+
+    def __init__(self, kernel: Kernel, program: NativeProgram, runner: Runner, settings: Settings) -> None:
+        self._kernel, self._program, self._runner, self._settings = kernel, program, runner, settings
+        self._storage = kernel.module.globals
+        self._made_for: tuple[object, ...] = ()
+        self.direct = _never
+
+    def __call__(self, grid: Grid, arguments: Sequence[Argument]) -> None:
+        if self._program.prints:
+            _require_registered(self._program)
+        given = NativeArguments(arguments, self._storage)
+        self._runner.run(grid, given.slots, self._settings, given)
+
+    def learn(self, bind: Callable[[Sequence[object]], Sequence[Argument]]) -> None:
+        """Make `direct` ready: again after a fork, once torch is imported, and after a launch that did not end well."""
+        libraries = plain_types()
+        shared = self._runner.shared()
+        if self._made_for == (libraries, shared):
+            return
+        self._made_for = libraries, shared
+        words = _parameter_words(self._kernel, len(self._storage.addresses))
+        if words is None:
+            return
+
+        def memory(grid: object, values: tuple[object, ...]) -> tuple[Grid, NativeArguments]:
+            self.direct, self._made_for = _never, ()
+            return checked_grid(cast(GridLike, grid), self._kernel.name), NativeArguments(bind(values), self._storage)
+
+        bounds = [0] * (ENTRY * sum(kind == b"p" for kind, *_ in words))
+        slots = _slots([0] * len(words), self._storage, bounds)
+        self.direct = self._runner.launcher(words, libraries, slots, self._settings, memory) or _never
+
+
+def _parameter_words(kernel: Kernel, globals: int) -> list[ParameterWords] | None:
+    """Describe the parameters for a launcher; None if it has no kind for one of them."""
+    words: list[ParameterWords] = []
+    bounds = len(kernel.parameters) + globals
+    for parameter in kernel.parameters:
+        element = t.checked_cast(parameter.type, t.TileType).element
+        if isinstance(element, PointerType):
+            words.append((b"p", bounds, 0, 0, plain_dtypes(element.pointee)))
+            bounds += ENTRY
+        elif element in INTEGERS:
+            words.append((b"i", 0, *integer_range(element), set()))
+        elif element is t.F32:
+            words.append((b"f", 0, 0, 0, set()))
+        else:
+            return None
+    return words
 
 
 def _launches(kernel: Kernel, checks: CheckLevel, options: LaunchOptions = NO_OPTIONS) -> NativeLaunches:
@@ -189,15 +246,8 @@ class NativeArguments:
                         spaced.append(lent)
         self._further = _words(further)
         self._layouts = _words([*chain(*map(_layouts, spaced)), 0]) if spaced else None
-        self.slots = (
-            *[argument.bits for argument in arguments],
-            *storage.addresses.values(),
-            *table,
-            *storage.bounds,
-            len(further) // ENTRY,
-            0 if self._further is None else ctypes.addressof(self._further),
-            0 if self._layouts is None else ctypes.addressof(self._layouts),
-        )
+        others = len(further) // ENTRY, _address(self._further), _address(self._layouts)
+        self.slots = _slots([argument.bits for argument in arguments], storage, table, others)
 
     def access_fault(self, access: FaultyAccess) -> AccessFault:
         """The fault of the access, in the words that serve all targets."""
@@ -215,6 +265,17 @@ class NativeArguments:
             begin, end = meant
             space.add(Allocation("alloca", begin, (Runs(0, end - begin),), owner=block))
         return space
+
+
+def _slots(
+    bits: Sequence[int], storage: GlobalStorage, table: Sequence[int], others: tuple[int, int, int] = (0, 0, 0)
+) -> tuple[int, ...]:
+    """Return the slots of a record: arguments, globals, the bounds of both, where further bounds and layouts are."""
+    return (*bits, *storage.addresses.values(), *table, *storage.bounds, *others)
+
+
+def _address(words: ctypes.Array[ctypes.c_uint64] | None) -> int:
+    return 0 if words is None else ctypes.addressof(words)
 
 
 def _words(numbers: Sequence[int]) -> ctypes.Array[ctypes.c_uint64] | None:

@@ -197,7 +197,7 @@ class CallForms:
         arguments, options = known
         if not arguments:
             return given, keywords  # type: ignore[return-value]
-        values = [*given, *[keywords[name] for name in arguments]]
+        values = (*given, *[keywords[name] for name in arguments])
         return values, {name: keywords[name] for name in options}  # type: ignore[return-value]
 
     def _sorted_out(self, given: int, keywords: Mapping[str, Any]) -> tuple[list[str], list[str]]:

@@ -7,7 +7,9 @@ launch ends before its time (`cpu.run.launch`), arrays (`runtime.native`).
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from functools import cache
+from math import inf
 from time import perf_counter
 
 from tileir.cpu.emit.record import LaunchRecord, block_at
@@ -23,6 +25,15 @@ from tileir.host.kernel_warnings import KernelWarning, issue
 from tileir.ir.diagnostics import Coordinates, UnsupportedError
 from tileir.ops.views import MakeTensorView
 
+try:
+    from tileir.cpu.run._launcher import Launcher
+except ImportError:  # it is built where there is a C compiler
+    Launcher = None  # type: ignore[assignment, misc]
+
+ParameterWords = tuple[bytes, int, int, int, "set[object]"]
+"""A parameter for a launcher: ``p``, ``i`` or ``f`` for a pointer, an integer or f32; the slot of its bounds; its least
+and greatest integer; the element types that its arrays may have."""
+MemoryOf = Callable[[object, "tuple[object, ...]"], "tuple[Coordinates, LaunchMemory]"]
 WORTH_SHARING = 40e-6
 """Seconds of work below which waking a helper costs more than it brings."""
 CHUNKS_PER_THREAD = 16
@@ -56,7 +67,8 @@ class Runner:
         self._make = _WaitingWork if program.waits else _Work
         self._most_threads = limits.physical_memory() // max(1, program.arena_size)
         self._seconds = 1.0
-        """What a tile block has taken, at the last launch."""
+        """What a tile block has taken, at the last launch; a launcher knows better."""
+        self._launcher: Launcher | None = None
         self._worth_sharing = WORTH_SHARING if self._most_threads and not program.waits else 0.0
         """Seconds of work below which the launching thread does it alone, whatever else would have to be asked."""
 
@@ -70,7 +82,8 @@ class Runner:
         total = x * y * z
         if total > LARGEST_GRID:
             raise UnsupportedError(f"a grid of more than {LARGEST_GRID} tile blocks", "cpu")
-        if total * self._seconds < self._worth_sharing:
+        seconds = self._seconds if self._launcher is None else self._launcher.seconds
+        if total * seconds < self._worth_sharing:
             threads, chunk = 1, total
         else:
             threads = self._threads(total, settings.threads)
@@ -88,11 +101,62 @@ class Runner:
             if launch.warnings:
                 self._warn(work, grid, memory)
         self._seconds = work.seconds
+        if self._launcher is not None:
+            self._launcher.seconds = work.seconds
+        self._raise_trap(work, grid, settings, memory)
+        self._free.append(work)
+
+    def _raise_trap(self, work: _Work, grid: Coordinates, settings: Settings, memory: LaunchMemory) -> None:
         if work.reports:
             block = block_at(work.first.block, grid, self._program.columns)
             limit, source = settings.max_iterations, settings.source
             raise trap_of(work.first, block, self._program.name, source, memory, limit)
-        self._free.append(work)
+
+    @staticmethod
+    def shared() -> object:
+        """Return what launches of this process share: another object after a fork."""
+        return _shared()
+
+    def launcher(
+        self,
+        parameters: Sequence[ParameterWords],
+        types: tuple[object, object, object],
+        slots: tuple[int, ...],
+        settings: Settings,
+        memory: MemoryOf,
+    ) -> Launcher | None:
+        """Return a launcher for arguments like those in `slots`, or None for a kernel that always needs `run`.
+
+        `types` are those of arrays and tensors, and the layout that tensors must have; `memory` makes the grid and the
+        memory of a launch of what it was called with, for messages.
+        """
+        program, shared = self._program, _shared()
+        if Launcher is None or program.waits or program.prints or not self._most_threads:
+            return None
+        work = _Work(program, self._slots)
+        work.launch.begin(settings, 1)
+        work.record.fill(1, 1, settings.max_iterations, (1, 1, 1), slots)
+
+        def ended(status: int, arena: Arena, grid: object, values: tuple[object, ...]) -> None:
+            extents, used = memory(grid, values)
+            try:
+                work.ended_early(status, arena)
+            finally:
+                if work.launch.warnings:
+                    self._warn(work, extents, used)
+            self._raise_trap(work, extents, settings, used)
+
+        self._launcher = Launcher(
+            tuple(parameters),
+            work.record.address,
+            program.driver_address,
+            settings.max_iterations,
+            program.arena_size,
+            self._seconds,
+            inf if settings.threads == 1 else self._worth_sharing,
+            (*types, work.launch, work.launch.own_answer, shared.arenas, shared.ticker, limits.running, ended),
+        )
+        return self._launcher
 
     def _warn(self, work: _Work, grid: Coordinates, memory: LaunchMemory) -> None:
         """Issue the warnings of the tile blocks up to the one that trapped."""
@@ -173,17 +237,17 @@ class _Work:
             limits.launch_ends(launch)
             launch.main = None
         if status or arena.raised is not None or not arena.usable:
-            self._ended_early(status, arena)
+            self.ended_early(status, arena)
         elif len(free) < KEPT:
             free.append(arena)
 
-    def _ended_early(self, status: int, arena: Arena) -> None:
+    def ended_early(self, status: int, arena: Arena) -> None:
         """A launch without helpers has ended with this status before its time. Raises what ended it, but no trap."""
         if status > 0:
             self._trapped(status, arena)
         launch = self.launch
         launch.leave(arena)
-        give_back(self._shared.arenas.free, arena)
+        give_back(_shared().arenas.free, arena)
         if launch.raised is not None:
             raise launch.raised
 

@@ -157,6 +157,10 @@ class NativeProgram:
             self.resume = RESUME_TYPE(addresses[RESUME])
             self.destroy = DESTROY_TYPE(addresses[DESTROY])
 
+    @property
+    def driver_address(self) -> int:
+        return ctypes.cast(self.driver, ctypes.c_void_p).value or 0
+
     @cached_property
     def waiting(self) -> list[Op]:
         return self._ops(self._facts.waiting)

@@ -59,7 +59,9 @@ WIDEST = 4
 
 @dataclass(frozen=True)
 class ReductionPlan:
-    """How a reduction or scan goes through its tree.
+    """The way a reduction or scan goes through its tree. `fan` elements are joined in registers at first. Rows are
+    reduced to vectors of `width` elements, if that is not 0, which are transposed as squares. `extreme`: True for
+    the largest of a row, False for the smallest, None for others.
 
     `fan` elements are joined in registers at first. Rows are reduced to vectors of `width` elements, if that is not 0,
     which are turned as squares. `extreme`: True for the largest of a row, False for the smallest, None for others.
@@ -251,10 +253,11 @@ def _extreme(op: reduction.Reduce) -> bool | None:
 
 
 def waits_for_others(loop: Op) -> bool:
-    """Whether a `loop` reads memory that another tile block may write meanwhile: it may be waiting for that."""
+    """Return whether a `loop` reads memory that another tile block may write meanwhile, so that it may be waiting for
+    it."""
     return isinstance(loop, Loop) and any(access.is_strong for access in accesses_of(loop))
 
 
 def may_wait(ops: Iterable[Op]) -> bool:
-    """Whether one of the operations is a loop that waits."""
+    """Return whether one of the operations is a loop that waits."""
     return any(map(waits_for_others, ops))

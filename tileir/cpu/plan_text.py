@@ -31,7 +31,7 @@ _ORDERS = {COLUMNS: f"in bands of {COLUMNS} columns", 1: "along x", ALL_COLUMNS:
 
 
 def text_of(plan: KernelPlan, name: str) -> str:
-    """What code does with a kernel and why, line by line."""
+    """Return a description of the code for a kernel and its reasons, line by line."""
     lines = [f"@{shown(name)}, for {plan.target.cpu}: {_processor(plan)}", _CHECKS[plan.checks], _blocks(plan), ""]
     lines += _function(plan, plan.body)
     for function in dict.fromkeys(plan.placement.sizes.callee(op) for op in _calls(plan)):
@@ -50,7 +50,7 @@ def _processor(plan: KernelPlan) -> str:
 
 
 def _blocks(plan: KernelPlan) -> str:
-    """How tile blocks follow one another."""
+    """Return how tile blocks follow one another."""
     if plan.waits:
         return "tile blocks may wait for each other: those that do are set aside, and others run"
     if plan.coarsening is not None:
@@ -99,7 +99,7 @@ def _decisions(plan: KernelPlan, function: FunctionPlan, op: Op) -> Iterator[str
 
 
 def _computed(function: FunctionPlan, op: Op) -> Iterator[str]:
-    """Where a tile is computed that is not computed where it is used."""
+    """Describe where a tile is computed, if not where it is used."""
     (result,) = op.results
     if result not in function.expressions and result.tile.count > 1:
         yield "computed here, " + _memory(function.reused, result, op)
@@ -126,7 +126,7 @@ def _access(plan: KernelPlan, function: FunctionPlan, access: MemoryAccess) -> I
 
 
 def _form(function: FunctionPlan, access: MemoryAccess) -> str:
-    """How the elements lie in memory, as far as the program shows."""
+    """Return how the elements lie in memory, as far as the program shows."""
     if function.loads.is_box(access):
         return "a box of memory"
     return "rows of memory" if access.op in function.loads.rows else "element by element"

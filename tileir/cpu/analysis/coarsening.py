@@ -1,12 +1,12 @@
 """Coarsening: tile blocks that follow one another along an axis of the grid, run as one with longer tiles.
 
 A kernel that loads tiles, computes each element from elements and stores one tile does the same for `n` neighbouring
-tile blocks as one tile block whose tiles are `n` times as long along one dimension: that of which the start follows the
-axis. In memory such tiles are long rows, however narrow those of a single tile block are. Tile blocks have no order
-among themselves, and each one's loads stay before its store.
+tile blocks as one tile block whose tiles are `n` times as long along the dimension whose start follows the axis. In
+memory such tiles are long rows, however narrow those of a single tile block are. Tile blocks have no order among
+themselves, and each one's loads stay before its store.
 
-Knows: for which kernels that holds, and which values have longer tiles then. Does not know: LLVM, nor how many tile
-blocks are joined (`cpu.emit.driver`).
+`coarsening_of` finds the kernels for which that holds, and the values whose tiles become longer. The number of tile
+blocks that are joined is chosen at run time (`cpu.emit.driver`).
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ _LINEAR = (core.Offset, integer.AddI, integer.SubI, integer.MulI, shapes.Broadca
 
 @dataclass(frozen=True)
 class Coarsening:
-    """The axis of the grid along which tile blocks may be joined, and the dimension along which each tile that depends
-    on it is longer then; likewise of the accesses to such tiles."""
+    """The axis of the grid along which tile blocks may be joined, and the dimension along which each dependent tile,
+    and each access to one, gets longer."""
 
     axis: int
     dims: Mapping[Value, int]
@@ -68,7 +68,7 @@ class _Unsuited(Exception):
 
 
 def coarsening_of(body: Block, fusion: Fusion, known: Affines, loads: Loads) -> Coarsening | None:
-    """How tile blocks of an entry may be joined; None if they may not."""
+    """Return how tile blocks of an entry may be joined; None if they may not."""
     writes = [access for access in map(access_of, body.ops) if access is not None and access.writes]
     if len(writes) != 1 or any(op.regions for op in body.ops):
         return None
@@ -101,7 +101,7 @@ class _Longer:
     """Values computed by sums and products of the index of an element, which hold beyond the end of the tile."""
 
     def of(self, body: Block, store: Op) -> Coarsening:
-        """What is longer, and how. Raises _Unsuited. The store has to be the last access."""
+        """Return the longer tiles and accesses. Raises _Unsuited. The store has to be the last access."""
         for op in body.ops:
             if store in self.accesses and access_of(op) is not None:
                 raise _Unsuited
@@ -208,7 +208,7 @@ class _Longer:
             self.moving.add(result)
 
     def _suit(self, op: Op, dim: int) -> bool:
-        """Whether the operands that are the same for all tile blocks are so for all elements along the dimension."""
+        """Return whether each operand that is the same for all tile blocks is also constant along the dimension."""
         return all(value in self.dims or dim not in self._varies(value) for value in op.operands)
 
     def _side_by_side(self, value: Value) -> int | None:
@@ -275,7 +275,7 @@ class _Longer:
         return dim
 
     def _pointer_dim(self, access: MemoryAccess) -> int | None:
-        """Likewise through pointers."""
+        """Return the dimension along which an access through pointers gets longer."""
         address, others = access.address, [value for value in (access.mask, access.padding) if value is not None]
         if address in self.moving or any(value in self.moving for value in others):
             raise _Unsuited

@@ -1,6 +1,6 @@
 """Fusion: the values that are computed in the loop of their one consumer, and those that get a loop of their own.
 
-Knows: uses of values, and the *root* of a value: the operation whose loop computes it. Does not know: LLVM.
+The *root* of a value is the operation whose loop computes it.
 
 An element-wise (or index-mapping) operation fuses into its consumer when all its uses lead, through such operations, to
 one root in the same block. Otherwise it is a root itself: its elements are computed once, where it stands.
@@ -49,7 +49,8 @@ class Fusion:
         return self._uses.of(value)
 
     def used_once(self, value: Value) -> bool:
-        """Whether one operation is all that reads the tile of `value`, in the block that defines it.
+        """Return whether a single operation, in the block that defines `value`, reads its tile. False for constants and
+        for tiles that another value may share.
 
         Not where the tile may be that of another value as well, or a constant.
         """
@@ -60,7 +61,7 @@ class Fusion:
         return len(users) == 1 and users[0].operands.count(value) == 1 and users[0].parent is home_of(value)
 
     def fused(self, value: Value) -> bool:
-        """Whether the value is left as an expression for its consumer to compute."""
+        """Return whether the value is left as an expression for its consumer to compute."""
         op = value.op
         if op is None or op in self._cut:
             return False
@@ -78,7 +79,7 @@ class Fusion:
                 waiting += reversed(operands)
 
     def is_expression(self, value: Value) -> bool:
-        """Whether elements of `value` are computed where they are used."""
+        """Return whether elements of `value` are computed where they are used."""
         return value.op is not None and fusible(value.op) and self.fused(value)
 
     def weight(self, value: Value) -> int:

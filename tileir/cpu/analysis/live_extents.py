@@ -1,10 +1,10 @@
-"""The part of a tile that is read: at the border of a tensor it is what one store puts there.
+"""The part of a tile that is read: at the border of a tensor, only what a store writes.
 
 The rows and columns of a matrix product that lie outside the tensor are never seen if every reader leads to that store,
 row by row and column by column: sums of a loop, arithmetic that cannot trap, and reshapes that only add or drop
-dimensions of one element. Then they need not be computed, and neither are whole matrices of a batch. Likewise for a
-loaded tile that one store alone reads, each element for the one at the same place: where the stored tile sticks out of
-its tensor, no padded copy is made of the loaded one.
+dimensions of one element. Then they need not be computed, and neither are whole matrices of a batch. The same holds for
+a loaded tile that only one store reads, element by element: where the stored tile sticks out of its tensor, no padded
+copy is made of the loaded one.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _place(access: MemoryAccess) -> list[Value]:
 
 
 def _changes_in(loop: control.For, value: Value) -> bool:
-    """Whether the value changes with the iteration: a later one may store more."""
+    """Return whether the value changes with the iteration, so that a later one may store more."""
     block = home_of(value)
     while block is not None:
         if block is loop.body:
@@ -108,7 +108,7 @@ def _passed(op: Op, value: Value) -> list[Value] | None:
 
 
 def _keeps_matrices(op: Op) -> bool:
-    """Whether the operation only adds or drops dimensions of one element in front of the last two."""
+    """Return whether the operation only adds or drops dimensions of one element in front of the last two."""
     if not isinstance(op, shapes.Reshape):
         return False
     before, after = op.source.tile.shape, op.result.tile.shape
@@ -147,7 +147,8 @@ def store_of_load(fusion: Fusion, loads: Loads, loaded: Value) -> MemoryAccess |
 
 
 def _keeps_places(fusion: Fusion, value: Value, store: Op) -> bool:
-    """Whether each element of `value` serves only the element at the same place, dimensions of one element aside."""
+    """Return whether each element of `value` is used only for the element at the same place, ignoring dimensions of one
+    element."""
     waiting, seen = [value], {value}
     while waiting:
         for user in fusion.users(waiting.pop()):

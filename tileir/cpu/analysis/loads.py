@@ -4,8 +4,7 @@ A load that is *put off* copies nothing: memory is read in the loops of the oper
 before memory changes, but for one case: the loop of the store that changes it may read an element and write one at a
 time, where a run-time alias check finds that no element is written before another one at the same place is read.
 
-Knows: which loads may be put off, and which operations not beyond. Does not know: LLVM, nor how the alias check is made
-(`cpu.memory.aliasing`).
+The run-time check is made in `cpu.memory.aliasing`.
 """
 
 from __future__ import annotations
@@ -84,7 +83,7 @@ class Loads:
             self._decide(load, self._box_placement(load))
 
     def is_box(self, access: MemoryAccess) -> bool:
-        """Whether an access goes to a box of memory, which is read and written as a window."""
+        """Return whether an access covers a box of memory, which is read and written as a window."""
         return self.regions[access.op].is_box
 
     def _prefixes(self) -> Iterator[Prefix]:
@@ -118,7 +117,8 @@ class Loads:
             self._in_stores.setdefault(barrier, []).append(put_off)
 
     def _pointer_placement(self, load: MemoryAccess) -> LoadPlacement:
-        """Put off only where one store reads the tile, in the order in which it writes: a masked read has a branch."""
+        """Put off a load through pointers only where one store reads the tile, in the order in which it writes: a
+        masked read has a branch."""
         tile, barrier = _tile(load), self._barrier_after(load)
         if barrier is None or {op for op, _ in self.readers.uses(tile)} != {barrier}:
             return LoadPlacement.AT_ONCE
@@ -146,7 +146,8 @@ class Loads:
         return LoadPlacement.AT_ONCE if _is_through_pointers(store) else LoadPlacement.BY_USERS
 
     def _stores_one_by_one(self, store: MemoryAccess) -> bool:
-        """Whether the loop of a store may read what it stores; other accesses compute that before they begin."""
+        """Return whether the loop of a store may read what it stores; other accesses compute their tile before they
+        begin."""
         region = self.regions[store.op]
         return store.declared.effect is Effect.WRITE and (region.is_box or region.is_even)
 
@@ -196,7 +197,7 @@ def _is_through_pointers(access: MemoryAccess) -> bool:
 
 
 def _same_tile(load: MemoryAccess, store: MemoryAccess | None) -> bool:
-    """Whether both access the same tile of the same view."""
+    """Return whether both access the same tile of the same view."""
     if store is None or not is_view_box(load) or load.address is not store.address:
         return False
     return all(mine is other for mine, other in zip(load.indices, store.indices))
@@ -257,7 +258,7 @@ class Readers:
                 yield from ((op, value) for op, _ in self._uses[loaded])
 
     def in_place(self, value: Value, store: Op) -> bool:
-        """Whether `store` reads an element of `value` only for the element at the same index that it writes."""
+        """Return whether `store` reads each element of `value` only to write the element at the same index."""
         waiting, seen = [value], {value}
         while waiting:
             for user in self._fusion.users(waiting.pop()):
@@ -269,7 +270,7 @@ class Readers:
         return True
 
     def _passes(self, op: Op) -> bool:
-        """Whether the result of `op` is an expression, or the tile it is given."""
+        """Return whether the result of `op` is an expression or the tile that `op` is given."""
         return isinstance(op, ALIASES) or (fusible(op) and self._fusion.fused(op.results[0]))
 
     def _put_off_with(self, user: Op, value: Value) -> Value | None:

@@ -1,11 +1,9 @@
-"""Tiles that are computed in the memory of an operand which nothing reads any more.
+"""Tiles computed in the memory of an operand that nothing reads any more.
 
     %shifted = subf %scores, %largest      the buffer of %scores becomes that of %shifted, if this is its last reader
 
 Fewer buffers stay in the first-level cache. An element must be read only for the element at the same index, and by
 operations of the same block that stand no later; the memory must be the operand's own, not that of another value.
-
-Knows: which operands give up their memory to which operation. Does not know: LLVM, nor where an operand lies.
 """
 
 from __future__ import annotations
@@ -49,7 +47,8 @@ class Reuse:
         return fusible(value.op) or isinstance(value.op, OWNERS)
 
     def _ends_with(self, value: Value, tile: Value, by: Op) -> bool:
-        """Whether nothing reads `value` behind `by`, nor at another index or through another operand in it."""
+        """Return whether nothing reads `value` after `by`, and `by` reads it only at the same index and through
+        `tile`."""
         if home_of(value) is not by.parent:
             return False
         uses = self._readers.uses(value)

@@ -59,7 +59,8 @@ class Unchanged:
 
 
 def unchanged(entry: Entry, streams: Streams) -> Unchanged | None:
-    """What an entry reads if it does not change that, as long as its arrays do not overlap; None if it may."""
+    """Return what an entry reads without changing it, provided that its arrays do not overlap; None if it may change
+    anything it reads."""
     if not streams or any(access.writes and access.op not in streams for access in accesses_of(entry)):
         return None
     targets, reads = zip(*streams.values())

@@ -1,7 +1,6 @@
 """Values in registers, with operators.
 
-Knows: the LLVM instruction behind each operator on floats (`Real`), integers (`Int`) and conditions (`Flag`).
-Does not know: element types, tiles, loops.
+`Real`, `Int` and `Flag` map Python's operators to LLVM instructions on floats, integers and conditions.
 
 Every operator emits straight-line code without a branch, which LLVM's loop vectoriser widens. A Python number beside a
 register is a constant of its type. Nothing is contracted or reordered: what is written is what is computed.
@@ -153,7 +152,7 @@ class Int(Register):
         return Flag(self.builder, self.builder.icmp_unsigned("<", self.value, self.lifted(other)))
 
     def at_least_unsigned(self, other: int) -> Flag:
-        """Where `other` does not fit the type, no number is as large."""
+        """Compare with an unsigned constant; False where `other` does not fit the type."""
         if other >> self.width:
             return Flag(self.builder, I1(0))
         return Flag(self.builder, self.builder.icmp_unsigned(">=", self.value, self.constant(other)))
@@ -333,7 +332,7 @@ class Real(Register):
         return Int(self.builder, self.builder.bitcast(self.value, ir.IntType(self.width)))
 
     def is_negative(self) -> Flag:
-        """Whether the sign bit is set, also of zero and NaN."""
+        """Return whether the sign bit is set, also for zero and NaN."""
         return self.pattern() < 0
 
     def double(self) -> Real:

@@ -1,6 +1,4 @@
-"""LLVM's coroutines: functions that may be left in the middle and gone on with later.
-
-Knows: the intrinsics, and the blocks that a coroutine has beside those of its code. Does not know: why one is left.
+"""LLVM's coroutines: functions that can suspend and be resumed later.
 
 A coroutine's function gives a handle when it is first left, or ends. LLVM keeps what lives across a suspension in
 a frame on the heap, which is freed when the code ends or the handle is destroyed (https://llvm.org/docs/Coroutines.html).
@@ -60,7 +58,7 @@ class Coroutine:
         self._cleanup, self._left = (builder.append_basic_block(name) for name in ("cleanup", "suspended"))
 
     def suspend(self) -> None:
-        """Leave the function here; what follows runs when it is resumed."""
+        """Suspend the function here; the code that follows runs when it is resumed."""
         builder = self._builder
         resumed = builder.append_basic_block("resumed")
         way = builder.switch(call(builder, "llvm.coro.suspend", NONE, I1(0)), self._left)

@@ -1,12 +1,12 @@
-"""The native functions that a thread calls: the driver takes tile blocks until there are none left.
+"""The native functions that a thread calls: the driver runs tile blocks until none are left.
 
     i32 driver(ptr record, ptr arena)
     i32 resume(ptr record, ptr arena, ptr handle)     go on with a tile block that was set aside
     void destroy(ptr handle)                          give it up
 
-Knows: how threads share tile blocks through the record of the launch (`cpu.emit.record`), and how a trap ends a launch.
-Does not know: threads, nor what a tile block does. The record says where the kernel's code is: one driver serves all
-kernels (`cpu.run.program`), but those that are coroutines or note when tile blocks run.
+Threads share tile blocks through the record of the launch (`cpu.emit.record`). The record holds the address of the
+kernel's code: one driver serves all kernels (`cpu.run.program`) except coroutines and those that note when tile blocks
+run.
 
 A trap lowers the limit to the number of its tile block, so that tile blocks before it, which other threads have begun,
 still run: the trap that counts is that of the first tile block that has one, whatever the threads do. The result is the
@@ -42,7 +42,7 @@ _MONOTONIC = 1
 
 @dataclass(frozen=True)
 class JoinedBlocksRun:
-    """How tile blocks are run as one: up to `most`, which follow one another along `axis`."""
+    """How many tile blocks run as one: up to `most` that follow one another along `axis`."""
 
     axis: int
     most: int
@@ -181,7 +181,7 @@ class _Driver:
         builder.cbranch(builder.icmp_signed("<", following, self._last), blocks["head"], blocks["fetch"])
 
     def _end(self) -> None:
-        """Give the status, and say how many tile blocks have been run; what was stored past the cache is visible."""
+        """Return the status and the number of tile blocks that have run, after making streaming stores visible."""
         builder, blocks = self._at("done"), self._blocks
         status = builder.phi(I32)
         status.add_incoming(I32(0), blocks["head"])
@@ -279,7 +279,7 @@ class _Launch:
         return [builder.trunc(coordinate, I32) for coordinate in (x, y, z)]
 
     def following(self, place: list[ir.Value]) -> ir.Value:
-        """How many tile blocks, from the one at `place` on, follow one another along the axis and in their numbers."""
+        """Return how many tile blocks, starting at `place`, follow one another along the axis and in their numbers."""
         builder = self._builder
         along_x = builder.icmp_unsigned("==", self._axis, I64(0))
         extent, across = (

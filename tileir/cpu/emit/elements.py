@@ -78,12 +78,12 @@ def zero(element: t.ElementType | t.PointerType) -> Num:
 
 
 def is_zero(element: t.ElementType, value: PaddingValue | None) -> bool:
-    """Whether the bytes of such an element are 0."""
+    """Return whether a padded element consists of zero bytes."""
     return element.padding_bits(PaddingValue.ZERO if value is None else value) == 0
 
 
 def padding(element: t.ElementType, value: PaddingValue | None) -> Num:
-    """The number that an element outside the tensor reads as (spec: views#bounds): 0 if the view gives none."""
+    """Return the number that an element outside the tensor reads as (spec: views#bounds): 0 if the view gives none."""
     value = PaddingValue.ZERO if value is None else value
     pattern = element.padding_bits(value)
     if pattern is None:

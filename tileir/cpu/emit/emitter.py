@@ -102,7 +102,7 @@ class Emitter(Exits):
             return self.builder.alloca(type, None if count == 1 else count)
 
     def stack_bytes(self, size: int) -> ir.Value:
-        """The address of bytes on the stack, likewise, which LLVM may keep in registers."""
+        """Return the address of `size` bytes on the stack, which LLVM may keep in registers."""
         with self.builder.goto_entry_block():
             memory = self.builder.alloca(ir.ArrayType(I8, size))
             memory.align = ARENA_ALIGNMENT
@@ -120,7 +120,7 @@ class Emitter(Exits):
             self._nest(list(shape), (), body)
 
     def rare_nest(self, shape: Sequence[int], body: Callable[[Index], None]) -> None:
-        """Likewise in code that is hardly ever reached."""
+        """Emit a loop nest in code that is hardly ever reached."""
         with self.rarely():
             self.loop_nest(shape, body)
 
@@ -299,13 +299,13 @@ def either(builder: ir.IRBuilder, type: ir.Type, *choices: tuple[ir.Value, ir.Bl
 
 
 def _runs_once(begin: ir.Value, end: ir.Value, step: int) -> bool:
-    """Whether a loop that runs at least once is known to have one iteration."""
+    """Return whether a loop that runs at least once is known to run exactly once."""
     both = isinstance(begin, ir.Constant) and isinstance(end, ir.Constant)
     return bool(both and end.constant <= begin.constant + step)
 
 
 def _elements(extents: Sequence[Extent]) -> int | None:
-    """How many elements a nest has; None if a register says it."""
+    """Return the number of elements of a nest, or None if it is only known at run time."""
     return prod(extents) if all(isinstance(extent, int) for extent in extents) else None
 
 

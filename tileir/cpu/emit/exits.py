@@ -43,7 +43,7 @@ def field_of(builder: ir.IRBuilder, arena: ir.Value, offset: int) -> ir.Value:
 
 
 def wanted(builder: ir.IRBuilder, arena: ir.Value) -> ir.Value:
-    """Whether the host wants to be called."""
+    """Emit a test of whether the host wants to be called."""
     flag = builder.load_atomic(field_of(builder, arena, ATTENTION), "monotonic", 4, typ=I32)
     return builder.icmp_unsigned("!=", flag, I32(0))
 
@@ -90,7 +90,7 @@ NO_EVIDENCE: Mapping[int, ir.Value] = MappingProxyType({})
 
 
 class Exits:
-    """What an emitter makes of them; `builder` stands where code goes next."""
+    """The ways an emitter can leave its function early; `builder` stands where code goes next."""
 
     module: ir.Module
     builder: ir.IRBuilder
@@ -116,7 +116,7 @@ class Exits:
         self.leave_if(condition, self.trap_sites(TrapSite(op, message)))
 
     def trap_at(self, condition: ir.Value, site: TrapSite, place: ir.Value) -> None:
-        """Stop likewise; the evidence lies at a place of the arena."""
+        """Stop with a trap whose evidence lies at a place of the arena."""
         self.leave_if(condition, self.trap_sites(site), {EVIDENCE_PLACE: place})
 
     def trap_with(self, condition: ir.Value, op: Op, message: str, kind: TrapKind, words: Sequence[ir.Value]) -> None:

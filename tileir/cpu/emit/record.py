@@ -1,4 +1,5 @@
-"""What Python and native code agree on: the record of a launch, the first line of each arena, trap sites, check levels.
+"""The data that Python and native code share: the record of a launch, the first line of each arena, trap sites, check
+levels.
 
 The record:
 
@@ -100,12 +101,12 @@ class LaunchRecord:
 
     @property
     def started(self) -> int:
-        """How many tile blocks have been handed out (or more, at the end)."""
+        """Number of tile blocks handed out (or more, at the end)."""
         return self._next.value
 
     @property
     def chunk(self) -> int:
-        """How many tile blocks are handed out at a time."""
+        """Number of tile blocks handed out at a time."""
         return self._chunk.value
 
     @property
@@ -190,7 +191,7 @@ class TrapSite:
 
 
 class CheckLevel(enum.Enum):
-    """What code looks for beside computing its results."""
+    """The faults that code checks for besides computing its results."""
 
     OFF = "unchecked"
     ON = "checked"

@@ -1,8 +1,7 @@
 """Storage for values that cross control flow: loop-carried values and results of `if`, `for` and `loop`.
 
-Knows: how such a value is kept between the place that writes it and the place that reads it. A scalar lives in a stack
-slot that LLVM turns into a register; a tile in two arena buffers that trade places, so that a new value may be computed
-from the old one; a view as the numbers it is made of; a token nowhere.
+A scalar lives in a stack slot that LLVM turns into a register; a tile in two arena buffers that trade places, so that a
+new value may be computed from the old one; a view as the numbers it is made of; a token nowhere.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class Slot:
         raise NotImplementedError
 
     def differs(self, emit: Emitter) -> ir.Value:
-        """Whether what has been written differs from what is current, as an i1; 1 where that is not looked for."""
+        """Emit a test, an i1, whether the written value differs from the current one; 1 if that is not tracked."""
         return I1(1)
 
     def publish(self, emit: Emitter) -> None:
@@ -97,7 +96,7 @@ class TileSlot(Slot):
 
     @property
     def _in_place(self) -> bool:
-        """Whether what has been written lies where it was read, as a product does that has added to it."""
+        """Return whether the tile was written where it was read, as by a product that adds to its accumulator."""
         written, read = self._written, self._read
         return read is not None and isinstance(written, Window) and written.base is read.base
 
@@ -113,14 +112,14 @@ class TileSlot(Slot):
             fill(emit, Window(self.type, target, row_major(self.type.shape)), value)
 
     def write_zeros(self, emit: Emitter, count: ir.Value) -> None:
-        """Write a tile of zeros of which only so many elements, an i64, will be read before they are written."""
+        """Write a tile of zeros; only the first `count` elements, an i64, will be read before they are written."""
         base, number = emit.builder.load(self._next, typ=PTR), zero(self.type.element)
         target = Window(t.tile(self.type.element, self.type.count), base, row_major((self.type.count,)))
         emit.loop_nest([count], lambda index: target.put(emit, index, number))
         self._written = target
 
     def differs(self, emit: Emitter) -> ir.Value:
-        """Elements are not compared: only what was read and is handed on as it is does not differ."""
+        """Return 0 only if the tile that was read is handed on as it is; elements are not compared."""
         return I1(self._written is not self._read)
 
     def publish(self, emit: Emitter) -> None:
@@ -146,7 +145,7 @@ class TensorSlot(Slot):
         self._written: list[ir.Value] = []
 
     def read(self, emit: Emitter) -> NativeTensorView:
-        """What has been written, as code that writes is made first."""
+        """Return the written view; the code that writes it is emitted first."""
         readable, writable, base, *numbers = (
             emit.builder.load(cell, typ=kind) for cell, kind in zip(self._cells, self._kinds)
         )

@@ -57,7 +57,7 @@ class ExpressionTile(Tile):
 
 
 def _identity(position: ir.Value) -> object:
-    """What is equal for the same register, and for the same constant."""
+    """Return a key that is equal for the same register and for equal constants."""
     return (position.constant,) if isinstance(position, ir.Constant) else id(position)
 
 
@@ -160,7 +160,7 @@ def _is(value: ir.Value, number: int) -> bool:
 
 
 def is_dense(window: Window) -> bool:
-    """Whether the elements lie side by side in row-major order."""
+    """Return whether the elements lie side by side in row-major order."""
     wanted = row_major(window.type.shape)
     return all(isinstance(stride, ir.Constant) and stride == dense for stride, dense in zip(window.strides, wanted))
 
@@ -195,7 +195,8 @@ class TurnedCopy:
 
 
 def turn_of(target: Window, tile: Tile) -> TurnedCopy | None:
-    """How a tile is turned that lies in memory as it is stored, but for the order of its dimensions; None if not so."""
+    """Return the permutation that stores a tile from memory in another order of its dimensions; None if it is not such
+    a copy."""
     source, shape = _in_memory(tile), tile.type.shape
     if source is None or not _is_copied(tile.element):
         return None
@@ -216,7 +217,7 @@ def _in_memory(tile: Tile) -> Window | None:
 
 
 def _is_copied(element: t.ElementType | t.PointerType) -> bool:
-    """Whether the bytes that are read are those that are written."""
+    """Return whether elements are written with the same bytes as they are read."""
     return isinstance(element, t.ElementType) and element not in UNUSED_BITS and element not in (t.I1, t.I4)
 
 

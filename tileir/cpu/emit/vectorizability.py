@@ -1,4 +1,4 @@
-"""Whether a loop can run on vectors: how its values change from one iteration to the next, and how many lanes pay."""
+"""Tests whether a loop can run on vectors: how its values change per iteration, and how many lanes pay off."""
 
 from __future__ import annotations
 
@@ -87,13 +87,13 @@ class Collected:
 
     @property
     def verb(self) -> str:
-        """How it changes: ``or``, ``umax``, ..."""
+        """Return the name of the update: ``or``, ``umax``, ..."""
         return intrinsic(self.change)[0] if isinstance(self.change, op.CallInstr) else str(self.change.opname)
 
 
 class Growth:
-    """How much each value of a loop grows from an iteration to the next. Raises Unfit if the loop needs something that
-    vectors cannot do; `gathers`: they can be loaded from as many places, and stored to them."""
+    """The amount by which each value of a loop grows per iteration. Raises Unfit if the loop needs something that
+    vectors cannot do; `gathers`: vectors can be loaded from and stored to scattered places."""
 
     def __init__(self, loop: BlockLoop, gathers: bool) -> None:
         self.steps: dict[int, int | None] = {id(loop.position): 1}
@@ -114,7 +114,7 @@ class Growth:
                 self.fixed.add(id(each))
 
     def of(self, value: ir.Value) -> int | None:
-        """What comes from outside of the loop does not grow."""
+        """Return the growth of a value: 0 if it comes from outside of the loop."""
         return self.steps.get(id(value), 0)
 
     def accesses(self, kind: type[op.Instruction]) -> list[op.Instruction]:
@@ -142,7 +142,7 @@ class Growth:
             _require(found.verb in _COLLECTING)
 
     def _is_kept(self, load: op.LoadInstr) -> bool:
-        """Whether it reads a stack cell, which nothing in the loop writes."""
+        """Return whether a load reads a stack cell that nothing in the loop writes."""
         (address,) = load.operands
         return isinstance(address, op.AllocaInstr) and id(address) not in self._stored
 
@@ -244,7 +244,7 @@ def _has_wide_form(each: op.Instruction) -> bool:
 
 
 def _is_pure(each: op.Instruction) -> bool:
-    """Whether it does nothing but compute: as each iteration runs it, it may as well run before the loop."""
+    """Return whether an instruction only computes, so that it may be moved in front of the loop."""
     if isinstance(each, op.CallInstr):
         return _has_wide_form(each)
     return not isinstance(each, (op.PhiInstr, op.Terminator)) and each.opname not in _WITH_EFFECTS

@@ -1,6 +1,6 @@
 """Loops whose iterations are independent, run on vectors: a lane is an iteration.
 
-LLVM's vectoriser could do the same. It has to find out first what is known here, that iterations are independent, and
+LLVM's vectoriser could do the same, but it must first prove that iterations are independent, which is known here, and
 the passes it needs around it take most of the time of optimising.
 """
 
@@ -177,8 +177,8 @@ class _Code:
 
 
 class _Body:
-    """The instructions of a loop for some vectors side by side, the first lane of which is at `position`. `mask`: the
-    lanes that count, all if there is none."""
+    """The instructions of a loop for several vectors side by side; the first lane is at `position`. `mask` selects the
+    active lanes, all if there is none."""
 
     def __init__(
         self, code: _Code, builder: ir.IRBuilder, position: ir.Value, copies: int, mask: ir.Value | None = None
@@ -244,7 +244,7 @@ class _Body:
     # ------------------------------------------------------------ memory
 
     def _address(self, access: op.Instruction, element: ir.Type, copy: int) -> ir.Value:
-        """Where lanes lie side by side."""
+        """Return the address of a copy whose lanes lie side by side."""
         first = self._first(access.operands[-1])
         return self._builder.gep(first, [I64(copy * self._lanes_each)], source_etype=element) if copy else first
 

@@ -1,6 +1,6 @@
 """LLVM: the host it compiles for, the passes that a module gets, and machine code in memory.
 
-Half of a compile, and more, is LLVM's. What a module does not need is left out:
+Half of a compile, and more, is LLVM's. Work that a module does not need is left out:
 
 * Its standard passes find vectors, which our loops are made for already. A module gets five passes in a tenth of the
   time. They do without the combining of instructions, most of which code generation does once more. Only code that may
@@ -60,17 +60,17 @@ class Host:
 
     @property
     def is_arm(self) -> bool:
-        """Whether it is an AArch64."""
+        """True on AArch64."""
         return self.triple.startswith(("aarch64", "arm64"))
 
     @property
     def has_masks(self) -> bool:
-        """Whether single lanes of vectors are loaded and stored, and loaded from different places (AVX-512)."""
+        """True if vectors can be loaded and stored under a mask, and gathered (AVX-512)."""
         return self.vector_bits == 512
 
     @property
     def has_scaling(self) -> bool:
-        """Whether an instruction multiplies floats by powers of 2 (AVX-512): elsewhere that is a call for each."""
+        """True if one instruction multiplies floats by powers of 2 (AVX-512); elsewhere each takes a call."""
         return self.vector_bits == 512
 
 
@@ -177,14 +177,14 @@ def _emitted(ir_text: str, host: Host) -> tuple[bytes, list[str]]:
 
 
 def _generated(ir_text: str, host: Host, emit: Callable[[llvm.ModuleRef], T]) -> T:
-    """What `emit` makes of the optimised module."""
+    """Return the result of `emit` on the optimised module."""
     module = optimized(ir_text, host)
     with _without_induction_search():
         return emit(module)
 
 
 def _is_in_process(name: str) -> bool:
-    """Whether the loader would find a function of that name: it asks LLVM, which asks the system, as this does."""
+    """Return whether LLVM's loader would find a function of that name in the process."""
     llvm.load_library_permanently("")  # the process itself, which LLVM does not search otherwise
     return llvm.address_of_symbol(name) is not None
 
@@ -255,7 +255,7 @@ _INDUCTION = "-disable-lsr"
 
 
 def is_coroutine(ir_text: str) -> bool:
-    """Whether the code of a module may be set aside."""
+    """Return whether a module contains coroutines, so that its code may be set aside."""
     return "@llvm.coro." in ir_text or '@"llvm.coro.' in ir_text
 
 

@@ -203,7 +203,7 @@ class _Elf:
 
 @dataclass
 class _Header:
-    """What a line number program says of itself."""
+    """The header of a line number program."""
 
     instruction: int
     line_base: int

@@ -1,7 +1,4 @@
-"""Element-wise operations: from a formula of elements to the expression that the result is bound to, or to a report.
-
-Knows: the ways to lift a function of registers to tiles. Does not know: arithmetic.
-"""
+"""Element-wise operations: from a formula of elements to the expression that the result is bound to, or to a report."""
 
 from __future__ import annotations
 

@@ -100,7 +100,9 @@ class LoweredKernel:
 
 @dataclass(frozen=True)
 class Instruments:
-    """What code does beside running the kernel: say which lines it comes from, count, note when tile blocks ran.
+    """Instrumentation of a kernel: source lines, counters, and times of tile blocks. `place_of` gives the line of an
+    operation in the file `file`. `stamps` is the address of a word with the address of the table of tile blocks
+    (`cpu.emit.driver`), 0 while there is none.
 
     `place_of` gives the line of an operation, of which `file` is the usual file. `stamps` is the address of a word with
     the address of the table of tile blocks (`cpu.emit.driver`), 0 while there is none.
@@ -113,7 +115,7 @@ class Instruments:
 
     @property
     def watches_blocks(self) -> bool:
-        """Whether each tile block is looked at by itself."""
+        """True if each tile block is observed separately."""
         return self.counters is not None or self.stamps is not None
 
 
@@ -300,7 +302,7 @@ def _made(caller: Lowering, function: Op) -> ir.Function:
 
 
 def _callee(caller: Lowering, made: ir.Function, body: Block) -> Lowering:
-    """The state in which a function is lowered; what belongs to the kernel is shared."""
+    """Return the state in which a function is lowered; it shares what belongs to the kernel."""
     arguments, *numbers = made.args[: _COMMON - 1]
     lowering = Lowering(
         _function_emitter(caller.emit, made),

@@ -51,7 +51,7 @@ def reserve_panels(lowering: Lowering, entry: Entry) -> None:
 
 
 def _several_blocks(lowering: Lowering) -> ir.Value:
-    """Whether the grid has more than one tile block, so that something is there to be kept for."""
+    """Emit a test of whether the grid has more than one tile block; a single one has nobody to keep panels for."""
     builder, found = lowering.builder, I1(0)
     for extent in lowering.grid:
         found = builder.or_(found, builder.icmp_unsigned("!=", extent, I32(1)))
@@ -59,7 +59,7 @@ def _several_blocks(lowering: Lowering) -> ir.Value:
 
 
 def _no_overlap(lowering: Lowering, entry: Entry, found: Unchanged) -> ir.Value:
-    """Whether no array that is written overlaps one that is read."""
+    """Emit a test of whether no array that is written overlaps one that is read."""
     builder, apart = lowering.builder, I1(1)
     ends = {position: _bounds(lowering, entry, position) for position in sorted(found.written | found.read)}
     for written in sorted(found.written):
@@ -128,7 +128,7 @@ def _deferred(lowering: Lowering, loop: control.For) -> list[tuple[ProductOp, De
 
 
 def _kept(lowering: Lowering, loop: control.For, stays: ir.Value, factor: Value, across: int) -> ir.Value:
-    """Whether panels of a factor stay, whose lines are numbered along dimension `across`."""
+    """Emit a test of whether panels of a factor are kept; their lines are numbered along dimension `across`."""
     view = _kept_view(lowering, loop, factor)
     if view is None or view.tensor.fit is None:
         return I1(0)
@@ -147,7 +147,8 @@ def _kept_right(lowering: Lowering, loop: control.For, op: ProductOp, found: Rep
 
 
 def _unchanged_by_block(lowering: Lowering, loop: control.For) -> ir.Value:
-    """Whether this tile block leaves what is read as it is: what it writes lies in the arrays written."""
+    """Emit a test of whether this tile block writes only to the arrays known to be written, so that what is read stays
+    unchanged."""
     stays = lowering.keeps_panels
     for access in map(access_of, lowering.fusion.operations):
         if access is not None and access.writes and stays is not None:
@@ -177,7 +178,7 @@ def _kept_view(lowering: Lowering, loop: control.For, factor: Value) -> NativeTi
 
 
 def _is_shared(lowering: Lowering, view: NativeTileView, positions: Iterable[int]) -> ir.Value:
-    """Whether there are more tile blocks than tiles along these dimensions of a view."""
+    """Emit a test of whether there are more tile blocks than tiles along these dimensions of a view."""
     builder = lowering.builder
     tiles, blocks = I64(1), I64(1)
     for position in positions:

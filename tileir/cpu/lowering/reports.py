@@ -1,7 +1,6 @@
 """Reports of a kernel about what it does: traps that name an element of a tile, and warnings.
 
-Knows: how a condition on elements becomes one, and how a warning reaches the host.
-Does not know: which elements offend.
+The caller supplies the condition on elements.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ def first_where(emit: Emitter, type: t.TileType, broken: Broken) -> ir.Value:
 
 
 def any_where(emit: Emitter, type: t.TileType, broken: Broken) -> ir.Value:
-    """Whether any element offends."""
+    """Emit a test of whether any element offends."""
     if type.count == 1:
         return broken((I64(0),) * type.rank)
     builder, found = emit.builder, emit.stack(I1)
@@ -62,7 +61,7 @@ def any_where(emit: Emitter, type: t.TileType, broken: Broken) -> ir.Value:
 
 
 def is_off(lowering: Lowering, mask: Value) -> Broken:
-    """Whether an element of a mask is 0."""
+    """Return a condition that holds where an element of a mask is 0."""
     emit, tile = lowering.emit, lowering.tile(mask)
     return lambda index: emit.builder.not_(wide(emit.builder, tile.at(emit, index)))
 

@@ -88,12 +88,12 @@ class Counters:
         emit.builder.atomic_rmw("add", emit.builder.inttoptr(I64(address), PTR), more, "monotonic")
 
     def executed(self, op: Op) -> int | None:
-        """How often an operation has run; None for one without a number."""
+        """Return how often an operation has run; None if it is not counted."""
         first = self._first.get(op)
         return None if first is None else self._numbers[self._places[first]]
 
     def accessed(self, op: Op) -> int:
-        """How many elements of memory an operation has accessed."""
+        """Return how many elements of memory an operation has accessed."""
         return self._numbers[self.of_access(op)]
 
 
@@ -106,8 +106,8 @@ Lower = Callable[["Lowering", Op], None]
 
 @dataclass(frozen=True)
 class NativeRules:
-    """The rules of all chapters; those of `strict` emit what only strict mode looks for, before the operation, those of
-    `counted` what counts the elements that it accesses, likewise."""
+    """The rules of all chapters. Those of `strict` run before the operation and emit the checks of strict mode; those
+    of `counted` count the elements it accesses."""
 
     always: Mapping[type[Op], Lower]
     strict: Mapping[type[Op], Lower]
@@ -239,7 +239,7 @@ class Lowering:
 
     @property
     def joined_first(self) -> bool:
-        """Whether the code runs only what that of joined tile blocks leaves to it: what is unusual."""
+        """True if this is the code for single tile blocks that the code for joined ones falls back to."""
         return self.joined is None and self.plan.coarsening is not None
 
     @property
@@ -308,7 +308,7 @@ class Lowering:
         return number if number.type == I64 else self.builder.zext(number, I64)
 
     def extents(self, value: Value) -> tuple[Extent, ...]:
-        """The extents of the tile of `value`, of which one is an i64 where tile blocks are joined."""
+        """Return the extents of the tile of `value`; one of them is an i64 where tile blocks are joined."""
         return value.tile.shape if self.joined is None else self.joined.extents(value, self.builder)
 
     def bind(self, value: Value, lowered: Lowered) -> None:
@@ -333,7 +333,7 @@ class Lowering:
         return new_buffer(self.emit, value.tile)
 
     def _stays(self, value: Value) -> bool:
-        """Whether a tile stays an expression. Where tile blocks are joined, no place is made for a longer tile."""
+        """Return whether a tile stays an expression. Where tile blocks are joined, longer tiles get no buffer."""
         if self.joined is not None and value in self.joined.coarsening.dims:
             return True
         return value in self.here.expressions
@@ -380,7 +380,7 @@ class Lowering:
             self._keep_place(result, place)
 
     def _keep_place(self, result: Value, place: ir.DIValue | None) -> None:
-        """What is computed or read where a result is used comes from the operation that made it."""
+        """Attribute what is computed or read at the uses of a result to the operation that made it."""
         made = self.values.get(result)
         if isinstance(made, ExpressionTile) and made.place is None:
             made.place = place

@@ -101,7 +101,8 @@ def exp2_f32(x: Real) -> Real:
 
 
 def _power_f32(x: Real, factor: float) -> Int:
-    """The integer nearest to x * factor where that is below 2^22, of what is more some integer between.
+    """Return the integer nearest to x * factor if that is below 2^22; for larger products, an integer large enough that
+    the scaled power is infinity.
 
     So the rest of what is more is positive, or infinite, and its power, scaled by 2^(2^22) at least, is infinity.
     """
@@ -313,7 +314,7 @@ def log2_f32(x: Real) -> Real:
 
 
 def _log_of_f32(significand: Real) -> Pair:
-    """f - f^2/2 + f^3 P(f), of which the first two terms are exact."""
+    """Return f - f^2/2 + f^3 P(f); the first two terms are exact."""
     near = significand - 1.0
     square = product_pair(near, near * -0.5)
     head = ordered_sum_pair(near, square.high)

@@ -69,7 +69,7 @@ def in_mode(pair: Pair, mode: Rounding) -> Real:
 
 
 def away_from_zero(negative: Flag, mode: Rounding) -> Flag:
-    """Whether directed `mode` rounds magnitudes up."""
+    """Return a flag that is set where directed `mode` rounds magnitudes up."""
     if mode is Rounding.ZERO:
         return negative ^ negative
     return negative if mode is Rounding.NEGATIVE_INF else ~negative

@@ -1,6 +1,6 @@
 """Accumulators of a matrix product: sums begin and end in memory, converted and rounded on the way.
 
-Does not know: how sums are made (`cpu.matmul.microkernel`, `cpu.matmul.products`).
+How sums are computed is described in `cpu.matmul.microkernel` and `cpu.matmul.products`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ I32_MINIMUM, I32_MAXIMUM = -(1 << 31), (1 << 31) - 1
 
 
 class Zeros(Window):
-    """A buffer for sums that start from 0, which it need not hold."""
+    """A buffer for sums that start from 0; its contents are not read."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class StoredSums:
 
     @property
     def total_is_stored(self) -> bool:
-        """Whether memory holds sums as they are computed."""
+        """True if memory holds sums in the type in which they are computed."""
         return bool(self._stored == self.total)
 
     def _first(self, builder: ir.IRBuilder, block: Bases, row: int, column: int) -> ir.Value:
@@ -124,7 +124,7 @@ Sums = StoredSums | SaturatingSums
 
 
 def sums_in(acc: Window, columns: int, total: ir.Type) -> Sums:
-    """How sums of type `total` begin and end in an accumulator with so many columns."""
+    """Return how sums of type `total` begin and end in an accumulator with so many columns."""
     element = acc.type.number
     if element.is_float:
         return StoredSums(columns, element, total, from_zero=isinstance(acc, Zeros))

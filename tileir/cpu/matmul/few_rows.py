@@ -180,7 +180,7 @@ class Direct:
     """Steps along K, if they are not those of one tile."""
 
     def along(self, steps: ir.Value) -> Direct:
-        """The code for so many steps along K, on longer lines, of which fewer are read together."""
+        """Return the code for `steps` steps along K on longer lines, fewer of them read together."""
         return replace(self, steps=steps, lanes=min(self.lanes, LONG_COLUMNS))
 
     def multiply(self, emit: Emitter, rows: ir.Value, bases: Sequence[ir.Value]) -> None:
@@ -283,7 +283,7 @@ class Direct:
         return self._along_k(emit, start, 1, words)
 
     def _partly_summed(self, emit: Emitter, start: ir.Value, factor: LeftWords) -> ir.Value:
-        """Likewise, by partial sums of each column."""
+        """Multiply with partial sums of each column."""
         builder = emit.builder
         total = start.type.element
         zero = None if isinstance(total, ir.IntType) else [-0.0] * self.words
@@ -404,7 +404,7 @@ class TransposedRun:
         return self.panels.room.tiles
 
     def serves(self, right: Factor) -> bool:
-        """Whether a right factor can be multiplied as it lies."""
+        """Return whether a right factor can be multiplied where it lies."""
         memory = right.memory
         if memory is None or right.address is None:
             return False

@@ -169,14 +169,14 @@ def instruct(builder: ir.IRBuilder, instruction: str, operands: Sequence[ir.Valu
 
 
 def column_at(builder: ir.IRBuilder, place: ir.Value, kind: ir.Type) -> ir.Value:
-    """The words of a column of a square in memory, of which the first lies at a place, as a vector of `kind`."""
+    """Load a column of a square in memory, starting at a place, as a vector of `kind`."""
     operands = [ir.Constant(_WORDS, None), place, _PLACES, _ALL, I32(WORD_BYTES)]
     words = call_named(builder, "llvm.x86.avx512.mask.gather.dpi.512", _WORDS, operands)
     return builder.bitcast(words, ir.VectorType(kind, SIDE))
 
 
 def put_column(builder: ir.IRBuilder, place: ir.Value, column: ir.Value) -> None:
-    """Store the words of a column of a square likewise."""
+    """Store the words of a column of a square."""
     operands = [place, _ALL, _PLACES, builder.bitcast(column, _WORDS), I32(WORD_BYTES)]
     call_named(builder, "llvm.x86.avx512.mask.scatter.dpi.512", ir.VoidType(), operands)
 
@@ -214,7 +214,8 @@ class Panel:
 
 
 class Accumulator(Protocol):
-    """The beginning and end of sums, for a register block and for each of its vectors by their first place within it.
+    """The beginning and end of sums, for a register block and for each of its vectors, named by their first place in
+    it. Accumulators of one kind are equal; `bases` tells apart where they lie.
 
     Accumulators of one kind are equal: what they lie at is told apart (`bases`).
     """
@@ -409,7 +410,7 @@ def _times(builder: ir.IRBuilder, count: int, stride: int | ir.Value) -> ir.Valu
 
 
 def _emit_squares(emit: Emitter, blocks: SquareColumn, rows: ir.Value, arguments: Sequence[ir.Value]) -> None:
-    """A block of which so many rows are needed: one of a single square across, if that is enough."""
+    """Emit a block for `rows` rows; if one square is enough, only that one is computed."""
     low = replace(blocks, down=1, rows=SIDE)
     is_low = emit.builder.icmp_unsigned("<=", rows, I64(SIDE))
     with emit.one_way(), emit.builder.if_else(is_low) as ways:

@@ -46,8 +46,11 @@ MultiplyTiles = Callable[[Sums, list[ir.Value], ir.Value, ir.Value], None]
 
 @dataclass(frozen=True)
 class Deferral:
-    """The panels of a deferred product, what is in the present ones, and when they are multiplied: as soon as they are
-    full, and in the last iteration of the loop.
+    """The panels of a deferred product and their fill state. They are multiplied when they are full and in the last
+    iteration of the loop; the terms of each element are added in the same order. Sums that saturate are clamped each
+    time, so tiles are collected as long as no sum can leave its type, whatever the factors hold, and multiplied one
+    by one from then on. Stack cells: `filled`, the number of tiles in a panel, and `number`, the number of earlier
+    panels.
 
     For each element terms are added in the same order. Sums that saturate are clamped each time: tiles are put together
     as long as none can leave its type, whatever the factors hold, and multiplied one by one from then on.
@@ -99,7 +102,7 @@ class Deferral:
 
     @property
     def flips(self) -> bool:
-        """Whether the left factor's sign bits are inverted in its panels."""
+        """True if the left factor's sign bits are inverted in its panels."""
         return self.product.flips(self.plan.size.uses_matrix_unit)
 
     def _bases(self, emit: Emitter, acc: Window) -> list[ir.Value]:
@@ -113,8 +116,7 @@ class Deferral:
         return [acc.base, start, pitch]
 
     def advance(self, emit: Emitter, acc: Window, steps: ir.Value | None, multiply: Multiply) -> None:
-        """Count a tile that has been packed, of which so many steps are made, if not all, and `multiply` what is in the
-        panels if it is time to."""
+        """Count a packed tile of `steps` steps (all if None), and `multiply` the panels when they are due."""
         builder = emit.builder
         number = builder.load(self.number, typ=I64)
         filled = builder.add(builder.load(self.filled, typ=I64), I64(1))
@@ -332,7 +334,7 @@ def right_serves(builder: ir.IRBuilder, product: Product, size: Blocking, right:
 
 
 def _is_plain(product: Product, size: Blocking, factor: Factor) -> bool:
-    """Whether words of panels are elements as they lie in memory, next to each other along one dimension."""
+    """Return whether words of panels are elements as they lie in memory, next to each other along one dimension."""
     memory = factor.memory
     if memory is None or size.uses_matrix_unit or product.group > 1 or memory.element is not product.element:
         return False
@@ -397,12 +399,12 @@ class Multiplication:
 
     @property
     def sums(self) -> Sums:
-        """How sums begin and end."""
+        """Return how sums begin and end."""
         return sums_in(self.acc, self.shape.n, self.product.total)
 
     @property
     def flips(self) -> bool:
-        """Whether the sign bits of the left factor are flipped in its panel."""
+        """True if the sign bits of the left factor are flipped in its panel."""
         return self.product.flips(self.size.uses_matrix_unit)
 
     def emit_all(self) -> None:
@@ -529,8 +531,8 @@ class Multiplication:
             deferral.advance(emit, self.acc, steps, multiply_steps)
 
     def _steps(self) -> ir.Value | None:
-        """How many steps are made, if not all: a multiple of those written out, and at least one of two zeros, as more
-        of them change no sum any more."""
+        """Return the number of steps, None for all: a multiple of the unrolled ones and at least one step over zeros,
+        which changes no sum."""
         if self.depth is None or self.product.group > 1 or not self.acc.type.number.is_float or self.shape.k < UNROLLED:
             return None
         builder = self.emit.builder

@@ -93,7 +93,8 @@ class Factor:
         return I64(self.lines) if self.needed is None else self.needed
 
     def read_as(self, element: t.ElementType) -> Factor:
-        """The factor for a product of `element`: of bf16, subnormal numbers of which are read as 0, from the f32."""
+        """Return the factor for a product of `element`: for bf16 whose subnormal numbers read as 0, from the f32
+        values."""
         return replace(self, memory=self.unrounded) if element is t.BF16 and self.unrounded is not None else self
 
 
@@ -203,7 +204,7 @@ class Packer:
         return Panel(whole, pitch, pitch, 1)
 
     def _serves_as_rows(self, memory: Strided, word_bytes: int) -> bool:
-        """Whether the elements lie in the arena as the panel would."""
+        """Return whether the elements already lie in the arena as the panel would hold them."""
         if self.source.ahead is not None or memory.element is not self.product.element or self.source.flipped:
             return False
         dense = isinstance(memory.by_line, ir.Constant) and memory.by_line.constant == self.source.depth
@@ -275,7 +276,7 @@ class Packer:
     # ------------------------------------------------------------ in vectors
 
     def widens(self, memory: Strided) -> bool:
-        """Whether a vector load can turn the elements in memory into those of the panel."""
+        """Return whether a vector load can turn the elements in memory into those of the panel."""
         element = self.product.element
         wider = (t.F16, t.BF16) if element is t.F32 else (*IN_BF16, t.F32) if element is t.BF16 else ()
         is_extended = memory.element is t.I8 and element in (t.I16, t.I64)
@@ -312,8 +313,8 @@ class Packer:
         return self.load(memory, line, k, count)
 
     def _copies_cache_lines(self, memory: Strided) -> bool:
-        """Whether a few cache lines that lie side by side are copied as they are from each place: then so many loads
-        are under way at a time that prefetches only take their places."""
+        """Return whether packing copies a few whole cache lines from each place. So many loads are then in flight that
+        prefetches only take their slots."""
         run = self.source.depth if memory.along_k else self.source.lines
         is_copied = memory.element is self.product.element
         return is_copied and run * memory.element.byte_size <= MOST_COPIED * CACHE_LINE

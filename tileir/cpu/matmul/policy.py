@@ -1,12 +1,12 @@
-"""Policy of matrix products: how each is computed, and which tiles are put together, packed once, and kept.
+"""Policy of matrix products: how each is computed, and which tiles are collected, packed once, and kept.
 
 A product is made of the steps that its elements allow (`cpu.matmul.products`), in register blocks. Where the result has
 too few columns to fill a vector, the transposed product is made.
 
-A `for` loop that never looks at its sums may *defer* a product: the product alone reads the sums that the loop carries,
-and what it makes of them is only carried on. Tiles of several iterations are then packed side by side along K, and
-multiplied at once, so that sums go from memory into registers and back a fraction as often. Factors are read where the
-product stands, so that all other operations keep their order.
+A `for` loop that never looks at its sums may *defer* a product: only the product reads the sums that the loop carries,
+and its result is only carried on. Tiles of several iterations are then packed side by side along K, and multiplied at
+once, so that sums go from memory into registers and back a fraction as often. Factors are read where the product
+stands, so that all other operations keep their order.
 
 Neighbouring tile blocks read the same tiles. Panels of what the launch leaves as it is are *kept* for them: of both
 factors of a deferred product, and of the right factor of others whose loop takes other tiles in each iteration, like
@@ -104,7 +104,8 @@ def blocking(shape: Shape, product: Product, vector_bits: int) -> Blocking:
 
 
 def is_swapped(rows: int, columns: int, host: Host) -> bool:
-    """Whether the transposed product is computed: the result has too few columns to fill a vector, and more rows."""
+    """Return whether to compute the transposed product: the result has too few columns to fill a vector, and more
+    rows."""
     return columns < min(rows, host.vector_bits // 32)
 
 
@@ -134,7 +135,7 @@ def panel_room(size: int, tiles: int, ways: int, most: int) -> PanelRoom:
 
 @dataclass(frozen=True)
 class RunPlan:
-    """How many tiles wait at most for those of later iterations, where there is one row, and where there are a few."""
+    """How many tiles may wait for those of later iterations, for a product of one row and of a few rows."""
 
     of_one_row: int
     of_several: int
@@ -142,7 +143,7 @@ class RunPlan:
 
 @dataclass(frozen=True)
 class DeferralPlan:
-    """How tiles of several iterations are multiplied at once; `shape` and `size` are those of all `tiles` together."""
+    """A plan to multiply tiles of several iterations at once; `shape` and `size` are those of all `tiles` together."""
 
     shape: Shape
     size: Blocking
@@ -163,8 +164,8 @@ class DeferralPlan:
 
 @dataclass(frozen=True)
 class ProductPlan:
-    """How a product is computed: `shape` and `size` are those of one multiplication, of the transposed product if it is
-    `swapped`."""
+    """The way a product is computed: `shape` and `size` are those of one multiplication, of the transposed product if
+    it is `swapped`."""
 
     product: Product
     swapped: bool
@@ -184,7 +185,8 @@ Products = Mapping[Op, ProductPlan]
 
 @dataclass(frozen=True)
 class ProductPolicy:
-    """What decides beside the product itself: the processor, whether code is `strict`, and what is not `without`."""
+    """The conditions of a decision besides the product: the processor, whether code is `strict`, and the strategies
+    switched off (`without`)."""
 
     target: Host
     strict: bool = False
@@ -290,7 +292,7 @@ def deferrable(fusion: Fusion, loop: control.For) -> list[DeferrableOp]:
 
 
 def is_zero(value: Value) -> bool:
-    """Whether all elements of a value are a constant 0, of floats the positive one."""
+    """Return whether a value is a constant 0 in all elements; for floats, +0."""
     return isinstance(value.op, core.Constant) and value.op.value.is_zero
 
 
@@ -299,7 +301,7 @@ def _first_sums(loop: control.For, product: DeferrableOp) -> Value:
 
 
 def _is_only_carried(fusion: Fusion, loop: control.For, product: DeferrableOp, end: control.Continue) -> bool:
-    """Whether the sums come from the last iteration and go to the next one, unread."""
+    """Return whether the sums come from the last iteration and go to the next one, unread."""
     if not (fusion.used_once(product.acc) and fusion.used_once(product.result)):
         return False
     return any(
@@ -309,19 +311,19 @@ def _is_only_carried(fusion: Fusion, loop: control.For, product: DeferrableOp, e
 
 
 def _continues(loop: control.For, op: Op) -> bool:
-    """Whether an operation of the body may begin the next iteration."""
+    """Return whether an operation of the body may begin the next iteration."""
     return any(isinstance(inner, control.Continue) and enclosing_loop(inner) is loop for inner in op.walk())
 
 
 def _only_reads(loop: control.For) -> bool:
-    """Whether what a loop reads can be read in a later iteration as well."""
+    """Return whether what a loop reads can also be read in a later iteration."""
     accesses = [access_of(op) for op in reachable(loop)]
     is_weak = not any(access is not None and access.is_strong for access in accesses)
     return is_weak and not effects_of(loop) & ~(Effect.READ | Effect.PROMISE)
 
 
 def _is_matrix(op: ProductOp, found: ProductPlan) -> bool:
-    """Whether the result is one matrix of many rows."""
+    """Return whether the result is one matrix of many rows."""
     *batch, rows, _ = op.acc.tile.shape
     return prod(batch) == 1 and rows > FEW and not found.swapped
 
@@ -377,7 +379,7 @@ def band_of(operations: Iterable[Op], indices: Iterable[Value]) -> int | None:
 
 
 def _axes(operations: Iterable[Op]) -> dict[Value, frozenset[int]]:
-    """Return the axes of the grid along which values change; what a region gives or is given may change along any."""
+    """Return the axes of the grid along which values change; arguments and results of regions may change along any."""
     known: dict[Value, frozenset[int]] = {}
     for op in operations:
         if isinstance(op, core.GetTileBlockId):

@@ -1,8 +1,7 @@
 """Products of a matrix product: how one *step* along K adds to a vector of sums.
 
-Knows: which elements the panels hold, how many of them one step takes, and the instruction that does it. A step takes
-a group of 1, 2 or 4 neighbours along K, together one *word* of 32 or 64 bits.
-Does not know: panels (`cpu.matmul.panels`) nor the loops around (`cpu.matmul.microkernel`).
+It selects the instruction of a step, and the order of elements in panels that the instruction needs. A step takes a
+group of 1, 2 or 4 neighbours along K, together one *word* of 32 or 64 bits.
 
 A dot product of bf16 pairs, of vectors or of a matrix unit, reads subnormal numbers as zero and sums in two roundings,
 which is open (spec: matmul#mmaf).
@@ -56,7 +55,7 @@ class Product:
         return _TRANSPOSED_SQUARES.get(self.square, self.square)
 
     def flips(self, uses_matrix_unit: bool) -> bool:
-        """Whether the left factor's sign bits are inverted in its panel."""
+        """Return whether the left factor's sign bits are inverted in its panel."""
         return self.flip_left and not uses_matrix_unit
 
 

@@ -26,7 +26,8 @@ from tileir.ir.core import Op, Value
 
 
 def elements_apart(builder: ir.IRBuilder, memory: Window) -> ir.Value | None:
-    """Whether no two elements of a tile share a place, by strides that are nested; None if any row keeps the order."""
+    """Emit a test, by nested strides, whether no two elements of a tile share a place; None if every row keeps the
+    order."""
     dims = [dim for dim, extent in enumerate(memory.type.shape) if extent > 1]
     unit = next((dim for dim in dims[:-1] if _is_one(memory.strides[dim])), None)
     if unit is None:
@@ -41,7 +42,8 @@ def elements_apart(builder: ir.IRBuilder, memory: Window) -> ir.Value | None:
 
 
 def _are_nested(memory: Window, dims: Sequence[int]) -> bool:
-    """Whether each step along a dimension leads past all that lies along those before it; of constant strides."""
+    """Return whether each step along a dimension leads past everything along the dimensions before it; strides are
+    constant."""
     reach = 0
     for dim in dims:
         stride = memory.strides[dim].constant
@@ -69,7 +71,7 @@ def _is_one(stride: ir.Value) -> bool:
 
 
 def unaliased(lowering: Lowering, store: Op, written: Callable[[], Span]) -> ir.Value:
-    """Whether the loop of `store`, which writes the span `written`, may read the loads put off to it."""
+    """Emit a test of whether the loop of `store`, which writes the span `written`, may read the loads put off to it."""
     builder = lowering.builder
     checked = [load for load in lowering.loads.read_in(store) if not load.same_tile]
     if not checked:
@@ -107,7 +109,7 @@ def _apart(builder: ir.IRBuilder, read: Span, written: Span) -> ir.Value:
 
 
 def _same_places(builder: ir.IRBuilder, read: Span, written: Span) -> ir.Value:
-    """Whether the elements at each index are the same, each of them at that index only."""
+    """Emit a test of whether elements at equal indices are the same, and distinct from all others."""
     same = builder.and_(read.distinct, builder.icmp_unsigned("==", read.first, written.first))
     for mine, other in zip(read.steps, written.steps):
         same = builder.and_(same, builder.icmp_unsigned("==", mine, other))

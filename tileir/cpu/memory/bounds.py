@@ -1,15 +1,12 @@
-"""Bounds of memory: what a launch lets a pointer be used for, as far as that is known when code is made.
-
-Knows: the slots in which a launch gives the bounds of each array and global, how addresses are compared with them, and
-how the library is asked about others (`cpu.memory.lookup`). Does not know: accesses (`cpu.memory.checks`).
+"""Bounds of memory: what a launch allows a pointer to access, as far as that is known at compile time.
 
 Each pointer parameter and each global has an entry of four slots: its first address, which is the pointer itself, the
-end of what may be read, the end of what may be written (the first address if nothing may be), the end of all of it. Of
-an array with gaps, of which no range may be used, the first three are the same. A pointer computed from
-one of them keeps its base (`cpu.emit.elements.Num`), which names its bounds. Together the entries are a table. Behind
-it stand the number of further entries and their address, for arrays that are reached through others, and the address
-of the layouts of arrays with gaps (`cpu.memory.lookup`). A pointer without a base, or one that has left its own memory,
-is looked up in all three and among the allocations of the block.
+end of what may be read, the end of what may be written (the first address if nothing may be), the end of all of it. For
+an array with gaps, no range of which may be used, the first three are the same. A pointer computed from one of them
+keeps its base (`cpu.emit.elements.Num`), which names its bounds. Together the entries are a table. Behind it stand the
+number of further entries and their address, for arrays that are reached through others, and the address of the layouts
+of arrays with gaps (`cpu.memory.lookup`). A pointer without a base, or one that has left its own memory, is looked up
+in all three and among the allocations of the block.
 """
 
 from __future__ import annotations
@@ -50,7 +47,8 @@ def room(builder: ir.IRBuilder, bounds: Bounds, size: int, write: bool) -> ir.Va
 
 
 def range_inside(lowering: Lowering, bounds: Bounds | None, address: ir.Value, size: ir.Value, write: bool) -> ir.Value:
-    """Whether `size` bytes from `address` on lie within the bounds; in any one memory where these are not known."""
+    """Emit a test of whether `size` bytes from `address` lie within the bounds, or in any one memory if these are
+    unknown."""
     builder = lowering.builder
     if bounds is None:
         return box_held(lowering, MemoryQuestion(write, 1, 8, 1), address, (size, I64(1)))
@@ -92,7 +90,7 @@ def _box_held(module: ir.Module, words: int) -> ir.Function:
 
 
 class MemoryQuestion:
-    """What is known of an access when code is made: elements of `size` bytes, `count` dimensions or lanes."""
+    """The compile-time facts of an access: elements of `size` bytes, `count` dimensions or lanes."""
 
     def __init__(self, write: bool, size: int, bits: int, count: int, extents: Sequence[int] = ()) -> None:
         self._facts = (lookup.ENDS[write], size, bits, count, *extents)

@@ -1,13 +1,12 @@
-"""Cache policy: which stores bypass the cache, and what is asked for before it is read or written.
+"""Cache policy: which stores bypass the cache, and which memory is prefetched before it is read or written.
 
 A line of memory is read before a part of it is changed in the cache, and goes back to memory in the end: what is stored
 moves twice. A store that bypasses the cache moves it once, but who reads it next has to fetch it from memory. So it
-pays for more than stays in a cache, and not for what has just been read. A row of the tile is computed into a buffer of
-a few lines and goes to memory from there, whole lines at a time, which are aligned.
+pays for more than fits in a cache, and not for data just read. A row of the tile is computed into a buffer of a few
+lines and goes to memory from there, whole lines at a time, which are aligned.
 
-Asking for lines is free to be wrong. A store asks for what the next tile block stores, and loads in front of it; a
-product asks for the memory of its result while the last sums are made; rows of joined tile blocks ask for what they
-read further on.
+Prefetches may be wrong. A store and the loads before it prefetch for the next tile block; a product prefetches the
+memory of its result during the last sums; rows of joined tile blocks prefetch what they read next.
 """
 
 from __future__ import annotations
@@ -74,7 +73,8 @@ def write_rows(
     counts: Sequence[ir.Value],
     read: Sequence[Window] = (),
 ) -> None:
-    """Write `counts` elements of each dimension, any of which may be 0, in rows along `dim`, past the cache if it pays.
+    """Write `counts` elements of each dimension, any of which may be 0, in rows along `dim`, bypassing the cache if it
+    pays. `read` is memory of the same shape that the tile is computed from, to be prefetched.
 
     `read` is memory of the same shape that the tile is computed from, to be asked for ahead.
     """
@@ -148,7 +148,7 @@ def _write_strips(
 
 
 def may_stream(lowering: Lowering, op: Op) -> bool:
-    """Whether a store may bypass the cache, its processor can, and what it overwrites is not asked for before."""
+    """Return whether a store may bypass the cache, its processor can do it, and its target is not prefetched."""
     is_right = op in lowering.streams and not asks_ahead(lowering, MemoryAccess.of(op))
     return is_right and lowering.emit.module.triple.startswith("x86_64")
 
@@ -168,12 +168,13 @@ def _streamed_dimension(memory: Window, tile: Tile) -> int | None:
 
 
 def _has_rows(tile: Tile, dim: int) -> bool:
-    """Whether a tile lies in the arena in rows along a dimension."""
+    """Return whether a tile lies in the arena in rows along a dimension."""
     return isinstance(tile, Window) and not tile.shared and bool(tile.strides[dim] == I64(1))
 
 
 def worth_while(lowering: Lowering, op: Op, memory: Window) -> ir.Value:
-    """Whether the launch stores much, rows are aligned, and no array that it reads begins where this one does."""
+    """Emit a test of whether the launch stores much, rows are aligned, and no array that it reads begins where this one
+    does."""
     builder, size, blocks = lowering.builder, memory.element.byte_size, blocks_of(lowering)
     least = -(-LEAST_STORED // (memory.type.count * size))
     loose = builder.ptrtoint(memory.base, I64)
@@ -318,7 +319,7 @@ def _copy(builder: ir.IRBuilder, target: ir.Value, source: ir.Value, size: int) 
 
 
 def asks_ahead(lowering: Lowering, store: MemoryAccess) -> bool:
-    """Whether a store asks for what the next tile block overwrites: not where tile blocks are joined."""
+    """Return whether a store prefetches what the next tile block overwrites: not where tile blocks are joined."""
     is_single = lowering.joined is None and not lowering.joined_first and not lowering.strict
     return is_single and next_dimension(store) is not None
 
@@ -388,7 +389,8 @@ def overwritten_by(lowering: Lowering, product: Product) -> Overwritten | None:
 
 
 def _is_worth_while(lowering: Lowering, size: int) -> ir.Value:
-    """Whether tiles of so many bytes are more than stays near, and not so many that they bypass the cache."""
+    """Emit a test of whether tiles of so many bytes exceed the near cache, but not so far that they bypass the
+    cache."""
     builder = lowering.builder
     stored = builder.mul(blocks_of(lowering), I64(size))
     is_far, is_cached = (

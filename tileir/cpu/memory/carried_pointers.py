@@ -1,8 +1,7 @@
 """Tiles of pointers that a `for` loop carries and moves as one: each step adds the same distance to every pointer.
 
-Knows: the slot of such a value: the distance moved so far, beside the expression it started from. The pointers are then
-computed where they are used, as if they were not carried, so that LLVM sees neighbours in memory.
-Does not know: how it is recognised (`analysis.walk`), nor other carried values (`cpu.emit.slots`).
+A slot keeps the distance moved so far, beside the initial expression. The pointers are then computed where they are
+used, as if they were not carried, so that LLVM sees neighbours in memory. `analysis.walk` recognises such tiles.
 """
 
 from __future__ import annotations
@@ -64,12 +63,12 @@ def carried_slots(lowering: Lowering, op: control.For) -> list[Slot]:
 
 
 def _can_be_read_later(origin: Tile) -> bool:
-    """Whether the tile holds pointers that can be read as long as the loop runs."""
+    """Return whether the tile holds pointers that stay readable as long as the loop runs."""
     if origin.type.count == 1 or not isinstance(origin.element, PointerType):
         return False
     return not (isinstance(origin, Window) and origin.shared)
 
 
 def _advances_as_one(move: Progress | None) -> bool:
-    """Whether each turn moves all pointers by one distance, whether arithmetic wraps around or not."""
+    """Return whether each turn moves all pointers by one distance, whether arithmetic wraps around or not."""
     return move is not None and move.is_uniform

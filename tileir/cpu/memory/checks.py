@@ -63,7 +63,8 @@ def check(lowering: Lowering, access: MemoryAccess, where: Box | MemoryRows | El
 
 
 def may_access(lowering: Lowering, access: MemoryAccess, box: Box) -> ir.Value:
-    """Whether all elements of a box that belong to an access may be accessed, as far as its memory is known."""
+    """Emit a test of whether all elements of a box that belong to an access may be accessed, as far as its memory is
+    known."""
     builder = lowering.builder
     if box.span is None:
         fit = lowering.tile_view(access.address).tensor.fit
@@ -74,7 +75,7 @@ def may_access(lowering: Lowering, access: MemoryAccess, box: Box) -> ir.Value:
 
 
 def row_is_fine(lowering: Lowering, access: MemoryAccess, row: MemoryRow) -> ir.Value:
-    """Whether a row of pointers is there as it seems, and may be accessed."""
+    """Emit a test of whether a row of pointers is regular and may be accessed."""
     assert row.span is not None, "the row is one of pointers"
     builder = lowering.builder
     none = builder.icmp_unsigned("==", row.count, I64(0))
@@ -87,7 +88,8 @@ def row_is_fine(lowering: Lowering, access: MemoryAccess, row: MemoryRow) -> ir.
 
 @dataclass(frozen=True)
 class _Question:
-    """Whether `op` may access elements of `size` bytes, which it reads or writes, in the memory of these bounds."""
+    """The question whether `op` may access elements of `size` bytes, which it reads or writes, in the memory of these
+    bounds."""
 
     lowering: Lowering
     op: Op
@@ -104,7 +106,7 @@ class _Question:
         return _Question(lowering, access.op, size, access.writes, bounds_of(lowering, first))
 
     def near(self, distance: ir.Value) -> ir.Value:
-        """Whether an element at a distance from the first address of the bounds lies within them."""
+        """Emit a test of whether an element at a distance from the first address of the bounds lies within them."""
         assert self.bounds is not None
         builder = self.lowering.builder
         return builder.icmp_unsigned("<", distance, room(builder, self.bounds, self.size, self.write))
@@ -114,7 +116,8 @@ class _Question:
         return builder.icmp_unsigned("==", builder.and_(bits, I64(self.size - 1)), I64(0))
 
     def holds_span(self, span: Span, last: ir.Value) -> ir.Value:
-        """Whether the elements of a regular span, up to the one at `last`, are aligned and lie in one memory."""
+        """Emit a test of whether the elements of a regular span, up to the one at `last`, are aligned and lie in one
+        memory."""
         builder, loose = self.lowering.builder, span.first
         if not self.lowering.checked:
             return I1(1)
@@ -128,7 +131,8 @@ class _Question:
         return builder.and_(self.aligned(loose), builder.and_(after, self.near(ends)))
 
     def holds_box(self, span: Span, counts: Sequence[ir.Value], shape: Sequence[int]) -> ir.Value:
-        """Whether so many elements of each dimension of a regular span lie in one memory, which may have gaps."""
+        """Emit a test of whether so many elements of each dimension of a regular span lie in one memory, which may have
+        gaps."""
         counts = [count for count, extent in zip(counts, shape) if extent > 1]
         dimensions = [word for dim in zip(counts, span.steps) for word in dim]
         question = MemoryQuestion(self.write, self.size, 8, len(counts))
@@ -136,7 +140,7 @@ class _Question:
         return self.lowering.builder.and_(span.regular, held)
 
     def holds_lanes(self, where: PointerElements) -> ir.Value:
-        """Whether the lanes that are not masked off are aligned and lie in one memory, all together."""
+        """Emit a test of whether the lanes that are not masked off are aligned and all lie in one memory."""
         emit, builder, bounds = self.lowering.emit, self.lowering.builder, self.bounds
         lowest, highest, loose = (emit.stack(I64) for _ in range(3))
         for cell, start in ((lowest, -1), (highest, 0), (loose, 0)):
@@ -208,7 +212,7 @@ class _Question:
 
 
 def _is_multiple(number: ir.Value, factor: int) -> bool:
-    """Whether an integer is a multiple of a power of two, as far as is plain to see."""
+    """Return whether an integer is visibly a multiple of a power of two."""
     if isinstance(number, ir.Constant):
         return bool(number.constant % factor == 0)
     if not isinstance(number, ir.Instruction) or number.opname not in ("add", "mul"):
@@ -322,7 +326,7 @@ _ASKING = (views.GetTensorShape, views.GetIndexSpaceShape)
 
 
 def _uses_of(users: Callable[[Value], Sequence[Op]], view: Value) -> tuple[bool, bool]:
-    """Whether memory is read through a view, and whether it is written; both where it goes somewhere else."""
+    """Return whether memory is read through a view, and whether it is written; both if the view escapes."""
     reads = writes = False
     for user in users(view):
         access = access_of(user)

@@ -1,7 +1,7 @@
 """Copies of parts of tiles between memory and the arena: by elements, by whole rows, or by masked vectors.
 
 Rows whose elements move as bytes go through ``memcpy``. Short rows go in whole vectors where the processor has masked
-loads and stores: what lies outside a row is not read, but zero, and is not written.
+loads and stores: elements outside a row read as zero and are not written.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def moved(index: Index, dim: int, position: ir.Value) -> Index:
 
 
 def some(builder: ir.IRBuilder, counts: Sequence[ir.Value]) -> ir.Value:
-    """Whether no count is 0."""
+    """Emit a test of whether no count is 0."""
     found: ir.Value = I1(1)
     for count in counts:
         found = builder.and_(found, builder.icmp_unsigned("!=", count, I64(0)))
@@ -51,7 +51,7 @@ def some(builder: ir.IRBuilder, counts: Sequence[ir.Value]) -> ir.Value:
 
 
 def bounded_nest(emit: Emitter, counts: Sequence[ir.Value], body: Callable[[Index], None]) -> None:
-    """Emit a loop nest over `counts` elements of each dimension, any of which may be 0."""
+    """Emit a loop nest over `counts` elements of each dimension; any count may be 0."""
     with emit.builder.if_then(some(emit.builder, counts)):
         emit.loop_nest(counts, body)
 
@@ -85,7 +85,7 @@ def dense(emit: Emitter, tile: Tile) -> Window:
 
 
 def has_rows(target: Window, source: Tile, dim: int) -> bool:
-    """Whether elements lie side by side along `dim` on both sides, and move as bytes."""
+    """Return whether elements lie side by side along `dim` in both tiles, and move as bytes."""
     if not isinstance(source, Window) or source.element != target.element or not moves_as_bytes(target.element):
         return False
     strides = target.strides[dim], source.strides[dim]
@@ -93,7 +93,7 @@ def has_rows(target: Window, source: Tile, dim: int) -> bool:
 
 
 def moves_as_bytes(element: t.ElementType | t.PointerType) -> bool:
-    """Whether reading and writing an element changes no bit (`cpu.emit.tiles.from_memory`)."""
+    """Return whether reading and writing an element changes no bit (`cpu.emit.tiles.from_memory`)."""
     return element not in UNUSED_BITS and element not in (t.I1, t.I4)
 
 
@@ -138,7 +138,7 @@ def copy_padded_row(
 
 
 def copy_part(emit: Emitter, target: Window, source: Tile, counts: Sequence[ir.Value]) -> None:
-    """Copy `counts` elements of each dimension, any of which may be 0."""
+    """Copy `counts` elements of each dimension; any count may be 0."""
     dim = next((dim for dim in range(target.type.rank) if has_rows(target, source, dim)), None)
     if dim is None:
         bounded_nest(emit, counts, lambda index: target.put(emit, index, source.at(emit, index)))
@@ -168,7 +168,7 @@ def _call(builder: ir.IRBuilder, name: str, types: Sequence[ir.Type], *arguments
 
 
 def is_masked(target: Window, source: Tile, dim: int) -> bool:
-    """Whether rows along `dim` are short and can be copied in masked vectors."""
+    """Return whether rows along `dim` are short and can be copied in masked vectors."""
     is_short = target.type.shape[dim] * target.element.byte_size <= LONGEST_MASKED
     return is_short and host().has_masks and has_rows(target, source, dim)
 
@@ -199,7 +199,7 @@ def write_masked(emit: Emitter, memory: Window, tile: Window, dim: int, index: I
 
 
 def write_part(emit: Emitter, memory: Window, tile: Tile, counts: Sequence[ir.Value]) -> None:
-    """Write `counts` elements of each dimension, any of which may be 0, to memory."""
+    """Write `counts` elements of each dimension to memory; any count may be 0."""
     dim = masked_dimension(memory, tile)
     if dim is None or not isinstance(tile, Window) or tile.shared:
         copy_part(emit, memory, tile, counts)

@@ -1,4 +1,5 @@
-"""How much of a tile is live, in registers: matrices, rows and columns of a product, and how much of its factors.
+"""The live part of a tile, in registers: matrices, rows and columns of a product, and the parts of its factors they
+need.
 
 These are the counts of a box that will be stored (`cpu.analysis.live_extents`), if what they follow from is known
 before the tile is made.
@@ -124,7 +125,7 @@ def _depth(lowering: Lowering, factor: Value, dim: int) -> ir.Value | None:
 
 
 def needs_of_load(lowering: Lowering, loaded: Value, box: Box) -> dict[int, ir.Value]:
-    """Return the dimensions of a loaded tile of which a part is enough, and how much of them."""
+    """Return the dimensions of a loaded tile that are needed in part only, and how much of them."""
     if lowering.live is None:
         return {}
     reader = lowering.live.product_of(loaded)

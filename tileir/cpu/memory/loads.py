@@ -136,7 +136,7 @@ def _window_or_copy(
 
 
 def _serves(builder: ir.IRBuilder, box: Box, extents: Sequence[Extent]) -> ir.Value:
-    """Whether so much of the tile, which is all that is needed, belongs to the access."""
+    """Emit a test of whether the needed part of the tile belongs to the access."""
     found: ir.Value = I1(1) if box.regular is None else box.regular
     for count, extent in zip(box.counts, extents):
         least = I64(extent) if isinstance(extent, int) else extent

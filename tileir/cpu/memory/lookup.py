@@ -1,10 +1,9 @@
-"""The library of native functions that look at the rare accesses which no quick question proves harmless.
+"""The library of native functions for the rare accesses that no quick check proves harmless.
 
-Knows: their code, and the words in which they are asked. Does not know: when that is necessary (`cpu.memory.checks`),
-nor how the library is compiled, once for all kernels, and found (`cpu.run.program`).
+It is compiled once for all kernels (`cpu.run.program`); `cpu.memory.checks` decides when to call it.
 
 All have the type ``i32 (ptr arguments, ptr arena, ptr facts, ptr words, i32 site)``. `arguments` are the slots of the
-launch, `facts` what is known when code is made, `words` what is not, both i64:
+launch, `facts` what is known at compile time, `words` what is not, both i64:
 
     facts   0 BOUNDS_SLOT   1 BOUNDS_COUNT   2 END   3 SIZE   4 BITS   5 RANK, or how many lanes   6 ... extents
     words   0 OWN, the table of the block's allocations   1 how many   2 and 3 MEANT   then, by function:
@@ -64,7 +63,7 @@ def library(triple: str, layout: str) -> ir.Module:
 
 
 class _Asked:
-    """A function of the library under construction, with what it is asked."""
+    """A function of the library under construction, with its arguments."""
 
     def __init__(self, function: ir.Function) -> None:
         self.function, self.module = function, function.module
@@ -81,7 +80,8 @@ class _Asked:
         return _word(self.builder, place, number)
 
     def holds(self, address: ir.Value, length: ir.Value, rank: ir.Value) -> ir.Value:
-        """Whether all elements of a box of `rank` dimensions lie in one memory of the launch or the tile block.
+        """Emit a test of whether all elements of a box of `rank` dimensions, `length` bytes from first to last, lie in
+        one memory of the launch or the tile block.
 
         From the first to the last of its bytes it has this length.
         """
@@ -149,7 +149,7 @@ class _Asked:
         return last
 
     def holds_box(self) -> ir.Value:
-        """Whether all elements of the box are aligned and lie in one memory."""
+        """Emit a test of whether all elements of the box are aligned and lie in one memory."""
         builder, base = self.builder, self.word(_ADDRESS)
         span = self.bytes_of(self.total(lambda start, count, stride: _times(builder, count, stride)))
         near = builder.icmp_unsigned("<", span, I128(FARTHEST))

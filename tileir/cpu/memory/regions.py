@@ -1,4 +1,4 @@
-"""Where the elements of an access lie in memory, in registers: a box, rows, or anywhere.
+"""The places of an access's elements in memory, in registers: a box, rows, or anywhere.
 
     Box         elements at even distances, of which the first so many along each dimension belong to the access
     MemoryRows  rows that lie anywhere, each with its elements side by side
@@ -201,7 +201,7 @@ class Elements:
 
     @property
     def is_partial(self) -> bool:
-        """Whether some elements may not belong to the access."""
+        """True if some elements may not belong to the access."""
         return True
 
     def at(self, emit: Emitter, index: Index) -> tuple[ir.Value | None, Callable[[], ir.Value]]:
@@ -313,7 +313,8 @@ def view_elements(lowering: Lowering, access: MemoryAccess) -> ViewElements:
 
 @dataclass(frozen=True)
 class MemoryRow:
-    """A row in memory, as if whole, of which the first `count` elements belong to the access.
+    """A row in memory whose first `count` elements belong to the access. Through pointers that is so if `span` is
+    regular; the last of them is at `end`, an address.
 
     Through pointers that is so if `span` is regular; the last of them is at `end`, an address.
     """
@@ -446,7 +447,10 @@ def _least(builder: ir.IRBuilder, one: ir.Value, other: ir.Value) -> ir.Value:
 
 @dataclass(frozen=True)
 class Box:
-    """A window of memory, as if whole, of which the first `counts` elements of each dimension belong to the access.
+    """A window of memory in which the first `counts` elements of each dimension belong to the access. `full`: all
+    elements do. `order` lists the dimensions as they lie in memory. For a tile of a view, `starts` are its first
+    coordinates in the tensor. Through pointers the box exists only if `regular` holds; the `elements` are the same
+    in any case, and `span` has their corners.
 
     `full`: all elements do. `order` are the dimensions as they lie in memory. Of a tile of a view, `starts` are its
     first coordinates in the tensor. Through pointers the box is there only if `regular` holds; the `elements` are the

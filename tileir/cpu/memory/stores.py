@@ -167,7 +167,7 @@ def _store_joined(lowering: Lowering, joined: JoinedBlocks, access: MemoryAccess
 
 
 def _all_loaded(lowering: Lowering, joined: JoinedBlocks, access: MemoryAccess, counts: Sequence[ir.Value]) -> ir.Value:
-    """Whether each loaded tile covers what is computed from it."""
+    """Emit a test of whether each loaded tile covers what is computed from it."""
     builder, dims, found = lowering.builder, joined.coarsening.dims, I1(1)
     for tile, loaded in joined.covered.items():
         needed = list(map(I64, tile.tile.shape))

@@ -1,4 +1,4 @@
-"""What strict mode looks for in accesses (spec: undefined#catalogue).
+"""The checks of strict mode on accesses (spec: undefined#catalogue).
 
 edges         tiles that leave their tensor as they must not
 duplicates    equal addresses in a tile of pointers: by its ends where it steps evenly, else in a table

@@ -1,6 +1,6 @@
 """Native code for atomics (spec: atomics#top): one hardware atomic per element, with the ordering asked for.
 
-A floating-point sum, and what the hardware has no instruction for, is a compare-and-swap loop. Elements are taken in
+A floating-point sum, or anything the hardware has no instruction for, is a compare-and-swap loop. Elements are taken in
 row-major order, one after the other.
 """
 

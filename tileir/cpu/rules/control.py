@@ -73,7 +73,7 @@ def _region(lowering: Lowering, block: Block) -> None:
 
 
 def _allocates_beyond(block: Block) -> bool:
-    """Whether memory allocated in the region of an `if` lives on: until the loop or function around ends."""
+    """Return whether memory allocated in the region of an `if` lives on until the enclosing loop or function ends."""
     return isinstance(block.parent, control.If) and any(allocations_in(block))
 
 
@@ -270,7 +270,7 @@ def lower_call(lowering: Lowering, op: Call) -> None:
 
 
 def _is_part(lowering: Lowering, op: Call, function: Op) -> bool:
-    """Whether the code of the function stands here. Code that may wait is left in the middle, so it always does."""
+    """Return whether the function is inlined here. Code that may wait is suspended in the middle, so it always is."""
     plan = lowering.plan
     found = function in plan.parts
     if found and not plan.placement.is_part(function) and plan.placement.sizes.size_of(function) > LARGEST_KERNEL:

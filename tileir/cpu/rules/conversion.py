@@ -1,8 +1,7 @@
 """Native code for the conversions (spec: conversion#top).
 
-Knows: for each pair of element types a straight-line conversion that rounds once. A NaN stays one of any pattern where
-the target is f16, f32 or f64 (spec: undefined#catalogue); narrower formats have only one.
-Does not know: encodings (`cpu.emit.elements`), rounding to a grid (`cpu.mathlib.arithmetic`).
+Each pair of element types has a straight-line conversion that rounds once. A NaN stays one of any pattern where the
+target is f16, f32 or f64 (spec: undefined#catalogue); narrower formats have only one.
 """
 
 from __future__ import annotations

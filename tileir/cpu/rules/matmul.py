@@ -1,7 +1,6 @@
 """Native code for matrix multiplication (spec: matmul#top): panels, then register blocks, accumulated in place.
 
-Knows: which product each operation is computed with and where its sums stand. Does not know: how matrices are
-multiplied (`cpu.matmul.multiplication`).
+Products themselves are emitted by `cpu.matmul.multiplication`.
 
 The accumulator is updated where it stands when nothing else reads it, so the accumulator of a loop over K never moves;
 one narrower than what is computed with is widened and rounded in registers, once per operation. `mmaf_scaled` is

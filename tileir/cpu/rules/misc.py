@@ -95,14 +95,16 @@ def _out_of_bounds(builder: ir.IRBuilder, number: Num, predicate: Bounded) -> ir
 
 
 def _differs(emit: Emitter, tile: Tile, index: Index, sizes: tuple[int, ...]) -> ir.Value:
-    """Whether an element differs from the first one of its block; a size of 0 or 1 says nothing about a dimension."""
+    """Emit a test of whether an element differs from the first one of its block; a size of 0 or 1 ignores a
+    dimension."""
     builder = emit.builder
     first = tuple(builder.sub(at, builder.urem(at, I64(max(size, 1)))) for at, size in zip(index, sizes))
     return builder.icmp_unsigned("!=", _bits(emit, tile, index), _bits(emit, tile, first))
 
 
 def _breaks_group(emit: Emitter, tile: Tile, index: Index, divisor: int, every: int, along: int) -> ir.Value:
-    """Whether the first of the group is not divisible, or this element not the next number or address after it."""
+    """Emit a test of whether the first element of the group is not divisible, or this one not the next number or
+    address after it."""
     builder = emit.builder
     step = tile.element.pointee.byte_size if isinstance(tile.element, t.PointerType) else 1
     behind = builder.urem(index[along], I64(every))

@@ -92,7 +92,7 @@ def _reduce_at(
 
 
 def _part(emit: Emitter, type: t.TileType) -> Window:
-    """Memory for what a round leaves: on the stack if it is little, so that LLVM can keep it in registers."""
+    """Return memory for the result of a round: on the stack if it is small, so that LLVM can keep it in registers."""
     size = type.count * type.element.byte_size
     return Window(type, emit.stack_bytes(size), row_major(type.shape)) if size <= LITTLE else new_buffer(emit, type)
 
@@ -214,7 +214,7 @@ def _extreme_of(lowering: Lowering, op: reduction.Reduce) -> Extreme | None:
 
 
 def _most_extreme(lowering: Lowering, extreme: Extreme, extent: int, count: int, place: Index, read: Read) -> Num:
-    """The extreme of every so many elements of a block of `extent`, the first of which `place` says, when `count` are
+    """Return the extreme of every so many elements of a block of `extent`, starting at `place`, when `count` are
     left."""
     builder, width = lowering.builder, min(REDUCE_BLOCK, count)
     block, lane = place
@@ -365,7 +365,7 @@ class Extreme:
         return found
 
     def is_open(self, builder: ir.IRBuilder, found: ir.Value) -> ir.Value:
-        """An i1: whether `settled` has to decide what the extreme is."""
+        """Return an i1 that is set if `settled` has to decide the extreme."""
         return builder.or_(self._is_zero(builder, found), builder.fcmp_ordered("==", found, self.start))
 
     def wanted(self, builder: ir.IRBuilder, found: ir.Value) -> ir.Value:

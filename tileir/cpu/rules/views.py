@@ -1,4 +1,4 @@
-"""Native code for views (spec: views#top) and multicast memory, of which a CPU has one replica (spec: multimem#top)."""
+"""Native code for views (spec: views#top) and multicast memory with a single replica (spec: multimem#top)."""
 
 from __future__ import annotations
 

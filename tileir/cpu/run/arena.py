@@ -1,7 +1,6 @@
 """Memory for the tiles of a running tile block: one arena per thread, kept from launch to launch.
 
-Knows: how it is allocated, and how native code on it calls back. Does not know: what lies in it (`cpu.emit.emitter`),
-but for its first line (`cpu.emit.record`), nor what is done in a call (`cpu.run.launch`).
+`cpu.emit.record` describes the first line of an arena, through which native code calls back.
 """
 
 from __future__ import annotations
@@ -85,7 +84,7 @@ class Arena:
 
     @property
     def changes(self) -> int:
-        """How much the tile blocks that ran here have changed, if they may wait for others."""
+        """Number of changes made by the tile blocks that ran here, if they may wait for others."""
         return self._changes.value
 
     @property

@@ -1,7 +1,6 @@
 """Running a compiled entry over a grid.
 
-Knows: how tile blocks are shared out, and when helpers pay. Does not know: how code is made (`cpu.run.program`), how a
-launch ends before its time (`cpu.run.launch`), arrays (`runtime.native`).
+Tile blocks are shared out among threads, with helpers where they pay. `cpu.run.launch` ends a launch early.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ LARGEST_GRID = 1 << 62
 
 
 class _Shared:
-    """What the launches of this process share."""
+    """The state that launches of this process share."""
 
     def __init__(self) -> None:
         self.pool, self.arenas, self.ticker = Pool(), Arenas(), Ticker()
@@ -168,7 +167,8 @@ class Runner:
                 issue(KernelWarning(found.message, self._program.name, place, op.spec.name, op.loc))
 
     def _threads(self, total: int, threads: int) -> int:
-        """How many threads run `total` tile blocks; `threads` at most, and no more than have room for their tiles."""
+        """Return how many threads run `total` tile blocks: `threads` at most, and no more than have room for their
+        tiles."""
         threads = min(threads, self._most_threads, total)
         if not threads:
             raise limits.no_memory(self._program.arena_size)
@@ -177,14 +177,15 @@ class Runner:
         return 1 if self._program.prints else threads
 
     def _chunk(self, total: int, threads: int) -> int:
-        """How many tile blocks a thread takes at a time."""
+        """Return how many tile blocks a thread takes at a time."""
         if threads == 1 or self._program.waits:
             return 1 if self._program.waits else total
         return max(1, min(LARGEST_CHUNK, total // (threads * CHUNKS_PER_THREAD)))
 
 
 class _Work:
-    """What each thread does in a launch, the traps that came of it, and the seconds that a tile block took.
+    """The work of each thread in a launch, the resulting traps, and the seconds per tile block. It is reused if nothing
+    has gone wrong.
 
     It is used again if nothing has gone wrong.
     """
@@ -204,7 +205,7 @@ class _Work:
         return min(self.reports, key=lambda report: report.block)
 
     def run(self, helpers: int) -> None:
-        """Do it here and with helpers. Raises what ended the launch, unless that is a trap."""
+        """Run here and with helpers. Raises the error that ended the launch, unless that is a trap."""
         launch = self.launch
         shared = self._shared = _shared()
         try:
@@ -218,7 +219,7 @@ class _Work:
             raise launch.raised
 
     def run_alone(self) -> None:
-        """Do it here. What others do with `__call__` is all in one place, as calls are what a short launch costs."""
+        """Run here alone. It repeats `__call__` inline, as calls are the cost of a short launch."""
         launch = self.launch
         shared = self._shared = _shared()
         program, free = launch.program, shared.arenas.free

@@ -1,8 +1,6 @@
-"""A launch on its way: what its threads share, and how it ends before its time.
+"""A launch in progress: the state that its threads share, and how it ends early.
 
-Knows: what is done when native code calls (signals, the time that is left, operations of the host), and how every
-thread is told to leave off. Does not know: how tile blocks are shared out (`cpu.run.execution`), when native code is
-asked to call (`cpu.run.threads`).
+Calls from native code handle signals, the time limit and operations of the host, and tell every thread to stop.
 
 The thread that launched is called every now and then, as only there Python handles signals, and an interrupt can end
 the launch. Every thread is called when the launch is to end, and after a trap, when later tile blocks need not go on.
@@ -38,7 +36,8 @@ Progress = Callable[[int, int], object]
 
 @dataclass(frozen=True)
 class Settings:
-    """How a launch runs: `max_iterations` of a tile block in its loops, `timeout` in seconds, if there is one."""
+    """The settings of a launch: `max_iterations` of a tile block in its loops, `timeout` in seconds, if there is
+    one."""
 
     threads: int
     call_host: HostCall
@@ -49,7 +48,8 @@ class Settings:
 
 
 class Launch:
-    """What the threads of a launch share; for one launch after the other, until one `raised` an error.
+    """The state that the threads of a launch share; reused by later launches until one `raised` an error. `total` is
+    the number of its tile blocks.
 
     `total` is the number of its tile blocks.
     """
@@ -158,7 +158,8 @@ class Launch:
             arena.call_soon()
 
     def look(self) -> None:
-        """What the launching thread does every now and then. Raises LaunchTimeout; Python handles signals meanwhile."""
+        """Check the time limit, from the launching thread at intervals. Raises LaunchTimeout; Python handles signals
+        meanwhile."""
         if self._deadline is not None and perf_counter() > self._deadline:
             raise limits.timed_out(self.program.name, self.settings.timeout or 0.0, self.settings.source)
         if self.settings.progress is not None:
@@ -166,12 +167,12 @@ class Launch:
 
     @property
     def stopped(self) -> bool:
-        """Whether no thread is to go on."""
+        """True if no thread is to go on."""
         return self._stopped
 
     @property
     def cut_short(self) -> bool:
-        """Whether some tile blocks will not be run: it is stopped, or one trapped."""
+        """True if some tile blocks will not run, because the launch was stopped or one trapped."""
         return self._record.limit < self.total
 
     @property
@@ -184,12 +185,12 @@ class Launch:
 
     @property
     def done(self) -> int:
-        """How many tile blocks have ended, give or take those that run: what has been handed out, and is not left."""
+        """Return how many tile blocks have ended, up to those that still run."""
         self._done = max(self._done, self.begun - self.aside - self._left())
         return self._done
 
     def _left(self) -> int:
-        """How many tile blocks the threads have been handed out and still have to run."""
+        """Return how many tile blocks have been handed out to threads but not run yet."""
         if self.program.waits:
             return 0
         chunk = min(self._record.chunk, self.total)
@@ -219,7 +220,7 @@ class Launch:
                 self.warnings[op] = block, message, claim
 
     def _carry_out(self, arena: Arena, number: int) -> None:
-        """What an operation leaves to the host; one at a time."""
+        """Run an operation that is left to the host, one at a time."""
         op = self.program.prints[number]
         types = [value.tile for value in op.operand_group(0)]
         tiles = [_array_at(place, type) for place, type in zip(arena.handed(len(types)), types)]

@@ -1,4 +1,4 @@
-"""What profiles of native code are made with: samples of threads, names for `perf`, and the peaks of this machine."""
+"""Material for profiles of native code: samples of threads, names for `perf`, and the peaks of this machine."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ _BUSY = threading.Lock()
 
 
 class _HandlerState:
-    """What the handler reads: base and size of the code, and the address of the numbers."""
+    """The memory that the handler reads: base and size of the code, and the address of the numbers."""
 
     def __init__(self) -> None:
         self.words = (ctypes.c_int64 * 3)()
@@ -204,7 +204,7 @@ def write_names(kernel: str, code: CodeMap, base: int) -> None:
 
 
 def _names(kernel: str, code: CodeMap) -> Iterator[tuple[int, int, str]]:
-    """Ranges in order, none over another, and what they are called."""
+    """Return ranges in order, none overlapping, with their names."""
     name = shown(kernel)
     for function in code.functions:
         at, end = function.begin, function.begin + function.size

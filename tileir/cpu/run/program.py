@@ -48,7 +48,8 @@ class LoadedLibrary:
 
 @cached
 def loaded_library(cache: Cache) -> LoadedLibrary:
-    """The library for this machine, from the cache if it is there; what makes it is imported where it is not."""
+    """Return the library for this machine, from the cache if it is there; the compiler is imported only where it is
+    not."""
     key = key_of(toolchain(), "library")
     found = cache.get(key)
     if found is not None:
@@ -59,7 +60,7 @@ def loaded_library(cache: Cache) -> LoadedLibrary:
 
 
 def library_text() -> str:
-    """The library in LLVM's language, for this machine. What makes it is imported only where it is made."""
+    """Return the library in LLVM's language, for this machine. The emitter is imported only here."""
     from tileir.cpu.emit.driver import add_driver
     from tileir.cpu.memory.lookup import library
 
@@ -194,7 +195,8 @@ def operations(items: Items) -> list[Op]:
 def lowered(
     entry: Entry, global_names: Sequence[str], checks: CheckLevel, instruments: Instruments | None = None
 ) -> LoweredKernel:
-    """The entry in LLVM's language. Raises UnsupportedError for what has no native code.
+    """Return the entry in LLVM's language. Raises UnsupportedError for what has no native code. The lowering is
+    imported here, as a process that finds its code in the cache does not need it.
 
     What lowers is imported here, as a process that finds its code in the cache does not need it.
     """
@@ -237,7 +239,7 @@ def _kept_code(text: str, key: str, facts: Facts, cache: Cache) -> bytes:
 
 
 def facts_of(kernel: LoweredKernel, ops: Sequence[Op]) -> Facts:
-    """What a launch has to know of a lowered kernel; `ops` are those that `operations` lists."""
+    """Return the facts of a lowered kernel that a launch needs; `ops` are those that `operations` lists."""
     number = {op: position for position, op in enumerate(ops)}
     traps = [(number[site.op], site.message, site.kind.value) for site in kernel.traps]
     prints, waiting = ([number[op] for op in listed] for listed in (kernel.prints, kernel.waiting))

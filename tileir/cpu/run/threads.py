@@ -222,7 +222,7 @@ IDLE = 20
 
 @runtime_checkable
 class Ticking(Protocol):
-    """What can be asked."""
+    """An object that can be asked to tick."""
 
     def tick(self) -> None: ...
 

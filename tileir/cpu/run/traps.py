@@ -1,7 +1,7 @@
 """Traps of native code in words.
 
-Knows: what evidence each kind of trap site has left in the arena, and how it becomes the text of a `Trap`.
-Does not know: arrays; what an access missed is told by the launch (`LaunchArguments.fault`).
+Evidence that a trap site has left in the arena becomes the text of a `Trap`; the launch tells which array an access
+missed (`LaunchArguments.fault`).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class LaunchMemory(Protocol):
     def access_fault(self, access: FaultyAccess) -> AccessFault: ...
 
     def overclaim(self, op: MakeTensorView, address: int, size: int, begin: int, end: int) -> AccessFault | None:
-        """What is wrong with a view of `size` bytes from `address` on, in memory of that range; None if nothing is."""
+        """Return the fault of a view of `size` bytes from `address`, in memory of that range; None if it fits."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def trap_of(
 
 @dataclass(frozen=True)
 class _Told:
-    """What is said of a trap: its text, the array concerned, the element or the byte."""
+    """The report of a trap: its text, the array concerned, the element or the byte."""
 
     message: str
     array: str | None = None

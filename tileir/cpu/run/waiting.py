@@ -1,7 +1,6 @@
 """Tile blocks that wait for others, on a bounded number of threads: they are set aside, and taken up in turn.
 
-Knows: when waiting tile blocks get their turns, when others are let in, and when all wait for ever.
-Does not know: how native code is left and gone on with (`cpu.emit.coroutines`), nor how traps are put into words.
+Coroutines suspend and resume native code (`cpu.emit.coroutines`).
 
 Each thread has tile blocks of its own. It takes them up in turn, and lets in as many new ones as it has when a whole
 round of turns has changed nothing: so every tile block is begun at last, and few rounds are in vain. When all have
@@ -33,7 +32,7 @@ Trapped = Callable[[int, Arena], None]
 
 
 class Waiting:
-    """What the threads of a launch whose tile blocks wait for each other share."""
+    """The state shared by the threads of a launch whose tile blocks wait for each other."""
 
     def __init__(self, launch: Launch, record: LaunchRecord) -> None:
         self.launch, self.record = launch, record
@@ -65,7 +64,7 @@ class Waiting:
 
     @property
     def full(self) -> bool:
-        """Whether no more tile blocks can be set aside."""
+        """True if no more tile blocks can be set aside."""
         return self._bytes > MOST_BYTES
 
     def changed(self) -> None:

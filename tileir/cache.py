@@ -1,12 +1,9 @@
 """Machine code kept on disk from run to run.
 
-Knows: where the cache is, how an entry is named, written and checked, and how the cache is kept small. Does not know:
-what the parts of an entry are.
-
 An entry is a file: a magic word, the SHA-256 of all that follows, the lengths of its two parts, the parts. It appears
-whole, by renaming; one that is damaged is not used. The checksum finds accidents: who can write entries can have this
-process run any code. So a directory that others may write to, or that belongs to somebody else, is not used. A
-directory that cannot be used means that nothing is kept.
+whole, by renaming; one that is damaged is not used. The checksum finds accidents: anyone who can write entries can make
+this process run any code. So a directory that others may write to, or that belongs to somebody else, is not used.
+Without a usable directory nothing is kept.
 """
 
 from __future__ import annotations
@@ -118,7 +115,7 @@ class Cache:
         return f"{replacers} may put another in its place" if replacers else None
 
     def _trusted(self) -> bool:
-        """Whether the directory may be used; says once why not."""
+        """Return whether the directory may be used; warn once if not."""
         reason = self.distrust()
         if reason is not None and not self._warned:
             self._warned = True
@@ -187,7 +184,7 @@ def _foreign_writers(status: os.stat_result) -> str:
 
 
 def _is_private(group: int) -> bool:
-    """Whether a group is its user's alone: it has the user's number, by convention, and no other members."""
+    """Return whether a group is its user's alone: it has the user's number, by convention, and no other members."""
     import grp  # not on Windows
     import pwd
 

@@ -1,4 +1,4 @@
-"""Integers, pointers and views of a kernel as expressions of what it is given, before it runs.
+"""Integers, pointers and views of a kernel as expressions of its parameters, before it runs.
 
     %row = addi %block_x_times_128, %iota : tile<128xi32>      128 * block_x + lane_0, modulo 2^32
     %at = offset %base, %row : ...                             memory_0 + 512 * block_x + 4 * lane_0, if no row wraps
@@ -6,8 +6,8 @@
     known = Affines(kernel.entry.body)
     known.of(row).form, known.range(row), known.axes(row)
 
-Of the addresses ``base + 4 * stride * lane_0 + 4 * lane_1`` of a tile of 16 x 64 elements of f32 each row is 64
-neighbours in memory:
+In a 16 x 64 tile of f32 with the addresses ``base + 4 * stride * lane_0 + 4 * lane_1``, each row is 64 neighbours in
+memory:
 
     steps            (4 * stride, 4)
     contiguity       (1, 64)           groups of so many along a dimension rise by one element
@@ -87,20 +87,20 @@ def lane_steps(form: Expression, shape: Sequence[int]) -> tuple[Expression | Non
 
 
 def is_uniform(affine: Affine) -> bool:
-    """Whether all elements are equal, whether arithmetic wraps around or not."""
+    """Return whether all elements are equal, even if arithmetic wraps around."""
     return not mentions_lanes(affine.form) and not any(mentions_lanes(need.form) for need in affine.needs)
 
 
 def is_uniform_along(affine: Affine, dim: int, shape: Sequence[int]) -> bool:
-    """Whether all elements along a dimension are equal, likewise."""
+    """Return whether all elements along a dimension are equal, even if arithmetic wraps around."""
     return not any(_mentions(form, Lane(dim, shape[dim])) for form in (affine.form, *(n.form for n in affine.needs)))
 
 
 def is_even(affine: Affine, shape: Sequence[int]) -> bool:
-    """Whether each element is the first plus a multiple of its index, modulo a power of two.
+    """Return whether each element is the first plus a multiple of its index, modulo a power of two.
 
-    Elements may be kept in fewer bits on the way, but only once, and rising with the tile: then it shows at the first
-    and the last element whether anything has wrapped around, if no step is negative.
+    Elements may pass through fewer bits once, and rising with the tile: if no step is negative, the first and the last
+    element then show whether anything has wrapped around.
     """
     wrapping = [need.form for need in affine.needs if mentions_lanes(need.form)]
     rising = [_rise_with(kept, affine.form, shape) for kept in wrapping]
@@ -108,7 +108,7 @@ def is_even(affine: Affine, shape: Sequence[int]) -> bool:
 
 
 def _rise_with(kept: Expression, form: Expression, shape: Sequence[int]) -> bool:
-    """Whether no step of `kept` is negative where no step of `form` is."""
+    """Return whether no step of `kept` is negative where no step of `form` is."""
     return all(
         step is not None and (_is_no_less(step) or (whole is not None and _is_multiple(whole, step)))
         for step, whole in zip(lane_steps(kept, shape), lane_steps(form, shape))
@@ -120,14 +120,15 @@ def _is_no_less(step: Expression) -> bool:
 
 
 def _is_multiple(whole: Expression, part: Expression) -> bool:
-    """Whether `whole` is a positive number of times `part`, which is not 0."""
+    """Return whether `whole` is a positive multiple of `part`, which is not 0."""
     product, factor = next(iter(part.terms.items()), (None, part.constant))
     times = (whole.constant if product is None else whole.terms.get(product, 0)) // factor
     return times > 0 and part * times == whole
 
 
 def is_even_along(affine: Affine, dim: int, shape: Sequence[int]) -> bool:
-    """Whether each element along a dimension is the first there plus a multiple of its index, likewise."""
+    """Return whether each element along a dimension is the first one plus a multiple of its index, modulo a power of
+    two."""
     lane = Lane(dim, shape[dim])
     wrapping = [need for need in affine.needs if _mentions(need.form, lane)]
     forms = (affine.form, *(need.form for need in wrapping))
@@ -233,5 +234,5 @@ class _Dimension:
         return not all(map(self._stays, product))
 
     def _stays(self, symbol: Symbol) -> bool:
-        """Whether the symbol is the same for all elements along the dimension."""
+        """Return whether the symbol is the same for all elements along the dimension."""
         return not of(symbol).mentions(lambda part: part == self.lane)

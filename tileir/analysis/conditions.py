@@ -3,7 +3,7 @@
 ``cmpi less_than %row, %rows, signed`` holds where ``rows - row - 1 >= 0``; ``andi`` of two masks where the inequalities
 of both hold; an unsigned comparison with a number that is not negative where ``0 <= row`` and ``row < rows``.
 
-Knows: what follows from a tile of i1 being true, and whether it is equivalent. Does not know: what is masked.
+The inequalities follow from a tile of i1 being true; `exact` says whether the converse holds.
 """
 
 from __future__ import annotations

@@ -69,11 +69,11 @@ def disjoint(
     trust: bool = True,
     unfolded: bool = False,
 ) -> Verdict:
-    """Whether two accesses touch no byte in common, in any two different tile blocks or in any one.
+    """Return whether two accesses touch no byte in common, in any two different tile blocks or in the same one.
 
-    `arguments` are one per parameter, None where it may be any; those of pointers do not matter: accesses to different
-    memories are not decided. `trust`: the program keeps what it promises. `unfolded`: different elements of one view
-    lie at different addresses.
+    `arguments` has one entry per parameter, None if it may be any; those of pointers do not matter: accesses to
+    different memories are not decided. `trust`: the program keeps its promises. `unfolded`: different elements of one
+    view lie at different addresses.
     """
     extents = grid or ANY_GRID
     for footprint in (a, b):
@@ -161,7 +161,7 @@ class _Pair:
             yield Agreement(rest_a, rest_b, 1 - self.a.size, self.b.size - 1)
 
     def _agreements_of_a_view(self) -> Iterator[Agreement]:
-        """All coordinates, if both go through one view each element of which has an address of its own."""
+        """Yield all coordinates if both accesses go through one view whose elements all have addresses of their own."""
         one, other = self.a.footprint, self.b.footprint
         if not (self._unfolded and one.through_view and other.through_view and one.size == other.size >= 8):
             return
@@ -173,7 +173,7 @@ class _Pair:
                 yield Agreement(a.form, b.form, 0, 0)
 
     def _same_axis(self, pair: tuple[Coordinate, Coordinate]) -> bool:
-        """Whether two coordinates are along one dimension of one view: of one stride and extent."""
+        """Return whether two coordinates are along one dimension of one view, with the same stride and extent."""
         (one, other), (a, b) = pair, (self.a.footprint, self.b.footprint)
         same = one.dim == other.dim and _stride(a, one) == _stride(b, other)
         return same and _limits(a, one) == _limits(b, other)
@@ -203,7 +203,7 @@ class _Pair:
         return pairs if in_order else []
 
     def _unreachable(self, pair: Match, pairs: list[Match], reach: Range, sign: int) -> bool:
-        """Whether no difference of the coordinates of that sign can be made up for by the others."""
+        """Return whether the other coordinates cannot compensate for any difference of this sign in one of them."""
         terms = []
         for one in pairs:
             found = self._difference(one)
@@ -215,7 +215,7 @@ class _Pair:
         return _unreached(-reach.high, -reach.low, terms)
 
     def _in_order(self, pairs: Sequence[Match], reach: Range) -> bool:
-        """Whether each stride is larger than all that the coordinates before it and the rest can make up for.
+        """Return whether each stride is larger than anything the coordinates before it and the rest can compensate for.
 
         A coordinate may be bounded by a symbol: rows that are ``columns`` apart, columns that do not reach further.
         """
@@ -237,7 +237,7 @@ class _Pair:
     # ------------------------------------------------------------ tile blocks
 
     def _told_apart(self, agreements: Sequence[Agreement], axis: int) -> bool:
-        """Whether tile blocks that differ along an axis do not agree."""
+        """Return whether tile blocks that differ along an axis never agree."""
         extent = self.grid[axis] or MAX_GRID
         ranges = [(1 - (other or MAX_GRID), (other or MAX_GRID) - 1) for other in self.grid]
         signs = ((1, extent - 1), (1 - extent, -1))
@@ -247,7 +247,7 @@ class _Pair:
         )
 
     def _impossible(self, agreement: Agreement, differences: Sequence[tuple[int, int]]) -> bool:
-        """Whether two tile blocks, so far apart along each axis, cannot be in agreement."""
+        """Return whether two tile blocks, this far apart along each axis, cannot be in agreement."""
         one, other = _split(agreement.first), _split(agreement.second)
         terms = []
         for axis, (low, high) in enumerate(differences):
@@ -261,8 +261,8 @@ class _Pair:
         return _unreached(agreement.low + apart, agreement.high + apart, terms)
 
     def _in_strides(self, agreement: Agreement, axis: int) -> bool:
-        """Whether both are ``f * (id + extent * turns)`` and less than f beside it: loops in steps of the whole grid,
-        in which no two tile blocks meet."""
+        """Return whether both are ``f * (id + extent * turns)`` plus less than f: loops in steps of the whole grid, in
+        which no two tile blocks meet."""
         step = _split(agreement.first)[0].get(axis, 0)
         if step == 0 or _split(agreement.second)[0].get(axis, 0) != step:
             return False
@@ -276,7 +276,7 @@ class _Pair:
         return -abs(step) < least and most < abs(step)
 
     def _all_apart(self, agreements: Sequence[Agreement]) -> bool:
-        """Whether no two of all tile blocks agree, of a grid that is known."""
+        """Return whether no two tile blocks of a known grid agree."""
         x, y, z = self.grid
         if x is None or y is None or z is None:
             return False
@@ -295,7 +295,7 @@ def _stride(footprint: Footprint, coordinate: Coordinate) -> Expression:
 
 
 def _limits(footprint: Footprint, coordinate: Coordinate) -> set[Expression]:
-    """What guards say that a coordinate is at most."""
+    """Return the upper limits of a coordinate that guards state."""
     guards = (guard.form for guard in footprint.guards if guard.form.step(coordinate) == number(-1))
     return {form + of(coordinate) for form in guards}
 
@@ -321,13 +321,13 @@ def _split_ids(form: Expression) -> tuple[Expression, Expression]:
 
 
 def _split(form: Expression) -> tuple[dict[int, int], Expression]:
-    """The factors of the tile block ids in a sum, by their axes, and the rest, of which only bounds are used."""
+    """Return the factors of the tile block ids in a sum, by axis, and the rest, known only by its bounds."""
     own, rest = form.split(lambda product, factor: len(product) == 1 and isinstance(product[0], BlockId))
     return {symbol.axis: factor for (symbol,), factor in own.terms.items() if isinstance(symbol, BlockId)}, rest
 
 
 def _unreached(low: int, high: int, terms: Sequence[Term]) -> bool:
-    """Whether it is certain that no numbers for the terms give a sum from `low` to `high`."""
+    """Return whether certainly no values of the terms give a sum from `low` to `high`."""
     try:
         return reached(low, high, terms) is None
     except TooHard:
@@ -408,7 +408,7 @@ class Closeness(NamedTuple):
 
 
 def of_ids_alone(symbol: Symbol) -> bool:
-    """Whether a symbol is computed from tile block ids and constants."""
+    """Return whether a symbol is computed from tile block ids and constants."""
     if not isinstance(symbol, Function):
         return isinstance(symbol, BlockId)
     if symbol.needs or (symbol.kind < Kind.SMALLEST and symbol.arguments[1].range.low <= 0):
@@ -417,7 +417,7 @@ def of_ids_alone(symbol: Symbol) -> bool:
 
 
 def any_close(windows: Sequence[Closeness], grid: tuple[int, int, int]) -> bool:
-    """Whether two different blocks may be close in all respects; `windows` are over tile block ids alone."""
+    """Return whether two different blocks may be close in all respects; `windows` are over tile block ids alone."""
     count, windows = grid[0] * grid[1] * grid[2], list(filter(_is_small, windows))
     if count > MOST_BLOCKS or not windows:
         return True

@@ -1,4 +1,4 @@
-"""Effects of operations beside computing their results, and their accesses to memory.
+"""Effects of operations besides computing their results, and their accesses to memory.
 
 Read from the declarations (`ir.effects`), with what is inside regions and functions.
 
@@ -32,7 +32,7 @@ _RELEASING = (MemoryOrdering.RELEASE, MemoryOrdering.ACQ_REL)
 
 @dataclass(frozen=True)
 class MemoryAccess:
-    """How one operation accesses memory; `declared` says by which of its fields."""
+    """A memory access by one operation; `declared` says which of its fields describe it."""
 
     op: Op
     declared: AccessTrait = field(repr=False)
@@ -46,27 +46,27 @@ class MemoryAccess:
 
     @property
     def reads(self) -> bool:
-        """Whether it reads memory, also as part of an update."""
+        """True if it reads memory, also as part of an update."""
         return bool(self.declared.effect & READING)
 
     @property
     def writes(self) -> bool:
-        """Whether it writes memory, also as part of an update."""
+        """True if it writes memory, also as part of an update."""
         return bool(self.declared.effect & WRITING)
 
     @property
     def updates(self) -> bool:
-        """Whether it reads and writes each element as one step."""
+        """True if it reads and writes each element in one atomic step."""
         return self.declared.effect is Effect.UPDATE
 
     @property
     def replicated(self) -> bool:
-        """Whether it goes to memory on each of several GPUs."""
+        """True if it accesses memory on each of several GPUs."""
         return self.declared.replicated
 
     @property
     def address(self) -> Value:
-        """The tile of pointers, tile view or tensor view through which it goes."""
+        """Return the tile of pointers, tile view or tensor view that the access goes through."""
         return self._operands(self.declared.through)[0]
 
     @property
@@ -86,7 +86,7 @@ class MemoryAccess:
 
     @property
     def mask(self) -> Value | None:
-        """Where it is 0 nothing is accessed."""
+        """Return the mask; no element is accessed where it is 0."""
         return self._operand(self.declared.mask)
 
     @property
@@ -130,17 +130,17 @@ class MemoryAccess:
 
     @property
     def is_strong(self) -> bool:
-        """Whether others may access the same memory meanwhile."""
+        """True if others may access the same memory meanwhile."""
         return self.ordering is not MemoryOrdering.WEAK
 
     @property
     def acquires(self) -> bool:
-        """Whether what others released is visible after it."""
+        """True if it makes visible what others have released."""
         return self.ordering in _ACQUIRING
 
     @property
     def releases(self) -> bool:
-        """Whether what comes before it is visible to others that acquire."""
+        """True if what comes before it is visible to others that acquire."""
         return self.ordering in _RELEASING
 
     def _operands(self, name: str) -> tuple[Value, ...]:
@@ -152,13 +152,13 @@ class MemoryAccess:
 
 
 def access_of(op: Op) -> MemoryAccess | None:
-    """How an operation itself accesses memory; None if it does not, whatever is in its regions."""
+    """Return the memory access that an operation itself makes; None if it makes none, whatever is in its regions."""
     declared = op.spec.trait(AccessTrait)
     return None if declared is None else MemoryAccess(op, declared)
 
 
 def checked_access(op: Op) -> MemoryAccess:
-    """How an operation accesses memory that is declared to do so."""
+    """Return the memory access of an operation that is declared to make one."""
     access = access_of(op)
     assert access is not None, f"'{op.spec.name}' accesses memory"
     return access
@@ -179,7 +179,7 @@ def ordering_of(op: Op) -> MemoryOrdering:
 
 
 def own_effect(op: Op) -> Effect:
-    """What an operation does by itself."""
+    """Return the effect of an operation by itself."""
     declared: EffectTrait | None = op.spec.trait(EffectTrait)
     if declared is None or (declared.unless and op.attributes.get(declared.unless) is True):
         return Effect.NONE
@@ -187,7 +187,7 @@ def own_effect(op: Op) -> Effect:
 
 
 def effects_of(root: Op | Block) -> Effect:
-    """What an operation or block does, with all that is in its regions and in the functions that it calls."""
+    """Return the effect of an operation or block, with everything in its regions and in the functions that it calls."""
     return reduce(or_, map(own_effect, reachable(root)), Effect.NONE)
 
 
@@ -236,17 +236,17 @@ def _symbol(inside: Op, name: str) -> Op:
 
 
 def reads(root: Op | Block) -> bool:
-    """Whether memory may be read, also as part of an update."""
+    """Return whether memory may be read, also as part of an update."""
     return bool(effects_of(root) & READING)
 
 
 def writes(root: Op | Block) -> bool:
-    """Whether memory may be written, also as part of an update."""
+    """Return whether memory may be written, also as part of an update."""
     return bool(effects_of(root) & WRITING)
 
 
 def updates(root: Op | Block) -> bool:
-    """Whether memory may be updated, each element as one step."""
+    """Return whether memory may be updated, each element as one step."""
     return bool(effects_of(root) & Effect.UPDATE)
 
 
@@ -293,10 +293,10 @@ class ScopedAccess(Protocol):
 
 
 def scopes_include(one: ScopedAccess, other: ScopedAccess) -> bool:
-    """Whether the scope of each includes the tile block of the other (spec: memory-model#orderings)."""
+    """Return whether the scope of each access includes the tile block of the other (spec: memory-model#orderings)."""
     return one.block == other.block or MemoryScope.TL_BLK not in (one.scope, other.scope)
 
 
 def morally_strong(one: ScopedAccess, other: ScopedAccess) -> bool:
-    """Whether two overlapping accesses that no token orders may happen at once."""
+    """Return whether two overlapping accesses that no token orders may happen at once."""
     return one.strong and other.strong and one.size == other.size and scopes_include(one, other)

@@ -3,10 +3,10 @@
     program = Program(footprints(kernel.entry))          # once per kernel; can be pickled
     program.extents([None, None, 1024], (8, 1, 1))       # per launch: one Extent or Unmapped for each footprint
 
-Each symbol gets a *slot* with an interval of numbers, parameters a single one; sums are bounded by their parts.
-``2 * stride * row + 2 * column`` is a `Sum` over slots; once the stride is known to be 192 it is linear in the other
-two. A guard ``columns - column - 1 >= 0`` takes from the interval of the column what it forbids. What is left is linear
-in the symbols, which makes it a set of runs at regular distances (`analysis.extents`).
+Each symbol gets a *slot* with an interval of numbers, parameters a single one; sums are bounded by their parts. ``2 *
+stride * row + 2 * column`` is a `Sum` over slots; once the stride is known to be 192 it is linear in the other two. A
+guard ``columns - column - 1 >= 0`` narrows the interval of the column. The remaining form is linear in the symbols, so
+it is a set of runs at regular distances (`analysis.extents`).
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ class CoordinateSlot:
         state.full[self.slot] = self._dense(state)
 
     def _dense(self, state: State) -> bool:
-        """Whether each number between its bounds occurs."""
+        """Return whether every number between its bounds occurs."""
         _, factors, plain = self.sum.linear(state.low, state.high)
         reach = 0
         for factor, slot in sorted((abs(factor), slot) for slot, factor in factors.items()):
@@ -458,7 +458,7 @@ class _Builder:
         return EitherStep(slot, inner[0], inner[1])
 
     def _note_source(self, symbol: Symbol, slot: int) -> None:
-        """Note the reason to give for an address of which this symbol leaves nothing known."""
+        """Note the reason for an unknown address that this symbol causes."""
         unknown = next((part for part in of(symbol).all_symbols() if isinstance(part, Unknown)), None)
         if unknown is not None:
             self._sources[slot] = f"the address depends on {unknown.why}"

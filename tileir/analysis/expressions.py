@@ -1,4 +1,4 @@
-"""Integer expressions over what a kernel knows only when it runs, in a normal form.
+"""Integer expressions, in a normal form, over numbers that are known only when a kernel runs.
 
 The row of an element of a tile, ``block_x * 128 + lane_0``, times a stride is
 
@@ -7,8 +7,8 @@ The row of an element of a tile, ``block_x * 128 + lane_0``, times a stride is
 a sum of products of symbols with constant factors. Symbols (`analysis.symbols`) are parameters, tile block ids, extents
 of the grid, turns of loops, the index of an element in its tile, and functions of expressions that are no such sums.
 
-Knows: the normal form, in which equal sums are equal objects, and the bounds that follow from those of the symbols.
-Does not know: what symbols there are, nor programs. Expressions are mathematical integers: nothing wraps around.
+Equal sums are equal objects, and bounds follow from those of the symbols. Expressions are mathematical integers:
+nothing wraps around.
 """
 
 from __future__ import annotations
@@ -244,7 +244,7 @@ def _add_term(terms: dict[Monomial, int], product: Monomial, factor: int) -> Non
 
 
 def _made_of(product: Monomial, symbol: Symbol) -> bool:
-    """Whether a factor of the product has `symbol` inside."""
+    """Return whether a factor of the product contains `symbol`."""
     return any(symbol in inner.all_symbols() for factor in product for inner in factor.inner)
 
 

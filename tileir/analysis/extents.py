@@ -45,11 +45,11 @@ class Extent:
 
     @property
     def contiguous(self) -> bool:
-        """Whether every byte from the first to the last is one of them."""
+        """True if the bytes have no gaps."""
         return not self.dims
 
     def within(self, size: int) -> bool:
-        """Whether all bytes lie in a memory of `size` bytes."""
+        """Return whether all bytes lie in a memory of `size` bytes."""
         return self.empty or (self.low >= 0 and self.high <= size)
 
     def starts(self) -> np.ndarray:

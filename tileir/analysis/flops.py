@@ -1,10 +1,8 @@
-"""Floating-point operations of an operation.
+"""The number of floating-point operations in one execution of an operation.
 
-Knows: how many one execution has. Does not know: how often it runs, nor what machines make of it.
-
-What counts is arithmetic whose result is a new float: an addition, multiplication, division, remainder, root or
-elementary function is one for each element of the result, a fused multiply-add two, a matrix product two for each
-product in it. Signs, comparisons, maxima, rounding to integers, conversions and moves are none.
+Arithmetic counts if its result is a new float: an addition, multiplication, division, remainder, root or elementary
+function is one for each element of the result, a fused multiply-add two, a matrix product two for each product in it.
+Signs, comparisons, maxima, rounding to integers, conversions and moves are none.
 """
 
 from __future__ import annotations
@@ -74,9 +72,9 @@ def flops_of_update(op: Op, elements: int) -> int:
 
 
 def applications(op: Op) -> int | None:
-    """How often the body of a reduction, scan or generator is applied to scalars; None for another operation.
+    """Return how often the body of a reduction, scan or generator is applied to scalars;
 
-    To combine a row takes one time less than it has elements.
+    None for another operation. Combining a row takes one application fewer than it has elements.
     """
     if isinstance(op, extension.Generate):
         return op.result.type.count

@@ -51,12 +51,11 @@ class Footprint:
     """One access: elements of `size` bits at ``storage + form`` bytes, where all of `guards` hold.
 
     `form` is over `coordinates` and other symbols; with elements of less than a byte it counts elements. `needs` are
-    the conditions under which it is right. `loops` are the turns of the loops around. ``complete``: wherever the guards
-    hold, memory is accessed. ``unknown`` says why nothing is known of an access. ``room`` is the size in bytes of a
-    memory that the program itself takes. ``kept_inside`` are, of each dimension with an `inbounds` promise, the
-    coordinate and the largest that it may be.
-
-    `position` is the number of the operation among those of the entry, in program order.
+    the conditions under which it is right. `loops` are the turns of the enclosing loops. ``complete``: wherever the
+    guards hold, memory is accessed. ``unknown`` is the reason if nothing is known of an access. ``room`` is the size in
+    bytes of a memory that the program itself allocates. ``kept_inside`` gives, for each dimension with an `inbounds`
+    promise, the coordinate and its largest value. `position` is the number of the operation among those of the entry,
+    in program order.
     """
 
     position: int

@@ -94,7 +94,7 @@ class Affine:
         return ranges.signed(self.bits) if self.needs else ranges.wrapped(self.form.range, self.bits)
 
     def exact(self, signedness: Signedness) -> bool:
-        """Whether the reading is known, or promised, to be `form`."""
+        """Return whether the reading is known, or promised, to equal `form`."""
         limits = ranges.signed(self.bits) if signedness is Signedness.SIGNED else ranges.unsigned(self.bits)
         return signedness in self.promised or self.form.range.within(limits)
 
@@ -160,7 +160,7 @@ Rule = Callable[[Op, Forms], "Form | tuple[Form, ...] | None"]
 
 
 def is_integer(type: Type) -> bool:
-    """Whether values of the type are tiles of integers or pointers."""
+    """Return whether values of the type are tiles of integers or pointers."""
     if not isinstance(type, TileType):
         return False
     return isinstance(type.element, PointerType) or type.element.is_int

@@ -110,7 +110,7 @@ class NarrowedFootprint:
 
     @property
     def empty(self) -> bool:
-        """Whether a guard holds nowhere."""
+        """True if some guard holds nowhere."""
         return any(found.low > found.high for found in self._ranges.values())
 
     def bounds(self, form: Expression) -> Range:
@@ -159,7 +159,7 @@ def _blocks(form: Expression) -> list[Symbol]:
 
 
 def multiple_of(step: Expression | None, by: Expression) -> int:
-    """The number that `step` is a multiple of `by` by, if that is a whole one; else 0."""
+    """Return ``step // by`` if exact, else 0."""
     if step is None or not step.terms.keys() >= by.terms.keys():
         return 0
     product = next(iter(by.terms), ())

@@ -1,9 +1,7 @@
-"""Decision which device functions become a part of their callers, and which are called.
+"""The choice of device functions that are inlined into their callers, and of those that are called.
 
-Knows: how much code a call stands for. Does not know: how code is copied or made.
-
-A function that is a part of its callers costs nothing at run time, but its code is there once for each call, and calls
-in it multiply. So all functions are parts of a kernel that stays small; in a larger one only small functions are.
+An inlined function costs nothing at run time, but its code is repeated at each call, and calls in it multiply. So a
+kernel that stays small inlines all functions; a larger one inlines only small functions.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ LARGEST_PART = 1 << 8
 
 
 class CodeSizes:
-    """How many operations the functions of a verified module stand for; each is counted once."""
+    """The number of operations that each function of a verified module expands to; each function is counted once."""
 
     def __init__(self) -> None:
         self._functions: dict[str, Op] = {}
@@ -67,7 +65,7 @@ class CallPlacement:
         self._small = self.sizes.of(body) <= LARGEST_KERNEL
 
     def is_part(self, function: Op) -> bool:
-        """Whether the code of a function stands wherever it is called."""
+        """Return whether the code of a function is inlined wherever it is called."""
         return self._small or self.sizes.size_with_parts(function) <= LARGEST_PART
 
 

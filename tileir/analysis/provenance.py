@@ -1,7 +1,7 @@
-"""Provenance of pointers: the parameters that a pointer may have been computed from, and what is written through each.
+"""Provenance of pointers: the parameters that a pointer may be computed from, and the writes through each.
 
-Knows: how pointers and views flow through operations, regions and functions. Does not know: where in its memory a
-pointer leads. A pointer that was loaded from memory, or made of an integer, may lead anywhere.
+Pointers and views are followed through operations, regions and functions. A pointer that was loaded from memory, or
+made of an integer, may lead anywhere.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _VIEWS = (t.TensorViewType, t.TileViewType)
 
 @dataclass(frozen=True)
 class Writes:
-    """What an entry writes: by the position of each pointer parameter the first write through it, and the first through
-    a pointer that may lead anywhere; None where there is none."""
+    """The writes of an entry: for each pointer parameter the first write through it, and the first through a pointer
+    that may lead anywhere; None where there is none."""
 
     through: tuple[MemoryAccess | None, ...]
     anywhere: MemoryAccess | None
@@ -81,14 +81,14 @@ class Provenance:
 
 
 def _leads(value: Value) -> bool:
-    """Whether a value leads to memory."""
+    """Return whether a value is a pointer or a view."""
     if isinstance(value.type, t.TileType):
         return isinstance(value.type.element, t.PointerType)
     return isinstance(value.type, _VIEWS)
 
 
 def _flows(op: Op) -> Iterator[tuple[Value, Value]]:
-    """Pairs of values that lead to memory, the second of which may be, or be computed from, the first."""
+    """Yield pairs of pointers or views where the second may be, or be computed from, the first."""
     for source, result in _all_flows(op):
         if _leads(source) and _leads(result):
             yield source, result

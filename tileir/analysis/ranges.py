@@ -1,10 +1,9 @@
-"""Bounds and divisors of integers: what holds of a number without knowing it.
+"""Bounds and divisors of integers: facts about a number whose value is unknown.
 
 A block id times 128 is ``Range(128, 0, 128 * MAX_BLOCK)``: a multiple of 128 between these bounds. Adding an index of
 0..127 gives ``Range(1, 0, 128 * MAX_BLOCK + 127)``, which i32 holds, so that nothing wraps around.
 
-Knows: the arithmetic of such ranges, in the mathematical integers, and what is left of a result that is kept in a
-number of bits. Does not know: programs, nor where a range comes from (the back ends).
+Arithmetic of ranges is that of mathematical integers; a result may then be cut to a number of bits.
 
 A range is only ever too wide. Bounds are those of the signed reading.
 """
@@ -36,7 +35,7 @@ class Range:
         return self.low if self.low == self.high else None
 
     def within(self, other: Range) -> bool:
-        """Whether the bounds lie in those of `other`."""
+        """Return whether the bounds lie in those of `other`."""
         return other.low <= self.low and self.high <= other.high
 
 
@@ -69,7 +68,7 @@ def union(a: Range, b: Range) -> Range:
 
 
 def intersection(a: Range, b: Range) -> Range:
-    """The range of a number of which both are known."""
+    """Return the range of a number that lies in both."""
     return Range(max(a.divisor, b.divisor), max(a.low, b.low), min(a.high, b.high))
 
 

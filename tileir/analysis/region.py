@@ -5,8 +5,8 @@
     load_ptr_tko weak %at, %in                                                 guards   a prefix along dimension 1
 
 A region with a step along every dimension is a *box*, one with elements side by side along one dimension has *rows*,
-any other is *scattered*. What an access through a view touches is a box that the extents of the tensor guard, or rows
-that lie anywhere along one dimension.
+any other is *scattered*. An access through a view touches a box guarded by the extents of the tensor, or rows that lie
+anywhere along one dimension.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def sides_of(op: integer.CmpI) -> tuple[Value, Value]:
 
 
 def is_strict(op: integer.CmpI) -> bool:
-    """Whether an inequality does not hold for equal numbers."""
+    """Return whether an inequality is false for equal numbers."""
     return op.comparison_predicate in (Predicate.LESS_THAN, Predicate.GREATER_THAN)
 
 
@@ -171,7 +171,7 @@ class ViewAxis:
 
 
 def is_view_box(access: MemoryAccess) -> bool:
-    """Whether an access moves a tile of a view that is a box of its tensor."""
+    """Return whether an access moves a tile of a view that is a box of its tensor."""
     view = access.address.type
     if access.is_strong or not isinstance(view, t.PartitionViewType | t.StridedViewType):
         return False
@@ -181,7 +181,7 @@ def is_view_box(access: MemoryAccess) -> bool:
 class Region:
     """The memory that an access touches: elements of `bits` bits, as a tile of `extents`.
 
-    What costs time to find is found when it is asked for.
+    Expensive properties are computed when they are asked for.
     """
 
     def __init__(self, access: MemoryAccess, known: Forms) -> None:
@@ -235,7 +235,7 @@ class Region:
 
     @property
     def needs(self) -> Needs:
-        """What must hold for the address to be right: that nothing wraps around."""
+        """Return the conditions under which the address is right: nothing wraps around."""
         return self.address.needs
 
     @property
@@ -295,7 +295,7 @@ class Region:
         return own is None or self._has_equal_elements(part.value, own)
 
     def _has_equal_elements(self, value: Value, dim: int) -> bool:
-        """Whether the elements of a tile of integers are equal along a dimension."""
+        """Return whether the elements of a tile of integers are equal along a dimension."""
         waiting, seen = [value], {value}
         while waiting:
             one = waiting.pop()
@@ -311,26 +311,26 @@ class Region:
 
     @property
     def is_weak_tile(self) -> bool:
-        """Whether the access goes through several pointers to whole bytes, and others do not access them meanwhile."""
+        """True if the access goes through several pointers to whole bytes, and others do not access them meanwhile."""
         pointers = self.through_pointers and not self.access.is_strong and self.access.address.tile.count > 1
         return pointers and self.element.memory_bits >= 8
 
     @cached_property
     def steps_evenly(self) -> bool:
-        """Whether addresses are a start plus a multiple of each index, as far as the program shows.
+        """True if addresses are a start plus a multiple of each index, as far as the program shows.
 
-        Whether they wrap around shows at the corners of the tile, when the code runs.
+        The corners of the tile show at run time whether they wrap around.
         """
         return is_even(self.address, self.extents)
 
     @property
     def is_even(self) -> bool:
-        """Whether the elements of a weak access to several are such a tile."""
+        """True if a weak access to several elements steps evenly."""
         return self.is_weak_tile and self.steps_evenly
 
     @cached_property
     def is_box(self) -> bool:
-        """Whether the region is a box of which guards leave the first elements along each dimension.
+        """True if the region is a box whose guards leave the first elements along each dimension.
 
         Elements lie side by side along a dimension, and none in front of another of a lower index.
         """

@@ -35,7 +35,8 @@ def home_of(value: Value) -> Block | None:
 
 
 def is_visible(value: Value, op: Op) -> bool:
-    """Whether the block that defines a value is around `op`: then its place in that block decides what `op` sees."""
+    """Return whether the block that defines a value encloses `op`; then its place in that block decides what `op`
+    sees."""
     home, block = home_of(value), op.parent
     while block is not None and block is not home:
         block = block.parent.parent if isinstance(block.parent, Op) else None
@@ -83,7 +84,7 @@ def carried_arguments(loop: For | Loop) -> Sequence[Value]:
 
 
 class RegionExit(enum.IntEnum):
-    """How control leaves a region."""
+    """The ways in which control leaves a region."""
 
     YIELD = 0
     CONTINUE = 1

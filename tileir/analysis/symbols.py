@@ -1,10 +1,9 @@
-"""The symbols of integer expressions: what a kernel knows only when it runs.
+"""The symbols of integer expressions: numbers that are known only when a kernel runs.
 
 ``quotient(row * 4 + 3, 4)`` is just ``row``; of ``row + 3`` it is a `Function` whose bounds follow from those of the
 row. `remainder`, `smallest` and the other makers of functions simplify in the same way.
 
-Knows: the kinds of symbols, the bounds of each, what functions simplify to. Does not know: the normal form of sums
-(`analysis.expressions`), nor which value is which symbol (`analysis.affine`).
+`analysis.expressions` has the normal form of sums, and `analysis.affine` maps values to symbols.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ class NoWrap:
     promised: bool = False
 
     def holds(self, known: Callable[[Symbol], Range] | None = None) -> bool:
-        """Whether it holds for all numbers in the ranges `known` of the symbols, or in any run at all."""
+        """Return whether it holds for all numbers in the ranges `known` of the symbols, or in any run at all."""
         found = self.form.range if known is None else self.form.range_if(known)
         return self.low <= found.low and found.high <= self.high
 
@@ -114,7 +113,7 @@ class Turn(Symbol):
 
 
 class Lane(Symbol):
-    """The index of an element along dimension `dim` of its tile, of which there are `extent`."""
+    """The index of an element along dimension `dim` of its tile, which has `extent` elements."""
 
     __slots__ = ("dim", "extent")
     __match_args__ = ("dim", "extent")
@@ -156,10 +155,10 @@ class Storage(Symbol):
 
 
 class Unknown(Symbol):
-    """A number that nothing is known of but its bounds, such as one that was loaded.
+    """A number known only by its bounds, such as a loaded one.
 
-    ``index`` says which element of a tile of them it is; `loops` are those in which it is another number in each turn;
-    `why` says where it comes from.
+    ``index`` is its place in a tile of such numbers; `loops` are the loops in which it changes every turn; `why` says
+    where it comes from.
     """
 
     __slots__ = ("index", "loops", "number", "why")
@@ -359,7 +358,7 @@ def _function_in(form: Expression) -> Function | None:
 
 
 def recombined(form: Expression) -> Expression:
-    """The same number, where quotients times their divisor stand beside what they leave: their sum is the dividend."""
+    """Return the same number with quotients and remainders of one dividend put together again."""
     for product, factor in form.terms.items():
         for place, symbol in enumerate(product):
             if isinstance(symbol, Function) and symbol.kind is Kind.MODULO and not symbol.needs:

@@ -269,7 +269,7 @@ def _xor(op: integer.XOrI, known: Forms) -> Affine:
 
 
 def _apart(high: Affine, low: Affine) -> bool:
-    """Whether no bit is set in both: the one is a multiple of a power of two that the other is less than."""
+    """Return whether no bit is set in both: one is a multiple of a power of two that exceeds the other."""
     small = low.form.range
     return not (high.needs or low.needs) and small.low >= 0 and small.high < high.form.range.divisor
 
@@ -312,7 +312,7 @@ def numbers(value: DenseElements) -> np.ndarray | None:
 
 
 def _is(elements: np.ndarray, form: Expression) -> bool:
-    """Whether the elements are those of a sum of multiples of lanes."""
+    """Return whether the elements are those of a sum of multiples of lanes."""
     steps = [form.terms.get(tuple(lane.symbols()), 0) for lane in lanes(elements.shape)]
     grids = np.ogrid[tuple(slice(extent) for extent in elements.shape)]
     expected = form.constant + sum(step * grid.astype(object) for step, grid in zip(steps, grids))
@@ -345,7 +345,7 @@ def _permute(op: shapes.Permute, known: Forms) -> Affine | None:
 
 
 def permuted(shape: tuple[int, ...], permutation: Sequence[int]) -> Index:
-    """The index in the source, of which dimension ``permutation[k]`` is dimension k of a result of `shape`."""
+    """Return the index in the source: its dimension ``permutation[k]`` is dimension k of a result of `shape`."""
     result = lanes(shape)
     return tuple(result[permutation.index(dim)] for dim in range(len(shape)))
 

@@ -1,11 +1,11 @@
-"""The walk through a program in which every operation says what it makes of its operands.
+"""The walk through a program that derives the value of each result from those of the operands.
 
     for %i = (%0 to %n, step %1) iter_values(%at = %start) {      %at is start + 64 * turn in every turn
       %next = offset %at, %16 : ...                                as each turn moves it by 16 elements of 4 bytes
 
-It knows what arrives where: the order of operations, the condition under which each runs, regions and their exits,
-calls. To find how a loop moves what it carries, the body is looked at once with a symbol for each carried value: what
-the next turn is given, less that symbol, is the step.
+It follows the order of operations, the condition under which each runs, regions and their exits, and calls. To find how
+a loop moves a carried value, the body is analysed once with a symbol for each carried value: the value for the next
+turn, less that symbol, is the step.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Progress:
 
     @property
     def is_uniform(self) -> bool:
-        """Whether all elements move by the same distance, whether arithmetic wraps around or not."""
+        """True if all elements move by the same distance, even if arithmetic wraps around."""
         forms = (need.form for need in self.needs)
         return not any(map(mentions_lanes, forms)) and (self.step is None or not mentions_lanes(self.step))
 
@@ -105,7 +105,7 @@ DEEPEST_CALLS = 32
 
 @dataclass(frozen=True)
 class ProgramPoint:
-    """The surroundings of an operation: the condition under which it runs, and the loops around."""
+    """The surroundings of an operation: the condition under which it runs, and the enclosing loops."""
 
     runs: Condition = TRUE
     loops: frozenset[int] = frozenset()
@@ -153,7 +153,7 @@ class Walk:
 
     @property
     def enters_calls(self) -> bool:
-        """Whether a call that comes now is entered."""
+        """True if the next call is entered."""
         return self._looks < self._most and len(self._calls) < DEEPEST_CALLS
 
     # ------------------------------------------------------------ operations
@@ -194,7 +194,7 @@ class Walk:
                 self.known.bind(result, self._made(op, result, point))
 
     def _is_given(self, op: Op) -> bool:
-        """Whether all operands are known that may be: there are no floats among them."""
+        """Return whether every operand is known that can be: none is a float."""
         return all(value in self.known for value in op.operands if not isinstance(value.type, t.TokenType))
 
     def _made(self, op: Op, result: Value, point: ProgramPoint) -> Affine:
@@ -344,7 +344,7 @@ class Walk:
             return None
 
     def _varies(self, symbol: Symbol, loop: int) -> bool:
-        """Whether the symbol is another number in each turn of `loop`."""
+        """Return whether the symbol changes in each turn of `loop`."""
         if isinstance(symbol, Turn):
             return symbol.loop == loop or loop in self._around[symbol.loop]
         return isinstance(symbol, Unknown | Either) and loop in symbol.loops
@@ -368,7 +368,7 @@ class Walk:
         count: Reading | None,
         point: ProgramPoint,
     ) -> None:
-        """Bind the results: what is carried when the count is reached, or what a `break` hands over."""
+        """Bind the results: the carried values when the count is reached, or those that a `break` hands over."""
         jumps = _jumps(control.Break, op.body)
         for at, result in enumerate(op.outputs):
             if not is_integer(result.type):
@@ -439,12 +439,12 @@ def _jumps(kind: type[Op], block: Block) -> list[Op]:
 
 
 def _returns(block: Block | None) -> bool:
-    """Whether the tile block or function may end inside."""
+    """Return whether the tile block or function may end inside."""
     return block is not None and any(isinstance(op, control.Return) for root in block.ops for op in root.walk())
 
 
 def _behind(op: control.If, holds: Condition) -> Condition:
-    """The condition under which what is behind an `if` runs, one region of which may have left what is around."""
+    """Return the condition under which the code behind an `if` runs, given that one of its regions may jump out."""
     then, otherwise = ([] if block is None else list(exits_from(block)) for block in (op.then, op.otherwise))
     if not then and not otherwise:
         return UNKNOWN if _returns(op.then) or _returns(op.otherwise) else TRUE

@@ -204,7 +204,7 @@ class FileReader:
         return flags
 
     def _library_hint(self, flags: int) -> str | None:
-        """What a function of a preview is, for which there is nothing to run here."""
+        """Return a hint about a preview function, which cannot be run here; None for others."""
         if not self._tables.preview or flags & KERNEL:
             return None
         name = "preview$extern_impl" if flags & EXTERNAL else "preview$func"

@@ -29,7 +29,7 @@ _LONGEST_KEPT = 64
 
 
 class InstructionHead(NamedTuple):
-    """What stands in front of the operands of an instruction; instructions of the same bytes share it."""
+    """The head of an instruction, in front of its operands; instructions of the same bytes share it."""
 
     layout: InstructionLayout
     types: list[t.Type]

@@ -58,7 +58,7 @@ class File:
 
 
 def is_bytecode(data: bytes) -> bool:
-    """Whether `data` starts as Tile IR bytecode does."""
+    """Return whether `data` starts as Tile IR bytecode does."""
     return bytes(data[: len(MAGIC)]) == MAGIC
 
 

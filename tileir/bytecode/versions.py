@@ -169,7 +169,8 @@ def lowest_version(found: Iterable[Need]) -> Version:
 
 
 def _is_default(attr: Attr, op: Op) -> bool:
-    """Whether files that lack `attr` read as `op` does; an all-false boolean array is the default of its kind."""
+    """Return whether files that lack `attr` read as `op` does; an all-false boolean array is the default of its
+    kind."""
     value = op.attributes.get(attr.name, attr.default)
     if attr.kind is AttrKind.BOOL_ARRAY and isinstance(value, tuple):
         return not any(value)

@@ -171,7 +171,7 @@ def configure_verb(parser: argparse.ArgumentParser, verb: str) -> None:
 
 
 def _parsed(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
-    """Options may stand between arguments, except where what follows an argument is passed on as it is."""
+    """Parse arguments; options may stand between them, except where the rest is passed on as it is."""
     if any(action.nargs == argparse.REMAINDER for action in parser._actions):
         return parser.parse_args(arguments)
     return parser.parse_intermixed_args(_valued(parser, arguments))

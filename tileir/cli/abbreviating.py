@@ -15,7 +15,7 @@ _ROWS = re.compile(r"\[((?:\[[^\[\]]*\](?:, )?)+)\]")
 
 
 def abbreviating(stream: TextIO) -> Callable[[str], object] | None:
-    """What writes to `stream` with long tiles cut, if that is a terminal; None if not."""
+    """Return a function that writes to `stream` with long tiles cut, if that is a terminal; None if not."""
     return (lambda text: stream.write(abbreviated(text))) if stream.isatty() else None
 
 

@@ -82,7 +82,7 @@ def _check(file: str, content: bytes, first_line: int, level: str, warn_hints: b
 
 
 def _print_data(checked: Iterable[Checked]) -> bool:
-    """Print what was found as JSON; whether all is well."""
+    """Print the findings as JSON and return whether all is well."""
     found: list[dict[str, Any]] = [{"file": one.file} | one.report.to_json() for one in checked]
     ok = all(one["ok"] for one in found)
     files.write(None, json.dumps({"ok": ok, "programs": found}, indent=2) + "\n")

@@ -22,7 +22,7 @@ _REGISTERS = {512: "zmm", 256: "ymm", 128: "xmm"}
 
 
 def compiled(kernel: module.Kernel, form: str | None, explained: bool) -> str | bytes | None:
-    """The code of a kernel in a form, or its plan; what became of it is printed first if `explained`."""
+    """Return the code of a kernel in a form, or its plan; if `explained`, first print how it was compiled."""
     plan = text_of(plan_of(kernel.entry, CheckLevel.ON, host()), kernel.name)
     if form == PLAN and not explained:
         return plan

@@ -46,7 +46,7 @@ class Request:
 
 
 def compiled(kernel: Kernel, request: Request) -> str | bytes | None:
-    """The code of a kernel; what became of it is printed first if that is wanted. Raises UnsupportedError."""
+    """Return the code of a kernel; on request, first print how it was compiled. Raises UnsupportedError."""
     try:
         return _by_tileiras(kernel, request) if request.route == "tileiras" else _by_triton(kernel, request)
     except ImportError as error:

@@ -26,7 +26,7 @@ def add_signature(parser: argparse.ArgumentParser) -> None:
 
 
 def is_kernel(word: str) -> bool:
-    """Whether a word names a kernel in a script."""
+    """Return whether a word names a kernel in a script."""
     return SEPARATOR in word and not Path(word).exists()
 
 

@@ -39,7 +39,7 @@ _COLUMNS: dict[str, Justify] = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of one example; `fault` says what stopped it, or what is wrong with its output."""
+    """The outcome of one example; `fault` is the error that stopped it, or the fault of its output."""
 
     example: Example
     seconds: float

@@ -139,5 +139,5 @@ def _umask() -> int:
 
 
 def reason(error: OSError) -> str:
-    """What has gone wrong, as errors say it."""
+    """Return the reason of an error, in the style of messages."""
     return (error.strerror or str(error)).lower()

@@ -37,7 +37,7 @@ def add_launch(parser: argparse.ArgumentParser) -> None:
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
-    """Where a launch runs, and how."""
+    """Add the options for where and how a launch runs."""
     add_target(parser)
     add_checks(parser)
     parser.add_argument("--threads", type=int, metavar="N", help="target cpu: how many threads run tile blocks")
@@ -97,7 +97,7 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def suggestion(kernel: Kernel, file: str, verb: str) -> str:
-    """What the kernel takes, and a command to copy. A launch that has all it needs does without the analyses."""
+    """Return the parameters of the kernel and a command to copy. A launch with all its arguments needs no analyses."""
     from tileir.cli.signature import Signature
 
     signature = Signature(kernel)
@@ -123,7 +123,7 @@ def checked(
 
 
 def needs_child(target: Target, check: Check) -> bool:
-    """Whether a launch may end the process that it runs in: native code without checks."""
+    """Return whether a launch may kill its process: native code without checks."""
     return check is False and target.name == "cpu" and child.POSSIBLE
 
 

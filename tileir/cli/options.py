@@ -32,7 +32,7 @@ def add_target(parser: argparse.ArgumentParser) -> None:
 
 
 def add_checks(parser: argparse.ArgumentParser) -> None:
-    """How much is checked while kernels run, and when one that does not end is ended."""
+    """Add the options for checks while kernels run and for a time limit."""
     what = "look for faulty accesses to memory and broken promises (the default); strict: for all that is undefined"
     parser.add_argument(
         "--check", nargs="?", choices=tuple(_CHECKS), const="on", default="on", metavar="strict", help=what

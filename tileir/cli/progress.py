@@ -90,7 +90,7 @@ def clear_line() -> None:
 
 
 def _has_lines() -> bool:
-    """Whether standard error is a terminal whose last line can be rewritten."""
+    """Return whether standard error is a terminal whose last line can be rewritten."""
     return sys.stderr.isatty() and not _console().is_dumb_terminal
 
 

@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _is_given(options: argparse.Namespace) -> bool:
-    """Whether there are arguments. A grid alone needs them."""
+    """Return whether there are arguments or a grid; a grid alone needs arguments."""
     return bool(options.arguments) or options.grid is not None
 
 

@@ -74,7 +74,7 @@ class Command:
         self._status = 0
 
     def fails(self, module: Module, first: bool = False) -> bool:
-        """Whether the command fails as it did on the `first` program."""
+        """Return whether the command fails as it did on the `first` program."""
         content = self._content(module)
         if content is None:
             return False

@@ -126,7 +126,7 @@ def _array_named(name: str, given: list[Given]) -> Given:
 def _launch(
     kernel: Kernel, target: Target, grid: Grid, values: list[object], check: Check, settings: LaunchOptions
 ) -> float:
-    """Seconds that the launch took. What the kernel warns of is shown, also when it traps."""
+    """Return the seconds that the launch took. Warnings of the kernel are shown, also when it traps."""
     begin = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

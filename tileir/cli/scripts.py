@@ -1,4 +1,4 @@
-"""What the verbs that run a script share: `cutile` and `triton`."""
+"""Code shared by the verbs that run a script: `cutile` and `triton`."""
 
 from __future__ import annotations
 

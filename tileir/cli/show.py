@@ -1,4 +1,4 @@
-"""What the command prints: diagnostics, tables, colours."""
+"""Output of the command: diagnostics, tables, colours."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ _READABLE = 100
 
 
 def console(stream: TextIO | None = None) -> Console:
-    """A console on `stream` (default: standard output) that never rewrites what it is given."""
+    """Return a console on `stream` (default: standard output) that never rewrites its input."""
     from rich.console import Console
 
     return Console(file=stream or sys.stdout, highlight=False, soft_wrap=True, emoji=False, markup=False)

@@ -1,4 +1,4 @@
-"""What a kernel takes, and a command that launches it."""
+"""The parameters of a kernel, and a command that launches it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Described:
 
 
 class Signature:
-    """What `kernel` takes."""
+    """The parameters of `kernel`."""
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
@@ -76,7 +76,7 @@ class Signature:
 
     @property
     def effects(self) -> list[str]:
-        """What a launch does beside computing."""
+        """Return the effects of a launch besides computing."""
         found = effects_of(self.kernel.entry)
         words = {Effect.PRINT: "prints", Effect.STOP: "may stop with a message", Effect.HOST: "calls the host"}
         return [text for effect, text in words.items() if found & effect]

@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _space(options: argparse.Namespace, declared: dict[str, tuple[PointValue, ...]]) -> TuneSpace:
-    """What is given, and what a script declares and is not given."""
+    """Return the space given on the command line, completed by the values that a script declares."""
     values: dict[str, tuple[PointValue, ...]] = {}
     words = [(word, "space", "") for word in options.space] + [(word, "option", OPTION) for word in options.option]
     words += [(f"{name}=false,true", "constant", CONSTANT) for name in options.constant]

@@ -59,12 +59,11 @@ WIDEST = 4
 
 @dataclass(frozen=True)
 class ReductionPlan:
-    """The way a reduction or scan goes through its tree. `fan` elements are joined in registers at first. Rows are
-    reduced to vectors of `width` elements, if that is not 0, which are transposed as squares. `extreme`: True for
-    the largest of a row, False for the smallest, None for others.
+    """The way a reduction or scan goes through its tree.
 
-    `fan` elements are joined in registers at first. Rows are reduced to vectors of `width` elements, if that is not 0,
-    which are turned as squares. `extreme`: True for the largest of a row, False for the smallest, None for others.
+    `fan` elements are joined in registers at first. Rows are reduced to vectors of `width` elements, if that is not
+    0, which are transposed as squares. `extreme`: True for the largest of a row, False for the smallest, None for
+    others.
     """
 
     is_costly: bool

@@ -54,9 +54,10 @@ def on(
     check: Check = True,
     **options: Unpack[LaunchOptions],
 ) -> Iterator[SanitizerSession | None]:
-    """Run launches on `target` within the block; see `enable`. What was enabled before is so again after it.
+    """Run launches on `target` within the block; see `enable`.
 
-    With ``sanitize`` the block is given a session, whose ``report`` has the findings of all launches so far.
+    Afterwards the earlier state is restored. With ``sanitize`` the block gets a session, whose ``report`` has the
+    findings of all launches so far.
     """
     before = installed()
     session = enable(target, gpu=gpu, children=children, sanitize=sanitize, check=check, **options)

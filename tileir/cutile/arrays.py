@@ -1,10 +1,9 @@
 """Arrays as cuTile specialises on them.
 
-Knows: what a kernel is compiled for when it is given an array (the class of its layout: divisibility, unit strides,
-overlap), the scalars that follow its pointer, and which arrays share memory.
-Does not know: how arrays of other libraries are looked into (`runtime.arrays`), nor other arguments (`signature`).
+A kernel is compiled for the class of an array's layout (divisibility, unit strides, overlap), the scalars that follow
+its pointer, and the arrays that share memory.
 
-What is promised about an array is measured on the array itself, by the rules of the library's own launch: 16 for the
+The promises about an array are measured on the array itself, by the rules of the library's own launch: 16 for the
 address, the extents, and the strides in bytes.
 """
 
@@ -231,14 +230,15 @@ def _require_equal(what: str, one: Sequence[int | None], other: Sequence[int | N
 
 @cache
 def compiles_for_one() -> bool:
-    """Whether the library compiles for extents of 1: since 1.6, which has static strides, too."""
+    """Return whether the library compiles for extents of 1; since 1.6, which also has static strides."""
     from cuda.tile import ArrayAnnotation
 
     return "static_stride_dims" in {field.name for field in fields(ArrayAnnotation)}
 
 
 def overlaps_itself(shape: Sequence[int], strides: Sequence[int]) -> bool:
-    """Whether two indices may lead to one element, by the library's rule: every stride clears all shorter ones."""
+    """Return whether two indices may lead to one element, by the library's rule: every stride clears all shorter
+    ones."""
     cleared = 1
     for stride, extent in sorted(zip(strides, shape)):
         if stride < cleared:

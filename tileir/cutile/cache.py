@@ -1,7 +1,6 @@
-"""Specialised kernels, kept as long as the kernel they were made of.
+"""Specialised kernels, kept as long as the kernel they were made from.
 
-Knows: that one Python kernel becomes many entries, one for each key of arguments, each made once.
-Does not know: what is in a key (`signature`), nor how an entry is made (`export`) or run (the targets).
+One Python kernel becomes many entries, one for each key of arguments (`cutile.signature`), each made once.
 """
 
 from __future__ import annotations

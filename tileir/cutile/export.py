@@ -1,8 +1,6 @@
 """Kernels of cuTile as Tile IR.
 
-Knows: how the library is asked for the bytecode of a kernel, and in which version. Needs no driver, no GPU and no
-`tileiras`.
-Does not know: signatures (`signature`), targets.
+The library is asked for the bytecode of a kernel in a chosen version. This needs no driver, no GPU and no `tileiras`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The grid of a launch, as `cuda.tile.launch` checks it.
 
-Knows: which grids cuTile takes, and its kinds and words of errors. Does not know: how a grid is run.
+Errors have the same types and messages as cuTile's.
 """
 
 from __future__ import annotations

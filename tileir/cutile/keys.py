@@ -1,8 +1,7 @@
-"""Keys of arguments: what a kernel is compiled for in each argument of a launch.
+"""Keys of arguments: the properties of each argument that a kernel is compiled for.
 
-Knows: which values are told apart, and the library's constraint for each. Keys of one parameter are equal exactly when
-the kernel can be used again.
-Does not know: how an argument gives a key (`signature`), what is measured on an array (`arrays`).
+Keys of one parameter are equal exactly when the kernel can be used again. `cutile.signature` makes a key from an
+argument.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The stand-in for the library's launch while cuTile runs on a tileir target.
 
-Knows: how the library's entry points are replaced and put back, and what a launch does: bind, find or compile, run.
-Does not know: arguments (`signature`), compilation (`cache`), targets.
+The library's entry points are replaced and put back. A launch binds its arguments, finds or compiles the kernel, and
+runs it.
 
-The state is in the library alone: `cuda.tile.launch` is a method of a `LaunchReplacement` while a target is enabled.
+The only state is in the library: `cuda.tile.launch` is a method of a `LaunchReplacement` while a target is enabled.
 """
 
 from __future__ import annotations
@@ -52,12 +52,11 @@ class LaunchReplacement:
         children: bool | None = None,
         instead: Target | None = None,
     ) -> None:
-        """``gpu``: launches on arrays of a GPU that the target does not use go to the library. What is installed now is
-        removed. With a `session` kernels run under the sanitizer, with `instead` on that target. ``children``: child
-        processes use the target too; as
-        with what is installed now if None.
+        """``gpu``: launches on arrays of a GPU that the target does not use go to the library.
 
-        Raises `UnsupportedError` for a target that is not there, ImportError without cuda-tile.
+        An earlier replacement is removed. With a `session` kernels run under the sanitizer, with `instead` on that
+        target. ``children``: child processes use the target too; None keeps the present choice. Raises
+        `UnsupportedError` for a target that does not exist, ImportError without cuda-tile.
         """
         from cuda.tile import _cext, kernel
         from cuda.tile.tune import _tune_utils
@@ -185,7 +184,8 @@ class LaunchReplacement:
         return time.perf_counter() - begin
 
     def _options_on(self, stream: object, timeout: float | None = None) -> LaunchOptions:
-        """What a launch adds to the options of the target. GPUs have streams, and no way to end a kernel."""
+        """Return the options that a launch adds to those of the target. GPUs have streams, and no way to end a
+        kernel."""
         if self._has_streams:
             return {} if stream is None else {"stream": stream}
         return {} if timeout is None else {"timeout": timeout}

@@ -1,8 +1,7 @@
-"""A promise that cuTile writes though it need not hold: strides of axes of one element.
+"""A promise that cuTile writes although it need not hold: strides of axes of one element.
 
-Knows: the library gives a view an axis of extent 1 whose stride it assumes divisible by 16 bytes, whatever the stride
-is, as no address depends on it. An interpreter that checks assumptions must not find fault with the user's arrays.
-Does not know: the promises that a signature makes, which hold (`arrays`).
+The library gives a view an axis of extent 1 and assumes its stride divisible by 16 bytes, whatever it is, as no address
+depends on it. An interpreter that checks assumptions must not report the user's arrays for it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""The arguments of a launch: what a kernel is compiled for, and what its entry is given.
+"""The arguments of a launch: their keys, and the arguments of the entry.
 
-Knows: which Python values `ct.launch` takes for which annotation, and the order of an entry's parameters (an array is
-its pointer, its extents and its strides; a list is a table of arrays and its length; constants are not passed).
-Does not know: what is measured on an array (`arrays`), what a key is compiled to (`keys`), how an error reads
-(`errors`).
+An array is passed as its pointer, its extents and its strides; a list as a table of arrays and its length; constants
+are not passed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Switching cuTile to a tileir target and back.
-
-Knows: the default target, and what is said when cuda-tile is missing.
-Does not know: how a launch is replaced (`launch`).
-"""
+"""Switching cuTile to a tileir target and back."""
 
 from __future__ import annotations
 

@@ -43,7 +43,8 @@ _FOLDERS = ("LocalStore", "DirectoryStore", "NestedDirectoryStore")
 
 @dataclass(frozen=True)
 class StoredPiece:
-    """What a band reads of the array in the folder `path`, and what it writes there itself; None for nothing."""
+    """The part of the array in the folder `path` that a band reads, and the part it writes there itself; None for
+    nothing."""
 
     path: str
     given: Rectangle | None
@@ -67,7 +68,7 @@ def is_stored(value: object) -> bool:
 
 
 def folder_of(array: Any, name: str) -> str:
-    """Where an array is. Raises TypeError if that is no folder of chunks."""
+    """Return the folder of an array. Raises TypeError if it is no folder of chunks."""
     store = array.store
     if type(store).__name__ not in _FOLDERS:
         raise TypeError(
@@ -91,7 +92,7 @@ def is_dask(value: object) -> bool:
 
 
 def is_file(array: object) -> bool:
-    """Whether an array is a file, from its beginning on: a part of one has the file of the whole."""
+    """Return whether an array is a file from its beginning; a slice has the file of the whole array."""
     if not isinstance(array, np.memmap) or array.filename is None or isinstance(array.base, np.memmap):
         return False
     # What was changed in a copy on write is in no file.
@@ -99,9 +100,9 @@ def is_file(array: object) -> bool:
 
 
 def is_reread(bands: Sequence[BandFootprint], at: int, stored: bool = False) -> bool:
-    """Whether a band reads an array that it writes: to run it again it needs what was there before.
+    """Return whether a band reads an array that it writes, so that running it again needs the old contents.
 
-    `stored`: of an array in chunks, which are read and written as a whole, also one that another band writes.
+    `stored`: the array is in chunks, which are read and written as a whole, so another band's writes count too.
     """
     if stored:
         return any(at in band.reads for band in bands) and any(at in band.writes for band in bands)
@@ -112,7 +113,8 @@ def is_reread(bands: Sequence[BandFootprint], at: int, stored: bool = False) -> 
 
 
 def rules_for(arrays: Mapping[int, Any], names: Sequence[str], memory: int | None) -> PlaceRules:
-    """What a plan must keep for these arrays. Raises UnsupportedError or TypeError for one that no band can have."""
+    """Return the rules that a plan must keep for these arrays. Raises UnsupportedError or TypeError for an array that
+    no band can have."""
     in_pieces = {at: array for at, array in arrays.items() if is_dask(array) or is_stored(array)}
     stored = {at: array for at, array in in_pieces.items() if is_stored(array)}
     for at, array in in_pieces.items():
@@ -135,7 +137,7 @@ def rules_for(arrays: Mapping[int, Any], names: Sequence[str], memory: int | Non
 
 
 def _are_apart(array: Any, at: int, bands: Sequence[BandFootprint]) -> bool:
-    """Whether no two bands write the same element, or the same chunk where they write chunks themselves."""
+    """Return whether no two bands write the same element, or the same chunk where they write chunks themselves."""
     pieces = pieces_of(array, at, bands)
     if is_stored(array) and not is_reread(bands, at, stored=True):
         return not any_meet(_in_units(pieces, written_as_one(array)))

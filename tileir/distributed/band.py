@@ -86,7 +86,7 @@ class BandWork:
 
 @dataclass(frozen=True)
 class BandResult:
-    """What a band gives back: by parameter the bytes of its boxes, what it printed, or the trap that ended it."""
+    """The result of a band: by parameter the bytes of its boxes, its output, or the trap that ended it."""
 
     boxes: dict[int, list[np.ndarray]]
     printed: str = ""

@@ -119,7 +119,7 @@ def meet(one: Rectangle, other: Rectangle) -> bool:
 
 
 def any_meet(rectangles: Iterable[Rectangle]) -> bool:
-    """Whether two of them meet."""
+    """Return whether any two rectangles meet."""
     active: list[Rectangle] = []
     for rectangle in sorted(rectangles):
         active = [one for one in active if one[0][1] > rectangle[0][0]]

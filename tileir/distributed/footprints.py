@@ -93,7 +93,7 @@ class BandFootprint:
 
 
 class GridFootprints:
-    """What boxes of tile blocks of one launch touch."""
+    """The memory that boxes of tile blocks of one launch touch."""
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class GridFootprints:
         self._known: dict[tuple[int, tuple[Range, ...]], Extent] = {}
 
     def extent(self, at: int, blocks: Blocks) -> Extent:
-        """What an access touches, worked out once for the ranges that it depends on. Raises UnsupportedError."""
+        """Return the extent of an access, computed once for the ranges that it depends on. Raises UnsupportedError."""
         key = at, tuple(blocks[axis] for axis in self._axes[at])
         if key not in self._known:
             (extent,) = self._programs[at].extents(self._numbers, self.grid, blocks)
@@ -149,7 +149,7 @@ class GridFootprints:
         return storage.number
 
     def changed(self, at: int, blocks: Blocks) -> Extent:
-        """What goes back of what an access writes: what it touches, or all from the first to the last such byte."""
+        """Return the part of a write that goes back: the touched bytes, or all from the first to the last of them."""
         extent, parameter = self.extent(at, blocks), self.parameter(at)
         box = None if parameter is None else box_of(extent, self._sizes[parameter])
         if box is None or box.dims or not extent.dims:
@@ -165,7 +165,7 @@ def _note(boxes: dict[int, list[ByteBox]], parameter: int, box: ByteBox) -> None
 
 @dataclass(frozen=True)
 class BandPiece:
-    """What one band is given of an array, and what it gives back; None for nothing."""
+    """The part of an array that one band is given, and the part it gives back; None for nothing."""
 
     given: Rectangle | None
     written: Rectangle | None

@@ -105,7 +105,8 @@ def launch(
 
 
 def _output_of(options: LaunchOptions) -> Callable[[str], object]:
-    """Where prints go, taken out of the options of the target. Raises TypeError for what workers cannot have."""
+    """Return the sink of printed text, taken out of the options of the target. Raises TypeError for options that
+    workers cannot have."""
     if "progress" in options:
         raise TypeError("option 'progress': a launch over workers has none")
     return cast(Callable[[str], object], options.pop("output", None) or sys.stdout.write)

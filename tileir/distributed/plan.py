@@ -1,4 +1,4 @@
-"""The plan of a distributed launch: bands of tile blocks that are proved independent, and what each is sent."""
+"""The plan of a distributed launch: bands of tile blocks that are proved independent, and the data sent to each."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class BandPlan:
 
 @dataclass(frozen=True)
 class PlaceRules:
-    """What the places of arrays ask of a plan.
+    """The demands of the arrays' storage on a plan.
 
-    `accept` raises UnsupportedError for bands that these cannot do; `allowed` says whether a grid may be cut in two
+    `accept` raises UnsupportedError for bands that it cannot serve; `allowed` says whether a grid may be cut in two
     halves that touch so much. No band may take more than `memory` bytes for the parameters `held`, by default all.
     """
 
@@ -126,7 +126,7 @@ class _Planning:
         return None if self.rules.allowed is None else self._allows
 
     def _allows(self, axis: int, at: int) -> bool:
-        """Whether the grid may be cut before a tile block."""
+        """Return whether the grid may be cut before a tile block."""
         if (axis, at) not in self._boundaries:
             first, last = (self.footprints.band(half) for half in _halves(self.footprints.grid, axis, at))
             assert self.rules.allowed is not None
@@ -190,7 +190,7 @@ def _is_mergeable(op: Op, uses: Uses) -> bool:
 
 
 def require_known(footprint: Footprint, op: Op, merged: dict[int, AtomicMode]) -> None:
-    """Raise UnsupportedError for an access that may tie tile blocks together, or of which nothing is known."""
+    """Raise UnsupportedError for an access that may tie tile blocks together, or about which nothing is known."""
     storage = footprint.storage
     if footprint.unknown or storage is None:
         raise refused(op, f"may touch any memory: {footprint.unknown or 'its array is not known'}")
@@ -222,9 +222,10 @@ def require_own_place(entry: Entry) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Touch:
-    """What one access of one band touches; `wide`: what goes back of it.
+    """The memory that one access of one band touches;
 
-    All bytes of both are `place` to ``place + run - 1`` behind a multiple of `step`; 0 if that says nothing.
+    `wide`: the part that goes back. All bytes of both are `place` to ``place + run - 1`` behind a multiple of `step`; 0
+    if that says nothing.
     """
 
     band: int
@@ -241,7 +242,7 @@ class _Touch:
         return cls(band, at, extent, wide, writes, step, extent.start % step if step else 0)
 
     def is_beside(self, other: _Touch) -> bool:
-        """Whether the other has none of these bytes for the reason that it is in other columns; most bands are."""
+        """Return whether the other touches none of these bytes because it is in other columns, as most bands are."""
         if self.step != other.step or not self.step:
             return False
         apart: int = (other.place - self.place) % self.step

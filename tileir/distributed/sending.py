@@ -109,7 +109,7 @@ class DaskSender(Sender):
         )
 
     def _fetched(self, futures: Sequence[Any], staying: frozenset[int]) -> list[Any]:
-        """What of the results travels to the client."""
+        """Return the results that travel to the client."""
         if not staying:
             return list(futures)
         return [self._given(without_parts, future, staying) for future in futures]
@@ -140,7 +140,7 @@ def _band_memory(client: Any) -> int | None:
 
 
 def _losses() -> tuple[type[BaseException], ...]:
-    """What Dask raises where workers died, or the connection to the scheduler was lost."""
+    """Return the exceptions that Dask raises when workers die or the connection to the scheduler is lost."""
     distributed = import_module("distributed")
     return distributed.KilledWorker, distributed.comm.CommClosedError, CancelledError, asyncio.CancelledError
 

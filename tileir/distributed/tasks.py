@@ -1,4 +1,4 @@
-"""The tasks that workers run, and how what they return is put into the arrays of the launch."""
+"""The tasks that workers run, and how their results are put into the arrays of the launch."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FROM_ZERO = (AtomicMode.ADD, AtomicMode.XOR)
 
 
 def tasks_of(sent: SentArrays, work: BandWork) -> list[tuple[BandWork, list[Any]]]:
-    """The work of each band, and what its worker fetches; `work` is that of any."""
+    """Return the work of each band, and the data that its worker fetches; `work` is that of any band."""
     return [_task(sent, work, number, band) for number, band in enumerate(sent.plan.bands)]
 
 

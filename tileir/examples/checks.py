@@ -1,7 +1,6 @@
-"""What each example program is run on, and the answer that NumPy gives.
+"""The arguments of each example program, and the answer that NumPy gives.
 
-Knows: for every example its arguments, grid, reference in float64 and tolerance.
-Does not know: how a kernel is launched (`runtime`), nor how results are shown (`cli.demo`, the tests).
+Each example has arguments, a grid, a reference in float64 and a tolerance.
 """
 
 from __future__ import annotations

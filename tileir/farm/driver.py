@@ -21,7 +21,7 @@ _PATIENCE = 1.0
 
 @dataclass
 class DriveSummary:
-    """What a drive has done: attempts by ending, and whether it stopped before the last job."""
+    """The result of a drive: attempts by ending, and whether it stopped before the last job."""
 
     attempts: dict[Ending, int] = field(default_factory=dict)
     stopped: bool = False
@@ -90,7 +90,7 @@ class _Drive:
         return self.summary
 
     def _source(self, jobs: Iterable[FarmJob]) -> Iterator[FarmJob]:
-        """What waits in the store, then what is new of `jobs`."""
+        """Yield the waiting jobs of the store, then the new ones of `jobs`."""
         after = -1
         while found := self.store.waiting(_BATCH, after):
             after = found[-1][0]
@@ -149,7 +149,7 @@ class _Drive:
 
 
 def _attempt_of(future: Future[Attempt]) -> Attempt:
-    """How an attempt ended: one whose worker is gone was lost."""
+    """Return how an attempt ended; one whose worker is gone was lost."""
     try:
         return future.result()
     except CancelledError:

@@ -129,7 +129,7 @@ class DaskExecutor(Executor):
         return future
 
     async def _settle(self, task: Any, future: Future[Any]) -> None:
-        """Give a future what its task ends with, or what goes wrong as that is fetched."""
+        """Set a future to the result of its task, or to the error of fetching it."""
         try:
             result = await self._client.gather(task, asynchronous=True)
         except Exception as error:

@@ -66,7 +66,7 @@ class JobLimits:
 
 
 class Ending(enum.Enum):
-    """How an attempt ended."""
+    """The ways an attempt can end."""
 
     DONE = "done"
     FAILED = "failed"
@@ -91,7 +91,7 @@ class WorkResult:
 
 @dataclass(frozen=True)
 class Attempt:
-    """The end of one attempt. `log` is what it printed, its last part if that is long; `peak` is in bytes."""
+    """The end of one attempt. `log` is its output, or the last part if that is long; `peak` is in bytes."""
 
     ending: Ending
     reason: str = ""

@@ -1,7 +1,7 @@
-"""The jobs of a farm and what came of them, in one SQLite file.
+"""The jobs of a farm and their results, in one SQLite file.
 
-A process that dies at any moment leaves a store that another can go on with: a job is
-recorded in one transaction, and what was running is waiting again.
+A process that dies at any moment leaves a store that another can go on with: a job is recorded in one transaction, and
+jobs that were running wait again.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ class JobStore:
     # ------------------------------------------------------------ results
 
     def counts(self) -> dict[str, int]:
-        """How many jobs are in each state; only states that some are in."""
+        """Return how many jobs are in each state; empty states are left out."""
         with self._faults():
             rows = self._db.execute("SELECT state, count(*) FROM jobs GROUP BY state").fetchall()
         return {state: count for state in STATES for name, count in rows if name == state}

@@ -1,1 +1,2 @@
-"""What the front ends for Python kernels share: scripts, child processes, the sanitizer's session, lines of Python."""
+"""Code shared by the front ends for Python kernels: scripts, child processes, the sanitizer's session, lines of
+Python."""

@@ -1,7 +1,6 @@
-"""What the sanitizer finds in child processes, handed to the process that started them.
+"""Findings of the sanitizer in child processes, handed to the process that started them.
 
-Knows: a folder of its own in which each child leaves what it has found so far, and how the choice to sanitize travels.
-Does not know: what is found (`sanitizing`), how a child learns of its parent's choice (`children`).
+Each child leaves its findings so far in a folder made for them.
 """
 
 from __future__ import annotations
@@ -86,7 +85,7 @@ class Handing:
             file.replace(file.with_suffix(".found"))
 
     def left(self) -> Iterator[Gathered]:
-        """What the children have left so far."""
+        """Yield the findings that the children have left so far."""
         for file in sorted(self._folder.glob("*.found")) if self._folder is not None else ():
             found = pickle.loads(file.read_bytes())
             assert isinstance(found, Gathered), "only children write here"

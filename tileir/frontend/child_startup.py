@@ -1,7 +1,6 @@
-"""What a Python process does because its parent did.
+"""Setting up a Python process as its parent is set up.
 
-Knows: when each part of the parent's choice is made. Does not know: how the choice came here (`children`), nor who
-calls this as a process starts (`startup`).
+`children` hands the parent's choice on, and `startup` calls this module when a process starts.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from tileir.frontend.children import FRONT_ENDS, Choice, inherited
 
 
 def take_up() -> None:
-    """Do in this process, a child, what its parent did; nothing if that is not known."""
+    """Apply the parent's choice in this child process; do nothing if there is none."""
     for front_end, library in FRONT_ENDS.items():
         choice = inherited(front_end)
         if choice is not None:

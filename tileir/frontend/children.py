@@ -1,8 +1,7 @@
 """The choice of target of this process, handed on to the Python processes that it starts.
 
-Knows: the environment of a child: a variable with the choice, and a folder on its path from which Python runs a file as
-it starts (`startup`). It is the one choice that travels in the environment, as a child has nothing else of its parent.
-Does not know: what a child does with it (`child_startup`).
+The environment of a child gets a variable with the choice, and a folder on its path with a file that Python runs at
+startup (`startup`). No other choice travels in the environment; a child has nothing else of its parent.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _CHECKS: dict[str, Check] = {"strict": "strict", "off": False}
 
 @dataclass(frozen=True)
 class Choice:
-    """What a process does with the launches of a front end; of the options of the target, its limits."""
+    """The choice of target for a front end's launches; from the options of the target, only limits."""
 
     target: str
     as_cpu: bool = False

@@ -1,10 +1,9 @@
-"""Memory that nobody has written: what `numpy.empty` and `torch.empty` give while kernels run under the sanitizer.
+"""Unwritten memory: the result of `numpy.empty` and `torch.empty` while kernels run under the sanitizer.
 
-Such memory is filled with a pattern that lies at fixed addresses modulo 16. What still holds the pattern when a kernel
-is launched has been written by nobody; no one writes these sixteen bytes there by accident.
+Such memory is filled with a pattern that lies at fixed addresses modulo 16. Bytes that still hold the pattern when a
+kernel is launched are unwritten; nobody writes these sixteen bytes there by accident.
 
-Knows: the functions that give such memory, the pattern, which bytes hold it. Does not know: what becomes of them
-(`sanitizing`). Elements of bool are left alone, as some bytes are none.
+Elements of bool are left alone, as some bytes are no bool.
 """
 
 from __future__ import annotations
@@ -94,7 +93,7 @@ def _fill(address: int, size: int) -> None:
 
 
 def unwritten(memory: Allocation) -> np.ndarray | None:
-    """Where memory still holds the pattern: a mask of its bytes; None if that is nowhere."""
+    """Return a mask of the bytes of memory that still hold the pattern; None if there are none."""
     head, middle, tail = _parts(memory)
     begins, ends = _holds(head, _from(memory.base)), _holds(tail, PATTERN)
     same = (middle.view(np.uint64) == PATTERN.view(np.uint64)).all(1)

@@ -1,7 +1,6 @@
 """Findings of the sanitizer in the kernels of a Python program, at the lines of its Python files.
 
-Knows: how the reports of all launches become one, and how a place in bytecode becomes a line of Python.
-Does not know: what is found (`sanitize`), how children hand over (`child_findings`).
+The reports of all launches become one, and a place in bytecode becomes a line of Python.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ class SanitizerSession:
     def __init__(
         self, target: str, options: SanitizerOptions, handing: Handing | None = None, first_column: int = 1
     ) -> None:
-        """``handing``: this process is a child, and hands over what it finds. `first_column` is the number that the
-        front end gives the first column of a line.
+        """``handing``: this process is a child and hands over its findings.
 
-        Raises ValueError for a target that has no sanitizer, TypeError for an option that it does not have.
+        `first_column` is the number that the front end gives the first column of a line. Raises ValueError for a target
+        that has no sanitizer, TypeError for an option that it does not have.
         """
         if target != "interp":
             raise ValueError(f"sanitize: expected the target 'interp', got '{target}'")

@@ -1,7 +1,6 @@
 """Running a user's script with its kernels on a tileir target.
 
-Knows: how a script is run as Python itself would, and how an error that leaves it is shown: the script's own frames.
-Does not know: the command line (`cli`), nor what a launch does.
+A script runs as Python itself would run it, and an error that leaves it is shown with the script's own frames.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ from tileir.frontend.tracebacks import is_hidden
 def run_script(
     path: Path, arguments: Sequence[str], enabled: AbstractContextManager[SanitizerSession | None], as_cpu: bool = False
 ) -> int:
-    """Run the file as ``__main__`` with `arguments`; gives 0, or 1 after an error, which has been shown.
+    """Run the file as ``__main__`` with `arguments`; return 0, or 1 after an error, which has been shown.
 
-    Its kernels run on a target while `enabled` is entered. What a sanitizer reports is shown too, however the script
+    Its kernels run on a target while `enabled` is entered. The report of a sanitizer is shown too, however the script
     ends; its errors count.
 
     SystemExit passes through. Raises what `enabled` raises as it is entered.

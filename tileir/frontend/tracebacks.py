@@ -1,8 +1,7 @@
-"""Tracebacks that show the user's frames, and the library's where it is not the kernel that is at fault; not ours.
+"""Tracebacks without our frames, and without those of the library where the kernel is at fault.
 
-Knows: which frames are ours, and which errors are none of ours to explain by them: faults of arguments, programs and
-runs. A fault of tileir itself keeps its frames.
-Does not know: where tracebacks are printed (`script`), nor pytest, which leaves out frames that say so themselves.
+Faults of arguments, programs and runs are shown without our frames. A fault of tileir itself keeps its frames. pytest
+leaves out frames that say so themselves.
 """
 
 from __future__ import annotations
@@ -30,8 +29,8 @@ def is_ours(file: str) -> bool:
 
 
 def is_hidden(error: BaseException, file: str) -> bool:
-    """Whether a traceback of `error` is clearer without the frames of a file: ours, and those of the library through
-    which a kernel was launched that is at fault."""
+    """Return whether a traceback of `error` is clearer without the frames of a file: ours, or those of the library that
+    launched a kernel at fault."""
     return is_ours(file) or (isinstance(error, Trap | DiagnosticError) and _is_library(file))
 
 
@@ -50,7 +49,7 @@ def trimmed(error: E) -> E:
 
 
 def _is_of_library(error: BaseException) -> bool:
-    """Whether a library reports a fault of a kernel; its text says where."""
+    """Return whether a library reports a fault of a kernel; its text says where."""
     return f"{type(error).__module__}.".startswith(tuple(f"{name}." for name in _LIBRARIES))
 
 
@@ -68,7 +67,7 @@ def _entries(trace: TracebackType | None) -> list[TracebackType]:
 
 
 def _is_fault_of_ours(error: BaseException, file: str) -> bool:
-    """Whether `error`, raised in `file`, is one that only tileir's code explains."""
+    """Return whether `error`, raised in `file`, is one that only tileir's code explains."""
     if isinstance(error, Trap | DiagnosticError | UnsupportedError) or not is_ours(file):
         return False
     of_arguments = isinstance(error, TypeError | ValueError | OverflowError)

@@ -64,7 +64,7 @@ class AddressSpace:
         return next((one for one in self._unbounded if one.base <= address < one.end), None)
 
     def overclaim(self, address: int, size: int, element: ElementType) -> AccessFault | None:
-        """What is wrong with a view of `size` bytes at `address`; None unless it begins in memory and leaves it."""
+        """Return the fault of a view of `size` bytes at `address`; None unless it begins in memory and leaves it."""
         found = self.find(address)
         if found is None or address + size <= found.end:
             return None
@@ -73,7 +73,7 @@ class AddressSpace:
         return AccessFault(f"the view claims {claimed} elements of '{part.name}', which has {there}", part.name)
 
     def fault_at(self, address: int, access: DescribedAccess, lane: tuple[int, ...]) -> AccessFault:
-        """What is wrong with accessing the tile element `lane` at an address where that is not allowed."""
+        """Return the fault of accessing the tile element `lane` at an address where that is not allowed."""
         found = self.find(address)
         return access_fault(found.parts if found else self._given, address, access, lane)
 
@@ -86,7 +86,7 @@ NEAR = 1 << 24
 
 
 class DescribedAccess(NamedTuple):
-    """What is done to memory, by which tile block; `verb` is ``load``, ``store`` or ``update``."""
+    """A memory access and its tile block; `verb` is ``load``, ``store`` or ``update``."""
 
     element: ElementType
     block: Coordinates | None
@@ -103,7 +103,7 @@ class DescribedAccess(NamedTuple):
 
 
 class AccessFault(NamedTuple):
-    """What is wrong with an access: `array` is the parameter or global concerned, `offset` a byte in it."""
+    """The fault of an access: `array` is the parameter or global concerned, `offset` a byte in it."""
 
     message: str
     array: str | None = None

@@ -1,7 +1,6 @@
 """One piece of memory that a kernel may use: a parameter's array, a global, an `alloca`.
 
-Knows: its addresses, which of its bytes belong to it, who may use it, how it looks as a flat array of a dtype.
-Does not know: the other pieces (`address_space`), nor element types.
+It knows its addresses, its bytes and who may use them, and can be seen as a flat array of a dtype.
 """
 
 from __future__ import annotations
@@ -179,11 +178,11 @@ class Allocation:
 
     @property
     def dense(self) -> bool:
-        """Whether every byte between the first and the last belongs to it."""
+        """True if every byte between the first and the last belongs to it."""
         return len(self.runs) == 1 and self.runs[0].dense
 
     def open(self, write: bool) -> bool:
-        """Whether every byte between the first and the last may be read, or written."""
+        """Return whether every byte between the first and the last may be read, or written."""
         return self.dense and (not write or self.written_runs is self.runs)
 
     @property
@@ -204,7 +203,7 @@ class Allocation:
         return found
 
     def usable_by(self, block: Coordinates | None, write: bool) -> bool:
-        """Whether tile block `block` may read (or write) it now."""
+        """Return whether tile block `block` may read (or write) it now."""
         return self.live and (self.writable or not write) and (self.owner is None or self.owner == block)
 
     def covers(self, offsets: np.ndarray, length: int, write: bool = False) -> np.ndarray:
@@ -243,7 +242,7 @@ def merged(allocations: Sequence[Allocation]) -> Allocation:
 def box_covered(
     allocation: Allocation, offset: int, shape: Sequence[int], strides: Sequence[int], size: int, write: bool
 ) -> bool:
-    """Whether a box of elements of `size` bytes may be read, or written; adjacent elements count as one run."""
+    """Return whether a box of elements of `size` bytes may be read, or written; adjacent elements count as one run."""
     offsets = np.array([offset], np.int64)
     for step, n in sorted(zip(strides, shape)):
         if step == size:

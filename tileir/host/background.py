@@ -1,10 +1,8 @@
-"""Long calls into libraries, which an interrupt does not wait for.
+"""Long calls into libraries that an interrupt does not wait for.
 
-Knows: how a call is made on a thread of its own. Does not know: what is called.
-
-Python handles signals on the main thread, between its own steps only, and whatever Python code runs there may be left
-at any step: also inside a library, with a lock taken. A call on another thread is left alone, and the main one is free
-to handle signals.
+Python handles signals only on the main thread, between its own steps, and an exception may interrupt any Python code
+there, also inside a library that holds a lock. So the call runs on a thread of its own, and the main one is free to
+handle signals.
 """
 
 from __future__ import annotations
@@ -58,7 +56,7 @@ def in_background(function: Callable[[], T]) -> T:
 
 
 def is_busy() -> bool:
-    """Whether a call goes on."""
+    """Return whether a call is running."""
     return _turn().locked()
 
 

@@ -147,7 +147,7 @@ def _interrupt(child: int) -> None:
 
 
 def ending(status: int) -> str:
-    """What ended a child, by its exit status."""
+    """Return how a child ended, in words, from its exit status."""
     if status >= 0:
         return f"it left with status {status}"
     number = signal.Signals(-status)

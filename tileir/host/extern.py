@@ -137,7 +137,7 @@ def constant_of(attribute: Attribute) -> Constant:
 
 
 def tiles_of(given: object, types: Sequence[TileType]) -> tuple[np.ndarray, ...]:
-    """What a stand-in gave, as tiles of these types. Raises ValueError for anything else."""
+    """Return the result of a stand-in as tiles of these types. Raises ValueError for anything else."""
     parts = given if isinstance(given, tuple) else () if given is None and not types else (given,)
     if len(parts) != len(types):
         raise ValueError(f"expected {len(types)} arrays, got {len(parts)}")

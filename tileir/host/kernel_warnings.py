@@ -1,6 +1,6 @@
 """Warnings of a running kernel, as Python gives them.
 
-Knows: their text, and the line of source that they belong to. Does not know: what a target warns of (`host.undefined`).
+Their texts are in `host.undefined`.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def issue(warning: KernelWarning) -> None:
 
 
 def _is_text(file: str) -> bool:
-    """Whether Python, which opens what a program calls its file, is to do so: no device, and nothing huge."""
+    """Return whether Python may open what a program calls its file: no device, and nothing huge."""
     if not file.isprintable():
         return False
     if file == NO_FILE:

@@ -1,4 +1,4 @@
-"""What ends a kernel that does not end by itself or wants too much, in the same words on every target."""
+"""Limits that end a kernel that runs too long or wants too much, in the same words on every target."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def weak_waiting(loop: Op) -> tuple[Note, ...]:
 
 
 def deadlock(kernel: str, waiting: Sequence[tuple[Coordinates, Op]], missing: str, source: Source | None) -> Trap:
-    """The trap of tile blocks that all wait, each in a loop; `missing` says what else there is to know."""
+    """Return the trap of tile blocks that all wait, each in a loop; `missing` adds to the message."""
     block, first = waiting[0]
     message = _message(waiting, missing)
     notes = [note for loop in dict.fromkeys(loop for _, loop in waiting) for note in _notes(loop, waiting)]
@@ -82,7 +82,7 @@ def _message(waiting: Sequence[tuple[Coordinates, Op]], missing: str) -> str:
 
 
 def _notes(loop: Op, waiting: Sequence[tuple[Coordinates, Op]]) -> list[Note]:
-    """Which tile blocks wait in a loop, and by which operations."""
+    """Return notes that name the tile blocks waiting in a loop, and the operations they wait by."""
     blocks = [block for block, one in waiting if one is loop]
     more = f" and {len(blocks) - _SHOWN} more" if len(blocks) > _SHOWN else ""
     named = ", ".join(map(str, blocks[:_SHOWN]))
@@ -107,7 +107,7 @@ def live_launches() -> list[object]:
 
 
 def only_one_runs() -> bool:
-    """Whether one launch runs, which no other can help on."""
+    """Return whether exactly one launch runs, so that no other can help it on."""
     return len(running) == 1
 
 

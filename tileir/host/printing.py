@@ -1,4 +1,4 @@
-"""What `print_tko` writes, and where (spec: misc#print_tko): tiles as text by a C format string.
+"""The output of `print_tko` and where it goes (spec: misc#print_tko): tiles as text by a C format string.
 
 A scalar is printed as it is, a ranked tile as nested brackets with ``, `` between elements, each formatted by the
 conversion as written. A ``%`` that no complete C conversion follows prints its operand in the default style of its
@@ -48,7 +48,7 @@ _DIGITS = 9
 
 
 def formatter(format: str, elements: Sequence[Element]) -> tuple[Formatter, str | None]:
-    """What makes the text of tiles of these elements, and what is wrong with the conversions, if anything is."""
+    """Return the function that formats tiles of these elements, and the fault of the conversions, if any."""
     parts = list(_parts(format, elements))
     wrong = [mismatch(part, element) for part, element in _paired(parts, elements)]
 
@@ -140,7 +140,7 @@ def default_letter(element: Element) -> str:
 
 
 def mismatch(conversion: Conversion, element: Element) -> str | None:
-    """What is wrong with printing an `element` so, or None."""
+    """Return the fault of printing an `element` with this conversion, or None."""
     is_float = isinstance(element, ElementType) and element.is_float
     if conversion.letter not in "sn" and (conversion.letter in _FLOATS) == is_float:
         return None

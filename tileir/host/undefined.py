@@ -77,7 +77,7 @@ def no_subtile(index: Sequence[object], counts: Sequence[int]) -> str:
 
 
 def names_element(op: Op) -> bool:
-    """Whether a report about `op` says which element: what a reduction or a generator computes is no tile."""
+    """Return whether a report about `op` names an element; a reduction or a generator computes no tile."""
     return not isinstance(op.parent_op, Reduce | Scan | Generate)
 
 

@@ -24,7 +24,7 @@ PERIOD = 0.05
 
 
 class LaunchClock:
-    """Started with a launch of `total` tile blocks, of which `done` have ended; to be looked at when it is `due`."""
+    """The clock of a launch of `total` tile blocks, `done` of which have ended; to be checked when it is `due`."""
 
     def __init__(
         self,
@@ -132,7 +132,7 @@ class BlockState:
     ``id`` and ``grid`` are (x, y, z). ``allocations`` holds the base address of every live `alloca` of this block, in
     order: the rule of `alloca` appends to it, the machine frees what a region leaves behind (``memory.free(base)``).
     ``budget`` counts the switch points left before another tile block gets its turn, ``iterations`` those of its loops.
-    ``loop`` is the `loop` of which it last ended an iteration.
+    ``loop`` is the `loop` whose iteration it ended last.
     """
 
     __slots__ = (
@@ -190,7 +190,7 @@ class BlockState:
 
     @property
     def waits(self) -> bool:
-        """Whether it can do nothing but repeat itself until something changes."""
+        """True if it can only repeat itself until something changes."""
         return self._quiet >= REPETITIONS and self._seen == self.memory.changes
 
     # ------------------------------------------------------------ faults

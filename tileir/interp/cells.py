@@ -90,7 +90,7 @@ def padding_value(element: ElementType, padding: PaddingValue | None) -> np.gene
 
 
 class CheckedAccess(NamedTuple):
-    """What is done to memory, by which tile block; `verb` is ``load``, ``store`` or ``update``."""
+    """A memory access and its tile block; `verb` is ``load``, ``store`` or ``update``."""
 
     cell: Cell
     block: Coordinates | None

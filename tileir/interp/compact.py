@@ -113,7 +113,7 @@ class AffineTile(CompactTile):
         self._array = None
 
     def _made(self) -> np.ndarray:
-        """Sums modulo 2^64, of which no bit is lost."""
+        """Return the elements as an array; sums are taken modulo 2^64 and lose no bit."""
         total = np.array(self.base % (1 << 64), np.uint64).reshape((1,) * len(self.shape))
         for dim, (stride, extent) in enumerate(zip(self.strides, self.shape)):
             if stride:
@@ -124,7 +124,7 @@ class AffineTile(CompactTile):
 
     @property
     def uniform(self) -> bool:
-        """Whether all elements are the same."""
+        """True if all elements are the same."""
         return not any(self.strides)
 
     def plus(self, other: AffineTile, times: int = 1) -> AffineTile | None:
@@ -157,7 +157,7 @@ class AffineTile(CompactTile):
         return AffineTile(self.base, strides, shape, self.type, self.low)
 
     def below(self, other: AffineTile, slack: int) -> BoxMask | None:
-        """Where this tile is less than another one plus `slack`; None if that depends on two dimensions."""
+        """Return the mask of elements less than another tile's plus `slack`; None if that depends on two dimensions."""
         distance = other.base + slack - self.base
         begin, end, depends = [0] * len(self.shape), list(self.shape), False
         for dim, (own, others) in enumerate(zip(self.strides, other.strides)):
@@ -227,7 +227,7 @@ class BoxMask(CompactTile):
         return tuple(map(slice, self.begin, self.end))
 
     def both(self, other: BoxMask) -> BoxMask:
-        """Where both are 1."""
+        """Return the mask of elements that are 1 in both."""
         begin, end = tuple(map(max, self.begin, other.begin)), tuple(map(min, self.end, other.end))
         return BoxMask.of(begin, end, self.shape)
 
@@ -264,7 +264,7 @@ def kept_dimensions(old: Numbers, new: Numbers) -> tuple[int | None, ...] | None
 
 
 def holds_numbers(element: t.Type) -> bool:
-    """Whether a tile of this element type can be affine."""
+    """Return whether a tile of this element type can be affine."""
     return isinstance(element, t.PointerType) or element in (t.I8, t.I16, t.I32, t.I64)
 
 
@@ -279,7 +279,7 @@ pure: Rules[CompactRule] = Rules()
 
 
 def may_be_compact(ty: t.Type) -> bool:
-    """Whether values of this type may be compact tiles."""
+    """Return whether values of this type may be compact tiles."""
     return isinstance(ty, t.TileType) and ty.count > 1 and (ty.element is t.I1 or holds_numbers(ty.element))
 
 

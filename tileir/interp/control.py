@@ -133,7 +133,7 @@ def _ends_turn(block: BlockState, op: Loop, given: tuple[object, ...], passed: t
 
 
 def _same(old: object, new: object) -> bool:
-    """Whether a value is what it was. Of a large tile or a view this is seen only if it has been handed on."""
+    """Return whether a value is unchanged. For a large tile or a view, only an identical object counts."""
     if old is new:
         return True
     if not isinstance(old, np.ndarray | np.generic) or not isinstance(new, np.ndarray | np.generic):

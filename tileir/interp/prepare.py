@@ -308,7 +308,7 @@ def _known_values(op: Op, known: Callable[[Value], object]) -> Iterator[object]:
 
 
 def _allocates(block: Block) -> bool:
-    """Whether what is allocated in this region dies with it (spec: memory#alloca)."""
+    """Return whether memory allocated in this region dies with it (spec: memory#alloca)."""
     owner = block.parent
     return owner is not None and ALLOCATION_SCOPE in owner.spec.traits and any(allocations_in(block))
 

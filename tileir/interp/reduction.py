@@ -39,7 +39,7 @@ def combination(body: Region, frame: Frame, block: BlockState) -> Combine:
 
 
 def is_elementwise(body: Block) -> bool:
-    """Whether arrays may stand for the scalars of the body."""
+    """Return whether the body works on arrays in place of scalars."""
     return all(_is_elementwise_scalar(op) for op in body.ops[:-1])
 
 

@@ -36,7 +36,7 @@ class Watch:
 
     @property
     def changes(self) -> int:
-        """How often something has changed that a tile block may wait for."""
+        """Number of changes so far that a tile block may wait for."""
         return self._launch.memory.changes
 
     def wait(self, live: Sequence[BlockState]) -> None:

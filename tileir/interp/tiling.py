@@ -91,12 +91,12 @@ class Part(NamedTuple):
 
     @property
     def distinct(self) -> bool:
-        """Whether no element of the tensor can occur twice in the box."""
+        """True if no element of the tensor can occur twice in the box."""
         return are_distinct(self.strides, self.counts)
 
 
 def are_distinct(strides: Sequence[int], counts: Sequence[int]) -> bool:
-    """Whether no element can occur twice in a box of these strides, which are not negative."""
+    """Return whether no element can occur twice in a box of these strides, which are not negative."""
     reach = 0
     for stride, count in sorted(zip(strides, counts)):
         if count > 1:

@@ -188,7 +188,7 @@ class ArrayAttr(Attribute):
 
 
 def is_constant(value: object) -> bool:
-    """Whether code that is linked in can be given `value`: a 64-bit integer, a string, a type or an array of such."""
+    """Return whether linked code can take `value`: a 64-bit integer, a string, a type or an array of them."""
     if isinstance(value, ArrayAttr):
         return all(map(is_constant, value))
     return isinstance(value, StringAttr | TypeAttr) or (isinstance(value, IntegerAttr) and value.type.name == "i64")
@@ -275,7 +275,7 @@ class DenseElements(Attribute):
 
     @property
     def is_zero(self) -> bool:
-        """Whether all elements are 0, of floats the positive one."""
+        """True if all elements are 0; for floats, +0."""
         return not any(self.data)
 
 

@@ -20,16 +20,18 @@ _UNWRITTEN = frozenset(("arg_attrs", "res_attrs"))
 
 
 def identical(a: Module, b: Module, *, locations: bool = False) -> bool:
-    """Whether both modules are the same program; with `locations` also whether their operations lie at the same places.
+    """Return whether both modules are the same program; with `locations`, also whether their operations lie at the same
+    places.
 
-    A place that the parser found is compared as the file location it stands for with one that was written; two places
-    that the parser found are never compared, nor are those of terminators that canonical text leaves out.
+    A parsed place is compared with a written location as a file location; two parsed places are never compared, nor are
+    those of terminators that canonical text leaves out.
     """
     return _Comparison(locations).operations([a.op], [b.op])
 
 
 def is_implied(op: Op, parent: Op) -> bool:
-    """Whether canonical text leaves out `op`, the last operation of a region of `parent`: the parser puts it back."""
+    """Return whether canonical text leaves out `op`, the last operation of a region of `parent`; the parser puts it
+    back."""
     rule: TerminatedBy | None = parent.spec.trait(TerminatedBy)
     if rule is None or not rule.hidden or op.spec.name != rule.terminator:
         return False

@@ -93,7 +93,7 @@ class Block:
 
 
 class _OpClass(type):
-    """The class of operation classes: what they declare is read from other fields, so none has fields of its own."""
+    """The class of operation classes: it reads their declarations, and adds no fields of its own."""
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], /, **declaration: Any) -> _OpClass:
         namespace.setdefault("__slots__", ())

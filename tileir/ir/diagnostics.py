@@ -101,7 +101,7 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether none of the diagnostics is an error."""
+        """True if none of the diagnostics is an error."""
         return not any(diagnostic.severity == "error" for diagnostic in self.diagnostics)
 
     @property
@@ -270,7 +270,7 @@ class Trap(Exception):
 
 
 class LaunchTimeout(Trap):
-    """A launch that took longer than its `timeout`; it has stopped, and what was written before is there.
+    """A launch that took longer than its `timeout`; it has stopped, and earlier writes remain.
 
     Its attributes are those of `Trap`.
     """

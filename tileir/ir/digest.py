@@ -1,7 +1,7 @@
-"""The digest of items of a program: what is kept of them, such as machine code, is found by it.
+"""The digest of items of a program, the key under which their machine code and other results are kept.
 
-Texts, of which a program has few, are spelled once and numbered, and so are values. An operation is then a few numbers,
-of which each says what the next ones are.
+Texts, which are few, are spelled once and numbered, and so are values. An operation is then a few numbers, each of
+which determines the meaning of the next ones.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def items_digest(items: Iterable[Op]) -> str:
 
 
 class _TextNumbers(dict[K, int], Generic[K]):
-    """The number in `texts` of what `spell` makes of each key, which is kept."""
+    """The number in `texts` of each key's spelling, which is kept."""
 
     def __init__(self, texts: dict[str, int], spell: Callable[[K], str]) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class _ValueNumbers(dict[Value, int]):
 
 
 class _ItemNumbers:
-    """Items as `numbers`, some of which are those of `texts`."""
+    """Items as `numbers`; some of them index `texts`."""
 
     def __init__(self) -> None:
         self.texts: dict[str, int] = {}
@@ -94,8 +94,8 @@ class _ItemNumbers:
             self.numbers += (self._values[value], self._types[value.type])
 
     def _declare(self, op: Op) -> None:
-        """The values of declared attributes. What has been spelled is known by its identity: nothing else can have
-        that, as operations and their declarations hold it."""
+        """Add the values of declared attributes. A spelled value is recognised by its identity, which stays unique
+        because operations and their declarations hold it."""
         given, known, numbers = op.attributes, self._attributes, self.numbers
         for attr in op.spec.attrs:
             value = given.get(attr.name, attr.default)

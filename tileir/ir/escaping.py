@@ -1,6 +1,6 @@
 """Strings of a program as messages show them, and as bytes.
 
-What a kernel prints by `print_tko` is its own and is not changed.
+The output of a kernel's `print_tko` is not changed.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class FloatFormat:
         return ((1 << self.exponent) - 1) << self.fraction
 
     def contains(self, other: FloatFormat) -> bool:
-        """Whether every value of `other`, infinities and NaN included, is a value of this format."""
+        """Return whether every value of `other`, infinities and NaN included, is a value of this format."""
         return (
             self.signed >= other.signed
             and self.has_zero >= other.has_zero

@@ -180,7 +180,7 @@ class CallSiteLoc(Location):
         return hash((self.callee, self.caller))
 
     def __hash__(self) -> int:
-        """Computed once: what is inlined again and again is a tree of places with shared branches."""
+        """Return the hash, computed once: repeated inlining makes a tree of places with shared branches."""
         return self._hash
 
     def __reduce__(self) -> tuple[type[Location], tuple[Location, Location]]:

@@ -1,4 +1,4 @@
-"""What stands for the parts of a program that could not be read, so that the rest of it can be checked."""
+"""Placeholders for the parts of a program that could not be read, so that the rest can be checked."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ class OpSpec:
 
     @property
     def preview(self) -> bool:
-        """Whether files hold the operation only if they say so (spec: bytecode-samples#preview)."""
+        """True if files hold the operation only if they say so (spec: bytecode-samples#preview)."""
         return self.opcode is not None and self.opcode in PREVIEW_OPCODES
 
     def spelling(self, version: str) -> str:
@@ -194,7 +194,7 @@ def specify(
 
 
 def _fields(cls: type) -> list[DeclaredField]:
-    """The fields of `cls`: first those that it inherits, in their order, of which it may declare some anew."""
+    """Return the fields of `cls`: inherited ones first, in their order; `cls` may declare some of them anew."""
     found: dict[str, DeclaredField] = {}
     for base in reversed(cls.__mro__):
         found.update({name: value for name, value in vars(base).items() if isinstance(value, DeclaredField)})

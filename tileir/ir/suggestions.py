@@ -12,7 +12,7 @@ _MAX_COMPARED = 1000
 
 
 def did_you_mean(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """A hint with the nearest known word, if one is near: as near as `cutoff`, of which 1 is the same word."""
+    """Return a hint with the nearest known word, if its similarity is at least `cutoff`; 1 is the same word."""
     if len(word) > MAX_WORD:
         return None
     near = difflib.get_close_matches(word, list(known)[-_MAX_COMPARED:], n=1, cutoff=cutoff)

@@ -17,7 +17,7 @@ _UPPER_BACK = bytes(byte << 8 - _SHIFT & 0xFF for byte in range(256))
 
 
 def words(packed: bytes) -> bytes:
-    """The words of packed elements; what is above the 19 bits of an element is dropped."""
+    """Return the words of packed elements, cut to the 19 bits of an element."""
     first, second, third = (packed[at::PACKED_BYTES] for at in range(PACKED_BYTES))
     out = bytearray(len(first) * _WORD_BYTES)
     out[1::_WORD_BYTES] = first.translate(_LOWER)

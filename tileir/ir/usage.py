@@ -1,4 +1,4 @@
-"""What a user asked for and cannot have."""
+"""Errors for requests that a user cannot have."""
 
 
 class UsageError(Exception):

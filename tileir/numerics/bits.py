@@ -31,7 +31,7 @@ def stepped(x: Array, outward: Array, inward: Array) -> Array:
 
 
 def is_odd(x: Array) -> Array:
-    """Whether the last bit of each integer is set."""
+    """Return whether the last bit of each integer is set."""
     return (x & x.dtype.type(1)).astype(np.bool_)
 
 

@@ -18,7 +18,7 @@ Check = Callable[..., Array]
 
 
 def promised(overflow: Overflow, signedness: Signedness) -> bool:
-    """Whether `overflow` promises that results fit when read so."""
+    """Return whether `overflow` promises that results fit when read so."""
     wraps = Overflow.NO_SIGNED_WRAP if signedness is Signedness.SIGNED else Overflow.NO_UNSIGNED_WRAP
     return overflow in (wraps, Overflow.NO_WRAP)
 

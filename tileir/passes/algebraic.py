@@ -8,9 +8,7 @@
     constants                         integers as they are; 0.1 is some odd number, everywhere the same
 
 Two programs that differ in the order of sums, in what is fused or tiled, then agree to the bit; a wrong index, a lost
-term or a race does not. What holds of real numbers alone, exp (x + y) and the like, does not hold here.
-
-Knows: what stands for each operation. Does not know: how programs are compared.
+term or a race does not. Identities of real numbers alone, such as that of exp (x + y), do not hold here.
 """
 
 from __future__ import annotations
@@ -83,7 +81,7 @@ def _ring_view(type: t.TileViewType) -> t.Type:
 
 
 def ring_number(number: float) -> int:
-    """What stands for a constant: an integer for itself, anything else for an odd number of its own."""
+    """Return the integer for a constant: an integer stands for itself, anything else for an odd number of its own."""
     if np.isfinite(number) and float(number).is_integer():
         return int(number) % _MODULUS
     return _code(repr(float(number)))
@@ -124,7 +122,7 @@ class _Algebraic(Rebuilding):
             self.bind(op.results, rewritten)
 
     def _rewritten(self, op: Op) -> Sequence[Value] | None:
-        """What stands for the results; None if the operation stays."""
+        """Return the values that replace the results; None if the operation stays."""
         floats = any(map(_is_float, (*op.operands, *op.results)))
         if isinstance(op, Global) and op.value.element.is_float:
             return self._global(op)

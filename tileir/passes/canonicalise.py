@@ -1,7 +1,7 @@
 """The passes ``canonicalise``, ``fold`` and ``fuse-fma``: every operation in its simplest form, constants computed.
 
-Folding computes with the arithmetic that a run would use, which it is given. Rewrites that are patterns are in
-`passes.rules`; a product and a sum become one operation with one rounding only where the user asks for it.
+Folding uses the arithmetic of a run, supplied by the caller. Rewrites that are patterns are in `passes.rules`; a
+product and a sum become one operation with one rounding only where the user asks for it.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def folded(op: Op, evaluate: Evaluate) -> list[DenseElements] | None:
 
 
 def is_foldable(op: Op) -> bool:
-    """Whether an operation computes numbers from its operands alone, the same everywhere."""
+    """Return whether an operation computes numbers from its operands alone, the same everywhere."""
     if op.regions or op.discardable or not (PURE in op.spec.traits or NO_MEMORY_EFFECT in op.spec.traits):
         return False
     return is_determined(op) and all(map(_is_number, op.results)) and all(map(_is_number, op.operands))

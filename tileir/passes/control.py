@@ -64,7 +64,7 @@ class Branches(Rebuilding):
             super().visit(op)
 
     def _flattened(self, op: Op) -> bool:
-        """Whether a flatter form of an operation stands for it now."""
+        """Replace an operation by a flatter form and return whether there is one."""
         if isinstance(op, If):
             return self._known(op)
         if isinstance(op, For):
@@ -107,7 +107,7 @@ class Branches(Rebuilding):
         return [self._chosen(op, at) or result for at, result in enumerate(results)]
 
     def _chosen(self, op: If, at: int) -> Value | None:
-        """What a result is without the `if`; None where it needs that."""
+        """Return a result as a value that does not need the `if`; None if there is none."""
         yields = [block.terminator for block in op.regions if block is not None]
         if len(yields) != 2 or not all(isinstance(end, Yield) for end in yields):
             return None
@@ -176,7 +176,7 @@ class Branches(Rebuilding):
         return True
 
     def _unchanged(self, op: For | Loop) -> bool:
-        """Carried values that never change, in place of which the initial ones are used."""
+        """Replace carried values that never change by the initial ones; return whether there are any."""
         jumps = [jump for jump in exits_from(op.body) if isinstance(jump, Continue)]
         arguments = carried_arguments(op)
         places = [at for at, argument in enumerate(arguments) if all(jump.operands[at] is argument for jump in jumps)]
@@ -201,12 +201,12 @@ class Branches(Rebuilding):
 
 
 def _is_bare(block: Block | None) -> bool:
-    """Whether a region is there and does nothing."""
+    """Return whether a region exists and does nothing."""
     return block is not None and len(block.ops) == 1 and isinstance(block.ops[0], Yield)
 
 
 def _is_outside(value: Value, op: If) -> bool:
-    """Whether a value is defined outside the regions of an `if`."""
+    """Return whether a value is defined outside the regions of an `if`."""
     home = home_of(value)
     while home is not None:
         if any(home is region for region in op.regions):
@@ -225,7 +225,7 @@ def trip_count(bounds: Sequence[Value], is_unsigned: bool) -> int | None:
 
 
 def has_plain_body(op: For) -> bool:
-    """Whether each iteration ends at the end of the body."""
+    """Return whether each iteration ends at the end of the body."""
     end = op.body.ops[-1]
     return list(exits_from(op.body)) == [end] and not any(
         isinstance(inner, Return) for root in ops_in(op.body) for inner in root.walk()
@@ -415,7 +415,7 @@ def _test_of(op: For) -> CmpI | None:
 
 
 def _is_guard(op: For, test: CmpI) -> bool:
-    """Whether a comparison is of the counter with a number from outside."""
+    """Return whether a comparison compares the counter with a value from outside."""
     counter = op.body.args[0]
     others = [value for value in (test.lhs, test.rhs) if value is not counter]
     if test.parent is not op.body or len(others) != 1 or test.comparison_predicate not in _SPLITTING:

@@ -1,4 +1,4 @@
-"""The pass ``dce``: what nothing visible depends on is left out, also results and carried values of control flow."""
+"""The pass ``dce``: leave out what nothing visible depends on, including results and carried values of control flow."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _LASTING = (Call, Loop)
 
 
 class Liveness:
-    """What of a module is needed: operations in `ops`, values in `values`. An operation that may trap counts as needed
-    where faults are to be `kept`.
+    """The needed part of a module: operations in `ops`, values in `values`. With `kept`, operations that may trap count
+    as needed.
     """
 
     def __init__(self, module: Module, kept: bool = False) -> None:
@@ -63,7 +63,8 @@ class Liveness:
             self._waiting.append(value)
 
     def _need_operands(self, op: Op) -> None:
-        """What an operation that runs needs for certain; the rest is needed where it arrives."""
+        """Mark the operands that an operation needs whenever it runs; the others are marked at the values they
+        become."""
         operands: Sequence[Value] = op.operands
         if isinstance(op, For):
             operands = [op.lower, op.upper, op.step]
@@ -111,7 +112,7 @@ class Liveness:
 
 
 def _is_root(op: Op) -> bool:
-    """Whether an operation is needed whatever becomes of its results."""
+    """Return whether an operation is needed even if its results are not."""
     if isinstance(op, _JUMPS):
         return _may_be_left_early(op)
     if not op.operands and SYMBOL in op.spec.traits:
@@ -120,7 +121,7 @@ def _is_root(op: Op) -> bool:
 
 
 def _may_be_left_early(op: Op) -> bool:
-    """Whether a jump does more than end the body of its loop or function in the ordinary way."""
+    """Return whether a jump does more than end the body of its loop or function in the ordinary way."""
     around = op.parent_op
     return isinstance(around, If)
 
@@ -161,7 +162,7 @@ class Dropping(Rebuilding):
         return super().module(module) if any(map(self._is_changed, module.walk())) else module
 
     def _is_changed(self, op: Op) -> bool:
-        """Whether an operation goes, or itself loses a part."""
+        """Return whether an operation is removed or loses a part."""
         if op not in self.live.ops:
             return True
         if op.regions:
@@ -181,7 +182,7 @@ class Dropping(Rebuilding):
             super().visit(op)
 
     def _only_token(self, op: Op) -> bool:
-        """Whether nothing but the token of a load is used, and the load may go."""
+        """Return whether only the token of a load is used, and the load may be removed."""
         if not (is_weak_load(op) and self.log.allows(UNUSED_LOAD)):
             return False
         return bool(token_results(op)) and not any(
@@ -212,7 +213,7 @@ class Dropping(Rebuilding):
         return self._kept(op)
 
     def _loses(self, op: For | Loop | If) -> bool:
-        """Whether a result or carried value is not needed."""
+        """Return whether a result or carried value is not needed."""
         carried = 0 if isinstance(op, If) else len(op.initial)
         return len(self._results_kept(op)) < len(op.results) or len(self._kept(op)) < carried
 

@@ -1,7 +1,6 @@
 """Facts about single operations that rewrites ask for.
 
-Knows: constants and their contents, what may be computed where the program does not, what may be left out or shared.
-Does not know: any rewrite.
+Facts are about constants, and about which operations may be computed early, left out or shared.
 """
 
 from __future__ import annotations
@@ -73,7 +72,7 @@ def splat(type: TileType, number: int) -> DenseElements:
 
 
 def is_determined(op: Op) -> bool:
-    """Whether the language fixes the results of an operation to the bit, for given operands."""
+    """Return whether the language fixes the results of an operation to the bit, for given operands."""
     if op.spec.chapter == "functions" or isinstance(op, _INEXACT):
         return False
     if isinstance(op, DivF | Sqrt):
@@ -82,7 +81,7 @@ def is_determined(op: Op) -> bool:
 
 
 def is_speculatable(op: Op) -> bool:
-    """Whether an operation may be computed where the program would not: it cannot trap, and has no effect."""
+    """Return whether an operation may be computed where the program would not: it cannot trap, and has no effect."""
     if op.regions or not op.spec.pure:
         return False
     if isinstance(op, RemI):
@@ -93,14 +92,14 @@ def is_speculatable(op: Op) -> bool:
 
 
 def _may_be_too_large(op: MakeTensorView) -> bool:
-    """Whether an extent or stride may have 2^63 or more, which only an i64 can."""
+    """Return whether an extent or stride may be 2^63 or more, which only an i64 can be."""
     return any(value.tile.number.bits == 64 and constant_of(value) is None for value in op.operands[1:])
 
 
 def may_trap(op: Op) -> bool:
-    """Whether an operation itself may end a launch, of a target that looks for faults.
+    """Return whether an operation itself may end a launch on a target that checks for faults.
 
-    One with regions does what is in them, but the iterations of a loop are counted, and a `for` looks at its step.
+    One with regions runs what is in them, but a loop may exceed the limit of iterations, and a `for` checks its step.
     """
     return isinstance(op, For | Loop) or not (op.regions or op.spec.terminator or is_speculatable(op))
 
@@ -113,7 +112,7 @@ def _subtile_is_there(op: Extract | Insert) -> bool:
 
 
 def is_shareable(op: Op) -> bool:
-    """Whether an equal operation before it can stand for an operation."""
+    """Return whether an equal operation before it can replace an operation."""
     return _is_shareable_kind(type(op)) and not op.regions and not op.discardable
 
 
@@ -123,7 +122,7 @@ def _is_shareable_kind(kind: type[Op]) -> bool:
 
 
 def is_weak_load(op: Op) -> bool:
-    """Whether an operation does nothing but read memory that nobody else writes meanwhile."""
+    """Return whether an operation only reads memory that nobody else writes meanwhile."""
     return own_effect(op) is Effect.READ and access_of(op) is not None and ordering_of(op) is MemoryOrdering.WEAK
 
 
@@ -131,7 +130,7 @@ _UNNEEDED = Effect.READ | Effect.ALLOCATE | Effect.PROMISE
 
 
 def is_needed(op: Op) -> bool:
-    """Whether an operation must stay though nobody uses its results."""
+    """Return whether an operation must stay even if nobody uses its results."""
     effect = own_effect(op)
     if effect is Effect.NONE:
         return False

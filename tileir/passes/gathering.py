@@ -4,10 +4,9 @@
     %v, %t = load_ptr_tko weak %at, %mask               =>    %tiles = make_gather_scatter_view %tensor, sparse_dim = 0
                                                               %v, %t = load_view_tko weak %tiles[%rows, %zero]
 
-A row that is masked off has an index beyond the tensor, which is what such views leave out.
+A row that is masked off gets an index beyond the tensor, which such views skip.
 
-Knows: which addresses are rows of a table, and the view of the table. Does not know: other addresses (`raising`), nor
-when indices do not wrap around (`passes.linear`).
+`raising` handles all other addresses.
 """
 
 from __future__ import annotations
@@ -131,7 +130,7 @@ class RowTiles:
         return None
 
     def _fits(self, op: AddI | MulI) -> bool:
-        """Whether no element wraps around."""
+        """Return whether no element wraps around."""
         if op.overflow in (Overflow.NO_SIGNED_WRAP, Overflow.NO_WRAP):
             return True
         ends = [(found.low, found.high) for found in map(self.tiles.known.range, (op.lhs, op.rhs))]
@@ -226,7 +225,7 @@ def _bounded_table(
 
 
 def _is_of_rows(part: MaskPart, row_dim: int) -> bool:
-    """Whether a part of a mask says something of rows only."""
+    """Return whether a part of a mask depends on rows only."""
     wide = [dim for dim, extent in enumerate(part.value.tile.shape) if extent > 1]
     return len(wide) == 1 and part.dims[row_dim] == wide[0]
 

@@ -2,8 +2,7 @@
 
     %mask = cmpi less_than %index, %ns, signed : tile<4096xi32> -> tile<4096xi1>      index + 1 <= n, of each element
 
-Knows: which inequalities a tile of i1 stands for, which hold where an operation runs, and what follows from them and
-from the bounds of numbers. Does not know: what is masked, nor how such tiles are found (`passes.linear`).
+`passes.linear` finds the tiles that grow evenly.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ NOT_SEEN = Inequalities((), False)
 
 
 def inequalities(mask: Value, tiles: LinearTiles) -> Inequalities:
-    """What holds where an element of a tile of i1 is 1."""
+    """Return the inequalities that hold where an element of a tile of i1 is 1."""
     found = [(_of_part(part.value, tiles), part.dims) for part in parts_of(mask)]
     parts = (one.at(dims) for some, dims in found for one in some.parts)
     return Inequalities(tuple(parts), all(some.complete for some, _ in found))
@@ -137,7 +136,7 @@ class Prover:
         self._guards += [form for pair, gap in self._known.items() if (form := self._rest(*pair, gap)) is not None]
 
     def proves(self, less: ScalarFormula, more: ScalarFormula, gap: int) -> bool:
-        """Whether ``less + gap <= more`` is certain, both read as signed."""
+        """Return whether ``less + gap <= more`` is certain, with both read as signed."""
         if isinstance(less, KnownScalar) and isinstance(more, KnownScalar):
             return less.number + gap <= more.number
         if self._known.get((less, more), gap - 1) >= gap:
@@ -159,11 +158,11 @@ class Prover:
         return reading.form if self.holds(reading.needs) else None
 
     def holds(self, needs: Needs) -> bool:
-        """Whether conditions are certain, or promised by the program."""
+        """Return whether conditions are certain, or promised by the program."""
         return self._holds(needs, self._guards)
 
     def divides(self, divisor: int, form: Expression) -> bool:
-        """Whether an expression is certainly a multiple of a power of two."""
+        """Return whether an expression is certainly a multiple of a power of two."""
         return form.range_if(self.tiles.known.promised_range).divisor % divisor == 0
 
     def _holds(self, needs: Needs, guards: Sequence[Expression]) -> bool:
@@ -174,7 +173,7 @@ class Prover:
         )
 
     def _is_positive(self, form: Expression, guards: Sequence[Expression], turns: int = MOST_TURNS) -> bool:
-        """Whether an expression is 0 or more."""
+        """Return whether an expression is 0 or more."""
         if self._low(form) >= 0 or any(self._low(form - guard) >= 0 for guard in guards):
             return True
         for turn in [symbol for symbol in form.symbols() if isinstance(symbol, Turn)] if turns else ():
@@ -187,7 +186,8 @@ class Prover:
         return form.range_if(self.tiles.known.promised_range).low
 
     def _in_last_turn(self, form: Expression, turn: Turn) -> Expression | None:
-        """The expression in the last turn of a loop around, in which it is the smallest; None if that is not seen."""
+        """Return the expression in the last turn of an enclosing loop, where it is smallest; None if there is no such
+        loop."""
         step = form.step(turn)
         if step is None or not step.is_constant or step.constant >= 0:
             return None

@@ -1,7 +1,6 @@
-"""The passes ``infer``, ``infer-assume``, ``infer-inbounds``: what a program implies and does not say is written down.
+"""The passes ``infer``, ``infer-assume``, ``infer-inbounds``: write down what a program implies but does not say.
 
-Knows: which promises, static extents and flags follow from ranges of values. Does not know: the ranges
-(`analysis.affine`).
+Promises, static extents and flags follow from the ranges of values (`analysis.affine`).
 """
 
 from __future__ import annotations
@@ -115,7 +114,7 @@ class Inferring(_Ranged):
         return made
 
     def _fits(self, op: AddI | SubI | MulI) -> bool:
-        """Whether the exact result of an operation fits its type."""
+        """Return whether the exact result of an operation fits its type."""
         one, two = self.bounds(op.lhs), self.bounds(op.rhs)
         bits = op.result.tile.number.bits
         if one is None or two is None or bits == 1:
@@ -127,7 +126,7 @@ class Inferring(_Ranged):
     # ------------------------------------------------------------ static extents
 
     def _is_plain(self, view: Value) -> bool:
-        """Whether a view is used by views and accesses only, so that it may have another type."""
+        """Return whether a view is used by views and accesses only, so that it may have another type."""
         return all(
             isinstance(user, _USERS) and (not isinstance(user, _MAKERS) or self._is_plain(user.results[0]))
             for user in self.uses.of(view)
@@ -228,7 +227,7 @@ class InferringAssume(_Ranged):
 
 
 def _promises(value: Value) -> Iterator[AssumePredicate]:
-    """What has been promised of a value on the way to it."""
+    """Yield the promises that a value has passed through."""
     while isinstance(value.owner, Assume):
         yield value.owner.predicate
         value = value.owner.value

@@ -6,8 +6,6 @@
 Unlike the expressions of `analysis.affine`, the parts are scalars that can be computed where the tile is used. The
 first element is computed as the program does it, so that it may wrap around; that no element does so relative to the
 first is proved, or promised by the program.
-
-Knows: which operations keep this form, and when it is exact. Does not know: what the tiles are used for.
 """
 
 from __future__ import annotations
@@ -111,7 +109,7 @@ class LinearTiles:
     # ------------------------------------------------------------ proofs
 
     def holds(self, needs: Needs) -> bool:
-        """Whether conditions are proved, or promised by the program."""
+        """Return whether conditions are proved, or promised by the program."""
         return all(need.promised or need.holds(self.known.promised_range) for need in needs)
 
     def exact(self, value: Value, overflow: Overflow, found: Linear) -> Linear | None:
@@ -123,7 +121,8 @@ class LinearTiles:
         return None
 
     def _is_aligned(self, value: Value, found: Linear) -> bool:
-        """Whether the first element is a multiple of a power of two that the others are less apart from it than."""
+        """Return whether the first element is a multiple of a power of two that is larger than the distance to all
+        others."""
         steps = [known_number(step) for step in found.steps]
         if any(step is None or step < 0 for step in steps):
             return False
@@ -134,7 +133,7 @@ class LinearTiles:
         return self.holds(base.needs) and farthest < min(divisor, limit)
 
     def _is_in_range(self, whole: Affine, tile: TileType, found: Linear) -> bool:
-        """Whether the elements are the numbers of their expression, which has the same steps."""
+        """Return whether the elements equal their expression, which has the same steps."""
         exact = whole.form.range_if(self.known.promised_range)
         if not self.holds(whole.needs) or not exact.within(ranges.signed(whole.bits)):
             return False
@@ -149,7 +148,7 @@ class LinearTiles:
         return self.holds(expected.needs) and whole.form.step(lane) == expected.form
 
     def is_at_least(self, value: Value, low: int) -> bool:
-        """Whether all elements, read as signed, are `low` or more."""
+        """Return whether all elements, read as signed, are `low` or more."""
         return self.known.range(value).low >= low
 
     # ------------------------------------------------------------ values that a loop carries
@@ -186,7 +185,7 @@ def _change(next: Value, value: Value) -> tuple[AddI | Offset, Value] | None:
 
 
 def _times_turn(loop: For, advance: ScalarFormula, bits: int) -> ScalarFormula | None:
-    """What the turns before this one have added together, modulo 2^bits; None but for a loop that counts from 0."""
+    """Return the sum of the steps of earlier turns, modulo 2^bits; None unless the loop counts from 0."""
     step, counter = signed_splat_of(loop.step), given(loop.body.args[0])
     if signed_splat_of(loop.lower) != 0 or step is None or step <= 0 or bits_of(counter) > bits:
         return None
@@ -200,12 +199,12 @@ def _times_turn(loop: For, advance: ScalarFormula, bits: int) -> ScalarFormula |
 
 
 def _is_outside(formula: ScalarFormula, block: Block) -> bool:
-    """Whether a formula is made of nothing that `block`, or a block in it, defines."""
+    """Return whether a formula uses nothing defined in `block` or in a block inside it."""
     return not any(is_inside(value, block) for value in values_in(formula))
 
 
 def is_inside(value: Value, block: Block) -> bool:
-    """Whether a value is defined in `block` or in a block in it."""
+    """Return whether a value is defined in `block` or in a block in it."""
     home = home_of(value)
     while home is not None and home is not block:
         home = None if home.parent is None else home.parent.parent

@@ -1,11 +1,11 @@
-"""Patterns: rewrites of single operations and what defines their operands, written as they are spoken.
+"""Patterns: rewrites of single operations and of what defines their operands, written in words.
 
     PatternRow("add-zero", "canonicalise", "addi(x, 0)", "x", Exactness.EXACT, "zero is neutral")
 
 A small letter stands for any value, a capital for one that a `constant` defines, a number for a constant with that
-integer in all elements; a name twice is the same value twice. ``overflow=O`` names what an attribute is, and
-``signedness=signed`` asks for a case of it; one that is not mentioned may be anything, and is the default in what is
-made. In what is made, and in `when`, a word of `WORDS` may be called.
+integer in all elements; a name twice is the same value twice. ``overflow=O`` names an attribute's value and
+``signedness=signed`` requires one; an attribute that is not mentioned may be anything, and gets its default in the
+result. The result and `when` may call a word of `WORDS`.
 """
 
 from __future__ import annotations
@@ -119,11 +119,12 @@ class PatternRow(Row):
         object.__setattr__(self, "condition", read(self.when) if self.when else None)
 
     def may_match(self, defining: Sequence[type]) -> bool:
-        """Whether the pattern may fit an operation whose operands come from operations, or blocks, of those classes."""
+        """Return whether the pattern may match an operation whose operands are defined by operations, or blocks, of
+        those classes."""
         return all(map(_may_fit, self.matched.operands, defining))
 
     def match(self, op: Op) -> Bound | None:
-        """What the names stand for if the pattern fits `op` and the condition holds."""
+        """Return the values of the names if the pattern matches `op` and the condition holds."""
         bound: Bound = {}
         if not _fits_op(self.matched, op, bound):
             return None
@@ -140,7 +141,7 @@ class PatternRow(Row):
 
 
 def _may_fit(term: Term, defining: type) -> bool:
-    """Whether a term may stand for a value, by the class of what defines that."""
+    """Return whether a term may match a value, judging by the class of its definition."""
     if isinstance(term, Apply):
         return defining is term.op
     return defining is Constant or not (isinstance(term, Number) or (isinstance(term, Name) and term.constant))
@@ -195,7 +196,7 @@ def _collect(term: Apply, op: Op, found: list[Op]) -> None:
 
 
 def evaluated(term: Term, bound: Bound) -> object:
-    """What a term of words and names stands for."""
+    """Return the value of a term of words and names."""
     if isinstance(term, Name):
         return bound[term.name]
     if isinstance(term, Number):
@@ -318,7 +319,7 @@ def negated(predicate: Predicate) -> Predicate:
 
 
 def other(ordering: Ordering) -> Ordering:
-    """What a comparison with NaN gives when the result is negated."""
+    """Return the ordering of a comparison whose result is negated: with NaN it gives the opposite."""
     return Ordering.UNORDERED if ordering is Ordering.ORDERED else Ordering.ORDERED
 
 
@@ -333,38 +334,38 @@ def composed(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]
 
 
 def in_order(permutation: tuple[int, ...]) -> bool:
-    """Whether a permutation leaves every dimension where it is."""
+    """Return whether a permutation leaves every dimension where it is."""
     return permutation == tuple(range(len(permutation)))
 
 
 def variable(value: Value) -> bool:
-    """Whether a value is not known."""
+    """Return whether a value is not a known constant."""
     return constant_of(value) is None
 
 
 def wider(value: Value, than: Value) -> bool:
-    """Whether the elements of one tile have more bits than those of another."""
+    """Return whether the elements of one tile have more bits than those of another."""
     return value.tile.number.bits > than.tile.number.bits
 
 
 def one_bit(value: Value) -> bool:
-    """Whether the elements are i1."""
+    """Return whether the elements are i1."""
     return value.tile.element is I1
 
 
 def wide_integer(value: Value) -> bool:
-    """Whether the elements are integers of more than one bit."""
+    """Return whether the elements are integers of more than one bit."""
     element = value.tile.element
     return isinstance(element, ElementType) and not element.is_float and element.bits > 1
 
 
 def narrower(value: Value, than: Value) -> bool:
-    """Whether the elements of one tile have fewer bits than those of another."""
+    """Return whether the elements of one tile have fewer bits than those of another."""
     return wider(than, value)
 
 
 def fits_sum(value: Value, other: Value) -> bool:
-    """Whether the sum of two constants, read as signed, fits their common type."""
+    """Return whether the sum of two constants, read as signed, fits their common type."""
     return _signed_sum(value, other) is not None
 
 

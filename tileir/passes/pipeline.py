@@ -1,6 +1,6 @@
 """All passes by name, and the order in which a level runs them.
 
-Knows: names and levels. Does not know: any rewrite, nor how passes follow each other (`running`).
+Passes run one after the other in `running`.
 """
 
 from __future__ import annotations

@@ -183,7 +183,7 @@ def _yield(values: Sequence[Value], loc: Location) -> Op:
 
 
 class RaisingPlan:
-    """What becomes of an entry: the windows of accesses that become views, the guards of blocks around them."""
+    """The outcome for an entry: windows of accesses that become views, and guards of the blocks around them."""
 
     def __init__(self, entry: Entry) -> None:
         self.windows: dict[Op, TileWindow] = {}
@@ -233,7 +233,7 @@ class RaisingPlan:
         return [block for block, guard in self.guards.items() if _is_among(op, guard.inside)]
 
     def _guarded(self, op: Op) -> list[Known]:
-        """What the guards around an operation say."""
+        """Return the conditions of the guards around an operation."""
         return [one for block in self._guards_of(op) for one in self.guards[block].conditions]
 
     def _home(self, op: Op, found: TileWindow) -> For | None:
@@ -249,7 +249,7 @@ class RaisingPlan:
 
 
 def _is_among(op: Op, ops: Sequence[Op]) -> bool:
-    """Whether an operation is one of some, or stands in one."""
+    """Return whether an operation is one of `ops` or nested in one."""
     around: Op | None = op
     while around is not None and around not in ops:
         around = around.parent_op
@@ -257,7 +257,7 @@ def _is_among(op: Op, ops: Sequence[Op]) -> bool:
 
 
 def _stands_in(op: Op, block: Block) -> bool:
-    """Whether an operation stands in a block, or in a block in it."""
+    """Return whether an operation is in a block or in a block inside it."""
     home = op.parent
     while home is not None and home is not block:
         home = None if home.parent is None else home.parent.parent
@@ -265,7 +265,7 @@ def _stands_in(op: Op, block: Block) -> bool:
 
 
 def may_be_raised(op: LoadPtr | StorePtr) -> bool:
-    """Whether an access is one that a view could make."""
+    """Return whether an access could be made through a view."""
     pointers = (op.source if isinstance(op, LoadPtr) else op.destination).tile
     if op.memory_ordering_semantics is not MemoryOrdering.WEAK or op.discardable or pointers.count == 1:
         return False
@@ -316,7 +316,7 @@ def _only_stores(block: Block) -> list[StorePtr]:
 
 
 def _needed(store: StorePtr, tiles: LinearTiles, prover: Prover) -> list[Known]:
-    """What holds if any element of a store is not masked off, and is not known to hold."""
+    """Return the conditions, not known to hold, that hold if any element of a store is not masked off."""
     found = []
     for part in () if store.mask is None else inequalities(store.mask, tiles).parts:
         rising = all((known_number(step) or 0) >= 0 and known_number(step) is not None for step in part.less.steps)
@@ -326,7 +326,7 @@ def _needed(store: StorePtr, tiles: LinearTiles, prover: Prover) -> list[Known]:
 
 
 def _is_computed_in(condition: Known, block: Block) -> bool:
-    """Whether all that a condition is made of is defined in `block` or around it."""
+    """Return whether everything in a condition is defined in `block` or around it."""
     values = (value for formula in condition[:2] for value in values_in(formula))
     return all(home_of(value) is block or not is_inside(value, block) for value in values)
 

@@ -1,11 +1,11 @@
-"""The walk that all passes are: a program is rebuilt, operation by operation, in program order.
+"""The walk behind every pass: a program is rebuilt, operation by operation, in program order.
 
     class Renamed(Rebuilding):
         def emit(self, op):                  # `op` is new; its operands and regions are rebuilt already
             return super().emit(op) if op is needed else something_else
 
-A pass redefines `visit`, which sees operations of the program as it was, or `emit`, which sees those of the program
-that is being made. What it may rewrite is stated as data, one `Row` for each rewrite, and what it did stands in a log.
+A pass redefines `visit`, which sees operations of the old program, or `emit`, which sees those of the new one. Each
+rewrite is declared as a `Row`, and its uses are recorded in a log.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class ChangeLog:
     """What they have changed."""
 
     def allows(self, row: Row) -> bool:
-        """Whether a row may be applied."""
+        """Return whether a row may be applied."""
         return not self.exact or row.kind is Exactness.EXACT
 
     def note(self, row: Row, before: Op, after: Sequence[Value] = ()) -> None:
@@ -101,11 +101,11 @@ class _Kept(dict[Value, Value]):
 
 
 class Rebuilding:
-    """One walk. `block` is the one that operations are added to.
+    """One walk over a program.
 
-    A walk that `takes_over` uses the program up: what does not change is not copied, and lives on in new blocks. Such a
-    walk visits every operation once at most, and looks at the program as it was before it begins or where it has not
-    been yet.
+    Operations are added to `block`. A walk that `takes_over` uses the program up: unchanged operations are moved to new
+    blocks rather than copied. Such a walk visits every operation at most once, and looks at the old program only before
+    it begins or at parts not yet visited.
     """
 
     def __init__(self, log: ChangeLog) -> None:

@@ -1,7 +1,6 @@
-"""Smaller versions of a program, for those who look for the part of it that matters.
+"""Smaller versions of a program, used to find the part of it that matters.
 
-Knows: what can be left out of a program so that it may stay valid. Does not know: what is looked for, nor whether a
-version is valid: the rules are not asked here.
+Versions may be invalid: the verifier is not asked here.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from tileir.passes.redundancy import Sharing
 
 @dataclass(frozen=True)
 class Attempts:
-    """Ways to make a program smaller of one kind: with `size` things, any run of which may be left out together."""
+    """Ways of one kind to make a program smaller: any run of `size` things may be left out together."""
 
     text: str
     size: int
@@ -66,7 +65,7 @@ def _tidied(module: Module) -> Module:
 
 
 def _is_droppable(op: Op) -> bool:
-    """Whether an operation can be left out, and is not what would stand for it."""
+    """Return whether an operation can be left out, and is not itself a kind of replacement."""
     around = op.parent_op
     if isinstance(op, Constant | MakeToken):
         return False
@@ -179,7 +178,8 @@ def _zero(type: TileType) -> DenseElements:
 
 
 def _sees(block: Block, value: Value) -> bool:
-    """Whether a value is defined in `block`, or in one around that is being made; what is not, the verifier refuses."""
+    """Return whether a value is defined in `block` or in an enclosing one that is being made; the verifier refuses
+    others."""
     home = value.owner.parent if isinstance(value.owner, Op) else value.owner
     return home is block or (home is not None and home.parent is None)
 

@@ -1,4 +1,5 @@
-"""The passes ``cse``, ``licm`` and ``forward``: what is computed twice, in every iteration, or loaded though known.
+"""The passes ``cse``, ``licm`` and ``forward``: computations that are repeated, do not change in a loop, or load a
+known value.
 
 cse        an operation that repeats one that is visible to it is that other one
 licm       what is the same in every iteration is computed before the loop; tokens alone order accesses of one block
@@ -83,7 +84,7 @@ class Sharing(Rebuilding):
 
 
 def _key(op: Op) -> Hashable:
-    """What is equal for equal operations."""
+    """Return a key that is equal for equal operations."""
     attributes = frozenset(op.attributes.items()) if op.attributes else None
     return (type(op), *op.operands, op.segments, attributes, *op.result_types)
 
@@ -161,9 +162,9 @@ class Hoisting(Rebuilding):
 
 
 def _is_worth_keeping(op: Op) -> bool:
-    """Whether the results of an operation are better kept through a loop than made again.
+    """Return whether results are better kept through a loop than computed again.
 
-    A tile has to lie somewhere meanwhile, and code that makes its elements where they are used is cheaper than that.
+    A tile needs memory meanwhile, and code that computes its elements where they are used is cheaper than that.
     """
     if op.spec.chapter in ("functions", "matmul") or isinstance(op, DivF | Sqrt | RemF):
         return True
@@ -227,7 +228,7 @@ class Forwarding(Rebuilding):
         return same and later.mask in (None, op.mask) and self._passes(op, later)
 
     def _passes(self, op: Op, later: Op) -> bool:
-        """Whether `later` runs whenever `op` has run, and nothing between them can look at memory unordered."""
+        """Return whether `later` runs whenever `op` has run, and nothing between them can access memory unordered."""
         assert op.parent is not None, "an operation of a program stands in a block"
         between = op.parent.ops[self._position(op) + 1 : self._position(later)]
         return not any(effects_of(one) & _LOOKS or _may_leave(one) for one in between)
@@ -284,12 +285,12 @@ class Forwarding(Rebuilding):
 
 
 def is_weak(op: Op) -> bool:
-    """Whether an access is ordered by nothing but its tokens."""
+    """Return whether an access is ordered only by its tokens."""
     return op.attributes.get("memory_ordering_semantics") is MemoryOrdering.WEAK
 
 
 def same_place(one: MemoryAccess, other: MemoryAccess) -> bool:
-    """Whether two accesses certainly go to the same elements."""
+    """Return whether two accesses certainly go to the same elements."""
     return (
         one.address is other.address
         and one.mask is other.mask
@@ -303,7 +304,7 @@ def _same_padding(one: MemoryAccess, other: MemoryAccess) -> bool:
 
 
 def _may_leave(op: Op) -> bool:
-    """Whether control may leave the block of `op` in it."""
+    """Return whether control may leave the block of `op` inside `op`."""
     blocks: list[Block] = [block for block in op.regions if block is not None]
     if isinstance(op, If):
         return any(next(exits_from(block), None) is not None for block in blocks)

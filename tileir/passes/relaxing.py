@@ -1,7 +1,6 @@
 """The pass ``relax``: tokens order only the accesses that need it.
 
-Knows: which accesses cannot meet in memory, and how to take an edge away and keep all others. Does not know: addresses
-(`analysis.footprint`, `analysis.disjoint`).
+`analysis.footprint` and `analysis.disjoint` tell which accesses cannot meet in memory.
 
     %a, %t1 = load p token=%t0            %a, %t1 = load p token=%t0
     %b, %t2 = load q token=%t1    =>      %b, %t2 = load q token=%t0

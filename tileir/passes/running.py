@@ -20,8 +20,8 @@ from tileir.passes.rebuilding import Aspect, Change, ChangeLog, Rebuilding, Row,
 
 @dataclass(frozen=True)
 class Context:
-    """What passes are handed. `evaluate` computes an operation on constants; `arguments` are known scalar arguments, by
-    parameter name. `exact`: only rows that are exact, which keep what traps as well.
+    """The environment of passes. `evaluate` computes an operation on constants; `arguments` are known scalar arguments,
+    by parameter name. `exact`: apply only rows that are exact, which also preserve traps.
     """
 
     evaluate: Evaluate
@@ -55,7 +55,7 @@ def copying(walk: Callable[[ChangeLog], Rebuilding]) -> Walked:
 
 
 def plain(walk: Callable[[ChangeLog], Rebuilding]) -> Walked:
-    """A pass that needs nothing but the program, which it uses up."""
+    """Return a pass that needs nothing but the program, which it uses up."""
     return lambda module, log, context: walk(log).taking_over().module(module)
 
 
@@ -144,7 +144,7 @@ class _Run:
 
 
 def _has_work(one: Pass, changed: Aspect, by: Pass) -> bool:
-    """Whether a pass may find something in a program that another, or itself, has changed."""
+    """Return whether a pass may find something in a program changed by another pass or by itself."""
     return bool(changed & one.looks_at) and not (one is by and one.settles)
 
 

@@ -1,11 +1,9 @@
-"""Scalars that a pass may compute: formulas over values of the program, which become operations once that is decided.
+"""Scalars that a pass may compute: formulas over values of the program that become operations once the pass decides so.
 
     first = moved(given(%p), times(given(%block), number(4096, 32)))       # nothing is computed yet
     value = emitted(first, walk, loc)                                      # offset %p, (muli %block, 4096)
 
-Equal formulas are equal objects, so that a condition is known where an `if` around tests the same.
-
-Knows: how formulas are put together, simplified and emitted, and the expression of each. Does not know: tiles.
+Equal formulas are equal objects, so that a condition is known inside an `if` that tests the same.
 """
 
 from __future__ import annotations
@@ -49,7 +47,7 @@ class GivenScalar:
 
 @dataclass(frozen=True)
 class ComputedScalar:
-    """What an operation makes of others."""
+    """The result of an operation on other formulas."""
 
     kind: type[Op]
     operands: tuple[ScalarFormula, ...]

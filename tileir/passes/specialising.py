@@ -114,7 +114,7 @@ class Inlining(Rebuilding):
         return super().module(module)
 
     def _called_after(self, module: Module) -> set[Op]:
-        """The entries, and the functions that are left: those of which a call is, or that nobody called before."""
+        """Return the entries and the functions that are kept: those still called, or never called before."""
         called = {self.sizes.callee(op) for op in module.walk() if isinstance(op, Call)}
         waiting: list[Op] = [item for item in module.items if isinstance(item, Entry | Func) and item not in called]
         kept = set(waiting)
@@ -149,7 +149,7 @@ class Inlining(Rebuilding):
         return not op.discardable and self._is_whole(function) and self.placement.is_part(function)
 
     def _is_whole(self, function: Op) -> bool:
-        """Whether a function returns at its end only, and allocates nothing."""
+        """Return whether a function returns only at its end and allocates nothing."""
         if function not in self.whole:
             (body,) = function.regions
             assert body is not None, "a function has a body"
@@ -178,10 +178,10 @@ _NUMBER = tile(I32)
 
 
 def banded(module: Module, grid: Sequence[int], axes: Sequence[int]) -> Module:
-    """The program that runs a band of `grid`, on one that is shorter along `axes`; each entry has one parameter more
-    for each of them.
+    """Return a program that runs a band of `grid`, on a grid shorter along `axes`; each entry gets one more parameter
+    per axis.
 
-    Functions must have been inlined: what they ask of their place is not changed.
+    Functions must be inlined first: their tile block ids are not changed.
     """
     return _Banding(grid, axes).module(module)
 

@@ -127,7 +127,7 @@ def _border(extent: int, bounds: Sequence[IndexBound]) -> Border | None:
 def _extents(
     shape: Sequence[int], bounds: Sequence[Sequence[IndexBound]], prover: Prover
 ) -> tuple[ScalarFormula, ...] | None:
-    """How many elements bounds leave along each dimension; None if the numbers may not fit into 64 bits."""
+    """Return how many elements the bounds leave along each dimension; None if the numbers may not fit into 64 bits."""
     found = []
     for extent, some in zip(shape, bounds):
         counts = [_distance(one.less, one.more, 1 - one.gap, prover) for one in some]
@@ -145,8 +145,8 @@ def extents_of(parts: Sequence[Inequality], shape: Sequence[int], prover: Prover
 
 
 def _bounds(parts: Sequence[Inequality], shape: Sequence[int], prover: Prover) -> list[list[IndexBound]] | None:
-    """The bounds of each dimension, all of which leave an element, without those that leave the whole tile; None if
-    some parts of a mask say anything else."""
+    """Return the bounds of each dimension, all of them non-empty, without those that leave the whole tile; None if a
+    part of a mask says anything else."""
     bounds: list[list[IndexBound]] = [[] for _ in shape]
     for part in parts:
         if not _always(part, shape, prover):
@@ -158,7 +158,7 @@ def _bounds(parts: Sequence[Inequality], shape: Sequence[int], prover: Prover) -
 
 
 def _always(part: Inequality, shape: Sequence[int], prover: Prover) -> bool:
-    """Whether an inequality holds for all elements of the tile."""
+    """Return whether an inequality holds for all elements of the tile."""
     farthest = 0
     for extent, less, more in zip(shape, part.less.steps, part.more.steps):
         steps = (known_number(less), known_number(more))

@@ -1,4 +1,4 @@
-"""From the arguments of a launch to what a kernel is given, or the error that names kernel and parameter."""
+"""Conversion of launch arguments to kernel parameters, with errors that name kernel and parameter."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Pointer:
 
 
 def may_be_memory(pointer: Pointer) -> bool:
-    """Whether there can be memory at an address, and as much as is said."""
+    """Return whether there can be memory of the stated size at an address."""
     return pointer.address >= LOWEST and pointer.address + (pointer.size or 0) < HIGHEST
 
 
@@ -289,14 +289,14 @@ GONE = "an array whose memory is there", "one whose storage was freed, or whose 
 
 
 def backwards(array: Array) -> tuple[str, str]:
-    """What is expected instead of an array with negative strides, and what it is."""
+    """Return the expected and the actual text for an array with negative strides."""
     return "an array without negative strides", f"strides of {array.strides} bytes"
 
 
 def read_only(writes: Writes, position: int | None) -> tuple[str, str] | None:
-    """What is expected instead of a read-only array, and what it is; None if nothing is ever written there.
+    """Return the expected and the actual text for a read-only array;
 
-    `position` is that of the parameter, None for an array that is reached through another.
+    None if it is never written. `position` is that of the parameter, None for an array that is reached through another.
     """
     found = writes.to(position)
     if found is None:

@@ -1,8 +1,7 @@
 """Arrays in memory, whichever library made them.
 
-Knows: NumPy arrays, torch tensors, the array interfaces, DLPack and the buffer protocol; nothing is copied, and torch
-is not imported unless the program has.
-Does not know: which arrays a kernel takes (`arguments`).
+NumPy arrays, torch tensors, the array interfaces, DLPack and the buffer protocol are read without a copy; torch is not
+imported unless the program has imported it.
 """
 
 from __future__ import annotations
@@ -67,12 +66,12 @@ class Array(NamedTuple):
 
     @property
     def runs_backwards(self) -> bool:
-        """Whether a stride is negative."""
+        """True if a stride is negative."""
         return not self.contiguous and min(self.strides, default=0) < 0
 
     @property
     def is_gone(self) -> bool:
-        """Whether there are elements but no memory behind them."""
+        """True if there are elements but no memory behind them."""
         return not self.address and 0 not in self.shape
 
     @property
@@ -173,7 +172,7 @@ def _address(array: np.ndarray, lends: bool) -> int:
 
 
 def _is_cut(array: np.memmap) -> bool:
-    """Whether the file is shorter than what was mapped of it: the memory behind its end is gone."""
+    """Return whether the file is shorter than its mapping: the memory behind its end is gone."""
     memory: object = array
     while isinstance(memory, np.ndarray):
         memory = memory.base
@@ -240,7 +239,7 @@ def _torch_device(device: Any) -> str:
 
 
 def is_for_rocm(library: Any) -> bool:
-    """Whether torch or CuPy, which have CUDA's names for all GPUs, are made for those of AMD."""
+    """Return whether torch or CuPy, which use CUDA's names for all GPUs, are built for AMD's."""
     if getattr(getattr(library, "version", None), "hip", None) is not None:
         return True
     runtime = getattr(getattr(library, "cuda", None), "runtime", None)

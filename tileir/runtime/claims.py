@@ -19,7 +19,7 @@ _FIRST = (0, 0, 0)
 
 @dataclass(frozen=True)
 class ParameterBits:
-    """What a parameter is given, by its position: a number, or an address."""
+    """The bits passed for a parameter, given by its position: a number or an address."""
 
     parameter: int
 
@@ -61,7 +61,7 @@ def warn_of_claims(kernel: str, plain: Sequence[PlainView], arguments: Sequence[
 
 
 def plain_views(entry: Entry) -> list[PlainView]:
-    """The views that every tile block of an entry makes, and of which a launch tells all."""
+    """Return the views that every tile block of an entry makes and that are known from the launch's arguments."""
     given = {argument: ParameterBits(position) for position, argument in enumerate(entry.body.args)}
     found = (_plain(op, given) for op in entry.body.ops if isinstance(op, MakeTensorView))
     return [view for view in found if view is not None]

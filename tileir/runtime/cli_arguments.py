@@ -213,7 +213,7 @@ def _value(parameter: Parameter, word: Word, random: np.random.Generator) -> Giv
 
 
 def _element_of(parameter: Parameter) -> tuple[t.ElementType, bool]:
-    """The element type of a parameter or of what it points to, and whether it is a pointer."""
+    """Return the element type of a parameter or of its pointee, and whether it is a pointer."""
     ty = parameter.type
     if isinstance(ty, t.TileType):
         return (ty.element.pointee, True) if isinstance(ty.element, t.PointerType) else (ty.element, False)

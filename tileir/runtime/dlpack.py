@@ -1,7 +1,6 @@
 """DLPack: memory shared between array libraries, read without any of them.
 
-Knows: the capsule that ``__dlpack__`` gives, old and versioned, and its data types (dlpack.h, version 1.1).
-Does not know: what the memory is used for.
+It reads the capsule of ``__dlpack__``, old and versioned, and its data types (dlpack.h, version 1.1).
 
 NumPy's own reader knows neither bfloat16 nor the 8-bit floats.
 """

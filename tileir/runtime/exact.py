@@ -1,7 +1,7 @@
-"""The rewrites of launches: a kernel, and a program, as targets compile it unless they are told not to.
+"""The rewrites of launches: a kernel, and a program, as targets compile them by default.
 
-Knows: that only exact rewrites are made, and that folding is done by the interpreter's rules. Does not know: any
-rewrite (`passes`). Imports what rewrites only when something is.
+Only exact rewrites are made, and folding uses the interpreter's rules. The passes are imported only when something is
+rewritten.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the GPU targets share: from the arguments of a launch to the driver, and from the driver back."""
+"""Code shared by the GPU targets: from the arguments of a launch to the driver and back."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ class Gpu:
         )
 
     def fetch(self, placed: Array, array: np.ndarray) -> None:
-        """Copy what was placed back, when all launches are done. Raises Trap for a fault of one."""
+        """Copy a placed array back when all launches are done. Raises Trap for a fault of one."""
         content = bytearray(array.nbytes)
         self.driver.download(placed.address, content)
         order: Literal["C", "F"] = "F" if array.flags.fnc else "C"

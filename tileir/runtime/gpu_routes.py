@@ -1,7 +1,6 @@
-"""Routes to code of a loaded kernel for a GPU, and the target of each: through Triton's compiler, or by `tileiras`.
+"""Routes from a module to a loaded GPU kernel, and the target of each: through Triton's compiler, or by `tileiras`.
 
-Knows: what of a module each route is given, what of its code kernels share, and what must be there for a target. Does
-not know: how code is made (`gpu.program`, `gpu.vendor`) or launched (`runtime.gpu`).
+Code is made in `gpu.program` and `gpu.vendor`, and launched by `runtime.gpu`.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ def source_of(kernel: Kernel) -> KernelSource:
 
 
 def facts_of(count: int, watched: Sequence[int], variant: CodeVariant) -> list[ParameterFacts]:
-    """The facts of each of `count` parameters, of which those `watched` may be aligned."""
+    """Return the facts of each of `count` parameters; those `watched` may be aligned."""
     facts = [UNKNOWN] * count
     for position, holds in zip(watched, variant.aligned):
         facts[position] = ALIGNED if holds else UNKNOWN

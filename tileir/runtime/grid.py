@@ -1,7 +1,4 @@
-"""The grid of a launch (spec: launch#grid).
-
-Knows: which grids are allowed. Does not know: how they are run.
-"""
+"""The grid of a launch (spec: launch#grid)."""
 
 from __future__ import annotations
 

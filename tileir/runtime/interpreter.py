@@ -1,6 +1,6 @@
 """The target ``interp``: the reference interpreter on the memory of this process.
 
-Knows: how arguments become checked memory and rank-0 tiles. Does not know: how a program is run (`interp.machine`).
+Arguments become checked memory and rank-0 tiles; `interp.machine` runs the program.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def parse(text: str, filename: str = "<string>", first_line: int = 1, *, level: 
     first_line : int
         Number of its first line in the file.
     level : str
-        Language version, for what is wrong beside the faults of the text.
+        Language version that the program is checked against.
 
     Returns
     -------
@@ -72,9 +72,9 @@ def parse(text: str, filename: str = "<string>", first_line: int = 1, *, level: 
     Raises
     ------
     DiagnosticError
-        With every fault of the text, and with what else is wrong in what could be read.
+        With every fault of the text, and other faults in the part that could be read.
     TypeError
-        For what is no text.
+        For anything but text.
     """
     if not isinstance(text, str):
         raise TypeError(f"text: expected a string, got {type(text).__name__}; tileir.load takes files and bytes")

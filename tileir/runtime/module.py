@@ -68,7 +68,7 @@ class Memo:
     __slots__ = ()
 
     def memo(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What `make` gives, made on first use under a `key` of its own."""
+        """Return the result of `make`, which is called on first use of `key`."""
         found = self._memo.get(key, _UNMADE)
         if found is _UNMADE:
             found = self._memo[key] = make()
@@ -178,7 +178,7 @@ class Kernel(Memo):
 
     @cached_property
     def writes(self) -> Writes:
-        """What the kernel may write, and through which parameters."""
+        """Return what the kernel may write, and through which parameters."""
         from tileir.analysis.provenance import writes_of
 
         return writes_of(self.entry)
@@ -223,7 +223,7 @@ class Kernel(Memo):
                 with `check`, the kernel's own assumptions; ``"cuda"``, ``"cuda:tileiras"`` and ``"hip"`` are GPUs,
                 where a launch returns before the kernel has run.
             check : bool or "strict", default True
-                How much of what a kernel must not do is looked for.
+                How thoroughly faults of the kernel are checked for.
             **keywords : object
                 Arguments by the names of their parameters, and options of the target: ``debug_info``, ``mode``,
                 ``max_iterations``, ``optimize``, ``output``, ``progress``, ``seed``, ``stages``, ``stream``,
@@ -315,7 +315,7 @@ class DeviceTarget(Target, Protocol):
         """A copy of an array there, as long as it is referred to."""
 
     def fetch(self, placed: Array, array: np.ndarray) -> None:
-        """Copy what was placed back, when all launches are done. Raises Trap for a fault of one."""
+        """Copy a placed array back when all launches are done. Raises Trap for a fault of one."""
 
     def finish(self) -> None:
         """Wait until all launches are done. Raises Trap for a fault of one."""
@@ -355,7 +355,7 @@ def target_names() -> tuple[str, ...]:
 
 
 def available_targets() -> dict[str, str]:
-    """Every target by name, with a line that says what it is or why it cannot be used."""
+    """Return every target by name, with a line that describes it or says why it cannot be used."""
     return {name: _status(name) for name in _IMPLEMENTATIONS}
 
 
@@ -368,9 +368,9 @@ def _status(name: str) -> str:
 
 @contextmanager
 def placed(target: Target, values: Sequence[object]) -> Iterator[list[object]]:
-    """The values, arrays where the target has its memory; what they hold there at the end is put into those given.
+    """Yield the values with arrays placed in the target's memory; at the end their contents are copied back.
 
-    Raises Trap for a fault of what was launched meanwhile.
+    Raises Trap for a fault of a launch in between.
     """
     import numpy as np
 
@@ -410,7 +410,7 @@ def launch(
     target : str
         Where to run.
     check : bool or "strict"
-        How much of what a kernel must not do is looked for.
+        How thoroughly faults of the kernel are checked for.
     **options : object
         Options of the target.
 

@@ -189,7 +189,7 @@ def _launches(kernel: Kernel, checks: CheckLevel, options: LaunchOptions = NO_OP
 
 
 def _maker(options: LaunchOptions) -> Callable[[Kernel, CheckLevel], NativeProgram]:
-    """What makes the program of a launch. Raises TypeError for options that are no bool."""
+    """Return the function that makes the program of a launch. Raises TypeError for options that are no bool."""
     rewrites = optimizes(options)
     if flag("debug_info", options.get("debug_info")):
         return described_program
@@ -254,7 +254,7 @@ class NativeArguments:
         return self._space(access.meant, access.block).fault_at(access.address, *_described(access))
 
     def overclaim(self, op: MakeTensorView, address: int, size: int, begin: int, end: int) -> AccessFault | None:
-        """What is wrong with a view that was found to claim too much, in the words that serve all targets."""
+        """Return the fault of a view that claims too much, in the words that all targets use."""
         return self._space((begin, end)).overclaim(address, size, op.result.type.element)
 
     def _space(self, meant: tuple[int, int] | None, block: Coordinates | None = None) -> AddressSpace:
@@ -334,7 +334,7 @@ def program_of(kernel: Kernel, checks: CheckLevel = CheckLevel.ON) -> NativeProg
 
 
 def plain_program_of(kernel: Kernel, checks: CheckLevel = CheckLevel.ON) -> NativeProgram:
-    """The kernel compiled as it is, likewise."""
+    """Return the kernel compiled without rewrites."""
     return compiled(source_of(kernel, checks, rewrites=False), shared_cache())
 
 

@@ -94,7 +94,7 @@ def require_known(options: Mapping[str, object], known: type, target: str) -> No
 
 
 def optimizes(options: LaunchOptions) -> bool:
-    """Whether a program is rewritten before it becomes code: yes unless told otherwise. Raises TypeError."""
+    """Return whether a program is rewritten before it becomes code: yes unless told otherwise. Raises TypeError."""
     return flag("optimize", options.get("optimize", True))
 
 
@@ -175,9 +175,9 @@ _OPTIONS = frozenset(LaunchOptions.__annotations__)
 
 
 class CallForms:
-    """The keywords of a kernel's launches, whose parameters have these names: which are arguments, which options.
+    """The keywords of a kernel's launches, split into arguments and options.
 
-    That depends on how many arguments stand before them and on what they are called. It is remembered.
+    The split depends on the number of positional arguments and on the keywords; it is remembered.
     """
 
     def __init__(self, kernel: str, names: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""Programs from files, streams, text and bytes, as plain modules: what each is, and what can be wrong with it."""
+"""Programs from files, streams, text and bytes, as plain modules, and the errors of reading them."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def read_stream(file: IO[bytes], name: str) -> bytes:
 
 
 def cannot_begin(content: bytes) -> bool:
-    """Whether no program begins like this, in text or bytecode."""
+    """Return whether no program, in text or bytecode, begins like this."""
     if content.startswith(MAGIC):
         return False
     try:

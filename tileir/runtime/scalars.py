@@ -1,7 +1,4 @@
-"""Python and NumPy numbers as scalar arguments.
-
-Knows: which numbers fit an element type. Does not know: kernels and parameters (`arguments`).
-"""
+"""Python and NumPy numbers as scalar arguments."""
 
 from __future__ import annotations
 
@@ -94,7 +91,7 @@ def _float(number: float, element: t.ElementType) -> np.generic:
 
 
 def _rounded(number: float, element: t.ElementType) -> np.generic:
-    """The nearest number of `element`, of which an infinity stays one."""
+    """Return the nearest number of `element`; an infinity stays one."""
     if abs(number) > _limit(element) and not math.isinf(number):
         raise DoesNotFit
     if math.isinf(number) or element in (t.F32, t.F16):

@@ -57,7 +57,8 @@ def lowest_version(module: Module) -> str:
 
 @dataclass(frozen=True)
 class _Item:
-    """What the bytecode of an entry or a global leaves out: places of its operations, and arguments of its blocks."""
+    """The parts of an entry or a global that bytecode leaves out: places of its operations, and arguments of its
+    blocks."""
 
     name: str
     places: list[Location]
@@ -66,7 +67,7 @@ class _Item:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What the bytecode of a module leaves out; its items in their order."""
+    """The parts of a module that bytecode leaves out; its items in their order."""
 
     name: str | None
     place: Location

@@ -53,7 +53,7 @@ def float_text(bits: int, element: ElementType) -> str:
 
 
 def is_special(bits: int, element: ElementType) -> bool:
-    """Whether the pattern is an infinity or a NaN."""
+    """Return whether the pattern is an infinity or a NaN."""
     layout = element.layout
     magnitude = bits & layout.magnitude_mask
     if layout.infinity is not None:

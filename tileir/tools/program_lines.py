@@ -64,7 +64,7 @@ class ProgramLines:
             loc = loc.caller
 
     def _known(self, file: str) -> bool:
-        """Whether there is a text of that name, which is then among `sources`."""
+        """Return whether a text of that name exists; it is then added to `sources`."""
         if file not in self.sources:
             lines = linecache.getlines(file) if file.endswith(".py") else []
             if not lines:

@@ -26,7 +26,7 @@ from tileir.verify import verify
 
 @dataclass(frozen=True)
 class TuneTask:
-    """What is tuned: a template, or a function of a cuTile script, with its launch. Texts may have ``{{...}}``.
+    """The subject of tuning: a template, or a function of a cuTile script, with its launch. Texts may have ``{{...}}``.
 
     Attributes
     ----------

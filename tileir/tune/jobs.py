@@ -68,7 +68,7 @@ def difference(found: Launchable, expected: Sequence[np.ndarray]) -> str | None:
 
 
 def close(array: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    """Where elements count as the same."""
+    """Return a mask of the elements that count as equal."""
     if array.dtype.kind in "iub":
         return np.asarray(array == expected)
     with np.errstate(all="ignore"):

@@ -64,7 +64,7 @@ def place_of(name: str) -> Path:
 
 @dataclass(frozen=True)
 class TuneRecord:
-    """What came of tuning. `rows` are the points that were tried, the fastest first.
+    """The result of tuning. `rows` are the points that were tried, the fastest first.
 
     Attributes
     ----------

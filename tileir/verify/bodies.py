@@ -32,7 +32,7 @@ def body_values(op: Op, context: CheckContext) -> Violation | None:
 
 
 def _combines(parent: Op, type: Type, element: Type) -> bool:
-    """The rank of what a reduction yields is not checked (spec: reduction#reduce)."""
+    """Return whether a type suits the body; the rank of a reduction's yield is not checked (spec: reduction#reduce)."""
     if not isinstance(type, TileType) or type.element is not element:
         return False
     return not (isinstance(parent, Generate) and type.shape)

@@ -1,4 +1,4 @@
-"""Verifying a program of which parts could not be read."""
+"""Verification of a program that could be read only in part."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class PartialVerifier(Verifier):
             super()._inspect(op, frame, key)
 
     def _is_open(self, op: Op) -> bool:
-        """Whether it is not known what the operation is to be."""
+        """Return whether the operation is not known well enough to be checked."""
         if op in self._faulty or isinstance(op, Unread):
             return True
         if self._lacks_items and isinstance(op, Call | GetGlobal):

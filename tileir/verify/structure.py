@@ -32,8 +32,8 @@ _OF_TILE_VIEWS = ("load_view_tko", "store_view_tko", "get_index_space_shape")
 
 
 def twin_hint(op: Op, type: Type) -> str | None:
-    """Names the operation that does the same for elements of `type`, or makes what `op` takes of it, where there is
-    one."""
+    """Return a hint naming the operation that does the same for elements of `type`, or converts it for `op`; None if
+    there is none."""
     if isinstance(type, TensorViewType) and op.spec.name in _OF_TILE_VIEWS:
         return "'make_partition_view' cuts it into tiles"
     element = type.element if isinstance(type, TileType) else None

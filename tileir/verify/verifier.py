@@ -315,7 +315,7 @@ class Verifier:
 
 
 def _can_come_again(op: Op, checks: Checks) -> bool:
-    """Whether others like `op` need not be looked at: items may stand once only, and an end must be the end."""
+    """Return whether others like `op` need no further check: items must be unique, and a terminator must be the end."""
     return bool(checks.contextual) if op.regions or op.spec.terminator else True
 
 

@@ -49,10 +49,9 @@ class Fusion:
         return self._uses.of(value)
 
     def used_once(self, value: Value) -> bool:
-        """Return whether a single operation, in the block that defines `value`, reads its tile. False for constants and
-        for tiles that another value may share.
+        """Return whether a single operation, in the block that defines `value`, reads its tile.
 
-        Not where the tile may be that of another value as well, or a constant.
+        False for constants and for tiles that another value may share.
         """
         users, owner = self.users(value), value.owner
         shared = (*ALIASES, *RESHAPING, core.Constant) if isinstance(owner, Op) else (calls.Func,)

@@ -100,12 +100,10 @@ class LoweredKernel:
 
 @dataclass(frozen=True)
 class Instruments:
-    """Instrumentation of a kernel: source lines, counters, and times of tile blocks. `place_of` gives the line of an
-    operation in the file `file`. `stamps` is the address of a word with the address of the table of tile blocks
-    (`cpu.emit.driver`), 0 while there is none.
+    """Instrumentation of a kernel: source lines, counters, and times of tile blocks.
 
-    `place_of` gives the line of an operation, of which `file` is the usual file. `stamps` is the address of a word with
-    the address of the table of tile blocks (`cpu.emit.driver`), 0 while there is none.
+    `place_of` gives the line of an operation in the file `file`. `stamps` is the address of a word with the address
+    of the table of tile blocks (`cpu.emit.driver`), 0 while there is none.
     """
 
     place_of: PlaceOf | None = None

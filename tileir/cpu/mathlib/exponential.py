@@ -103,8 +103,6 @@ def exp2_f32(x: Real) -> Real:
 def _power_f32(x: Real, factor: float) -> Int:
     """Return the integer nearest to x * factor if that is below 2^22; for larger products, an integer large enough that
     the scaled power is infinity.
-
-    So the rest of what is more is positive, or infinite, and its power, scaled by 2^(2^22) at least, is infinity.
     """
     return x.times_plus(factor, _SHIFT_F32).pattern() - _SHIFT_PATTERN
 

@@ -215,9 +215,9 @@ class Panel:
 
 class Accumulator(Protocol):
     """The beginning and end of sums, for a register block and for each of its vectors, named by their first place in
-    it. Accumulators of one kind are equal; `bases` tells apart where they lie.
+    it.
 
-    Accumulators of one kind are equal: what they lie at is told apart (`bases`).
+    Accumulators of one kind are equal; `bases` tells apart where they lie.
     """
 
     def block(

@@ -46,16 +46,12 @@ MultiplyTiles = Callable[[Sums, list[ir.Value], ir.Value, ir.Value], None]
 
 @dataclass(frozen=True)
 class Deferral:
-    """The panels of a deferred product and their fill state. They are multiplied when they are full and in the last
-    iteration of the loop; the terms of each element are added in the same order. Sums that saturate are clamped each
-    time, so tiles are collected as long as no sum can leave its type, whatever the factors hold, and multiplied one
-    by one from then on. Stack cells: `filled`, the number of tiles in a panel, and `number`, the number of earlier
-    panels.
+    """The panels of a deferred product and their fill state.
 
-    For each element terms are added in the same order. Sums that saturate are clamped each time: tiles are put together
-    as long as none can leave its type, whatever the factors hold, and multiplied one by one from then on.
-
-    Stack cells: `filled`, the number of tiles in a panel, and `number`, that of panels before it.
+    They are multiplied when they are full and in the last iteration of the loop; the terms of each element are added
+    in the same order. Sums that saturate are clamped each time, so tiles are collected as long as no sum can leave
+    its type, whatever the factors hold, and multiplied one by one from then on. Stack cells: `filled`, the number of
+    tiles in a panel, and `number`, the number of earlier panels.
     """
 
     product: Product

@@ -74,9 +74,9 @@ def write_rows(
     read: Sequence[Window] = (),
 ) -> None:
     """Write `counts` elements of each dimension, any of which may be 0, in rows along `dim`, bypassing the cache if it
-    pays. `read` is memory of the same shape that the tile is computed from, to be prefetched.
+    pays.
 
-    `read` is memory of the same shape that the tile is computed from, to be asked for ahead.
+    `read` is memory of the same shape that the tile is computed from, to be prefetched.
     """
     emit = lowering.emit
     with emit.when(some(lowering.builder, counts)):

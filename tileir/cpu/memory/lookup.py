@@ -82,8 +82,6 @@ class _Asked:
     def holds(self, address: ir.Value, length: ir.Value, rank: ir.Value) -> ir.Value:
         """Emit a test of whether all elements of a box of `rank` dimensions, `length` bytes from first to last, lie in
         one memory of the launch or the tile block.
-
-        From the first to the last of its bytes it has this length.
         """
         builder, end = self.builder, self.fact(_END)
         first, count = self.fact(_BOUNDS_SLOT), self.fact(_BOUNDS_COUNT)

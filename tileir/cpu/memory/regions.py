@@ -313,8 +313,7 @@ def view_elements(lowering: Lowering, access: MemoryAccess) -> ViewElements:
 
 @dataclass(frozen=True)
 class MemoryRow:
-    """A row in memory whose first `count` elements belong to the access. Through pointers that is so if `span` is
-    regular; the last of them is at `end`, an address.
+    """A row in memory whose first `count` elements belong to the access.
 
     Through pointers that is so if `span` is regular; the last of them is at `end`, an address.
     """
@@ -447,14 +446,11 @@ def _least(builder: ir.IRBuilder, one: ir.Value, other: ir.Value) -> ir.Value:
 
 @dataclass(frozen=True)
 class Box:
-    """A window of memory in which the first `counts` elements of each dimension belong to the access. `full`: all
-    elements do. `order` lists the dimensions as they lie in memory. For a tile of a view, `starts` are its first
-    coordinates in the tensor. Through pointers the box exists only if `regular` holds; the `elements` are the same
-    in any case, and `span` has their corners.
+    """A window of memory in which the first `counts` elements of each dimension belong to the access.
 
-    `full`: all elements do. `order` are the dimensions as they lie in memory. Of a tile of a view, `starts` are its
-    first coordinates in the tensor. Through pointers the box is there only if `regular` holds; the `elements` are the
-    same in any case, and `span` has their corners.
+    `full`: all elements do. `order` lists the dimensions as they lie in memory. For a tile of a view, `starts` are
+    its first coordinates in the tensor. Through pointers the box exists only if `regular` holds; the `elements` are
+    the same in any case, and `span` has their corners.
     """
 
     window: Window

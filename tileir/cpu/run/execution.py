@@ -184,10 +184,9 @@ class Runner:
 
 
 class _Work:
-    """The work of each thread in a launch, the resulting traps, and the seconds per tile block. It is reused if nothing
-    has gone wrong.
+    """The work of each thread in a launch, the resulting traps, and the seconds per tile block.
 
-    It is used again if nothing has gone wrong.
+    It is reused if nothing has gone wrong.
     """
 
     __slots__ = ("_shared", "launch", "record", "reports", "seconds")

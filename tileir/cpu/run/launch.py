@@ -48,8 +48,7 @@ class Settings:
 
 
 class Launch:
-    """The state that the threads of a launch share; reused by later launches until one `raised` an error. `total` is
-    the number of its tile blocks.
+    """The state that the threads of a launch share; reused by later launches until one `raised` an error.
 
     `total` is the number of its tile blocks.
     """

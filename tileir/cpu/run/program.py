@@ -195,10 +195,10 @@ def operations(items: Items) -> list[Op]:
 def lowered(
     entry: Entry, global_names: Sequence[str], checks: CheckLevel, instruments: Instruments | None = None
 ) -> LoweredKernel:
-    """Return the entry in LLVM's language. Raises UnsupportedError for what has no native code. The lowering is
-    imported here, as a process that finds its code in the cache does not need it.
+    """Return the entry in LLVM's language.
 
-    What lowers is imported here, as a process that finds its code in the cache does not need it.
+    Raises UnsupportedError for what has no native code. The lowering is imported here, as a process that finds its
+    code in the cache does not need it.
     """
     from tileir.cpu import plan
     from tileir.cpu.lowering.functions import PLAIN, lower_entry

@@ -1,7 +1,9 @@
 """Run by Python as a child process starts, where ``tileir.frontend.children`` has put this folder on its path.
 
-Knows: the libraries whose import is the moment to do what the parent process did. Until then nothing of tileir is
-imported, so that other children start as fast as ever. Afterwards the module of this name that this one hides is run.
+The parent's choice is applied when one of its libraries is imported. Until then nothing of tileir is imported, so that
+other children start as fast as ever. Afterwards the module of this name that this one hides is run. Until then nothing
+of tileir is imported, so that other children start as fast as ever. Afterwards the module of this name that this one
+hides is run.
 """
 
 from __future__ import annotations

@@ -122,9 +122,9 @@ def hints_text(hints: a.OptimizationHints) -> str:
 
 
 def disassembled_hints_text(hints: a.OptimizationHints) -> str:
-    """The same as the vendor's disassembler writes it: keys never in quotes, floats without their type too.
+    """Return the hints as the vendor's disassembler writes them: keys never in quotes, floats without their type.
 
-    What it writes for keys that are no names, or for floats, does not read back as the same hints.
+    Keys that are not names, and floats, do not read back as the same hints.
     """
     return _hints(hints, str, _disassembled_hint)
 

@@ -130,7 +130,7 @@ _HABITS = {
 
 
 def foreign_hint(name: str) -> str | None:
-    """What Tile IR has for an operation of another dialect or language, and of a preview."""
+    """Return a hint for an operation of another dialect or language, or of a preview."""
     if name.startswith("preview$"):
         return (
             "it stands in libraries of code for a GPU, which are linked in; 'preview$call' calls such code by its name"
@@ -169,14 +169,14 @@ def syntax_hint(spec: OpSpec, syntax: str, word: str) -> str:
 
 
 def token_hint(spec: OpSpec, written: str) -> str | None:
-    """For an operation of which a token, its last result, was forgotten; `written` is how it is to be written."""
+    """Return a hint for an operation whose token, its last result, was forgotten; `written` is the correct form."""
     if not spec.results or spec.results[-1].constraint.only is not TOKEN:
         return None
     return f"'{spec.name}' also gives a token: write {written}"
 
 
 def memory_hint(spec: OpSpec) -> str | None:
-    """How an operation states its ordering and scope, with the weakest that it may have."""
+    """Return a hint on how an operation states its ordering and scope, with the weakest that it may have."""
     weakest = "relaxed device" if spec.name.startswith("atomic") else "weak"
     others = {"load": "acquire device", "store": "release device"}.get(spec.name.partition("_")[0])
     ordered = f", or '{spec.name} {others} ...' where tile blocks wait for each other" if others else ""
@@ -191,7 +191,7 @@ _BARE = (ElementType, PointerType)
 
 
 def carrying_hint(op: str) -> str | None:
-    """How a value leaves a region of the operation called `op`."""
+    """Return a hint on how a value leaves a region of the operation called `op`."""
     return {
         "for": "carry it out with 'iter_values' and 'continue'",
         "loop": "carry it out with 'break', as a result of the 'loop'",
@@ -288,7 +288,7 @@ _ORDER = re.compile(r"[sou]?(lt|le|gt|ge)")
 
 
 def type_hint(name: str, known: Iterable[str]) -> str | None:
-    """Which of the `known` names of types a name that is none of them may be meant for."""
+    """Return a hint naming the `known` type that an unknown name may be meant for."""
     names = list(known)
     small = name.lower()
     by_small = {one.lower(): one for one in names}
@@ -298,7 +298,7 @@ def type_hint(name: str, known: Iterable[str]) -> str | None:
 
 
 def keyword_hint(word: str, known: Iterable[str]) -> str | None:
-    """Which of the `known` keywords a word that is none of them may be meant for."""
+    """Return a hint naming the `known` keyword that an unknown word may be meant for."""
     names = list(known)
     order = _ORDER.fullmatch(word)
     meant = _ORDERS[order[1]] if order else _KEYWORDS.get(word)

@@ -51,10 +51,10 @@ _MARGIN = 512
 
 
 class TokenCursor:
-    """A text as tokens, of which those around `index` are at hand.
+    """A text as tokens; those around `index` are at hand.
 
-    `tokens` and `starts` (their offsets) run in parallel. `lookahead` may drop the tokens before `index`, so a place
-    that is to be kept is kept as an offset.
+    `tokens` and `starts` (their offsets) run in parallel. `lookahead` may drop the tokens before `index`, so a lasting
+    place is kept as an offset.
     """
 
     def __init__(self, text: str) -> None:
@@ -124,9 +124,9 @@ class _OpenGap(Exception):
 
 
 class _Gaps(dict[str, tuple[int, list[str], list[int]]]):
-    """What stands between two values: the blanks before it, the tokens, and the length of each with those behind it.
+    """The text between two values: the blanks before it, the tokens, and the length of each with the blanks behind it.
 
-    Most of a text are the same gaps again and again, so each is cut into tokens once. Raises _OpenGap.
+    Most of a text consists of the same gaps, so each is cut into tokens once. Raises _OpenGap.
     """
 
     def __missing__(self, gap: str) -> tuple[int, list[str], list[int]]:
@@ -149,7 +149,7 @@ def _usual_tokens(text: str) -> tuple[int, list[str], list[int]]:
 
 
 def _is_open(tokens: list[str]) -> bool:
-    """Whether a bracket, which may be that of a type, is not closed."""
+    """Return whether a bracket, possibly of a type, is not closed."""
     level = 0
     for token in tokens:
         if token == "<":

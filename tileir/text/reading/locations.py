@@ -102,7 +102,7 @@ def as_location(reader: Reader, found: Attribute, at: l.SourceLoc) -> l.Location
 
 
 def resolved(reader: Reader, loc: l.Location, depth: int = 0) -> l.Location:
-    """`loc` with the aliases in it replaced by what they stand for, all of which must be defined by now.
+    """Return `loc` with its aliases, which must all be defined by now, replaced by their locations.
 
     Aliases are resolved once and then kept without aliases, so that shared ones stay shared.
     """
@@ -264,7 +264,7 @@ def _value(reader: Reader, key: _Key) -> str | int | Attribute:
 
 
 def _debug_value(reader: Reader, kind: type) -> Attribute:
-    """A debug attribute in line, with its name or (where `kind` says which it is) without, or an alias."""
+    """Read a debug attribute in line, with its name or (if `kind` implies it) without, or an alias."""
     token = reader.peek()
     if token == "<" and kind in _WITHOUT_HEAD:
         return DEBUG_ATTRIBUTES[_WITHOUT_HEAD[kind]](reader)

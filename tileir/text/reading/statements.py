@@ -179,7 +179,7 @@ class StatementReader(ValueReader):
         return block
 
     def inside(self, opening: SourceLoc) -> bool:
-        """Whether another operation of the block follows; if not, the closing brace does."""
+        """Return whether another operation of the block follows; otherwise the closing brace does."""
         if self.index > self._low:
             self._refill()
         token = self.tokens[self.index]

@@ -66,7 +66,7 @@ class CharacterScan:
             self.expected(what or f"'{token}'")
 
     def expected(self, what: str, hint: str | None = None) -> NoReturn:
-        """What comes next is not `what`."""
+        """Report that `what` was expected here."""
         advice = self.example and f"such as '{self.example}'"
         self.reader.expected_at(self.skip(), token_at(self.text, self.offset), what, hint, advice)
 
@@ -144,7 +144,7 @@ def _read(reader: Reader) -> t.Type:
 
 
 def starts_type(reader: Reader) -> bool:
-    """Whether the next token can only begin a type."""
+    """Return whether the next token can only begin a type."""
     token = reader.tokens[reader.index]
     return token in reader.types or token[0] in _FIRST_CHARACTERS or token.partition("<")[0] in _COMPOSITES
 
@@ -358,7 +358,7 @@ class _TypeScan(CharacterScan):
         return source, padding
 
     def view_tail(self, word: str) -> bool:
-        """Whether ``, word =`` follows; a comma that nothing follows is skipped."""
+        """Return whether ``, word =`` follows; a comma that nothing follows is skipped."""
         if not self.accept(",") or self.text.startswith(">", self.skip()):
             return False
         if not self.accept_word(word):

@@ -98,9 +98,9 @@ class ValueReader(Reader):
     # ------------------------------------------------------------ known statements
 
     def can_keep(self, begin: int, offset: int, troubles: int) -> bool:
-        """Whether what was read from token `begin` on, once at `offset`, can be kept for the next statement like it.
+        """Return whether the statement read from token `begin`, once at `offset`, can be kept for the next one like it.
 
-        It cannot where its tokens are not at hand any more, nor where there are more faults than there were.
+        It cannot if its tokens are no longer at hand or new faults were found.
         """
         if begin >= self.index or self.starts[begin] != offset or self.troubles != troubles:
             return False
@@ -293,7 +293,7 @@ _MOST_TOKENS = 64
 
 
 class StatementShape(NamedTuple):
-    """What was read from a statement, but for the values: types of operands and results, attributes, groups."""
+    """The parts of a statement besides its values: types of operands and results, attributes, groups."""
 
     operand_types: tuple[Type, ...]
     result_types: tuple[Type, ...]
@@ -351,10 +351,10 @@ class StatementShapes:
         return None
 
     def can_keep(self, tokens: list[str], begin: int, end: int) -> bool:
-        """Whether what was read from the tokens from `begin` up to `end` can be kept for the next statement like it.
+        """Return whether the statement in the tokens from `begin` up to `end` can be kept for the next one like it.
 
-        Readers look one token ahead, two where that is a comma or where operands may follow the name, so the token
-        behind belongs to a shape; the last one has to be a type.
+        Readers look one token ahead, two if that is a comma or operands may follow the name, so the token behind
+        belongs to a shape; the last one has to be a type.
         """
         if self._most <= 0 or end - begin > _MOST_TOKENS:
             return False

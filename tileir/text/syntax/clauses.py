@@ -28,7 +28,7 @@ from tileir.text.syntax.directive import (
 
 
 class TailOperand(ValueDirective):
-    """``tail($operand)``: ``, %x`` or nothing, of which a comma alone is read too; variadic: ``, %x, ...``."""
+    """``tail($operand)``: ``, %x`` or nothing; a comma alone is accepted too. Variadic: ``, %x, ...``."""
 
     def __init__(self, spec: OpSpec, *names: str) -> None:
         super().__init__(spec, *names)

@@ -1,4 +1,4 @@
-"""Directives: the parts of a declared format, each of which can read, write and describe itself."""
+"""Directives: the parts of a declared format; each can read, write and describe itself."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Draft:
 class Directive:
     """One element of the format of an operation: how it is read, written, and shown in the manual.
 
-    `text` is what a directive without fields always is. `states` says whether the directive spells the types of the
+    `text` is the fixed text of a directive without fields. `states` says whether the directive spells the types of the
     fields it names. `lead` is the blank in front of it, which follows from the punctuation around; a directive that may
     be absent brings its own blank.
     """

@@ -1,4 +1,4 @@
-"""Whether an operation can be printed in its custom syntax, which leaves out what the parser can fill in.
+"""A test of whether an operation can be printed in its custom syntax, which leaves out what the parser can fill in.
 
 Nearly every valid operation can; the rest, which only bytecode or generic text produce, print in generic form.
 """
@@ -34,12 +34,12 @@ Check = Callable[[Op], bool]
 
 
 def is_expressible(op: Op) -> bool:
-    """Whether reading the operation's own syntax gives the operation back."""
+    """Return whether reading the operation's own syntax gives the operation back."""
     return is_writable(op) and (type(op) not in _ambiguous or _ambiguous[type(op)](op))
 
 
 def is_writable(op: Op) -> bool:
-    """Whether the operation's own syntax has a place for all of it, even if it may be read as something else."""
+    """Return whether the operation's own syntax has a place for all of it, even if it may be read as something else."""
     spec = op.spec
     return (
         _is_counted(op)

@@ -164,7 +164,8 @@ def _is_fixed(spec: OpSpec) -> bool:
 
 
 def _inference(spec: OpSpec) -> tuple[list[Any], tuple[Copy, ...]]:
-    """The slots with the types that are known beforehand, and what follows once the stated types are read."""
+    """Return the slots with the types that are known beforehand, and the types that follow once the stated ones are
+    read."""
     constraints = [operand.constraint for operand in spec.operands] + [result.constraint for result in spec.results]
     slots: list[Any] = [constraint.only for constraint in constraints]
     known = {slot_of(spec, name) for name in stated_fields(spec)}

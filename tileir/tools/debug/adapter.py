@@ -294,5 +294,5 @@ _GOING: dict[str, Callable[[DebugSession], None]] = {
 
 
 def _same_file(name: str, path: str) -> bool:
-    """Whether two names are of one file; an editor's are absolute."""
+    """Return whether two names are of one file; an editor's are absolute."""
     return name == path or os.path.realpath(name) == os.path.realpath(path)

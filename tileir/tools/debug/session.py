@@ -26,7 +26,7 @@ from tileir.tools.view.pictures import values_of
 
 
 def value_names(module: Module, source: Source) -> dict[Value, str]:
-    """The name, with its ``%``, of every value of `module`, of which `source` is the text."""
+    """Return the name, with its ``%``, of every value of `module`, whose text is `source`."""
     reading = read(Source(source.name, source.text))
     if reading.faults:
         return {}
@@ -86,7 +86,7 @@ class WatchedExpression:
 
 @dataclass
 class Stop:
-    """Where the run stands: in front of `op`, in a tile block, because of `reason`."""
+    """The point where the run stands: in front of `op`, in a tile block, because of `reason`."""
 
     op: Op
     values: Values
@@ -97,7 +97,7 @@ class Stop:
 
 @dataclass
 class _BlockKnowledge:
-    """What is known of a tile block: the latest value of each name, what it is inside of, how often operations ran."""
+    """The state of a tile block: the latest value of each name, the enclosing operations, how often operations ran."""
 
     values: dict[Value, object] = field(default_factory=dict)
     around: list[Op] = field(default_factory=list)
@@ -391,8 +391,7 @@ class DebugSession(Listener):
         return named(op, self.names)
 
     def around(self) -> list[tuple[Op, int]]:
-        """The operations around the one in front of which the run stands, the innermost first, and which iteration of
-        their bodies runs."""
+        """Return the operations around the current one, the innermost first, with the iteration of each."""
         assert self.stop is not None
         known = self._known[self.stop.block]
         found = []

@@ -20,7 +20,7 @@ _MANY = 200
 
 
 def completion(snapshot: Snapshot, position: lsp.Position) -> lsp.CompletionList:
-    """What may stand at a position."""
+    """Return the completions at a position."""
     offset = snapshot.lines.offset(position)
     before = snapshot.text[snapshot.lines.starts[min(position.line, len(snapshot.lines.starts) - 1)] : offset]
     items = list(_items(snapshot, offset, before))

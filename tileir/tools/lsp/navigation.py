@@ -32,7 +32,7 @@ class RenameError(Exception):
 
 @dataclass(frozen=True)
 class Named:
-    """What is called `name`: its definition (None if there is none) and all places, as offsets."""
+    """A name: its definition (None if there is none) and all its places, as offsets."""
 
     name: str
     definition: int | None
@@ -41,7 +41,7 @@ class Named:
 
 
 def named_at(snapshot: Snapshot, position: lsp.Position) -> Named | None:
-    """What the name at a position stands for."""
+    """Return the name at a position with its definition and uses."""
     begin, token = token_around(snapshot.text, snapshot.lines.offset(position))
     value = snapshot.reading.name_at(begin)
     if value is not None:
@@ -61,7 +61,7 @@ def _symbol(snapshot: Snapshot, token: str, symbol: str) -> Named:
 
 
 def _defines_symbol(text: str, at: int) -> bool:
-    """Whether the word in front is that of an item."""
+    """Return whether the word in front declares an item."""
     return bool(
         re.search(r"(?:entry|global|func|module)(?:\s+(?:constant|public|private))*\s*$", text[max(0, at - 60) : at])
     )
@@ -116,7 +116,7 @@ LONGEST_FORM = 200
 
 
 def hover(snapshot: Snapshot, position: lsp.Position) -> lsp.Hover | None:
-    """What is said of the token at a position; None if there is nothing to say."""
+    """Return the text about the token at a position; None if there is none."""
     begin, token = token_around(snapshot.text, snapshot.lines.offset(position))
     name = snapshot.reading.name_at(begin)
     text = value_text(snapshot, name) if name else _word_text(snapshot, token)

@@ -34,7 +34,7 @@ class ValueName:
 
 @dataclass
 class TextReading:
-    """What was read of `source`. `uses` and `definitions` go by the offset of the name in the text."""
+    """The result of reading `source`. `uses` and `definitions` are keyed by the offset of the name in the text."""
 
     source: Source
     module: Module
@@ -90,7 +90,7 @@ def read(source: Source) -> TextReading:
 
 
 def fault_offset(fault: Diagnostic) -> int:
-    """Where a fault of the text stands."""
+    """Return the offset of a fault in the text."""
     return fault.loc.offset if isinstance(fault.loc, SourceLoc) else 0
 
 

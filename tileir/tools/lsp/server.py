@@ -104,7 +104,7 @@ def serve(version: str) -> None:
 
 
 def _is_unforeseen(record: logging.LogRecord) -> bool:
-    """Whether a failure is more than a request that is refused or cannot be read, of which the editor is told."""
+    """Return whether a failure is more than a refused or unreadable request, which the editor is told of."""
     refused = record.exc_info and isinstance(record.exc_info[1], JsonRpcInvalidParams)
     return not refused and not record.getMessage().startswith("Unable to deserialize")
 

@@ -1,4 +1,5 @@
-"""What an editor shows beside and around the text: types, outline, colours, folds, commands over entries, stages."""
+"""Annotations that an editor shows in and around the text: types, outline, colours, folds, commands over entries,
+stages."""
 
 from __future__ import annotations
 
@@ -45,7 +46,7 @@ def inlay_hints(snapshot: Snapshot, wanted: lsp.Range) -> list[lsp.InlayHint]:
 
 
 def _spelled(snapshot: Snapshot, at: int, type: str) -> bool:
-    """Whether the type stands right behind the name, or on the lines of the statement as the only one of them."""
+    """Return whether the type stands right after the name, or is the only one on the lines of the statement."""
     behind = snapshot.text[at : at + 400]
     if re.match(r"%[\w$.-]+\s*:\s*[a-z!]", behind):
         return True
@@ -67,7 +68,7 @@ def outline(snapshot: Snapshot) -> list[lsp.DocumentSymbol]:
 
 
 def _ends(snapshot: Snapshot) -> dict[Op, tuple[int, int]]:
-    """Where each operation with regions begins and ends, in offsets."""
+    """Return the beginning and end of each operation with regions, as offsets."""
     found = {}
     for begin, op in snapshot.reading.statements.items():
         if op.regions or isinstance(op, Global):

@@ -1,4 +1,4 @@
-"""One version of a document: its text, what was read of it, what is wrong with it, what is known of its numbers."""
+"""One version of a document: its text, the program read from it, its faults, and the ranges of its numbers."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Snapshot:
 
     @cached_property
     def diagnostics(self) -> list[Diagnostic]:
-        """What is wrong: faults of the text, or else of the program."""
+        """Return the faults of the text or, if there are none, of the program."""
         return self.reading.faults or verify(self.reading.module).diagnostics
 
     def release(self) -> None:
@@ -104,7 +104,7 @@ class Snapshot:
     # ------------------------------------------------------------ numbers
 
     def walk_of(self, value: Value) -> Walk | None:
-        """What is known of the numbers of the entry or function around a value; None in a program with errors."""
+        """Return the analysis of the entry or function around a value; None in a program with errors."""
         item = item_of(value)
         if item is None or not self.is_sound:
             return None

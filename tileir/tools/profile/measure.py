@@ -1,7 +1,7 @@
 """Measure a launch: counted once, then run again and again under samples; its arrays end as those of one launch.
 
 Two versions of the code are made of the kernel: one counts what it runs, the other is the usual code with the lines of
-its instructions. So counts cost the time that is measured nothing.
+its instructions. So counting does not slow down the measured code.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class NativeCall:
 
 @dataclass
 class Watched:
-    """What was seen since the last `clear`."""
+    """The observations since the last `clear`."""
 
     calls: list[NativeCall] = field(default_factory=list)
     waits: list[tuple[int, int]] = field(default_factory=list)
@@ -143,8 +143,8 @@ class BlockTime:
 
 @dataclass
 class LaunchMeasurement:
-    """What was measured. `seconds` is the median time of a launch without samples; `samples` are those of `runs`
-    launches, by operation, each of `PERIOD_NS`; None where none could be taken.
+    """The result of a measurement. `seconds` is the median time of a launch without samples; `samples` are those of
+    `runs` launches, by operation, each of `PERIOD_NS`; None where none could be taken.
     """
 
     ops: list[Op]
@@ -174,7 +174,8 @@ class LaunchMeasurement:
 
 @dataclass(frozen=True)
 class OpWaits:
-    """How often tile blocks were set aside in a loop, in one launch on average, and for how many seconds in all."""
+    """The number of times that tile blocks were set aside in a loop, and the seconds they waited, per launch on
+    average."""
 
     count: float
     seconds: float
@@ -337,4 +338,4 @@ class _Measuring:
 
 
 def _ignored(text: str) -> None:
-    """What a kernel prints again."""
+    """Ignore text that a kernel prints again."""

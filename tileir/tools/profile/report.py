@@ -173,7 +173,7 @@ class ProfileReport:
 
 
 def counts_of(found: LaunchMeasurement) -> dict[Op, int]:
-    """How often each operation ran; in the body of a reduction, how often it was applied to scalars."""
+    """Return how often each operation ran; in the body of a reduction, how often it was applied to scalars."""
     counts: dict[Op, int] = {}
     for op in found.ops:
         counts.setdefault(op, found.counters.executed(op) or 0)

@@ -27,7 +27,7 @@ _TARGETS = ("cpu", "interp")
 
 
 class PrintedText(io.StringIO):
-    """What kernels print, up to a number of characters."""
+    """The output of kernels, up to a number of characters."""
 
     def write(self, text: str) -> int:
         room = MOST_OUTPUT - self.tell()

@@ -120,7 +120,7 @@ def _is_program(files: dict[str, str], number: str) -> bool:
 
 
 def of_ptx(text: str, places: Places) -> LinkedText:
-    """PTX likewise. LLVM writes all lines there as if they were of one file: those of `places` are the program's."""
+    """Return PTX with its lines linked. LLVM attributes all lines to one file; those in `places` are the program's."""
     return joined(_trimmed(_assembly_rows(text, lambda _, line, column: line if (line, column) in places else 0)))
 
 
@@ -137,7 +137,7 @@ def _assembly_rows(text: str, line_of: Callable[[str, int, int], int]) -> Iterat
 
 
 def of_sass(text: str, lines: frozenset[int]) -> LinkedText:
-    """What ``nvdisasm -g`` prints, where lines are said in front of the instructions: those of `lines` are the
+    """Return the output of ``nvdisasm -g``, which states lines in front of the instructions; those in `lines` are the
     program's.
     """
     rows, line = [], 0
@@ -172,7 +172,7 @@ _OPERATION = re.compile(r"^ *-- op \d+ '([^']*)'$")
 
 @dataclass(frozen=True)
 class StageChoice:
-    """What is asked for beside the program: a kernel, the optimiser's level or passes, a GPU."""
+    """The choices of a request besides the program: a kernel, the optimiser's level or passes, a GPU."""
 
     kernel: Kernel | None
     level: int
@@ -227,7 +227,7 @@ def _bytecode(module: Module, choice: StageChoice) -> list[LinkedText]:
 
 
 def _passes(module: Module, choice: StageChoice) -> list[LinkedText]:
-    """What each pass has changed."""
+    """Return the changes made by each pass."""
     steps: list[Step] = []
     watched(module, choice.level, passes=choice.passes or None, watch=steps.append)
     found = [_difference(step) for step in steps if step.changes]
@@ -320,7 +320,8 @@ def _places(module: Module) -> Places:
 
 
 def _compiled(choice: StageChoice, stage: str) -> Artifacts:
-    """What the compiler makes. Its imports take as long as all others together, so that they wait for a pane."""
+    """Return the compiler's output. Its imports take as long as all others together, so they wait until a pane needs
+    them."""
     from tileir.gpu.arch import arch_named
     from tileir.gpu.compiler import require_triton
     from tileir.gpu.program import aligned_facts, compiled

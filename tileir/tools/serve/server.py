@@ -134,7 +134,7 @@ class PageHandler(BaseHTTPRequestHandler):
     # ------------------------------------------------------------ what is refused
 
     def _is_allowed(self, path: str, needs_origin: bool) -> bool:
-        """Whether a request comes from who may ask, for something that is there; answers it otherwise."""
+        """Return whether a request comes from a permitted client and names an existing page; answer it otherwise."""
         given = self.path.encode("utf-8", "replace")
         known = hmac.compare_digest(given, f"/{self.server.token}{path}".encode())
         hosts = self.headers.get_all("Host") or []
@@ -196,6 +196,6 @@ class PageHandler(BaseHTTPRequestHandler):
             self.wfile.write(content)
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """What the library refuses is answered in our words, without what was sent."""
+        """Answer requests that the library refuses in our own words, without echoing the request."""
         with suppress(OSError):
             self._refuse(code, "not a request that is answered here")

@@ -134,7 +134,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Likewise, and wait until it has."""
+    """Kill a process and wait until it has ended."""
     _kill(process)
     with suppress(OSError, ValueError):
         process.wait()

@@ -116,7 +116,7 @@ def _op(number: int, op: Op, record: RecordedLaunch, lines: ProgramLines) -> dic
 
 
 def _token_edges(ops: Sequence[Op]) -> Iterable[tuple[int, int]]:
-    """Which operation's token orders which other: pairs of numbers."""
+    """Yield pairs of numbers: an operation and one that its token orders."""
     number = {op: at for at, op in enumerate(ops)}
     for at, op in enumerate(ops):
         for operand in op.operands:

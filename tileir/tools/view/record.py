@@ -35,7 +35,7 @@ CORNER = 8
 
 @dataclass
 class TouchRecord:
-    """One rectangle: tile block and operation by number, what is touched of which array, and in which execution."""
+    """One rectangle: tile block and operation by number, the part of an array that is touched, and the execution."""
 
     block: int
     op: int

@@ -45,7 +45,7 @@ USUAL_LOCAL_MEMORY = 64 << 10
 
 @dataclass(frozen=True)
 class Arch:
-    """An architecture, by the name that compilers have for it; one of which nothing is said has nothing special."""
+    """An architecture, by its name in compilers; an unlisted one has no special properties."""
 
     name: str
     vendor: Vendor

@@ -140,7 +140,7 @@ class CudaDriver(Driver):
         return LoadedKernel(self._cuda.CUfunction(int(handle)), threads, cluster, shared)
 
     def _allow(self, kernel: Any, cluster: int, shared: int) -> None:
-        """Let a kernel have what goes beyond that which every kernel may have."""
+        """Allow a kernel more than the limits that hold for every kernel."""
         wishes = {}
         if shared > STATIC_SHARED:
             wishes["MAX_DYNAMIC_SHARED_SIZE_BYTES"] = shared

@@ -1,4 +1,5 @@
-"""What the launcher needs of a GPU's driver, its errors in words, and memory and code freed after their last use."""
+"""The parts of a GPU driver that the launcher needs, its errors in words, and memory and code freed after their last
+use."""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ _OF_THE_CODE = (
 
 
 def failure(vendor: Vendor, name: str, text: str, doing: str) -> Exception:
-    """The exception for the driver's error `name`, which it describes as `text`, met while `doing` something."""
+    """Return the exception for the driver's error `name`, described by `text`, met while `doing` something."""
     short, target = _short(name), vendor.value
     if short in _OF_A_KERNEL:
         what = f"a kernel {_OF_A_KERNEL[short]}; this process can no longer use the GPU"
@@ -74,7 +75,7 @@ MOST_THREADS = 1 << 41
 
 @dataclass(frozen=True)
 class GpuDevice:
-    """A GPU: its number, and what a launch on it is held to."""
+    """A GPU: its number, and the limits of a launch on it."""
 
     ordinal: int
     name: str
@@ -178,7 +179,7 @@ class Driver(ABC):
         """Start a kernel; `parameters` is the address of the addresses of its parameters."""
 
     def unload(self, library: Any) -> None:
-        """Give up what was loaded. Nothing is said of failure, as of `free`."""
+        """Unload a library. A failure is ignored, as by `free`."""
         self._calls.unload(library)
 
     def _require_shared_memory(self, kernel: str, needed: int) -> None:

@@ -37,11 +37,10 @@ class Scratch:
 class Executable:
     """Machine code, a cubin or a hsaco, and one kernel in it.
 
-    ``threads`` is the size of a block as the driver wants it said: 1 for kernels of `tileiras`, whose cubins know it.
-    ``cluster`` is the hardware blocks of a tile block, ``shared`` their dynamic shared memory in bytes. The parameters
-    are those of the entry, then one address for each of ``hidden``, then what ``scratch`` says. ``sites`` are the
-    operations that the host has a part in, by their numbers in the program. ``narrow`` are the extents that must be
-    below 2^31.
+    ``threads`` is the block size passed to the driver: 1 for kernels of `tileiras`, whose cubins know it. ``cluster``
+    is the number of hardware blocks of a tile block, ``shared`` their dynamic shared memory in bytes. The parameters
+    are those of the entry, then one address for each of ``hidden``, then those of ``scratch``. ``sites`` are the
+    operations that need the host, by their numbers in the program. ``narrow`` are the extents that must be below 2^31.
     """
 
     binary: bytes
@@ -55,8 +54,8 @@ class Executable:
     narrow: tuple[Extent, ...] = ()
 
     def require_parameters(self, given: int) -> None:
-        """Hold the cubin to what a launch passes, which is `given` arguments and what is hidden: code that reads more
-        than that would read anything. Raises UnsupportedError.
+        """Check that the cubin takes the parameters that a launch passes: `given` arguments and the hidden ones. Code
+        with more parameters would read arbitrary memory. Raises UnsupportedError.
         """
         count = given + len(self.hidden) + (0 if self.scratch is None else 2)
         found = kernels_of(self.binary)
@@ -98,7 +97,7 @@ _KINDS: dict[str, Callable[[str], Hidden]] = {
 
 
 def _written(hidden: Hidden) -> tuple[str, str]:
-    """The kind of hidden memory and what there is to say of it."""
+    """Return the kind of hidden memory and its description."""
     if isinstance(hidden, GlobalMemory):
         return "global", hidden.name
     if isinstance(hidden, ConstantMemory):

@@ -32,7 +32,7 @@ _RESIZED = ("arith.extui", "arith.trunci")
 
 
 def extent_of(value: TtirValue, body: TtirBlock, steps: int = MAX_STEPS) -> Extent | None:
-    """How a scalar follows from the arguments of `body`; None if that cannot be told before a launch."""
+    """Return how a scalar is computed from the arguments of `body`; None if that is unknown before a launch."""
     owner = value.owner
     if owner is body:
         return ("parameter", body.arguments.index(value))

@@ -219,7 +219,7 @@ def hip_driver() -> HipDriver:
 
 
 def _runtime() -> ctypes.CDLL:
-    """The HIP runtime: that which the process has already, torch's own, or that of the machine."""
+    """Return the HIP runtime: the one loaded in the process, else torch's own, else the machine's."""
     for name in LIBRARIES:
         with suppress(OSError):
             return ctypes.CDLL(name, mode=ctypes.DEFAULT_MODE | getattr(os, "RTLD_NOLOAD", 0))

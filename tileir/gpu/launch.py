@@ -88,7 +88,7 @@ class KernelLauncher:
         self._free: list[_Parameters] = []
 
     def expects(self, values: Sequence[int]) -> bool:
-        """Whether the extents are as small as the code expects them."""
+        """Return whether the extents are as small as the code expects."""
         return not self._narrow or all(evaluated(extent, values) < LIMIT for extent in self._narrow)
 
     def launch(self, grid: Grid, values: Iterable[int], stream: int) -> Mail | None:

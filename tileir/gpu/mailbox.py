@@ -1,8 +1,8 @@
-"""The memory in which the blocks of a launch leave what the host is to do: print, report a failed assertion.
+"""The memory in which the blocks of a launch leave requests to the host: print, report a failed assertion.
 
-The host clears the mailbox before a launch and writes its `initial` head; after the launch has ended it reads the head
-again, and of what lies behind as much as is `used`. Numbers are little-endian; a site is the number of an operation
-among those of the program that have a part for the host, counted from 1.
+The host clears the mailbox before a launch and writes its `initial` head; after the launch it reads the head again, and
+the part of the records that is `used`. Numbers are little-endian; a site is the number of an operation among those of
+the program that need the host, counted from 1.
 
     byte 0     i32  the site of the assertion that failed first; 0 if none did
     byte 4     3 x i32  the tile block that it failed in

@@ -48,7 +48,7 @@ class Rejected:
 
 @dataclass(frozen=True)
 class Fitted(Generic[T]):
-    """What was made with options that fit, and those that had been tried before."""
+    """A result with the options that fit, and the rejected options tried before."""
 
     options: CompileOptions
     made: T
@@ -56,7 +56,8 @@ class Fitted(Generic[T]):
 
 
 def fitted(make: Callable[[CompileOptions], T], first: CompileOptions, requested: RequestedOptions) -> Fitted[T]:
-    """What `make` makes with `first`, or with smaller options if it raises `RegisterError` or `BlockMemoryError`.
+    """Return the result of `make` with `first`, or with smaller options if it raises `RegisterError` or
+    `BlockMemoryError`.
 
     Raises the last of these if nothing fits.
     """
@@ -146,7 +147,7 @@ class Compiled:
 
 
 def has_facts(ty: t.Type) -> bool:
-    """Whether code depends on what is known of a parameter of this type: it is an address or counts something."""
+    """Return whether code depends on facts about a parameter of this type: an address or a count."""
     return isinstance(ty, t.TileType) and (isinstance(ty.element, t.PointerType) or ty.element in _COUNTED)
 
 
@@ -214,7 +215,7 @@ def _spilled(artifacts: Artifacts) -> int:
 
 
 def _excess(artifacts: Artifacts, arch: Arch) -> str | None:
-    """Of which memory a block would need more than there is; None if all of it suffices, or is not known yet."""
+    """Return the memory of which a block would need too much; None if all suffices, or is not known yet."""
     shared, columns = (artifacts.metadata.get(name) or 0 for name in ("shared", "tmem_size"))
     if shared > arch.shared_memory:
         return f"{shared} bytes of shared memory in a block, {arch.name} has {arch.shared_memory}"

@@ -61,7 +61,7 @@ class BlockMemory:
 
 @dataclass(frozen=True)
 class Mailbox:
-    """Memory in which blocks leave what the host is to do: see `gpu.mailbox`."""
+    """Memory in which blocks leave requests to the host: see `gpu.mailbox`."""
 
 
 Hidden = GlobalMemory | ConstantMemory | BlockMemory | Mailbox

@@ -1,4 +1,4 @@
-"""Where barriers of a tile block are needed: accesses to one memory that tokens order, and nothing else does."""
+"""The places that need a barrier of the tile block: between accesses to one memory that only tokens order."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class OrderedEffect:
     accesses: bool = True
 
     def waits_for(self, earlier: OrderedEffect) -> bool:
-        """Whether a barrier must stand between `earlier` and this one, which a token orders after it.
+        """Return whether a barrier must stand between `earlier` and this effect, which a token orders after it.
 
-        Two loads need none if one of them is weak: what a weak one reads nobody else writes meanwhile. Of two strong
-        ones the later must not read an older value (CoRR1, spec: litmus#coherence). What follows an acquire
-        comes after what another block did before its release, whichever thread of this block has acquired.
+        Two loads need none if one of them is weak: nobody else writes meanwhile what it reads. Of two strong ones the
+        later must not read an older value (CoRR1, spec: litmus#coherence). Effects after an acquire come after the
+        effects of another block before its release, whichever thread of this block has acquired.
         """
         if not self.accesses:
             return False
@@ -124,26 +124,27 @@ class TokenOrder:
         return TokenOrder(_Flow(relations, functions).block(entry.body, 0).barriers, relations)
 
     def needs_barrier(self, op: Op) -> bool:
-        """Whether a barrier must stand in front of the operation, which may be a loop."""
+        """Return whether a barrier must stand in front of the operation, which may be a loop."""
         return op in self._barriers
 
     def follows_write(self, op: Op) -> bool:
-        """Whether the access may come by token after a write of this block, or after an acquire.
+        """Return whether the access may be ordered by tokens after a write of this block, or after an acquire.
 
-        Then the copy engine may not read for it without a proxy fence: what threads have written, or made visible to
-        themselves, a barrier alone does not make visible to the engine.
+        The copy engine may then read for it only after a proxy fence: a barrier alone does not make the writes of
+        threads, or writes visible to them, visible to the engine.
         """
         relations = self._relations
         return relations.reuses or bool(relations.before.get(op, 0) & relations.stale)
 
     def follows_access(self, op: Op) -> bool:
-        """Whether the access may come by token after any other. Then the copy engine may not write for it."""
+        """Return whether the access may be ordered by tokens after any other. The copy engine may then not write for
+        it."""
         relations = self._relations
         return relations.reuses or bool(relations.before.get(op, 0) & relations.accesses)
 
     def is_followed(self, op: Op) -> bool:
-        """Whether an access may come by token after this one, which then must have ended: a store by the copy engine,
-        whose end nobody waits for, will not do."""
+        """Return whether an access may be ordered by tokens after this one, which then must have ended: a store by the
+        copy engine, whose end nobody waits for, is not enough."""
         relations = self._relations
         return relations.reuses or bool(relations.bits.get(op, 0) & relations.followed)
 
@@ -153,9 +154,9 @@ class TokenOrder:
 
 @dataclass(frozen=True)
 class _Relations:
-    """The relations of operations: the `bits` of those that do something; which each may come after by tokens
-    (`before`), and which it waits for if so; all `accesses`, those that leave behind what the copy engine does not see
-    (`stale`), those that another access may come after. `reuses`: there is memory that is taken again."""
+    """The relations of operations: the `bits` of those with effects; those that each may come after by tokens
+    (`before`), and those it then waits for; all `accesses`, those whose results the copy engine does not see
+    (`stale`), and those that another access may come after. `reuses`: some memory is allocated again."""
 
     bits: Mapping[Op, Accesses] = field(default_factory=dict)
     before: Mapping[Op, Accesses] = field(default_factory=dict)
@@ -200,7 +201,8 @@ def _waits(effects: Mapping[Op, OrderedEffect], bits: Mapping[Op, Accesses]) -> 
 
 
 def _takes_memory_again(op: Op) -> bool:
-    """Whether this is an `alloca` that may be run more than once, in a loop or a function: its memory is the same."""
+    """Return whether this is an `alloca` that may run more than once, in a loop or a function: its memory is the
+    same."""
     if own_effect(op) is not Effect.ALLOCATE:
         return False
     around = op.parent_op

@@ -26,7 +26,7 @@ class Users(Uses):
         self._factors: dict[Block, set[Value]] = {}
 
     def multiplied(self, value: Value) -> bool:
-        """Whether a product in the block of `value` takes it, or what is computed from it there, as a factor."""
+        """Return whether a product in the block of `value` has it, or something computed from it there, as a factor."""
         block = home_of(value)
         if block is None:
             return False
@@ -35,13 +35,13 @@ class Users(Uses):
         return value in self._factors[block]
 
     def only_multiplied(self, value: Value) -> bool:
-        """Whether `value` is used as a factor of products and in no other way."""
+        """Return whether `value` is used only as a factor of products."""
         users = self.of(value)
         return bool(users) and all(isinstance(user, PRODUCTS) and value not in user.operands[2:] for user in users)
 
 
 def _factors(block: Block) -> set[Value]:
-    """The factors of the products in a block, and what they are computed from there."""
+    """Return the factors of the products in a block, and the values they are computed from there."""
     found: set[Value] = set()
     for op in reversed(block.ops):
         if isinstance(op, PRODUCTS):
@@ -52,7 +52,7 @@ def _factors(block: Block) -> set[Value]:
 
 
 def takes_up_products(loop: Op) -> bool:
-    """Whether a loop multiplies, and starts from what another that multiplies has left."""
+    """Return whether a loop multiplies, and starts from the results of another that multiplies."""
     before = [value.owner for value in loop.operands if isinstance(value.owner, LOOPS)]
     return any(map(_multiplies, before)) and _multiplies(loop)
 
@@ -110,7 +110,7 @@ def loads_in_loops(ops: Iterable[Op]) -> list[Op]:
 
 
 def _is_pipelined(op: Op) -> bool:
-    """Whether this is a load that may be started ahead of its iteration, as its hint `latency` asks for."""
+    """Return whether this is a load that may start ahead of its iteration, as its hint `latency` asks."""
     access, hints = access_of(op), op.spec.attr_index.get("optimization_hints")
     return access is not None and not access.writes and hints is not None and "latency" in (hints.keys or ())
 
@@ -124,7 +124,7 @@ def _loop(users: Users, place: Op | None, products: Iterable[Op], ops: Iterable[
 
 
 def _is_wide(product: Op) -> bool:
-    """Whether a product needs as many registers as its sums beside them."""
+    """Return whether a product needs as many further registers as its sums take."""
     return product.operands[0].tile.element is t.F32 or isinstance(product, matmul.MmaFScaled)
 
 
@@ -190,7 +190,7 @@ def _number(op: Op, arch: Arch, name: str) -> int | None:
 
 
 def allows_tma(op: Op, arch: Arch) -> bool:
-    """Whether the copy engine may serve a load or store."""
+    """Return whether the copy engine may serve a load or store."""
     found = hint_of(op, arch, "allow_tma")
     return not isinstance(found, BoolAttr) or found.value
 
@@ -248,7 +248,7 @@ def _fitting(arch: Arch, blocks: int, loaded: int) -> int:
 
 
 def loop_stages(loop: Op, arch: Arch) -> int | None:
-    """The stages of a loop without products, of which Triton makes a pipeline only if it is told to."""
+    """Return the stages of a loop without products; Triton pipelines it only on request."""
     ops = list(loop.walk())
     if any(isinstance(op, PRODUCTS) for op in ops):
         return None

@@ -74,7 +74,7 @@ class Builder:
     # --- constants
 
     def bits(self, type: TtirType, pattern: int) -> TtirValue:
-        """A constant of `type`, every element of which has the bits `pattern` (taken modulo the width)."""
+        """Return a constant of `type` in which every element has the bits `pattern` (taken modulo the width)."""
         number = ConstantBits(pattern & ((1 << type.bits) - 1), type)
         return self.insert("arith.constant", (), [type], {"value": number})[0]
 
@@ -210,7 +210,8 @@ class Builder:
 
 
 class VendorInstructions(Protocol):
-    """The instructions of a vendor. Operands are scalars or tensors; raises UnsupportedError for what there is not."""
+    """The instructions of a vendor. Operands are scalars or tensors; raises UnsupportedError for missing
+    instructions."""
 
     library_prefix: str
     """Beginning of the names of the device library."""
@@ -242,10 +243,10 @@ class VendorInstructions(Protocol):
         """The bits of an f32 rounded to tf32, as an i32 whose low 13 bits may be anything (`Arch.rounds_to_tf32`)."""
 
     def opaque(self, build: Builder, value: TtirValue) -> TtirValue:
-        """The same i32 or i64, of which the optimizer knows nothing, and which it does not remove."""
+        """Return the same i32 or i64 in a form that the optimizer neither understands nor removes."""
 
     def unforeseen(self, build: Builder, value: TtirValue) -> TtirValue:
-        """The same scalar i32 or i64, of which the optimizer knows nothing where that makes better code."""
+        """Return the same scalar i32 or i64, hidden from the optimizer where that makes better code."""
 
     def fence_aliases(self, build: Builder, word: Callable[[], TtirValue]) -> None:
         """Order what the thread does in memory under one address before what it does under another of the same memory.

@@ -59,7 +59,7 @@ def described(lowering: TtirLowering, op: Op, view: LoweredTileView) -> LoweredT
 
 
 def is_legal(lowering: TtirLowering, view: LoweredTileView) -> bool:
-    """Whether the hardware takes a descriptor of the view."""
+    """Return whether the hardware takes a descriptor of the view."""
     type, known = view.type, lowering.known
     size = TtirType(stored(type.element)).bits // 8
     if isinstance(type, t.GatherScatterViewType) or type.element is t.F4E2M1FN or not 1 <= type.rank <= MAX_RANK:
@@ -79,7 +79,7 @@ def is_legal(lowering: TtirLowering, view: LoweredTileView) -> bool:
 
 
 def _is_reachable(lowering: TtirLowering, extent: TtirValue) -> bool:
-    """Whether coordinates, which are signed, reach all of an extent, or a launch can see to that."""
+    """Return whether signed coordinates reach all of an extent, or a launch can check that they do."""
     if _is_within(lowering.known.of(extent), 1 << 31):
         return True
     is_told = _is_within(lowering.known.of(extent), 1 << 32) and not lowering.wide_extents
@@ -155,7 +155,7 @@ def _fitting(lowering: TtirLowering, extent: TtirValue) -> _Fitting:
 
 
 def pays(lowering: TtirLowering, op: views.LoadView) -> bool:
-    """Whether a load may go through a descriptor, and gains by it."""
+    """Return whether a load may go through a descriptor and gains by it."""
     type = op.view.type
     weak = op.memory_ordering_semantics is MemoryOrdering.WEAK
     if enclosing_loop(op) is None or len(_wide(type)) < 2 or lowering.order.follows_write(op):
@@ -183,7 +183,7 @@ def _coordinate(lowering: TtirLowering, index: TtirValue, step: int) -> TtirValu
 
 
 def _is_empty(lowering: TtirLowering, tensor: LoweredTensorView) -> TtirValue | None:
-    """Whether the tensor has no elements, as an i1; None if it surely has some."""
+    """Emit an i1 that is set if the tensor has no elements; None if it surely has some."""
     build = lowering.build
     found: TtirValue | None = None
     for extent in tensor.shape:

@@ -65,7 +65,7 @@ def _decoded_small(bits: Word, layout: FloatFormat) -> TtirValue:
 
 
 def _power(exponent: Word) -> TtirValue:
-    """2^(exponent - 127), of which the smallest is a subnormal f32; NaN for 255."""
+    """Return 2^(exponent - 127), where the smallest is a subnormal f32; NaN for 255."""
     number = exponent.equals(0).choose(exponent.constant(1 << 22), exponent << 23)
     return exponent.equals(0xFF).choose(exponent.constant(_NAN), number).as_float("f32")
 
@@ -119,7 +119,8 @@ def _shortened(build: Builder, number: TtirValue, element: t.ElementType, mode: 
 
 
 def _rounded_off(word: Word, dropped: int, mode: Rounding) -> Word:
-    """An f32 pattern plus what rounds its low `dropped` bits when they are cut; a carry moves into the exponent."""
+    """Return an f32 pattern plus the increment that rounds it when its low `dropped` bits are cut; a carry moves into
+    the exponent."""
     below = (1 << dropped) - 1
     if mode is Rounding.ZERO:
         return word

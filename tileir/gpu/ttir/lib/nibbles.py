@@ -27,7 +27,7 @@ BOTH = 0x11
 
 @dataclass(frozen=True)
 class Bytes:
-    """A tile taken by bytes: its dimensions, of which that at `pairs` in `kept` counts pairs of elements."""
+    """A tile accessed by bytes: its dimensions, where the one at `pairs` in `kept` counts pairs of elements."""
 
     axes: list[TileAxis]
     kept: list[TileAxis]
@@ -110,7 +110,7 @@ def _by_bytes(lowering: TtirLowering, axes: Sequence[TileAxis]) -> Bytes | None:
 
 
 def _is_paired(lowering: TtirLowering, axis: TileAxis) -> bool:
-    """Whether the elements along a dimension fill bytes, none of which the edge of the tensor parts."""
+    """Return whether the elements along a dimension fill bytes that the edge of the tensor does not split."""
     known = lowering.known
     if axis.rows is not None or known.constant(axis.stride) != 1 or known.divisor(axis.start) < 2:
         return False
@@ -118,7 +118,7 @@ def _is_paired(lowering: TtirLowering, axis: TileAxis) -> bool:
 
 
 def _moves_by_bytes(lowering: TtirLowering, axis: TileAxis) -> bool:
-    """Whether the elements along a dimension lie whole bytes from the first of the tensor."""
+    """Return whether the elements along a dimension lie whole bytes from the first of the tensor."""
     known = lowering.known
     return known.divisor(axis.stride) >= 2 or (axis.count == 1 and known.divisor(axis.start) >= 2)
 

@@ -191,7 +191,7 @@ _NAN = 0x7FC00000
 
 
 def _times_powers(build: Builder, sums: TtirValue, scale: TtirValue, other_scale: TtirValue) -> TtirValue:
-    """The sums times both powers of two, of which `scale` has one for each row and `other_scale` for each column."""
+    """Return the sums times both powers of two; `scale` has one per row and `other_scale` one per column."""
     for powers in zip(_roots(build, scale), _roots(build, other_scale)):
         both = build.op("arith.mulf", *(build.broadcast(power, *sums.type.shape) for power in powers))
         sums = build.op("arith.mulf", sums, both)

@@ -55,10 +55,10 @@ def exits_through(op: Op) -> frozenset[RegionExit]:
 
 
 def _stands_in_entry(op: Op) -> bool:
-    """Whether `return` may stand where `op` does without a loop or a call to leave.
+    """Return whether `return` may stand where `op` does without leaving a loop or a call.
 
-    There an assertion that fails ends the tile block. Elsewhere the block goes on, as it may
-    (spec: control#assert-failure): no loop is to pay for it.
+    There an assertion that fails ends the tile block. Elsewhere the block goes on, as it may (spec:
+    control#assert-failure), so that loops do not pay for it.
     """
     parent = op.parent_op
     while isinstance(parent, control.If):
@@ -67,7 +67,7 @@ def _stands_in_entry(op: Op) -> bool:
 
 
 def leaves(op: Op) -> bool:
-    """Whether what stands behind the operation may be skipped."""
+    """Return whether the code behind the operation may be skipped."""
     return exits_through(op) != _GOES_ON
 
 
@@ -91,7 +91,7 @@ class RegionOutcome:
         return RegionOutcome(others, self.code if len(others) > 1 else None)
 
     def is_by(self, build: Builder, exit: RegionExit) -> TtirValue:
-        """Whether `exit` is taken, as an i1."""
+        """Emit an i1 that is set if `exit` is taken."""
         if self.code is None:
             return build.truth(exit in self.values)
         return build.compare("eq", self.code, build.integer(I32, exit))
@@ -329,7 +329,7 @@ def bind_left(lowering: TtirLowering, results: Sequence[core.Value], outcome: Re
 
 
 def all_hold(build: Builder, condition: TtirValue) -> TtirValue:
-    """Whether every element is true, as a scalar."""
+    """Emit a scalar that is true if every element is."""
     if not condition.type.is_tensor:
         return condition
     found = build.resized(condition, "i32", signed=False)
@@ -367,11 +367,11 @@ def count_of(lowering: TtirLowering, op: For) -> Count:
 
 
 def unforeseen(lowering: TtirLowering, count: Count) -> Count:
-    """The same range, of which the compiler does not know that it has an element.
+    """Return the same range, hiding from the compiler that it has an element.
 
-    If it knew that of a second loop of products, it would compute what both loops use where the first one is passed
-    by, and set the sums there instead of in front of both. Then the assembler makes each ``wgmma`` wait for the one
-    before.
+    If the compiler knew that of a second loop of products, it would compute values that both loops use on the path
+    around the first one, and set the sums there instead of in front of both. The assembler would then make each
+    ``wgmma`` wait for the one before.
     """
     build, (lower, upper, step) = lowering.build, count.bounds
     hidden = build.vendor.unforeseen(build, upper)
@@ -418,7 +418,7 @@ def _is_positive(build: Builder, step: TtirValue) -> TtirValue:
 
 
 def _ends_inside(lowering: TtirLowering, upper: TtirValue, step: TtirValue) -> bool:
-    """Whether no sum of an induction value and the step leaves the type, read as signed."""
+    """Return whether the sum of an induction value and the step never overflows the type, read as signed."""
     known, limit = lowering.known.of(step), 1 << (step.type.bits - 1)
     return known.low > 0 and (known.high == 1 or lowering.known.of(upper).high <= limit - known.high)
 
@@ -433,7 +433,7 @@ def generated(lowering: TtirLowering, op: Generate) -> TtirValue:
 
 
 def _is_elementwise(op: Op) -> bool:
-    """Whether tensors may stand for its scalars, or it is the same for all elements."""
+    """Return whether it works on tensors in place of scalars, or is the same for all elements."""
     if op.regions or not all(isinstance(result.type, t.TileType) and not result.type.shape for result in op.results):
         return False
     return ELEMENTWISE in op.spec.traits or not op.operands

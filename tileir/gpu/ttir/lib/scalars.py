@@ -1,4 +1,4 @@
-"""Arithmetic on 64-bit scalars (extents, strides, indices, offsets) that folds what is known while code is made."""
+"""Arithmetic on 64-bit scalars (extents, strides, indices, offsets) with constant folding."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ def _scaled(lowering: TtirLowering, steps: TtirValue, stride: TtirValue) -> Ttir
 
 
 def inside(lowering: TtirLowering, axes: Sequence[TileAxis], kept: Sequence[TileAxis]) -> TtirValue | None:
-    """Whether each element lies in the tensor, in the dimensions `kept` of `axes`; None if all do."""
+    """Emit a test of whether each element lies in the tensor, in the dimensions `kept` of `axes`; None if all do."""
     build = lowering.build
     shape = [axis.count for axis in kept]
     whole = build.all_true(*(_common_test(lowering, axis) for axis in axes))
@@ -165,14 +165,15 @@ def inside(lowering: TtirLowering, axes: Sequence[TileAxis], kept: Sequence[Tile
 
 
 def _common_test(lowering: TtirLowering, axis: TileAxis) -> TtirValue | None:
-    """Whether the elements along a dimension lie in the tensor, if either all do or none does and that is not known."""
+    """Emit a test of whether the elements along a dimension lie in the tensor, if all or none do and that is
+    unknown."""
     if axis.rows is not None or axis.promised or surely_inside(lowering, axis) or not all_or_none(lowering, axis):
         return None
     return lowering.build.compare("sgt", _left(lowering, axis), scalars.number(lowering, 0))
 
 
 def _own_test(lowering: TtirLowering, axis: TileAxis) -> TtirValue | None:
-    """Whether each element along a dimension lies in the tensor, if that differs from one to the other."""
+    """Emit a test of whether each element along a dimension lies in the tensor, if that differs between elements."""
     build = lowering.build
     if axis.promised or surely_inside(lowering, axis):
         return None
@@ -200,7 +201,7 @@ def _clamped(lowering: TtirLowering, left: TtirValue, count: int) -> TtirValue:
 
 
 def surely_inside(lowering: TtirLowering, axis: TileAxis) -> bool:
-    """Whether the tile is known not to leave the tensor along the dimension."""
+    """Return whether the tile is known not to leave the tensor along the dimension."""
     extent = lowering.known.of(axis.extent)
     first = lowering.known.of(axis.start if axis.rows is None else axis.rows)
     last = first.high + (axis.count - 1 if axis.rows is None else 0)
@@ -208,6 +209,6 @@ def surely_inside(lowering: TtirLowering, axis: TileAxis) -> bool:
 
 
 def all_or_none(lowering: TtirLowering, axis: TileAxis) -> bool:
-    """Whether the edge of the tensor is known not to run through the tile."""
+    """Return whether the edge of the tensor is known not to run through the tile."""
     known = lowering.known
     return min(known.divisor(axis.start), known.divisor(axis.extent)) >= axis.count

@@ -113,7 +113,7 @@ class Word:
         return self.compared("ne", other)
 
     def below(self, other: Word | int) -> Word:
-        """Whether it is less, read as unsigned."""
+        """Emit a test of whether it is less, read as unsigned."""
         return self.compared("ult", other)
 
     @property

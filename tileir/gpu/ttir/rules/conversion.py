@@ -105,7 +105,7 @@ def lower_ftoi(lowering: TtirLowering, op: FToI) -> None:
 
 
 def _is_nonzero(build: Builder, number: TtirValue) -> TtirValue:
-    """Whether a number is not zero, or NaN."""
+    """Emit a test of whether a number is nonzero or NaN."""
     return build.compare_float("une", number, build.bits(number.type, 0))
 
 

@@ -1,7 +1,7 @@
 """TTIR of the integer and bitwise chapters (spec: integer#top). Division is in `ttir.rules.division`.
 
-Everything is modulo 2^width, whatever `overflow` promises, and no instruction is given an operand for which it has no
-result (spec: undefined#catalogue).
+Everything is modulo 2^width, whatever `overflow` promises, and no instruction gets an operand for which its result is
+undefined (spec: undefined#catalogue).
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def _is_bit(lowering: TtirLowering, op: Op) -> bool:
 
 @rules(CmpI)
 def lower_cmpi(lowering: TtirLowering, op: CmpI) -> None:
-    """Bits are compared as wider integers: what an ordering of i1 is, is said here and not left to the compiler."""
+    """Compare bits as wider integers; this fixes the order of i1, which compilers leave open."""
     signed, predicate = op.signedness is _SIGNED, PREDICATES[op.comparison_predicate]
     if predicate not in ("eq", "ne"):
         predicate = ("s" if signed else "u") + predicate

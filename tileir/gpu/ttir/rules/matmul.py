@@ -33,10 +33,10 @@ def lower_mmaf(lowering: TtirLowering, op: MmaF) -> None:
 
 
 def _adds_products_of_bytes(lowering: TtirLowering, op: MmaF) -> bool:
-    """Whether factors of 8 bits are multiplied as such.
+    """Return whether factors of 8 bits are multiplied as such.
 
-    Without tensor memory the hardware adds their products in less than f32, which only `fast_acc` and an accumulator
-    of f16 permit.
+    Without tensor memory the hardware adds their products in less than f32, which only `fast_acc` and an accumulator of
+    f16 permit.
     """
     arch = lowering.arch
     return arch.has_fp8 and (arch.has_tensor_memory or bool(op.fast_acc) or op.acc.type.element is t.F16)

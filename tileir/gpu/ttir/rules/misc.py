@@ -39,7 +39,7 @@ def assumed(lowering: TtirLowering, value: Lowered, predicate: AssumePredicate) 
 
 
 def _holds_everywhere(lowering: TtirLowering, value: TtirValue) -> bool:
-    """Whether what is promised of `value` here holds wherever it is seen."""
+    """Return whether a promise about `value` made here holds wherever it is visible."""
     block = lowering.build.block
     if value.owner is block:
         return block is lowering.body
@@ -95,9 +95,9 @@ def _note(lowering: TtirLowering, value: TtirValue, predicate: AssumePredicate) 
 
 
 def _note_groups(value: TtirValue, predicate: DivBy) -> None:
-    """Groups of consecutive numbers, or of addresses of consecutive elements.
+    """Note groups of consecutive numbers, or of addresses of consecutive elements.
 
-    A note takes the place of what Triton would find out by itself: it is made only if nothing better can be found.
+    A note replaces the analysis of Triton: it is made only where Triton finds nothing better.
     """
     assert predicate.every is not None and predicate.along is not None
     size = TtirType(value.type.pointee).bits // 8 if value.type.is_pointer else 1

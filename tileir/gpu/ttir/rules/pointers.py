@@ -70,10 +70,10 @@ def _optional(lowering: TtirLowering, value: core.Value | None) -> TtirValue | N
 
 @rules(pointers.Alloca)
 def lower_alloca(lowering: TtirLowering, op: pointers.Alloca) -> None:
-    """A part of the memory of blocks: first of this part for every block of the grid, then of the next.
+    """Allocate a part of the memory of blocks: this part for every block of the grid, then the next part.
 
-    So the place does not depend on what else the program allocates. In a loop it is the same every time, which is
-    `barriers`' concern.
+    So the place does not depend on other allocations. In a loop it is the same every time, which `barriers` takes care
+    of.
     """
     element = pointee(op.result)
     alignment = max(op.alignment, element.alignment)

@@ -107,7 +107,7 @@ def _both_sides(lowering: TtirLowering, op: control.If) -> None:
 
 
 def _is_scalar(region: TtirBlock) -> bool:
-    """Whether no tensor and no memory has a part in a region."""
+    """Return whether a region uses no tensor and no memory."""
     return all(
         not instruction.regions
         and instruction.name != "tt.load"
@@ -121,11 +121,11 @@ def _is_scalar(region: TtirBlock) -> bool:
 
 @dataclass
 class _Sequence:
-    """A reduction or scan that takes the elements one by one, from the identity on (spec: reduction#reduce,
-    spec: reduction#scan).
+    """A reduction or scan that takes the elements one by one, starting with the identity (spec: reduction#reduce, spec:
+    reduction#scan).
 
-    What is carried from round to round is the running value of each operand, then each result, which a reduction keeps
-    as a tensor of extent 1 along `dim`.
+    Each round carries the running value of each operand, then each result, which a reduction keeps as a tensor of
+    extent 1 along `dim`.
     """
 
     lowering: TtirLowering

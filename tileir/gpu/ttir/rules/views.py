@@ -1,7 +1,6 @@
 """TTIR of views (spec: views#top): making them, asking their shapes, loading and storing tiles through them.
 
-Dimensions of one element are left out of loads and stores: what comes of it is what the program would have written
-without them.
+Dimensions of one element are left out of loads and stores, as if the program had been written without them.
 """
 
 from __future__ import annotations

@@ -229,9 +229,9 @@ def _directed_f64(build: Builder, name: str, mode: Rounding, *operands: TtirValu
 
 
 def _wide_result(build: Builder, name: str, mode: Rounding, *wide: TtirValue) -> TtirValue:
-    """The result in f64 of what had been f32, odd if it is not exact: from which a rounding to f32 is single.
+    """Return the f64 result of f32 operands, made odd if it is not exact, so that rounding to f32 rounds once.
 
-    Products are exact. Quotients and roots that f32 does not hold lie further from those that it holds than f64 rounds.
+    Products are exact. Quotients and roots that f32 does not hold are further from its values than the rounding of f64.
     """
     if name == "fma":
         wide = build.op("arith.mulf", *wide[:2]), wide[2]

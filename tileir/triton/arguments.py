@@ -72,7 +72,7 @@ def _rank(kind: str) -> int:
 
 
 def _values(kind: Signature, value: Any) -> Iterator[object]:
-    """The values that an argument becomes, likewise."""
+    """Yield the values that an argument becomes."""
     if isinstance(kind, tuple):
         for part, one in zip(kind, value):
             yield from _values(part, one)

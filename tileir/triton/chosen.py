@@ -1,4 +1,4 @@
-"""Where Triton's kernels run: what its driver keeps of that."""
+"""Where Triton's kernels run, as kept by its driver."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ DEFAULT: TargetName = "cpu"
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """Where kernels run, and how. `told` is told the name of each kernel that is about to be launched; `dump` keeps
-    what each is."""
+    """The target of kernels and its options. `told` is called with the name of each kernel before its launch; `dump`
+    keeps each kernel's code."""
 
     target: Target
     check: Check = True

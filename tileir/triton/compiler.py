@@ -1,6 +1,6 @@
 """The compiler that Triton finds as the module `compiler` of its backend ``cpu``.
 
-Triton imports it as it is imported itself: what takes time is imported where it is needed.
+Triton imports it when it is itself imported, so slow imports are made where they are needed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FLOATS_OF_8_BITS = ("fp8e5", "fp8e4nv")
 
 @dataclass(frozen=True)
 class CpuOptions:
-    """What a kernel may be compiled with: all that Triton's own backends take, as scripts pass it.
+    """The compile options of a kernel: everything that Triton's own backends take, as scripts pass it.
 
     Only the first options mean something here.
     """

@@ -1,6 +1,6 @@
 """The driver that Triton finds as the module `driver` of its backend ``cpu``.
 
-Triton imports it as it is imported itself: what takes time is imported where it is needed.
+Triton imports it when it is itself imported, so slow imports are made where they are needed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class CpuDriver(DriverBase):
 
     @classmethod
     def is_active(cls) -> bool:
-        """Whether kernels run here unless told otherwise: where no other driver has a device, or this one is named."""
+        """Return whether kernels run here by default: no other driver has a device, or this one is named."""
         from triton.backends import backends
 
         if os.environ.get("TRITON_DEFAULT_BACKEND") == NAME:
@@ -111,7 +111,7 @@ def _last_cache() -> int:
 
 
 class CpuUtils:
-    """What Triton asks of a driver to load kernels, and scripts of a device."""
+    """The functions that Triton calls on a driver to load kernels, and scripts on a device."""
 
     def load_binary(
         self, name: str, content: bytes, shared: int, device: int

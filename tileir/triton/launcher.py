@@ -40,7 +40,7 @@ class TritonKernel:
 
 
 class Launcher:
-    """What Triton calls to launch one kernel, of which it has made a `TritonKernel`."""
+    """The object that Triton calls to launch one kernel; Triton has made a `TritonKernel` of it."""
 
     def __init__(self, driver: Chooser, source: Any, metadata: Any) -> None:
         self._driver, self._name, self._signature = driver, metadata.name, source.signature

@@ -1,4 +1,4 @@
-"""What is changed in Triton where its own mechanism for backends leaves no room."""
+"""Changes to Triton where its own mechanism for backends leaves no room."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def patch_triton(alone: bool) -> None:
 
 
 def _asm_dict(original: Any) -> type:
-    """What ``kernel.asm`` is: native code is made when it is asked for, as it takes as long as compiling a kernel."""
+    """Return the class of ``kernel.asm``, which makes native code on request, as that takes as long as compiling a
+    kernel."""
 
     class AsmDict(original):
         def __missing__(self, key: str) -> str:
@@ -58,6 +59,6 @@ def _distinct(prune: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
 
 
 def _meaning(config: Any, parameters: list[str]) -> object:
-    """What of a configuration reaches the kernel: parameters of it, no hints."""
+    """Return the part of a configuration that reaches the kernel: its parameters, no hints."""
     passed = {name: value for name, value in config.all_kwargs().items() if name in parameters}
     return tuple(passed.items()), config.pre_hook, config.ir_override

@@ -75,7 +75,7 @@ def refuse_gluon() -> NoReturn:
 
 @cache
 def version() -> str:
-    """What the results of the stages depend on beside the kernel and its options."""
+    """Return a digest of everything that the results of the stages depend on besides the kernel and its options."""
     digest = hashlib.sha256()
     for part in _MAKERS:
         for path in sorted(str(path) for path in (_PACKAGE / part).rglob("*.py")):

@@ -36,17 +36,16 @@ def enable(
     dump: Dump | None = None,
     **options: Unpack[LaunchOptions],
 ) -> SanitizerSession | None:
-    """Let Triton's kernels run on `target`, from now on; where there is a GPU, in place of that.
+    """Run Triton's kernels on `target` from now on, instead of a GPU if there is one.
 
-    With ``children`` Python processes that are started while it is enabled use the target too; they do what they did
-    before if it is None. With ``sanitize``, which takes target ``interp``, kernels run under the sanitizer, and the
-    session that is given has the report; instead of True it may be ``checks``, ``schedules`` and ``seed`` as a
-    dictionary, or in a child process what its parent hands on. With ``instead`` kernels of this process run on that
-    target, which is not one of those with a name. ``check`` and ``options`` are those of a launch on the target:
-    ``threads``, ``output``, ... `told` is told the name of each kernel that is about to be
-    launched; `dump` keeps what each is.
+    With ``children`` Python processes that are started while it is enabled use the target too; None keeps the present
+    choice. With ``sanitize``, which takes target ``interp``, kernels run under the sanitizer, and the returned session
+    has the report; instead of True it may be a dictionary of ``checks``, ``schedules`` and ``seed``, or in a child
+    process its `Handing`. With ``instead`` kernels of this process run on that target, which is not one of those with a
+    name. ``check`` and ``options`` are those of a launch on the target: ``threads``, ``output``, ... `told` is called
+    with the name of each kernel before its launch; `dump` keeps each kernel's code.
 
-    Raises `UnsupportedError` if the target or triton is not there, ValueError for a `check` that there is not.
+    Raises `UnsupportedError` if the target or triton is missing, ValueError for an unknown `check`.
     """
     session = _session(target, sanitize)
     used: Target = instead or (target_named(target) if session is None else session.target)

@@ -200,7 +200,7 @@ class TileNumber:
 
 
 def where(condition: TileNumber, yes: TileNumber | float, no: TileNumber | float) -> TileNumber:
-    """Element by element the one or the other, of which at most one is a Python number."""
+    """Choose element by element; at most one of the two choices is a Python number."""
     if isinstance(yes, TileNumber):
         other = yes.like(no)
     else:

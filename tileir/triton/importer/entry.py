@@ -29,7 +29,7 @@ MAX_FAULTS = 100
 
 
 def is_ttir(text: str) -> bool:
-    """Whether a text is TTIR, or meant to be: it has a function of Triton."""
+    """Return whether a text is TTIR, or meant to be: it has a function of Triton."""
     return _FUNCTION.search(text) is not None
 
 
@@ -95,7 +95,7 @@ def _parameters(function: MlirFunction) -> list[KernelParameter]:
 
 
 def _has_layout(function: MlirFunction, index: int) -> bool:
-    """Whether what belongs to the argument at `index`, extents and strides of a descriptor, is in those behind it."""
+    """Return whether the extents and strides of the descriptor argument at `index` follow it as arguments."""
     expected = flat_types(function.arguments[index].type)[1:]
     behind = function.arguments[index + 1 : index + 1 + len(expected)]
     return [flat_types(argument.type) for argument in behind] == [[type] for type in expected]

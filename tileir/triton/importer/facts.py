@@ -21,7 +21,7 @@ MAX_DEPTH = 12
 
 @dataclass(frozen=True)
 class Fact:
-    """Whether an integer is 0 at least, and what it is a multiple of; 0 is one of every number, 0 among them."""
+    """A fact about an integer: whether it is nonnegative, and a divisor; 0 divides only 0."""
 
     nonnegative: bool = False
     divisor: int = 1
@@ -45,7 +45,7 @@ def constant(value: Value) -> int | None:
 
 
 def fact(value: Value, known: Facts, depth: int = 0) -> Fact:
-    """What is known of a scalar integer."""
+    """Return the known facts about a scalar integer."""
     if value in known or depth > MAX_DEPTH:
         return known.get(value, Fact())
     owner = value.owner

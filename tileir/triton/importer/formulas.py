@@ -78,7 +78,7 @@ def _power_of_two(exponent: TileNumber) -> TileNumber:
 
 
 def _ldexp(x: TileNumber, exponent: TileNumber) -> TileNumber:
-    """In three steps, none of which is out of range where the result is not."""
+    """Scale in three steps, none of which overflows unless the result does."""
     clipped = where(exponent > 2100, 2100, where(exponent < -2100, -2100, exponent))
     third = TileNumber(x.build, x.build.same(DivI, clipped.value, clipped.like(3).value, signedness=Signedness.SIGNED))
     step = _power_of_two(third)
@@ -94,7 +94,7 @@ def _nextafter(x: TileNumber, y: TileNumber) -> TileNumber:
 
 
 def _remainder(x: TileNumber, y: TileNumber) -> TileNumber:
-    """What is left of the nearest multiple, of the even one of two."""
+    """Return the remainder of the nearest multiple; of two equally near, the even one."""
     size = abs(y)
     rest = abs(x).apply(RemF, where(size * 2.0 < math.inf, size * 2.0, size))
     half = size * 0.5
@@ -107,7 +107,7 @@ def _remainder(x: TileNumber, y: TileNumber) -> TileNumber:
 
 
 def _expm1(x: TileNumber) -> TileNumber:
-    """What cancels in ``exp(x) - 1`` cancels in its logarithm too."""
+    """Correct ``exp(x) - 1`` by its logarithm, which suffers the same cancellation."""
     power = x.exp()
     exact = where(power.equals(1.0), x, (power - 1.0) * x / power.log())
     return where(abs(power - 1.0) < 1.0, exact, power - 1.0)
@@ -127,7 +127,7 @@ def _cbrt(x: TileNumber) -> TileNumber:
 
 
 def _norm(*parts: TileNumber) -> TileNumber:
-    """The root of the sum of squares, none of which is out of range; infinite if one part is, also beside a NaN."""
+    """Return the root of the sum of squares without overflow; infinite if one part is, even beside a NaN."""
     sizes = [abs(part) for part in parts]
     largest = reduce(TileNumber.maximum, sizes)
     exponent = where((largest > 0.0) & (largest < math.inf), _exponent(largest), 0)
@@ -163,7 +163,7 @@ def _atanh(x: TileNumber) -> TileNumber:
 
 
 def _of_pi(function: type[Op]) -> Formula:
-    """A function of half turns, of which whole turns are left out exactly."""
+    """Return a function of half turns that removes whole turns exactly."""
     return lambda x: (_remainder(x, x.like(2.0)) * math.pi).apply(function)
 
 

@@ -1,4 +1,4 @@
-"""The state of one function while it is imported: what its values became, and the block that is being made."""
+"""The state of one function while it is imported: its converted values, and the block under construction."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from tileir.triton.importer.types import flat_types, tile_type
 
 @dataclass(frozen=True)
 class TensorDescriptor:
-    """A tensor in memory of which blocks are loaded and stored; out of bounds reads as zero, or NaN."""
+    """A tensor in memory whose blocks are loaded and stored; out of bounds reads as zero, or NaN."""
 
     type: MlirDescriptor
     base: Value
@@ -136,7 +136,7 @@ class Importing:
     # ------------------------------------------------------------ values
 
     def imported(self, use: Use) -> Imported:
-        """What a value became."""
+        """Return the converted form of a value."""
         for scope in reversed(self.scopes):
             if use.name in scope:
                 found = scope[use.name]
@@ -155,7 +155,7 @@ class Importing:
         return found if isinstance(found, Value) else None
 
     def value(self, use: Use) -> Value:
-        """What a value became, which is a tile."""
+        """Return the tile that a value became."""
         found = self.imported(use)
         if not isinstance(found, Value):
             raise mismatch(f"expected a number, a pointer or a tensor of them, got a descriptor, {use.name}")
@@ -245,7 +245,7 @@ class Importing:
         return found
 
     def fact(self, value: Value) -> Fact:
-        """What is known of a scalar integer."""
+        """Return the known facts about a scalar integer."""
         return fact(value, self.facts)
 
     # ------------------------------------------------------------ memory
@@ -294,8 +294,8 @@ def integers(op: MlirOperation, name: str) -> tuple[int, ...]:
 
 
 def keyword(op: MlirOperation, attribute: str, index: int, table: Mapping[str, T]) -> T:
-    """What a word of an operation stands for: the one at `index`, or the attribute that the generic form has, a number
-    from 1 on in the order of the table."""
+    """Return the meaning of a keyword: the one at `index`, or the attribute of the generic form, a number from 1 on in
+    the order of the table."""
     words = [word.text for word, _ in op.words if isinstance(word, MlirWord)]
     number = op.attributes.get(attribute)
     word = list(table)[number - 1] if isinstance(number, int) and 1 <= number <= len(table) else ""

@@ -88,7 +88,7 @@ class Tokens:
         return self.texts[self.index - 1]
 
     def accept(self, text: str) -> bool:
-        """Whether the next token, which is then taken, is this mark or word."""
+        """Return whether the next token is this mark or word, and consume it if so."""
         if self.texts[self.index] != text or self.kinds[self.index] == "string":
             return False
         self.index += 1

@@ -22,7 +22,7 @@ from tileir.triton.importer.syntax import MlirFunction, MlirOperation
 
 @dataclass(frozen=True)
 class Order:
-    """What an access must wait for: the last write, and the reads since."""
+    """The events that an access must wait for: the last write, and the reads since."""
 
     written: Value | None = None
     read: tuple[Value, ...] = ()
@@ -39,7 +39,7 @@ class Order:
 
     @staticmethod
     def merged(before: Order, ends: Sequence[Order]) -> Merged:
-        """What the order behind regions is made of, of which one has been run: `ends` are those at their ends."""
+        """Return the parts of the order behind alternative regions; `ends` are the orders at their ends."""
         writes = any(end.written is not before.written for end in ends)
         reads = any(end.read != before.read for end in ends)
         return Merged(before, writes, reads)
@@ -78,7 +78,7 @@ class Merged:
 
 
 def joined(build: TileBuilder, tokens: tuple[Value, ...]) -> Value:
-    """A token that waits for all of these, of which there is one at least."""
+    """Return a token that waits for all of these; there is at least one."""
     return tokens[0] if len(tokens) == 1 else build.op(JoinTokens, TOKEN, tokens=tokens)
 
 

@@ -235,7 +235,7 @@ class TtirReader:
         return tuple(names)
 
     def _usual(self, made: MlirOperation) -> None:
-        """What stands between the name and the place of an operation."""
+        """Read the part of an operation between its name and its place."""
         tokens, operands = self.tokens, []
         while not self._ends():
             kind, text = tokens.kind, tokens.text
@@ -260,7 +260,7 @@ class TtirReader:
         self._types(made)
 
     def _ends(self) -> bool:
-        """Whether the next token is none of the operation that is being read."""
+        """Return whether the next token is no part of the operation being read."""
         tokens = self.tokens
         kind, text = tokens.kind, tokens.text
         if kind == "word":
@@ -270,7 +270,7 @@ class TtirReader:
         return kind in (END, "label") or text == "}" or (kind == "string" and tokens.texts[tokens.index + 1] == "(")
 
     def _is_definition(self) -> bool:
-        """Whether the next values are the results of an operation: an equals sign comes behind them."""
+        """Return whether the next values are the results of an operation: an equals sign follows them."""
         texts, kinds, index = self.tokens.texts, self.tokens.kinds, self.tokens.index
         while kinds[index] == "value":
             index += 3 if texts[index + 1] == ":" and kinds[index + 2] == "number" else 1
@@ -594,7 +594,7 @@ class TtirReader:
             raise ImportFault(SYNTAX, "expected the bytes of a constant in hexadecimal digits", place) from None
 
     def _raw(self) -> str:
-        """What stands in angle brackets, as it is written."""
+        """Return the text in angle brackets, unchanged."""
         tokens, depth, begin = self.tokens, 0, self.tokens.offset
         while tokens.kind != END:
             depth += (tokens.text == "<") - (tokens.text == ">")
@@ -617,7 +617,7 @@ _SYNTAX: dict[str, Callable[[TtirReader, MlirOperation], None]] = {
 
 
 def is_scalar(text: str) -> bool:
-    """Whether a word is a type of numbers."""
+    """Return whether a word is a type of numbers."""
     return _SCALAR.fullmatch(text) is not None
 
 

@@ -48,7 +48,7 @@ class MlirTensor(MlirType):
 
 @dataclass(frozen=True)
 class MlirDescriptor(MlirType):
-    """``!tt.tensordesc<64x32xf16>``: a tensor in memory of which blocks of this shape are accessed."""
+    """``!tt.tensordesc<64x32xf16>``: a tensor in memory, accessed in blocks of this shape."""
 
     shape: tuple[int, ...]
     element: MlirType

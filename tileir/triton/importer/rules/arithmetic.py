@@ -252,7 +252,7 @@ def _element(value: object, element: t.ElementType) -> bytes:
 
 
 def _unpacked(data: bytes, type: t.TileType) -> bytes:
-    """The bytes of all elements, of which those of i1 are packed to eight in one."""
+    """Return the bytes of all elements; eight elements of i1 share a byte in `data`."""
     size = type.number.byte_size
     if type.element is t.I1 and len(data) == -(-type.count // 8):
         return bytes(data[index // 8] >> index % 8 & 1 for index in range(type.count))

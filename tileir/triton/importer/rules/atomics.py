@@ -64,7 +64,7 @@ def compare_and_swap(importing: Importing, op: MlirOperation) -> Results:
 
 @rules("tt.atomic_load")
 def load(importing: Importing, op: MlirOperation) -> Results:
-    """Ordered as a write is: what others released is visible behind it."""
+    """Load, ordered like a write, so that writes released by others are visible after it."""
     pointer, *masks = importing.operands(op, 1, 2)
     return _loaded(importing, op, pointer, masks[0] if masks else None)
 
@@ -114,7 +114,7 @@ def _break_if(importing: Importing, condition: Value, found: Value) -> None:
 
 
 def _all(importing: Importing, condition: Value) -> Value:
-    """Whether all elements of a tile of i1 are 1."""
+    """Return an i1 that is set if all elements of a tile are 1."""
     build = importing.build
     count = condition.tile.count
     if not condition.tile.shape:

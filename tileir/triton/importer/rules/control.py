@@ -91,7 +91,7 @@ def import_for(importing: Importing, op: MlirOperation) -> Results:
 
 
 def _carried_facts(importing: Importing, op: MlirOperation, parts: Sequence[Value], body: Block) -> dict[Value, Fact]:
-    """What is known of integers to which each turn adds one from outside the loop."""
+    """Return the facts about carried integers to which each turn adds a value from outside the loop."""
     (block,) = op.regions[0]
     found: dict[Value, Fact] = {}
     made = {name: operation for operation in block.operations for name in operation.results}
@@ -149,7 +149,7 @@ def _break_unless(importing: Importing, condition: Value, leaving: Sequence[Valu
 
 @rules("tt.call")
 def import_call(importing: Importing, op: MlirOperation) -> Results:
-    """What the function does stands in place of the call."""
+    """Inline the function in place of the call."""
     callee = op.attributes.get("callee")
     function = importing.functions.get(callee) if isinstance(callee, str) else None
     if function is None or not isinstance(callee, str):

@@ -33,7 +33,7 @@ def integer_to_float(importing: Importing, op: MlirOperation) -> Results:
 
 @rules("arith.fptosi", "arith.fptoui")
 def float_to_integer(importing: Importing, op: MlirOperation) -> Results:
-    """Towards zero; what is out of range, undefined in MLIR, is the nearest integer, and NaN is 0."""
+    """Round towards zero; out of range, undefined in MLIR, gives the nearest integer, and NaN gives 0."""
     build, (value,) = importing.build, importing.operands(op, 1)
     signedness = Signedness("si" in op.name)
     return build.cast(FToI, widened(build, value), importing.element(op), signedness=signedness, saturating=True)

@@ -138,8 +138,8 @@ def _transposed(build: TileBuilder, value: Value) -> Value:
 
 
 def _unpacked(build: TileBuilder, value: Value, format: str, first: bool) -> Value:
-    """The elements of a factor, of which two of four bits lie in each byte: side by side in the last dimension, or in
-    the `first` of two."""
+    """Return the elements of a factor; two elements of four bits share a byte, side by side in the last dimension, or
+    in the `first` of two."""
     if format != "e2m1":
         element = {"e4m3": t.F8E4M3FN, "e5m2": t.F8E5M2, "bf16": t.BF16, "fp16": t.F16}[format]
         return build.bitcast(value, element)
@@ -157,7 +157,7 @@ def _as_scale(build: TileBuilder, scale: Value) -> Value:
 
 
 def _is_native(lhs: Value, rhs: Value, lhs_scale: Value, rhs_scale: Value, total: Value) -> bool:
-    """Whether Tile IR multiplies such factors with such scales in one operation."""
+    """Return whether Tile IR multiplies such factors with such scales in one operation."""
     element, scale = lhs.tile.number, lhs_scale.tile.number
     block = lhs.tile.shape[-1] // lhs_scale.tile.shape[-1]
     sizes = {(t.F8E8M0FNU, 8): (32,), (t.F8E8M0FNU, 4): (16, 32), (t.F8E4M3FN, 4): (16,)}.get((scale, element.bits), ())
@@ -168,7 +168,7 @@ def _is_native(lhs: Value, rhs: Value, lhs_scale: Value, rhs_scale: Value, total
 
 
 def _scaled(build: TileBuilder, factor: Value, scale: Value | None, dim: int) -> Value:
-    """A factor in f32, with its scales, each of which is that of a block along a dimension."""
+    """Return a factor in f32, multiplied by its scales; each scale belongs to a block along a dimension."""
     wide = build.converted(factor, t.F32)
     if scale is None:
         return wide

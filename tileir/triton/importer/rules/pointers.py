@@ -39,7 +39,7 @@ def load(importing: Importing, op: MlirOperation) -> Results:
 
 
 def _loaded(importing: Importing, op: MlirOperation, found: Value) -> Value:
-    """What was loaded: a pointer where the type of the address, which is written, points to pointers."""
+    """Return the loaded value: a pointer if the written type of the address points to pointers."""
     written = op.types[0] if op.types else None
     pointer = written.element if isinstance(written, MlirTensor) else written
     if isinstance(pointer, MlirPointer) and isinstance(pointer.pointee, MlirPointer):

@@ -25,10 +25,10 @@ rules = Table()
 
 @rules("tt.reduce", "tt.scan")
 def fold(importing: Importing, op: MlirOperation) -> Results:
-    """The region, which is given all left and then all right elements, as a body, which is given them in pairs.
+    """Convert the region, whose arguments are all left and then all right elements, to a body that takes them in pairs.
 
-    Tile IR asks for elements that are neutral for the body. Where none are known, a further operand says which elements
-    there are: what is not there is neutral for any region.
+    Tile IR needs elements that are neutral for the body. Where none are known, a further operand marks the elements
+    that exist: absent ones are neutral for any region.
     """
     sources = importing.operands(op)
     block = _only_block(op, sources)

@@ -38,12 +38,12 @@ def cuda_as_cpu() -> bool:
 
 
 def was_asked_for() -> bool:
-    """Whether this process has asked for it, done or not."""
+    """Return whether this process has requested the stand-in, applied or not."""
     return cuda_as_cpu.cache_info().currsize > 0
 
 
 def has_gpu() -> bool:
-    """Whether NVIDIA's driver finds a device."""
+    """Return whether NVIDIA's driver finds a device."""
     count = ctypes.c_int(0)
     for name in ("libcuda.so.1", "nvcuda.dll"):
         try:

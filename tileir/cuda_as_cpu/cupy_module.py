@@ -1,7 +1,7 @@
 """A `cupy` that is NumPy, for scripts that import it on a machine without CUDA.
 
-Knows: what typical scripts use of cupy beyond NumPy: arrays with ``get``, `asnumpy`, streams, events, devices.
-Does not know: when it is used (`cuda_as_cpu`).
+It adds the parts of cupy that typical scripts use beyond NumPy: arrays with ``get``, `asnumpy`, streams, events,
+devices.
 """
 
 from __future__ import annotations

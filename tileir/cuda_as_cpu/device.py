@@ -1,8 +1,7 @@
-"""The device that programs are told of, in torch's, cupy's and cuTile's words alike.
+"""The device that torch, cupy and cuTile report to programs.
 
-Knows: its compute capability and its sizes, which are those of a GPU where kernels are chosen by them and those of this
-machine where memory is measured; the questions about it that cuTile asks a driver. Does not know: what torch and cupy
-ask, launches (`cutile.launch`).
+Its compute capability is a GPU's, and so are sizes by which kernels are chosen; sizes of memory are this machine's. It
+answers cuTile's questions to a driver.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ def memory() -> int:
 
 @dataclass(frozen=True)
 class DeviceProperties:
-    """Properties as of `torch.cuda.get_device_properties`; what threads share is that of the capability."""
+    """Properties as from `torch.cuda.get_device_properties`; sizes of shared resources follow from the capability."""
 
     name: str = NAME
     major: int = CAPABILITY[0]

@@ -72,6 +72,6 @@ def rebind(pairs: Sequence[tuple[Function, Function]]) -> None:
 
 
 def _has_any(module: ModuleType, replacement: Mapping[int, Function]) -> bool:
-    """Whether a module has any of the functions with those ids. With torch there are 100,000 names: no loop in Python
+    """Return whether a module has any of the functions with those ids. Torch has 100,000 names, so no loop in Python
     goes over them."""
     return not replacement.keys().isdisjoint(map(id, list(vars(module).values())))

@@ -1,8 +1,4 @@
-"""Streams and events where everything has happened when a call returns.
-
-Knows: the part of CUDA's streams and events that scripts use. Does not know: who asks for them (`torch_cuda`,
-`cupy_module`).
-"""
+"""Streams and events on which all work is finished when a call returns."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Stand-ins for what programs use of `torch.cuda`.
+"""Stand-ins for the functions of `torch.cuda` that programs use.
 
-Knows: what each of its functions says of a device that is the CPU: everything has happened when a call returns, random
-numbers are those of the CPU, memory is that of the machine; and what cannot be had, CUDA graphs.
-Does not know: tensors (`torch_functions`), the device itself (`device`).
+The device is the CPU: all work is finished when a call returns, random numbers are the CPU's, memory is the machine's.
+CUDA graphs raise an error.
 """
 
 from __future__ import annotations

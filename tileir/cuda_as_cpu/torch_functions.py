@@ -1,8 +1,7 @@
-"""Torch's functions and methods that take a device: one of CUDA becomes the CPU.
+"""Torch's functions and methods that take a device: a CUDA device becomes the CPU.
 
-Knows: which those are, and what tensors say of themselves. All else is left alone and costs nothing; the change is made
-in torch's modules, so that it holds for every thread.
-Does not know: `torch.cuda` (`torch_cuda`).
+Other functions are left alone and cost nothing. The change is made in the modules of torch, so that it holds for every
+thread.
 """
 
 from __future__ import annotations

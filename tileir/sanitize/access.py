@@ -142,7 +142,7 @@ class WatchedAccess:
     # ------------------------------------------------------------ marks
 
     def _with_marks(self, tile: object, touched: list[Touched], values: tuple[object, ...]) -> object:
-        """What was loaded, with marks where nobody wrote it and where it was not found."""
+        """Return a loaded tile with marks on elements that nobody wrote or that lie outside memory."""
         marks: dict[Origin, np.ndarray] = {}
         shape = np.asarray(tile).shape
         if self._tile is None or self._tile.element is F4E2M1FN:
@@ -252,7 +252,7 @@ def _token_position(site: Site) -> int | None:
 
 
 def _names_padding(site: Site) -> bool:
-    """Whether the program says what stands for elements that are not there."""
+    """Return whether the program chooses the value of elements out of bounds."""
     type = site.access.address.type
     if isinstance(type, TileViewType):
         return type.padding is not None

@@ -80,11 +80,11 @@ class AccessEvent:
 
     @property
     def strength(self) -> tuple[bool, MemoryScope | None, int]:
-        """What decides with which other accesses it is morally strong."""
+        """Return the properties that decide which other accesses it is morally strong with."""
         return self.strong, self.scope, self.size
 
     def follows(self, earlier: AccessEvent) -> bool:
-        """Whether `earlier` happens before this one."""
+        """Return whether `earlier` happens before this event."""
         past = self.past
         bits = past.own if earlier.block == self.block else past.others.get(earlier.block, 0)
         return bool(bits >> earlier.number & 1)

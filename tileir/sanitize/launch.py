@@ -1,6 +1,6 @@
-"""Launches under the sanitizer, and what is proved of launches without a run: `tileir.sanitize`, `tileir.prove`.
+"""Launches under the sanitizer, and proofs about launches without a run: `tileir.sanitize`, `tileir.prove`.
 
-What runs a kernel and what proves something is imported when that is asked for.
+The interpreter and the proofs are imported when they are asked for.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def sanitize(
     copy: bool = False,
     **options: Unpack[SanitizedOptions],
 ) -> SanitizerReport:
-    """Run a kernel as a launch on target ``interp`` does, and report what it does wrong.
+    """Run a kernel as on target ``interp``, and report its faults.
 
     Parameters
     ----------
@@ -251,14 +251,14 @@ def prove(
 
 
 def _is_asked(proof: KernelProof) -> bool:
-    """Whether a run would tell more than the proof."""
+    """Return whether a run would tell more than the proof."""
     from tileir.sanitize.proofs.verdict import Answer
 
     return any(one.verdict.outcome is not Answer.ABSENT for one in (proof.races, proof.bounds))
 
 
 def kernel_proof(kernel: Kernel, grid: Grid | None, arguments: Sequence[Argument] | None) -> KernelProof:
-    """What is found without a run; kept for other launches that it is the same for."""
+    """Return the proof made without a run; it is kept for other launches that it also holds for."""
     return proof_of(kernel, known_launch(kernel, grid, arguments), grid is not None)
 
 
@@ -284,7 +284,7 @@ def _accesses(kernel: Kernel) -> list[KnownAccess]:
 
 
 def known_launch(kernel: Kernel, grid: Grid | None, arguments: Sequence[Argument] | None) -> KnownLaunch:
-    """What a proof knows of launches: of all on a grid or with arguments that are None."""
+    """Return the facts about launches that a proof may use; all launches if the grid or the arguments are None."""
     from tileir.sanitize.proofs.launch import KnownLaunch
 
     names = [parameter.name for parameter in kernel.parameters]

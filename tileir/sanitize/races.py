@@ -18,10 +18,10 @@ Where = np.ndarray | None
 
 
 class Conflict(NamedTuple):
-    """Two accesses, of which the later one found the trace of the earlier, at `address` and `elements` in all in all.
+    """Two accesses; the later one found the trace of the earlier, at `address` and in `elements` in all.
 
-    ``flag`` are the accesses of a flag that was to order them, and did not for the reason that `why` names.
-    ``same_value``: both are stores, and the later one has changed nothing.
+    ``flag`` are the accesses of a flag that should order them; `why` says why they do not. ``same_value``: both are
+    stores, and the later one has changed nothing.
     """
 
     earlier: AccessEvent
@@ -115,7 +115,7 @@ class RaceDetector:
         return next((event.site for event in self._sets.members(number)), None)
 
     def _left(self, event: AccessEvent, number: int, with_event: bool) -> int:
-        """What a set becomes when `event` writes: the accesses that do not happen before it stay."""
+        """Return a set after `event` writes: the accesses that do not happen before it stay."""
         kept = 0
         for one in self._sets.members(number):
             if not event.follows(one) and one is not event:
@@ -158,7 +158,7 @@ class RaceDetector:
     # ------------------------------------------------------------ synchronisation
 
     def _observe(self, event: AccessEvent, touched: Touched) -> None:
-        """What a strong read learns from the releases that reach the value, or fails to."""
+        """Join the releases that a strong read observes, or note that it observes none."""
         shadow = touched.shadow
         joined = False
         if shadow.heads is not None and event.acquires:
@@ -222,7 +222,7 @@ def _mapped(cells: Cells, change: Callable[[int], int]) -> Cells | int:
 
 
 def _changed_nothing(touched: Touched, where: Where) -> bool:
-    """Whether a store has left the elements of some cells as they were."""
+    """Return whether a store has left the elements of some cells unchanged."""
     if touched.before is None:
         return False
     same = (touched.content() == touched.before).all(-1)

@@ -31,7 +31,7 @@ class SanitizerReport:
 
     @cached_property
     def proofs(self) -> tuple[ProofReport, ...]:
-        """What holds beyond this run, for each kernel; found when first asked for."""
+        """Return the results beyond this run, for each kernel; computed when first asked for."""
         return self.prove()
 
     def __getstate__(self) -> dict[str, Any]:

@@ -122,10 +122,10 @@ class _Block(BlockState):
         self.session.overclaimed(op, fault)
 
     def warn(self, op: Op, message: str) -> None:
-        """What is unspecified is found where it matters: in what is stored."""
+        """Ignore warnings: unspecified values are reported when they are stored."""
 
     def is_idle(self) -> bool:
-        """Whether it has gone round long enough while nothing changed."""
+        """True if it has gone round long enough without any change."""
         if self.seen != self.session.progress:
             self.seen, self.begun = self.session.progress, self.iterations
         return self.iterations - self.begun >= WAITING

@@ -22,7 +22,7 @@ from tileir.sanitize.wording import conflict_finding, origin_finding
 
 @dataclass(frozen=True)
 class Layout:
-    """How an array of the launch lies in memory: address of its first element, strides in bytes."""
+    """The layout of an array of the launch in memory: address of its first element, strides in bytes."""
 
     address: int
     shape: tuple[int, ...]
@@ -201,7 +201,7 @@ _REFUSED = {
 
 
 def _is_copy(origin: Origin, values: np.ndarray, role: str) -> bool:
-    """Whether padding that the program chose is stored as it is."""
+    """Return whether padding that the program chose is stored unchanged."""
     if origin.kind != "padding" or not origin.chosen or role != "stored" or origin.value is None:
         return False
     return bool((values == origin.value).all()) or bool((values != values).all() and origin.value != origin.value)

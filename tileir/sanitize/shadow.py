@@ -88,14 +88,14 @@ class TouchedBox:
         self.cells(array)[...] = values
 
     def content(self) -> np.ndarray:
-        """What the elements hold: a row of bytes for each."""
+        """Return the contents of the elements: a row of bytes for each."""
         allocation = self.shadow.allocation
         offset = self._offset - (allocation.base - self.shadow.base)
         shape, strides = (*self.shape, self.size), (*self._strides, 1)
         return np.ndarray(shape, np.uint8, allocation.bytes, offset, strides).reshape(-1, self.size)
 
     def unwritten(self) -> np.ndarray | None:
-        """Where an element has a byte that nobody has written, in the shape of the box; None if that is nowhere."""
+        """Return a mask, in the shape of the box, of elements with an unwritten byte; None if there are none."""
         marks = self.shadow.unwritten
         if marks is None:
             return None
@@ -148,7 +148,7 @@ class TouchedElements:
         return array[self._indices(self.shadow.granule)]
 
     def content(self) -> np.ndarray:
-        """What the elements hold: a row of bytes for each."""
+        """Return the contents of the elements: a row of bytes for each."""
         allocation = self.shadow.allocation
         first = self.offsets - (allocation.base - self.shadow.base)
         found: np.ndarray = allocation.bytes[np.add.outer(first, np.arange(self.size))]

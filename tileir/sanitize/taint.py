@@ -49,7 +49,7 @@ class Origin:
 
 @dataclass(frozen=True, eq=False)
 class Marked:
-    """A tile some elements of which come from an origin: `marks` has a mask of the tile's shape for each."""
+    """A tile with elements from some origin: `marks` has a mask of the tile's shape for each origin."""
 
     value: np.ndarray
     marks: dict[Origin, Mask]
@@ -59,7 +59,7 @@ class Marked:
 
 
 def is_marked(values: Sequence[object]) -> bool:
-    """Whether any operand, or member of a variadic one, has marks."""
+    """Return whether any operand, or member of a variadic one, has marks."""
     for value in values:
         kind = type(value)
         if kind is Marked or (kind is tuple and is_marked(cast(tuple, value))):
@@ -88,7 +88,7 @@ def shape_of(value: object) -> tuple[int, ...]:
 
 
 def marks_of(value: object, origin: Origin) -> Mask:
-    """Where a value has marks of `origin`; all False if nowhere."""
+    """Return the mask of a value's elements with marks of `origin`; all False if there are none."""
     found = value.marks.get(origin) if isinstance(value, Marked) else None
     return np.zeros(shape_of(plain(value)), np.bool_) if found is None else found
 
@@ -178,7 +178,7 @@ def _moved(op: Op, function: Callable[..., object], values: Sequence[object], re
 def _multiplied(
     op: Op, function: Callable[..., object], values: Sequence[object], result: object, origin: Origin
 ) -> Mask:
-    """Where a marked element of a factor counts: for padding, where the result changes when it is zero."""
+    """Return the mask of marked factor elements that count: for padding, where zero would change the result."""
     counts = [marks_of(value, origin) for value in values]
     if origin.kind == "padding":
         counts = [mask & np.asarray(plain(value) != 0) for mask, value in zip(counts, values)]
@@ -203,7 +203,7 @@ def _accumulated(
 
 
 def _is_carried(operand: Value) -> bool:
-    """Whether a value is what a loop hands from one iteration to the next."""
+    """Return whether a loop carries a value from one iteration to the next."""
     return isinstance(operand.owner, Block) and isinstance(operand.owner.parent, For | Loop)
 
 

@@ -51,7 +51,7 @@ def places(finding: Finding) -> Iterator[tuple[Location, str]]:
 
 
 def repeats(finding: Finding) -> Iterator[str]:
-    """How often it was met beside the first time, and in which elements."""
+    """Yield how often a finding recurred, and in which elements."""
     if finding.pairs > 1:
         what = "pair" if len(finding.blocks) > 1 else "tile block"
         more = finding.pairs - 1

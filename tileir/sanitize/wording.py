@@ -75,7 +75,7 @@ def conflict_finding(found: Conflict, array: str | None, index: Index) -> Findin
 
 
 def _flag(found: Conflict) -> tuple[Note, ...]:
-    """Where the flag is accessed that was to order the two."""
+    """Return notes on the accesses of the flag that should order the two."""
     if found.flag is None:
         return ()
     written, read = found.flag

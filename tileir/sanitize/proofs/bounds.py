@@ -1,4 +1,4 @@
-"""Whether accesses stay inside their arrays, for how many launches that is certain."""
+"""Proofs that accesses stay inside their arrays, and for which launches."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class BoundsProof:
 
 
 def prove_bounds(accesses: Sequence[KnownAccess], scopes: Sequence[Scoped], keep: Keep) -> BoundsProof:
-    """The widest of `scopes` in which every access stays in its memory; what is in the way if there is none."""
+    """Prove in the widest of `scopes` that every access stays in its memory; else name the obstacle."""
     tries = [
         keep(("bounds", scope, launch.key), partial(_reaches, accesses, launch, scope)) for scope, launch in scopes
     ]
@@ -142,7 +142,7 @@ def _reach(
 
 
 def _solved(footprint: Footprint, launch: KnownLaunch, memory: Memory) -> Inside | None:
-    """What the solver shows."""
+    """Return the solver's result."""
     limits = _limits(memory)
     for trust, assuming in ((False, frozenset[str]()), (True, frozenset({PROMISES}))):
         if smt.INSTALLED and limits is not None and smt.stays_within(footprint, launch, *limits, trust):
@@ -181,7 +181,7 @@ def _limits(memory: Memory) -> tuple[int, int] | None:
 
 
 def _keeps_inside(footprint: Footprint, launch: KnownLaunch) -> bool:
-    """Whether the tile lies in the view along every dimension for which the program promises it."""
+    """Return whether the tile lies in the view along every dimension for which the program promises it."""
     if not footprint.kept_inside:
         return True
     loose = replace(footprint, guards=())

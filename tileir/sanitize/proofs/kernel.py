@@ -21,14 +21,14 @@ SUBJECTS = {"races": "race", "bounds": "out-of-bounds"}
 
 @dataclass(frozen=True)
 class KernelProof:
-    """What was found without a run."""
+    """The results found without a run."""
 
     races: RaceProof
     bounds: BoundsProof
 
     @property
     def witnesses(self) -> Iterator[Collision | Escape]:
-        """What goes wrong, in the launches asked for or on other grids."""
+        """Yield the faults found, in the launches asked for or on other grids."""
         return iter([one for one in (self.races.collision, self.bounds.escape) if one is not None])
 
     def report(self, kernel: str, sources: tuple[Source, ...], ran: SanitizerReport | None = None) -> ProofReport:
@@ -75,7 +75,7 @@ def _scopes(entry: Entry, launch: KnownLaunch, launched: bool) -> list[Scoped]:
 
 
 def _inside(races: ProofVerdict, bounds: ProofVerdict) -> ProofVerdict:
-    """Accesses that are proved to stay in their arrays need not be assumed to; what that assumes is."""
+    """Drop the assumption that accesses stay in their arrays where it is proved; add the assumptions of that proof."""
     if INSIDE not in races.assuming:
         return races
     if not bounds.decided or bounds.outcome is not Answer.ABSENT:

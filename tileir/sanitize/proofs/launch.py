@@ -1,4 +1,4 @@
-"""What is known of the launches that a proof is about.
+"""The facts about launches that a proof may use.
 
 KnownLaunch(parameters)                                 any arguments
 KnownLaunch(parameters, numbers, arrays, (8, 1, 1))     one launch
@@ -51,7 +51,7 @@ class KnownArray:
         return self.memory.end - self.address
 
     def holds(self, extent: Extent) -> bool:
-        """Whether all bytes of an extent, which count from element 0, belong to the array."""
+        """Return whether all bytes of an extent, which count from element 0, belong to the array."""
         if extent.empty:
             return True
         if extent.low < self.low or extent.high > self.high:
@@ -95,8 +95,8 @@ class KnownLaunch:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Equal for launches of which the same is known: it does not matter where an array lies, but how it does beside
-        others that share its memory."""
+        """Return a key that is equal for launches with the same known facts: the address of an array does not matter,
+        but its position relative to others that share its memory does."""
         arrays = tuple((index, array.key) for index, array in self.arrays.items())
         shared = tuple(
             (one, other, self.arrays[other].address - self.arrays[one].address)
@@ -113,8 +113,8 @@ class KnownLaunch:
 
 
 def open_grid(entry: Entry, launched: Grid | None) -> Grid:
-    """Every grid that the kernel is meant for: of any extent along the axes on which it asks where it is, and along
-    those on which it is launched."""
+    """Return every grid that the kernel is meant for: any extent along the axes whose tile block id it reads, and those
+    on which it is launched."""
     axes = axes_read(entry)
     if launched is not None:
         axes |= {axis for axis, extent in enumerate(launched) if extent != 1}

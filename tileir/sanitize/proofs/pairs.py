@@ -46,8 +46,8 @@ def conflicting(accesses: Sequence[KnownAccess]) -> Iterator[tuple[KnownAccess, 
 
 
 def _at_once(one: KnownAccess, other: KnownAccess) -> bool:
-    """Whether the two may happen at the same time (spec: memory-model#moral-strength): an aligned element of one is
-    one of the other, or apart from it."""
+    """Return whether the two may happen at the same time (spec: memory-model#moral-strength): an aligned element of one
+    is one of the other, or disjoint from it."""
     a, b = one.access, other.access
     if not (a.is_strong and b.is_strong) or MemoryScope.TL_BLK in (a.scope, b.scope):
         return False
@@ -68,12 +68,12 @@ class PairResult:
 
     @property
     def assumes_numbers(self) -> bool:
-        """Whether it holds only if some arithmetic does not wrap around."""
+        """True if it holds only if some arithmetic does not wrap around."""
         return isinstance(self.verdict, Proved) and bool(self.verdict.assuming)
 
 
 def apart(one: KnownAccess, other: KnownAccess, launch: KnownLaunch) -> PairResult:
-    """Whether two accesses touch no byte in common in two different tile blocks."""
+    """Return whether two accesses touch no byte in common in two different tile blocks."""
     for footprint in (one.footprint, other.footprint):
         if footprint.unknown:
             return PairResult(Undecided(footprint.unknown))
@@ -113,7 +113,8 @@ def _distance(a: Footprint, b: Footprint, launch: KnownLaunch) -> PairResult | i
 
 
 def _in_one_memory(a: Footprint, b: Footprint, launch: KnownLaunch) -> PairResult:
-    """First without any condition, then with what the program promises, then with what is usual of arrays."""
+    """Compare two accesses without conditions, then under the program's promises, then under usual properties of
+    arrays."""
     best: PairResult | None = None
     for trust, unfolded, assuming in _CONDITIONS[: 2 if launch.given else 4]:
         found = disjoint(a, b, arguments=launch.numbers, grid=launch.grid, trust=trust, unfolded=unfolded)

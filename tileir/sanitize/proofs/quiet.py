@@ -35,7 +35,7 @@ def _is_alone(one: KnownAccess, accesses: Sequence[KnownAccess], times: Counter[
 
 
 def _never_meet(one: KnownAccess, other: KnownAccess, launch: KnownLaunch) -> bool:
-    """Whether two accesses touch no byte in common, in two tile blocks or in one."""
+    """Return whether two accesses touch no byte in common, in two tile blocks or in one."""
     found = apart(one, other, launch)
     if found.verdict != Proved() or found.assuming - {INSIDE}:
         return False
@@ -48,6 +48,6 @@ def _never_meet(one: KnownAccess, other: KnownAccess, launch: KnownLaunch) -> bo
 
 
 def _apart_inside(a: Footprint, b: Footprint, launch: KnownLaunch) -> bool:
-    """Whether they are apart in one and the same tile block."""
+    """Return whether two accesses are disjoint within one tile block."""
     found = disjoint(a, b, across_blocks=False, arguments=launch.numbers, grid=launch.grid, trust=False)
     return found == Proved()

@@ -1,4 +1,4 @@
-"""Whether tile blocks race (spec: memory-model#data-races), for how many launches that is certain."""
+"""Proofs that tile blocks do not race (spec: memory-model#data-races), and for which launches."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class RaceProof:
 
 
 def prove_races(accesses: Sequence[KnownAccess], scopes: Sequence[Scoped], keep: Keep) -> RaceProof:
-    """The widest of `scopes` in which no tile blocks race; what is in the way if there is none."""
+    """Prove in the widest of `scopes` that no tile blocks race; else name the obstacle."""
     pairs = list(conflicting(accesses))
     if len(pairs) > MOST_PAIRS:
         return RaceProof(_open(f"there are {len(pairs):,} pairs of accesses"))
@@ -96,7 +96,7 @@ def _at(collision: Collision) -> tuple[Scope, Grid]:
 def _results(
     pairs: Iterable[tuple[KnownAccess, KnownAccess]], launch: KnownLaunch, to_the_end: bool
 ) -> Iterator[PairResult]:
-    """What is known of each pair. Unless it is sought `to_the_end`, the solver is not asked once a pair is open."""
+    """Yield the result for each pair. Unless `to_the_end`, the solver is not asked once a pair is open."""
     asks = True
     for one, other in pairs:
         found = apart(one, other, launch)

@@ -1,8 +1,7 @@
-"""What box disjointness leaves open, asked of an SMT solver (`pip install tileir[prove]`).
+"""The questions that box disjointness leaves open, asked of an SMT solver (`pip install tileir[prove]`).
 
-Two tile blocks that both touch one byte, or an access outside its memory, are the solutions of equations over what a
-kernel knows only when it runs: quotients, remainders and bits of it included. Where there is none, there is none in any
-run.
+Two tile blocks that both touch one byte, or an access outside its memory, are solutions of equations over numbers that
+are known only at run time, with quotients, remainders and bits. Without a solution there is no such fault in any run.
 """
 
 from __future__ import annotations
@@ -23,17 +22,17 @@ HINT = " (pip install 'tileir[prove]' for a solver that may decide it)"
 
 
 def missing() -> str:
-    """A hint behind what is open, where the solver is not installed."""
+    """Return a hint for open questions if the solver is not installed."""
     return "" if INSTALLED else HINT
 
 
 def can_be_asked(one: KnownAccess, other: KnownAccess) -> bool:
-    """Whether enough is known of both accesses for a question."""
+    """Return whether enough is known of both accesses for a question."""
     return not (one.footprint.unknown or other.footprint.unknown)
 
 
 def has_promises(footprint: Footprint) -> bool:
-    """Whether the program promises anything that bears on an access."""
+    """Return whether the program makes a promise that concerns an access."""
     needs = [*footprint.needs, *(need for guard in footprint.guards for need in guard.needs)]
     inside = (symbol for symbol in footprint.form.all_symbols() if isinstance(symbol, Function | Turn))
     needs += [need for symbol in inside for need in symbol.needs]
@@ -41,7 +40,7 @@ def has_promises(footprint: Footprint) -> bool:
 
 
 def apart(one: KnownAccess, other: KnownAccess, launch: KnownLaunch, found: PairResult) -> PairResult:
-    """What the solver says of a pair that `found` leaves open; else `found`."""
+    """Return the solver's result for a pair that `found` leaves open; else `found`."""
     if not INSTALLED or isinstance(found.verdict, Refuted):
         return found
     pair = same_memory(one, other, launch)
@@ -83,7 +82,7 @@ def _witness(a: Footprint, b: Footprint, launch: KnownLaunch, blocks: Sequence[B
 
 
 def stays_within(one: Footprint, launch: KnownLaunch, low: int, high: int, trust: bool) -> bool:
-    """Whether the solver shows that an access touches only the bytes from `low` up to `high`."""
+    """Return whether the solver shows that an access touches only the bytes from `low` up to `high`."""
     from tileir.sanitize.proofs.terms import Question
 
     try:

@@ -56,7 +56,7 @@ class Question:
     # ------------------------------------------------------------ questions
 
     def is_sure(self, one: Instance) -> bool:
-        """Whether the address of every element that is touched is what the footprint says: nothing wraps around."""
+        """Return whether the footprint gives the address of every touched element: nothing wraps around."""
         needs = one.fits(one.footprint.needs)
         return z3.is_true(needs) or self._solved([*one.facts, z3.Not(needs)]) is False
 
@@ -73,7 +73,7 @@ class Question:
         return self._block(model, one), self._block(model, other)
 
     def never_outside(self, one: Instance, low: int, high: int) -> bool:
-        """Whether no byte that is touched lies outside [`low`, `high`)."""
+        """Return whether no touched byte lies outside [`low`, `high`)."""
         return self._solved([*one.facts, z3.Or(one.first < low, one.last >= high)]) is False
 
     def _solved(self, conditions: Iterable[z3.BoolRef]) -> z3.ModelRef | bool | None:
@@ -142,7 +142,7 @@ class Instance:
         return self._terms[symbol]
 
     def _meaning(self, symbol: Symbol, term: z3.ArithRef) -> list[z3.BoolRef]:
-        """What holds of a symbol beside its bounds."""
+        """Return the constraints on a symbol besides its bounds."""
         if isinstance(symbol, BlockId):
             return [term < self._question.extent(symbol.axis), term < MAX_GRID]
         if isinstance(symbol, Coordinate):

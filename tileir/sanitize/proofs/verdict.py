@@ -57,7 +57,7 @@ class ProofVerdict:
 
     @property
     def decided(self) -> bool:
-        """Whether it holds at least for the launch, and no run was needed."""
+        """True if it holds at least for the launch, and no run was needed."""
         return self.outcome is not Answer.OPEN and self.scope in STATIC
 
     @property
@@ -152,7 +152,7 @@ class ProofReport:
         return self.races, self.bounds
 
     def beside(self, other: ProofReport) -> ProofReport:
-        """What holds of the launches of both reports, which are about one kernel."""
+        """Return what holds for the launches of both reports, which are about one kernel."""
         races, bounds = weaker(self.races, other.races), weaker(self.bounds, other.bounds)
         return replace(self, races=races, bounds=bounds, findings=(*self.findings, *other.findings))
 

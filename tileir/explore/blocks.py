@@ -32,7 +32,7 @@ PENDING = Pending.PENDING
 
 
 def any_pending(values: Iterable[object]) -> bool:
-    """Whether a value, or a member of a variadic one, is pending."""
+    """Return whether a value, or a member of a variadic one, is pending."""
     return any(value is PENDING or (type(value) is tuple and any(one is PENDING for one in value)) for value in values)
 
 
@@ -59,14 +59,14 @@ class Halt(Exception):
 
 @dataclass(frozen=True)
 class BlockRun:
-    """What a tile block does, given some answers.
+    """The behaviour of a tile block, given some answers.
 
-    ``status``: ``done``; ``pending``, whether it goes on depends on a read without answer; ``waiting``, an iteration of
-    a `loop` has changed nothing; ``bounded``, a loop has had all iterations that are explored; ``assert`` or ``trap``.
-    ``skipped`` are the operations that would write and were passed over, as where they write depends on such a read;
-    ``promised`` those of which only the value does. ``values`` are the results of accesses by
-    operation, the last one of each; ``reached`` the assertions that it came to; ``path`` the iterations and calls
-    around the place where it has halted, ``stopped`` the operation there if more may follow.
+    ``status``: ``done``; ``pending``, its course depends on an unanswered read; ``waiting``, an iteration of a `loop`
+    has changed nothing; ``bounded``, a loop has reached the explored number of iterations; ``assert`` or ``trap``.
+    ``skipped`` are the writing operations that were passed over because their place depends on such a read;
+    ``promised`` those where only the value does. ``values`` are the last results of accesses by operation; ``reached``
+    the assertions that it came to; ``path`` the iterations and calls around the place where it has halted, ``stopped``
+    the operation there if more may follow.
     """
 
     instructions: tuple[AccessInstruction, ...]
@@ -127,7 +127,7 @@ class ReplayedBlock(BlockState):
 
     @property
     def awaits(self) -> bool:
-        """Whether it is in an iteration of a `loop` that has written nothing."""
+        """True if it is in an iteration of a `loop` that has written nothing."""
         return bool(self.loops) and self.loops[-1] == self.wrote
 
     def instance(self, op: int) -> ExecutedOp:
@@ -138,11 +138,11 @@ class ReplayedBlock(BlockState):
         self.path[-1] += 1
 
     def write(self, text: str) -> None:
-        """What is printed is no outcome."""
+        """Ignore printed text, which is no outcome."""
 
 
 class BlockRunner:
-    """Runs the tile blocks of a launch; what is known is not run again."""
+    """Runs the tile blocks of a launch; known runs are not repeated."""
 
     def __init__(
         self,
@@ -180,7 +180,7 @@ class BlockRunner:
         )
 
     def _to_end(self, block: ReplayedBlock) -> tuple[Op | None, str, Location, str]:
-        """Where the tile block stands if more may follow, its status, place and message."""
+        """Return the place where the tile block stands if more may follow, its status, location and message."""
         try:
             with np.errstate(all="ignore"):
                 for _ in self._function.body.run(self._function.frame(self._arguments), block):

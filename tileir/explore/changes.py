@@ -107,7 +107,7 @@ def combined(program: ModelProgram, chosen: Iterable[AccessChange]) -> ProgramCh
 
 
 def change_words(program: ModelProgram, changes: ProgramChanges) -> list[str]:
-    """What is to be written, a line for each place."""
+    """Return the changes to make, a line for each place."""
     orderings = [_ordering_words(program, number, *how) for number, how in sorted(changes.orderings.items())]
     return orderings + [_token_words(program, source, target) for source, target in sorted(changes.tokens)]
 

@@ -13,8 +13,8 @@ from tileir.ir.types import ElementType
 class ExecutedOp(NamedTuple):
     """One execution of an operation by a tile block: its number, and the `path` to it.
 
-    The path has for each loop around the number of that operation and of the iteration, for each call that of the
-    call. So it has the same name in every execution of the program in which it happens.
+    The path has the numbers of the operation and the iteration for each enclosing loop, and of the call for each call.
+    So it has the same name in every execution of the program in which it happens.
     """
 
     block: int

@@ -1,10 +1,9 @@
 """The exploration of a launch, from its program to the report.
 
-An iteration of a `loop` that writes nothing and hands on what it was given adds no outcome: an execution without it
-exists as well, in which less is ordered. Such iterations are left out, and the reads that would end them wait for
-another write. What they could add is a race of their own reads. So of a loop whose iteration does more than one strong
-access, one such iteration is explored as well; and of any loop, once a write was seen that is not morally strong with
-what it waits on.
+An iteration of a `loop` that writes nothing and hands its values on unchanged adds no outcome: an execution without it
+exists too, with less order. Such iterations are left out, and the reads that would end them wait for another write.
+They could only add a race of their own reads. So one such iteration is explored of a loop whose iteration makes more
+than one strong access, and of any loop once a write was seen that is not morally strong with the read it waits on.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ def _explored(
 
 
 class _Loops:
-    """The loops of a program that wait: `kept` are those of which an iteration that finds nothing is explored."""
+    """The waiting loops of a program; for those `kept`, an iteration that finds nothing is explored."""
 
     def __init__(self, program: ModelProgram) -> None:
         self._loop_of: dict[int, int] = {}

@@ -65,13 +65,13 @@ class ExecutionGraph:
         return (INITIAL, *self.coherence.get(cell, ()))
 
     def value(self, write: int, cell: MemoryCell) -> int:
-        """What a write, or the initial one of a cell, leaves there."""
+        """Return the value that a write, or the initial one of a cell, leaves there."""
         found = self.initial[cell] if write == INITIAL else self.events[write].written
         assert found is not None, "a write has a value"
         return found
 
     def last_value(self, cell: MemoryCell) -> int:
-        """What a cell holds in the end."""
+        """Return the final value of a cell."""
         return self.value(self.writes(cell)[-1], cell)
 
     # ------------------------------------------------------------ growing it
@@ -158,7 +158,7 @@ Step = tuple[int, int, str]
 
 
 def _steps(graph: ExecutionGraph) -> Iterator[Step]:
-    """What must come before what, without what follows from others."""
+    """Yield the direct ordering steps, without those that follow from others."""
     last: dict[int, tuple[int, tuple[int, ...]]] = {}
     order = sorted(range(len(graph.events)), key=lambda one: (graph.events[one].block, graph.events[one].position))
     for number in order:
@@ -210,5 +210,6 @@ def _circle(following: dict[Operation, dict[Operation, Step]], start: Operation)
 
 
 def is_interleaving(graph: ExecutionGraph) -> bool:
-    """Whether whole operations one after the other give the execution, each tile block in program order."""
+    """Return whether executing whole operations one after the other, each tile block in program order, gives this
+    execution."""
     return not interleaving_cycle(graph)

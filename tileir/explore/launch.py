@@ -1,6 +1,6 @@
-"""Exploring what the memory model allows a launch to do: `tileir.explore`.
+"""Exploration of a launch under the memory model: `tileir.explore`.
 
-What explores is imported when something is explored.
+The explorer is imported when something is explored.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _extent(kernel: Kernel) -> tuple[int, int]:
 
 
 def _layouts(kernel: Kernel, arguments: Sequence[Argument]) -> dict[str, ElementLayout]:
-    """How arrays and globals lie in memory, by the names that messages have."""
+    """Return the layouts of arrays and globals in memory, by their names in messages."""
     from tileir.explore.names import ElementLayout
 
     found: dict[str, ElementLayout] = {}

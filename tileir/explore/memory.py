@@ -1,4 +1,4 @@
-"""Memory that is never written: what an access finds there is handed in, what it would leave is kept."""
+"""Memory that is never written: an access gets its values from outside, and its writes are kept."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class AnsweringMemory(Memory):
         self.cells, self._content = (), None
 
     def left(self) -> list[int]:
-        """What the access would leave in its cells."""
+        """Return the values that the access would leave in its cells."""
         return [] if self._content is None else _bits(self._content).tolist()
 
     def resolve(

@@ -85,7 +85,7 @@ class DerivedRelations:
     # ------------------------------------------------------------ axioms
 
     def consistent(self) -> bool:
-        """Whether the graph satisfies every axiom."""
+        """Return whether the graph satisfies every axiom."""
         if any(before >> event & 1 for event, before in enumerate(self.happens_before)):
             return False
         return all(self._cell_consistent(cell, events) for cell, events in self._graph.cells.items())
@@ -156,7 +156,7 @@ class DerivedRelations:
         return bool(self.happens_before[other] >> one & 1 or self.happens_before[one] >> other & 1)
 
     def _conflict(self, one: int, other: int) -> bool:
-        """Whether two accesses of a cell have no order though one writes."""
+        """Return whether two accesses of a cell are unordered although one writes."""
         return self._writes(one, other) and not self.ordered(one, other)
 
     def _writes(self, one: int, other: int) -> bool:
@@ -184,7 +184,7 @@ class DerivedRelations:
 
 
 def _acyclic(before: dict[int, int]) -> bool:
-    """Whether a relation, given by the predecessors of each event, has no cycle."""
+    """Return whether a relation, given by the predecessors of each event, has no cycle."""
     left = sum(1 << event for event in before)
     while left:
         free = sum(1 << event for event in members(left) if not before[event] & left)

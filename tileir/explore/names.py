@@ -45,7 +45,7 @@ class ElementLayout:
 
     @property
     def single(self) -> bool:
-        """Whether it has one element, which goes by the name of the array."""
+        """True if it has one element, which is called by the name of the array."""
         return prod(self._shape) == 1
 
     @property
@@ -115,7 +115,7 @@ class LaunchNames:
         return int.from_bytes(found.bytes[begin : begin + cell.size].tobytes(), "little")
 
     def private(self, cell: MemoryCell) -> bool:
-        """Whether a cell is storage of an `alloca`, which is gone in the end."""
+        """Return whether a cell is storage of an `alloca`, which does not outlive the launch."""
         found = self._memory.find(cell.address)
         return found is not None and found.name == "alloca"
 

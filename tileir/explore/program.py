@@ -71,7 +71,7 @@ class ModelProgram:
         return sorted(source for source, target in self.changes.tokens if target == number)
 
     def roots(self, number: int) -> frozenset[Root] | None:
-        """Where the memory of an access comes from; None if it may be anywhere."""
+        """Return the origins of an access's memory; None if it may be anywhere."""
         return self._roots[number]
 
     def needs(self, op: Op) -> frozenset[int]:

@@ -1,9 +1,9 @@
-"""The weakest repair of a program that is wrong: the fewest changes with which all its executions are right.
+"""The weakest repair of a faulty program: the fewest changes that make all its executions right.
 
 Orderings, scopes and tokens change neither what tile blocks compute nor which accesses they make. So a wrong execution
-stays an execution of the changed program unless it is no longer consistent, or is right; that is seen from its graph.
-Changes are tried in the order of their cost; those that leave no wrong execution seen so far are explored in full, and
-what is wrong with them is one more.
+stays one of the changed program unless it becomes inconsistent or right, which its graph shows. Changes are tried in
+the order of their cost; those that leave no wrong execution seen so far are explored in full, and a new wrong execution
+is added to the known ones.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Explore = Callable[[ProgramChanges], Exploration]
 
 
 def mends_of(report: Exploration, program: ModelProgram, explore: Explore) -> list[Mend]:
-    """The weakest mends of what a report has found wrong; empty if none is found, or if nothing is wrong."""
+    """Return the weakest repairs for the faults of a report; empty if none is found, or if nothing is wrong."""
     wrong = _wrong(report)
     if not wrong or any(fault.kind != "race" for fault in report.faults):
         return []
@@ -73,7 +73,7 @@ class _MendSearch:
         self._witnesses.append(_Witness(wrong, self._program))
 
     def mends(self) -> list[Mend]:
-        """Up to three mends of the lowest cost; else one of which nothing can be left out."""
+        """Return up to three repairs of the lowest cost; else one from which nothing can be left out."""
         found: list[Mend] = []
         for tried, chosen in enumerate(self._candidates()):
             if tried > MOST_TRIED or (found and _cost(chosen) > found[0].cost) or len(found) == MOST_MENDS:
@@ -88,7 +88,7 @@ class _MendSearch:
         return Mend(changes, tuple(change_words(self._program, changes)), _cost(chosen), weakest)
 
     def _reduced(self) -> list[Mend]:
-        """What is left of all changes together when each that is not needed is taken away, costly ones first."""
+        """Return all changes together, reduced by each one that is not needed, costly ones first."""
         chosen = self._units()[::-1]
         if not self._is_right(chosen):
             return []
@@ -115,7 +115,7 @@ class _MendSearch:
         return [*found, *sorted(others, key=lambda change: change.cost)]
 
     def _is_right(self, chosen: Sequence[AccessChange]) -> bool:
-        """Whether every execution of the changed program is right. One that is not is noted."""
+        """Return whether every execution of the changed program is right; note one that is not."""
         changes = combined(self._program, chosen)
         if changes is None or not all(witness.mended(self._program, changes) for witness in self._witnesses):
             return False
@@ -139,7 +139,7 @@ def _cost(chosen: Sequence[AccessChange]) -> int:
 
 
 def _needs(one: AccessChange, other: AccessChange) -> bool:
-    """Whether a change goes only with another: an ordering with a strong access."""
+    """Return whether a change requires another: an ordering requires a strong access."""
     return other.kind is Strengthening.STRONG and one.target == other.target and one.kind is not None
 
 
@@ -168,7 +168,7 @@ class _Witness:
         yield from sorted(found, key=lambda change: found[change])
 
     def mended(self, program: ModelProgram, changes: ProgramChanges) -> bool:
-        """Whether the changed program has no such execution, or nothing is wrong with it."""
+        """Return whether the changed program has no such execution, or the execution is right."""
         sites: dict[int, ModelAccess] = {number: _changed_site(program.sites[number], changes) for number in self.sites}
         graph = self._graph.changed(sites, self._waiting(changes))
         relations = DerivedRelations(graph)

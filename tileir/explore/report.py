@@ -1,4 +1,4 @@
-"""What exploring a launch found, and its page."""
+"""The result of exploring a launch, and its page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the executions of a launch come to: outcomes, faults, verdicts."""
+"""Conclusions from the executions of a launch: outcomes, faults, verdicts."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class OutcomeFound:
 
 @dataclass
 class FaultFound:
-    """Something wrong, with one execution in which it is. ``events`` are the two events of a race, ``why`` the reason
-    that nothing orders them; ``blocks`` the tile blocks concerned."""
+    """A fault, with one execution that has it. ``events`` are the two events of a race, ``why`` the reason that nothing
+    orders them; ``blocks`` the tile blocks concerned."""
 
     kind: str
     witness: Execution
@@ -71,7 +71,7 @@ class AssertionFound:
 
 @dataclass(frozen=True)
 class LineVerdict:
-    """Whether a verdict line holds, and why: an execution that shows it, if one does."""
+    """The verdict on a line, with the reason and, if there is one, an execution that shows it."""
 
     line: VerdictLine
     holds: bool
@@ -113,7 +113,7 @@ class Exploration:
 
     @property
     def complete(self) -> bool:
-        """Whether these are all executions that the model allows."""
+        """True if these are all executions that the model allows."""
         return self.exhaustive and not self.cut
 
     @property
@@ -123,7 +123,7 @@ class Exploration:
 
     @cached_property
     def verdicts(self) -> list[LineVerdict]:
-        """Whether each verdict line of the program holds."""
+        """Return the verdict on each verdict line of the program."""
         return [_judged(line, self) for line in self.lines]
 
     def __iter__(self) -> Iterator[OutcomeFound]:
@@ -209,7 +209,7 @@ def _order(event: ElementEvent) -> tuple[int, tuple[int, ...], int]:
 
 
 def faults_of(execution: Execution) -> frozenset[str]:
-    """What has gone wrong in an execution."""
+    """Return the faults of an execution."""
     found = {run.status for run in execution.runs if run.status in ("assert", "trap")}
     if execution.stuck:
         found.add("deadlock")
@@ -219,7 +219,7 @@ def faults_of(execution: Execution) -> frozenset[str]:
 
 
 def end_values(execution: Execution, names: LaunchNames, ops: Sequence[Op]) -> dict[str, Number]:
-    """What an execution ends with: the values that accesses have given last, and memory that was written."""
+    """Return the final values of an execution: the last results of accesses, and memory that was written."""
     values: dict[str, Number] = {}
     for number, run in enumerate(execution.runs):
         for op, tile in sorted(run.values.items()):
@@ -241,7 +241,7 @@ def _tile_values(name: str, tile: np.ndarray) -> dict[str, Number]:
 
 
 def typed(bits: int, element: ElementType) -> Number:
-    """The number that the bits of an element are."""
+    """Return the number that the bits of an element encode."""
     cell = CELLS[element]
     raw = np.array([bits], f"u{cell.size}").view(cell.raw)
     found: Number = cell.to_tile(raw)[0].item()

@@ -115,7 +115,8 @@ class ExploredAccess:
         return tile
 
     def _stores(self, values: tuple[object, ...], answers: dict[int, int], lanes: int) -> list[bool]:
-        """Whether each lane of an update has an answer and writes: a compare-and-swap only what it expects."""
+        """Return whether each lane of an update has an answer and writes; a compare-and-swap writes only on the
+        expected value."""
         if self._expected is None:
             return [lane in answers for lane in range(lanes)]
         expected = np.asarray(values[self._expected])
@@ -136,8 +137,8 @@ TARGET = "explore"
 
 @dataclass(frozen=True)
 class LoopLimits:
-    """How far loops are explored: `iterations` of one that changes something, and the numbers of those `kept`, of which
-    an iteration that changes nothing is explored once."""
+    """The limits on exploring loops: `iterations` of one that changes something, and the numbers of loops `kept`, of
+    which one iteration that changes nothing is explored."""
 
     iterations: int
     kept: frozenset[int] = frozenset()
@@ -224,7 +225,7 @@ def _result_slots(op: Op, preparation: Preparation) -> list[int]:
 
 
 def _decided(op: Op, preparation: Preparation, rule: ControlRule, program: ModelProgram) -> Control:
-    """`if` and `for`: where what they do depends on a pending value they are passed over, unless they may be left."""
+    """Pass over an `if` or `for` that depends on a pending value, unless it may be left early."""
     deciding = [op.condition] if isinstance(op, If) else [op.lower, op.upper, op.step] if isinstance(op, For) else []
     needed = [preparation.slot(value) for value in deciding]
     control, number = rule(op, preparation), program.number(op)
@@ -301,7 +302,7 @@ def _loop(op: Op, preparation: Preparation, program: ModelProgram, limits: LoopL
 
 
 def _same(old: object, new: object) -> bool:
-    """Whether a carried value is what it was; tokens count as that."""
+    """Return whether a carried value is unchanged; tokens count as unchanged."""
     if old is PENDING or new is PENDING:
         return False
     if isinstance(old, frozenset):

@@ -31,7 +31,7 @@ MOST_EVENTS = 1024
 
 
 class Reach(NamedTuple):
-    """Where memory comes from, by the addresses that it has: from `low` up to `high`."""
+    """The range of addresses that memory may have: from `low` up to `high`."""
 
     low: int
     high: int
@@ -170,7 +170,7 @@ class Search:
     # ------------------------------------------------------------ reads that wait for a write
 
     def _may_wait(self, graph: ExecutionGraph, runs: tuple[BlockRun, ...], lanes: list[_Lane]) -> bool:
-        """Whether each read that has refused all writes so far may still be answered, or may wait for ever."""
+        """Return whether each read that has refused all writes so far may still be answered, or may wait for ever."""
         return all(
             self._may_come(lane, runs, lanes) or (lane.instruction.awaits and self._waits_for_ever(graph, lane))
             for lane in lanes
@@ -178,7 +178,7 @@ class Search:
         )
 
     def _may_come(self, read: _Lane, runs: tuple[BlockRun, ...], lanes: list[_Lane]) -> bool:
-        """Whether another write to the cell of a read may be added later."""
+        """Return whether another write to the cell of a read may be added later."""
         if any(lane.cell == read.cell and lane.instruction.site.access.writes and lane is not read for lane in lanes):
             return True
         return any(
@@ -196,7 +196,7 @@ class Search:
                 yield store.op
 
     def _waits_on(self, run: BlockRun, number: int, read: _Lane) -> bool:
-        """Whether an operation is not executed before a read of the same tile block is answered."""
+        """Return whether an operation runs only after a read of the same tile block is answered."""
         instance = read.key.instance
         if not instance.path and instance.op in self.program.needs(self.program.ops[number]):
             return True
@@ -211,7 +211,7 @@ class Search:
         return any(reach is None or (reach.low < cell.end and cell.address < reach.high) for reach in reaches)
 
     def _waits_for_ever(self, graph: ExecutionGraph, lane: _Lane) -> bool:
-        """Whether a loop goes on waiting when it finds what is there in the end."""
+        """Return whether a loop keeps waiting when it finds the final values."""
         answers = graph.answer(lane.key, lane.cell, graph.writes(lane.cell)[-1])
         run = self._runner.run(lane.block, answers)
         path = lane.key.instance.path

@@ -58,7 +58,7 @@ def mend_title(mend: Mend, number: int) -> str:
 
 
 def left_out_text(report: Exploration) -> Iterator[str]:
-    """What was not explored."""
+    """Yield lines about executions that were not explored."""
     if report.cut:
         yield (
             f"not all: {count_text(report.cut, 'execution')} left where a loop had {report.iterations} iterations; "

@@ -151,7 +151,7 @@ GAP, MARGIN, LETTER = 110, 24, 7.2
 
 
 class EventBox(NamedTuple):
-    """Where an event stands: left and upper edge, width."""
+    """The place of an event in the drawing: left and upper edge, width."""
 
     x: float
     y: float

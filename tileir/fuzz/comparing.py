@@ -28,7 +28,7 @@ MAX_ITERATIONS = 1 << 16
 
 @dataclass(frozen=True)
 class LaunchResult:
-    """What a launch left: its arrays, its output line by line, and the trap that ended it."""
+    """The result of a launch: its arrays, its output line by line, and the trap that ended it."""
 
     arrays: tuple[np.ndarray, ...]
     printed: tuple[str, ...]
@@ -114,7 +114,7 @@ def launched(kernel: Kernel, trial: Trial, target: str, check: Check = True) -> 
 
 
 def is_defined(kernel: Kernel, trial: Trial) -> bool:
-    """Whether the sanitizer finds nothing wrong."""
+    """Return whether the sanitizer finds nothing wrong."""
     report = sanitize(kernel, trial.grid, *trial.arguments, copy=True, output=_ignored, max_iterations=MAX_ITERATIONS)
     return report.ok
 
@@ -151,7 +151,7 @@ def _shown(value: np.generic) -> str:
 
 
 def equal(first: np.ndarray, second: np.ndarray, ulps: int = 0) -> np.ndarray:
-    """Where elements are the same: equal bits, two NaN, or floats at most `ulps` units in the last place apart."""
+    """Return a mask of equal elements: equal bits, two NaN, or floats at most `ulps` units in the last place apart."""
     bits = f"u{first.dtype.itemsize}"
     same: np.ndarray = first.view(bits) == second.view(bits)
     if first.dtype.kind in "iub":

@@ -45,7 +45,7 @@ def assembler_finding(module: Module, level: int) -> tuple[str, str] | None:
 
 
 def assembled(data: bytes, level: int) -> tuple[str, str] | None:
-    """How the assembler fails on bytecode; None if it does not."""
+    """Return the assembler's failure on bytecode; None if it succeeds."""
     with tempfile.TemporaryDirectory(prefix="tileir-fuzz-") as folder:
         given, made = Path(folder) / "module.tileirbc", Path(folder) / "module.cubin"
         given.write_bytes(data)
@@ -72,7 +72,7 @@ def newest_version() -> str:
 
 @dataclass(frozen=True)
 class EngineFinding:
-    """One engine that does not do what it should: `kind` is a word, `text` says it in full."""
+    """A failure of one engine: `kind` is a word, `text` the full description."""
 
     engine: str
     kind: str
@@ -81,7 +81,7 @@ class EngineFinding:
 
 @dataclass(frozen=True)
 class Reference:
-    """A program, what it is run on, and what the interpreter makes of it."""
+    """A program, its inputs, and the interpreter's result."""
 
     module: runtime_module.Module
     trial: Trial
@@ -199,7 +199,7 @@ def default_engines() -> tuple[str, ...]:
 
 
 def findings_of(module: Module, engines: Sequence[str]) -> Iterator[EngineFinding]:
-    """What is wrong with a program on `engines`. Prints each engine's name before it is tried, for what crashes."""
+    """Yield the failures of a program on `engines`. Prints each engine's name before it runs, in case it crashes."""
     report = verify(module)
     if not report.ok:
         yield EngineFinding("verify", "invalid", report.errors[0].message)

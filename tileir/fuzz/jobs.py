@@ -36,15 +36,15 @@ SWARM = 3
 
 @dataclass(frozen=True)
 class ProgramGrammar:
-    """What valid programs are like: how many statements, how often kinds of them come where that is not as usual, and
-    that one of so many has all kinds."""
+    """The shape of valid programs: the number of statements, weights of their kinds that differ from the usual ones,
+    and one program in `swarm` having all kinds."""
 
     statements: int
     weights: tuple[tuple[str, int], ...] = ()
     swarm: int = SWARM
 
     def to_json(self) -> dict[str, Json]:
-        """The part of a spec; what is as usual is not in it."""
+        """Return the part of a spec; usual values are left out."""
         found: dict[str, Json] = {"statements": self.statements}
         if self.weights:
             found["weights"] = dict(sorted(self.weights))

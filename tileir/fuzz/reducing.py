@@ -41,7 +41,7 @@ def findings_in(attempt: Attempt) -> list[EngineFinding]:
 
 
 def signature(finding: EngineFinding) -> str:
-    """What alike findings have in common: engine, kind, and the first line without its numbers and names."""
+    """Return the common part of similar findings: engine, kind, and the first line without its numbers and names."""
     said = finding.text.strip().partition("\n")[0]
     return f"{finding.engine} {finding.kind}: {_VARIABLE.sub('_', said)[:160]}"
 

@@ -52,7 +52,7 @@ def _made(found: Attempts, chosen: Sequence[int]) -> Module | None:
 
 
 def _measure(module: Module) -> tuple[int, int, int]:
-    """How large a program is: what every step must make less."""
+    """Return the size of a program, which every step must reduce."""
     return operation_count(module) + _parameters(module), sum(_elements(module)), len(to_text(module))
 
 

@@ -1,4 +1,4 @@
-"""Inputs for kernels of which nothing is known but the types of the parameters."""
+"""Inputs for kernels, made from the types of the parameters alone."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class FaultyArray:
 class FaultyProgram:
     """A program: its text, the grid, and the arguments in the order of the parameters (an int is an i32).
 
-    `seed` chooses what arrays are filled with, and whether it is run in strict mode and optimised.
+    `seed` chooses the contents of arrays, and whether it is run in strict mode and optimised.
     """
 
     text: str

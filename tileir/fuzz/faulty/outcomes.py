@@ -46,7 +46,7 @@ class GuardedArray:
 
     @property
     def intact(self) -> bool:
-        """Whether no byte beside its elements has changed."""
+        """True if no byte outside its elements has changed."""
         return bool((self._inner[self._beside] == CANARY).all())
 
 
@@ -91,7 +91,7 @@ def difference(faulty: FaultyProgram) -> str | None:
 
 
 def _stops(expected: tuple[object, ...] | None, found: tuple[object, ...] | None) -> str:
-    """Which targets stop, and in what: an operation, or the class of an error that is no trap."""
+    """Return which targets stop, and where: an operation, or the class of an error that is no trap."""
     if expected is None or found is None:
         end, stops, other = (found, "cpu", "interp") if expected is None else (expected, "interp", "cpu")
         assert end is not None, "one of the two stops"
@@ -107,7 +107,8 @@ def _where(end: tuple[object, ...]) -> object:
 
 
 def outcome(faulty: FaultyProgram, memories: list[GuardedArray | None], target: str) -> FaultyOutcome:
-    """What launching the program gives, on the arrays filled anew; native code is of every other seed as it is."""
+    """Return the result of launching the program on refilled arrays; native code is unoptimised for every other
+    seed."""
     seed = faulty.seed
     arguments: list[object] = []
     for given, memory in zip(faulty.arguments, memories):

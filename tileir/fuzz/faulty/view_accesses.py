@@ -1,4 +1,4 @@
-"""Accesses through views, most of which have one thing wrong."""
+"""Accesses through views, most of them with one fault."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _view_access(
 
 
 def rows_of_a_view(draft: FaultyDraft) -> None:
-    """Rows of a gather/scatter view, by an array of row numbers some of which may lie outside."""
+    """Access rows of a gather/scatter view, by an array of row numbers; some may lie outside."""
     random = draft.random
     element = random.choice([name for name in ELEMENTS if name != "i1"])
     shape = some_tiles(draft, 2)

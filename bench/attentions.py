@@ -61,7 +61,7 @@ _LIMIT = Template("""
     %lines_down = reshape %lines : tile<${q}xi32> -> tile<${q}x1xi32>
     %row_down = addi %lines_down, %first_row_down : tile<${q}x1xi32>
     %row_all = broadcast %row_down : tile<${q}x1xi32> -> tile<${q}x${n}xi32>""")
-"""Where a row sees no later keys: how many steps its tile takes, and the numbers of its rows."""
+"""Bounds for a row that sees no later keys: the number of steps of its tile, and the numbers of its rows."""
 _MASK = Template("""
       %first_1x1 = reshape %first : tile<i32> -> tile<1x1xi32>
       %first_along = broadcast %first_1x1 : tile<1x1xi32> -> tile<1x${n}xi32>
@@ -69,7 +69,7 @@ _MASK = Template("""
       %column_all = broadcast %column_along : tile<1x${n}xi32> -> tile<${q}x${n}xi32>
       %before = cmpi less_than_or_equal %column_all, %row_all, signed : tile<${q}x${n}xi32> -> tile<${q}x${n}xi1>
       %seen = andi %inside_all, %before : tile<${q}x${n}xi1>""")
-"""Which keys of a step the rows see then."""
+"""The keys of a step that the rows see then."""
 _KERNEL = Template("""entry @attention(%q: tile<ptr<${e}>>, %k: tile<ptr<${e}>>, %v: tile<ptr<${e}>>,
                  %out: tile<ptr<${e}>>,
                  %heads: tile<i32>, %length: tile<i32>, %scale: tile<f32>) {
@@ -245,5 +245,5 @@ KINDS = {
     "attention_bf16_128_causal": Kind("bf16", 128, causal=True),
     "attention_bf16_128_gqa": Kind("bf16", 128, group=4),
 }
-"""What is swept, by the names of the sweeps."""
+"""The sweeps, by name."""
 CASES = {name: lambda heads, length, kind=kind: _case(kind, heads, length) for name, kind in KINDS.items()}

@@ -26,7 +26,7 @@ AIM_OF_A_LAUNCH = 60.0
 
 EAGER = "torch eager"
 Comparison = tuple[str, Callable[[], object], str, Callable[[], object]]
-"""What is compared, as tileir does it, what torch is asked for, and as torch does it."""
+"""A comparison: the name and call of tileir, and the name and call of torch."""
 
 
 def measurements() -> list[Row]:

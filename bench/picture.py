@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 300, 56, 16, 34, 64
 LEAST, MOST = -4, 4
-"""Powers of two at the ends of the scale; what lies beyond is drawn at its end, with its figure."""
+"""Powers of two at the ends of the scale; figures beyond are drawn at the end, with their number."""
 _STYLE = "text{font:12px sans-serif;fill:#555}line{stroke:#ccc}.one{stroke:#777}.curve{fill:none;stroke:#2a6fb0}"
 
 

@@ -125,5 +125,5 @@ KINDS = {
     "gemm_f8": Kind("f8E4M3FN"),
     "gemm_i8": Kind("i8"),
 }
-"""What is swept, by the names of the sweeps."""
+"""The sweeps, by name."""
 CASES = {name: lambda *extents, kind=kind: _case(kind, *extents) for name, kind in KINDS.items()}

@@ -35,7 +35,7 @@ RUNS = 9
 LEAST = 2e-3
 """Seconds of one sample, at least: short work is repeated."""
 WARMING = 3
-"""Calls before any that counts: what is made once for a kernel is made at its first three launches."""
+"""Calls before those that count: a kernel is prepared during its first three launches."""
 SETTLING = 0.02
 """Seconds before a sample, in which the threads of the other side fall asleep."""
 

@@ -172,7 +172,7 @@ entry @example() {
 }
 """,
 }
-"""Examples of operations that a body does not have, or of which a use with any arguments does not end well."""
+"""Examples of operations that have no body, or for which a use with arbitrary arguments fails."""
 
 
 class _Values:

@@ -28,7 +28,7 @@ _LENGTHS = struct.Struct("<QQ")
 _DIGEST = 32
 _SUFFIX, _NEW = ".native", ".new."
 STALE_SECONDS = 3600
-"""The age of a file begun and not finished from which it is rubbish."""
+"""The age at which an unfinished file counts as garbage."""
 _ROOT = 0
 """The user, and the group, whom our files may belong to too: root could change our memory, and need not plant code."""
 

@@ -13,7 +13,7 @@ from tileir.examples.checks import EXAMPLES
 from tileir.host import extern
 
 DATA_DEPENDENT = {"embedding", "mutex"}
-"""Examples whose footprints are larger than what is touched: by rows that are loaded, or in a loop without a count."""
+"""Examples whose footprints are larger than the touched memory: rows that are loaded, or a loop without a count."""
 
 
 @pytest.fixture(autouse=True)

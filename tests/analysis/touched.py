@@ -40,7 +40,7 @@ MOST_BYTES = 1 << 24
 """Extents of more bytes are compared by their bounds only."""
 MOST_PAIRS = 12
 MOST_BLOCKS = 6
-"""Pairs of accesses, and tile blocks, of which it is compared whether they touch the same bytes."""
+"""Limits of pairs of accesses, and of tile blocks, that are compared for touching the same bytes."""
 
 
 @dataclass

@@ -43,7 +43,7 @@ experimental$func @look(%at: tile<ptr<i32>>) -> tile<i32> {
     "%v, %t = load_ptr_tko acquire device %q : tile<ptr<i32>> -> tile<i32>, token",
     "%v = experimental$call @look(%q) : (tile<ptr<i32>>) -> tile<i32>",
 ).replace("token=%t ", "").replace("store_ptr_tko release device", "store_ptr_tko weak")
-"""The same, but what waits is a function, and nothing else has an ordering."""
+"""The same with a waiting function, and no other operation with an ordering."""
 
 BLOCKS = """entry @k(%out: tile<ptr<i32>>) {
   %x, %y, %z = get_tile_block_id : tile<i32>

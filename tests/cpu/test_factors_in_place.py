@@ -26,7 +26,7 @@ LAYOUTS = {
     "a turned": ((True, False), [True, True]),
     "both turned": ((True, True), [True, False]),
 }
-"""Which factors are transposed, and which of them are multiplied where they lie."""
+"""Transposed factors, and those of them that are multiplied where they lie."""
 SHAPES = [(8, 64), (32, 32), (16, 40), (64, 300), (6, 5), (12, 31), (33, 70), (3, 64), (96, 16)]
 
 

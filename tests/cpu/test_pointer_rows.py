@@ -142,7 +142,7 @@ STARTS = (
     (0, 16, 32, 48), (48, 0, 16, 32), (5, 5, 5, 5), (3, 4, 5, 6), (0, 16, 32, 49), (49, 0, 16, 32), (0, -1, 16, 32),
     (0, 2**31 - 8, 16, 32), (0, -(2**31), 16, 32),
 )  # fmt: skip
-"""Where rows begin in arrays of 64: each apart, the same one, overlapping, out at either end, wrapping around."""
+"""Starts of rows in arrays of 64: each apart, the same one, overlapping, out at either end, wrapping around."""
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="protects pages with mprotect of Linux")

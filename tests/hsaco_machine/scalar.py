@@ -34,7 +34,7 @@ _NOTHING = (
     "S_CODE_END", "S_WAIT_ALU", "S_ICACHE_INV", "S_SLEEP", "S_WAIT_IDLE", "S_TTRACEDATA", "S_SINGLEUSE_VDST",
     "S_INST_PREFETCH",
 )  # fmt: skip
-"""What changes time only."""
+"""Instructions that change only the time."""
 
 
 def run(wave: Wave, instruction: Any, memory: Memory) -> None:

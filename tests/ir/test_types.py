@@ -16,7 +16,7 @@ from tileir.numerics import formats
 from tileir.numerics.conversion import float_to_float
 
 ENUMERABLE = tuple(element for element in t.FLOATS if element.bits <= 19)
-"""Formats of which every pattern can be tried."""
+"""Formats small enough to try every pattern."""
 BETWEEN = {t.F32: 1.0 + 2.0**-23, t.F64: 1.0 + 2.0**-52}
 """A number of each wide format that no narrower one has."""
 

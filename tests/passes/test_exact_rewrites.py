@@ -85,7 +85,7 @@ def trap(name: str, target: str, **options: object) -> tuple[object, ...]:
 
 
 ARRAYS = [np.zeros(1 << 16, np.int32)[end] for end in (slice(4), slice(-4, None))]
-"""Two arrays, of which no small step beyond the one reaches the other."""
+"""Two arrays so far apart that no small step beyond one reaches the other."""
 
 
 @every_fault

@@ -40,7 +40,7 @@ EMPTY = {
     "blocks": [((3, 1, 1), n, 0, 0, max(n, 0)) for n in (-8, 0, 1, 9)],
     "plane": [((2, 3, 1), n, m, 5, 24) for n, m in ((0, 5), (3, 0), (-1, -1), (2, 5))],
 }
-"""Launches of which some tile blocks have nothing to do."""
+"""Launches in which some tile blocks have nothing to do."""
 
 
 def launches(name: str) -> list[tuple]:

@@ -144,7 +144,7 @@ SUMMING = """entry @k(%flag: tile<ptr<i32>>, %out: tile<ptr<f32>>, %end: tile<f3
   %t = store_ptr_tko weak %out, %number : tile<ptr<f32>>, tile<f32> -> token
   return
 }"""
-"""Looks at a flag that nobody sets, and carries nothing but sums, which it adds to where they stand."""
+"""Looks at a flag that nobody sets, and carries only sums, which it updates in place."""
 
 TURNS = """entry @k(%turn: tile<ptr<i32>>, %in: tile<ptr<ELEMENT>>, %out: tile<ptr<ELEMENT>>, %s: tile<ELEMENT>) {
   %one = constant <i32: 1> : tile<i32>

@@ -58,7 +58,7 @@ class Compared(Interpreted):
     """A launch is repeated for each."""
     needs_contiguous_arrays = True
     regroups_scans = True
-    """Whether scans of floats may be rounded in another order."""
+    """True if scans of floats may be rounded in another order."""
 
     def outcome(self, kernel: tileir.Kernel, grid: tuple[int, ...], args: Sequence[Any], variant: str) -> Outcome:
         """Run on the arrays as they are, and put back what was in them."""

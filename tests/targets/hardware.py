@@ -27,7 +27,7 @@ REHEARSAL = "machine"
 REHEARSED = 1
 """Number of cases of a test that are rehearsed."""
 FIXTURES = {"target", "gpu_code", "device"}
-"""What a test that is run on a GPU asks for."""
+"""The fixtures of a test that runs on a GPU."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

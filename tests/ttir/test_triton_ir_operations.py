@@ -34,7 +34,7 @@ tt.print tt.ptr_to_int tt.reduce tt.reduce.return tt.reshape tt.return tt.scan t
 tt.store tt.trans tt.unsplat ttg.barrier ub.poison
 """.split()  # noqa: SIM905
 )
-"""What the builders make that the language and the code generator of Triton 3.9 call."""
+"""Operations that the builders make for the language and the code generator of Triton 3.9."""
 REFUSED = {"tt.elementwise_inline_asm"}
 
 

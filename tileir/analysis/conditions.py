@@ -23,7 +23,7 @@ from tileir.ops import core, extension, integer, misc, shapes
 DEEPEST = 64
 """Operations between a mask and the comparisons that it is made of."""
 MAX_GUARDS = 16
-"""Inequalities in one condition: what more would hold beside them is left out."""
+"""Inequalities in one condition; more are left out."""
 
 
 @dataclass(frozen=True)

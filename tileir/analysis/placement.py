@@ -13,7 +13,7 @@ from tileir.ir.core import Block, Op
 from tileir.ops.calls import Call, Func
 
 LARGEST_KERNEL = 1 << 12
-"""Operations of a kernel of which every call may become a part."""
+"""The size in operations up to which a kernel inlines every call."""
 LARGEST_PART = 1 << 8
 """Operations of a function that becomes a part of its callers in a larger kernel."""
 

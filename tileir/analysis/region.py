@@ -95,7 +95,7 @@ _LESS = {
     Predicate.GREATER_THAN: False,
     Predicate.GREATER_THAN_OR_EQUAL: False,
 }
-"""Whether the left side of a comparison is the one that is less."""
+"""True if the left side of a comparison is the lesser one."""
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,7 @@ MOST_LOOKS = 1 << 9
 """Operations looked at, beside eight times those of the function, after which no call is entered any more and the steps
 of carried values are no longer sought, which takes a look at the body of a loop more for each loop around."""
 MOST_VISITED = 1 << 14
-"""The same where what calls run is to be visited."""
+"""The same limit where callees are visited."""
 DEEPEST_CALLS = 32
 """Calls in one another that are entered."""
 

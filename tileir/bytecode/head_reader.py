@@ -25,7 +25,7 @@ from tileir.ops.calls import PreviewCall
 
 _MOST_KEPT = 1 << 13
 _LONGEST_KEPT = 64
-"""How many heads are kept, and how many bytes one has at most: files can be hostile."""
+"""The number of heads that are kept, and the bytes in one: files can be hostile."""
 
 
 class InstructionHead(NamedTuple):

@@ -66,7 +66,7 @@ examples:
 
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""What is wrong when no more can be written."""
+"""Errors that mean no more can be written."""
 
 
 class _Parser(argparse.ArgumentParser):

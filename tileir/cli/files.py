@@ -61,7 +61,7 @@ def _not_a_program(file: str, content: bytes) -> str | None:
 
 STANDARD_INPUT = "<stdin>"
 BYTECODE_SUFFIXES = (".tileirbc", ".tilebc", ".bc")
-"""How the names of files with bytecode end."""
+"""File name endings of bytecode."""
 
 
 def display_name(file: str) -> str:

@@ -21,9 +21,9 @@ from tileir.runtime.arguments import Parameter
 from tileir.runtime.module import Kernel
 
 _EXTENT = 64
-"""The number that the command gives for integers, which mostly are extents and strides."""
+"""The number that the command gives for integers, which are mostly extents and strides."""
 _ELEMENTS = 1024
-"""Elements of an array of which the analysis says nothing."""
+"""Elements of an array about which the analysis says nothing."""
 _MOST_BYTES = 1 << 28
 
 

@@ -45,7 +45,7 @@ STRATEGIES = {
     "reduced squares": "many rows are reduced to vectors, which are turned as squares",
     "plain extremes": "the largest or smallest of a row is found by one comparison for each element",
 }
-"""What a plan can do without (`KernelPlan.without`), and what it does with it."""
+"""The strategies that can be switched off (`KernelPlan.without`), with descriptions."""
 
 MOST_JOINED = 1 << 20
 """Elements of a tile of joined tile blocks at most: they are run without a look at what else goes on."""
@@ -101,13 +101,13 @@ class KernelPlan:
     checks: CheckLevel
     target: Host
     waits: bool = False
-    """Whether tile blocks may wait for each other: then they can be set aside."""
+    """True if tile blocks may wait for each other; then they can be set aside."""
     coarsening: Coarsening | None = None
-    """How tile blocks are run as one."""
+    """The way tile blocks run as one; None if they do not."""
     streams: Streams = field(default_factory=dict)
     """Stores that may bypass the cache."""
     kept: Unchanged | None = None
-    """What the launch leaves as it is, if panels are kept."""
+    """The memory that the launch leaves unchanged, if panels are kept."""
     band: int = COLUMNS
     """Tile blocks are numbered in bands of so many columns (`cpu.emit.record`)."""
 

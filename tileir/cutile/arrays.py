@@ -67,9 +67,9 @@ class ArrayClass:
     strides: tuple[int | None, ...]
     """Those that the kernel is compiled for; None where it takes any."""
     shape: tuple[int | None, ...]
-    """Likewise."""
+    """Extents that the kernel is compiled for; None where it takes any."""
     divisible_strides: tuple[bool, ...]
-    """Divisibility of each stride in bytes, which is not asked where it is compiled for; likewise of extents."""
+    """Divisibility of each stride in bytes, not asked of strides that are compiled for; the same for extents."""
     divisible_shape: tuple[bool, ...]
     overlaps_itself: bool
 

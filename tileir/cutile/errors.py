@@ -54,7 +54,7 @@ _ADVICE = {
     "breakpoint()": "'tileir cutile --debug' steps through a kernel, with breakpoints in the file; print(x), "
     "ct.printf() show values, ct.assert_() states what must hold, --sanitize finds races and accesses outside arrays",
 }
-"""What to use in place of something that cuTile refuses in kernels."""
+"""Replacements for constructs that cuTile refuses in kernels."""
 
 
 def with_advice(error: Exception) -> Exception:

@@ -22,7 +22,7 @@ Cut = tuple[int, int, int]
 """Bands along each axis."""
 Range = tuple[int, int]
 Boundary = Callable[[int, int], bool]
-"""Whether the grid may be cut before a tile block: the axis, and the number of the tile block along it."""
+"""Return whether the grid may be cut before a tile block, given the axis and its number along it."""
 
 
 def cuts_of(grid: Grid, count: int) -> list[Cut]:

@@ -21,7 +21,7 @@ from tileir.distributed.plan import BandPlan
 from tileir.farm.executors import default_count, handed_over, processes
 
 LOSSES = 20
-"""How often workers, or all that a scheduler knew, may be lost before a launch is given up."""
+"""Losses of workers, or of the scheduler's state, before a launch is given up."""
 LONGEST_WAIT = 2.0
 """Seconds between two tries, at most."""
 

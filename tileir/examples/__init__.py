@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Answer = Mapping[str, np.ndarray]
 
 FOLDER = Path(__file__).parent
-"""Where the programs are."""
+"""The folder of the programs."""
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def joined_tokens(*tokens: object) -> frozenset | Pending:
 
 
 Answers = frozenset[tuple[ElementKey, int]]
-"""What elements of reads of one tile block return."""
+"""Results of elements read by one tile block."""
 
 
 class Halt(Exception):

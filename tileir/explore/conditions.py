@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 Number = int | float
 Values = Mapping[str, Number]
-"""What an execution ends with, by name; what it has not come to is missing."""
+"""The final values of an execution, by name; values it has not computed are missing."""
 FAULTS = ("race", "deadlock", "assert", "trap")
 KINDS = ("exists", "forbidden", "never")
 

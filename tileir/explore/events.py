@@ -28,7 +28,7 @@ class ExecutedOp(NamedTuple):
 
 
 Tokens = frozenset[ExecutedOp]
-"""What a token stands for: the instructions before it."""
+"""The meaning of a token: the instructions before it."""
 
 
 class MemoryCell(NamedTuple):

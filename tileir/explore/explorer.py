@@ -26,7 +26,7 @@ TARGET = "explore"
 MOST_VISITED = 100
 """Graphs that are looked at for each execution that the limit allows."""
 MOST_EXECUTIONS = 100
-"""A mend may have this many times the executions of what it mends, else it is given up."""
+"""A repair may have this many times the executions of the faulty program, else it is given up."""
 
 
 def explored(

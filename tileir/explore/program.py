@@ -19,7 +19,7 @@ from tileir.ops.pointers import Alloca
 
 TARGET = "explore"
 Root = Value | str
-"""Where memory comes from: a parameter or an `alloca` by its value, a global by its name."""
+"""The origin of memory: a parameter or an `alloca` by its value, a global by its name."""
 
 
 @dataclass(frozen=True)

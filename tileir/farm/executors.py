@@ -21,7 +21,7 @@ from tileir.ir.usage import UsageError
 
 PLACES = "processes, dask, dask:ADDRESS, ray or ray:ADDRESS"
 RETURN_SECONDS = 120.0
-"""How long a scheduler may be away."""
+"""Seconds that a scheduler may be away."""
 _PRELOADED = ("numpy", "ml_dtypes", "tileir.runtime.interpreter", "tileir.runtime.native", "tileir.farm.launching")
 
 

@@ -28,7 +28,7 @@ if sys.platform != "win32":
     import resource
 
 LOG_BYTES = 1 << 16
-"""The part of what an attempt printed that is kept: its end."""
+"""Bytes kept from the end of an attempt's output."""
 ANSWERS = (DiagnosticError, Trap, UnsupportedError, UsageError, TypeError, ValueError, KeyError, ImportError)
 """Errors that another attempt would raise again."""
 _CHUNK = 1 << 20

@@ -24,16 +24,16 @@ from tileir.host.child import end_with_parent, forked
 MOST = 4
 """Templates that a worker has at a time."""
 REMEMBERED = 64
-"""Programs of which a worker knows that a job on them was done."""
+"""The number of programs a worker remembers as having had a job done."""
 PATIENCE = 30.0
-"""Seconds that a template may take for what takes it no time; then it is lost."""
+"""Seconds that a template may take for steps that take no time; then it is lost."""
 _SIZE = struct.Struct("<q")
 _END = struct.Struct("<qq")
 
 Program = tuple[str, bytes]
 """The kind of a job and its content."""
 Work = Callable[[str, JobLimits, int, int, int], NoReturn]
-"""What a copy does: the spec, the limits, two open files, and the number of the process that it is a copy of."""
+"""The work of a copy: the spec, the limits, two open files, and the number of the process that it copies."""
 
 
 class Copy:

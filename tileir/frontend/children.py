@@ -32,7 +32,7 @@ class Choice:
     check: Check = True
     options: LaunchOptions = field(default_factory=LaunchOptions)
     sanitize: Handing | None = None
-    """Where to hand what the sanitizer finds; None without it."""
+    """The destination of the sanitizer's findings; None without it."""
 
     def __str__(self) -> str:
         """The value of the variable: ``cpu``, ``cpu cuda-as-cpu``, ``cpu check=strict timeout=2.5``."""

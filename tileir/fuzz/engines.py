@@ -176,8 +176,8 @@ def difference_of(first: LaunchResult, second: LaunchResult, same_trap: bool = F
 
 
 Engine = Callable[[Reference], str | None]
-"""Runs the program of a reference in its own way, on copies of its arrays or with these put back; says in what the
-outcome differs from the interpreter's, or None. What it raises is a finding, too."""
+"""Runs the program of a reference in its own way, on copies of its arrays or restoring them; returns the difference
+from the interpreter's outcome, or None. An exception is a finding, too."""
 OURS: dict[str, Engine] = {
     "text": _text,
     "bytecode": _bytecode,

@@ -103,7 +103,7 @@ def write_bucket(place: Path, bucket: Bucket, program: str | None, small: str | 
 
 
 REDUCTION_SECONDS = 300.0
-"""The time after which a reduction is broken off; what was reached is kept."""
+"""The time after which a reduction stops; its progress is kept."""
 
 
 def program_in(bucket: Bucket) -> str | None:

@@ -54,25 +54,25 @@ class Arch:
     shared_memory: int
     """Bytes of shared memory that a block can have."""
     has_descriptors: bool = False
-    """Whether the tensor memory accelerator copies tiles by descriptor."""
+    """True if the tensor memory accelerator copies tiles by descriptor."""
     has_fp8: bool = False
-    """Whether f8E4M3FN and f8E5M2 have conversions and products."""
+    """True if f8E4M3FN and f8E5M2 have conversions and products."""
     rounds_to_tf32: bool = False
-    """Whether an instruction rounds f32 to the nearest tf32, ties to even."""
+    """True if an instruction rounds f32 to the nearest tf32, ties to even."""
     multiplies_tf32: bool = False
-    """Whether products of tf32 are in hardware."""
+    """True if products of tf32 are in hardware."""
     has_scaled_products: bool = False
-    """Whether block-scaled products are in hardware."""
+    """True if block-scaled products are in hardware."""
     has_tensor_memory: bool = False
-    """Whether matrices are multiplied in a memory of their own, by ``tcgen05`` instructions."""
+    """True if matrices are multiplied in a memory of their own, by ``tcgen05`` instructions."""
     has_asynchronous_products: bool = False
-    """Whether products run on beside the program and read shared memory meanwhile: ``wgmma`` and ``tcgen05``."""
+    """True if products run asynchronously and read shared memory meanwhile: ``wgmma`` and ``tcgen05``."""
     has_grid_dependencies: bool = False
-    """Whether one grid can start before the grid it depends on has ended."""
+    """True if one grid can start before the grid it depends on has ended."""
     has_multicast: bool = False
-    """Whether `multimem` instructions exist."""
+    """True if `multimem` instructions exist."""
     adds_bf16_at_system_scope: bool = True
-    """Whether an atomic sum of bf16 can have the scope of the system."""
+    """True if an atomic sum of bf16 can have the scope of the system."""
     max_stages: int = 4
     """The most stages of a pipeline that pay, unless a hint says more."""
 

@@ -123,7 +123,7 @@ class EntryPoints:
     wait_for_stream: Call
     wait_for_device: Call
     unload: Call
-    """What was loaded."""
+    """The loaded library."""
     new_event: Call
     """Flags; the event."""
     record: Call

@@ -20,7 +20,7 @@ import numpy as np
 T = TypeVar("T")
 
 POSSIBLE = hasattr(os, "fork")
-"""Whether this system can copy a process."""
+"""True if this system can copy a process."""
 
 
 class ChildDied(Exception):
@@ -158,7 +158,7 @@ def ending(status: int) -> str:
 
 
 WATCH_SECONDS = 0.5
-"""How often a process looks whether the one that it works for is still there."""
+"""Seconds between checks that the parent process still exists."""
 _PR_SET_PDEATHSIG = 1
 
 

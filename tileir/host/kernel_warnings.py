@@ -15,7 +15,7 @@ from tileir.ir.loc import FileLoc, Location, SourceLoc, file_position
 
 MAX_SOURCE_BYTES = 1 << 24
 NO_FILE = "<string>"
-"""What a text without a file is called, which Python does not open."""
+"""The name of a text without a file, which Python does not open."""
 
 
 class KernelWarning(UserWarning):

@@ -98,7 +98,7 @@ def _notes(loop: Op, waiting: Sequence[tuple[Coordinates, Op]]) -> list[Note]:
 running: set[object] = set()
 """The launches that run in this process, on whatever target of it."""
 launch_begins, launch_ends = running.add, running.discard
-"""Of a launch, which is told from others by what it is, not by what is in it."""
+"""Launches are told apart by identity, not by their contents."""
 
 
 def live_launches() -> list[object]:

@@ -67,7 +67,7 @@ StrictRule = Callable[[Op], "StrictCheck | None"]
 itself, in strict mode only."""
 
 REPETITIONS = 2
-"""Iterations that change nothing, after which the next ones will not either: what they read is then as it is."""
+"""Iterations that change nothing, after which the next ones will not either: what they read stays the same."""
 LOOKS = 1 << 6
 """Iterations between two looks at the clock."""
 Mode = Literal["default", "strict", "off"]

@@ -410,7 +410,8 @@ _ORDERS: dict[Predicate, tuple[bool, int]] = {
     Predicate.GREATER_THAN: (True, 0),
     Predicate.GREATER_THAN_OR_EQUAL: (True, 1),
 }
-"""Whether the operands are swapped, and what is added to the second, so that the first is less than it."""
+"""For each ordering: True if the operands are swapped, and the number added to the second so that "less" compares
+them."""
 
 
 @pure(CmpI)

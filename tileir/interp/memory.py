@@ -38,7 +38,7 @@ class MemoryObserver:
     """Is told what every access touches; this one does nothing with it."""
 
     boxes = True
-    """Whether an access to a strided box of elements may be told as one."""
+    """True if an access to a strided box of elements may be reported as one."""
 
     def touches(self, addresses: np.ndarray, access: CheckedAccess) -> None:
         """The elements at these addresses are accessed; they have been found in memory."""
@@ -79,7 +79,7 @@ class Memory(AddressSpace):
         self.observer = observer
         self.globals: dict[str, int] = {} if globals is None else globals
         self.changes = 0
-        """How often memory has been changed, or something else that a tile block may wait for."""
+        """Number of changes to memory, and of other events that a tile block may wait for."""
         self._storage: dict[int, Allocation] = {}
         self._storage_bytes = 0
         self._freed: deque[Allocation] = deque()

@@ -40,9 +40,9 @@ class Effect(enum.Flag):
     STOP = enum.auto()
     """May end the launch with an error that the program asks for."""
     PROMISE = enum.auto()
-    """Tells the compiler what is so: undefined where it is not."""
+    """A promise to the compiler: undefined where it does not hold."""
     OPAQUE = enum.auto()
-    """Hides from the compiler what a value is."""
+    """Hides a value's properties from the compiler."""
 
 
 @dataclass(frozen=True)

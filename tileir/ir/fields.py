@@ -145,7 +145,7 @@ class AttrKind:
     HINTS: Final = AttributeKind[OptimizationHints]("optimization_hints")
     DICTS: Final = AttributeKind[ArrayAttr]("array of dictionaries")
     CONSTANTS: Final = AttributeKind[ArrayAttr]("array of constants")
-    """Integers of type i64, strings, types and arrays of them: what a call gives to code that is linked in."""
+    """Integers of type i64, strings, types and arrays of them: arguments of code that is linked in."""
 
 
 REQUIRED: Any = object()

@@ -299,7 +299,7 @@ _SPLITTING = {
     Predicate.GREATER_THAN: (False, True),
     Predicate.GREATER_THAN_OR_EQUAL: (False, False),
 }
-"""Whether the test holds in the first loop, and whether the split is behind x."""
+"""For each comparison: True if it holds in the first loop, and True if the split is after x."""
 _HEAVY = (LoadPtr, LoadView, StorePtr, StoreView, MmaF, MmaI, Reduce, If, For)
 MOST_SPLIT = 128
 """Operations of a body that is copied."""

@@ -29,7 +29,7 @@ from tileir.passes.rebuilding import Row
 _TYPE = Relation.TYPE
 
 Bound = dict[str, object]
-"""What the names of a pattern stand for: values, and contents of attributes."""
+"""The values of a pattern's names: values, and contents of attributes."""
 
 
 RESULT = "result"

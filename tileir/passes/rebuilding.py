@@ -78,7 +78,7 @@ class ChangeLog:
     exact: bool = False
     changes: list[Change] = field(default_factory=list)
     aspects: Aspect = Aspect.NONE
-    """What they have changed."""
+    """The aspects they have changed."""
 
     def allows(self, row: Row) -> bool:
         """Return whether a row may be applied."""

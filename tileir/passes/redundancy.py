@@ -117,7 +117,7 @@ class _Frame:
     block: Block
     loop: For | Loop | None
     still: bool = False
-    """Whether the loop certainly runs, and orders nothing that its loads do not wait for."""
+    """True if the loop certainly runs, and orders nothing that its loads do not wait for."""
 
 
 class Hoisting(Rebuilding):

@@ -84,7 +84,7 @@ class Parameter:
     name: str
     type: t.Type
     writes: Callable[[], Writes] = field(default=lambda: Writes((), None), compare=False, repr=False)
-    """What its kernel writes."""
+    """The parameters that its kernel writes."""
 
     def type_error(self, expected: str, got: str) -> TypeError:
         return TypeError(self._text(expected, got))
@@ -285,7 +285,7 @@ _GRADIENT = (
 
 
 GONE = "an array whose memory is there", "one whose storage was freed, or whose file was cut"
-"""What is expected instead of an array that is gone, and what it is."""
+"""The expected and the actual text for an array that is gone."""
 
 
 def backwards(array: Array) -> tuple[str, str]:

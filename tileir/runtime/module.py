@@ -162,7 +162,7 @@ class Kernel(Memo):
         self.entry = entry
         self.name: str = entry.sym_name
         self.ready: dict[tuple[str, bool] | None, tuple[Sequence[tuple[int, Binder]], Run]] = {}
-        """What launches without options have made ready, by target and check (`launch.launch_kernel`)."""
+        """Launches without options that are ready to run, by target and check (`launch.launch_kernel`)."""
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -294,7 +294,7 @@ class Target(Protocol):
     devices: tuple[str, ...]
     """The devices whose memory it uses, by the names of `arrays.Array.device`."""
     gives_output: bool
-    """Whether what kernels print goes to the option ``output``; otherwise it goes to standard output."""
+    """True if prints of kernels go to the option ``output``; otherwise they go to standard output."""
 
     def binder(self, parameter: Parameter) -> Binder:
         """The function that makes a run's argument of a Python value. Raises TypeError for a parameter that a launch

@@ -13,7 +13,7 @@ from tileir.ir.suggestions import did_you_mean
 Progress = Callable[[int, int], object]
 """Is told how many tile blocks of a launch are done, of how many."""
 Check = bool | Literal["strict"]
-"""How much of what a kernel must not do is looked for: the usual, nothing that costs time, or all there is."""
+"""How thoroughly faults of a kernel are checked for: as usual, free checks only, or everything."""
 
 if TYPE_CHECKING:
     from tileir.host.printing import Output

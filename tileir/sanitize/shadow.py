@@ -76,7 +76,7 @@ class TouchedBox:
         self.size = size
         self.shape = shape
         self.before: np.ndarray | None = None
-        """What the elements held before they were stored, a row of bytes for each, if that was asked for."""
+        """The elements before they were stored, a row of bytes for each, if asked for."""
         self._offset = offset
         self._strides = tuple(strides)
 

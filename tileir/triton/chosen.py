@@ -29,7 +29,7 @@ class Chosen:
     told: Callable[[str], object] | None = None
     dump: Dump | None = None
     children: bool = False
-    """Whether Python processes that are started while this is chosen choose the same."""
+    """True if Python processes started while this is chosen choose the same."""
     _until_end: ExitStack = field(default_factory=ExitStack)
 
     def begin(self) -> None:

@@ -70,7 +70,7 @@ class CpuOptions:
 
 
 _MEANT = 9
-"""How many options change what a kernel becomes."""
+"""Number of options that change the compiled kernel."""
 
 
 class CpuBackend(BaseBackend):

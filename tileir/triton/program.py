@@ -27,7 +27,7 @@ class Stages:
     """The stages of one kernel, which are made in this order."""
 
     module: Module
-    """What the stage `tileir` has made."""
+    """The result of the stage `tileir`."""
 
     def ttir(self, module: Any, metadata: Metadata) -> Any:
         """Simplify what Triton's front end has made, with its own passes."""

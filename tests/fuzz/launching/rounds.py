@@ -21,7 +21,7 @@ PATIENCE = 5.0
 """Seconds after which an interrupt counts as lost."""
 LONGEST_CHILD = 60.0
 DROPPED: list[str] = []
-"""Where Python itself has dropped an interrupt: while it took an object apart."""
+"""Places where Python itself has dropped an interrupt, while it destroyed an object."""
 
 
 def note_dropped(unraisable: object) -> None:

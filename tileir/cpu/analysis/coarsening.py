@@ -42,7 +42,7 @@ _PER_LAUNCH = (
     pointers.MakeToken,
     pointers.JoinTokens,
 )
-"""Operations that do the same for every tile block, if what they are given is the same."""
+"""Operations that do the same for every tile block if their operands are the same."""
 _REPEATED = (integer.CmpI, integer.AndI)
 """Operations of masks, which cost little to repeat: mostly nobody reads what they compute (`cpu.memory.regions`)."""
 _LINEAR = (core.Offset, integer.AddI, integer.SubI, integer.MulI, shapes.Broadcast, shapes.Reshape)

@@ -40,7 +40,8 @@ class LoadPlacement(enum.Enum):
     BY_USERS = enum.auto()
     """In the code of its users, before memory changes."""
     IN_STORE = enum.auto()
-    """Likewise, and at last in the loop of the store that changes memory, where the alias check allows it."""
+    """In the code of its users and, last, in the loop of the store that changes memory, if the alias check allows
+    it."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Loads:
         self._in_stores: dict[Op, list[PutOffLoad]] = {}
         accesses = [access for access in map(access_of, fusion.operations) if access is not None]
         self.regions = {access.op: Region(access, known.forms) for access in accesses}
-        """What each access touches."""
+        """The region of each access."""
         self.rows = {op: rows for op, region in self.regions.items() if (rows := row_access(region)) is not None}
         """The accesses through pointers to rows that lie anywhere."""
         self.compared = {prefix.comparison: prefix.own for prefix in self._prefixes()}

@@ -58,9 +58,9 @@ class Emitter(Exits):
     _loops: int = 0
     """Begun so far."""
     frame: ir.Value | None = None
-    """Where the buffers of a function begin in the arena, an i64; None where the arena begins."""
+    """The beginning of a function's buffers in the arena, an i64; None where the arena begins."""
     counts_changes: bool = False
-    """Whether what the tile block changes is counted, as others may wait for it."""
+    """True if changes by the tile block are counted, as others may wait for them."""
     lines: DebugLines | None = None
     """Set if the code is to say which operation each instruction comes from."""
 

@@ -60,7 +60,7 @@ COLUMNS, JOINED_COLUMNS = 8, 64
 BLOCK, COUNT, ATTENTION, STATUS, HOST, HANDED, HANDLE, CHANGES, WAITING = 0, 8, 16, 20, 24, 32, 40, 48, 56
 BEGUN = CHANGES
 GO_ON, ABANDON = 1, 0
-"""What the host answers. A call that fails gives 0."""
+"""The answers of the host. A call that fails gives 0."""
 SAFEPOINT = -1
 """The host is called for a safepoint, not for an operation."""
 WARNING = -2
@@ -160,13 +160,13 @@ class TrapKind(enum.Enum):
     OFFSET = "offset"
     """The low and high half of the largest element offset of a view, which is too large."""
     REACH = "reach"
-    """That offset, which is not too large, and the address of the view, from which it leads beyond 64 bits."""
+    """The largest offset, within 63 bits, and the address of the view: together they exceed 64 bits."""
     NUMBER = "number"
     """A number that the message has a place for."""
     COUNTER = "counter"
     """The counter of a `for` and its step, for which the message has places."""
     SUBTILE = "subtile"
-    """The index of a subtile, for each number of which the message has a place."""
+    """The index of a subtile, for each number that the message shows."""
     LANE = "lane"
     """The position of a tile element, for whose index the message has a place."""
 

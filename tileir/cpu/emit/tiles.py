@@ -109,9 +109,9 @@ class Window(Tile):
     strides: tuple[ir.Value, ...]
     shared: bool = False
     known: ir.Value | None = None
-    """The address as an i64, but 0 for a copy in the arena, of which LLVM is to see that no other code knows it."""
+    """The address as an i64; 0 for a copy in the arena, which LLVM must see as private."""
     place: ir.DIValue | None = None
-    """The location of what reads it, where that is an operation's memory and code says whose its instructions are."""
+    """The location of the reading code, if memory belongs to an operation and code records its instructions' lines."""
 
     def address(self, emit: Emitter, index: Index) -> ir.Value:
         offset = distance(emit.builder, index, self.strides)
@@ -390,7 +390,7 @@ class Bounds:
     writable_end: ir.Value
     last: ir.Value
     marks: ir.Value | None = None
-    """Where the marks of an `alloca` begin (`cpu.memory.strict`), in strict mode."""
+    """The beginning of the marks of an `alloca` (`cpu.memory.strict`), in strict mode."""
     size: int = 0
     """The bytes of an `alloca` of this function."""
 

@@ -29,7 +29,7 @@ smin smax umin umax abs fshl fshr ctpop ctlz cttz bitreverse bswap sadd.sat uadd
 fptosi.sat fptoui.sat"""
 _CALL = re.compile(rf"llvm\.({'|'.join(map(re.escape, _CALLS.split()))})((?:\.(?:i\d+|f\d+))+)")
 _COLLECTING = {"or", "and", "smin", "smax", "umin", "umax"}
-"""What may be done in any order, and more than once."""
+"""Operations that may be done in any order, and more than once."""
 
 
 @dataclass

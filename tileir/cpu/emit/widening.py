@@ -58,7 +58,7 @@ class _Code:
         self.loop, self.growth, self.width = loop, growth, width
         self._place = builder.debug_metadata
         self._fixed: dict[int, ir.Value] = {}
-        """What is the same in all iterations, computed before them."""
+        """Values that are the same in all iterations, computed before them."""
         self._splats: dict[int, ir.Value] = {}
         loop.before.instructions.pop()
         loop.before.terminator = None

@@ -56,7 +56,7 @@ class Host:
     has_matrix_unit: bool
     has_f16_conversion: bool
     has_fma: bool
-    """Whether an instruction multiplies and adds with one rounding: elsewhere that is a call for each element."""
+    """True if one instruction multiplies and adds with one rounding; elsewhere each element needs a call."""
 
     @property
     def is_arm(self) -> bool:

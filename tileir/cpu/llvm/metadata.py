@@ -15,7 +15,7 @@ from tileir.cpu.emit.elements import I32
 from tileir.ir.core import Op
 
 _WARN, _MAX = 2, 7
-"""What LLVM does with two modules of different flags: for the version of its metadata, for that of DWARF."""
+"""LLVM's reaction to two modules of different flags: for the version of its metadata, and of DWARF."""
 _COLUMNS = 1 << 16
 
 

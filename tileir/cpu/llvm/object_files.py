@@ -209,7 +209,7 @@ class _Header:
     line_base: int
     line_range: int
     operands: tuple[int, ...]
-    """How many operands each standard opcode has, from opcode 1."""
+    """The number of operands of each standard opcode, from opcode 1."""
     files: list[str]
 
 

@@ -80,7 +80,7 @@ class LoweredKernel:
     traps: list[TrapSite]
     prints: list[Op]
     warnings: list[tuple[Op, str]]
-    """What it may warn of, by its numbers."""
+    """The warnings it may give, by number."""
     waiting: list[Op]
     """The loops in which a tile block may be set aside."""
     values: dict[Value, Lowered]
@@ -88,7 +88,7 @@ class LoweredKernel:
     joined: JoinedBlocksRun | None = None
     """Set if the module has a function that runs several tile blocks as one."""
     drives: bool = False
-    """Whether the module has a driver of its own (`cpu.emit.driver`)."""
+    """True if the module has a driver of its own (`cpu.emit.driver`)."""
     band: int = COLUMNS
     """Columns of a band of tile blocks that are not joined."""
 

@@ -124,7 +124,7 @@ class JoinedBlocks:
     coarsening: Coarsening
     count: ir.Value
     covered: dict[Value, tuple[ir.Value, ...]] = field(default_factory=dict)
-    """How many elements of each dimension lie in memory, of the tiles that have been loaded."""
+    """The number of elements in memory along each dimension of loaded tiles."""
 
     def extents(self, value: Value, builder: ir.IRBuilder) -> tuple[Extent, ...]:
         """The extents of the tile of `value`."""
@@ -198,13 +198,13 @@ class Lowering:
     panels: dict[Op, Deferral | Repeated] = field(default_factory=dict)
     """Those of the products of loops around, where tiles are not packed into new ones each time."""
     keeps_panels: ir.Value | None = None
-    """An i1: whether what such products read stays as it is; None if it may not."""
+    """An i1 that is set if the memory read by such products does not change; None if it may."""
     active_counts: dict[Op, ActiveCount] = field(default_factory=dict)
     """Of the comparisons that guard boxes and rows."""
     prints: list[Op] = field(default_factory=list)
     """Operations that the host carries out; it is called with a number into this list (`cpu.lowering.safepoints`)."""
     warnings: list[tuple[Op, str]] = field(default_factory=list)
-    """What the kernel may warn of; the host is called with a number (`cpu.lowering.reports`)."""
+    """The warnings the kernel may give; the host is called with a number (`cpu.lowering.reports`)."""
     waiting: list[Op] = field(default_factory=list)
     """The loops in which the tile block may be set aside, by their numbers."""
     loops: list[LoopTargets] = field(default_factory=list)

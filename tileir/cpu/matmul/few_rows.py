@@ -174,7 +174,7 @@ class Direct:
     """Vectors of `lanes` sums that are made together."""
     left: Rows
     flips: bool
-    """Whether sign bits of the left factor are inverted where it is read, not in its panel."""
+    """True if sign bits of the left factor are inverted where it is read, not in its panel."""
     acc: Sums
     steps: ir.Value | None = None
     """Steps along K, if they are not those of one tile."""
@@ -439,7 +439,7 @@ class TransposedColumns:
     product: Product
     acc: Sums
     is_far: bool
-    """Whether the right factor is likely to be far away in memory."""
+    """True if the right factor is likely to be far away in memory."""
 
     def multiply(self, emit: Emitter, arguments: Sequence[ir.Value]) -> None:
         """Accumulate; `arguments` are the numbers of rows and of columns, at least 1, the panel of the rows, the right

@@ -69,7 +69,7 @@ class SquareColumn:
     ahead: int = 0
     """Words of the next strip of the right panel that a block fetches at each step, if any."""
     is_alone: bool = False
-    """Whether no other block takes this strip of the right panel."""
+    """True if no other block takes this strip of the right panel."""
 
     def emit(self, emit: Emitter, arguments: Sequence[ir.Value]) -> None:
         """Accumulate; `arguments` are the first words of the column in both panels, those to fetch, the number of

@@ -375,7 +375,7 @@ class Multiplication:
     panels: Deferral | Repeated | None
     overwritten: Overwritten | None = None
     depth: ir.Value | None = None
-    """How much of K counts, an i64, if not all: both factors are zeros behind it."""
+    """The part of K that counts, an i64, if not all: both factors are zeros beyond it."""
 
     @property
     def product(self) -> Product:

@@ -52,8 +52,8 @@ later steps take turns in the last one."""
 MOST_BYTES = 16 << 20
 """Size of all kept panels of a factor."""
 LONGEST_REREAD, LONGEST_RUN = 1 << 11, 1 << 16
-"""Bytes of a line of tiles that wait where rows are few: of one that is read again for each row, several of which stay
-in a first-level cache, and of any other."""
+"""Bytes of a line of waiting tiles where rows are few: of one read again for each row, several of which stay in a
+first-level cache, and of any other."""
 LONGEST_TRANSPOSED = 1 << 13
 """Bytes of a line of tiles that wait for a matrix unit: panels of 16 rows of that stay in a second-level cache."""
 ALL_COLUMNS = 1 << 20
@@ -151,7 +151,7 @@ class DeferralPlan:
     left: PanelRoom
     right: PanelRoom
     from_zero: bool
-    """Whether sums start from 0, which their memory need not hold before the first multiplication."""
+    """True if sums start from 0, which their memory need not hold before the first multiplication."""
     first: Value
     """The sums in front of the loop."""
     largest: int | None
@@ -175,9 +175,9 @@ class ProductPlan:
     kept: PanelRoom | None = None
     """Panels of a right factor that stay from tile block to tile block."""
     reads_few_rows: bool = True
-    """Whether the right factor is read from memory into registers where rows are few."""
+    """True if the right factor is read from memory into registers where rows are few."""
     in_place: bool = True
-    """Whether factors that are multiplied once, and alone, are not packed."""
+    """True if factors that are multiplied once, and alone, are not packed."""
 
 
 Products = Mapping[Op, ProductPlan]

@@ -45,7 +45,7 @@ _SHORT = 256
 _LONG = 1024
 """Bytes of a row from which on it pays to begin with whole lines."""
 _AHEAD, _STRIP = 1024, 256
-"""Bytes between what is read and what is asked for, and of a row for which lines are asked for at a time."""
+"""Bytes between reads and prefetches, and bytes of a row that are prefetched at a time."""
 
 
 # ---------------------------------------------------------------- tiles and rows, through the cache or past it

@@ -55,7 +55,7 @@ class Arena:
         self.answer: Answer = _unused
         self.raised: BaseException | None = None
         self.usable = True
-        """Whether native code can still call: an exception may come between all that handles exceptions."""
+        """True if native code can still call: an exception may arise outside all handlers."""
         self._calls = _calls(self)
         next(self._calls)
         self._callback = _CALLBACK(self._calls.send)

@@ -66,7 +66,7 @@ class Runner:
         self._make = _WaitingWork if program.waits else _Work
         self._most_threads = limits.physical_memory() // max(1, program.arena_size)
         self._seconds = 1.0
-        """What a tile block has taken, at the last launch; a launcher knows better."""
+        """Seconds that a tile block took in the last launch; a launcher knows better."""
         self._launcher: Launcher | None = None
         self._worth_sharing = WORTH_SHARING if self._most_threads and not program.waits else 0.0
         """Seconds of work below which the launching thread does it alone, whatever else would have to be asked."""

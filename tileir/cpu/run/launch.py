@@ -77,7 +77,7 @@ class Launch:
     _deadline: float | None
     _done: int
     aside: int
-    """How many tile blocks are set aside, or run and may be."""
+    """Number of tile blocks that are set aside, or are running and may be."""
 
     def __init__(self, program: NativeProgram, record: LaunchRecord) -> None:
         self.program = program

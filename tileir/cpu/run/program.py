@@ -146,13 +146,13 @@ class NativeProgram:
         self.name, self.arena_size, self.columns = source.name, facts.arena_size, facts.columns
         self._source, self._facts = source, facts
         self.waits = bool(facts.waiting)
-        """Whether its tile blocks may wait for each other."""
+        """True if its tile blocks may wait for each other."""
         self._library = loaded_library(cache)
         self._loaded = Loaded(code, host(), facts.symbols)
         addresses = self._loaded.addresses
         functions = addresses[KERNEL_NAME], addresses.get(JOINED_NAME, 0)
         self.code = (*self._library.addresses, *functions, facts.most_joined, facts.axis, facts.columns)
-        """What the record of a launch says of it (`cpu.emit.record`)."""
+        """Its entries in the record of a launch (`cpu.emit.record`)."""
         self.driver = DRIVER_TYPE(addresses[DRIVER] if facts.drives else self._library.driver)
         if self.waits:
             self.resume = RESUME_TYPE(addresses[RESUME])

@@ -90,7 +90,7 @@ class TtirLowering:
     block_memory: int = 0
     """Bytes that `alloca` takes for one block."""
     wide_extents: bool = False
-    """Whether extents may be 2^31 or more that are not known to be less."""
+    """True if extents of unknown size may be 2^31 or more."""
     narrow: list[Extent] = field(default_factory=list)
     """The extents that the code expects to be below 2^31."""
     known: ValueRanges = field(default_factory=ValueRanges)

@@ -156,7 +156,7 @@ def _unclear(found: Extent | Unmapped) -> Unclear:
 
 
 Memory = KnownArray | int
-"""What an access may touch: an array, or so many bytes from the beginning."""
+"""The memory that an access may touch: an array, or so many bytes from the beginning."""
 
 
 def _memory(footprint: Footprint, launch: KnownLaunch) -> Memory | Inside | Unclear:

@@ -126,7 +126,7 @@ _HABITS = {
     "while": "loop",
     "xor": "xori",
 }
-"""What Tile IR has for what other languages call so."""
+"""Tile IR's names for operations that other languages call so."""
 
 
 def foreign_hint(name: str) -> str | None:
@@ -187,7 +187,7 @@ def memory_hint(spec: OpSpec) -> str | None:
 
 
 _BARE = (ElementType, PointerType)
-"""What only tiles hold."""
+"""Types of which values exist only in tiles."""
 
 
 def carrying_hint(op: str) -> str | None:

@@ -30,7 +30,7 @@ class CharacterScan:
     """Something that is being read at `offset` of the text."""
 
     example: str | None = None
-    """What it may look like, for hints."""
+    """An example for hints."""
 
     def __init__(self, reader: Reader, offset: int) -> None:
         self.reader = reader

@@ -289,7 +289,7 @@ def _other_type(name: str, stated: Type, actual: Type) -> str:
 MOST_KEPT = 1 << 13
 _MOST_FORMS = 4
 _MOST_TOKENS = 64
-"""How many shapes are kept, and forms of each name, and how many tokens one has at most: texts can be hostile."""
+"""Numbers of shapes that are kept, of forms of each name, and of tokens in one: texts can be hostile."""
 
 
 class StatementShape(NamedTuple):

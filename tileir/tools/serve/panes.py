@@ -357,7 +357,7 @@ PANES: Mapping[str, Callable[[Module, StageChoice], list[LinkedText]]] = {
     "PTX": _ptx,
     "SASS": _sass,
 }
-"""What makes each pane of a stage; the panes of launches are `tools.serve.launches`."""
+"""The functions that make the panes of a stage; the panes of launches are in `tools.serve.launches`."""
 
 
 def available() -> list[str]:

@@ -89,7 +89,7 @@ class RecordedLaunch:
     touched: list[TouchRecord] = field(default_factory=list)
     values: list[ValueRecord] = field(default_factory=list)
     complete: bool = True
-    """Whether every rectangle is there."""
+    """True if no rectangle is missing."""
 
 
 class Recorder(Listener):

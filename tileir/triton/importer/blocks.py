@@ -22,7 +22,7 @@ from tileir.triton.importer.ordering import Order
 from tileir.triton.importer.syntax import MlirBlock, MlirOperation, Region, Successor
 
 RETURNS = frozenset({"tt.return", "tt.map_elementwise.return"})
-"""What a body ends with."""
+"""The operations that end a body."""
 MAX_OPERATIONS = 100_000
 """More are not made of one function, whose blocks may be imported more than once."""
 Leave = Callable[[Sequence[Imported]], object]

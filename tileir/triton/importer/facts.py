@@ -31,7 +31,7 @@ class Fact:
 
 
 Facts = Mapping[Value, Fact]
-"""What is known of the values that loops carry."""
+"""Known facts about the values that loops carry."""
 
 
 def constant(value: Value) -> int | None:

@@ -15,7 +15,7 @@ MISMATCH = "E0053"
 """Operands, attributes or types that an operation cannot have."""
 
 LATER = ("ttg.", "ttng.", "gluon.", "amdg.", "nvws.", "nvgpu.", "nvvm.", "rocdl.", "triton_gpu.", "triton_nvidia_gpu.")
-"""How the names of operations, types and layouts of later stages begin."""
+"""Beginnings of the names of operations, types and layouts of later stages."""
 
 
 class ImportFault(Exception):

@@ -54,7 +54,7 @@ class TensorDescriptor:
 Imported = Value | TensorDescriptor
 Results = Imported | Sequence[Imported] | None
 Rule = Callable[["Importing", MlirOperation], Results]
-"""Imports an operation; gives what its results are."""
+"""Imports an operation and returns its results."""
 
 
 T = TypeVar("T")
@@ -79,7 +79,7 @@ class Importing:
     lifted: tuple[int, ...] = ()
     """The shape in which scalars are imported: that of the tensors whose elements a region is given."""
     facts: dict[Value, Fact] = field(default_factory=dict)
-    """What is known of integers that loops count and carry."""
+    """Known facts about integers that loops count and carry."""
     calling: tuple[str, ...] = ()
     """Names of the functions that are being imported, the outermost first."""
 

@@ -7,7 +7,7 @@ from tileir.triton.importer.faults import SYNTAX, ImportFault
 from tileir.triton.importer.lexer import Tokens
 
 MAX_DEPTH = 200
-"""Locations inside each other; what is deeper is unknown."""
+"""The depth of nested locations; deeper ones become unknown."""
 _LIBRARY = ("/triton/language/", "\\triton\\language\\")
 
 

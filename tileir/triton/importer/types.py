@@ -9,7 +9,7 @@ from tileir.triton.importer.syntax import MlirDescriptor, MlirPointer, MlirScala
 _SPELLINGS = {"index": "i64", "si8": "i8", "ui8": "i8", "si16": "i16", "ui16": "i16", "si32": "i32", "ui32": "i32"}
 _SPELLINGS |= {"si64": "i64", "ui64": "i64"}
 ADDRESS = t.I64
-"""How a pointer lies in memory."""
+"""The type that a pointer has in memory."""
 
 
 def element_type(type: MlirType) -> t.ElementType | t.PointerType:

@@ -153,7 +153,7 @@ TILE_OF_THREAD = 32
 """Elements of a tile that a thread works on without products."""
 
 SMALL_BLOCK = 4
-"""Warps of which two blocks find enough registers."""
+"""Warps in a block so small that two of them find enough registers."""
 
 MIN_STAGES = 2
 MAX_LATENCY_STAGES = 5

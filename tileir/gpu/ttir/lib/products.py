@@ -15,7 +15,7 @@ from tileir.gpu.ttir.lowering import TtirLowering
 from tileir.ir import types as t
 
 TF32, IEEE = 0, 2
-"""Of what precision factors of f32 are: the first drops their low 13 bits."""
+"""Precision of f32 factors: the first drops their low 13 bits."""
 DEPTHS = {8: 32, 16: 16, 32: 8, 64: 16}
 """The fewest products of factors of so many bits that an instruction adds; of 64 bits those are 4, but versions of
 Triton before 3.9 fail below 16."""
@@ -26,7 +26,7 @@ ANY_NUMBER = 1 << 30
 SHALLOW = 8
 """The depth of products of f32 in full with the largest sums."""
 SMALL_SUMS = 64 * 64
-"""Sums of which a thread has few enough for deeper factors."""
+"""Number of sums of which a thread holds few enough to use deeper factors."""
 
 
 def product(

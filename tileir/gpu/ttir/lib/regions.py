@@ -57,8 +57,8 @@ def exits_through(op: Op) -> frozenset[RegionExit]:
 def _stands_in_entry(op: Op) -> bool:
     """Return whether `return` may stand where `op` does without leaving a loop or a call.
 
-    There an assertion that fails ends the tile block. Elsewhere the block goes on, as it may (spec:
-    control#assert-failure), so that loops do not pay for it.
+    There an assertion that fails ends the tile block. Elsewhere the block goes on, as it may
+    (spec: control#assert-failure), so that loops do not pay for it.
     """
     parent = op.parent_op
     while isinstance(parent, control.If):

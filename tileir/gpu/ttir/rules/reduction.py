@@ -121,8 +121,8 @@ def _is_scalar(region: TtirBlock) -> bool:
 
 @dataclass
 class _Sequence:
-    """A reduction or scan that takes the elements one by one, starting with the identity (spec: reduction#reduce, spec:
-    reduction#scan).
+    """A reduction or scan that takes the elements one by one, starting with the identity (spec: reduction#reduce,
+    spec: reduction#scan).
 
     Each round carries the running value of each operand, then each result, which a reduction keeps as a tensor of
     extent 1 along `dim`.

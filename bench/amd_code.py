@@ -1,6 +1,6 @@
-"""Machine code of AMD's as an assembler has it: its loops, and what a kernel takes of the hardware.
+"""AMD machine code in assembler text: its loops, and the resources a kernel takes.
 
-Knows: the text that Triton's compiler gives, and the metadata of a hsaco. Does not know: what is compiled.
+It reads the output of Triton's compiler and the metadata of a hsaco.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Attention as it is swept: causal or not, keys shared by groups of heads, 64 or 128 wide, in f32 and bf16.
-
-Knows: the kernel, made for each kind, its arguments, its peer, and a check of what it computed. Does not know: how
-anything is timed (`sweep`).
-"""
+"""Attention as it is swept: causal or not, keys shared by groups of heads, 64 or 128 wide, in f32 and bf16."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The kernels that are measured, with arguments, peers, and a check of what they computed.
-
-Knows: which sizes and peers belong to a kernel. Does not know: how anything is timed (`table`, `cpu`, `sweep`).
+"""The measured kernels, with arguments, peers, and a check of their results.
 
 Kernels are the example programs and, where those differ in element type or size, the files in ``bench/kernels``. Import
 this before NumPy and torch: both are told how many threads they have when they are loaded.

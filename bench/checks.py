@@ -135,7 +135,7 @@ def safepoint_cost(launch: Launch) -> tuple[float, float]:
 
 
 def replica(kernel: tileir.Kernel) -> tileir.Kernel:
-    """The same kernel, of which nothing is prepared."""
+    """Return the same kernel with nothing prepared."""
     return tileir.parse(tileir.to_text(kernel.module))[kernel.name]
 
 

@@ -1,11 +1,10 @@
-"""Two revisions side by side: what has become slower, and what faster.
+"""Two revisions side by side: benchmarks that became slower or faster.
 
     make bench-compare REV=main [ARGS="--threads 1 gemm add"]
 
-Knows: how a revision is put beside the present one, and when a difference counts. Does not know: what is measured
-(`sweep`). Each revision runs in a process of its own, with the kernels and the measuring code of this one; they take
-turns, sample by sample, in time of the processor. A point counts as slower if the median is by more than `THRESHOLD`,
-and the quarters of the samples do not overlap. The exit status is 1 if one is.
+Each revision runs in a process of its own, with the kernels and the measuring code of this one; they take turns, sample
+by sample, in time of the processor. A point counts as slower if the median is by more than `THRESHOLD`, and the
+quarters of the samples do not overlap. The exit status is 1 if one is.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ def _git(*words: str) -> str:
 
 
 def verdict(before: Sample, after: Sample) -> str:
-    """Whether a difference counts: ``slower``, ``faster``, or nothing."""
+    """Return whether a difference counts: ``slower``, ``faster``, or nothing."""
     if after.median > THRESHOLD * before.median and after.low > before.high:
         return "**slower**"
     return "faster" if before.median > THRESHOLD * after.median and before.low > after.high else ""

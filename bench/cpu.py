@@ -2,8 +2,7 @@
 
     python bench/cpu.py [name ...]
 
-Knows: how the cases are measured, launches and compilations too. Does not know: the cases (`cases`). Every result is
-checked before anything is timed. A row whose kernel has no native code says so.
+Every result is checked before anything is timed. A row whose kernel has no native code says so.
 """
 
 from __future__ import annotations

@@ -2,9 +2,8 @@
 
     python bench/cutile.py
 
-Knows: the kernels (those of ``examples/cutile``), their sizes, and what torch is asked for. Prints a table; the results
-of both sides are compared before anything is timed. Both make a new result each time, or both write into one that is
-there (``out=``).
+The kernels are those of ``examples/cutile``. Prints a table; the results of both sides are compared before anything is
+timed. Both make a new result each time, or both write into one that is there (``out=``).
 """
 
 from __future__ import annotations

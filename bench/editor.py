@@ -1,7 +1,6 @@
 """Times of answers of the language server about a program of 20,000 operations, as an editor sees them.
 
-Knows: the program, the questions and how they are timed, from the first byte sent to the last one received.
-Does not know: the protocol's client (``tests/tools``). Prints a table.
+Times run from the first byte sent to the last one received. Prints a table.
 
     python bench/editor.py [ENTRIES ...]        20,000 operations in so many entries (default: 40, and 1)
 """

@@ -164,7 +164,8 @@ def importing() -> list[Row]:
 
 
 def _start(statement: str) -> None:
-    """Where Python may not keep what it compiles, it compiles the package at every start: that is not the import."""
+    """Start Python with a bytecode cache; without one it would compile the package at every start, which is not import
+    time."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     subprocess.run([sys.executable, "-c", statement], check=True, env=kept)
 

@@ -1,9 +1,9 @@
-"""The GPU targets beside torch, on the same CUDA tensors: what issue figures are taken from where there is a GPU.
+"""The GPU targets beside torch, on the same CUDA tensors: the source of figures where there is a GPU.
 
     python bench/gpu.py [name ...]
 
 Every result is checked before anything is timed. Times are those of the device, between two events on the stream, with
-the cache emptied before each; the last rows are what a launch costs the program. Without a GPU it says so and ends.
+the cache emptied before each; the last rows are the cost of a launch to the program. Without a GPU it says so and ends.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Attention for the GPU benchmark, for any tiles.
-
-Knows: Tile IR text. Does not know: how the program is run or measured.
-"""
+"""Attention for the GPU benchmark, for any tiles."""
 
 from __future__ import annotations
 

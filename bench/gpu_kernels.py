@@ -1,7 +1,4 @@
-"""Programs of which the GPU benchmark needs several versions: the same kernel with other tiles and element types.
-
-Knows: Tile IR text. Does not know: how the programs are run or measured.
-"""
+"""Programs of which the GPU benchmark needs several versions: one kernel with various tiles and element types."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ def rows(name: str, columns: int) -> str:
 def gemm(element: str, m: int, n: int, k: int, group: int = 8) -> str:
     """C = A * B of any row-major matrices of `element`, summed in f32, in tiles of m x n and steps of `k`.
 
-    Blocks that follow one another take tiles of C in columns of `group`, so that what they read is still in the cache.
+    Consecutive blocks take tiles of C in columns of `group`, so that their inputs are still in the cache.
     """
     matrix = f"tensor_view<?x?x{element}, strides=[?,1]>"
     a_view = f"partition_view<tile=({m}x{k}), padding_value = zero, {matrix}>"

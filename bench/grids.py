@@ -2,8 +2,8 @@
 
     python bench/grids.py --size 2048
 
-The product is launched with two threads, and as two bands on processes of one thread each, the start of which counts;
-processor times, as other processes disturb clocks.
+The product is launched with two threads, and as two bands on processes of one thread each, including their start. Times
+are processor times, as other processes disturb clocks.
 """
 
 from __future__ import annotations

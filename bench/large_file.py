@@ -3,7 +3,7 @@
     python bench/large_file.py --file-mib 20480 --within-mib 4096
     python bench/large_file.py --file-mib 20480 --within-mib 4096 --zarr
 
-A softmax of the rows of one file into another. What counts is the memory that is no file's (`RssAnon` and `RssShmem`
+A softmax of the rows of one file into another. The figure is memory that belongs to no file (`RssAnon` and `RssShmem`
 of Linux), of the launching process and all its workers together, looked at every 20 ms: the pages of files are the
 system's to give back. The input has holes, read as zeros: numbers are written into parts of 1 MiB, spread over all of
 it; these parts of the result are compared with NumPy's, and as many others with 1/1024.

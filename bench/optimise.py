@@ -3,11 +3,9 @@
     python bench/optimise.py [--cpu] [name ...]
 
 Every kernel is run as it is, as launches rewrite it, and after ``tileir opt -O2``, in turn on the same arrays; all must
-leave the same bits. Compiling for a launch takes the rewriting with it. A line tells the time of the passes for a
+leave the same bits. Compiling for a launch takes the rewriting with it. A line gives the time of the passes for a
 program of 20,000 operations. Machine code is compared where the compilers are installed, Triton's for sm_90 and the
 vendor's for sm_90 and sm_100; with ``--cpu`` it is left out.
-
-Knows: which kernels, and how a row is measured. Does not know: any pass.
 """
 
 from __future__ import annotations
@@ -236,7 +234,7 @@ def _stack(code: MachineCode) -> int:
 
 
 def _widths(code: MachineCode) -> str:
-    """How many accesses to global memory are of 128 bits."""
+    """Return how many accesses to global memory are of 128 bits."""
     names = [name for name in code.names if name.startswith(("LDG", "STG"))]
     return f"{sum('.128' in name for name in names)}/{len(names)}"
 

@@ -1,7 +1,4 @@
-"""A picture of a sweep: speed beside the best peer's for each size, on a logarithmic scale.
-
-Knows: SVG. Does not know: how anything was measured.
-"""
+"""A picture of a sweep: speed beside the best peer's for each size, on a logarithmic scale."""
 
 from __future__ import annotations
 

@@ -7,8 +7,6 @@ of a pointer form by that of the view form as it is; `-O3` has the pass ``raise`
 
 A second table compares the machine code of pointer forms, as they are and at -O3, as `bench/optimise.py` does; with
 ``--cpu`` it is left out.
-
-Knows: which kernels are a pair, and how they are compared. Does not know: any pass.
 """
 
 from __future__ import annotations

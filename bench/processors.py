@@ -1,10 +1,9 @@
-"""The same programs as code for lesser processors than this one, run here: how much slower they are.
+"""The same programs compiled for lesser processors than this one and run here, with their slowdown.
 
     python bench/processors.py
     python bench/processors.py --arm 'Neoverse V1' bench/kernels/gemm_i8.mlir
 
-Knows: levels of x86-64, what code for AArch64 is made for, and that code is made for what `engine` says of the host.
-Does not know: kernels (`cases`, `products`, `attentions`), nor how a sample is taken (`sweep`).
+The levels are those of x86-64, and AArch64 processors by name.
 
 Each level runs in a process of its own; they take turns, sample by sample, in time of the processor. Results are
 checked first.

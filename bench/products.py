@@ -1,9 +1,8 @@
 """Products as they are swept: of f32 with either factor transposed, and of f64, bf16, f16, f8 and i8.
 
-Knows: how the kernels `gemm_f32`, `gemm_bf16` and `gemm_i8` become those of other types and layouts, and their peers.
-Does not know: how anything is timed (`sweep`). Peers compute what comes closest: NumPy and torch have no product of f8,
-and are given the same numbers in f32. torch rounds the result of bf16 to bf16, and has no other on a CPU: kernels store
-the sums in f32, twice the bytes, but those that are `rounded`.
+Peers compute the closest operation they have: NumPy and torch have no product of f8, and are given the same numbers in
+f32. torch rounds the result of bf16 to bf16, and has no other on a CPU: kernels store the sums in f32, twice the bytes,
+but those that are `rounded`.
 """
 
 from __future__ import annotations

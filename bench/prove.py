@@ -1,5 +1,5 @@
-"""The share of examples and cuTile examples of which `tileir prove` decides, without a run, whether tile blocks race
-and whether accesses stay in their arrays.
+"""The share of examples and cuTile examples for which `tileir prove` decides without a run whether tile blocks race and
+whether accesses stay in their arrays.
 
     python bench/prove.py
 

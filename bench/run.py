@@ -2,8 +2,8 @@
 
     make bench
 
-A benchmark whose peer is not installed is left out, with a line that says so. What runs native code is measured in
-processes of its own, because there tileir, BLAS and torch all use all processors.
+A benchmark whose peer is not installed is left out, with a line that says so. Native code is measured in processes of
+its own, because there tileir, BLAS and torch all use all processors.
 """
 
 from __future__ import annotations

@@ -1,15 +1,12 @@
-"""How speed changes with size: products, streams, rows and attention over orders of magnitude, beside their peers.
+"""Speed over size: products, streams, rows and attention over orders of magnitude, beside their peers.
 
     python bench/sweep.py [--threads N] [--processor] [--save FILE] [--pictures FOLDER] [sweep ...]
 
-Knows: the sizes of each sweep, and how a point is measured. Does not know: kernels and peers (`cases`, `products`,
-`attentions`), pictures (`picture`).
+The result of each point is checked before it is timed. Both sides are timed in turn; the table shows the median, and
+the quarters of the samples below and above it. With `--processor` the time is that of the processor, all threads
+together, for a machine that has other things to do: compare with one thread then.
 
-The result of each point is checked before it is timed. Both sides are timed in turn; what is shown is the
-median, and the quarters of the samples below and above it. With `--processor` the time is that of the processor, all
-threads together, for a machine that has other things to do: compare with one thread then.
-
-With `--serve` it measures the points that it is told on its standard input, for `bench/compare.py`.
+With `--serve` it measures the points that it reads from its standard input, for `bench/compare.py`.
 """
 
 from __future__ import annotations
@@ -220,7 +217,7 @@ def revision() -> str:
 
 
 def surroundings(words: argparse.Namespace) -> dict[str, object]:
-    """What the figures depend on beside the program."""
+    """Return the conditions that the figures depend on besides the program."""
     import cases
     import numpy as np
 

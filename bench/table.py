@@ -1,9 +1,6 @@
 """Measuring a benchmark and showing it.
 
-Knows: paired timing, and a table of ratios. Does not know: what is measured.
-
-Absolute times depend on the machine and on what else it does; a ratio of two things timed in turn, in the same run, is
-what the tables are for.
+Absolute times depend on the machine and its load, so tables show ratios of two things timed in turn, in the same run.
 """
 
 from __future__ import annotations
@@ -23,7 +20,7 @@ class Skipped(Exception):
 
 @dataclass(frozen=True)
 class Row:
-    """One comparison: `ours` and `peers` in `unit` (smaller is better), what is aimed at, whether that is met."""
+    """One comparison: `ours` and `peers` in `unit` (smaller is better), the aim, and whether it is met."""
 
     what: str
     unit: str

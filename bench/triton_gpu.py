@@ -1,8 +1,4 @@
-"""Triton's own programs for the GPU benchmark's kernels, as its users write them.
-
-Knows: the algorithms of `gpu_kernels`, `gpu_attention` and ``bench/kernels``, in Triton's Python. Does not know: what
-is compiled, nor for which GPU.
-"""
+"""Triton's own programs for the GPU benchmark's kernels, as its users write them."""
 
 from __future__ import annotations
 

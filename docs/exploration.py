@@ -1,7 +1,4 @@
-"""Tables of ``explore.md``: what the explorer says of the litmus tests and of the algorithms.
-
-Knows: which programs there are, and the marks between which the tables stand. Does not know: what is found in them.
-"""
+"""Tables of ``explore.md``: the explorer's results on the litmus tests and on the algorithms."""
 
 from __future__ import annotations
 
@@ -59,7 +56,7 @@ def _shortened(step: str) -> str:
 
 
 def _reference_order(path: Path) -> tuple[int, str]:
-    """Where a test stands in the language reference; those with a suffix follow."""
+    """Return the position of a test in the language reference; those with a suffix follow."""
     reference = (FOLDER / "spec" / "litmus.md").read_text(encoding="utf-8")
     found = [reference.find(f"| {path.stem[:end]} ") for end in range(len(path.stem), 0, -1)]
     return next(at for at in found if at >= 0), path.stem

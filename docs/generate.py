@@ -1,7 +1,5 @@
-"""Writes what follows from the code: the pages of operations, diagnostics and rewrites, outputs in ``README.md``, and
-the grammar of the editor's extension.
-
-Knows: what the declarations and the explanations say, as Markdown. Does not know: any operation or code.
+"""Writes the generated pages: operations, diagnostics and rewrites, outputs in ``README.md``, and the grammar of the
+editor's extension.
 
     python docs/generate.py            write the pages
     python docs/generate.py --check    say which pages are stale; exit status 1 if any is

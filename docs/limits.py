@@ -1,4 +1,4 @@
-"""The page of limits: what is refused because it is too large, too deep or too long, and what says so.
+"""The page of limits: programs refused as too large, too deep or too long, and the part that refuses them.
 
 The numbers are the constants of the code; `tests/docs/test_limits.py` goes beyond each.
 """

@@ -1,8 +1,4 @@
-"""A program for each operation that can be run, made of the valid use that the tests of the verifier have of it.
-
-Knows: how the arguments of such a use become values of a program, and which of its results are printed. Does not know:
-any operation.
-"""
+"""A program for each operation that can be run, made from a valid use in the verifier's tests."""
 
 from __future__ import annotations
 
@@ -230,7 +226,7 @@ class _Values:
 
 
 def output(subject: str) -> str:
-    """What the example prints on the interpreter."""
+    """Return the text that the example prints on the interpreter."""
     pieces: list[str] = []
     module = tileir.parse(example(subject))
     with _functions():

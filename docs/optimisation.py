@@ -1,7 +1,4 @@
-"""The page of the optimiser: its passes and rows, and one kernel's way through them.
-
-Knows: the table of rows as Markdown. Does not know: any row.
-"""
+"""The page of the optimiser: its passes and rows, and one kernel's way through them."""
 
 from __future__ import annotations
 

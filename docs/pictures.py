@@ -1,7 +1,6 @@
-"""Pictures of views for the page about the language, drawn from what the interpreter loads.
+"""Pictures of views for the page about the language, drawn from the interpreter's loads.
 
-Knows: which views are shown, and how a tensor and the tiles of it become SVG. Does not know: how a view maps an index:
-each element of a tile is traced to the tensor by what a load gives.
+Each element of a tile is traced to the tensor by the value that a load gives.
 """
 
 from __future__ import annotations

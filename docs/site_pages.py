@@ -1,7 +1,6 @@
-"""What the site has besides the pages of this folder: the front page, the changelog, and the files that pages lead to.
+"""Parts of the site besides the pages of this folder: the front page, the changelog, and the files that pages link to.
 
-Knows: that the front page is the README, and where examples lie in the site. Does not know: how a site is built
-(``mkdocs.yml``); MkDocs calls the functions here by their names.
+The front page is the README. MkDocs calls the functions here by their names (``mkdocs.yml``).
 """
 
 from __future__ import annotations

@@ -51,8 +51,8 @@ class _Watch:
 
 
 def _use_own_cache(config: pytest.Config) -> None:
-    """Have a cache directory of the test run, which neither reads what the user's holds nor adds to it. It is there
-    before tests are collected, and the processes that share a run share it."""
+    """Give the test run a cache directory of its own, which neither reads nor adds to the user's. It exists before
+    tests are collected, and the processes that share a run share it."""
     patch = pytest.MonkeyPatch()
     folder = tempfile.TemporaryDirectory(prefix="tileir-tests-", ignore_cleanup_errors=True)
     patch.setenv("TILEIR_CACHE_DIR", folder.name)
@@ -69,5 +69,5 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture
 def bless(request: pytest.FixtureRequest) -> bool:
-    """Whether expected outputs are to be rewritten instead of compared."""
+    """Return whether expected outputs are to be rewritten instead of compared."""
     return bool(request.config.getoption("--bless"))

@@ -1,7 +1,7 @@
-"""Runs a kernel on several targets and compares what comes of it.
+"""Runs a kernel on several targets and compares the results.
 
-Knows: what counts as equal: any NaN equals any other; values after an operation without an exact result may differ by a
-tolerance of their element type. Does not know: which programs are run.
+Any NaN equals any other; values after an operation without an exact result may differ by a tolerance of their element
+type.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class Outcome:
 
 
 def outcome(kernel: tileir.Kernel, grid: tuple[int, ...], args: Sequence[object], target: str) -> Outcome:
-    """Launch on the arrays as they are, and put back what was in them: addresses are the same for every target.
+    """Launch on the arrays themselves and restore their contents, so that addresses are the same for every target.
 
-    Targets are given the program as it is, with all its operations.
+    Targets get the program unchanged, with all its operations.
     """
     arrays = [value for value in args if isinstance(value, np.ndarray)]
     before = [array.copy() for array in arrays]
@@ -60,7 +60,7 @@ def outcome(kernel: tileir.Kernel, grid: tuple[int, ...], args: Sequence[object]
 
 
 def is_inexact(op: Op) -> bool:
-    """Whether targets may differ in the result of `op` even on equal operands."""
+    """Return whether targets may differ in the result of `op` even on equal operands."""
     if isinstance(op, INEXACT) or (isinstance(op, floating.DivF | floating.Sqrt) and _approximates(op)):
         return True
     return isinstance(op, reduction.Reduce) and any(_is_float(value.type) for value in op.sources)

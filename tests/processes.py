@@ -1,7 +1,7 @@
 """Python programs in processes of their own, which start quickly.
 
-Knows: a process that has imported what most programs need, and forks for each of them: a program is as alone as in a
-new interpreter, but does not import torch again. Does not know: the programs.
+A process that has imported what most programs need forks for each of them: a program is as alone as in a new
+interpreter, but does not import torch again.
 
 Where a system cannot fork, a new interpreter is started for each.
 """

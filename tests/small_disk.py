@@ -24,7 +24,8 @@ def _run(folder: Path, size: int, command: str, *words: str) -> subprocess.Compl
 
 
 def run_on_small_disk(folder: Path, size: int, program: str) -> str:
-    """What a Python program prints; `sys.argv[1]` is the folder of the small disk. Skips where none can be mounted."""
+    """Return the output of a Python program; `sys.argv[1]` is the folder of the small disk. Skips where none can be
+    mounted."""
     folder.mkdir()
     if shutil.which("unshare") is None or _run(folder, size, "true").returncode:
         pytest.skip("needs a system that lets a user mount a file system in a name space of its own (unshare -rm)")

@@ -1,4 +1,4 @@
-"""What users of the Python interface see of its names: where they live, what they say of themselves; errors travel."""
+"""Names of the Python interface: the modules they report, their documentation; errors can be pickled."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Random programs whose addresses are made by long integer arithmetic: all that an index may go through.
+"""Random programs whose addresses are made by long integer arithmetic, with everything an index may go through.
 
-Knows: how a program is put together as text: parameters of several widths, tile block ids, tiles that are reshaped and
-broadcast, quotients, remainders, bits, extensions, comparisons, loops that carry numbers and pointers, branches.
-Accesses are masked so that they stay inside the array. Does not know: what a program is run for.
+They have parameters of several widths, tile block ids, tiles that are reshaped and broadcast, quotients, remainders,
+bits, extensions, comparisons, loops that carry numbers and pointers, and branches. Accesses are masked so that they
+stay inside the array.
 """
 
 from __future__ import annotations
@@ -310,7 +310,7 @@ class Generator:
         self.scope = outer
 
     def after(self, number: str, shape: tuple[int, ...], kind: str) -> str:
-        """The number that the next turn is given for a carried one: mostly that one moved on."""
+        """Return the next turn's number for a carried one: mostly the old one moved on."""
         if self.random.random() < 0.7:
             return self.make(f"addi {number}, {self.like(shape, kind)} : {tile(shape, kind)}", shape, kind)
         return self.like(shape, kind)

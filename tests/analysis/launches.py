@@ -1,6 +1,5 @@
-"""Programs that are launched on the interpreter while a test watches: golden programs, examples, random ones, cuTile's.
-
-Knows: where they come from, and on what they are launched. Does not know: what is watched.
+"""Programs that are launched on the interpreter while a test watches: golden programs, examples, random ones,
+cuTile's.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
-"""Launches on the interpreter in which every integer and pointer is compared with what the analysis says of it.
+"""Launches on the interpreter in which every integer and pointer is compared with the analysis.
 
     with compared_values() as tally:
         kernel.launch(...)          # fails if an element is not what its expression gives
 
-Knows: how the interpreter is watched, operation by operation, and what an expression is worth while a program runs: the
-elements of the values that nothing is known of are those that the interpreter has computed.
-Does not know: which programs are run.
+Values that the analysis does not know are taken from the interpreter.
 """
 
 from __future__ import annotations
@@ -291,7 +289,8 @@ class Shadow(Observer):
 
 
 def _is_whole(op: Op) -> bool:
-    """Whether the operation works on the tiles of its types: in the body of a fold it gets many elements at once."""
+    """Return whether the operation works on the tiles of its types; in the body of a fold it gets many elements at
+    once."""
     around = op.parent_op
     while around is not None:
         if isinstance(around, tuple(machine.TABLES.regions)):

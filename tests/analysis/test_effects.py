@@ -1,4 +1,4 @@
-"""Every operation says what it does to memory, what it says is true, and questions about it are answered."""
+"""Every operation declares its effects on memory, truthfully, and questions about them are answered."""
 
 from __future__ import annotations
 

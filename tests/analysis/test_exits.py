@@ -1,4 +1,4 @@
-"""Where the exits of regions lead."""
+"""The targets of exits from regions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Footprints of single accesses: what they are made of, what they are for given arguments, and why some are unknown."""
+"""Footprints of single accesses: their parts, their values for given arguments, and the reasons why some are
+unknown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which parameters a kernel writes through, however the pointer gets there."""
+"""The parameters that a kernel writes through, however the pointer gets there."""
 
 import pytest
 

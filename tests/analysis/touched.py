@@ -1,10 +1,9 @@
 """Launches on the interpreter whose every access is compared with the footprint that is found for it.
 
+Usage::
+
     with compared_launches() as tally:
         kernel.launch(...)                   # fails if a byte is touched that no footprint has
-
-Knows: how the interpreter's memory is watched, operation by operation and block by block; what must hold of extents.
-Does not know: which programs are run.
 """
 
 from __future__ import annotations
@@ -165,7 +164,7 @@ class Comparison:
     # ------------------------------------------------------------ accesses of different tile blocks
 
     def _compare_verdicts(self) -> None:
-        """What is proved or refuted of two accesses is so in this launch."""
+        """Check that every proof or refutation about two accesses holds in this launch."""
         known = [one for one in self.found if not one.unknown and one.position >= 0]
         pairs = [(a, b) for at, a in enumerate(known) for b in known[at:] if a.writes or b.writes]
         for a, b in pairs[:MOST_PAIRS]:

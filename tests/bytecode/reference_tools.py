@@ -45,7 +45,7 @@ def disassemble(data: bytes, folder: Path, debug: bool = False) -> str:
 
 
 def is_refused(data: bytes, folder: Path) -> bool:
-    """Whether the reference disassembler refuses `data`."""
+    """Return whether the reference disassembler refuses `data`."""
     file = folder / "program.tileirbc"
     file.write_bytes(data)
     return (

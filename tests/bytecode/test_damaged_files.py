@@ -488,7 +488,7 @@ def test_flags_of_a_subprogram_of_13_5():
 
 
 def chain(length: int) -> bytes:
-    """Call sites each of which is the caller of the one before."""
+    """Return call sites, each of which is the caller of the one before."""
     return debug([bytes([6, 0]) + varint(index + 2) for index in range(length)] + [b"\x00"])
 
 

@@ -20,7 +20,7 @@ def version_of(data: bytes) -> str:
 
 
 def possible(module: tileir.Module, version: str) -> bool:
-    """Whether the program can be written in `version`, and is valid there."""
+    """Return whether the program can be written in `version`, and is valid there."""
     try:
         tileir.to_bytecode(module, version)
     except tileir.DiagnosticError:

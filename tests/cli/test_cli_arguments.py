@@ -1,4 +1,4 @@
-"""The argument words of ``tileir run``: what they mean, and what is said of wrong ones."""
+"""The argument words of ``tileir run``: their meaning, and the errors for wrong ones."""
 
 import os
 from pathlib import Path

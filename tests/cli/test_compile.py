@@ -1,4 +1,4 @@
-"""``tileir compile``: the forms of the code, what is explained, what is refused."""
+"""``tileir compile``: the forms of the code, explanations, refusals."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""``tileir compile`` for GPUs: the forms of the code, the routes, what is explained, what is refused."""
+"""``tileir compile`` for GPUs: the forms of the code, the routes, explanations, refusals."""
 
 from __future__ import annotations
 

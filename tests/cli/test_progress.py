@@ -1,4 +1,4 @@
-"""The line of progress: what it says, when it is there, and that nothing stays of it."""
+"""The line of progress: its text, when it is shown, and that nothing stays of it."""
 
 import io
 import os
@@ -40,7 +40,7 @@ def line() -> ProgressLine:
 
 
 def told(line: ProgressLine, done: int, total: int, seconds: float) -> str:
-    """What is written when a launch tells of its progress `seconds` later."""
+    """Return the text written when a launch reports its progress `seconds` later."""
     before = line._stream.getvalue()
     line._clock.now += seconds
     line.tell(done, total)

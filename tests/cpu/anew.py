@@ -1,4 +1,4 @@
-"""Kernels that a test has compiled anew, by a plan that it looks at or changes.
+"""Kernels that a test compiles anew, by a plan that it inspects or changes.
 
 The key of code does not depend on the plan, so nothing is kept; what kernels share is compiled once for this process.
 """

@@ -53,7 +53,7 @@ def operation(cls: type[Op], operands: Sequence[t.Type], result: t.Type, **attri
 
 @dataclass
 class Case:
-    """An operation, the name of what is special about it, and what is done to its random operands."""
+    """An operation, the name of its special case, and the preparation of its random operands."""
 
     op: Op
     name: str

@@ -1,4 +1,4 @@
-"""What the next tile block reads and writes is asked for where that is known, and results stay what they are."""
+"""Code prefetches the known reads and writes of the next tile block, and results stay the same."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ entry @k(%in: tile<ptr<f32>>, %out: tile<ptr<f32>>, %rows: tile<i32>, %width: ti
 
 @pytest.fixture
 def asked(monkeypatch):
-    """Whether each request in the code that is compiled is one to write."""
+    """Return whether each prefetch in the compiled code is one for writing."""
     compile_anew(monkeypatch)
     found, prefetch = [], cache_policy.prefetch
 

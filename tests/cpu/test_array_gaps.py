@@ -27,7 +27,7 @@ LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def gaps_around(array: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """Which elements of `whole` no element of `array` is at."""
+    """Return which elements of `whole` lie outside `array`."""
     whole.view(np.uint32)[...] = 0
     array.view(np.uint32)[...] = 1
     gaps = whole.view(np.uint32) == 0

@@ -36,7 +36,7 @@ def less_the_largest(padding: str) -> str:
 
 
 def both(padding: str, m: int, n: int, gap: int, offset: int) -> bool:
-    """Whether the interpreter and native code leave the same where the arrays begin `offset` elements apart."""
+    """Return whether the interpreter and native code leave the same where the arrays begin `offset` elements apart."""
     results, stride = [], n + gap
     for target in ("interp", "cpu"):
         memory = np.random.default_rng(m).standard_normal(8 * stride + 2 * m * stride + 64, np.float32)

@@ -73,7 +73,7 @@ def test_every_operation_that_accesses_memory_has_a_case() -> None:
 
 
 def trap(kernel: tileir.Kernel, *arguments: object) -> tuple[object, ...]:
-    """What native code says of a faulty launch, which is what the interpreter says."""
+    """Return native code's report of a faulty launch, which must equal the interpreter's."""
     found, expected = (_parts(kernel, arguments, target) for target in ("cpu", "interp"))
     assert found == expected
     return found
@@ -347,7 +347,7 @@ def test_a_signalling_nan_keeps_its_bits(element: str, pattern: int) -> None:
 
 
 def refusal(text: str, target: str) -> tuple[type, str]:
-    """What a launch ends with that asks for too much."""
+    """Return the error of a launch that asks for too much."""
     with pytest.raises((tileir.Trap, tileir.UnsupportedError)) as caught:
         tileir.parse(text)["k"].launch(1, target=target)
     error = caught.value

@@ -55,7 +55,7 @@ def made(signs: str, start: str = "%zeros") -> tileir.Kernel:
 
 
 def results(kernel: tileir.Kernel, a: np.ndarray, b: np.ndarray, c: np.ndarray | None = None) -> list[np.ndarray]:
-    """What native code and the interpreter leave in c."""
+    """Return the contents of c after native code and after the interpreter."""
     c = np.zeros((a.shape[0], b.shape[1]), np.int32) if c is None else c
     extents = *c.shape, a.shape[1], a.shape[1] // TILE
     return [launched(kernel, target, [a, b, c], *extents, size=TILE)[-c.size :] for target in ("cpu", "interp")]
@@ -77,7 +77,8 @@ def test_all_bytes_of_each_signedness(signs, changes, monkeypatch):
 
 @pytest.mark.parametrize("signs", SIGNS)
 def test_sums_that_start_near_the_limits(signs):
-    """So many panels are safe; what is added until sums shrink is one less than the limit allows, as much, or more."""
+    """Some number of panels is safe; the sums added until they shrink are one less than the limit allows, equal to it,
+    or more."""
     kernel = made(signs, "%old")
     for panels in (1, 2):
         up = panels * PANEL // TILE - 5

@@ -1,4 +1,5 @@
-"""Products that a loop defers leave what the interpreter leaves, and are those whose sums the loop never looks at.
+"""Deferred products of a loop leave the same as the interpreter; only products whose sums the loop never looks at are
+deferred.
 
 Numbers are small integers, whose sums are exact in any order. Tiles are small, so that panels hold several.
 """
@@ -34,9 +35,10 @@ def program(
     signs: str = "signed signed",
     size: int = TILE,
 ) -> str:
-    """``c = a @ b`` over `steps` tiles of `size` along K; `body` stands behind the product, which goes on as `given`.
+    """Return ``c = a @ b`` over `steps` tiles of `size` along K.
 
-    `start`, where sums begin, may be `%old`, what is in c; `signs` are those of i8.
+    `body` follows the product, which continues as `given`. `start` holds the first sums and may be `%old`, the contents
+    of c; `signs` are those of i8.
     """
     sums = SUMS.get(element, "f32")
     op, words, zero = ("mmai", signs, "0") if element == "i8" else ("mmaf", "", "0.0")
@@ -127,7 +129,7 @@ def agrees(
 
 
 def deferred(text: str) -> int:
-    """How many products of a program are deferred."""
+    """Return how many products of a program are deferred."""
     return sum(product.deferral is not None for product in plan_of_text(text).body.products.values())
 
 
@@ -278,7 +280,7 @@ def test_what_a_program_writes_it_may_change():
 
 
 def test_a_device_function_defers_its_product_wherever_it_is_called():
-    """Code that stands in several places, of which none leads through another, has panels of its own in each."""
+    """Code that stands in several places, none inside another, has panels of its own in each."""
     text = program()
     head, body = text.split("iter_values", 1)
     views, loop = head[head.index("  %a_tensor") :].rsplit("  %sum = for", 1)

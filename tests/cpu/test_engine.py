@@ -173,7 +173,7 @@ def taken_from_malloc() -> int:
 
 
 class MallInfo(ctypes.Structure):
-    """What `mallinfo2` of the GNU C library tells."""
+    """The result of `mallinfo2` of the GNU C library."""
 
     _fields_: ClassVar = [
         (name, ctypes.c_size_t) for name in ("a", "b", "c", "d", "e", "f", "g", "in_use", "free", "top")

@@ -32,7 +32,7 @@ SHAPES = [(8, 64), (32, 32), (16, 40), (64, 300), (6, 5), (12, 31), (33, 70), (3
 
 @pytest.fixture(autouse=True)
 def served(monkeypatch) -> list[bool]:
-    """Whether the factors of products that are compiled, none of which come from the cache, may be left as they lie."""
+    """Return whether the factors of compiled products, none of them from the cache, may be left as they lie."""
     compile_anew(monkeypatch)
     found: list[bool] = []
     either = multiplication.either

@@ -149,7 +149,7 @@ def test_code_does_not_grow_with_the_extents() -> None:
 
 
 def test_a_reshaped_accumulator_leaves_the_tile_it_is_made_of_alone(rng: np.random.Generator) -> None:
-    """And one that repeats a row; both lie in the memory of what they are made of."""
+    """The same holds for one that repeats a row; both lie in the memory of their source."""
     body = (
         load_text("x", "%a", (8, 8), "f32") + load_text("row", "%b", (64,), "f32") + load_text("y", "%c", (1, 8), "f32")
     )

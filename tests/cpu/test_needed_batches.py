@@ -1,6 +1,6 @@
-"""Products at the border of a tensor that come in batches, through reshapes or scaled leave out what nobody reads.
+"""Products at the border of a tensor, in batches, through reshapes or scaled, leave out elements that nobody reads.
 
-What is computed is compared with NumPy, on numbers whose sums are exact.
+Results are compared with NumPy's, on numbers whose sums are exact.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Products at the border of a tensor leave out rows and columns that nobody reads, and change nothing else.
 
-What is computed is compared bit by bit with code that computes all of them, on numbers whose sums are exact in any
-order: a product of few rows adds in another one. Arrays end where memory does, so that a read beyond one ends the
-process.
+Results are compared bit by bit with code that computes all of them, on numbers whose sums are exact in any order: a
+product of few rows adds in another one. Arrays end where memory does, so that a read beyond one ends the process.
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ def program(mask: str, element: str = "i32", masked: bool = True) -> str:
 
 
 def boxes_of(text: str) -> list[bool]:
-    """Whether each access is seen to be one to a box."""
+    """Return whether each access is recognised as one to a box."""
     body = tileir.parse(text)["k"].entry.body
     loads = Loads(Fusion(body), Affines(body))
     return [loads.regions[op].is_box for op in body.ops if isinstance(op, LoadPtr | StorePtr)]
@@ -133,7 +133,7 @@ def test_a_load_and_store_of_a_box_move_vectors_without_gathers() -> None:
 
 
 def outcome(kernel: tileir.Kernel, target: str, arrays: list[np.ndarray], *numbers: int) -> tuple[object, object]:
-    """The memory afterwards, which is then put back, and what the trap says, if there is one."""
+    """Return the memory afterwards, which is then restored, and the trap's message, if there is one."""
     before, trap = [array.copy() for array in arrays], None
     try:
         kernel.launch(1, *arrays, *numbers, target=target)

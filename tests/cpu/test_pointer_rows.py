@@ -94,7 +94,7 @@ def program(mask: str, element: str = "i32", masked: bool = True, padded: bool =
 
 
 def rows_of(text: str) -> list[bool]:
-    """Whether each access of two dimensions is seen to move rows."""
+    """Return whether each two-dimensional access is recognised as moving rows."""
     body = tileir.parse(text)["k"].entry.body
     loads = Loads(Fusion(body), Affines(body))
     moves = [op for op in body.ops if isinstance(op, LoadPtr | StorePtr) and op.operands[0].tile.rank == 2]

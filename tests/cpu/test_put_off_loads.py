@@ -60,7 +60,7 @@ def program(first: str, second: str, stored: str) -> str:
 
 
 def both(text: str, *offsets: int) -> list[np.ndarray]:
-    """What the interpreter and native code make of one array that all parameters lie in."""
+    """Return the results of the interpreter and native code on one array that contains all parameters."""
     results = []
     for target in ("interp", "cpu"):
         memory = np.arange(400, dtype=np.int32) * 3 + 1

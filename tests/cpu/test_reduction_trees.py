@@ -294,7 +294,7 @@ NAN_ROWS = np.array([[np.nan] * 4, [1, np.nan, -np.inf, 2], [np.nan, np.nan, 3, 
 
 @cache
 def extremes(kind: str, element: str) -> dict[str, list[np.ndarray]]:
-    """What the folds by each operation give, from one program for all."""
+    """Return the results of the folds by each operation, from one program for all."""
     folds = [(dim, body(operation, element)) for operation in EXTREMES for dim, body in EXTREME_FOLDS]
     found = iter(all_folded(NAN_ROWS.astype(DTYPES[element]), kind, folds))
     return {operation: list(islice(found, len(EXTREME_FOLDS))) for operation in EXTREMES}

@@ -110,7 +110,7 @@ def plans(monkeypatch) -> list[KernelPlan]:
 
 
 def reserved(plans: list[KernelPlan]) -> list[int]:
-    """How many products of each kernel that has been compiled keep their right factors."""
+    """Return how many products of each compiled kernel keep their right factors."""
     return [sum(product.kept is not None for product in plan.body.products.values()) for plan in plans]
 
 

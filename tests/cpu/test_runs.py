@@ -22,7 +22,7 @@ STRONG = f"%ts, %t5 = load_view_tko relaxed tl_blk %c_tiles[%x, %y] : {KIND}, ti
 
 @pytest.fixture(autouse=True)
 def made(monkeypatch) -> list[few_rows.Run]:
-    """The runs of products that are compiled, none of which come from the cache."""
+    """Return the runs of compiled products, none of them from the cache."""
     compile_anew(monkeypatch)
     found: list[few_rows.Run] = []
     add = few_rows.Run.add

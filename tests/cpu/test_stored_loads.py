@@ -16,7 +16,8 @@ VECTOR = "tensor_view<?xf32, strides=[1]>"
 
 
 def scaled(tile: int, rows: int = 1, padding: str = "") -> str:
-    """Rows of a matrix by a vector, plus itself: in tiles, of which each tile block runs those of some rows."""
+    """Return a program that multiplies rows of a matrix by a vector and adds them: in tiles of some rows for each tile
+    block."""
     shape, part = f"{rows}x{tile}", f"partition_view<tile=({rows}x{tile}){padding}, {MATRIX}>"
     across = f"partition_view<tile=({tile}){padding}, {VECTOR}>"
     spread = "" if rows == 1 else f"%wide = broadcast %w_1 : tile<1x{tile}xf32> -> tile<{shape}xf32>"
@@ -44,8 +45,8 @@ def scaled(tile: int, rows: int = 1, padding: str = "") -> str:
 
 
 def results(text: str, m: int, n: int, width: int, out: int, shift: int | None, target: str) -> bytes:
-    """What a launch leaves in memory that ends where the arrays end; `shift`: the result begins so many elements behind
-    the matrix, in the same memory."""
+    """Return the memory after a launch; it ends where the arrays end. `shift`: the result begins so many elements
+    behind the matrix, in the same memory."""
     rng, guarded = np.random.default_rng(m * n), Guarded()
     tile, rows = (int(size) for size in reversed(text.split("tile=(")[1].split(")")[0].split(",")[0].split("x")))
     memory = rng.standard_normal(m * max(n, out) + 64, np.float32)

@@ -158,7 +158,7 @@ def reports(text: str, target: str, array: np.ndarray) -> tuple[Report | None, l
 
 
 def both(body: str) -> tuple[Report | None, list[Report]]:
-    """What both targets report."""
+    """Return the reports of both targets."""
     text, array = f"entry @k(%p: tile<ptr<f32>>, %n: tile<i32>) {{\n  {body}\n  return\n}}", np.zeros(8, np.float32)
     expected, found = (reports(text, target, array) for target in ("interp", "cpu"))
     assert found == expected

@@ -119,7 +119,7 @@ def test_bytes_of_each_signedness(signs):
 
 
 def turned_results(kernel: tileir.Kernel, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> list[np.ndarray]:
-    """What native code and the interpreter leave in c, of B transposed."""
+    """Return the contents of c after native code and after the interpreter, for B transposed."""
     assert a.shape[1] == b.shape[1]
     return results(kernel, a, b.reshape(a.shape[1], -1), c)
 

@@ -356,7 +356,7 @@ def printed(x):
 
 
 def _few(n: int, seed=0) -> np.ndarray:
-    """Numbers of which many are equal."""
+    """Return numbers, many of them equal."""
     return integers(n, high=-47, seed=seed, dtype=np.float32)
 
 

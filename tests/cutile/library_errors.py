@@ -118,7 +118,7 @@ ARGUMENTS = [
 
 
 def fault(launch, *arguments) -> tuple[str, str]:
-    """The kind and the text of what a launch raises, which is nothing where it comes to compiling."""
+    """Return the kind and text of a launch's error, both empty if it gets as far as compiling."""
     try:
         launch(*arguments)
     except library_driver.Compiled:

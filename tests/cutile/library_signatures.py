@@ -86,7 +86,7 @@ def launches() -> list[tuple]:
 
 
 def differs_by_convention(launcher, kernel, arguments, convention) -> bool:
-    """Whether `KernelSignature.from_kernel_args` is answered otherwise than by the library."""
+    """Return whether `KernelSignature.from_kernel_args` answers differently from the library."""
     ours = launcher.constraints(kernel, arguments, convention)
     theirs = _cext.get_parameter_constraints_from_pyargs(kernel, on_device(arguments), convention)
     if list(ours) == list(theirs):

@@ -17,7 +17,7 @@ ACQ_REL, BLOCK, DEVICE = ct.MemoryOrder.ACQ_REL, ct.MemoryScope.BLOCK, ct.Memory
 
 @dataclass(frozen=True)
 class Pair:
-    """How two twins are launched: tile blocks, and arrays made anew for each."""
+    """The launch of two twins: tile blocks, and arrays made anew for each."""
 
     blocks: int
     arrays: Callable[[], tuple[object, ...]]

@@ -22,7 +22,7 @@ def target():
 
 @pytest.fixture
 def compiled(monkeypatch):
-    """How many kernels have been compiled since it was asked last."""
+    """Return the number of kernels compiled since the last call."""
     count = []
     make = Specialisations._make
 

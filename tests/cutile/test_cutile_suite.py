@@ -32,7 +32,7 @@ def run(suite: Path, *arguments: str) -> subprocess.CompletedProcess:
 
 
 def test_the_suite_passes(suite: Path) -> None:
-    """All parts in one process: most of the time of each would be that in which it imports torch."""
+    """Run all parts in one process, as each would spend most of its time importing torch."""
     done = run(suite, "-v")
     assert done.returncode == 0, done.stdout + done.stderr
     passed = set(re.findall(r"(?m)^test_(\w+)\.py::.* PASSED", done.stdout))

@@ -1,14 +1,14 @@
 """The manual is true: its generated pages are fresh, and the commands and programs in it work.
 
-A comment in front of a code block says what is done with it, and every block of commands or Python has one:
+A comment in front of a code block says how it is tested, and every block of commands or Python has one:
 
 * ``run``: it is run (``sh`` blocks line by line; ``python`` blocks of a page one after the other, with the names of
   those before); ``fails: N`` expects the exit status N; ``file: NAME`` writes it to a file. All happen in one folder
   per page, with ``examples`` in it.
 * ``run with: MODULE``: the same where that module is installed, a ``python`` block as a script of its own; ``gpu``:
   needs a GPU, and is only compiled.
-* ``make``: commands of a contributor, of which the targets and files are looked for.
-* ``install``: what is installed is this package, with extras that it has.
+* ``make``: commands of a contributor; their targets and files must exist.
+* ``install``: the command installs this package, with extras that it has.
 * ``in: FILE``: a part of that file (`walk`).
 * ``part of: FILE``: lines of that file.
 * ``output of: COMMAND``: made and checked by `docs/generate.py`.
@@ -125,7 +125,7 @@ def test_parts_of_files_are_in_them(page: Path) -> None:
 
 
 def dots(module: str) -> list[int]:
-    """Where the names of a module and the packages around it end."""
+    """Return the offsets at which the names of a module and its packages end."""
     return [match.start() for match in re.finditer(r"\.|$", module)]
 
 

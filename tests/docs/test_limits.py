@@ -54,7 +54,7 @@ def doubled_alias(most: int, patch: Patch) -> None:
 
 
 def large_location(most: int, patch: Patch) -> None:
-    """Call sites each of which stands for twice as many positions as the one before."""
+    """Build call sites, each of which stands for twice as many positions as the one before."""
     scope = """#file = #cuda_tile.di_file<"k.py" in "/src">
 #unit = #cuda_tile.di_compile_unit<file = #file>
 #sub = #cuda_tile.di_subprogram<file = #file, line = 3, name = "k", linkageName = "k", compileUnit = #unit>

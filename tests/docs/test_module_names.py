@@ -75,7 +75,7 @@ def defined(module: Path) -> frozenset[str]:
 
 
 def leads_somewhere(place: Path, parts: list[str]) -> bool:
-    """Whether `parts` are packages, a module, and names in it, from the package `place` on."""
+    """Return whether `parts` are packages, a module, and names in it, starting at the package `place`."""
     if not parts:
         return True
     head, *rest = parts

@@ -12,7 +12,7 @@ FENCED = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 
 
 def _cells(row: str) -> int:
-    """How many cells a row has; a bar in code or behind a backslash separates none."""
+    """Return the number of cells in a row; a bar in code or behind a backslash separates none."""
     plain = re.sub(r"`[^`]*`", "code", row.replace("\\|", ""))
     return plain.strip().strip("|").count("|") + 1
 

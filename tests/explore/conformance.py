@@ -1,7 +1,7 @@
-"""What targets do in random runs lies inside what the explorer allows.
+"""Results of targets in random runs lie inside those that the explorer allows.
 
-Every litmus test without a race, and every right algorithm, is launched again and again; what memory holds in the end,
-with all that was read in array ``out``, must be an outcome of the explorer.
+Every litmus test without a race, and every right algorithm, is launched again and again; the final memory, with all
+reads in array ``out``, must be an outcome of the explorer.
 
     python -m tests.explore.conformance --runs 10000        on both targets, each program in both
 """
@@ -39,7 +39,7 @@ class Conforming:
         return launch_of(self.kernel)
 
     def allowed(self) -> frozenset[Memory]:
-        """What memory may hold in the end."""
+        """Return the allowed final contents of memory."""
         _, values = self.initial
         before = dict(self.memory(values))
         report = explored_kernel(self.kernel, mends=False)
@@ -85,7 +85,7 @@ def _algorithms() -> Iterator[Conforming]:
 
 
 def stray(program: Conforming, target: str, seeds: range) -> set[Memory]:
-    """What a target has done that is not allowed."""
+    """Return the results of a target that are not allowed."""
     allowed = program.allowed()
     return {found for seed in seeds if (found := program.run(target, seed)) not in allowed}
 

@@ -125,7 +125,7 @@ def candidates(program: Program) -> Iterator[tuple[list[Event], dict[int, int], 
 def _fixed_point(
     events: list[Event], source: dict[int, int]
 ) -> tuple[tuple[tuple[int, int], ...], Values, set[int]] | None:
-    """Values computed from the initial ones on: what is never computed rests on itself, which is out of thin air."""
+    """Compute values starting from the initial ones; a value never computed rests on itself, out of thin air."""
     values: Values = {number: 0 for number, event in enumerate(events) if event.step is None}
     by_key = {
         (event.block, event.step.number, event.lane, event.kind): n for n, event in enumerate(events) if event.step
@@ -166,7 +166,7 @@ def _fixed_point(
 
 
 def _state(event: Event, values: Values, dead: set[int], registers: dict) -> bool | None:
-    """Whether the guards hold; None if that is not known yet."""
+    """Return whether the guards hold; None if that is not known yet."""
     assert event.step is not None
     for guard in event.step.guards:
         number = registers[event.block, guard.register, guard.lane]

@@ -72,7 +72,7 @@ class Program:
 
     @property
     def arrays(self) -> dict[str, int]:
-        """How many elements each array has."""
+        """Return how many elements each array has."""
         sizes: dict[str, int] = {}
         for step in (step for block in self.blocks for step in block):
             sizes[step.array] = max(sizes.get(step.array, 1), max(step.lanes) + 1)
@@ -309,7 +309,7 @@ SLOTS = 16
 
 
 def slots(block: int, step: Step) -> list[int]:
-    """Where in ``out`` the lanes of a step are kept."""
+    """Return the places in ``out`` for the lanes of a step."""
     return [block * SLOTS + 2 * step.number + lane for lane in range(len(step.lanes))]
 
 

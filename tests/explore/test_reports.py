@@ -1,4 +1,4 @@
-"""Reports: graphs as text, drawings and pages, what was left out, what is refused."""
+"""Reports: graphs as text, drawings and pages, omissions, refusals."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ KINDS = {"probe": ("tests.farm.probes", "probe")}
 
 
 def probe(spec: dict[str, Any], content: bytes) -> WorkResult:
-    """What a spec says: give its number squared, and before that do harm of some kind."""
+    """Run a probe: return the square of its number, after some kind of harm."""
     print("probe", spec["number"])
     {
         "none": lambda: None,

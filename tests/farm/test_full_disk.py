@@ -1,4 +1,4 @@
-"""A disk that gets full while jobs run costs no answer: what was recorded stays, and the rest is done later."""
+"""A disk that gets full while jobs run loses no answer: recorded ones stay, and the rest is done later."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ with JobStore(sys.argv[1]) as store:
 
 
 def done(path: Path) -> int:
-    """How many jobs of a store are done, seen from outside."""
+    """Return how many jobs of a store are done, seen from outside."""
     try:
         with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as db:
             return db.execute("SELECT count(*) FROM jobs WHERE state = 'done'").fetchone()[0]

@@ -182,7 +182,7 @@ def test_templates_end_with_their_worker() -> None:
 
 
 def _is_running(number: int) -> bool:
-    """Whether a process is there that is no zombie, which it stays where nobody waits for orphans."""
+    """Return whether a process runs and is no zombie, which orphans stay where nobody waits for them."""
     try:
         return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:

@@ -1,7 +1,7 @@
 """Engines for ``tileir fuzz --engines tests.fuzz.machines:NAME``: code for GPUs, executed without one.
 
-Knows: how what a machine of the tests leaves is compared with the interpreter's result. Does not know: the machines
-(`tests.targets`), nor programs. Needs triton, and tinygrad for AMD's; without them the engine is refused by name.
+The results of the tests' machines are compared with the interpreter's. Needs triton, and tinygrad for AMD's; without
+them the engine is refused by name.
 """
 
 from __future__ import annotations

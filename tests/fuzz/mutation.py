@@ -1,7 +1,4 @@
-"""Programs that are almost right: valid ones, with a few things changed.
-
-Knows: how text and bytes are mutated. Does not know: what may come of it (`test_mutated_programs`).
-"""
+"""Programs that are almost right: valid ones, with a few things changed."""
 
 from __future__ import annotations
 

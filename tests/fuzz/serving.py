@@ -2,7 +2,7 @@
 
     python -m tests.fuzz.serving --count 1000
 
-Knows: requests that are huge, slow, broken off, malformed, of other origins, or that ask for work without an end.
+Requests are huge, slow, broken off, malformed, from other origins, or ask for work without an end.
 """
 
 from __future__ import annotations

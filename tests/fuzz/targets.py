@@ -1,7 +1,4 @@
-"""The functions that a fuzzer runs on one input; anything but a diagnostic is a bug.
-
-Knows: what must hold of any input. Does not know: where inputs come from (`run`, `test_coverage_guided`).
-"""
+"""The functions that a fuzzer runs on one input; anything but a diagnostic is a bug."""
 
 from __future__ import annotations
 

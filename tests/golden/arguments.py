@@ -1,7 +1,6 @@
 """Arguments of the entries of the golden programs: one table for every target.
 
-Knows: arguments that no entry has undefined behaviour on, unless that is the point, with the odd numbers in the data.
-Does not know: how a kernel is launched, nor what comes of it.
+No entry has undefined behaviour on its arguments, unless that is the point, with the odd numbers in the data.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the drivers of all vendors do alike, as the calls that a driver without a GPU gets."""
+"""Behaviour common to the drivers of all vendors, seen in the calls of a driver without a GPU."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""A HIP runtime that runs what is launched: AMD's machine code, on the hsaco machine.
-
-Knows: how the library is made, and how a launch of its reaches the machine. Does not know: the driver that calls it
-(`gpu.hip_driver`), nor what is launched.
-"""
+"""A HIP runtime that runs launches as AMD's machine code, on the hsaco machine."""
 
 from __future__ import annotations
 
@@ -39,7 +35,7 @@ def headers() -> Path | None:
 
 
 def reason_not_to_build() -> str | None:
-    """What is missing to make the library; None if nothing is."""
+    """Return the requirement that is missing to make the library; None if nothing is."""
     if shutil.which("cc") is None:
         return "needs a C compiler"
     return None if headers() is not None else "needs triton, with the headers of HIP (pip install 'tileir[gpu]')"
@@ -70,7 +66,7 @@ class HipLaunch:
 
 @dataclass
 class HipStandin:
-    """The driver, and what was launched through it; `fault` is what the machine found wrong last."""
+    """The driver and its launches; `fault` is the last fault that the machine found."""
 
     driver: HipDriver
     library: ctypes.CDLL
@@ -85,7 +81,7 @@ class HipStandin:
 
 
 def opened(library: Path) -> HipStandin:
-    """Load the library and let the machine run what it is given."""
+    """Load the library and let the machine run its launches."""
     from tests import hsaco_machine
 
     loaded = ctypes.CDLL(str(library))

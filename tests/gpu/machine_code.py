@@ -1,7 +1,4 @@
-"""Machine code as text, by the tools that come with Triton.
-
-Knows: instructions, loops, the stack that spilled registers lie on. Does not know: what any instruction does.
-"""
+"""Machine code as text, by the tools that come with Triton."""
 
 from __future__ import annotations
 

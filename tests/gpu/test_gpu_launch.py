@@ -1,4 +1,4 @@
-"""Launching cubins: what the driver is given, in which order, and what becomes of what kernels leave behind."""
+"""Launching cubins: the calls to the driver, their order, and the handling of what kernels leave behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The open route from a kernel to a cubin: what is kept, what code depends on, what a launch is told."""
+"""The open route from a kernel to a cubin: caching, the facts that code depends on, and the data of a launch."""
 
 from __future__ import annotations
 

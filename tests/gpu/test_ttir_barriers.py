@@ -312,7 +312,7 @@ SUM = "tensor_view<64x64xf32, strides=[64,1]>"
 
 
 def multiplying(*extra, carried):
-    """A loop that multiplies tiles which it loads; `carried` is the token that it hands on."""
+    """Return a loop that multiplies loaded tiles; `carried` is the token that it hands on."""
     tiles = f"partition_view<tile=(64x64), {GIVEN}>"
     sums = f"partition_view<tile=(64x64), {SUM}>"
     body = "\n".join(extra)

@@ -1,7 +1,7 @@
 """Whatever way control takes through a random program, a barrier stands wherever tokens ask for one.
 
-Knows: the memory model's token order (spec: memory-model#relations), followed along one execution, access by access,
-and which accesses need a barrier between them. Takes nothing of this from the code that is tested.
+The test follows the memory model's token order (spec: memory-model#relations) along one execution, access by access,
+and shares nothing with the tested code.
 """
 
 import random

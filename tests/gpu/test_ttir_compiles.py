@@ -1,7 +1,7 @@
 """Every golden program that a GPU can run compiles to machine code, on a machine without a GPU.
 
-They are compiled with every value stored, because Triton's compiler drops what nobody uses. The examples are compiled
-as they are.
+They are compiled with every value stored, because Triton's compiler drops unused values. The examples are compiled as
+they are.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Conversions as TTIR: equal to the interpreter on the TTIR machine, and compiled for every generation.
 
-sm_80 has no 8-bit floats: what sm_90 does by instructions is done by integer arithmetic there.
+sm_80 has no 8-bit floats: integer arithmetic replaces the instructions of sm_90 there.
 """
 
 from __future__ import annotations

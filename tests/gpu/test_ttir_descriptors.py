@@ -1,4 +1,4 @@
-"""Tiles come through descriptors where that is legal and pays, and what comes is the same as by address."""
+"""Tiles come through descriptors where that is legal and pays, with the same contents as by address."""
 
 import re
 

@@ -18,7 +18,7 @@ PACKABLE = (t.I1, t.I4, t.F4E2M1FN, t.I16, t.F16, t.BF16, t.I32, t.F32, t.TF32, 
 
 
 def cases(byte_count: int) -> Iterator[Case]:
-    """Both ways for every element of which some fill as many bytes."""
+    """Yield both directions for every element type of which some elements fill as many bytes."""
     for element in PACKABLE:
         count = 8 * byte_count // stream_bits(element)
         if count:

@@ -54,7 +54,7 @@ def options(text: str, arch: str = "sm_90") -> CompileOptions:
 
 @pytest.mark.parametrize("tile", [(128, 256, 64), (128, 128, 64)])
 def test_the_loop_of_products_copies_by_descriptor_and_multiplies(tile):
-    """About 85 instructions, of which Triton's own program has as many."""
+    """The code has about 85 instructions, as many as Triton's own program."""
     found = code(gpu_kernels.gemm("bf16", *tile))
     (loop,) = found.loops_with("HGMMA")
     assert loop.count("UTMALDG") == 2

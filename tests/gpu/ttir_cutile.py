@@ -3,7 +3,7 @@
     python -m tests.gpu.ttir_cutile machine 5      every fifth example of the library's documentation
     python -m tests.gpu.ttir_cutile compiler       the kernels of all of them, for every architecture
 
-Knows: the target that stands in for a GPU; the memory it uses is that of NumPy. Does not know: the kernels.
+Memory is that of NumPy.
 """
 
 from __future__ import annotations

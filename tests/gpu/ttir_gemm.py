@@ -1,7 +1,4 @@
-"""Programs that multiply matrices tile by tile through views, of any extents and strides.
-
-Knows: what can differ between such programs. Does not know: what code is made of them.
-"""
+"""Programs that multiply matrices tile by tile through views, of any extents and strides."""
 
 from __future__ import annotations
 
@@ -14,8 +11,8 @@ PARAMETERS = ("M", "N", "K", "sa", "sb", "sc")
 class Gemm:
     """C = A @ B, A of M x K, B of K x N (or of N x K, `b_by_rows` unset), C of M x N; rows begin `s…` elements apart.
 
-    `known` is what the program says all its parameters are multiples of. `load` and `hints` stand at both loads,
-    `before` in front of the views, `token` is the token that the loads come after.
+    `known` divides all parameters, as the program promises. `load` and `hints` stand at both loads, `before` in front
+    of the views, `token` is the token that the loads come after.
     """
 
     element: str = "f16"

@@ -1,7 +1,7 @@
 """Programs put together at random of nested `if`, `for`, `loop` and calls, left early in every way there is.
 
-Knows: which exit may stand where, and that every `loop` ends. Does not know: who runs the programs. What happens shows
-in what they print: each line begins with the number of the tile block, from which all values stem.
+Every `loop` ends. The prints show the path: each line begins with the number of the tile block, from which all values
+stem.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Single element-wise operations as TTIR: run on the machine, or many of them compiled in one kernel.
-
-Knows: operations whose operands and results are tiles. Does not know: what they mean.
-"""
+"""Single element-wise operations as TTIR: run on the machine, or many of them compiled in one kernel."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The golden programs that a GPU cannot run: which, on which architectures, and why.
+"""The golden programs that a GPU cannot run, with architectures and reasons.
 
-The architecture lacks what the program is about, or the program calls code from elsewhere.
+The architecture lacks a feature that the program uses, or the program calls code from elsewhere.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from tileir.gpu.arch import WAVES
 
 @dataclass(frozen=True)
 class Refusal:
-    """`message` is a pattern for what the error says; without `archs` it is said on every architecture."""
+    """`message` is a pattern for the error; without `archs` it holds on every architecture."""
 
     message: str
     archs: tuple[str, ...] = ()

@@ -1,8 +1,4 @@
-"""Random programs that load a tile through a view and store another one there.
-
-Knows: views of every kind on tensors of every layout, with all that can be said of them. Does not know: what the
-programs should do.
-"""
+"""Random programs that load a tile through a view and store another one there."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Loads, stores and atomic operations of vectors: global memory, buffers, scratch, and memory that a block shares.
-
-Knows: addresses, sizes, and which bytes of a register an access fills. Does not know: which memory is there (`memory`).
-"""
+"""Loads, stores and atomic operations of vectors: global memory, buffers, scratch, and memory that a block shares."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ _SIGNED = ("I8", "SBYTE", "I16", "SSHORT")
 
 @dataclass(frozen=True)
 class Piece:
-    """What one lane loads or stores: bytes, whether they are signed, and the half of a register that they are in."""
+    """The data that one lane loads or stores: bytes, whether they are signed, and their half of a register."""
 
     size: int
     signed: bool
@@ -166,7 +163,7 @@ def run_global(wave: Wave, instruction: Any, memory: GlobalMemory) -> None:
 
 
 def run_buffer(wave: Wave, instruction: Any, memory: GlobalMemory) -> None:
-    """A buffer whose records are bytes: what lies outside reads as 0 and is not written."""
+    """Access a buffer whose records are bytes; outside it reads give 0 and writes are dropped."""
     name = decode.name_of(instruction.op)
     if "INV" in name or "WB" in name:
         return
@@ -299,7 +296,7 @@ def _named_lanes(wave: Wave, instruction: Any) -> Array:
 
 
 def _sent(wave: Wave, instruction: Any) -> Array:
-    """What the active lanes sent to each; 0 where none did. Of several the highest lane counts."""
+    """Return the words that active lanes sent to each lane; 0 where none did. Of several the highest lane counts."""
     given = np.zeros(wave.lanes, np.uint32)
     targets, data = _named_lanes(wave, instruction), wave.word(int(instruction.data0.offset))
     for lane in np.flatnonzero(wave.active):
@@ -351,7 +348,7 @@ def atomic(
 
 
 def _returns(instruction: Any) -> bool:
-    """Whether the old value is wanted."""
+    """Return whether the old value is wanted."""
     return any(bool(field_of(instruction, name, 0)) for name in ("glc", "sc0")) or bool(
         field_of(instruction, "th", 0) & 1
     )
@@ -369,7 +366,7 @@ def _set_word(space: Space, place: Array, value: int, bits: int) -> None:
 
 
 def combined(operation: str, old: int, value: int, compared: int, bits: int) -> int:
-    """What an atomic operation leaves in memory."""
+    """Return the value that an atomic operation leaves in memory."""
     base = re.sub(r"_?(U32|U64|I32|I64|B32|B64|X2)$", "", operation)
     mask, sign = (1 << bits) - 1, 1 << bits - 1
     if base in ("CMPSWAP", "CMPSTORE", "CMPST"):

@@ -1,7 +1,6 @@
 """Code objects as the driver loads them: the image in memory, and how a wave of a kernel begins.
 
-Knows: segments, the kernel descriptor and the registers that it asks for (AMDGPU usage: code object, kernel descriptor,
-initial kernel execution state). Does not know: instructions.
+Sources: AMDGPU usage: code object, kernel descriptor, initial kernel execution state.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ class CodeObject:
 
     @property
     def asks_for(self) -> tuple[bool, bool, bool]:
-        """Whether the numbers of the block along x, y and z are passed."""
+        """Return whether the numbers of the block along x, y and z are passed."""
         return tuple(bool(self.resources >> 7 + axis & 1) for axis in range(3))  # type: ignore[return-value]
 
 

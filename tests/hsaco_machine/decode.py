@@ -1,7 +1,4 @@
-"""Instructions of AMD's GPUs as tinygrad's tables decode and describe them.
-
-Knows: those tables. Does not know: what the pseudo-code in them means (`pseudo`).
-"""
+"""Instructions of AMD's GPUs as tinygrad's tables decode and describe them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What expressions and statements of AMD's pseudo-code do, for all lanes of a wave.
+"""The meaning of expressions and statements of AMD's pseudo-code, for all lanes of a wave.
 
-Knows: variables and their parts, and that lanes take branches on their own: what is assigned where a condition does not
-hold is not. Does not know: how they are written (`pseudo`), where operands come from (`operands`).
+Lanes take branches on their own: an assignment leaves out lanes where a condition does not hold. The syntax is in
+`pseudo`, and operands come from `operands`.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ Statement = Callable[[Frame], None]
 
 @dataclass(frozen=True)
 class Target:
-    """What is assigned to: a variable, a part of its bits, or its bit for each lane."""
+    """The destination of an assignment: a variable, a part of its bits, or its bit for each lane."""
 
     name: str
     kind: tuple[str, int] | None

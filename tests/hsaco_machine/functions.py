@@ -1,6 +1,6 @@
 """The functions of AMD's pseudo-code.
 
-Knows: what each gives, as the documents of the instruction sets say it. Does not know: syntax (`pseudo`).
+They follow the documents of the instruction sets.
 
 Where a document allows an error (reciprocals, roots, powers, logarithms, sines), the result is the nearest.
 """

@@ -1,7 +1,4 @@
-"""Operands taken from other lanes of the wave: DPP.
-
-Knows: which lane each control takes a lane's operand from. Does not know: what is done with it.
-"""
+"""Operands taken from other lanes of the wave: DPP."""
 
 from __future__ import annotations
 

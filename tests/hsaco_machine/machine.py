@@ -1,8 +1,4 @@
-"""Blocks of waves: how a launch begins, and how waves wait for each other.
-
-Knows: the registers of a wave at its beginning, turns of waves at barriers, which part runs an instruction. Does not
-know: what any instruction does.
-"""
+"""Blocks of waves: how a launch begins, and how waves wait for each other."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Products of matrices: where the elements of each lie in the registers of a wave.
+"""Products of matrices: the places of elements in the registers of a wave.
 
-Knows: the layouts of RDNA 3 for waves of 32 lanes, and those of CDNA 3 (instruction set documents: WMMA, MFMA). Does
-not know: the precision in which hardware adds; here a sum of products is rounded once.
+The layouts are those of RDNA 3 for waves of 32 lanes, and of CDNA 3 (instruction set documents: WMMA, MFMA). A sum of
+products is rounded once here; the precision in which hardware adds is not documented.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Operands of vector instructions: which registers they are, and what modifiers make of their values.
+"""Operands of vector instructions: their registers, and the effect of modifiers on their values.
 
-Knows: signs, halves, lanes of neighbours, parts that SDWA chooses. Does not know: what is computed of them (`vector`,
-`special`).
+Modifiers are signs, halves, lanes of neighbours, and parts that SDWA chooses.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _SOURCES = (("src0", "vsrc0"), ("src1", "vsrc1"), ("src2",))
 
 @dataclass
 class Operands:
-    """What an instruction is given: sources as bits with their widths, the literal behind it, and the lanes that write
+    """The inputs of an instruction: sources as bits with their widths, the literal behind it, and the lanes that write
     (None: all that are active)."""
 
     values: list[Array]

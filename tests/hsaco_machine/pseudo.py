@@ -1,7 +1,6 @@
 """AMD's pseudo-code of instructions: read once, run as often as wanted.
 
-Knows: how expressions and statements are written. Does not know: what they do (`expressions`), where operands come from
-(`operands`).
+`expressions` executes it.
 """
 
 from __future__ import annotations

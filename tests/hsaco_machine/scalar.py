@@ -1,7 +1,4 @@
-"""Scalar instructions: arithmetic by pseudo-code, branches, waiting, loads of scalars.
-
-Knows: what a wave does once for all its lanes. Does not know: vectors, nor how waves wait for each other (`machine`).
-"""
+"""Scalar instructions: arithmetic by pseudo-code, branches, waiting, loads of scalars."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""Vector instructions that pseudo-code does not cover, or not rightly.
-
-Knows: what moves between lanes, and the steps of a division. Does not know: operands and their modifiers (`operands`).
+"""Vector instructions that pseudo-code does not cover, or covers wrongly: moves between lanes, and the steps of a
+division.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the hsaco machine is strict about: waiting, memory, and products by themselves."""
+"""The strictness of the hsaco machine: waiting, memory, and products by themselves."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """Values of AMD's pseudo-code: bits with a type, one for each lane.
 
-Knows: how each type reads its bits, conversions, and arithmetic. Does not know: the syntax of pseudo-code (`pseudo`).
-
 Bits lie in 64-bit words. Floats of 16, 32 and 64 bits are added, subtracted, multiplied and divided as NumPy does,
 which is to nearest even with subnormals; `fma` is rounded once.
 """

@@ -1,8 +1,4 @@
-"""Vector instructions: their results by AMD's pseudo-code, and where these go.
-
-Knows: where masks of lanes go, packed halves, modifiers of results, pairs of instructions in one. Does not know:
-operands (`operands`), what pseudo-code does not cover (`special`), matrices (`matrix`), memory (`access`).
-"""
+"""Vector instructions: their results by AMD's pseudo-code, and where these go."""
 
 from __future__ import annotations
 

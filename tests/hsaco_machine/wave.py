@@ -1,7 +1,6 @@
 """A wave: its registers, and what it still waits for.
 
-Knows: which register a number names, constants among operands, and that a register which a load has not filled yet must
-not be used. Does not know: instructions.
+A register that a load has not filled yet must not be used.
 """
 
 from __future__ import annotations
@@ -160,7 +159,7 @@ class Wave:
         self.counters.setdefault(counter, deque()).append(Waited(frozenset(registers), ordered))
 
     def wait(self, counter: str, left: int) -> None:
-        """Go on when `left` of what was started are still under way: the last ones, if they end in order."""
+        """Wait until only `left` of the started operations are under way: the last ones, if they end in order."""
         started = self.counters.get(counter, deque())
         if left and not all(one.ordered for one in started):
             return

@@ -25,7 +25,7 @@ BOTH = (CompactPreparation, Preparation)
 
 
 def results_of(text, preparation, *values):
-    """What function @f of the program gives, prepared in this way."""
+    """Return the results of function @f of the program, prepared in this way."""
     module = checked(text)
     op = next(item for item in module.items if isinstance(item, Func))
     function = Linker(module, machine.TABLES, False, preparation, UNOBSERVED).prepare(op)
@@ -250,7 +250,7 @@ def storing(masked):
 
 
 def outcome(text, preparation, arrays, addresses, numbers):
-    """What a launch leaves in copies of the arrays, what it says, and how often it asked for single addresses."""
+    """Return the arrays after a launch on copies, its output, and how often it asked for single addresses."""
     module = checked(text)
     entry = next(item for item in module.items if isinstance(item, Entry))
     memory, asked = memory_of(arrays), []

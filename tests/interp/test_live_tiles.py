@@ -1,4 +1,4 @@
-"""The memory that tiles take at a time on the interpreter, and what is said where it is more than there is."""
+"""The memory that tiles take at a time on the interpreter, and the error where it is more than there is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The checked address space: what may be accessed, what is read and written, and what a fault says."""
+"""The checked address space: permitted accesses, reads and writes, and the messages of faults."""
 
 import numpy as np
 import pytest

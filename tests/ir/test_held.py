@@ -1,4 +1,4 @@
-"""What an operation holds, and how it is changed: operands, results and its place."""
+"""The parts of an operation and their changes: operands, results and its place."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""Locations, values and errors say in a debugger what they are about."""
+"""Locations, values and errors are readable in a debugger."""
 
 from __future__ import annotations
 

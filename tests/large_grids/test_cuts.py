@@ -127,7 +127,7 @@ COLUMNS = """cuda_tile.module @m {{ entry @columns(%x: tile<ptr<i32>>, %m: tile<
 
 
 def test_columns_that_stick_out_of_the_array_are_not_given_back_over_those_of_others() -> None:
-    """What a band may have written is then all from its first to its last byte, in which others write."""
+    """The band may then have written anything from its first to its last byte, in between which others write."""
     kernel = tileir.parse(COLUMNS.format(masked=", %mask", types=", tile<8xi1>"), "k.mlir")["columns"]
     numbers, sizes = [None, None, 12], [4 * 12 * 8, 4, 0]
     assert len(planned(kernel.entry, numbers, sizes, (12, 1, 1), 3).bands) == 3

@@ -1,4 +1,5 @@
-"""Bands of a grid on workers give what one launch gives, bit for bit, or are refused with the reason and the place."""
+"""Bands of a grid on workers give the results of one launch, bit for bit, or are refused with the reason and the
+place."""
 
 from __future__ import annotations
 

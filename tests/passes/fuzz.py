@@ -25,7 +25,7 @@ STATEMENTS = 24
 
 
 def failure(seed: int) -> tuple[int, str] | None:
-    """What is wrong with the program of a seed."""
+    """Return the failure of the program of a seed."""
     level = 1 + seed % HIGHEST
     targets = ("interp", "cpu") if seed % NATIVE == 0 else ("interp",)
     try:
@@ -36,7 +36,7 @@ def failure(seed: int) -> tuple[int, str] | None:
 
 
 def golden_failure(number: int) -> tuple[str, str] | None:
-    """What is wrong with a run of a golden program, at any level, natively."""
+    """Return the failure of a run of a golden program, at any level, natively."""
     name, text, entry, run = runs()[number]
     extern._externs.setdefault("hypot", math.hypot)
     kernel = tileir.parse(text)[entry]

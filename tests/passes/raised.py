@@ -1,7 +1,5 @@
 """Kernels through tiles of pointers: those that become views, and those that may not.
 
-Knows: their text. Does not know: how they are compared.
-
 Each has the parameters p and q (f32), r (i32), and n, m, s (i32): it reads p and stores to q.
 """
 

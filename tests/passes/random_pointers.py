@@ -2,8 +2,7 @@
 
     python -m tests.passes.random_pointers --count 2000 --first 0
 
-Knows: how such a kernel is put together from a seed, and that -O3 must leave its results as they are. Does not know:
-any pass.
+-O3 must leave the results of such a kernel as they are.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Patterns on all values of small types: what a row matches and what it makes, as operations on arrays.
+"""Patterns on all values of small types: a row's two sides as operations on arrays.
 
-Knows: how the terms of a row become operations, for every choice of types and attributes. Does not know: what is
-compared.
+The terms of a row become operations for every choice of types and attributes.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from tileir.passes.pattern import evaluated as holds
 
 
 class Into:
-    """Adds what is made to a block, as it is."""
+    """Adds operations to a block unchanged."""
 
     def __init__(self, block: Block) -> None:
         self.block = block
@@ -101,7 +100,7 @@ def instances(
 
 
 def _applies(instance: Instance) -> bool:
-    """Whether the condition holds and the result has the right type, with any values."""
+    """Return whether the condition holds and the result has the right type, for any values."""
     row = instance.row
     if row.name == "offset-offset":
         return True

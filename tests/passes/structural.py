@@ -1,7 +1,6 @@
-"""Programs that decide the rows which are no patterns: one for each, in which the row applies.
+"""Programs for the rewrite rows that are not patterns: one for each, in which the row applies.
 
-Knows: bodies of an entry with scalar parameters, which end by storing what they have computed. Does not know: how they
-are compared.
+Each is the body of an entry with scalar parameters, which ends by storing its results.
 
 A body is text in which ``OUT %v`` stores an i32 and ``REAL %v`` an f32, each at a place of its own.
 """

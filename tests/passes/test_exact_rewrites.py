@@ -1,4 +1,5 @@
-"""What launches run by default does what the program does as it is: the same bits, the same faults at the same line."""
+"""The default rewrites of launches preserve the program's behaviour: the same bits, the same faults at the same
+line."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Every row of integers is proved for i1, i8, i16, i32 and i64, by z3 on bit vectors.
 
-Knows: what each integer operation means as a term of bit vectors (spec: integer#semantics, spec: division#semantics),
-written apart from `numerics`. Does not know: how a row becomes operations (`small_widths`).
+The meaning of each integer operation is a term of bit vectors (spec: integer#semantics, spec: division#semantics),
+written apart from `numerics`. `small_widths` turns a row into operations.
 
 Both sides are proved equal for all contents; a broken overflow promise wraps. Conditions of rows are about types here,
 and choose the types.

@@ -114,7 +114,7 @@ def test_the_sanitizer_finds_nothing_new(name: str) -> None:
 
 
 def test_one_test_guards_all_that_a_block_does() -> None:
-    """What the end of a block takes beside tokens is computed outside."""
+    """Inputs of the end of a block other than tokens are computed outside."""
     for name in ("guarded", "guarded plane", "guarded turns"):
         guards = [op for op in raised(RAISED[name]).walk() if isinstance(op, If)]
         assert len(guards) == 1

@@ -77,7 +77,7 @@ def one_that_rounds_twice() -> tuple[np.float32, np.float32]:
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_a_pass_is_done_when_it_has_run_some_times(row: Row) -> None:
-    """Its result stays as it is, once what it no longer needs is left out."""
+    """Its result stays unchanged, once unneeded operations are left out."""
     made, _ = optimised(row)
     known = ARGUMENTS if row.pass_name == "specialise" else None
     for _ in range(4):

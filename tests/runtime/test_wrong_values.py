@@ -1,4 +1,4 @@
-"""What a user hands to a function of the interface by mistake is refused in words, before anything runs."""
+"""Wrong values handed to a function of the interface are refused in words, before anything runs."""
 
 from __future__ import annotations
 

@@ -190,7 +190,7 @@ def nested_endless(count: int) -> str:
 
 
 def counts(count: int) -> str:
-    """Loops in a row: what one carries is how far the next counts."""
+    """Return loops in a row; the result of one is the bound of the next."""
     body, last = [], "%x"
     for at in range(count):
         head = f"%r{at} = for %i{at} in (%x to {last}, step %x) : {I32} iter_values(%a{at} = {last}) -> ({I32})"
@@ -211,7 +211,7 @@ def exits(count: int) -> str:
 
 
 def carried(count: int) -> str:
-    """A loop that carries pointers, each of which it moves and writes to."""
+    """Return a loop that carries pointers, moving each and writing to it."""
     types = ", ".join([PTR] * count)
     given = ", ".join(f"%a{at} = %p" for at in range(count))
     body = (f"%b{at} = offset %a{at}, %x : {PTR}, {I32} -> {PTR} {store(at, '%x', f'%a{at}')}" for at in range(count))
@@ -272,7 +272,7 @@ def accesses(count: int) -> str:
 
 
 def tokens(count: int) -> str:
-    """Accesses one after the other, each of which waits for all before."""
+    """Return accesses one after the other, each of which waits for all before."""
     body = ["%j0 = make_token : token"]
     for at in range(count):
         body += [
@@ -284,7 +284,7 @@ def tokens(count: int) -> str:
 
 
 def sums(count: int) -> str:
-    """Sums of more and more parameters, all of which are addresses."""
+    """Return sums of more and more parameters, all of them addresses."""
     body = [f"%s0 = addi %n0, %n0 : {I32}"]
     for at in range(count):
         body += [

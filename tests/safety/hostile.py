@@ -84,5 +84,5 @@ def program(string: str, extended: bool = False) -> str:
 
 
 def harmless(text: str) -> bool:
-    """Whether a terminal shows `text` as it is, in lines of a length that people can read."""
+    """Return whether a terminal shows `text` as it is, in lines of a length that people can read."""
     return all(line.replace("\t", " ").isprintable() and len(line) < 10_000 for line in text.split("\n"))

@@ -38,7 +38,7 @@ def peak_bytes(action: Callable[[], object]) -> int:
 
 
 def held_bytes(action: Callable[[], object]) -> int:
-    """What is left while the result is held."""
+    """Return the memory left while the result is held."""
     tracemalloc.start()
     try:
         result = action()

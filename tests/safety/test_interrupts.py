@@ -45,7 +45,7 @@ def patient(monkeypatch):
 
 
 def interrupted(launch):
-    """Whether an interrupt ends the launch; it is sent when that has been at work for a while."""
+    """Return whether an interrupt ends the launch; it is sent after the launch has worked for a while."""
     timer = threading.Timer(0.15, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     begin = time.monotonic()

@@ -27,7 +27,7 @@ Expected = tuple[str, int, int | None]
 
 @dataclass(frozen=True)
 class Case:
-    """One entry: how it is launched and what is to be found, which is nothing in a mended one."""
+    """One entry: how it is launched, and its expected findings, none in a mended one."""
 
     file: Path
     text: str
@@ -69,7 +69,7 @@ def cases() -> list[Case]:
 
 
 def clean_cases() -> list[Case]:
-    """What looks like a fault and is none."""
+    """Return programs that look faulty and are not."""
     file = FOLDER.parent / "clean.mlir"
     return list(cases_in(file, file.read_text(encoding="utf-8")))
 

@@ -1,7 +1,4 @@
-"""Proofs held against runs: what a proof claims of a launch, the sanitizer must not contradict.
-
-Knows: what each verdict says of a run. Does not know: which programs are launched.
-"""
+"""Proofs held against runs: the sanitizer must not contradict a proof's claim about a launch."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ from tileir.sanitize.report import SanitizerReport
 
 @dataclass
 class ProofTally:
-    """How many verdicts of each kind have been held against a run."""
+    """The number of verdicts of each kind that have been held against a run."""
 
     seen: Counter[tuple[str, str, str]] = field(default_factory=Counter)
 
@@ -44,7 +41,7 @@ class ProofTally:
 
 
 def covers(verdict: ProofVerdict, grid: tuple[int, int, int]) -> bool:
-    """Whether a launch on a grid is one that the verdict is about."""
+    """Return whether the verdict covers a launch on the grid."""
     return verdict.decided and all(known in (None, extent) for known, extent in zip(verdict.grid, grid))
 
 

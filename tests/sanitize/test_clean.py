@@ -1,4 +1,4 @@
-"""What is right is not complained about: the examples, the cuTile examples, what looks like a fault and is none."""
+"""Correct programs get no complaint: the examples, the cuTile examples, and programs that only look faulty."""
 
 from __future__ import annotations
 

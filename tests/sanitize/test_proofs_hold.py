@@ -1,4 +1,4 @@
-"""No verdict of a proof is wrong: the sanitizer never finds what is proved absent, always what is proved present."""
+"""No verdict of a proof is wrong: the sanitizer never finds a fault proved absent, and always one proved present."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Accesses that are proved to conflict with none need not be followed: the findings stay what they are."""
+"""Accesses that are proved to conflict with none need not be followed: the findings stay the same."""
 
 from __future__ import annotations
 

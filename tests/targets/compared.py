@@ -1,7 +1,6 @@
 """The interpreter, alone or beside a target that must give the same.
 
-Knows: which runs are repeated: those that end, and ask for nothing that only the interpreter has. Does not know: how
-any target is started.
+Runs are repeated if they end and ask for nothing that only the interpreter has.
 """
 
 from __future__ import annotations

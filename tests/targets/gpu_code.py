@@ -1,7 +1,4 @@
-"""GPU code: run on the TTIR machine, or on a GPU.
-
-Knows: what both offer to a test, alone and beside the interpreter. Does not know: which GPUs there are (`hardware`).
-"""
+"""GPU code: run on the TTIR machine, or on a GPU."""
 
 from __future__ import annotations
 

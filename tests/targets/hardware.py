@@ -1,11 +1,10 @@
-"""The GPUs that tests are run on: every GPU target there is, or a stand-in as a rehearsal.
+"""The GPUs that tests run on: every GPU target of the machine, or a stand-in as a rehearsal.
 
-Knows: that without a GPU the first case of each test for GPUs runs on a stand-in, so that a mistake in a test shows
-without one; and that a fault which ends the use of the GPU ends the process. Does not know: the tests, nor their
-fixtures (`tests.language.conftest`, `tests.gpu.conftest`).
+Without a GPU the first case of each test for GPUs runs on a stand-in, so that a mistake in a test shows without one; a
+fault that ends the use of the GPU ends the process.
 
 Cases for GPUs, real or not, have the mark `hardware`. A test for which the specification leaves open what compiled code
-does has the mark ``not_on("cpu", "ttir", "gpu")``, with those of them that it is not run on.
+does has the mark ``not_on("cpu", "ttir", "gpu")``, naming those it does not run on.
 """
 
 from __future__ import annotations

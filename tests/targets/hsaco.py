@@ -1,7 +1,6 @@
 """Runs a kernel as machine code of AMD's on the hsaco machine, as a launch on a GPU would.
 
-Knows: how it is compiled, and which bytes a launch passes. Does not know: what stands for the memory of the device
-(`tests.targets.ttir`), nor any instruction (`tests.hsaco_machine`).
+`tests.targets.ttir` has the memory of the device, and `tests.hsaco_machine` runs the instructions.
 """
 
 from __future__ import annotations

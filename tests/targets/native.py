@@ -1,6 +1,6 @@
 """Native code beside the interpreter.
 
-Knows: how a device function becomes a kernel that loads its arguments and stores its results. Does not know: the tests.
+A device function becomes a kernel that loads its arguments and stores its results.
 """
 
 from __future__ import annotations

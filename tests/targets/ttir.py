@@ -1,7 +1,6 @@
 """Runs a kernel on the TTIR machine, as a launch on a GPU would.
 
-Knows: what stands for the memory of the device, and what the entry's hidden parameters are. Does not know: what TTIR
-means (`tests.ttir_machine`), nor what is compared (`tests.differential`).
+It supplies the memory of the device and the entry's hidden parameters.
 """
 
 from __future__ import annotations
@@ -146,7 +145,7 @@ def prepared(
 
 
 def _facts(type: t.Type, argument: Argument) -> ParameterFacts:
-    """What a launch that knows no more tells the compiler about an argument."""
+    """Return the facts that a launch without further knowledge states about an argument."""
     return ALIGNED if has_facts(type) and int(_passed(argument)) % ALIGNED.divisor == 0 else UNKNOWN
 
 

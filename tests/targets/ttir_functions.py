@@ -1,6 +1,6 @@
 """Device functions on the TTIR machine.
 
-Knows: how a function @f is put between loads of its arguments and stores of its results. Does not know: the tests.
+A function @f is put between loads of its arguments and stores of its results.
 """
 
 from __future__ import annotations

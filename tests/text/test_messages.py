@@ -1,4 +1,4 @@
-"""Messages about what people who are new to Tile IR write name the mend."""
+"""Messages about mistakes of newcomers to Tile IR name the mend."""
 
 from __future__ import annotations
 

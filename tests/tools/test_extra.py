@@ -1,4 +1,4 @@
-"""A tool whose packages are missing says so, and what is not asked for is not imported."""
+"""A tool whose packages are missing says so, and packages that are not asked for are not imported."""
 
 import subprocess
 import sys

@@ -87,7 +87,7 @@ def text_of(browser: Any, pane: str) -> str:
 
 
 def coloured(browser: Any, pane: str, line: int) -> int:
-    """How many rows of a pane stand out as those of a line."""
+    """Return how many rows of a pane are highlighted for a line."""
     script = "return document.querySelectorAll(`[data-pane='${arguments[0]}'] .on[data-hue='${arguments[1]}']`).length"
     found: int = browser.execute_script(script, pane, line)
     return found

@@ -1,4 +1,4 @@
-"""What the record of a launch says is what the launch did, and the page holds all of it."""
+"""The record of a launch matches the launch, and the page holds all of it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def touched(data: dict) -> np.ndarray:
 
 
 def painted(data: dict, array: int, name: str) -> np.ndarray:
-    """How often each element of an array is touched by operations of that name."""
+    """Return how often operations of that name touch each element of an array."""
     shape = data["arrays"][array]["rows"], data["arrays"][array]["columns"]
     counts = np.zeros(shape, int)
     for _, op, where, _, row, column, height, width in touched(data):

@@ -53,7 +53,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def picture(browser: Any, array: int) -> dict[str, int]:
-    """How many cells of an array have each colour."""
+    """Return how many cells of an array have each colour."""
     script = """
       const canvas = document.querySelectorAll("#arrays canvas")[arguments[0]], counts = {};
       const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
@@ -67,7 +67,7 @@ def picture(browser: Any, array: int) -> dict[str, int]:
 
 
 def faults(browser: Any) -> list[object]:
-    """What the page has complained of; that the tests read pictures too often is no fault of it."""
+    """Return the page's complaints, except that the tests read pictures too often."""
     return [entry for entry in browser.get_log("browser") if "getImageData" not in entry["message"]]
 
 

@@ -11,7 +11,7 @@ import triton.language as tl
 
 @dataclass(frozen=True)
 class Compiled:
-    """A kernel and what it is specialised for; `aligned` are the parameters that are multiples of 16."""
+    """A kernel and its specialisation; `aligned` are the parameters that are multiples of 16."""
 
     kernel: Any
     signature: dict[str, str]

@@ -180,7 +180,7 @@ def written(seed: int, folder: Path) -> ModuleType:
 
 
 def arguments(seed: int) -> list[np.ndarray]:
-    """The arrays of a launch, of which the last five are written."""
+    """Return the arrays of a launch; the last five are written."""
     generator = np.random.default_rng(seed)
     x, y = (generator.standard_normal(COUNT).astype("f4") * 4 for _ in range(2))
     z = generator.integers(-100, 100, COUNT).astype("i4")

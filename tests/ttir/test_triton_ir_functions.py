@@ -18,7 +18,7 @@ random = np.random.default_rng(7)
 
 
 def applied(operation: str, operands: list[np.ndarray], result: str, target: str) -> np.ndarray:
-    """What an operation of TTIR, such as ``math.erf``, gives for arrays of `COUNT` elements."""
+    """Return the result of an operation of TTIR, such as ``math.erf``, on arrays of `COUNT` elements."""
     names = {np.dtype(value): key for key, value in SCALARS.items()}
     kinds = [names[operand.dtype] for operand in operands]
     tensors = [f"tensor<{COUNT}x{kind}>" for kind in kinds]

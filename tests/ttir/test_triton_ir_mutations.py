@@ -35,7 +35,7 @@ def test_a_damaged_program_is_read_or_refused(seed: int) -> None:
 
 
 def told(text: str) -> DiagnosticError | None:
-    """What is said of a program; None if there is nothing to say."""
+    """Return the diagnostics of a program; None if it has none."""
     try:
         from_ttir(text)
     except DiagnosticError as error:

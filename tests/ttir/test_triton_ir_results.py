@@ -1,4 +1,4 @@
-"""What golden programs compute, beside NumPy, on the interpreter and on the CPU."""
+"""Results of golden programs beside NumPy's, on the interpreter and on the CPU."""
 
 from __future__ import annotations
 

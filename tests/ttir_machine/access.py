@@ -1,7 +1,4 @@
-"""Loads and stores of the TTIR machine.
-
-Knows: masks, and what lanes that are not loaded hold. Does not know: how memory is kept (`memory`), atomics.
-"""
+"""Loads and stores of the TTIR machine."""
 
 from __future__ import annotations
 

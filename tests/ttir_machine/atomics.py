@@ -1,7 +1,6 @@
 """Atomic instructions of the TTIR machine.
 
-Knows: what each does to an element, lane after lane. Does not know: orders and scopes: blocks take turns, and all see
-the same memory.
+Blocks take turns, and all see the same memory, so orders and scopes have no effect.
 """
 
 from __future__ import annotations

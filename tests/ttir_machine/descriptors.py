@@ -1,6 +1,6 @@
 """Descriptors of tensors: tiles copied by the tensor memory accelerator (sm_90 and later).
 
-Knows: bounds, padding, and what the hardware demands of address, strides and tile. Does not know: how a tile is made.
+Bounds, padding, and the hardware's demands on address, strides and tile are checked.
 """
 
 from __future__ import annotations

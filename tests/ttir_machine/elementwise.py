@@ -1,7 +1,5 @@
 """``arith`` as MLIR documents it, and as Triton's compiler for NVIDIA GPUs lowers it where that is weaker.
 
-Knows: every lane on its own. Does not know: shapes, memory, and functions that are not arithmetic (`functions`).
-
 A rule takes the instruction and the arrays of its operands, and gives the lanes of the result, with poison where the
 result is not defined.
 """

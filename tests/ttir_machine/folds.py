@@ -1,8 +1,7 @@
 """``tt.reduce`` and ``tt.scan``: regions that join two elements, run on many lanes at a time.
 
-Knows: the order of joining, which is as free as the compiler's. A reduction joins lanes that are far apart, as warps
-do, so that one which is not associative and commutative does not give what program order gives.
-Does not know: what a region computes.
+A reduction joins lanes that are far apart, as warps do, so that one which is not associative and commutative does not
+give the result of program order.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What a rule is given of the block that it is run in.
-
-Knows: the names. Does not know: how a block is run (`machine`).
-"""
+"""The view that a rule gets of the block it runs in."""
 
 from __future__ import annotations
 

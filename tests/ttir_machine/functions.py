@@ -1,7 +1,6 @@
 """Functions of lanes: the ``math`` dialect, the device library, and the exact ones of ``tt``.
 
-Knows: which are exact and which are promised only to be near; the latter are made to be off by a step, so that no test
-passes by their luck. Does not know: PTX (`ptx`).
+Functions that are only promised to be near are made to be off by a step, so that no test passes by their luck.
 """
 
 from __future__ import annotations
@@ -167,7 +166,7 @@ _FP_TO_FP_MODES = (Rounding.ZERO, NEAREST)
 
 
 def _convert(instruction: Instruction, x: Array) -> Array:
-    """Between floats of which one may have 8 bits; narrowing to 8 bits saturates. f64 has no code."""
+    """Convert between floats; one of the two may have 8 bits, and narrowing to 8 bits saturates. f64 has no code."""
     source = _FLOATS[instruction.operands[0].type.element]
     target = _FLOATS[element_of(instruction)]
     if t.F64 in (source, target):

@@ -1,7 +1,6 @@
 """``tt.elementwise_inline_asm`` for AMD: the AMDGCN that rules write.
 
-Knows: values handed on, and f64 arithmetic with the rounding mode set around it. Does not know: AMD's machine code as
-compilers make it (`tests.hsaco_machine`).
+Values are handed on, and f64 arithmetic runs with the rounding mode set around it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
 """Running a function over a grid.
 
-Knows: blocks of a grid, control flow, which rule serves which instruction. Does not know: how the code was made.
-
 Blocks take turns: a block gives way after each instruction through which blocks can notice each other, and after each
 round of an ``scf.while``, so that one which waits for another does not wait for ever.
 """

@@ -1,7 +1,4 @@
-"""Memory of the TTIR machine: that of this process, as far as a launch lends it.
-
-Knows: which addresses are lent, and how lanes are read and written. Does not know: instructions.
-"""
+"""Memory of the TTIR machine: that of this process, as far as a launch lends it."""
 
 from __future__ import annotations
 

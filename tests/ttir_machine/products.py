@@ -1,7 +1,6 @@
 """``tt.dot`` and ``tt.dot_scaled``: products of matrices.
 
-Knows: which precision is asked for. Does not know: the order of summation, which is the compiler's: sums are taken in
-f64, and rounded once.
+The order of summation is the compiler's; here sums are taken in f64 and rounded once.
 """
 
 from __future__ import annotations

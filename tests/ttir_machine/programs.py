@@ -1,7 +1,4 @@
-"""Small TTIR functions for the tests of the machine: loads and stores of arrays, and a launch.
-
-Knows: how a body becomes a function. Does not know: what is tested.
-"""
+"""Small TTIR functions for the tests of the machine: loads and stores of arrays, and a launch."""
 
 from __future__ import annotations
 

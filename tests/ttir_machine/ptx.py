@@ -1,7 +1,6 @@
 """``tt.elementwise_inline_asm``: the PTX that rules write, statement by statement on all lanes.
 
-Knows: registers, guards and operands, and that PTX with effects is run in every thread that has a copy of an element:
-here always in two. Does not know: what an instruction computes (`ptx_instructions`).
+PTX with effects runs in every thread that has a copy of an element: here always in two.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Instructions of PTX, computed as its manual says.
 
-Knows: types, rounding, ``.ftz``, ``.sat``, ``.approx``; combinations that PTX does not have are faults.
-Does not know: registers, memory.
+Combinations that PTX does not have are faults.
 """
 
 from __future__ import annotations
@@ -240,7 +239,7 @@ def _float_to_float(call: Call, x: Array) -> Array:
 
 
 def _to_tf32(call: Call, x: Array) -> Array:
-    """The low bits, of which the manual says nothing, are not zero here."""
+    """Convert to tf32 with nonzero low bits, about which the manual says nothing."""
     if call.modifiers.isdisjoint({"rn", "rz"}):
         raise call.refuse("tf32 is made with .rn or .rz here")
     return (pattern(formats.tf32_from_f32(x, call.mode)) | np.uint32(0x555)).view(np.float32)

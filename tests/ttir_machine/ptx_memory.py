@@ -1,7 +1,6 @@
 """PTX instructions on memory: loads, stores, atomic updates, fences.
 
-Knows: which lanes take part, one after the other. Does not know: orders and scopes, which one memory for all blocks
-makes void.
+Lanes take part one after the other. One memory for all blocks makes orders and scopes void.
 """
 
 from __future__ import annotations

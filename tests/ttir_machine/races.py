@@ -1,8 +1,8 @@
 """Races within a block: accesses to the same memory that no barrier orders.
 
-Knows: which accesses a barrier must stand between: two instructions that use the same bytes, one of them writing. That
-is more than Tile IR asks for, so it is looked for only in programs in which tokens order everything. Does not know:
-which lane a thread has, so no two instructions count as run by the same threads; nor other blocks.
+A barrier must stand between two instructions that use the same bytes, one of them writing. That is more than Tile IR
+asks for, so it is looked for only in programs in which tokens order everything. No two instructions count as run by the
+same thread, and other blocks are not looked at.
 """
 
 from __future__ import annotations
@@ -67,12 +67,13 @@ class RaceDetector(Memory):
 
 
 def _is_engine(access: _Access) -> bool:
-    """Whether the tensor memory accelerator does it, which a barrier does not order after what threads do."""
+    """Return whether the tensor memory accelerator makes the access; a barrier does not order it after the threads'
+    accesses."""
     return access.name.startswith("tt.descriptor_")
 
 
 def _meet(first: _Access, second: _Access) -> bool:
-    """Whether two instructions use the same bytes, and not only read them."""
+    """Return whether two instructions use the same bytes, and not only read them."""
     if first.number == second.number or not (first.writes or second.writes):
         return False
     if not (first.used.size and second.used.size):

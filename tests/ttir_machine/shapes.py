@@ -1,7 +1,4 @@
-"""Instructions of the ``tt`` dialect that make or rearrange lanes.
-
-Knows: shapes. Does not know: memory, and what a number means.
-"""
+"""Instructions of the ``tt`` dialect that make or rearrange lanes."""
 
 from __future__ import annotations
 

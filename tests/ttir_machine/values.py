@@ -1,7 +1,5 @@
 """Values of the TTIR machine: lanes of numbers, some of which may be poison.
 
-Knows: which NumPy dtype holds which element, what poison is and how it spreads. Does not know: any instruction.
-
 Integers are held unsigned (`i1` as bool), pointers as `uint64` addresses, floats as NumPy or ml_dtypes floats. Poison
 is what MLIR, LLVM and PTX leave undefined: a lane may be poison as long as a select drops it before it has an effect.
 """
@@ -62,7 +60,7 @@ class Lanes:
         return Lanes(move(self.data), None if self.poison is None else move(self.poison))
 
     def required(self, what: str) -> Array:
-        """The elements, none of which may be poison."""
+        """Return the elements, none of which may be poison."""
         if self.poison is not None and self.poison.any():
             place = np.argwhere(self.poison)[0].tolist()
             raise MachineFault(f"{what} depends on a poison value (lane {place})")

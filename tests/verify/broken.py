@@ -1,4 +1,4 @@
-"""Breaking a valid operation in place: every way in which it can differ from its declaration."""
+"""Breaking a valid operation in place, in every way in which it can differ from its declaration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What could be read of a program is verified although something could not, and nothing is reported that is right."""
+"""The readable part of a program is verified although another part could not be read, and nothing correct is
+reported."""
 
 from __future__ import annotations
 

@@ -72,9 +72,9 @@ def flops_of_update(op: Op, elements: int) -> int:
 
 
 def applications(op: Op) -> int | None:
-    """Return how often the body of a reduction, scan or generator is applied to scalars;
+    """Return how often the body of a reduction, scan or generator is applied to scalars; None for another operation.
 
-    None for another operation. Combining a row takes one application fewer than it has elements.
+    Combining a row takes one application fewer than it has elements.
     """
     if isinstance(op, extension.Generate):
         return op.result.type.count

@@ -222,9 +222,9 @@ def require_own_place(entry: Entry) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Touch:
-    """The memory that one access of one band touches;
+    """The memory that one access of one band touches; `wide`: the part that goes back.
 
-    `wide`: the part that goes back. All bytes of both are `place` to ``place + run - 1`` behind a multiple of `step`; 0
+    All bytes of both are `place` to ``place + run - 1`` behind a multiple of `step`; 0
     if that says nothing.
     """
 

@@ -294,9 +294,9 @@ def backwards(array: Array) -> tuple[str, str]:
 
 
 def read_only(writes: Writes, position: int | None) -> tuple[str, str] | None:
-    """Return the expected and the actual text for a read-only array;
+    """Return the expected and the actual text for a read-only array; None if it is never written.
 
-    None if it is never written. `position` is that of the parameter, None for an array that is reached through another.
+    `position` is that of the parameter, None for an array that is reached through another.
     """
     found = writes.to(position)
     if found is None:

@@ -50,7 +50,7 @@ def attention_kernel(
 
 @triton.jit
 def attention_rows_kernel(out_ptr, dout_ptr, delta_ptr, count, BLOCK: tl.constexpr, WIDTH: tl.constexpr):
-    """The sum of each row of out * dout, of which the gradients of scores are made."""
+    """Compute the sum of each row of out * dout, needed for the gradients of scores."""
     rows = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     places = rows[:, None] * WIDTH + tl.arange(0, WIDTH)[None, :]
     inside = rows[:, None] < count

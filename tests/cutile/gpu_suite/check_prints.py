@@ -1,4 +1,4 @@
-"""What kernels print."""
+"""Output of kernels."""
 
 import torch
 from cuda import tile as ct

@@ -1,4 +1,4 @@
-"""What the suite uses of torch."""
+"""The parts of torch that the suite uses."""
 
 import io
 

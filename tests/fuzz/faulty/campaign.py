@@ -1,7 +1,4 @@
-"""A campaign: ranges of seeds in child processes; a child that dies costs one program, which is reported.
-
-Knows: how children are started and what they report. Does not know: programs.
-"""
+"""A campaign: ranges of seeds in child processes; a child that dies costs one program, which is reported."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ class Finding:
 
 
 def findings(first: int, count: int, jobs: int) -> list[Finding]:
-    """What is wrong with the programs of these seeds, run by `jobs` processes at a time."""
+    """Return the faults of the programs of these seeds, run by `jobs` processes at a time."""
     starts = range(first, first + count, BATCH)
     with ThreadPoolExecutor(jobs) as pool:
         batches = pool.map(lambda start: list(_batch(start, min(BATCH, first + count - start))), starts)

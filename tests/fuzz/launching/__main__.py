@@ -15,7 +15,7 @@ LONGEST_ROUND = 60
 
 
 def findings(first: int, count: int) -> list[str]:
-    """What went wrong in the rounds of these seeds."""
+    """Return the failures in the rounds of these seeds."""
     found: list[str] = []
     for start in range(first, first + count, BATCH):
         found += _batch(start, min(BATCH, first + count - start))

@@ -31,7 +31,7 @@ def note_dropped(unraisable: object) -> None:
 
 
 def run_round(seed: int) -> list[str]:
-    """What went wrong in the round of that seed."""
+    """Return the failures in the round of that seed."""
     random, wrong = Random(seed), []
     threads = [threading.Thread(target=_launches, args=(Random(f"{seed} {n}"), wrong)) for n in range(THREADS)]
     for thread in threads:

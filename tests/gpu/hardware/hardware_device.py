@@ -1,7 +1,6 @@
-"""A GPU as the tests of the hardware see it: launches on copies of NumPy arrays, and what they leave behind.
+"""A GPU as the hardware tests see it: launches on copies of NumPy arrays, and their results.
 
-Knows: how arrays travel to the memory of a device and back, that nothing beside them may have been written, and how
-addresses there are those here. Does not know: which device it is (`tests.targets.hardware`), nor what is run on it.
+Arrays travel to the memory of a device and back, nothing beside them may be written, and addresses are translated.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ class Device:
 
     @property
     def is_open(self) -> bool:
-        """Whether it is the open route, whose prints and assertions come back to the host."""
+        """True if it is the open route, whose prints and assertions come back to the host."""
         return self.name == "cuda"
 
     def launch(self, kernel: tileir.Kernel, grid: tuple[int, ...], *args: object, **options: object) -> None:

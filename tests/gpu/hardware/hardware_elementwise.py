@@ -1,8 +1,4 @@
-"""Element-wise operations as kernels: operands from memory, results to memory, many operations in one kernel.
-
-Knows: the kernel of operations that have nothing to do with each other. Does not know: the operations, nor what they
-are run on.
-"""
+"""Element-wise operations as kernels: operands from memory, results to memory, many operations in one kernel."""
 
 from __future__ import annotations
 
@@ -51,7 +47,7 @@ def groups(cases: Sequence[Case], size: int = GROUP) -> Iterator[Sequence[Case]]
 
 
 def computed(device: Device, cases: Sequence[Case], operands: Sequence[list[np.ndarray]]) -> list[Computed]:
-    """All operations in one launch, each on operands of its own, of which each tile block takes a tile.
+    """Run all operations in one launch, each on its own operands; each tile block takes a tile of them.
 
     Operands that are too short are repeated.
     """

@@ -1,7 +1,4 @@
-"""Device functions on a device.
-
-Knows: how a device function becomes a kernel. Does not know: the tests.
-"""
+"""Device functions on a device."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Programs that show whether the threads of a tile block, and tile blocks, see each other's memory in the order that
 tokens, acquire and release ask for.
 
-Knows: their text; each says what it must leave. Does not know: how they are run.
+Each program states its required result.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def spread(name: str, value: str, element: str, count: int) -> str:
 
 
 def block_start(name: str, count: int) -> str:
-    """First element of a block in an array of which each block has `count` elements."""
+    """Return code for the first element of a block in an array with `count` elements per block."""
     return f"""
   %{name}_size = constant <i32: {count}> : tile<i32>
   %{name} = muli %x, %{name}_size : tile<i32>"""

@@ -1,8 +1,7 @@
 """A stand-in for a GPU and its driver: launches run on the TTIR machine.
 
-Knows: how the code and the parameters of a launch reach the machine; all else is that of a GPU: arguments, hidden
-memory, mailbox. So the tests of the hardware are rehearsed, and a mistake in them costs no time on a GPU. Does not
-know: the tests.
+Only the machine replaces the GPU: arguments, hidden memory and mailbox are a GPU's. So the hardware tests are
+rehearsed, and a mistake in them costs no time on a GPU.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Tiles of any element type in memory that pointers can point to, and back: the code for it, and the arrays.
 
-Knows: that elements to which there are no pointers travel as others: i4 as i8, f4E2M1FN two to an i8, pointers as i64.
-Does not know: what is done with the tiles.
+Elements that pointers cannot point to travel as others: i4 as i8, f4E2M1FN two to an i8, pointers as i64.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ def _forget(observed: list[Observed], first: Outcome, second: Outcome, own: int,
 
 
 def _is_private(value: Value) -> bool:
-    """Whether a value is an address that stems from memory of the target."""
+    """Return whether a value is an address in the target's own memory."""
     if value.op is None or isinstance(value.op, pointers.Alloca | core.GetGlobal):
         return value.op is not None
     addresses = [operand for operand in value.op.operands if _is_address(operand)]

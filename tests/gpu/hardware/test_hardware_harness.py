@@ -1,4 +1,4 @@
-"""The harness of these tests notices what it is there for."""
+"""The harness of these tests notices the faults that it is there for."""
 
 from __future__ import annotations
 

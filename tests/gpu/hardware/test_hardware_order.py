@@ -1,6 +1,7 @@
-"""Tokens order what the threads of a tile block do in memory; acquire and release what blocks do; atomics are whole.
+"""Tokens order the memory accesses of a tile block's threads; acquire and release order those of blocks; atomics are
+whole.
 
-Each program is run on many blocks and for many rounds, as what goes wrong here goes wrong now and then.
+Each program is run on many blocks and for many rounds, as failures here are occasional.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether the tests beside this one have run on a GPU."""
+"""Checks that the hardware tests have run on a GPU."""
 
 from __future__ import annotations
 

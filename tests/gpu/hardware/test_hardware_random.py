@@ -1,6 +1,6 @@
 """Programs put together at random do on a GPU what they do in the interpreter, bit for bit.
 
-The seed of a program is the name of its test: what fails on a GPU is looked at elsewhere with the same program.
+The seed of a program is the name of its test, so a failure on a GPU can be studied elsewhere with the same program.
 """
 
 from __future__ import annotations

@@ -69,12 +69,12 @@ CHAPTERS = {
 _INTRODUCTION = """\
 # Limits
 
-What is refused, or ended, because it is too large, too deep or too long, and what says so: the code of a
-[diagnostic](diagnostics.md), or an exception of `tileir`. Everything else is bounded by the memory of the machine: a
+Programs and launches that are too large, too deep or too long are refused or ended, with a
+[diagnostic](diagnostics.md) or an exception of `tileir`. Everything else is bounded by the memory of the machine: a
 kernel whose tiles need more at a time than there is raises `UnsupportedError` before it runs.
 
-A function that calls itself, directly or through others, is refused with E0808. A launch takes as long as it takes,
-unless it is given a `timeout`: then it raises `LaunchTimeout`, a `Trap`.
+A function that calls itself, directly or through others, is refused with E0808. A launch may take any time,
+unless it has a `timeout`: then it raises `LaunchTimeout`, a `Trap`.
 
 This page is generated from the constants of the code (`make docs`).
 """
